@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pending.h - the overlapped requests of one object that have not ended.
+ *
+ * Each overlapped-capable core object (cq, srq, mr, connector, listener) embeds one nd_pending. It alone touches the
+ * client's OVERLAPPED structures, and it is where "exactly once" is decided: a request is on the list or it is over.
+ *
+ * Delivery happens with the pending's own lock held (LOCK_PENDING, just above winobj's leaf locks; the sink never calls
+ * back). That gives three promises at once: requests end in issue order, a cancel has delivered everything when it
+ * returns, and after nd_pending_cancel at the last Release nothing touches a client's structure again. No other lock
+ * of an object may be needed under it; core code calls these with or without its object lock held.
+ */
+#ifndef NDSPI_CORE_PENDING_H
+#define NDSPI_CORE_PENDING_H
+
+#include "ndspi/core/sink.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+struct nd_pending_request {
+    struct list_node link;
+    OVERLAPPED *overlapped;
+    struct nd_sink_file *file; /* pinned while pending */
+    unsigned kind;             /* the owner's: which method */
+    void *context;             /* the owner's, e.g. the connector of a GetConnectionRequest */
+};
+
+struct nd_pending {
+    struct lock lock;
+    const struct nd_sink *sink;
+    struct nd_sink_file *file;       /* the object's file; pinned */
+    struct list_head requests;       /* issue order */
+    struct list_head spare;          /* recycled records, so that Notify allocates once */
+    unsigned count;
+};
+
+void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink, struct nd_sink_file *file);
+/* Requires an empty list (cancel first). */
+void nd_pending_fini(struct nd_pending *pending);
+
+/*
+ * nd_pending_add - start a request. Returns ND_PENDING, or ND_NO_MEMORY with nothing started; ND_INVALID_PARAMETER for
+ * a NULL overlapped. The client's structure is marked pending before this returns.
+ */
+HRESULT nd_pending_add(struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
+
+/* Ends the oldest request of a kind. False when there is none. context out: may be NULL. */
+bool nd_pending_complete_first(struct nd_pending *pending, unsigned kind, HRESULT status, void **context);
+/* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */
+unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
+/* Starts and ends a request in one step: what finished at once but must not return ND_SUCCESS. Returns ND_PENDING. */
+HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
+/* Number of pending requests of the kinds in the mask. */
+unsigned nd_pending_count(struct nd_pending *pending, unsigned kind_mask);
+
+/* GetOverlappedResult: the final status, or ND_PENDING. */
+HRESULT nd_pending_result(struct nd_pending *pending, OVERLAPPED *overlapped, BOOL wait);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink.h - where a finished overlapped request is reported.
+ *
+ * The core knows OVERLAPPED only as something to hand to its sink. Natively the sink is winobj (sink_winobj.c); a
+ * provider living under Wine brings another one with Wine's own objects.
+ *
+ * A sink file is the object behind the HANDLE that a client made with CreateOverlappedFile (or got from GetFileHandle);
+ * it outlives its handle while pinned. Semantics of each member: winobj/provider.h, function of the same name.
+ */
+#ifndef NDSPI_CORE_SINK_H
+#define NDSPI_CORE_SINK_H
+
+#include "ndspi/core/base.h"
+
+struct nd_sink_file;
+struct nd_sink_source;
+
+struct nd_sink_source_ops {
+    bool (*prepare)(void *context);
+    void (*finish)(void *context);
+    void (*run)(void *context, bool leading);
+};
+
+struct nd_sink {
+    HRESULT (*file_create)(const void *owner, HANDLE *handle);
+    struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
+    struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
+    void (*file_unref)(struct nd_sink_file *file);
+    void (*start)(struct nd_sink_file *file, OVERLAPPED *overlapped);
+    void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
+    HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
+    /* Registers what waits must move; context is handed back to the callbacks. NULL + no source on failure. */
+    struct nd_sink_source *(*source_add)(const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd);
+    void (*source_remove)(struct nd_sink_source *source);
+};
+
+extern const struct nd_sink nd_sink_winobj;
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verbs.h - the one table of verbs control calls, and its two providers.
+ *
+ * Every member has the signature, error convention and meaning of the libibverbs or librdmacm call of its name.
+ * nd_verbs_rdma_core calls the system's libraries, nd_verbs_soft the embedded device (softrdma/softrdma.h). Data calls
+ * are not here: they go through context->ops, by libibverbs' own inline functions, on both.
+ *
+ * The last group has no counterpart in rdma-core: it is NULL where hardware or kernel moves the device, and lets a
+ * waiting thread move it where nobody else would (semantics in softrdma.h).
+ */
+#ifndef NDSPI_VERBS_VERBS_H
+#define NDSPI_VERBS_VERBS_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+struct nd_verbs {
+    const char *name;
+
+    struct ibv_device **(*get_device_list)(int *num_devices);
+    void (*free_device_list)(struct ibv_device **list);
+    const char *(*get_device_name)(struct ibv_device *device);
+    __be64 (*get_device_guid)(struct ibv_device *device);
+    struct ibv_context *(*open_device)(struct ibv_device *device);
+    int (*close_device)(struct ibv_context *context);
+    int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+    int (*query_port)(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
+    int (*query_gid)(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+    int (*query_pkey)(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
+    int (*get_async_event)(struct ibv_context *context, struct ibv_async_event *event);
+    void (*ack_async_event)(struct ibv_async_event *event);
+
+    struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+    int (*dealloc_pd)(struct ibv_pd *pd);
+    struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, int access);
+    int (*dereg_mr)(struct ibv_mr *mr);
+
+    struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
+    int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
+    struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context,
+        struct ibv_comp_channel *channel, int comp_vector);
+    int (*resize_cq)(struct ibv_cq *cq, int cqe);
+    int (*destroy_cq)(struct ibv_cq *cq);
+    int (*get_cq_event)(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+    void (*ack_cq_events)(struct ibv_cq *cq, unsigned int nevents);
+
+    struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+    int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
+    int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+    int (*destroy_srq)(struct ibv_srq *srq);
+    struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+    int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+    int (*query_qp)(
+        struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+    int (*destroy_qp)(struct ibv_qp *qp);
+
+    struct rdma_event_channel *(*create_event_channel)(void);
+    void (*destroy_event_channel)(struct rdma_event_channel *channel);
+    int (*create_id)(
+        struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps);
+    int (*destroy_id)(struct rdma_cm_id *id);
+    int (*bind_addr)(struct rdma_cm_id *id, struct sockaddr *addr);
+    int (*resolve_addr)(
+        struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
+    int (*resolve_route)(struct rdma_cm_id *id, int timeout_ms);
+    int (*connect)(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
+    int (*listen)(struct rdma_cm_id *id, int backlog);
+    int (*accept)(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
+    int (*reject)(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len);
+    int (*establish)(struct rdma_cm_id *id);
+    int (*notify)(struct rdma_cm_id *id, enum ibv_event_type event);
+    int (*disconnect)(struct rdma_cm_id *id);
+    int (*get_cm_event)(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+    int (*ack_cm_event)(struct rdma_cm_event *event);
+    int (*init_qp_attr)(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *attr_mask);
+    int (*migrate_id)(struct rdma_cm_id *id, struct rdma_event_channel *channel);
+    int (*set_option)(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
+    __be16 (*get_src_port)(struct rdma_cm_id *id);
+    __be16 (*get_dst_port)(struct rdma_cm_id *id);
+
+    int (*progress_fd)(struct ibv_context *context);
+    bool (*progress_sleep)(struct ibv_context *context);
+    void (*progress_wake)(struct ibv_context *context);
+    void (*progress_run)(struct ibv_context *context);
+};
+
+extern const struct nd_verbs nd_verbs_rdma_core;
+extern const struct nd_verbs nd_verbs_soft;
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * softrdma.h - an RDMA device in user space: iWARP (RFC 5040, 5041, 5044, 6581) over TCP sockets.
+ *
+ * It shows itself through the data structures of libibverbs and librdmacm. Each call below has the signature, the
+ * error convention and the semantics of the call of the same name there (srd_create_qp = ibv_create_qp, srd_connect =
+ * rdma_connect, ...); what differs is said at the call. Data calls (post_send, post_recv, post_srq_recv, poll_cq,
+ * req_notify_cq, alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline functions.
+ *
+ * Never hand one of these objects to an exported function of libibverbs or librdmacm: those look behind the public
+ * structs.
+ *
+ * Threads: everything from any thread. No call blocks longer than its counterpart.
+ * Environment: NDSPI_SOFT_DEVICES="name=addr[,addr...][;name=...]" makes several devices; without it there is one,
+ * softrdma0, with every address of the host. See docs/porting.md.
+ */
+#ifndef SOFTRDMA_H
+#define SOFTRDMA_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SRD_API __attribute__((visibility("default")))
+
+/* The verbs.h of rdma-core defines some of these names as macros over ABI helpers; ours are plain functions. */
+
+/* device */
+SRD_API struct ibv_device **srd_get_device_list(int *num_devices);
+SRD_API void srd_free_device_list(struct ibv_device **list);
+SRD_API const char *srd_get_device_name(struct ibv_device *device);
+SRD_API __be64 srd_get_device_guid(struct ibv_device *device);
+SRD_API struct ibv_context *srd_open_device(struct ibv_device *device);
+SRD_API int srd_close_device(struct ibv_context *context);
+SRD_API int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+SRD_API int srd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
+SRD_API int srd_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+SRD_API int srd_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
+SRD_API int srd_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+SRD_API void srd_ack_async_event(struct ibv_async_event *event);
+
+/* memory */
+SRD_API struct ibv_pd *srd_alloc_pd(struct ibv_context *context);
+SRD_API int srd_dealloc_pd(struct ibv_pd *pd);
+SRD_API struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
+SRD_API int srd_dereg_mr(struct ibv_mr *mr);
+
+/* completion */
+SRD_API struct ibv_comp_channel *srd_create_comp_channel(struct ibv_context *context);
+SRD_API int srd_destroy_comp_channel(struct ibv_comp_channel *channel);
+SRD_API struct ibv_cq *srd_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector);
+SRD_API int srd_resize_cq(struct ibv_cq *cq, int cqe);
+SRD_API int srd_destroy_cq(struct ibv_cq *cq);
+SRD_API int srd_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
+
+/* queues */
+SRD_API struct ibv_srq *srd_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+SRD_API int srd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
+SRD_API int srd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+SRD_API int srd_destroy_srq(struct ibv_srq *srq);
+SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+SRD_API int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+SRD_API int srd_query_qp(
+    struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+SRD_API int srd_destroy_qp(struct ibv_qp *qp);
+
+/* connection manager */
+SRD_API struct rdma_event_channel *srd_create_event_channel(void);
+SRD_API void srd_destroy_event_channel(struct rdma_event_channel *channel);
+SRD_API int srd_create_id(
+    struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps);
+SRD_API int srd_destroy_id(struct rdma_cm_id *id);
+SRD_API int srd_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
+SRD_API int srd_resolve_addr(
+    struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
+SRD_API int srd_resolve_route(struct rdma_cm_id *id, int timeout_ms);
+SRD_API int srd_create_id_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+SRD_API void srd_destroy_id_qp(struct rdma_cm_id *id);
+SRD_API int srd_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
+SRD_API int srd_listen(struct rdma_cm_id *id, int backlog);
+SRD_API int srd_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
+SRD_API int srd_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len);
+SRD_API int srd_establish(struct rdma_cm_id *id);
+SRD_API int srd_notify(struct rdma_cm_id *id, enum ibv_event_type event);
+SRD_API int srd_disconnect(struct rdma_cm_id *id);
+SRD_API int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+SRD_API int srd_ack_cm_event(struct rdma_cm_event *event);
+SRD_API int srd_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *attr_mask);
+SRD_API int srd_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel);
+SRD_API int srd_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
+SRD_API __be16 srd_get_src_port(struct rdma_cm_id *id);
+SRD_API __be16 srd_get_dst_port(struct rdma_cm_id *id);
+
+/*
+ * Progress. The device is moved by whoever is in it: poll_cq, post_send, the blocking srd_get_cq_event and
+ * srd_get_cm_event, and otherwise by its own thread. A program with a wait of its own lends its thread so:
+ *
+ *     if (!srd_progress_sleep(context))     -- work is there already
+ *         srd_progress_run(context);
+ *     else {
+ *         epoll/poll on srd_progress_fd(context) and anything else
+ *         srd_progress_wake(context);
+ *         srd_progress_run(context);
+ *     }
+ * Between sleep and wake the device's thread stays aside.
+ */
+
+/* A level-triggered descriptor, readable when a connection of the device can move. Owned by the device. */
+SRD_API int srd_progress_fd(struct ibv_context *context);
+/* The calling thread is about to sleep on it. False: do not, something is ready (then srd_progress_wake must not follow). */
+SRD_API bool srd_progress_sleep(struct ibv_context *context);
+/* It sleeps no longer. */
+SRD_API void srd_progress_wake(struct ibv_context *context);
+/* Moves everything that is ready; never blocks. */
+SRD_API void srd_progress_run(struct ibv_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# Settings for every target, and the helpers that keep the leaf CMakeLists short:
+#   nd_library(NAME SHARED|STATIC|OBJECT SOURCES ... [PUBLIC_INCLUDE dir...] [LINK lib...] [MAP file])
+#   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
+#   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp
+
+include(GNUInstallDirs)
+include(CheckCCompilerFlag)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)          # gnu11
+set(CMAKE_CXX_STANDARD 11)
+set(CMAKE_CXX_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(IBVERBS REQUIRED IMPORTED_TARGET libibverbs)
+pkg_check_modules(RDMACM REQUIRED IMPORTED_TARGET librdmacm)
+
+add_compile_options(-Wall -Wextra -Werror -Wpointer-arith -Wvla
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+# Release keeps no assert; the checks on what a caller or a peer hands in are not asserts.
+add_compile_definitions(_GNU_SOURCE)
+
+if(NDSPI_SANITIZE)
+    add_compile_options(-fsanitize=${NDSPI_SANITIZE} -fno-omit-frame-pointer -g -O1)
+    add_link_options(-fsanitize=${NDSPI_SANITIZE})
+    if(NDSPI_SANITIZE MATCHES "undefined")
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+endif()
+
+function(nd_library name kind)
+    cmake_parse_arguments(A "" "MAP;OUTPUT" "SOURCES;PUBLIC_INCLUDE;LINK;PUBLIC_LINK" ${ARGN})
+    add_library(${name} ${kind} ${A_SOURCES})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    foreach(dir ${A_PUBLIC_INCLUDE})
+        target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${dir}>)
+    endforeach()
+    target_link_libraries(${name} PRIVATE ${A_LINK} PUBLIC ${A_PUBLIC_LINK})
+    if(A_OUTPUT)
+        set_target_properties(${name} PROPERTIES OUTPUT_NAME ${A_OUTPUT})
+    endif()
+    if(kind STREQUAL SHARED)
+        set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+        target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now)
+        if(NOT NDSPI_SANITIZE)
+            target_link_options(${name} PRIVATE -Wl,--no-undefined)
+        endif()
+        if(A_MAP)
+            target_link_options(${name} PRIVATE -Wl,--version-script=${A_MAP})
+            set_target_properties(${name} PROPERTIES LINK_DEPENDS ${A_MAP})
+        endif()
+    endif()
+endfunction()
+
+function(nd_test)
+    cmake_parse_arguments(A "" "NAME;TIMEOUT" "SOURCES;LINK;LABELS;ARGS;ENV" ${ARGN})
+    string(REPLACE "." "_" target test_${A_NAME})
+    add_executable(${target} ${A_SOURCES})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE ${A_LINK} cmocka Threads::Threads)
+    add_test(NAME ${A_NAME} COMMAND ${target} ${A_ARGS})
+    if(NOT A_TIMEOUT)
+        set(A_TIMEOUT 120)
+    endif()
+    set_tests_properties(${A_NAME} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
+        SKIP_RETURN_CODE 77
+        ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
+endfunction()
+
+function(nd_sample name)
+    cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+    if(NOT A_SOURCES)
+        set(A_SOURCES ${name}.c)
+    endif()
+    add_executable(${name} ${A_SOURCES})
+    target_link_libraries(${name} PRIVATE ndspi::ndspi ndspi::compat ${A_LINK})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()

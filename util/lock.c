@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* lock.c - the contended path of lock.h, and the level checks of debug builds. */
+#include "util/lock.h"
+
+#include "util/futex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPINS = 100 };
+
+void lock_sleep_(struct lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        uint32_t free_ = 0;
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong_explicit(
+                &lock->word, &free_, 1, memory_order_acquire, memory_order_relaxed))
+            return;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
+        futex_wait(&lock->word, 2, NULL);
+}
+
+void lock_wake_(struct lock *lock)
+{
+    futex_wake(&lock->word, 1);
+}
+
+#ifndef NDEBUG
+
+enum { HELD_MAX = 24 };
+
+struct held {
+    const struct lock *lock[HELD_MAX];
+    int count;
+};
+
+static _Thread_local struct held held;
+
+static _Noreturn void die(const char *what, const struct lock *lock, const struct lock *other)
+{
+    fprintf(stderr, "ndspi: lock error: %s: %s (level %d)", what, lock->name ? lock->name : "uninitialised",
+        lock->level);
+    if (other)
+        fprintf(stderr, " while holding %s (level %d)", other->name, other->level);
+    fputc('\n', stderr);
+    abort();
+}
+
+void lock_debug_init(struct lock *lock, enum lock_level level, const char *name)
+{
+    lock->level = level;
+    lock->name = name;
+    atomic_init(&lock->owner, NULL);
+}
+
+void lock_debug_check(struct lock *lock)
+{
+    if (!lock->name)
+        die("used before init", lock, NULL);
+    if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == &held)
+        die("taken twice by one thread", lock, NULL);
+    for (int i = 0; i < held.count; i++)
+        if (held.lock[i]->level >= lock->level)
+            die("taken out of order", lock, held.lock[i]);
+}
+
+void lock_debug_taken(struct lock *lock)
+{
+    if (held.count == HELD_MAX)
+        die("too many locks held", lock, NULL);
+    held.lock[held.count++] = lock;
+    atomic_store_explicit(&lock->owner, &held, memory_order_relaxed);
+}
+
+void lock_debug_dropped(struct lock *lock)
+{
+    lock_debug_assert_held(lock);
+    atomic_store_explicit(&lock->owner, NULL, memory_order_relaxed);
+    for (int i = held.count - 1; i >= 0; i--) {
+        if (held.lock[i] != lock)
+            continue;
+        for (held.count--; i < held.count; i++)
+            held.lock[i] = held.lock[i + 1];
+        return;
+    }
+}
+
+void lock_debug_assert_held(struct lock *lock)
+{
+    if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != &held)
+        die("not held by this thread", lock, NULL);
+}
+
+#endif

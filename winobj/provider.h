@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * provider.h - what a provider of overlapped operations uses of winobj. Internal: programs never see it; libndspi does.
+ *
+ * Three things: file objects (the handles overlapped requests run on), the completion of a request, and sources (what
+ * a waiting thread has to move so that its wait can end).
+ *
+ * The completion contract is told in docs/design.md, "An OVERLAPPED"; this file implements it.
+ */
+#ifndef WINOBJ_PROVIDER_H
+#define WINOBJ_PROVIDER_H
+
+#include <windows.h>
+
+#include <stdbool.h>
+#include "util/list.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct win_file;
+
+/*
+ * win_file_create - a new overlapped file handle. owner: cookie of the adapter it belongs to.
+ * Returns ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY or ERROR_NO_SYSTEM_RESOURCES. The handle is closed with CloseHandle;
+ * the object lives on while pinned.
+ */
+WINOBJ_API DWORD win_file_create(const void *owner, HANDLE *handle);
+/* Pins the file behind a handle; NULL when the handle is none, closed, no file, or another owner's. */
+WINOBJ_API struct win_file *win_file_get(HANDLE handle, const void *owner);
+WINOBJ_API struct win_file *win_file_ref(struct win_file *file);
+WINOBJ_API void win_file_unref(struct win_file *file);
+
+/* A request begins: Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. */
+WINOBJ_API void win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
+
+/*
+ * A request ends, exactly once: takes hEvent and the file's port, stores InternalHigh, then Internal with release order
+ * (from here on the caller may reuse the structure), then sets the event, then posts the packet unless bit 0 of hEvent
+ * is set or no port is attached, then wakes waiters of win_overlapped_result.
+ * Never blocks; takes only winobj's leaf locks.
+ */
+WINOBJ_API void win_overlapped_complete(
+    struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes);
+
+/*
+ * The status of a request: (LONG)Internal; STATUS_PENDING when it runs and wait is FALSE (sources are run once before
+ * that is said). With wait TRUE: waits until it has ended, leading like any other wait; needs no event, and does not
+ * consume an auto-reset event's signal once Internal is final; when it did have to wait on an auto-reset event, the
+ * signal is consumed.
+ */
+WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL wait);
+
+/*
+ * A source: something that must be moved for waits to end (an adapter). Waiting threads lead: one of them sleeps on the
+ * descriptors of all sources and runs what becomes ready; the others sleep until they are signalled or must lead.
+ * Where no thread waits, winobj's service thread sleeps on fd (not on lead_fd) of each source.
+ *
+ *   fd       readable when run() has something to do
+ *   lead_fd  another such descriptor for a leader only, or -1: a background thread of the device serves it otherwise
+ *   prepare  a leader is about to sleep; false: do not sleep, run() now (finish is not called then)
+ *   finish   the leader sleeps no longer
+ *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader
+ * Callbacks are called without any winobj lock, by one thread at a time for run (winobj serialises).
+ */
+struct win_source {
+    int fd;
+    int lead_fd;
+    bool (*prepare)(struct win_source *source);
+    void (*finish)(struct win_source *source);
+    void (*run)(struct win_source *source, bool leading);
+    struct list_node link; /* winobj's from here on */
+    void *state;
+};
+
+/* Returns ERROR_SUCCESS or a Win32 error. */
+WINOBJ_API DWORD win_source_add(struct win_source *source);
+/* After it returns no callback of the source runs or will run. Not from a callback of the same source. */
+WINOBJ_API void win_source_remove(struct win_source *source);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
