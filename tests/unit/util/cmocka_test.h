@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* cmocka_test.h - cmocka with the headers it wants included before it. */
+#ifndef TESTS_CMOCKA_TEST_H
+#define TESTS_CMOCKA_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif
