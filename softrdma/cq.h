@@ -8,21 +8,33 @@
 #include "softrdma/softrdma.h"
 
 /*
- * srd_cq_push - add one completion; fires the channel when armed (next, or solicited: errors count as solicited).
- * A full queue overruns: the entry is lost, the queue is dead, IBV_EVENT_CQ_ERR is raised once.
- * Threads: any; takes LOCK_SRD_CQ, then LOCK_SRD_CHANNEL.
+ * srd_cq_push - add one completion; fires the channel when armed (next, or solicited: errors count
+ * as solicited). A full queue overruns: the entry is lost, the queue is dead, IBV_EVENT_CQ_ERR is
+ * raised once. Threads: any; takes LOCK_SRD_CQ, then LOCK_SRD_CHANNEL.
  */
 void srd_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
 
 /*
- * srd_cq_forget_qp - a queue pair is being destroyed. Its completions stay readable (NetworkDirect wants them, and
- * verbs allows it); only the queue's pointers to it for inline progress go.
+ * Queue pairs count as users of their queues (destroy_cq: EBUSY). Completions of a queue pair that
+ * was destroyed stay readable: NetworkDirect wants them, and verbs allows it.
  */
 struct srd_qp;
 void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp);
 void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp);
 
+/*
+ * Inline progress: while exactly one connection is attached, an empty poll receives on it directly.
+ * The queue keeps a reference. Attach and detach are called by the connection, LOCK_SRD_CQ is taken
+ * inside.
+ */
+struct srd_conn;
+void srd_cq_attach_conn(struct ibv_cq *cq, struct srd_conn *conn);
+void srd_cq_detach_conn(struct ibv_cq *cq, struct srd_conn *conn);
+
 /* Raises an asynchronous event on the context (any thread; LOCK_SRD_CHANNEL). */
 void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *event);
+/* The object behind element (queue pair, CQ, SRQ) is going: drops its queued events, waits for the
+ * unacked ones. */
+void srd_async_forget(struct ibv_context *context, const void *element);
 
 #endif

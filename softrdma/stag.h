@@ -2,24 +2,61 @@
 /*
  * stag.h - the STag table: what a local key or a peer's STag may reach.
  *
- * One table per device. An entry is a region, a type 2 window, or nothing; its 32-bit name is a random 24-bit-sparse
- * index plus a key octet that changes at each reuse (RFC 5042). Every look-up checks key, protection domain, queue
- * pair, rights and bounds for [addr, addr + length) anew and pins the entry; dereg and invalidate take the entry out
- * first and then wait until no pin is left, so that after they return nobody reaches the memory.
+ * One table per device. An entry is a region, a type 2 window, or nothing; its 32-bit name is a
+ * random 24-bit-sparse index plus a key octet that changes at each reuse (RFC 5042). Every look-up
+ * checks key, protection domain, queue pair, rights and bounds for [addr, addr + length) anew and
+ * pins the entry; dereg and invalidate take the entry out first and then wait until no pin is left,
+ * so that after they return nobody reaches the memory.
  *
- * Threads: any. Lock: LOCK_SRD_MEMORY, never held by a caller while it copies; the pin is what protects the copy.
+ * Threads: any. Lock: LOCK_SRD_MEMORY, never held by a caller while it copies; the pin is what
+ * protects the copy.
  */
 #ifndef SOFTRDMA_STAG_H
 #define SOFTRDMA_STAG_H
 
 #include "softrdma/softrdma.h"
+#include "util/list.h"
+#include "util/lock.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct srd_device_context; /* device.h */
+struct srd_device;
 struct srd_qp;
-struct srd_stag_entry;
+
+/* One name. Embedded in its region or window; the table's lock guards all but pins. */
+struct srd_stag_entry {
+    struct srd_stag_entry *next; /* hash chain */
+    uint32_t key;                /* index << 8 | key octet */
+    _Atomic uint32_t pins;       /* accesses under way; top bit: somebody waits for them to end */
+    bool window;
+    bool valid; /* a region always; a window while bound */
+    int access;
+    unsigned windows; /* bound on this region */
+    uint64_t addr, length;
+    struct ibv_pd *pd;
+    struct srd_qp *qp;             /* window: the queue pair it is bound to */
+    struct srd_stag_entry *region; /* window: what it is bound to */
+    struct list_node bound_node;
+};
+
+struct srd_stag_table {
+    struct lock lock; /* LOCK_SRD_MEMORY */
+    struct srd_stag_entry **buckets;
+    uint32_t mask, count;
+    struct list_head bound; /* windows */
+};
+
+int srd_stag_table_init(struct srd_stag_table *table);
+
+/*
+ * srd_stag_add - name an entry whose other members are set: a fresh random index, a random key
+ * octet. 0 or ENOMEM. srd_stag_remove - take it out, waiting for pins. EBUSY: a region with bound
+ * windows (nothing happened).
+ */
+int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry);
+int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry);
 
 /* Why a look-up failed; maps to DDP/RDMAP codes in terminate.c and to wc statuses in qp.c. */
 enum srd_stag_error {
@@ -38,25 +75,26 @@ enum srd_stag_error {
  * key      in: lkey or rkey, host order
  * addr     in: first octet; length in octets, > 0 (callers skip the check for zero length)
  * access   in: IBV_ACCESS_* needed; 0 = local read
- * remote   in: true for a peer's access (windows and regions with remote rights), false for a local SGE (regions only)
- * entry    out: pinned entry, to be given back with srd_stag_unpin
- * Memory is at addr itself: windows and regions are virtual-address based.
+ * remote   in: true for a peer's access (windows and regions with remote rights), false for a local
+ * SGE (regions only) entry    out: pinned entry, to be given back with srd_stag_unpin Memory is at
+ * addr itself: windows and regions are virtual-address based.
  */
-enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length, int access,
-    bool remote, struct srd_stag_entry **entry);
+enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
+    int access, bool remote, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
 
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
- * new_rkey: the key the poster chose (ibv_inc_rkey of the window's last). Returns a wc status: SUCCESS, MW_BIND_ERR
- * (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
+ * new_rkey: the key the poster chose (ibv_inc_rkey of the window's last). Returns a wc status:
+ * SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
  */
 enum ibv_wc_status srd_stag_bind(
     struct srd_qp *qp, struct ibv_mw *mw, uint32_t new_rkey, const struct ibv_mw_bind_info *info);
 
 /*
- * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send (by_peer true).
- * Only a bound type 2 window of this queue pair. Waits for pins of other threads; the caller must hold none on it.
+ * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send
+ * (by_peer true). Only a bound type 2 window of this queue pair. Waits for pins of other threads;
+ * the caller must hold none on it.
  */
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer);
 

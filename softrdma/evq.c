@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* evq.c - see evq.h. */
+#include "softrdma/evq.h"
+
+#include "softrdma/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/*
+ * The queue this thread is about to fetch from: an event it queues itself, while it moves the
+ * device, needs no descriptor made readable. srd_evq_get sets that right before it returns or
+ * sleeps.
+ */
+static _Thread_local struct srd_evq *fetching;
+
+int srd_evq_init(struct srd_evq *q, const char *name)
+{
+    lock_init(&q->lock, LOCK_SRD_CHANNEL, name);
+    list_init(&q->queue);
+    q->readable = false;
+    q->fd = eventfd(0, EFD_CLOEXEC);
+    return q->fd < 0 ? -errno : 0;
+}
+
+void srd_evq_fini(struct srd_evq *q)
+{
+    close(q->fd);
+    q->fd = -1;
+}
+
+void srd_evq_settle_locked(struct srd_evq *q)
+{
+    bool queued = !list_empty(&q->queue);
+    uint64_t count = 1;
+    ssize_t n;
+
+    lock_assert_held(&q->lock);
+    if (queued == q->readable)
+        return;
+    /* Neither can block: written only at zero, read only when not. */
+    do
+        n = queued ? write(q->fd, &count, sizeof(count)) : read(q->fd, &count, sizeof(count));
+    while (n < 0 && errno == EINTR);
+    q->readable = queued;
+}
+
+void srd_evq_push_locked(struct srd_evq *q, struct list_node *node)
+{
+    list_add_tail(&q->queue, node);
+    if (fetching != q)
+        srd_evq_settle_locked(q);
+}
+
+struct list_node *srd_evq_pop_locked(struct srd_evq *q)
+{
+    struct list_node *node = list_pop(&q->queue);
+
+    if (node && fetching != q)
+        srd_evq_settle_locked(q);
+    return node;
+}
+
+static bool fetch(
+    struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
+{
+    struct list_node *node;
+
+    lock_acquire(&q->lock);
+    node = srd_evq_pop_locked(q);
+    if (node)
+        take(q, node, arg);
+    srd_evq_settle_locked(q);
+    lock_release(&q->lock);
+    return node;
+}
+
+/* Lets the device move; what that queues here is fetched next by this thread. */
+static void run(struct srd_evq *q)
+{
+    fetching = q;
+    srd_loop_run();
+    fetching = NULL;
+}
+
+int srd_evq_get(
+    struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
+{
+    int flags, error;
+
+    if (fetch(q, take, arg))
+        return 0;
+    flags = fcntl(q->fd, F_GETFL);
+    if (flags < 0)
+        return -1;
+    if (flags & O_NONBLOCK) {
+        run(q);
+        if (fetch(q, take, arg))
+            return 0;
+        errno = EAGAIN;
+        return -1;
+    }
+    for (;;) {
+        error = srd_loop_wait(q->fd);
+        if (error) {
+            errno = -error;
+            return -1;
+        }
+        run(q);
+        if (fetch(q, take, arg))
+            return 0;
+    }
+}

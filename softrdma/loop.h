@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.h - who waits for the device's sockets: one engine per process, two epoll sets over the same
+ * sources.
+ *
+ *   the foreground set   level-triggered; threads of the program that poll several connections, or
+ * sleep the background set   one-shot; the progress thread sleeps in it
+ *
+ * A source that fires in the background set while somebody in the foreground is at work on it stays
+ * disarmed there
+ * ("aside"); it is looked at again every STANDBY_TICK_US and armed when nobody is (util/standby.h).
+ * Timers are the background thread's alone.
+ */
+#ifndef SOFTRDMA_LOOP_H
+#define SOFTRDMA_LOOP_H
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct srd_source;
+
+struct srd_source_ops {
+    /* The descriptor is ready (EPOLL* bits). background: called by the progress thread, nobody else
+     * is at work. */
+    void (*ready)(struct srd_source *source, uint32_t events, bool background);
+    /* The deadline has passed; it is unset when this is called. Progress thread. */
+    void (*expired)(struct srd_source *source);
+    /* EPOLLIN and EPOLLOUT as wanted now; 0: out of both sets (errors and hang-ups would show for
+     * ever). */
+    uint32_t (*interest)(struct srd_source *source);
+    /* A thread is about to sleep, or to leave the source alone: send what was put off. */
+    void (*settle)(struct srd_source *source);
+    void (*free)(struct srd_source *source); /* last reference gone */
+};
+
+struct srd_source {
+    const struct srd_source_ops *ops;
+    int fd; /* -1: closed */
+    atomic_uint refs;
+    atomic_uint activity; /* bumped by a thread that polls this very source */
+    unsigned seen;        /* progress thread: activity at the last look */
+    bool aside;           /* progress thread's list; engine lock */
+    bool settled;         /* progress thread: put-off work was sent in this quiet spell */
+    bool in_all, in_prog; /* registered in the sets; engine lock, as the rest */
+    uint32_t events;      /* as registered */
+    uint32_t slot, generation;
+    unsigned process;     /* srd_generation of its maker */
+    uint64_t deadline_ms; /* UINT64_MAX: none; timer lock */
+    int heap_index;       /* -1: none */
+    atomic_bool deferred; /* on the list of put-off work */
+    struct list_node aside_node, deferred_node;
+};
+
+/* One reference, the caller's. Not known to the engine yet. */
+void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
+void srd_source_ref(struct srd_source *source);
+void srd_source_unref(struct srd_source *source);
+
+/*
+ * srd_source_add - hand it to the engine (which takes a reference); starts the progress thread at
+ * need. srd_source_update - interest may have changed. srd_source_remove - out of the engine: no
+ * call of ready or expired begins after this (one may be running). The last two do nothing on a
+ * source that is not known. Callers hold no lock above LOCK_SRD_ENGINE - 1. Returns 0 or a negative
+ * errno.
+ */
+int srd_source_add(struct srd_source *source);
+void srd_source_update(struct srd_source *source);
+void srd_source_remove(struct srd_source *source);
+
+/* Sets (UINT64_MAX: clears) the deadline, clock_now_ms() units. Any lock below LOCK_SRD_CHANNEL may
+ * be held. */
+void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
+
+/* Puts work off until a foreground thread sleeps or polls in vain, or the progress thread finds the
+ * source quiet. */
+void srd_source_defer(struct srd_source *source);
+
+/* Moves what is ready in the foreground set; never blocks. Returns whether anything was ready. */
+bool srd_loop_run(void);
+/* The same for an empty poll of a queue with several connections: one system call when nothing
+ * moves. */
+bool srd_loop_poll(void);
+/* Sleeps until fd is readable or a source is ready. Returns 0 or a negative errno (-EINTR). */
+int srd_loop_wait(int fd);
+
+#endif
