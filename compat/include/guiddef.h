@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: GUIDs. */
+#include <wincompat/guid.h>

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: status codes. */
+#include <wincompat/ntstatus.h>

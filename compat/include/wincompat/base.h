@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h - everything <windows.h> offers apart from annotations of the first kind. Public headers of ours include this
+ * through <winsock2.h> or <unknwn.h>; the Windows-named headers are forwarders to it.
+ */
+#ifndef WINCOMPAT_BASE_H
+#define WINCOMPAT_BASE_H
+
+#include <wincompat/types.h>
+#include <wincompat/sal.h>
+#include <wincompat/error.h>
+#include <wincompat/guid.h>
+#include <wincompat/overlapped.h>
+#include <wincompat/interlocked.h>
+#include <wincompat/handle.h>
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* handle.h - the functions of libwinobj on handles. Codes, threads and ownership: beside each implementation. */
+#ifndef WINCOMPAT_HANDLE_H
+#define WINCOMPAT_HANDLE_H
+
+#include <wincompat/error.h>
+#include <wincompat/overlapped.h>
+
+WINCOMPAT_BEGIN
+
+WINOBJ_API DWORD WINAPI GetLastError(void);
+WINOBJ_API void WINAPI SetLastError(DWORD error);
+
+WINOBJ_API BOOL WINAPI CloseHandle(HANDLE handle);
+
+/* Events. A name is not supported: ERROR_NOT_SUPPORTED. */
+WINOBJ_API HANDLE WINAPI CreateEventA(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name);
+WINOBJ_API HANDLE WINAPI CreateEventW(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCWSTR name);
+#define CreateEvent WINCOMPAT_AW(CreateEvent)
+WINOBJ_API BOOL WINAPI SetEvent(HANDLE event);
+WINOBJ_API BOOL WINAPI ResetEvent(HANDLE event);
+
+/* Waiting. Alertable waits are plain waits: there are no APCs to run. */
+WINOBJ_API DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms);
+WINOBJ_API DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertable);
+WINOBJ_API DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms);
+WINOBJ_API DWORD WINAPI WaitForMultipleObjectsEx(
+    DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms, BOOL alertable);
+
+/* Completion ports. */
+WINOBJ_API HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD concurrency);
+WINOBJ_API BOOL WINAPI GetQueuedCompletionStatus(
+    HANDLE port, LPDWORD bytes, PULONG_PTR key, LPOVERLAPPED *overlapped, DWORD timeout_ms);
+WINOBJ_API BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE port, LPOVERLAPPED_ENTRY entries, ULONG count,
+    PULONG removed, DWORD timeout_ms, BOOL alertable);
+WINOBJ_API BOOL WINAPI PostQueuedCompletionStatus(
+    HANDLE port, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped);
+
+/* Overlapped requests on a file handle. */
+#define FILE_SKIP_COMPLETION_PORT_ON_SUCCESS 0x1
+#define FILE_SKIP_SET_EVENT_ON_HANDLE        0x2
+WINOBJ_API BOOL WINAPI GetOverlappedResult(HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait);
+WINOBJ_API BOOL WINAPI SetFileCompletionNotificationModes(HANDLE file, UCHAR flags);
+
+/* Threads. */
+#define CREATE_SUSPENDED                  0x00000004
+#define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000
+typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID parameter);
+typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
+WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
+    LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id);
+WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitThread(DWORD exit_code);
+WINOBJ_API BOOL WINAPI GetExitCodeThread(HANDLE thread, LPDWORD exit_code);
+WINOBJ_API DWORD WINAPI GetCurrentThreadId(void);
+WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);
+WINOBJ_API void WINAPI Sleep(DWORD timeout_ms);
+WINOBJ_API BOOL WINAPI SwitchToThread(void);
+
+WINCOMPAT_END
+
+#endif

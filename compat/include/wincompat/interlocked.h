@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interlocked.h - the Interlocked family, for any integer of 4 or 8 bytes, volatile or not; all are full barriers.
+ * Increment, Decrement and Add return the new value, the Exchange and the bit forms the old one, as on Windows.
+ */
+#ifndef WINCOMPAT_INTERLOCKED_H
+#define WINCOMPAT_INTERLOCKED_H
+
+#include <wincompat/types.h>
+
+#ifdef __cplusplus
+#define WINCOMPAT_INTERLOCKED_CHECK(p) \
+    static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8, "Interlocked functions take integers of 4 or 8 bytes")
+#else
+#define WINCOMPAT_INTERLOCKED_CHECK(p) \
+    _Static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8, "Interlocked functions take integers of 4 or 8 bytes")
+#endif
+#define WINCOMPAT_INTERLOCKED(fn, p, v)                                                            \
+    __extension__({                                                                                \
+        WINCOMPAT_INTERLOCKED_CHECK(p);                                                            \
+        fn((p), (v), __ATOMIC_SEQ_CST);                                                            \
+    })
+#define WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)                                          \
+    __extension__({                                                                                \
+        WINCOMPAT_INTERLOCKED_CHECK(p);                                                            \
+        __sync_val_compare_and_swap((p), (comparand), (exchange));                                 \
+    })
+
+#define InterlockedIncrement(p)        WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, 1)
+#define InterlockedDecrement(p)        WINCOMPAT_INTERLOCKED(__atomic_sub_fetch, p, 1)
+#define InterlockedAdd(p, v)           WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, v)
+#define InterlockedExchange(p, v)      WINCOMPAT_INTERLOCKED(__atomic_exchange_n, p, v)
+#define InterlockedExchangeAdd(p, v)   WINCOMPAT_INTERLOCKED(__atomic_fetch_add, p, v)
+#define InterlockedExchangeSubtract(p, v) WINCOMPAT_INTERLOCKED(__atomic_fetch_sub, p, v)
+#define InterlockedAnd(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_and, p, v)
+#define InterlockedOr(p, v)            WINCOMPAT_INTERLOCKED(__atomic_fetch_or, p, v)
+#define InterlockedXor(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_xor, p, v)
+#define InterlockedCompareExchange(p, exchange, comparand) WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)
+
+#define InterlockedIncrement64(p)      InterlockedIncrement(p)
+#define InterlockedDecrement64(p)      InterlockedDecrement(p)
+#define InterlockedAdd64(p, v)         InterlockedAdd(p, v)
+#define InterlockedExchange64(p, v)    InterlockedExchange(p, v)
+#define InterlockedExchangeAdd64(p, v) InterlockedExchangeAdd(p, v)
+#define InterlockedAnd64(p, v)         InterlockedAnd(p, v)
+#define InterlockedOr64(p, v)          InterlockedOr(p, v)
+#define InterlockedXor64(p, v)         InterlockedXor(p, v)
+#define InterlockedCompareExchange64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+
+#define InterlockedExchangePointer(p, v)   __atomic_exchange_n((void *volatile *)(p), (void *)(v), __ATOMIC_SEQ_CST)
+#define InterlockedCompareExchangePointer(p, exchange, comparand) \
+    __sync_val_compare_and_swap((void *volatile *)(p), (void *)(comparand), (void *)(exchange))
+
+#define MemoryBarrier()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define YieldProcessor() WINCOMPAT_YIELD()
+#if defined(__x86_64__) || defined(__i386__)
+#define WINCOMPAT_YIELD() __builtin_ia32_pause()
+#else
+#define WINCOMPAT_YIELD() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#endif
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.h - Windows' spellings over Linux' socket addresses (same layout; AF_INET6 keeps Linux' value).
+ *
+ * SOCKADDR_IN is struct sockaddr_in and so on: addresses go to and from Linux calls as they are.
+ */
+#ifndef WINCOMPAT_SOCKET_H
+#define WINCOMPAT_SOCKET_H
+
+#include <wincompat/base.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+typedef UINT_PTR SOCKET;
+#define INVALID_SOCKET ((SOCKET)(~0))
+#define SOCKET_ERROR   (-1)
+
+typedef unsigned short ADDRESS_FAMILY;
+typedef struct sockaddr SOCKADDR, *PSOCKADDR, *LPSOCKADDR;
+typedef struct sockaddr_in SOCKADDR_IN, *PSOCKADDR_IN, *LPSOCKADDR_IN;
+typedef struct sockaddr_in6 SOCKADDR_IN6, *PSOCKADDR_IN6, *LPSOCKADDR_IN6;
+typedef struct sockaddr_storage SOCKADDR_STORAGE, *PSOCKADDR_STORAGE, *LPSOCKADDR_STORAGE;
+typedef struct in_addr IN_ADDR, *PIN_ADDR, *LPIN_ADDR;
+typedef struct in6_addr IN6_ADDR, *PIN6_ADDR, *LPIN6_ADDR;
+
+typedef union _SOCKADDR_INET {
+    SOCKADDR_IN Ipv4;
+    SOCKADDR_IN6 Ipv6;
+    ADDRESS_FAMILY si_family;
+} SOCKADDR_INET, *PSOCKADDR_INET;
+
+typedef struct _SOCKET_ADDRESS {
+    LPSOCKADDR lpSockaddr;
+    INT iSockaddrLength;
+} SOCKET_ADDRESS, *PSOCKET_ADDRESS, *LPSOCKET_ADDRESS;
+
+typedef struct _SOCKET_ADDRESS_LIST {
+    INT iAddressCount;
+    SOCKET_ADDRESS Address[1];
+} SOCKET_ADDRESS_LIST, *PSOCKET_ADDRESS_LIST, *LPSOCKET_ADDRESS_LIST;
+
+#define SIZEOF_SOCKET_ADDRESS_LIST(count) \
+    (FIELD_OFFSET(SOCKET_ADDRESS_LIST, Address) + (count) * sizeof(SOCKET_ADDRESS))
+
+C_ASSERT(sizeof(SOCKADDR_IN) == 16);
+C_ASSERT(sizeof(SOCKADDR_IN6) == 28);
+C_ASSERT(sizeof(SOCKADDR_INET) == 28);
+
+#define SD_RECEIVE SHUT_RD
+#define SD_SEND    SHUT_WR
+#define SD_BOTH    SHUT_RDWR
+
+/* Winsock's error codes, beside the base value. */
+#define WSABASEERR              10000
+#define WSAEINTR                10004
+#define WSAEBADF                10009
+#define WSAEACCES               10013
+#define WSAEFAULT               10014
+#define WSAEINVAL               10022
+#define WSAEMFILE               10024
+#define WSAEWOULDBLOCK          10035
+#define WSAEINPROGRESS          10036
+#define WSAEALREADY             10037
+#define WSAENOTSOCK             10038
+#define WSAEDESTADDRREQ         10039
+#define WSAEMSGSIZE             10040
+#define WSAEPROTOTYPE           10041
+#define WSAENOPROTOOPT          10042
+#define WSAEPROTONOSUPPORT      10043
+#define WSAESOCKTNOSUPPORT      10044
+#define WSAEOPNOTSUPP           10045
+#define WSAEPFNOSUPPORT         10046
+#define WSAEAFNOSUPPORT         10047
+#define WSAEADDRINUSE           10048
+#define WSAEADDRNOTAVAIL        10049
+#define WSAENETDOWN             10050
+#define WSAENETUNREACH          10051
+#define WSAENETRESET            10052
+#define WSAECONNABORTED         10053
+#define WSAECONNRESET           10054
+#define WSAENOBUFS              10055
+#define WSAEISCONN              10056
+#define WSAENOTCONN             10057
+#define WSAESHUTDOWN            10058
+#define WSAETIMEDOUT            10060
+#define WSAECONNREFUSED         10061
+#define WSAEHOSTDOWN            10064
+#define WSAEHOSTUNREACH         10065
+#define WSASYSNOTREADY          10091
+#define WSAVERNOTSUPPORTED      10092
+#define WSANOTINITIALISED       10093
+#define WSA_INVALID_HANDLE      ERROR_INVALID_HANDLE
+#define WSA_INVALID_PARAMETER   ERROR_INVALID_PARAMETER
+#define WSA_NOT_ENOUGH_MEMORY   ERROR_NOT_ENOUGH_MEMORY
+#define WSA_IO_PENDING          ERROR_IO_PENDING
+#define WSA_IO_INCOMPLETE       ERROR_IO_INCOMPLETE
+#define WSA_OPERATION_ABORTED   ERROR_OPERATION_ABORTED
+
+#endif

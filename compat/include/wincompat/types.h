@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * types.h - the Windows base types, with the sizes of 64-bit Windows: LONG and DWORD are 32 bits, never `long`.
+ *
+ * WCHAR is the compiler's wchar_t, so L"..." literals and the wcs functions fit it; -fshort-wchar makes it 16 bits.
+ */
+#ifndef WINCOMPAT_TYPES_H
+#define WINCOMPAT_TYPES_H
+
+#ifdef __MINGW32__
+#error "compat is for native Linux builds; MinGW brings the Windows headers itself"
+#endif
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <wchar.h>
+
+#ifndef _WIN32_WINNT
+#define _WIN32_WINNT 0x0A00
+#endif
+#ifndef WINVER
+#define WINVER _WIN32_WINNT
+#endif
+
+/* Calling conventions mean nothing here: the platform has one. */
+#define WINAPI
+#define WINAPIV
+#define APIENTRY
+#define CALLBACK
+#define WSAAPI
+#define PASCAL
+#define NTAPI
+#define STDAPICALLTYPE
+#define STDAPIVCALLTYPE
+#define STDMETHODCALLTYPE
+#define STDMETHODVCALLTYPE
+#ifndef __cdecl
+#define __cdecl
+#endif
+#ifndef __stdcall
+#define __stdcall
+#endif
+#ifndef __fastcall
+#define __fastcall
+#endif
+
+/* __declspec(x), for each x that ported code uses. An unknown one is an error at the use. */
+#ifndef __declspec
+#define __declspec(x) WINCOMPAT_DECLSPEC_##x
+#endif
+#define WINCOMPAT_DECLSPEC_novtable
+#define WINCOMPAT_DECLSPEC_nothrow   __attribute__((nothrow))
+#define WINCOMPAT_DECLSPEC_dllexport __attribute__((visibility("default")))
+#define WINCOMPAT_DECLSPEC_dllimport
+#define WINCOMPAT_DECLSPEC_noinline  __attribute__((noinline))
+#define WINCOMPAT_DECLSPEC_noreturn  __attribute__((noreturn))
+#define WINCOMPAT_DECLSPEC_selectany __attribute__((weak))
+#define WINCOMPAT_DECLSPEC_thread    __thread
+#define WINCOMPAT_DECLSPEC_align(n)  __attribute__((aligned(n)))
+#define WINCOMPAT_DECLSPEC_deprecated __attribute__((deprecated))
+
+#define DECLSPEC_ALIGN(n)  __attribute__((aligned(n)))
+#define DECLSPEC_NORETURN  __attribute__((noreturn))
+#define DECLSPEC_NOVTABLE
+#define DECLSPEC_SELECTANY __attribute__((weak))
+#define DECLSPEC_IMPORT
+#define DECLSPEC_EXPORT __attribute__((visibility("default")))
+
+#ifndef FORCEINLINE
+#define FORCEINLINE static inline __attribute__((always_inline))
+#endif
+#define __forceinline inline __attribute__((always_inline))
+#ifndef __cplusplus
+#define __inline inline
+#endif
+
+#ifdef __cplusplus
+#define EXTERN_C extern "C"
+#define WINCOMPAT_BEGIN extern "C" {
+#define WINCOMPAT_END   }
+#else
+#define EXTERN_C extern
+#define WINCOMPAT_BEGIN
+#define WINCOMPAT_END
+#endif
+
+/* What libwinobj exports. */
+#define WINOBJ_API __attribute__((visibility("default")))
+
+#define IN
+#define OUT
+#define OPTIONAL
+#define FAR
+#define NEAR
+#define CONST const
+#ifndef VOID
+#define VOID void
+#endif
+#ifndef FALSE
+#define FALSE 0
+#endif
+#ifndef TRUE
+#define TRUE 1
+#endif
+
+typedef char CHAR;
+typedef wchar_t WCHAR;
+typedef short SHORT;
+typedef int INT;
+typedef int32_t LONG;
+typedef long long LONGLONG;
+typedef long long LONG64;
+typedef int8_t INT8;
+typedef int16_t INT16;
+typedef int32_t INT32;
+typedef int32_t LONG32;
+typedef long long INT64;
+typedef unsigned char UCHAR;
+typedef unsigned char BYTE;
+typedef unsigned char BOOLEAN;
+typedef unsigned short USHORT;
+typedef unsigned short WORD;
+typedef unsigned short ATOM;
+typedef unsigned int UINT;
+typedef uint32_t ULONG;
+typedef uint32_t DWORD;
+typedef uint8_t UINT8;
+typedef uint16_t UINT16;
+typedef uint32_t UINT32;
+typedef uint32_t ULONG32;
+typedef uint32_t DWORD32;
+typedef unsigned long long UINT64;
+typedef unsigned long long ULONG64;
+typedef unsigned long long DWORD64;
+typedef unsigned long long ULONGLONG;
+typedef unsigned long long DWORDLONG;
+typedef float FLOAT;
+typedef double DOUBLE;
+typedef int BOOL;
+typedef intptr_t INT_PTR, LONG_PTR, SSIZE_T;
+typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR, KAFFINITY;
+typedef size_t SIZE_T;
+typedef void *PVOID, *LPVOID, *HANDLE, *HMODULE, *HINSTANCE;
+typedef PVOID PVOID64;
+typedef const void *LPCVOID;
+typedef LONG HRESULT;
+typedef LONG NTSTATUS;
+typedef LONG SCODE;
+typedef DWORD LCID;
+typedef DWORD ACCESS_MASK;
+
+typedef CHAR *PCHAR, *LPCH, *PCH, *LPSTR, *PSTR, *NPSTR;
+typedef const CHAR *LPCSTR, *PCSTR, *LPCCH;
+typedef WCHAR *PWCHAR, *LPWCH, *PWCH, *LPWSTR, *PWSTR, *NWPSTR;
+typedef const WCHAR *LPCWSTR, *PCWSTR, *LPCWCH;
+typedef SHORT *PSHORT;
+typedef INT *PINT, *LPINT;
+typedef LONG *PLONG, *LPLONG;
+typedef LONGLONG *PLONGLONG;
+typedef LONG64 *PLONG64;
+typedef INT8 *PINT8;
+typedef INT16 *PINT16;
+typedef INT32 *PINT32;
+typedef INT64 *PINT64;
+typedef UCHAR *PUCHAR;
+typedef BYTE *PBYTE, *LPBYTE;
+typedef BOOLEAN *PBOOLEAN;
+typedef USHORT *PUSHORT;
+typedef WORD *PWORD, *LPWORD;
+typedef UINT *PUINT, *LPUINT;
+typedef ULONG *PULONG;
+typedef DWORD *PDWORD, *LPDWORD;
+typedef UINT8 *PUINT8;
+typedef UINT16 *PUINT16;
+typedef UINT32 *PUINT32;
+typedef UINT64 *PUINT64;
+typedef ULONG64 *PULONG64;
+typedef ULONGLONG *PULONGLONG;
+typedef DWORDLONG *PDWORDLONG;
+typedef BOOL *PBOOL, *LPBOOL;
+typedef HANDLE *PHANDLE, *LPHANDLE;
+typedef SIZE_T *PSIZE_T;
+typedef INT_PTR *PINT_PTR;
+typedef LONG_PTR *PLONG_PTR;
+typedef UINT_PTR *PUINT_PTR;
+typedef ULONG_PTR *PULONG_PTR;
+typedef DWORD_PTR *PDWORD_PTR;
+typedef FLOAT *PFLOAT;
+
+#if defined(UNICODE) || defined(_UNICODE)
+typedef WCHAR TCHAR, *PTCHAR, *PTSTR, *LPTSTR;
+typedef const WCHAR *PCTSTR, *LPCTSTR;
+#define __TEXT(quote) L##quote
+#define WINCOMPAT_AW(name) name##W
+#else
+typedef char TCHAR, *PTCHAR, *PTSTR, *LPTSTR;
+typedef const char *PCTSTR, *LPCTSTR;
+#define __TEXT(quote) quote
+#define WINCOMPAT_AW(name) name##A
+#endif
+#define TEXT(quote) __TEXT(quote)
+
+#define __int8  char
+#define __int16 short
+#define __int32 int
+#define __int64 long long
+
+typedef union _LARGE_INTEGER {
+    __extension__ struct {
+        DWORD LowPart;
+        LONG HighPart;
+    };
+    struct {
+        DWORD LowPart;
+        LONG HighPart;
+    } u;
+    LONGLONG QuadPart;
+} LARGE_INTEGER, *PLARGE_INTEGER;
+
+typedef union _ULARGE_INTEGER {
+    __extension__ struct {
+        DWORD LowPart;
+        DWORD HighPart;
+    };
+    struct {
+        DWORD LowPart;
+        DWORD HighPart;
+    } u;
+    ULONGLONG QuadPart;
+} ULARGE_INTEGER, *PULARGE_INTEGER;
+
+typedef struct _FILETIME {
+    DWORD dwLowDateTime;
+    DWORD dwHighDateTime;
+} FILETIME, *PFILETIME, *LPFILETIME;
+
+#define MAXUINT8     ((UINT8)~((UINT8)0))
+#define MAXINT8      ((INT8)(MAXUINT8 >> 1))
+#define MAXUINT16    ((UINT16)~((UINT16)0))
+#define MAXUINT32    ((UINT32)~((UINT32)0))
+#define MAXUINT64    ((UINT64)~((UINT64)0))
+#define MAXINT32     ((INT32)(MAXUINT32 >> 1))
+#define MAXINT64     ((INT64)(MAXUINT64 >> 1))
+#define MAXULONG     ((ULONG)~((ULONG)0))
+#define MAXLONG      ((LONG)(MAXULONG >> 1))
+#define MAXUSHORT    ((USHORT)~((USHORT)0))
+#define MAXDWORD     0xffffffffu
+#define MAXWORD      0xffff
+#define MAXBYTE      0xff
+#define MAXULONGLONG ((ULONGLONG)~((ULONGLONG)0))
+#define MAXULONG_PTR (~((ULONG_PTR)0))
+#define MAXSIZE_T    ((SIZE_T)~((SIZE_T)0))
+
+#define MAX_PATH           260
+#define ANYSIZE_ARRAY      1
+#define MEMORY_ALLOCATION_ALIGNMENT 16
+
+#define MAKEWORD(a, b)     ((WORD)(((BYTE)((DWORD_PTR)(a) & 0xff)) | ((WORD)((BYTE)((DWORD_PTR)(b) & 0xff))) << 8))
+#define MAKELONG(a, b)     ((LONG)(((WORD)((DWORD_PTR)(a) & 0xffff)) | ((DWORD)((WORD)((DWORD_PTR)(b) & 0xffff))) << 16))
+#define LOWORD(l)          ((WORD)((DWORD_PTR)(l) & 0xffff))
+#define HIWORD(l)          ((WORD)(((DWORD_PTR)(l) >> 16) & 0xffff))
+#define LOBYTE(w)          ((BYTE)((DWORD_PTR)(w) & 0xff))
+#define HIBYTE(w)          ((BYTE)(((DWORD_PTR)(w) >> 8) & 0xff))
+
+#define HandleToUlong(h)   ((ULONG)(ULONG_PTR)(h))
+#define HandleToULong(h)   ((ULONG)(ULONG_PTR)(h))
+#define HandleToLong(h)    ((LONG)(LONG_PTR)(h))
+#define UlongToHandle(ul)  ((HANDLE)(ULONG_PTR)(ul))
+#define ULongToHandle(ul)  ((HANDLE)(ULONG_PTR)(ul))
+#define LongToHandle(l)    ((HANDLE)(LONG_PTR)(l))
+#define PtrToUlong(p)      ((ULONG)(ULONG_PTR)(p))
+#define UlongToPtr(ul)     ((VOID *)(ULONG_PTR)(ul))
+#define PtrToUint(p)       ((UINT)(UINT_PTR)(p))
+#define UIntToPtr(ui)      ((VOID *)(UINT_PTR)(ui))
+
+#define FIELD_OFFSET(type, field)          ((LONG)__builtin_offsetof(type, field))
+#define UFIELD_OFFSET(type, field)         ((DWORD)__builtin_offsetof(type, field))
+#define CONTAINING_RECORD(address, type, field) \
+    ((type *)((char *)(address) - __builtin_offsetof(type, field)))
+#define RTL_FIELD_SIZE(type, field)        (sizeof(((type *)0)->field))
+#define RTL_SIZEOF_THROUGH_FIELD(type, field) (__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
+#define RTL_CONTAINS_FIELD(s, size, field) ((((char *)&(s)->field) + sizeof((s)->field)) <= ((char *)(s) + (size)))
+#define RTL_NUMBER_OF(a)                   (sizeof(a) / sizeof((a)[0]))
+#define ARRAYSIZE(a)                       RTL_NUMBER_OF(a)
+#ifndef _countof
+#define _countof(a)                        RTL_NUMBER_OF(a)
+#endif
+
+#ifdef __cplusplus
+#define C_ASSERT(e) static_assert((e), #e)
+#else
+#define C_ASSERT(e) _Static_assert((e), #e)
+#endif
+
+#define UNREFERENCED_PARAMETER(p)      ((void)(p))
+#define DBG_UNREFERENCED_PARAMETER(p)  ((void)(p))
+#define UNREFERENCED_LOCAL_VARIABLE(v) ((void)(v))
+
+#define RtlZeroMemory(p, n)        memset((p), 0, (n))
+#define RtlFillMemory(p, n, v)     memset((p), (v), (n))
+#define RtlCopyMemory(d, s, n)     memcpy((d), (s), (n))
+#define RtlMoveMemory(d, s, n)     memmove((d), (s), (n))
+#define RtlEqualMemory(a, b, n)    (!memcmp((a), (b), (n)))
+#define ZeroMemory(p, n)           RtlZeroMemory((p), (n))
+#define FillMemory(p, n, v)        RtlFillMemory((p), (n), (v))
+#define CopyMemory(d, s, n)        RtlCopyMemory((d), (s), (n))
+#define MoveMemory(d, s, n)        RtlMoveMemory((d), (s), (n))
+#define SecureZeroMemory(p, n)     explicit_bzero((p), (n))
+
+#define __assume(e)   do { if (!(e)) __builtin_unreachable(); } while (0)
+#define DebugBreak()  __builtin_trap()
+#define __debugbreak() __builtin_trap()
+
+/*
+ * min and max. In C the macros of Windows. In C++ templates with the same arithmetic: a macro of that name would break
+ * every standard header that comes after, and those undefine it anyway.
+ */
+#ifndef NOMINMAX
+#ifdef __cplusplus
+extern "C++" {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
+template <class A, class B>
+constexpr auto min(const A a, const B b) -> decltype(true ? a + 0 : b + 0)
+{
+    return a < b ? a : b;
+}
+template <class A, class B>
+constexpr auto max(const A a, const B b) -> decltype(true ? a + 0 : b + 0)
+{
+    return a > b ? a : b;
+}
+#pragma GCC diagnostic pop
+}
+#else
+#ifndef min
+#define min(a, b) (((a) < (b)) ? (a) : (b))
+#endif
+#ifndef max
+#define max(a, b) (((a) > (b)) ? (a) : (b))
+#endif
+#endif
+#endif
+
+#endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: error codes. */
+#include <wincompat/error.h>
