@@ -19,6 +19,8 @@ enum lock_level {
     LOCK_ADAPTER = 20,
     LOCK_LISTENER = 30,
     LOCK_CONNECTOR = 40,
+    LOCK_CM_ID = 44,       /* whose a connection id is */
+    LOCK_CM_TIMER = 46,    /* an adapter's deadlines */
     LOCK_QP = 50,        /* a queue pair's connection side: claim, state, flush */
     LOCK_QP_QUEUE = 54,  /* one request ring (initiator or receive), SRQ */
     LOCK_CQ = 58,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cm.h - the connection manager side of an adapter: its event channel, its connection ids, its deadlines.
+ *
+ * An nd_cm_id is one rdma_cm_id and whose it is (a connector or a listener). Pins keep it: its owner holds one, and so
+ * does every call that uses the id without a lock; the last unpin destroys the rdma_cm_id. So a release in one thread
+ * never pulls an id from under a connect in another.
+ *
+ * Dispatch copies each event and acknowledges it before anything is done about it: rdma_destroy_id waits for
+ * acknowledgements, and what an event leads to may well be the end of its id. Where the kernel can take seconds over
+ * destroying an id (it may have to wait for the peer), that is deferred (deferred.h).
+ *
+ * Threads: any, nd_cm_dispatch excepted: one at a time. Locks: LOCK_CM_ID guards whose an id is; it is a leaf but for
+ * the owner's pin.
+ */
+#ifndef NDSPI_CORE_CM_H
+#define NDSPI_CORE_CM_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/deferred.h"
+#include "ndspi/verbs/verbs.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+
+struct nd_adapter;
+struct nd_cm_id;
+
+enum { ND_CM_PRIVATE_DATA_OCTETS = 256 };
+
+/* A copied rdma_cm_event. */
+struct nd_cm_event {
+    enum rdma_cm_event_type type;
+    int status; /* the event's own: an errno, or a reject reason */
+    uint8_t responder_resources, initiator_depth; /* read depths as seen from here: inbound, outbound */
+    uint8_t private_data_octets;
+    uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS];
+    struct nd_cm_id *request; /* CONNECT_REQUEST: the new id, with the one pin that its taker gets; else NULL */
+};
+
+/* What an owner of ids provides. */
+struct nd_cm_owner_ops {
+    void (*pin)(void *owner);
+    void (*unpin)(void *owner);
+    /* Called without locks, the owner pinned. False: the id is not the owner's any more, ask whose it is now. */
+    bool (*event)(void *owner, struct nd_cm_id *id, struct nd_cm_event *event);
+};
+
+struct nd_cm_id {
+    struct nd_cm *cm;
+    struct rdma_cm_id *id;
+    atomic_uint pins;
+    struct lock lock; /* the two below */
+    const struct nd_cm_owner_ops *ops;
+    void *owner;
+    struct nd_deferred end;
+};
+
+/* Something to be done at a time unless it is cancelled before. */
+struct nd_cm_timer {
+    struct list_node link;
+    uint64_t due_ms; /* of clock_now_ms */
+    void (*expired)(struct nd_cm_timer *timer); /* called from dispatch, without locks */
+};
+
+struct nd_cm {
+    const struct nd_verbs *verbs;
+    struct nd_adapter *adapter;
+    struct rdma_event_channel *channel;
+    bool slow_destroy; /* destroying an id may block for long: deferred */
+    int epoll_fd;      /* channel and timer */
+    int timer_fd;
+    struct lock lock; /* LOCK_CM_TIMER; timers, in order of due_ms */
+    struct list_head timers;
+};
+
+/*
+ * nd_cm_init - for an adapter that is being opened.
+ * slow_destroy  in: whether rdma_destroy_id of this device may block for long
+ * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter finis it at the end of its life.
+ */
+int nd_cm_init(struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy);
+/* All ids are gone by then: each pins the adapter. */
+void nd_cm_fini(struct nd_cm *cm);
+
+/* Readable when nd_cm_dispatch has something to do. */
+int nd_cm_fd(const struct nd_cm *cm);
+/* Handles every event and every deadline that is due. Never blocks. One thread at a time; no locks held. */
+void nd_cm_dispatch(struct nd_cm *cm);
+
+/*
+ * nd_cm_id_create - a new id.
+ * ops, owner  in: whose it is; not pinned by this
+ * Returns 0 or a negative errno. The caller holds the one pin. Pins the adapter until the id is destroyed.
+ */
+int nd_cm_id_create(struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **id);
+void nd_cm_id_pin(struct nd_cm_id *id);
+/* The last one destroys the id; then no locks may be held. NULL is allowed. */
+void nd_cm_id_unpin(struct nd_cm_id *id);
+
+/*
+ * nd_cm_id_set_owner - whose it is from now on; NULL, NULL = nobody's: its events are dropped. An owner does this
+ * before it dies. May be called with the locks of both owners held.
+ */
+void nd_cm_id_set_owner(struct nd_cm_id *id, const struct nd_cm_owner_ops *ops, void *owner);
+
+/*
+ * nd_cm_id_close - destroys the rdma_cm_id now, in this thread, and drops the caller's pin. For listening ids alone:
+ * when it returns no new request can arrive. No other thread may be using the id; no locks held.
+ */
+void nd_cm_id_close(struct nd_cm_id *id);
+
+/* Starts a timer that is not running, or moves one that is. */
+void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms);
+/* Returns whether it was running; then expired will not be called. May be called with the owner's lock held. */
+bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
+void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
+
+/* ND_* for a connection manager call that failed with this errno (positive), on the way to a peer. */
+HRESULT nd_cm_connect_status(int error);
+/* ND_* for a failed bind or listen. */
+HRESULT nd_cm_bind_status(int error);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/deferred.h"
+
+#include "util/log.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A plain mutex, not util/lock.h: the thread sleeps on a condition. A leaf below everything. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t given = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static struct list_head jobs = {{&jobs.n, &jobs.n}};
+static uint64_t jobs_given, jobs_done;
+static bool running;
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        struct list_node *node = list_pop(&jobs);
+
+        if (!node) {
+            pthread_cond_wait(&given, &mutex);
+            continue;
+        }
+        struct nd_deferred *job = list_entry(node, struct nd_deferred, link);
+
+        pthread_mutex_unlock(&mutex);
+        job->run(job);
+        pthread_mutex_lock(&mutex);
+        jobs_done++;
+        pthread_cond_broadcast(&done);
+    }
+    return NULL;
+}
+
+static void start_locked(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attr;
+    pthread_t thread;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&thread, &attr, serve, NULL);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        log_write(LOG_ERROR, LOG_CM, "no thread for deferred work: %s; connections and adapters that ended stay until "
+                                     "there is one (raise the limit on threads)", strerror(error));
+    running = !error;
+}
+
+void nd_defer(struct nd_deferred *job)
+{
+    pthread_mutex_lock(&mutex);
+    if (!running)
+        start_locked();
+    list_node_init(&job->link);
+    list_add_tail(&jobs, &job->link);
+    jobs_given++;
+    pthread_cond_signal(&given);
+    pthread_mutex_unlock(&mutex);
+}
+
+void nd_deferred_drain(void)
+{
+    uint64_t until;
+
+    pthread_mutex_lock(&mutex);
+    until = jobs_given;
+    while (jobs_done < until && running)
+        pthread_cond_wait(&done, &mutex);
+    pthread_mutex_unlock(&mutex);
+}

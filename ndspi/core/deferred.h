@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deferred.h - work that must not be done where it comes up: it may block for long (rdma_destroy_id waits for peers), or
+ * it waits for the very callback it is found in (an adapter's end, found in its own run).
+ *
+ * One thread for the process, made when first needed, asleep when idle, all signals blocked. Jobs run one after the
+ * other in the order given.
+ */
+#ifndef NDSPI_CORE_DEFERRED_H
+#define NDSPI_CORE_DEFERRED_H
+
+#include "util/list.h"
+
+#include <stdbool.h>
+
+struct nd_deferred {
+    struct list_node link;
+    void (*run)(struct nd_deferred *job); /* may free the job; called without locks */
+};
+
+/*
+ * nd_defer - have a job run soon. Any thread, any locks held. Cannot fail: when no thread can be had now (logged), the
+ * job waits until a later call gets one.
+ */
+void nd_defer(struct nd_deferred *job);
+
+/* Waits until every job given before this call has been run. Not from a job. */
+void nd_deferred_drain(void);
+
+#endif

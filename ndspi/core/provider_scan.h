@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * provider_scan.h - asks the host for its addresses and one verbs provider for its devices, and finds out by trying
+ * which address can be bound on which device. Keeps nothing; provider.c keeps what it finds.
+ */
+#ifndef NDSPI_CORE_PROVIDER_SCAN_H
+#define NDSPI_CORE_PROVIDER_SCAN_H
+
+#include "ndspi/core/provider.h"
+
+enum { ND_SCAN_ADDRESSES_MAX = 256, ND_SCAN_PORTS_MAX = 64 };
+
+/* The addresses of interfaces that are up, best first: IPv4, IPv6, link-local, loopback. */
+struct nd_host_addresses {
+    unsigned count;
+    struct sockaddr_storage address[ND_SCAN_ADDRESSES_MAX];
+};
+
+struct nd_found_port {
+    char name[ND_DEVICE_NAME_OCTETS];
+    uint8_t port;
+    uint64_t guid;
+    bool active;
+    unsigned addresses; /* how many of the host's can be bound on it */
+};
+
+struct nd_found {
+    unsigned ports;
+    struct nd_found_port port[ND_SCAN_PORTS_MAX];
+    int owner[ND_SCAN_ADDRESSES_MAX]; /* per host address: index into port, or -1 */
+    int cm_error;                     /* errno when the connection manager cannot be used, else 0 */
+};
+
+/* Returns 0 or a negative errno. */
+int nd_scan_host(struct nd_host_addresses *host);
+/* Never fails: what cannot be asked is not found, and told in cm_error or by an inactive port. */
+void nd_scan_devices(const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found);
+
+#endif
