@@ -21,7 +21,8 @@ BOOL nd_com_answers(const IID *const iids[], REFIID iid)
     return FALSE;
 }
 
-HRESULT nd_com_query_interface(void *object, atomic_uint *refs, const IID *const iids[], REFIID iid, void **out)
+HRESULT nd_com_query_interface(
+    void *object, atomic_uint *refs, const IID *const iids[], REFIID iid, void **out)
 {
     if (!out)
         return E_POINTER;
@@ -37,7 +38,7 @@ void *nd_com_reach(IUnknown *unknown, REFIID private_iid)
 {
     void *object = NULL;
 
-    if (!unknown || FAILED(IUnknown_QueryInterface(unknown, private_iid, &object)))
+    if (!unknown || FAILED(unknown->lpVtbl->QueryInterface(unknown, private_iid, &object)))
         return NULL;
     return object;
 }

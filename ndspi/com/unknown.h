@@ -34,14 +34,15 @@ ULONG nd_com_release(atomic_uint *refs);
  * out     out: the object, or NULL on failure
  * Returns S_OK, E_NOINTERFACE (unknown or NULL iid), E_POINTER (out is NULL). Any thread.
  */
-HRESULT nd_com_query_interface(void *object, atomic_uint *refs, const IID *const iids[], REFIID iid, void **out);
+HRESULT nd_com_query_interface(
+    void *object, atomic_uint *refs, const IID *const iids[], REFIID iid, void **out);
 
 /* Whether an object with this iid list would answer iid: the check at the top of a create call. */
 BOOL nd_com_answers(const IID *const iids[], REFIID iid);
 
 /*
  * nd_com_reach - our object behind an IUnknown that a client handed in, found by its private IID, never by a cast.
- * Returns the object with a reference of its own, to be dropped with IUnknown_Release(unknown) when the call is done;
+ * Returns the object with a reference of its own, to be dropped with unknown->lpVtbl->Release(unknown) when the call is done;
  * NULL when unknown is NULL or not ours.
  */
 void *nd_com_reach(IUnknown *unknown, REFIID private_iid);

@@ -19,16 +19,14 @@ static const struct sockaddr_in6 *as_in6(const struct sockaddr_storage *address)
 socklen_t nd_address_size(const struct sockaddr *address)
 {
     switch (address->sa_family) {
-    case AF_INET:
-        return sizeof(struct sockaddr_in);
-    case AF_INET6:
-        return sizeof(struct sockaddr_in6);
-    default:
-        return 0;
+    case AF_INET: return sizeof(struct sockaddr_in);
+    case AF_INET6: return sizeof(struct sockaddr_in6);
+    default: return 0;
     }
 }
 
-HRESULT nd_address_import(const struct sockaddr *address, size_t length, struct sockaddr_storage *out)
+HRESULT nd_address_import(
+    const struct sockaddr *address, size_t length, struct sockaddr_storage *out)
 {
     size_t size;
 
@@ -40,11 +38,13 @@ HRESULT nd_address_import(const struct sockaddr *address, size_t length, struct 
     memset(out, 0, sizeof(*out));
     memcpy(out, address, size);
     if (address->sa_family == AF_INET)
-        memset(((struct sockaddr_in *)out)->sin_zero, 0, sizeof(((struct sockaddr_in *)out)->sin_zero));
+        memset(((struct sockaddr_in *)out)->sin_zero, 0,
+            sizeof(((struct sockaddr_in *)out)->sin_zero));
     return ND_SUCCESS;
 }
 
-HRESULT nd_address_export(const struct sockaddr_storage *address, struct sockaddr *out, size_t *size)
+HRESULT nd_address_export(
+    const struct sockaddr_storage *address, struct sockaddr *out, size_t *size)
 {
     size_t needed = nd_address_size((const struct sockaddr *)address), room;
 
@@ -64,7 +64,8 @@ bool nd_address_same_ip(const struct sockaddr_storage *a, const struct sockaddr_
         return false;
     if (a->ss_family == AF_INET)
         return as_in(a)->sin_addr.s_addr == as_in(b)->sin_addr.s_addr;
-    return a->ss_family == AF_INET6 && IN6_ARE_ADDR_EQUAL(&as_in6(a)->sin6_addr, &as_in6(b)->sin6_addr) &&
+    return a->ss_family == AF_INET6 &&
+           IN6_ARE_ADDR_EQUAL(&as_in6(a)->sin6_addr, &as_in6(b)->sin6_addr) &&
            (!nd_address_is_link_local(a) || as_in6(a)->sin6_scope_id == as_in6(b)->sin6_scope_id);
 }
 
@@ -98,7 +99,8 @@ void nd_address_set_port_be(struct sockaddr_storage *address, uint16_t port_be)
     ((struct sockaddr_in *)address)->sin_port = port_be;
 }
 
-const char *nd_address_text(const struct sockaddr_storage *address, char text[ND_ADDRESS_TEXT_OCTETS])
+const char *nd_address_text(
+    const struct sockaddr_storage *address, char text[ND_ADDRESS_TEXT_OCTETS])
 {
     char ip[INET6_ADDRSTRLEN] = "?", scope[16] = "";
 
@@ -109,15 +111,16 @@ const char *nd_address_text(const struct sockaddr_storage *address, char text[ND
         inet_ntop(AF_INET6, &as_in6(address)->sin6_addr, ip, sizeof(ip));
         if (as_in6(address)->sin6_scope_id)
             snprintf(scope, sizeof(scope), "%%%u", as_in6(address)->sin6_scope_id);
-        snprintf(text, ND_ADDRESS_TEXT_OCTETS, "[%s%s]:%u", ip, scope, ntohs(as_in6(address)->sin6_port));
+        snprintf(text, ND_ADDRESS_TEXT_OCTETS, "[%s%s]:%u", ip, scope,
+            ntohs(as_in6(address)->sin6_port));
     } else {
         snprintf(text, ND_ADDRESS_TEXT_OCTETS, "(no address)");
     }
     return text;
 }
 
-HRESULT nd_address_list(
-    const struct sockaddr_storage *addresses, unsigned count, SOCKET_ADDRESS_LIST *list, size_t *size)
+HRESULT nd_address_list(const struct sockaddr_storage *addresses, unsigned count,
+    SOCKET_ADDRESS_LIST *list, size_t *size)
 {
     size_t needed = offsetof(SOCKET_ADDRESS_LIST, Address) + count * sizeof(SOCKET_ADDRESS), room;
     char *next;

@@ -21,7 +21,8 @@ socklen_t nd_address_size(const struct sockaddr *address);
  * out      out: zeroed but for the address, so that two imports of one address compare equal
  * Returns ND_SUCCESS, or ND_INVALID_ADDRESS: NULL, shorter than its family needs, or another family.
  */
-HRESULT nd_address_import(const struct sockaddr *address, size_t length, struct sockaddr_storage *out);
+HRESULT nd_address_import(
+    const struct sockaddr *address, size_t length, struct sockaddr_storage *out);
 
 /*
  * nd_address_export - hand an address out by the SPI's size rule.
@@ -29,7 +30,8 @@ HRESULT nd_address_import(const struct sockaddr *address, size_t length, struct 
  * size  inout: octets of out; set to the octets used or needed
  * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW (too small or NULL; out untouched); ND_INVALID_PARAMETER (size is NULL).
  */
-HRESULT nd_address_export(const struct sockaddr_storage *address, struct sockaddr *out, size_t *size);
+HRESULT nd_address_export(
+    const struct sockaddr_storage *address, struct sockaddr *out, size_t *size);
 
 /* Whether two addresses name the same IP (and the same link, for link-local ones); ports do not count. */
 bool nd_address_same_ip(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
@@ -41,7 +43,8 @@ uint16_t nd_address_port_be(const struct sockaddr_storage *address);
 void nd_address_set_port_be(struct sockaddr_storage *address, uint16_t port_be);
 
 /* Writes "10.0.0.1:80" or "[fe80::1%2]:80". Returns text. */
-const char *nd_address_text(const struct sockaddr_storage *address, char text[ND_ADDRESS_TEXT_OCTETS]);
+const char *nd_address_text(
+    const struct sockaddr_storage *address, char text[ND_ADDRESS_TEXT_OCTETS]);
 
 /*
  * nd_address_list - one flat SOCKET_ADDRESS_LIST: header and entries, then the addresses they point to.
@@ -51,7 +54,7 @@ const char *nd_address_text(const struct sockaddr_storage *address, char text[ND
  * Returns ND_SUCCESS, ND_BUFFER_OVERFLOW, ND_INVALID_PARAMETER (size is NULL).
  * Source: IND2Provider::QueryAddressList.
  */
-HRESULT nd_address_list(
-    const struct sockaddr_storage *addresses, unsigned count, SOCKET_ADDRESS_LIST *list, size_t *size);
+HRESULT nd_address_list(const struct sockaddr_storage *addresses, unsigned count,
+    SOCKET_ADDRESS_LIST *list, size_t *size);
 
 #endif

@@ -20,12 +20,13 @@
 
 static int watch(int epoll_fd, int fd)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
     return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-int nd_cm_init(struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy)
+int nd_cm_init(
+    struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy)
 {
     int error;
 
@@ -87,7 +88,8 @@ static struct nd_cm_id *wrap(
     return wrapper;
 }
 
-int nd_cm_id_create(struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **out)
+int nd_cm_id_create(
+    struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **out)
 {
     struct nd_cm_id *wrapper = wrap(cm, NULL, ops, owner);
     int error;
@@ -181,9 +183,11 @@ static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
  * Copies an event so that it can be acknowledged before it is handled. Returns its id, pinned: nobody can end an id that
  * has an unacknowledged event, so it is still there to be pinned. NULL: no memory for a request, which is turned away.
  */
-static struct nd_cm_id *copy_event(struct nd_cm *cm, const struct rdma_cm_event *from, struct nd_cm_event *to)
+static struct nd_cm_id *copy_event(
+    struct nd_cm *cm, const struct rdma_cm_event *from, struct nd_cm_event *to)
 {
-    struct nd_cm_id *id = from->event == RDMA_CM_EVENT_CONNECT_REQUEST ? from->listen_id->context : from->id->context;
+    struct nd_cm_id *id =
+        from->event == RDMA_CM_EVENT_CONNECT_REQUEST ? from->listen_id->context : from->id->context;
     const struct rdma_conn_param *param = &from->param.conn;
 
     memset(to, 0, offsetof(struct nd_cm_event, private_data));
@@ -206,8 +210,7 @@ static struct nd_cm_id *copy_event(struct nd_cm *cm, const struct rdma_cm_event 
         if (to->private_data_octets)
             memcpy(to->private_data, param->private_data, to->private_data_octets);
         break;
-    default:
-        break;
+    default: break;
     }
     nd_cm_id_pin(id);
     return id;
@@ -222,12 +225,14 @@ static bool dispatch_event(struct nd_cm *cm)
 
     if (cm->verbs->get_cm_event(cm->channel, &event)) {
         if (errno != EAGAIN && errno != EINTR)
-            log_write(LOG_ERROR, LOG_CM, "the connection manager's events cannot be read: %s", strerror(errno));
+            log_write(LOG_ERROR, LOG_CM, "the connection manager's events cannot be read: %s",
+                strerror(errno));
         return errno == EINTR;
     }
     id = copy_event(cm, event, &copy);
     unwanted = id ? NULL : event->id;
-    log_write(LOG_DEBUG, LOG_CM, "event %d status %d for id %p", event->event, event->status, (void *)id);
+    log_write(
+        LOG_DEBUG, LOG_CM, "event %d status %d for id %p", event->event, event->status, (void *)id);
     cm->verbs->ack_cm_event(event);
     if (unwanted) {
         log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
@@ -243,7 +248,7 @@ static bool dispatch_event(struct nd_cm *cm)
 
 static void arm_locked(struct nd_cm *cm)
 {
-    struct itimerspec when = {0};
+    struct itimerspec when = { 0 };
 
     lock_assert_held(&cm->lock);
     if (!list_empty(&cm->timers)) {
@@ -269,7 +274,8 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
     list_del(&timer->link);
     timer->due_ms = clock_now_ms() + delay_ms;
     before = cm->timers.n.prev;
-    while (before != &cm->timers.n && list_entry(before, struct nd_cm_timer, link)->due_ms > timer->due_ms)
+    while (before != &cm->timers.n &&
+           list_entry(before, struct nd_cm_timer, link)->due_ms > timer->due_ms)
         before = before->prev;
     list_insert_(&timer->link, before, before->next);
     arm_locked(cm);
@@ -324,45 +330,32 @@ HRESULT nd_cm_connect_status(int error)
 {
     switch (error) {
     case ENETUNREACH:
-    case ENETDOWN:
-        return ND_NETWORK_UNREACHABLE;
+    case ENETDOWN: return ND_NETWORK_UNREACHABLE;
     case EHOSTUNREACH:
-    case EHOSTDOWN:
-        return ND_HOST_UNREACHABLE;
-    case ETIMEDOUT:
-        return ND_IO_TIMEOUT;
-    case ECONNREFUSED:
-        return ND_CONNECTION_REFUSED;
-    case ENOMEM:
-        return ND_NO_MEMORY;
+    case EHOSTDOWN: return ND_HOST_UNREACHABLE;
+    case ETIMEDOUT: return ND_IO_TIMEOUT;
+    case ECONNREFUSED: return ND_CONNECTION_REFUSED;
+    case ENOMEM: return ND_NO_MEMORY;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
-    case EAGAIN:
-        return ND_INSUFFICIENT_RESOURCES;
-    case ENODEV:
-        return ND_DEVICE_REMOVED;
-    default:
-        return ND_STATUS_BAD_NETWORK_NAME;
+    case EAGAIN: return ND_INSUFFICIENT_RESOURCES;
+    case ENODEV: return ND_DEVICE_REMOVED;
+    default: return ND_STATUS_BAD_NETWORK_NAME;
     }
 }
 
 HRESULT nd_cm_bind_status(int error)
 {
     switch (error) {
-    case EADDRINUSE:
-        return ND_SHARING_VIOLATION;
-    case ENOMEM:
-        return ND_NO_MEMORY;
+    case EADDRINUSE: return ND_SHARING_VIOLATION;
+    case ENOMEM: return ND_NO_MEMORY;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
     case EACCES: /* a port only root may have */
-    case EPERM:
-        return ND_INSUFFICIENT_RESOURCES;
-    case EAGAIN: /* no ephemeral port is free */
-        return ND_TOO_MANY_ADDRESSES;
-    default:
-        return ND_INVALID_ADDRESS;
+    case EPERM: return ND_INSUFFICIENT_RESOURCES;
+    case EAGAIN: /* no ephemeral port is free */ return ND_TOO_MANY_ADDRESSES;
+    default: return ND_INVALID_ADDRESS;
     }
 }

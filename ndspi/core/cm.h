@@ -34,10 +34,12 @@ enum { ND_CM_PRIVATE_DATA_OCTETS = 256 };
 struct nd_cm_event {
     enum rdma_cm_event_type type;
     int status; /* the event's own: an errno, or a reject reason */
-    uint8_t responder_resources, initiator_depth; /* read depths as seen from here: inbound, outbound */
+    uint8_t responder_resources,
+        initiator_depth; /* read depths as seen from here: inbound, outbound */
     uint8_t private_data_octets;
     uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS];
-    struct nd_cm_id *request; /* CONNECT_REQUEST: the new id, with the one pin that its taker gets; else NULL */
+    struct nd_cm_id
+        *request; /* CONNECT_REQUEST: the new id, with the one pin that its taker gets; else NULL */
 };
 
 /* What an owner of ids provides. */
@@ -61,7 +63,7 @@ struct nd_cm_id {
 /* Something to be done at a time unless it is cancelled before. */
 struct nd_cm_timer {
     struct list_node link;
-    uint64_t due_ms; /* of clock_now_ms */
+    uint64_t due_ms;                            /* of clock_now_ms */
     void (*expired)(struct nd_cm_timer *timer); /* called from dispatch, without locks */
 };
 
@@ -81,7 +83,8 @@ struct nd_cm {
  * slow_destroy  in: whether rdma_destroy_id of this device may block for long
  * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter finis it at the end of its life.
  */
-int nd_cm_init(struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy);
+int nd_cm_init(
+    struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy);
 /* All ids are gone by then: each pins the adapter. */
 void nd_cm_fini(struct nd_cm *cm);
 
@@ -95,7 +98,8 @@ void nd_cm_dispatch(struct nd_cm *cm);
  * ops, owner  in: whose it is; not pinned by this
  * Returns 0 or a negative errno. The caller holds the one pin. Pins the adapter until the id is destroyed.
  */
-int nd_cm_id_create(struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **id);
+int nd_cm_id_create(
+    struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **id);
 void nd_cm_id_pin(struct nd_cm_id *id);
 /* The last one destroys the id; then no locks may be held. NULL is allowed. */
 void nd_cm_id_unpin(struct nd_cm_id *id);

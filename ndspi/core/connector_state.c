@@ -228,21 +228,23 @@ const struct nd_connector_dialect nd_connector_v1 = {{
 }};
 /* clang-format on */
 
-const struct nd_connector_answer *nd_connector_answer(enum nd_connector_state state, enum nd_connector_call call)
+const struct nd_connector_answer *nd_connector_answer(
+    enum nd_connector_state state, enum nd_connector_call call)
 {
     return &answers[call][state];
 }
 
-const struct nd_connector_row *nd_connector_row(enum nd_connector_state state, enum nd_connector_event event)
+const struct nd_connector_row *nd_connector_row(
+    enum nd_connector_state state, enum nd_connector_event event)
 {
     return rows[state][event].known ? &rows[state][event].row : NULL;
 }
 
 const char *nd_connector_state_name(enum nd_connector_state state)
 {
-    static const char *const names[ND_CONNECTOR_STATES] = {"Idle", "Queued", "Bound", "Resolving", "RequestSent",
-        "RequestReceived", "ReplyReceived", "ReplySent", "Connected", "PassiveDisconnect", "ActiveDisconnect",
-        "Disconnected"};
+    static const char *const names[ND_CONNECTOR_STATES] = { "Idle", "Queued", "Bound", "Resolving",
+        "RequestSent", "RequestReceived", "ReplyReceived", "ReplySent", "Connected",
+        "PassiveDisconnect", "ActiveDisconnect", "Disconnected" };
 
     return names[state];
 }

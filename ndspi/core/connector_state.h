@@ -11,8 +11,9 @@
 #include "ndspi/core/base.h"
 
 /* NTSTATUS values outside the ND_* list that clients see from connectors. */
-#define ND_STATUS_BAD_NETWORK_NAME           ((HRESULT)0xC00000CC) /* Connect: no such destination */
-#define ND_STATUS_CONNECTION_DISCONNECTED    ((HRESULT)0xC000020C) /* NotifyDisconnect after a local Disconnect */
+#define ND_STATUS_BAD_NETWORK_NAME ((HRESULT)0xC00000CC) /* Connect: no such destination */
+#define ND_STATUS_CONNECTION_DISCONNECTED                                                          \
+    ((HRESULT)0xC000020C) /* NotifyDisconnect after a local Disconnect */
 #define ND_STATUS_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)0xC0000238) /* second Bind */
 #define ND_STATUS_ADDRESS_NOT_ASSOCIATED     ((HRESULT)0xC0000239) /* Connect before Bind */
 
@@ -68,17 +69,18 @@ enum nd_connector_event {
 
 /* What an event leads to, besides the next state; carried out in this order. */
 enum nd_connector_action {
-    ND_DO_KEEP_DATA = 1 << 0,     /* private data (and read limits) of the event are the connector's now */
-    ND_DO_REJECT = 1 << 1,        /* tell the peer no, without data */
-    ND_DO_DISCONNECT = 1 << 2,    /* start or answer a disconnect */
-    ND_DO_FLUSH = 1 << 3,         /* the queue pair into the error state */
-    ND_DO_UNCLAIM = 1 << 4,       /* let go of the queue pair */
-    ND_DO_DROP_ID = 1 << 5,       /* let go of the connection id */
+    ND_DO_KEEP_DATA =
+        1 << 0,            /* private data (and read limits) of the event are the connector's now */
+    ND_DO_REJECT = 1 << 1, /* tell the peer no, without data */
+    ND_DO_DISCONNECT = 1 << 2, /* start or answer a disconnect */
+    ND_DO_FLUSH = 1 << 3,      /* the queue pair into the error state */
+    ND_DO_UNCLAIM = 1 << 4,    /* let go of the queue pair */
+    ND_DO_DROP_ID = 1 << 5,    /* let go of the connection id */
     ND_DO_START_DEADLINE = 1 << 6,
     ND_DO_STOP_DEADLINE = 1 << 7,
-    ND_DO_END_CONNECT = 1 << 8,   /* complete the Connect, ... with the row's status */
+    ND_DO_END_CONNECT = 1 << 8, /* complete the Connect, ... with the row's status */
     ND_DO_END_ACCEPT = 1 << 9,
-    ND_DO_END_NOTIFY = 1 << 10,   /* with the row's notify status */
+    ND_DO_END_NOTIFY = 1 << 10, /* with the row's notify status */
     ND_DO_END_DISCONNECT = 1 << 11,
 };
 
@@ -98,7 +100,8 @@ enum nd_connector_status {
 };
 
 struct nd_connector_answer {
-    HRESULT result; /* failure: returned as it is. ND_PENDING: begins a request. ND_SUCCESS: done (and completed) now */
+    HRESULT
+        result; /* failure: returned as it is. ND_PENDING: begins a request. ND_SUCCESS: done (and completed) now */
     enum nd_connector_state next; /* after a result that is no failure */
 };
 
@@ -115,9 +118,11 @@ struct nd_connector_dialect {
 
 extern const struct nd_connector_dialect nd_connector_v1, nd_connector_v2;
 
-const struct nd_connector_answer *nd_connector_answer(enum nd_connector_state state, enum nd_connector_call call);
+const struct nd_connector_answer *nd_connector_answer(
+    enum nd_connector_state state, enum nd_connector_call call);
 /* NULL: the event means nothing in this state. */
-const struct nd_connector_row *nd_connector_row(enum nd_connector_state state, enum nd_connector_event event);
+const struct nd_connector_row *nd_connector_row(
+    enum nd_connector_state state, enum nd_connector_event event);
 const char *nd_connector_state_name(enum nd_connector_state state);
 
 #endif

@@ -11,7 +11,7 @@
 /* A plain mutex, not util/lock.h: the thread sleeps on a condition. A leaf below everything. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
-static struct list_head jobs = {{&jobs.n, &jobs.n}};
+static struct list_head jobs = { { &jobs.n, &jobs.n } };
 static uint64_t jobs_given, jobs_done;
 static bool running;
 
@@ -52,8 +52,10 @@ static void start_locked(void)
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
-        log_write(LOG_ERROR, LOG_CM, "no thread for deferred work: %s; connections and adapters that ended stay until "
-                                     "there is one (raise the limit on threads)", strerror(error));
+        log_write(LOG_ERROR, LOG_CM,
+            "no thread for deferred work: %s; connections and adapters that ended stay until "
+            "there is one (raise the limit on threads)",
+            strerror(error));
     running = !error;
 }
 

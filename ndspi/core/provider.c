@@ -27,7 +27,7 @@ static struct {
     char announced[ND_DEVICE_WHY_OCTETS];           /* the last choice told on the log */
 } provider = {
     .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
-    .devices = {{&provider.devices.n, &provider.devices.n}},
+    .devices = { { &provider.devices.n, &provider.devices.n } },
     .rdma = &nd_verbs_rdma_core,
     .soft = &nd_verbs_soft,
 };
@@ -56,19 +56,21 @@ static uint64_t adapter_id_locked(const struct nd_found_port *port)
 
     if (!port->guid)
         id = name_hash(port->name, port->port);
-    list_for_each(&provider.devices, node)
+    list_for_each (&provider.devices, node)
         if (list_entry(node, struct nd_device, link)->adapter_id == id)
             return name_hash(port->name, id);
     return id;
 }
 
-static struct nd_device *device_locked(const struct nd_verbs *verbs, bool soft, const struct nd_found_port *port)
+static struct nd_device *device_locked(
+    const struct nd_verbs *verbs, bool soft, const struct nd_found_port *port)
 {
     struct nd_device *device;
 
-    list_for_each(&provider.devices, node) {
+    list_for_each (&provider.devices, node) {
         device = list_entry(node, struct nd_device, link);
-        if (device->verbs == verbs && device->port == port->port && !strcmp(device->name, port->name))
+        if (device->verbs == verbs && device->port == port->port &&
+            !strcmp(device->name, port->name))
             return device;
     }
     device = calloc(1, sizeof(*device));
@@ -94,7 +96,8 @@ static bool usable(const struct nd_found *found)
 }
 
 /* Whether the choice admits this port; if not, *why says so. */
-static bool chosen(const struct scan *scan, int kind, const struct nd_found_port *port, const char **why)
+static bool chosen(
+    const struct scan *scan, int kind, const struct nd_found_port *port, const char **why)
 {
     if (!strcmp(scan->choice, "all"))
         return true;
@@ -110,7 +113,8 @@ static bool chosen(const struct scan *scan, int kind, const struct nd_found_port
     return !strcmp(scan->choice, port->name);
 }
 
-static void judge_locked(const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_device *device)
+static void judge_locked(
+    const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_device *device)
 {
     const char *why = NULL;
     int cm_error = scan->found[kind].cm_error;
@@ -121,12 +125,14 @@ static void judge_locked(const struct scan *scan, int kind, const struct nd_foun
         snprintf(device->why, sizeof(device->why), "%s", why);
     else if (cm_error)
         snprintf(device->why, sizeof(device->why),
-            "no connection manager: %s; load the kernel module rdma_ucm and check the permissions of "
+            "no connection manager: %s; load the kernel module rdma_ucm and check the permissions "
+            "of "
             "/dev/infiniband/rdma_cm",
             strerror(cm_error));
     else if (!port->addresses)
         snprintf(device->why, sizeof(device->why), "%s",
-            port->active ? "no address of this host can be bound on it: give its network interface one and bring it up"
+            port->active ? "no address of this host can be bound on it: give its network interface "
+                           "one and bring it up"
                          : "its port is not active: check cable and network interface");
     else {
         device->used = true;
@@ -143,20 +149,20 @@ static void announce_locked(void)
     char text[ND_DEVICE_WHY_OCTETS] = "";
     size_t length = 0;
 
-    list_for_each(&provider.devices, node) {
+    list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         if (device->used && length < sizeof(text))
-            length += (size_t)snprintf(
-                text + length, sizeof(text) - length, "%s%s/%u", length ? " " : "", device->name, device->port);
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s/%u",
+                length ? " " : "", device->name, device->port);
     }
     if (!strcmp(text, provider.announced) && provider.devices_seen_ms)
         return;
     snprintf(provider.announced, sizeof(provider.announced), "%s", text);
     if (!*text)
-        log_write(LOG_ERROR, LOG_DEVICE, "NDSPI_DEVICE=%s: no such device is usable; there is no adapter",
-            provider.choice);
-    list_for_each(&provider.devices, node) {
+        log_write(LOG_ERROR, LOG_DEVICE,
+            "NDSPI_DEVICE=%s: no such device is usable; there is no adapter", provider.choice);
+    list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
@@ -167,7 +173,7 @@ static void announce_locked(void)
 static void publish(struct scan *scan)
 {
     lock_acquire(&provider.lock);
-    list_for_each(&provider.devices, node) {
+    list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         device->used = false;
@@ -181,7 +187,8 @@ static void publish(struct scan *scan)
         const struct nd_found *found = &scan->found[kind];
 
         for (unsigned p = 0; p < found->ports; p++) {
-            struct nd_device *device = device_locked(scan->verbs[kind], kind == SOFT, &found->port[p]);
+            struct nd_device *device =
+                device_locked(scan->verbs[kind], kind == SOFT, &found->port[p]);
 
             if (!device)
                 continue;
@@ -205,7 +212,8 @@ static bool current(const struct scan *scan)
     same = provider.devices_seen_ms &&
            clock_now_ms() - provider.devices_seen_ms < DEVICES_LOOKED_AT_EVERY_MS &&
            !strcmp(scan->choice, provider.choice) && scan->host.count == provider.host.count &&
-           !memcmp(scan->host.address, provider.host.address, scan->host.count * sizeof(scan->host.address[0]));
+           !memcmp(scan->host.address, provider.host.address,
+               scan->host.count * sizeof(scan->host.address[0]));
     lock_release(&provider.lock);
     return same;
 }
@@ -222,7 +230,8 @@ static HRESULT refresh(void)
     snprintf(scan->choice, sizeof(scan->choice), "%s", choice && *choice ? choice : "auto");
     error = nd_scan_host(&scan->host);
     if (error) {
-        log_write(LOG_ERROR, LOG_DEVICE, "the host's addresses cannot be read: %s", strerror(-error));
+        log_write(
+            LOG_ERROR, LOG_DEVICE, "the host's addresses cannot be read: %s", strerror(-error));
         free(scan);
         return ND_INSUFFICIENT_RESOURCES;
     }
@@ -260,7 +269,7 @@ struct nd_device *nd_provider_device(uint64_t adapter_id)
     if (FAILED(refresh()))
         return NULL;
     lock_acquire(&provider.lock);
-    list_for_each(&provider.devices, node) {
+    list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         if (device->used && device->adapter_id == adapter_id)
@@ -290,7 +299,8 @@ HRESULT nd_provider_addresses(
     return ND_SUCCESS;
 }
 
-HRESULT nd_provider_address_list(const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size)
+HRESULT nd_provider_address_list(
+    const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size)
 {
     struct sockaddr_storage *addresses;
     unsigned count;
@@ -306,7 +316,8 @@ HRESULT nd_provider_address_list(const struct nd_device *device, SOCKET_ADDRESS_
     return hr;
 }
 
-void nd_provider_report(void (*tell)(void *context, const struct nd_provider_row *row), void *context)
+void nd_provider_report(
+    void (*tell)(void *context, const struct nd_provider_row *row), void *context)
 {
     struct list_node *node = &provider.devices.n;
 
@@ -314,7 +325,7 @@ void nd_provider_report(void (*tell)(void *context, const struct nd_provider_row
         return;
     for (;;) {
         char why[ND_DEVICE_WHY_OCTETS];
-        struct nd_provider_row row = {.why = why};
+        struct nd_provider_row row = { .why = why };
         struct nd_device *device;
 
         /* Devices are never taken off the list, so the place in it stays good while the lock is free. */

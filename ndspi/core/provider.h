@@ -56,7 +56,8 @@ HRESULT nd_provider_addresses(
     const struct nd_device *device, struct sockaddr_storage **addresses, unsigned *count);
 
 /* QueryAddressList of one device, or of all in use: sizes and codes of nd_address_list, or ND_NO_MEMORY. */
-HRESULT nd_provider_address_list(const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
+HRESULT nd_provider_address_list(
+    const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
 
 /* One device as told to people. */
 struct nd_provider_row {
@@ -70,7 +71,8 @@ struct nd_provider_row {
 };
 
 /* Tells every device known, used or not. The row is good during the call only; the callback holds no lock. */
-void nd_provider_report(void (*tell)(void *context, const struct nd_provider_row *row), void *context);
+void nd_provider_report(
+    void (*tell)(void *context, const struct nd_provider_row *row), void *context);
 
 /* Opens the device anew: every call gives a context of its own. NULL with errno. */
 struct ibv_context *nd_device_open(const struct nd_device *device);

@@ -43,8 +43,8 @@ int nd_scan_host(struct nd_host_addresses *host)
 
             if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || host->count == ND_SCAN_ADDRESSES_MAX)
                 continue;
-            if (FAILED(nd_address_import(i->ifa_addr, sizeof(address), &address)) || rank(&address) != wanted ||
-                known(host, &address))
+            if (FAILED(nd_address_import(i->ifa_addr, sizeof(address), &address)) ||
+                rank(&address) != wanted || known(host, &address))
                 continue;
             host->address[host->count++] = address;
         }
@@ -53,14 +53,16 @@ int nd_scan_host(struct nd_host_addresses *host)
     return 0;
 }
 
-static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, struct nd_found *found)
+static void add_device(
+    const struct nd_verbs *verbs, struct ibv_device *device, struct nd_found *found)
 {
     struct ibv_context *context = verbs->open_device(device);
     struct ibv_device_attr attr;
     const char *name = verbs->get_device_name(device);
 
     if (!context) {
-        log_write(LOG_WARN, LOG_DEVICE, "device %s cannot be opened: %s; check the permissions of /dev/infiniband", name,
+        log_write(LOG_WARN, LOG_DEVICE,
+            "device %s cannot be opened: %s; check the permissions of /dev/infiniband", name,
             strerror(errno));
         return;
     }
@@ -73,7 +75,8 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
         snprintf(entry->name, sizeof(entry->name), "%s", name);
         entry->port = (uint8_t)port;
         entry->guid = be64toh(verbs->get_device_guid(device));
-        entry->active = !verbs->query_port(context, (uint8_t)port, &port_attr) && port_attr.state == IBV_PORT_ACTIVE;
+        entry->active = !verbs->query_port(context, (uint8_t)port, &port_attr) &&
+                        port_attr.state == IBV_PORT_ACTIVE;
     }
     verbs->close_device(context);
 }
@@ -99,7 +102,8 @@ static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *cha
     return owner;
 }
 
-void nd_scan_devices(const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found)
+void nd_scan_devices(
+    const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found)
 {
     struct rdma_event_channel *channel;
     struct ibv_device **list;

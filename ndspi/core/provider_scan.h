@@ -34,6 +34,7 @@ struct nd_found {
 /* Returns 0 or a negative errno. */
 int nd_scan_host(struct nd_host_addresses *host);
 /* Never fails: what cannot be asked is not found, and told in cm_error or by an inactive port. */
-void nd_scan_devices(const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found);
+void nd_scan_devices(
+    const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found);
 
 #endif
