@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* verbs.c - the embedded device used directly, by verbs calls: what NetworkDirect on top of it is
+ * compared with. */
+#include "tests/bench/bench.h"
+
+#include "softrdma/softrdma.h"
+#include "util/clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERBS_DEPTH = 2 * BENCH_WINDOW, VERBS_BATCH = 8 };
+
+struct verbs {
+    const struct bench_side *side;
+    struct rdma_event_channel *events;
+    struct rdma_cm_id *listener, *id;
+    struct ibv_pd *pd;
+    struct ibv_comp_channel *channel; /* NULL when polling */
+    struct ibv_cq *cq;
+    struct ibv_mr *mr;
+    char *buffer;
+    unsigned events_unacked;
+};
+
+static struct rdma_cm_id *verbs_event(struct verbs *verbs, enum rdma_cm_event_type wanted)
+{
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *id;
+
+    if (srd_get_cm_event(verbs->events, &event) != 0)
+        bench_die("srd_get_cm_event: %s", strerror(errno));
+    if (event->event != wanted)
+        bench_die(
+            "connection event %d where %d is due (status %d)", event->event, wanted, event->status);
+    id = event->id;
+    srd_ack_cm_event(event);
+    return id;
+}
+
+static void verbs_post_receive(struct verbs *verbs)
+{
+    struct ibv_sge sge = {
+        .addr = (uintptr_t)verbs->buffer,
+        .length = (uint32_t)verbs->side->test->octets,
+        .lkey = verbs->mr->lkey,
+    };
+    struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+    if (ibv_post_recv(verbs->id->qp, &wr, &bad) != 0)
+        bench_die("ibv_post_recv failed");
+}
+
+static void verbs_post_send(struct verbs *verbs, size_t octets)
+{
+    struct ibv_sge sge = {
+        .addr = (uintptr_t)verbs->buffer,
+        .length = (uint32_t)octets,
+        .lkey = verbs->mr->lkey,
+    };
+    struct ibv_send_wr wr = {
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad;
+
+    if (ibv_post_send(verbs->id->qp, &wr, &bad) != 0)
+        bench_die("ibv_post_send failed");
+}
+
+static void verbs_queue_pair(struct verbs *verbs)
+{
+    const struct bench_test *test = verbs->side->test;
+    struct ibv_qp_init_attr attr = {
+        .cap = { .max_send_wr = VERBS_DEPTH,
+            .max_recv_wr = VERBS_DEPTH,
+            .max_send_sge = 1,
+            .max_recv_sge = 1 },
+        .qp_type = IBV_QPT_RC,
+    };
+
+    verbs->pd = srd_alloc_pd(verbs->id->verbs);
+    if (!verbs->pd)
+        bench_die("srd_alloc_pd: %s", strerror(errno));
+    if (test->wait != BENCH_POLL) {
+        verbs->channel = srd_create_comp_channel(verbs->id->verbs);
+        if (!verbs->channel)
+            bench_die("srd_create_comp_channel: %s", strerror(errno));
+    }
+    verbs->cq = srd_create_cq(verbs->id->verbs, 2 * VERBS_DEPTH, NULL, verbs->channel, 0);
+    verbs->buffer = bench_alloc(test->octets);
+    verbs->mr = srd_reg_mr(verbs->pd, verbs->buffer, test->octets, IBV_ACCESS_LOCAL_WRITE);
+    if (!verbs->cq || !verbs->mr)
+        bench_die("srd_create_cq or srd_reg_mr: %s", strerror(errno));
+    attr.send_cq = attr.recv_cq = verbs->cq;
+    if (srd_create_id_qp(verbs->id, verbs->pd, &attr) != 0)
+        bench_die("srd_create_id_qp: %s", strerror(errno));
+    for (unsigned i = 0; i < VERBS_DEPTH; i++)
+        verbs_post_receive(verbs);
+}
+
+static void verbs_connect(struct verbs *verbs)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct rdma_conn_param param = { .rnr_retry_count = 6, .retry_count = 6 };
+
+    verbs->events = srd_create_event_channel();
+    if (!verbs->events)
+        bench_die("srd_create_event_channel: %s", strerror(errno));
+    if (verbs->side->client) {
+        bench_hear(verbs->side, &address.sin_port, sizeof address.sin_port);
+        if (srd_create_id(verbs->events, &verbs->id, NULL, RDMA_PS_TCP) != 0 ||
+            srd_resolve_addr(verbs->id, NULL, (struct sockaddr *)&address, 2000) != 0)
+            bench_die("srd_resolve_addr: %s", strerror(errno));
+        verbs_event(verbs, RDMA_CM_EVENT_ADDR_RESOLVED);
+        if (srd_resolve_route(verbs->id, 2000) != 0)
+            bench_die("srd_resolve_route: %s", strerror(errno));
+        verbs_event(verbs, RDMA_CM_EVENT_ROUTE_RESOLVED);
+        verbs_queue_pair(verbs);
+        if (srd_connect(verbs->id, &param) != 0)
+            bench_die("srd_connect: %s", strerror(errno));
+    } else {
+        __be16 port;
+
+        if (srd_create_id(verbs->events, &verbs->listener, NULL, RDMA_PS_TCP) != 0 ||
+            srd_bind_addr(verbs->listener, (struct sockaddr *)&address) != 0 ||
+            srd_listen(verbs->listener, 1) != 0)
+            bench_die("srd_listen: %s", strerror(errno));
+        port = srd_get_src_port(verbs->listener);
+        bench_tell(verbs->side, &port, sizeof port);
+        verbs->id = verbs_event(verbs, RDMA_CM_EVENT_CONNECT_REQUEST);
+        verbs_queue_pair(verbs);
+        if (srd_accept(verbs->id, &param) != 0)
+            bench_die("srd_accept: %s", strerror(errno));
+    }
+    verbs_event(verbs, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void verbs_close(struct verbs *verbs)
+{
+    char done = 0;
+
+    bench_tell(verbs->side, &done, sizeof done);
+    bench_hear(verbs->side, &done, sizeof done);
+    srd_disconnect(verbs->id);
+    if (verbs->events_unacked)
+        srd_ack_cq_events(verbs->cq, verbs->events_unacked);
+    srd_destroy_id_qp(verbs->id);
+    srd_destroy_cq(verbs->cq);
+    if (verbs->channel)
+        srd_destroy_comp_channel(verbs->channel);
+    srd_dereg_mr(verbs->mr);
+    srd_dealloc_pd(verbs->pd);
+    srd_destroy_id(verbs->id);
+    if (verbs->listener)
+        srd_destroy_id(verbs->listener);
+    srd_destroy_event_channel(verbs->events);
+}
+
+/* Sleeps until the armed completion queue has something. */
+static void verbs_sleep(struct verbs *verbs)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    if (srd_get_cq_event(verbs->channel, &cq, &context) != 0)
+        bench_die("srd_get_cq_event: %s", strerror(errno));
+    verbs->events_unacked++;
+}
+
+/* Fetches completions, at least one. */
+static int verbs_wait(struct verbs *verbs, struct ibv_wc wc[VERBS_BATCH])
+{
+    bool armed = false;
+
+    for (;;) {
+        int count = ibv_poll_cq(verbs->cq, VERBS_BATCH, wc);
+
+        if (count < 0)
+            bench_die("ibv_poll_cq failed");
+        for (int i = 0; i < count; i++)
+            if (wc[i].status != IBV_WC_SUCCESS)
+                bench_die("completion with status %d", wc[i].status);
+        if (count > 0)
+            return count;
+        if (!verbs->channel)
+            continue;
+        if (armed) {
+            verbs_sleep(verbs);
+            armed = false;
+        } else {
+            if (ibv_req_notify_cq(verbs->cq, 0) != 0)
+                bench_die("ibv_req_notify_cq failed");
+            armed = true;
+        }
+    }
+}
+
+static uint64_t verbs_ping_pong(struct verbs *verbs)
+{
+    const struct bench_test *test = verbs->side->test;
+    bool client = verbs->side->client;
+    unsigned received = 0, sent = 0;
+    uint64_t start_ns = 0;
+
+    for (unsigned i = 0; i < test->warmup + test->count; i++) {
+        if (i == test->warmup)
+            start_ns = clock_now_ns();
+        if (client)
+            verbs_post_send(verbs, test->octets);
+        /* The completion of a send may come as late as with the peer's next message; only the
+         * queue's depth counts. */
+        while (received == i || i - sent == VERBS_DEPTH - 1) {
+            struct ibv_wc wc[VERBS_BATCH];
+            int count = verbs_wait(verbs, wc);
+
+            for (int k = 0; k < count; k++) {
+                if (wc[k].opcode != IBV_WC_RECV) {
+                    sent++;
+                    continue;
+                }
+                received++;
+                verbs_post_receive(verbs);
+            }
+        }
+        if (!client)
+            verbs_post_send(verbs, test->octets);
+    }
+    return clock_now_ns() - start_ns;
+}
+
+/* The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and
+ * the last of all. */
+static uint64_t verbs_stream(struct verbs *verbs)
+{
+    const struct bench_test *test = verbs->side->test;
+    unsigned total = test->warmup + test->count, posted = 0, sent = 0, received = 0, answers = 0;
+    uint64_t start_ns = 0;
+
+    for (unsigned stop = test->warmup;; stop = total) {
+        while (verbs->side->client ? answers < (stop == total ? 2u : 1u) : received < stop) {
+            struct ibv_wc wc[VERBS_BATCH];
+            int count;
+
+            while (verbs->side->client && posted < stop && posted - sent < BENCH_WINDOW) {
+                verbs_post_send(verbs, test->octets);
+                posted++;
+            }
+            count = verbs_wait(verbs, wc);
+            for (int k = 0; k < count; k++) {
+                if (wc[k].opcode != IBV_WC_RECV) {
+                    sent++;
+                    continue;
+                }
+                verbs_post_receive(verbs);
+                if (verbs->side->client)
+                    answers++;
+                else
+                    received++;
+            }
+        }
+        if (!verbs->side->client)
+            verbs_post_send(verbs, 1);
+        if (stop == total)
+            break;
+        start_ns = clock_now_ns();
+    }
+    return clock_now_ns() - start_ns;
+}
+
+uint64_t bench_verbs(const struct bench_side *side)
+{
+    struct verbs verbs = { .side = side };
+    uint64_t elapsed_ns;
+
+    verbs_connect(&verbs);
+    elapsed_ns = side->test->stream ? verbs_stream(&verbs) : verbs_ping_pong(&verbs);
+    verbs_close(&verbs);
+    return elapsed_ns;
+}

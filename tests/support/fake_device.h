@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fake_device.h - an RDMA device without a network, put in the place of libibverbs and librdmacm.
+ *
+ * The object library fake_device defines the ibv_* and rdma_* functions that libndspi takes from
+ * the system, without versions; linked into an executable that exports its symbols, they win over
+ * the shared libraries' ones, so the very libndspi.so that is installed runs on this device. (Set
+ * NDSPI_DEVICE=fake0.)
+ *
+ * One device, fake0, one port, the address 127.0.0.1. The active side of a connection is answered
+ * at once; a request for a listener is made by fake_request. Nothing is transported: requests end
+ * as this header's functions say.
+ *
+ * Rules of verbs are enforced hard: using up events that are not acknowledged, or destroying what
+ * is in use, aborts. Threads: any.
+ */
+#ifndef TESTS_SUPPORT_FAKE_DEVICE_H
+#define TESTS_SUPPORT_FAKE_DEVICE_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+#define FAKE_DEVICE_NAME "fake0"
+
+/* How posted requests end. */
+enum fake_mode {
+    FAKE_IMMEDIATE, /* each post leaves one completion, status SUCCESS */
+    FAKE_HOLD,      /* they wait for fake_complete, or for the queue pair's error state */
+};
+
+void fake_set_mode(enum fake_mode mode);
+
+/*
+ * fake_complete - end the oldest held request of a queue.
+ * qp_num    in: the queue pair; 0: the one created last
+ * receive   in: its receive queue, else its send queue
+ * status    in: other than SUCCESS moves the queue pair to the error state after it, flushing what
+ * is left byte_len  in: of a receive All of a failed completion but wr_id, status, vendor_err and
+ * qp_num is filled with 0xee. Returns whether a request was held.
+ */
+bool fake_complete(uint32_t qp_num, bool receive, enum ibv_wc_status status, uint32_t byte_len);
+
+/* Requests held by the queue. */
+unsigned fake_held(uint32_t qp_num, bool receive);
+
+/* Raises an asynchronous event of the device. */
+void fake_raise_device_fatal(void);
+/* An asynchronous event of the completion queue that was created last (IBV_EVENT_CQ_ERR: it yields
+ * no more). */
+void fake_raise_cq_error(void);
+
+/* From now on the device answers EIO: posts, registrations, creations. Undone by fake_reset. */
+void fake_remove(void);
+/* RDMA_CM_EVENT_DEVICE_REMOVAL for every id. */
+void fake_raise_removal(void);
+
+/* A connection event for the id created last, e.g. RDMA_CM_EVENT_DISCONNECTED. */
+void fake_raise_cm(enum rdma_cm_event_type event, int status);
+/* A connection request for the first id that listens. False when none does. */
+bool fake_request(void);
+/* Whether rdma_connect is answered (default) or left without an answer. */
+void fake_set_answer(bool answer);
+
+/* Objects of verbs and of the connection manager that live: 0 after everything was released. */
+unsigned fake_live(void);
+
+/* Back to the start: immediate mode, device present, answers given. */
+void fake_reset(void);
+
+#endif

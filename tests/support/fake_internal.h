@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* fake_internal.h - what the two halves of the fake device share. */
+#ifndef TESTS_SUPPORT_FAKE_INTERNAL_H
+#define TESTS_SUPPORT_FAKE_INTERNAL_H
+
+#include "tests/support/fake_device.h"
+
+#include <stdatomic.h>
+
+struct fake_state {
+    enum fake_mode mode;
+    _Atomic bool removed;
+    bool no_answer;
+    unsigned live;
+    unsigned async_unacked;
+    struct ibv_context *context; /* the one opened last, while open */
+};
+
+extern struct fake_state fake;
+extern atomic_flag fake_lock_word;
+
+/* One lock for everything; inline, so that its cost is the device's when instructions are counted.
+ */
+static inline void fake_lock(void)
+{
+    while (atomic_flag_test_and_set_explicit(&fake_lock_word, memory_order_acquire))
+        __builtin_ia32_pause();
+}
+
+static inline void fake_unlock(void)
+{
+    atomic_flag_clear_explicit(&fake_lock_word, memory_order_release);
+}
+
+_Noreturn void fake_abort(const char *what);
+
+/* The context of every id. */
+struct ibv_context *fake_cm_context(void);
+
+#endif
