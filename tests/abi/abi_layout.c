@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Layout, values, identifiers and vtables as C sees them. */
+#include "abi_layout.h"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# Windows binaries from the same sources, when MinGW is there (NDSPI_MINGW is set then):
+#   nd_mingw_object(OUTPUT file.o SOURCE file.c|.cpp [FLAGS ...])
+#   nd_mingw_library(NAME target OUTPUT file.a SOURCES ... [FLAGS ...])
+#   nd_mingw_program(NAME target OUTPUT file.exe SOURCES ... [FLAGS ...] [LINK file|-lname ...] [DEPENDS ...])
+# A second compiler in one build tree: custom commands, with dependencies from the compiler.
+
+find_program(NDSPI_MINGW_CC x86_64-w64-mingw32-gcc)
+find_program(NDSPI_MINGW_CXX x86_64-w64-mingw32-g++)
+find_program(NDSPI_MINGW_AR x86_64-w64-mingw32-ar)
+find_program(NDSPI_MINGW_OBJCOPY x86_64-w64-mingw32-objcopy)
+if(NDSPI_MINGW_CC AND NDSPI_MINGW_CXX AND NDSPI_MINGW_AR AND NDSPI_MINGW_OBJCOPY)
+    set(NDSPI_MINGW ON)
+else()
+    set(NDSPI_MINGW OFF)
+    message(STATUS "No MinGW: libndutil, the samples' .exe and the ABI check against it are left out")
+endif()
+
+set(NDSPI_MINGW_FLAGS -O2 -Wall -Wextra -Werror -D_WIN32_WINNT=0x0A00 -I${PROJECT_SOURCE_DIR}/ndspi/include)
+
+function(nd_mingw_object)
+    cmake_parse_arguments(A "" "OUTPUT;SOURCE" "FLAGS" ${ARGN})
+    cmake_path(ABSOLUTE_PATH A_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    if(A_SOURCE MATCHES "\\.cpp$")
+        set(compiler ${NDSPI_MINGW_CXX} -std=gnu++11)
+    else()
+        set(compiler ${NDSPI_MINGW_CC} -std=gnu11)
+    endif()
+    add_custom_command(OUTPUT ${A_OUTPUT}
+        COMMAND ${compiler} ${NDSPI_MINGW_FLAGS} ${A_FLAGS} -MD -MF ${A_OUTPUT}.d -MT ${A_OUTPUT}
+            -c ${A_SOURCE} -o ${A_OUTPUT}
+        DEPENDS ${A_SOURCE} DEPFILE ${A_OUTPUT}.d COMMENT "MinGW ${A_SOURCE}" VERBATIM)
+endfunction()
+
+# Objects of all SOURCES below the build folder of this directory; their paths in ${variable}.
+function(nd_mingw_objects variable prefix)
+    cmake_parse_arguments(A "" "" "SOURCES;FLAGS" ${ARGN})
+    set(objects)
+    foreach(source ${A_SOURCES})
+        cmake_path(GET source FILENAME file)
+        set(object ${CMAKE_CURRENT_BINARY_DIR}/${prefix}.${file}.o)
+        nd_mingw_object(OUTPUT ${object} SOURCE ${source} FLAGS ${A_FLAGS})
+        list(APPEND objects ${object})
+    endforeach()
+    set(${variable} ${objects} PARENT_SCOPE)
+endfunction()
+
+function(nd_mingw_library)
+    cmake_parse_arguments(A "" "NAME;OUTPUT" "SOURCES;FLAGS" ${ARGN})
+    nd_mingw_objects(objects ${A_NAME} SOURCES ${A_SOURCES} FLAGS ${A_FLAGS})
+    add_custom_command(OUTPUT ${A_OUTPUT}
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${A_OUTPUT}
+        COMMAND ${NDSPI_MINGW_AR} rcsD ${A_OUTPUT} ${objects}
+        DEPENDS ${objects} VERBATIM)
+    add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
+endfunction()
+
+function(nd_mingw_program)
+    cmake_parse_arguments(A "" "NAME;OUTPUT" "SOURCES;FLAGS;LINK;DEPENDS" ${ARGN})
+    nd_mingw_objects(objects ${A_NAME} SOURCES ${A_SOURCES} FLAGS ${A_FLAGS})
+    set(compiler ${NDSPI_MINGW_CC})
+    if("${A_SOURCES}" MATCHES "\\.cpp")
+        set(compiler ${NDSPI_MINGW_CXX})
+    endif()
+    add_custom_command(OUTPUT ${A_OUTPUT}
+        COMMAND ${compiler} -static ${objects} ${A_LINK} -o ${A_OUTPUT}
+        DEPENDS ${objects} ${A_DEPENDS} VERBATIM)
+    add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
+endfunction()
