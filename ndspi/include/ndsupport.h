@@ -45,8 +45,9 @@ VOID ND_HELPER_API NdFlushProviders(VOID);
  * NdQueryAddressList - the local addresses NetworkDirect works on: those of version 2, then those of version 1.
  * flags           in: ND_QUERY_EXCLUDE_*
  * pAddressList    out: the list; its entries point into the same buffer. NULL with a length of 0 asks for the size
- * pcbAddressList  in: bytes at pAddressList; out: bytes needed (0 when there is no address)
- * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW, the list untouched; ND_DEVICE_NOT_READY; ND_NO_MEMORY.
+ * pcbAddressList  in: bytes at pAddressList; out: bytes needed after ND_BUFFER_OVERFLOW, 0 when there is no address
+ * Returns ND_SUCCESS, also when there is no address; ND_BUFFER_OVERFLOW, the list untouched; ND_DEVICE_NOT_READY;
+ * ND_NO_MEMORY; ND_INVALID_PARAMETER_1, _3: unknown flag, no length.
  */
 HRESULT ND_HELPER_API NdQueryAddressList(
     DWORD flags, SOCKET_ADDRESS_LIST *pAddressList, SIZE_T *pcbAddressList);

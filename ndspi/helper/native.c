@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * native.c - finding providers on Linux: there is one, this library itself, asked through the same door as on Windows.
+ */
+#include "ndspi/helper/helper.h"
+
+#include "ndspi/com/dll.h"
+
+#include <stdatomic.h>
+
+static atomic_uint starts;
+
+HRESULT helper_start(void)
+{
+    atomic_fetch_add_explicit(&starts, 1, memory_order_relaxed);
+    return S_OK;
+}
+
+HRESULT helper_stop(void)
+{
+    unsigned count = atomic_load_explicit(&starts, memory_order_relaxed);
+    do {
+        if (count == 0)
+            return ND_DEVICE_NOT_READY;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &starts, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
+    return S_OK;
+}
+
+bool helper_started(void)
+{
+    return atomic_load_explicit(&starts, memory_order_relaxed) > 0;
+}
+
+/* The provider is no library of its own that could be unloaded. */
+void helper_flush(void)
+{
+}
+
+HRESULT helper_for_each_provider(enum helper_version version, helper_visit *visit, void *context)
+{
+    IUnknown *provider = NULL;
+    HRESULT hr;
+
+    if (version == HELPER_V1)
+        hr = DllGetClassObject(&nd_clsid_v1, &IID_INDProvider, (VOID **)&provider);
+    else
+        hr = DllGetClassObject(&nd_clsid_v2, &IID_IND2Provider, (VOID **)&provider);
+    if (hr == CLASS_E_CLASSNOTAVAILABLE)
+        return ND_SUCCESS;
+    if (FAILED(hr))
+        return hr;
+    visit(context, version, provider);
+    provider->lpVtbl->Release(provider);
+    return ND_SUCCESS;
+}
