@@ -8,4 +8,5 @@
 #ifndef _WIN32
 #pragma GCC visibility push(default)
 #endif
+#include <ndprovider.h>
 #include <ndspi.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/address.h"
 
+#ifndef _WIN32
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -79,7 +81,7 @@ bool nd_address_is_wildcard(const struct sockaddr_storage *address)
 bool nd_address_is_loopback(const struct sockaddr_storage *address)
 {
     if (address->ss_family == AF_INET)
-        return ntohl(as_in(address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+        return ntohl(as_in(address)->sin_addr.s_addr) >> 24 == 127;
     return IN6_IS_ADDR_LOOPBACK(&as_in6(address)->sin6_addr);
 }
 
@@ -110,7 +112,7 @@ const char *nd_address_text(
     } else if (address->ss_family == AF_INET6) {
         inet_ntop(AF_INET6, &as_in6(address)->sin6_addr, ip, sizeof(ip));
         if (as_in6(address)->sin6_scope_id)
-            snprintf(scope, sizeof(scope), "%%%u", as_in6(address)->sin6_scope_id);
+            snprintf(scope, sizeof(scope), "%%%u", (unsigned)as_in6(address)->sin6_scope_id);
         snprintf(text, ND_ADDRESS_TEXT_OCTETS, "[%s%s]:%u", ip, scope,
             ntohs(as_in6(address)->sin6_port));
     } else {

@@ -8,7 +8,11 @@
 
 #include "ndspi/core/base.h"
 
+#ifdef _WIN32 /* part of libndutil */
+#include <ws2tcpip.h>
+#else
 #include <sys/socket.h>
+#endif
 
 enum { ND_ADDRESS_TEXT_OCTETS = 80 };
 

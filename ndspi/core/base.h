@@ -6,6 +6,7 @@
 #ifndef NDSPI_CORE_BASE_H
 #define NDSPI_CORE_BASE_H
 
+#include <winsock2.h>
 #include <windows.h>
 
 #include <nddef.h>

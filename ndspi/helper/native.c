@@ -4,7 +4,7 @@
  */
 #include "ndspi/helper/helper.h"
 
-#include "ndspi/com/dll.h"
+#include <ndprovider.h>
 
 #include <stdatomic.h>
 
@@ -43,9 +43,9 @@ HRESULT helper_for_each_provider(enum helper_version version, helper_visit *visi
     HRESULT hr;
 
     if (version == HELPER_V1)
-        hr = DllGetClassObject(&nd_clsid_v1, &IID_INDProvider, (VOID **)&provider);
+        hr = DllGetClassObject(&CLSID_NDSPI_PROVIDER_V1, &IID_INDProvider, (VOID **)&provider);
     else
-        hr = DllGetClassObject(&nd_clsid_v2, &IID_IND2Provider, (VOID **)&provider);
+        hr = DllGetClassObject(&CLSID_NDSPI_PROVIDER_V2, &IID_IND2Provider, (VOID **)&provider);
     if (hr == CLASS_E_CLASSNOTAVAILABLE)
         return ND_SUCCESS;
     if (FAILED(hr))
