@@ -3,6 +3,7 @@
  * What abi_layout.* could not say at compile time: slots of C++ virtual methods, here and in object files of other
  * targets (the .abi section, named on the command line), and the bytes of the identifiers the library exports.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
