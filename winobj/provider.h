@@ -32,8 +32,11 @@ WINOBJ_API struct win_file *win_file_get(HANDLE handle, const void *owner);
 WINOBJ_API struct win_file *win_file_ref(struct win_file *file);
 WINOBJ_API void win_file_unref(struct win_file *file);
 
-/* A request begins: Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. */
-WINOBJ_API void win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
+/*
+ * A request begins: Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset, a packet reserved so
+ * that ending cannot fail. FALSE (no memory): nothing began.
+ */
+WINOBJ_API BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
 
 /*
  * A request ends, exactly once: takes hEvent and the file's port, stores InternalHigh, then Internal with release order

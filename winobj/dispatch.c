@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.c - signalling and waiting (dispatch.h), and the Wait* functions. */
+#include "winobj/dispatch.h"
+
+#include "winobj/waiter.h"
+
+#include "util/lock.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* A wait under way; on the stack of the waiting thread, linked to each of its objects. Dispatcher lock. */
+struct wait {
+    struct win_waiter *waiter;
+    struct win_waitable *const *objects;
+    DWORD count;
+    bool all;
+    int satisfied; /* index of the object that ended it (0 for all), -1 while it lasts */
+};
+
+struct wait_link {
+    struct list_node node;
+    struct wait *wait;
+    DWORD index;
+};
+
+static struct lock dispatcher = LOCK_INIT(LOCK_WIN_OBJECT, "dispatcher");
+
+void win_waitable_init(struct win_waitable *waitable, bool auto_reset, bool signalled)
+{
+    waitable->signalled = signalled;
+    waitable->auto_reset = auto_reset;
+    waitable->export_fd = -1;
+    list_init(&waitable->waits);
+}
+
+void win_waitable_fini(struct win_waitable *waitable)
+{
+    if (waitable->export_fd >= 0)
+        close(waitable->export_fd);
+}
+
+/* Keeps the exported descriptor in step; the calls cannot block. */
+static void export_update_locked(struct win_waitable *waitable)
+{
+    eventfd_t value;
+
+    if (waitable->export_fd < 0)
+        return;
+    while (eventfd_read(waitable->export_fd, &value) < 0 && errno == EINTR)
+        ;
+    while (waitable->signalled && eventfd_write(waitable->export_fd, 1) < 0 && errno == EINTR)
+        ;
+}
+
+static void set_signalled_locked(struct win_waitable *waitable, bool signalled)
+{
+    lock_assert_held(&dispatcher);
+    if (waitable->signalled == signalled)
+        return;
+    waitable->signalled = signalled;
+    export_update_locked(waitable);
+}
+
+static void take_locked(struct win_waitable *waitable)
+{
+    if (waitable->auto_reset)
+        set_signalled_locked(waitable, false);
+}
+
+/* Satisfies a wait if its objects allow. */
+static bool try_satisfy_locked(struct wait *wait)
+{
+    lock_assert_held(&dispatcher);
+    if (wait->all) {
+        for (DWORD i = 0; i < wait->count; i++)
+            if (!wait->objects[i]->signalled)
+                return false;
+        for (DWORD i = 0; i < wait->count; i++)
+            take_locked(wait->objects[i]);
+        wait->satisfied = 0;
+        return true;
+    }
+    for (DWORD i = 0; i < wait->count; i++) {
+        if (!wait->objects[i]->signalled)
+            continue;
+        take_locked(wait->objects[i]);
+        wait->satisfied = (int)i;
+        return true;
+    }
+    return false;
+}
+
+void win_waitable_set(struct win_waitable *waitable)
+{
+    struct win_waiter *last = NULL;
+
+    lock_acquire(&dispatcher);
+    set_signalled_locked(waitable, true);
+    list_for_each(&waitable->waits, node) {
+        struct wait *wait = list_entry(node, struct wait_link, node)->wait;
+        if (!waitable->signalled)
+            break;
+        if (wait->satisfied >= 0 || !try_satisfy_locked(wait))
+            continue;
+        /* Waiters outlive their waits, so the last (usually the only) one is woken without the lock. */
+        if (last)
+            win_waiter_signal(last);
+        last = wait->waiter;
+    }
+    lock_release(&dispatcher);
+    if (last)
+        win_waiter_signal(last);
+}
+
+void win_waitable_reset(struct win_waitable *waitable)
+{
+    lock_acquire(&dispatcher);
+    set_signalled_locked(waitable, false);
+    lock_release(&dispatcher);
+}
+
+int win_waitable_descriptor(struct win_waitable *waitable)
+{
+    int fd;
+
+    lock_acquire(&dispatcher);
+    if (waitable->export_fd < 0)
+        waitable->export_fd = eventfd(waitable->signalled, EFD_CLOEXEC | EFD_NONBLOCK);
+    fd = waitable->export_fd;
+    lock_release(&dispatcher);
+    return fd;
+}
+
+struct win_waitable *win_waitable_pin(HANDLE handle)
+{
+    struct win_object *object = win_handle_pin(handle, NULL);
+
+    if (object && object->type != &win_event_type && object->type != &win_thread_type) {
+        win_object_unref(object);
+        return NULL;
+    }
+    return (struct win_waitable *)object;
+}
+
+static bool satisfied_now(struct wait *wait)
+{
+    bool satisfied;
+
+    lock_acquire(&dispatcher);
+    satisfied = wait->satisfied >= 0 || try_satisfy_locked(wait);
+    lock_release(&dispatcher);
+    return satisfied;
+}
+
+/* Links the wait to its objects, unless it is satisfied at once. */
+static bool wait_begin(struct wait *wait, struct wait_link *links)
+{
+    bool satisfied;
+
+    lock_acquire(&dispatcher);
+    satisfied = try_satisfy_locked(wait);
+    for (DWORD i = 0; !satisfied && i < wait->count; i++) {
+        links[i].wait = wait;
+        links[i].index = i;
+        list_add_tail(&wait->objects[i]->waits, &links[i].node);
+    }
+    lock_release(&dispatcher);
+    return satisfied;
+}
+
+static void wait_end(struct wait *wait, struct wait_link *links)
+{
+    lock_acquire(&dispatcher);
+    for (DWORD i = 0; i < wait->count; i++)
+        list_del(&links[i].node);
+    lock_release(&dispatcher);
+}
+
+DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
+{
+    struct wait_link links[MAXIMUM_WAIT_OBJECTS];
+    struct wait wait = { .objects = objects, .count = count, .all = all, .satisfied = -1 };
+
+    if (satisfied_now(&wait))
+        return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
+    if (!deadline_ns) {
+        win_progress_poll();
+        return satisfied_now(&wait) ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;
+    }
+    if (!(wait.waiter = win_waiter_self()))
+        return WAIT_FAILED;
+    if (wait_begin(&wait, links))
+        return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
+    while (!satisfied_now(&wait) && win_wait_sleep(wait.waiter, deadline_ns))
+        ;
+    wait_end(&wait, links);
+    return wait.satisfied >= 0 ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;
+}
+
+/*
+ * WaitForMultipleObjects - waits for any or all of up to 64 events and threads.
+ * Returns WAIT_OBJECT_0 + the lowest index satisfied, WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0
+ * or above MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all) or ERROR_INVALID_HANDLE.
+ * A thread in a wait moves the library's pending work (docs/design.md, "Threads").
+ */
+DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms)
+{
+    struct win_waitable *objects[MAXIMUM_WAIT_OBJECTS];
+    DWORD pinned = 0, result = WAIT_FAILED;
+
+    if (!count || count > MAXIMUM_WAIT_OBJECTS || !handles) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return WAIT_FAILED;
+    }
+    for (; pinned < count; pinned++) {
+        if (!(objects[pinned] = win_waitable_pin(handles[pinned]))) {
+            SetLastError(ERROR_INVALID_HANDLE);
+            goto unpin;
+        }
+        for (DWORD i = 0; all && i < pinned; i++) {
+            if (objects[i] == objects[pinned]) {
+                SetLastError(ERROR_INVALID_PARAMETER);
+                win_object_unref(&objects[pinned]->object);
+                goto unpin;
+            }
+        }
+    }
+    result = win_waitables_wait(objects, count, all, timeout_ms ? win_deadline_ns(timeout_ms) : 0);
+unpin:
+    while (pinned--)
+        win_object_unref(&objects[pinned]->object);
+    return result;
+}
+
+DWORD WINAPI WaitForMultipleObjectsEx(
+    DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms, BOOL alertable)
+{
+    (void)alertable; /* there are no APCs to run */
+    return WaitForMultipleObjects(count, handles, all, timeout_ms);
+}
+
+/* WaitForSingleObject - WaitForMultipleObjects of one. */
+DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms)
+{
+    return WaitForMultipleObjects(1, &handle, FALSE, timeout_ms);
+}
+
+DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertable)
+{
+    (void)alertable;
+    return WaitForSingleObject(handle, timeout_ms);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* handle.c - the handle table (handle.h) and CloseHandle. */
+#include "winobj/handle.h"
+
+#include "util/lock.h"
+
+#include <stdlib.h>
+
+enum {
+    CHUNK_SLOTS = 1024,
+    CHUNKS = 1024,
+    INDEX_BITS = 20,
+    GENERATION_BITS = 10, /* so that a handle fits 32 bits, as on Windows */
+    TAG_BITS = 2,
+};
+
+#define OPEN            ((uint64_t)1 << 31)
+#define REFERENCES      (OPEN - 1)
+#define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
+
+static struct win_slot *_Atomic chunks[CHUNKS];
+
+/* Free slots, oldest first, so that a generation comes back as late as possible. */
+static struct lock table_lock = LOCK_INIT(LOCK_WIN_HANDLES, "handle table");
+static uint32_t *free_ring;
+static uint32_t free_capacity, free_head, free_count, slot_count;
+
+static uint32_t word_generation(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static struct win_slot *slot_at(uint32_t index)
+{
+    struct win_slot *chunk = atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
+
+    return chunk ? &chunk[index % CHUNK_SLOTS] : NULL;
+}
+
+static void free_push_locked(uint32_t index)
+{
+    lock_assert_held(&table_lock);
+    free_ring[(free_head + free_count++) % free_capacity] = index;
+}
+
+/* Adds a chunk; the ring always has room for every slot there is, so that freeing cannot fail. */
+static bool grow_locked(void)
+{
+    uint32_t chunk_index = slot_count / CHUNK_SLOTS, capacity = slot_count + CHUNK_SLOTS;
+    struct win_slot *chunk;
+    uint32_t *ring;
+
+    lock_assert_held(&table_lock);
+    if (chunk_index == CHUNKS)
+        return false;
+    if (!(chunk = calloc(CHUNK_SLOTS, sizeof(*chunk))))
+        return false;
+    if (!(ring = malloc(capacity * sizeof(*ring)))) {
+        free(chunk);
+        return false;
+    }
+    for (uint32_t i = 0; i < free_count; i++)
+        ring[i] = free_ring[(free_head + i) % free_capacity];
+    free(free_ring);
+    free_ring = ring;
+    free_head = 0;
+    free_capacity = capacity;
+    atomic_store_explicit(&chunks[chunk_index], chunk, memory_order_release);
+    for (uint32_t i = 0; i < CHUNK_SLOTS; i++)
+        if (slot_count + i) /* index 0 would make a NULL handle */
+            free_push_locked(slot_count + i);
+    slot_count = capacity;
+    return true;
+}
+
+HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
+{
+    struct win_slot *slot;
+    uint32_t index, generation;
+
+    lock_acquire(&table_lock);
+    if (!free_count && !grow_locked()) {
+        lock_release(&table_lock);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    index = free_ring[free_head];
+    free_head = (free_head + 1) % free_capacity;
+    free_count--;
+    lock_release(&table_lock);
+
+    slot = slot_at(index);
+    generation = (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) & GENERATION_MASK;
+    object->type = type;
+    object->slot = slot;
+    slot->object = object;
+    atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
+    return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
+}
+
+/* The slot a handle names, and the generation it claims; NULL when it cannot be one of ours. */
+static struct win_slot *handle_slot(HANDLE handle, uint32_t *generation)
+{
+    uint64_t value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
+
+    if (value >> (INDEX_BITS + GENERATION_BITS))
+        return NULL;
+    *generation = (uint32_t)(value >> INDEX_BITS);
+    return slot_at((uint32_t)value & ((1u << INDEX_BITS) - 1));
+}
+
+struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    struct win_object *object;
+    uint64_t word;
+
+    if (!slot)
+        return NULL;
+    word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+    do {
+        if (!(word & OPEN) || word_generation(word) != generation)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
+    object = slot->object;
+    if (type && object->type != type) {
+        win_object_unref(object);
+        return NULL;
+    }
+    return object;
+}
+
+void win_object_ref(struct win_object *object)
+{
+    atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
+}
+
+static uint32_t slot_index(const struct win_slot *slot)
+{
+    for (uint32_t i = 0;; i++) {
+        const struct win_slot *chunk = atomic_load_explicit(&chunks[i], memory_order_relaxed);
+        if (slot >= chunk && slot < chunk + CHUNK_SLOTS)
+            return i * CHUNK_SLOTS + (uint32_t)(slot - chunk);
+    }
+}
+
+void win_object_unref(struct win_object *object)
+{
+    struct win_slot *slot = object->slot;
+
+    /* acq_rel: the last one sees what every other did to the object. */
+    if ((atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) != 1)
+        return;
+    object->type->destroy(object);
+    lock_acquire(&table_lock);
+    free_push_locked(slot_index(slot));
+    lock_release(&table_lock);
+}
+
+/*
+ * CloseHandle - gives a handle up; the two low bits are ignored. Works on every kind of handle made by this library.
+ * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. What still uses the object (a pending request
+ * on a file, a wait under way, files of a port) keeps it.
+ */
+BOOL WINAPI CloseHandle(HANDLE handle)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    struct win_object *object;
+    uint64_t word;
+
+    if (!slot)
+        goto invalid;
+    word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+    do {
+        if (!(word & OPEN) || word_generation(word) != generation)
+            goto invalid;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word & ~OPEN, memory_order_acquire, memory_order_relaxed));
+    object = slot->object;
+    if (object->type->close)
+        object->type->close(object);
+    win_object_unref(object);
+    return TRUE;
+
+invalid:
+    SetLastError(ERROR_INVALID_HANDLE);
+    return FALSE;
+}

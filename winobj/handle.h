@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle.h - handles and the objects behind them.
+ *
+ * A handle names a slot and the slot's generation; its two low bits are the caller's (a tagged handle is the same
+ * handle). Slots are never given back to the system, so a look-up of anything at all, stale, foreign or garbage, reads
+ * valid memory and fails. The slot's word counts references to the object: one for the open handle, one per pin. The
+ * object goes when the last goes.
+ *
+ * Threads: any. Look-up and release are lock-free; LOCK_WIN_HANDLES guards the free list only.
+ */
+#ifndef WINOBJ_HANDLE_H
+#define WINOBJ_HANDLE_H
+
+#include <windows.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct win_object;
+
+struct win_object_type {
+    const char *name;
+    /* CloseHandle took the handle away; references may remain. May be NULL. */
+    void (*close)(struct win_object *object);
+    /* The last reference is gone. */
+    void (*destroy)(struct win_object *object);
+    /* The descriptor of an object that can be exported (winobj_linux.h), or -1 with the last error set. May be NULL. */
+    int (*descriptor)(struct win_object *object);
+};
+
+struct win_slot {
+    _Atomic uint64_t word; /* generation 63..32, open 31, references 30..0 */
+    struct win_object *object; /* valid while references are held */
+};
+
+/* First member of every object. */
+struct win_object {
+    const struct win_object_type *type;
+    struct win_slot *slot;
+};
+
+/*
+ * win_handle_open - give an object a handle. The object then belongs to its references: the handle is the first.
+ * Returns NULL when no slot can be had (last error ERROR_NOT_ENOUGH_MEMORY); the object is then still the caller's.
+ */
+HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type);
+
+/*
+ * win_handle_pin - the object behind a handle, referenced; NULL when the handle is not open or of another type
+ * (type NULL: any). Sets no last error.
+ */
+struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type);
+
+void win_object_ref(struct win_object *object);
+void win_object_unref(struct win_object *object);
+
+#endif
