@@ -92,9 +92,8 @@ static void parse_device(char *text)
         all.count++;
 }
 
-static void fork_child(void)
+void srd_devices_forked(void)
 {
-    srd_generation++;
     lock_init(&all.lock, LOCK_SRD_CM, "softrdma devices");
     for (int i = 0; i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
@@ -103,7 +102,7 @@ static void fork_child(void)
         device->qps = NULL;
         device->n_qps = 0;
         device->free_qp = UINT32_MAX;
-        lock_init(&device->qp_lock, LOCK_SRD_ENGINE, "softrdma qps");
+        lock_init(&device->qp_lock, LOCK_SRD_LOOP, "softrdma qps");
         srd_stag_table_init(&device->stags);
         atomic_store_explicit(&device->shared, NULL, memory_order_relaxed);
     }
@@ -122,12 +121,11 @@ static void make_devices(void)
         all.count = 1;
     free(copy);
     for (int i = 0; i < all.count; i++) {
-        lock_init(&all.devices[i].qp_lock, LOCK_SRD_ENGINE, "softrdma qps");
+        lock_init(&all.devices[i].qp_lock, LOCK_SRD_LOOP, "softrdma qps");
         all.devices[i].free_qp = UINT32_MAX;
         if (srd_stag_table_init(&all.devices[i].stags))
             all.count = i;
     }
-    pthread_atfork(NULL, NULL, fork_child);
 }
 
 struct ibv_device **srd_get_device_list(int *num_devices)

@@ -42,7 +42,7 @@ struct srd_device {
     int n_addrs;           /* 0: every address of the host */
     struct sockaddr_storage *addrs;
     struct srd_stag_table stags;
-    struct lock qp_lock; /* LOCK_SRD_ENGINE */
+    struct lock qp_lock; /* LOCK_SRD_LOOP */
     struct srd_qp_slot *qps;
     uint32_t n_qps, free_qp;
     struct srd_context
@@ -59,6 +59,10 @@ struct srd_context {
 };
 
 extern unsigned srd_generation; /* of this process */
+
+/* In the child of a fork, each for its own globals. */
+void srd_devices_forked(void);
+void srd_loop_forked(void);
 
 static inline struct srd_context *srd_context_from(struct ibv_context *context)
 {
@@ -89,6 +93,15 @@ struct ibv_context *srd_device_shared(struct srd_device *device);
 int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num);
 void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num);
 struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
+
+/*
+ * srd_device_bind_conn - make conn the connection of a queue pair (conn->qp pinned, qp->conn referenced).
+ * Returns 0, EINVAL (no such queue pair, or not in RTR or RTS), EISCONN.
+ * srd_device_unbind_conn - take it off; the caller has the reference. NULL: there was none.
+ */
+struct srd_conn;
+int srd_device_bind_conn(struct srd_device *device, uint32_t qp_num, struct srd_conn *conn);
+struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
 
 /* Users of a protection domain: regions, windows, queue pairs, shared receive queues. dealloc_pd is
  * EBUSY meanwhile. */

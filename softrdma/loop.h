@@ -64,7 +64,7 @@ void srd_source_unref(struct srd_source *source);
  * srd_source_add - hand it to the engine (which takes a reference); starts the progress thread at
  * need. srd_source_update - interest may have changed. srd_source_remove - out of the engine: no
  * call of ready or expired begins after this (one may be running). The last two do nothing on a
- * source that is not known. Callers hold no lock above LOCK_SRD_ENGINE - 1. Returns 0 or a negative
+ * source that is not known. Any lock below LOCK_SRD_LOOP may be held. Returns 0 or a negative
  * errno.
  */
 int srd_source_add(struct srd_source *source);

@@ -26,7 +26,6 @@ enum lock_level {
     LOCK_CQ = 58,
     LOCK_MEMORY = 60,    /* MR and MW */
     /* softrdma: called from all of the above, never calls up */
-    LOCK_SRD_ENGINE = 100, /* lists of the process-wide engine */
     LOCK_SRD_CM = 110,     /* one rdma_cm_id */
     LOCK_SRD_RX = 120,     /* whoever reads a connection's socket */
     LOCK_SRD_TX = 130,     /* whoever writes it */
@@ -34,6 +33,7 @@ enum lock_level {
     LOCK_SRD_RQ = 150,     /* receive queue or shared receive queue */
     LOCK_SRD_MEMORY = 160, /* STag table */
     LOCK_SRD_CQ = 170,
+    LOCK_SRD_LOOP = 176, /* the engine's sources, the table of queue pairs: leaves but for timers */
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, timers */
     /* delivery of overlapped completions: held while winobj is told, see docs/design.md */
     LOCK_PENDING = 200,

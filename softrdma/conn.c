@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
+ *
+ * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
+ * leaves the work to the holder. What the engine asks for (wants) is done after the locks are dropped, by act().
+ */
+#include "softrdma/conn.h"
+
+#include "softrdma/conn_linger.h"
+#include "softrdma/cq.h"
+#include "softrdma/device.h"
+#include "softrdma/engine.h"
+#include "softrdma/qp.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Reads in a row by one thread before others get their turn. */
+enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
+
+static bool in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
+{
+    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase;
+}
+
+void srd_conn_ref(struct srd_conn *conn)
+{
+    srd_source_ref(&conn->source);
+}
+
+void srd_conn_unref(struct srd_conn *conn)
+{
+    srd_source_unref(&conn->source);
+}
+
+void srd_conn_interest(struct srd_conn *conn, bool in, bool out)
+{
+    atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);
+    atomic_store_explicit(&conn->want_out, out, memory_order_relaxed);
+    srd_source_update(&conn->source);
+}
+
+/* The one place where a peer's octets enter the program's memory (with stream.c's copies). */
+static __attribute__((noinline)) ssize_t srd_place_recv(int fd, struct iovec *iov, int count)
+{
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+
+    if (count == 1)
+        return recv(fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT);
+    return recvmsg(fd, &msg, MSG_DONTWAIT);
+}
+
+static size_t iov_octets(const struct iovec *iov, int count)
+{
+    size_t octets = 0;
+
+    for (int i = 0; i < count; i++)
+        octets += iov[i].iov_len;
+    return octets;
+}
+
+/* RX lock held, stream phase. */
+static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
+{
+    struct iovec iov[SRD_RX_IOV];
+    unsigned wants = 0;
+
+    while (budget-- > 0 && !(wants & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN))) {
+        int count = srd_stream_rx_space(conn->qp, iov);
+        ssize_t got;
+
+        if (!count) {
+            atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
+            return wants;
+        }
+        got = srd_place_recv(conn->source.fd, iov, count);
+        if (got > 0) {
+            *moved = true;
+            wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
+            if ((size_t)got < iov_octets(iov, count))
+                break;
+            continue;
+        }
+        if (got < 0 && errno == EINTR)
+            got = -EAGAIN;
+        else if (got < 0)
+            got = -errno;
+        wants |= srd_stream_rx(conn->qp, 0, 0);
+        if (got == -EAGAIN)
+            break;
+        *moved = true;
+        atomic_store_explicit(&conn->rx_ended, true, memory_order_relaxed);
+        atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
+        return wants | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
+    }
+    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    return wants;
+}
+
+/* Whether the lock was free; wants or'ed. */
+static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool *moved)
+{
+    bool was_in, is_in;
+
+    if (!lock_try(&conn->qp->rx_lock))
+        return false;
+    if (!in_phase(conn, SRD_CONN_STREAM) ||
+        atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
+        lock_release(&conn->qp->rx_lock);
+        return true;
+    }
+    was_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    *wants |= receive(conn, budget, moved);
+    is_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    lock_release(&conn->qp->rx_lock);
+    if (was_in != is_in)
+        srd_source_update(&conn->source);
+    return true;
+}
+
+/* TX lock held, stream phase. */
+static unsigned send_all(struct srd_conn *conn)
+{
+    struct iovec iov[SRD_TX_IOV];
+    uint64_t now_ms = clock_now_ms();
+    unsigned wants = 0;
+
+    while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
+        int count = srd_stream_tx(conn->qp, iov, now_ms, &wants);
+        struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+        ssize_t sent;
+
+        if (!count) {
+            if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed) &&
+                !atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
+                shutdown(conn->source.fd, SHUT_WR);
+            break;
+        }
+        sent = sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0) {
+            int error = errno;
+            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            if (error == EINTR)
+                continue;
+            if (error == EAGAIN || error == ENOBUFS)
+                atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            else /* the receive side finds it too, after what arrived before */
+                atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
+            break;
+        }
+        wants |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
+        if ((size_t)sent < iov_octets(iov, count)) {
+            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            break;
+        }
+    }
+    return wants & ~(unsigned)SRD_STREAM_TX;
+}
+
+static unsigned transmit(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+
+    atomic_store(&conn->tx_pending, true);
+    while (atomic_load(&conn->tx_pending) && in_phase(conn, SRD_CONN_STREAM) &&
+           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+           lock_try(&conn->qp->tx_lock)) {
+        bool blocked = false;
+
+        atomic_store(&conn->tx_pending, false);
+        if (in_phase(conn, SRD_CONN_STREAM)) {
+            wants |= send_all(conn);
+            blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
+        }
+        lock_release(&conn->qp->tx_lock);
+        atomic_thread_fence(
+            memory_order_seq_cst); /* the release, before looking for who came meanwhile */
+        if (blocked) {
+            atomic_store_explicit(&conn->want_out, true, memory_order_relaxed);
+            srd_source_update(&conn->source);
+        }
+    }
+    return wants;
+}
+
+/* The socket may have room again. */
+static unsigned unblock(struct srd_conn *conn)
+{
+    unsigned wants;
+
+    if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
+        return 0;
+    wants = transmit(conn);
+    if (!atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed)) {
+        atomic_store_explicit(&conn->want_out, false, memory_order_relaxed);
+        srd_source_update(&conn->source);
+    }
+    return wants;
+}
+
+static void tell_down(struct srd_conn *conn, int status)
+{
+    if (!atomic_exchange(&conn->down_told, true))
+        conn->owner_ops->down(conn->owner, conn, status);
+}
+
+void srd_conn_finish(struct srd_conn *conn, int status)
+{
+    srd_conn_close(conn);
+    tell_down(conn, status);
+}
+
+static void sync_deadline(struct srd_conn *conn)
+{
+    uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed);
+    uint64_t deadline_ms =
+        in_phase(conn, SRD_CONN_STREAM) ? srd_stream_deadline_ms(conn->qp) : UINT64_MAX;
+
+    if (close_ms < deadline_ms)
+        deadline_ms = close_ms;
+    if (atomic_exchange_explicit(&conn->deadline_ms, deadline_ms, memory_order_relaxed) !=
+            deadline_ms &&
+        !in_phase(conn, SRD_CONN_CLOSED))
+        srd_source_deadline(&conn->source, deadline_ms);
+}
+
+static unsigned settle(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+
+    lock_acquire(&conn->qp->rx_lock);
+    if (in_phase(conn, SRD_CONN_STREAM))
+        wants = srd_stream_timer(conn->qp, clock_now_ms());
+    lock_release(&conn->qp->rx_lock);
+    return wants;
+}
+
+/* No lock held. */
+static void act(struct srd_conn *conn, unsigned wants)
+{
+    while (wants) {
+        unsigned now = wants;
+
+        wants = now & SRD_STREAM_SETTLE ? settle(conn) : 0;
+        if (now & SRD_STREAM_ESTABLISHED)
+            conn->owner_ops->established(conn->owner, conn);
+        if (now & SRD_STREAM_DOWN)
+            atomic_store(&conn->down, true);
+        if (now & SRD_STREAM_SHUTDOWN) {
+            atomic_store_explicit(
+                &conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS, memory_order_relaxed);
+            atomic_store(&conn->shutdown_wanted, true);
+        }
+        if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
+            wants |= transmit(conn);
+        if (now & SRD_STREAM_CLOSE) {
+            srd_conn_finish(conn, 0);
+            return;
+        }
+    }
+    if (atomic_load(&conn->down)) {
+        bool ended = atomic_load(&conn->rx_ended);
+
+        if (ended && (atomic_load(&conn->shut) || atomic_load(&conn->tx_error))) {
+            srd_conn_finish(conn, 0);
+            return;
+        }
+        if (ended || !atomic_load(&conn->local_end))
+            tell_down(conn, 0);
+    }
+    sync_deadline(conn);
+}
+
+void srd_conn_transmit(struct srd_conn *conn)
+{
+    unsigned wants = transmit(conn);
+
+    if (wants)
+        act(conn, wants);
+}
+
+void srd_conn_want(struct srd_conn *conn, unsigned wants)
+{
+    if (wants & SRD_STREAM_DOWN)
+        atomic_store(&conn->local_end, true);
+    act(conn, wants);
+}
+
+bool srd_conn_poll(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+    bool moved = false;
+
+    if (!in_phase(conn, SRD_CONN_STREAM))
+        return false;
+    atomic_store_explicit(&conn->source.activity,
+        atomic_load_explicit(&conn->source.activity, memory_order_relaxed) + 1,
+        memory_order_relaxed);
+    if (atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+        atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
+        wants = unblock(conn);
+    else if (srd_stream_owes_ack(conn->qp))
+        wants = transmit(conn);
+    else
+        try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
+    if (wants || moved) {
+        srd_engine_unpark();
+        act(conn, wants);
+    }
+    return moved || wants;
+}
+
+static void stream_ready(struct srd_conn *conn, uint32_t events, bool background)
+{
+    unsigned wants = 0;
+    bool moved = false;
+
+    if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+        wants |= unblock(conn);
+    try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+    if (background && srd_stream_owes_ack(conn->qp))
+        wants |= SRD_STREAM_TX;
+    act(conn, wants);
+    if (!background && srd_stream_owes_ack(conn->qp))
+        srd_source_defer(&conn->source);
+}
+
+static void on_ready(struct srd_source *source, uint32_t events, bool background)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, events); break;
+    case SRD_CONN_STREAM: stream_ready(conn, events, background); break;
+    case SRD_CONN_LINGER: srd_linger_step(conn); break;
+    case SRD_CONN_CLOSED: break;
+    }
+}
+
+static void on_expired(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+    enum srd_conn_phase phase = atomic_load_explicit(&conn->phase, memory_order_acquire);
+
+    atomic_store_explicit(&conn->deadline_ms, UINT64_MAX, memory_order_relaxed);
+    if (phase == SRD_CONN_STARTUP) {
+        conn->owner_ops->expired(conn->owner, conn);
+    } else if (phase != SRD_CONN_CLOSED &&
+               clock_now_ms() >= atomic_load_explicit(&conn->close_ms, memory_order_relaxed)) {
+        log_write(LOG_INFO, LOG_WIRE,
+            "the peer did not close its side within %d ms; the connection is cut",
+            SRD_CONN_CLOSE_MS);
+        srd_conn_finish(conn, -ETIMEDOUT);
+    } else if (phase == SRD_CONN_STREAM) {
+        act(conn, settle(conn));
+    }
+}
+
+static uint32_t on_interest(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    return (atomic_load_explicit(&conn->want_in, memory_order_relaxed) ? EPOLLIN : 0u) |
+           (atomic_load_explicit(&conn->want_out, memory_order_relaxed) ? EPOLLOUT : 0u);
+}
+
+static void on_settle(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    if (in_phase(conn, SRD_CONN_STREAM) && srd_stream_owes_ack(conn->qp))
+        srd_conn_transmit(conn);
+}
+
+static void on_free(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    if (source->fd >= 0)
+        close(source->fd);
+    if (conn->qp)
+        srd_qp_unpin(conn->qp);
+    conn->owner_ops->unref(conn->owner);
+    free(conn->rest);
+    free(conn);
+}
+
+static const struct srd_source_ops source_ops = { on_ready, on_expired, on_interest, on_settle,
+    on_free };
+
+struct srd_conn *srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
+{
+    struct srd_conn *conn = calloc(1, sizeof(*conn));
+
+    if (!conn)
+        return NULL;
+    srd_source_init(&conn->source, &source_ops, fd);
+    conn->owner_ops = owner_ops;
+    conn->owner = owner;
+    conn->owner_lock = owner_lock;
+    lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
+    atomic_init(&conn->close_ms, UINT64_MAX);
+    atomic_init(&conn->deadline_ms, UINT64_MAX);
+    return conn;
+}
+
+int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
+    const struct srd_stream_params *params, unsigned *wants)
+{
+    int error;
+
+    lock_assert_held(conn->owner_lock);
+    error = srd_device_bind_conn(device, qp_num, conn);
+    if (error)
+        return error;
+    srd_cq_attach_conn(conn->qp->qp.send_cq, conn);
+    if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
+        srd_cq_attach_conn(conn->qp->qp.recv_cq, conn);
+    *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
+    if (params->initiator)
+        *wants |= srd_stream_release(conn->qp);
+    *wants |= SRD_STREAM_TX; /* posted before there was a connection to send on */
+    atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
+    srd_conn_interest(conn, true, false);
+    return 0;
+}
+
+void srd_conn_detach(struct srd_qp *qp)
+{
+    struct srd_conn *conn = srd_device_unbind_conn(qp);
+
+    if (!conn)
+        return;
+    lock_acquire(conn->owner_lock); /* an attach under way has ended */
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&qp->tx_lock);
+    if (in_phase(conn, SRD_CONN_STREAM)) {
+        srd_linger_collect(conn);
+        atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
+    }
+    lock_release(&qp->tx_lock);
+    lock_release(&qp->rx_lock);
+    lock_release(conn->owner_lock);
+    srd_cq_detach_conn(qp->qp.send_cq, conn);
+    if (qp->qp.recv_cq != qp->qp.send_cq)
+        srd_cq_detach_conn(qp->qp.recv_cq, conn);
+    if (in_phase(conn, SRD_CONN_LINGER))
+        srd_linger_begin(conn);
+    srd_conn_unref(conn);
+}
+
+void srd_conn_disconnect(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+
+    lock_acquire(conn->owner_lock); /* keeps the queue pair from being detached meanwhile */
+    if (in_phase(conn, SRD_CONN_STREAM))
+        wants = srd_stream_disconnect(conn->qp, clock_now_ms());
+    lock_release(conn->owner_lock);
+    if (wants)
+        srd_conn_want(conn, wants);
+}
+
+void srd_conn_close(struct srd_conn *conn)
+{
+    struct srd_qp *qp = conn->qp;
+    int fd;
+
+    if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
+        return;
+    srd_source_remove(&conn->source);
+    if (qp) {
+        lock_acquire(&qp->rx_lock);
+        lock_acquire(&qp->tx_lock);
+        lock_release(&qp->tx_lock);
+        lock_release(&qp->rx_lock);
+    }
+    lock_acquire(&conn->linger_lock);
+    fd = conn->source.fd;
+    conn->source.fd = -1;
+    lock_release(&conn->linger_lock);
+    close(fd);
+}

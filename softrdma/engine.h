@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* engine.h - what loop.c, progress.c and timer.c share: the one engine of the process. */
+#ifndef SOFTRDMA_ENGINE_H
+#define SOFTRDMA_ENGINE_H
+
+#include "softrdma/loop.h"
+#include "util/standby.h"
+
+enum { SRD_NO_SLOT = UINT32_MAX };
+
+struct srd_slot {
+    struct srd_source *source; /* one reference */
+    uint32_t generation;
+    uint32_t next_free;
+};
+
+struct srd_engine {
+    struct lock lock; /* LOCK_SRD_LOOP */
+    atomic_bool open; /* the sets exist */
+    bool threaded;    /* the progress thread exists */
+    int all_fd, prog_fd;
+    struct standby standby;
+    struct srd_slot *slots;
+    uint32_t n_slots, free_slot;
+    struct list_head aside;
+    struct lock deferred_lock; /* LOCK_SRD_CHANNEL */
+    struct list_head deferred; /* a reference each */
+    atomic_bool any_deferred;
+};
+
+extern struct srd_engine srd_engine;
+
+/* The source an event is for, referenced; NULL when it was removed meanwhile. */
+struct srd_source *srd_engine_find(uint64_t token);
+/* Arms it in the background set again, with its present interest; takes it off the aside list. */
+void srd_engine_rearm(struct srd_source *source);
+
+/*
+ * A thread polled something by itself: a progress thread that sleeps without a tick, because others sleep in the
+ * foreground set, has to look after it again.
+ */
+static inline void srd_engine_unpark(void)
+{
+    if (atomic_load_explicit(&srd_engine.standby.parked, memory_order_relaxed) &&
+        atomic_exchange(&srd_engine.standby.parked, 0))
+        standby_kick(&srd_engine.standby);
+}
+
+/* progress.c. 0 or a negative errno. Engine lock held. */
+int srd_progress_start_locked(void);
+
+/* timer.c: the earliest deadline, UINT64_MAX = none; the progress thread will not sleep longer. */
+uint64_t srd_timer_next(void);
+/* Calls expired on what is due. Progress thread. */
+void srd_timer_run(void);
+/* After fork. */
+void srd_timer_reset(void);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* loop.c - sources, the two epoll sets, and the foreground's use of them. See loop.h. */
+#include "softrdma/engine.h"
+
+#include "softrdma/device.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { EVENTS = 32, FIRST_SLOTS = 64 };
+
+struct srd_engine srd_engine = {
+    .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma engine"),
+    .deferred_lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma deferred"),
+    .all_fd = -1,
+    .prog_fd = -1,
+    .free_slot = SRD_NO_SLOT,
+};
+
+static uint64_t token_of(const struct srd_source *source)
+{
+    return (uint64_t)source->generation << 32 | source->slot;
+}
+
+static bool is_open(void)
+{
+    return atomic_load_explicit(&srd_engine.open, memory_order_acquire);
+}
+
+/* Descriptors only: the thread comes with the first source. Returns 0 or a negative errno. */
+static int open_locked(void)
+{
+    struct epoll_event kick = { .events = EPOLLIN, .data.u64 = UINT64_MAX };
+    int error;
+
+    lock_assert_held(&srd_engine.lock);
+    if (is_open())
+        return 0;
+    error = standby_init(&srd_engine.standby);
+    if (error)
+        return error;
+    srd_engine.all_fd = epoll_create1(EPOLL_CLOEXEC);
+    srd_engine.prog_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (srd_engine.all_fd < 0 || srd_engine.prog_fd < 0 ||
+        epoll_ctl(srd_engine.prog_fd, EPOLL_CTL_ADD, srd_engine.standby.kick_fd, &kick)) {
+        error = -errno;
+        log_write(LOG_ERROR, LOG_SOFT,
+            "cannot make the epoll sets: %s; check the limit of open files (ulimit -n)",
+            strerror(-error));
+        if (srd_engine.all_fd >= 0)
+            close(srd_engine.all_fd);
+        if (srd_engine.prog_fd >= 0)
+            close(srd_engine.prog_fd);
+        srd_engine.all_fd = srd_engine.prog_fd = -1;
+        standby_fini(&srd_engine.standby);
+        return error;
+    }
+    list_init(&srd_engine.aside);
+    list_init(&srd_engine.deferred);
+    atomic_store_explicit(&srd_engine.open, true, memory_order_release);
+    return 0;
+}
+
+static int ensure_open(void)
+{
+    int error;
+
+    if (is_open())
+        return 0;
+    lock_acquire(&srd_engine.lock);
+    error = open_locked();
+    lock_release(&srd_engine.lock);
+    return error;
+}
+
+/* In the child of a fork: the sets are shared with the parent and must not be touched, only closed. */
+void srd_loop_forked(void)
+{
+    if (is_open()) {
+        close(srd_engine.all_fd);
+        close(srd_engine.prog_fd);
+        standby_fini(&srd_engine.standby);
+    }
+    lock_init(&srd_engine.lock, LOCK_SRD_LOOP, "softrdma engine");
+    lock_init(&srd_engine.deferred_lock, LOCK_SRD_CHANNEL, "softrdma deferred");
+    srd_engine.all_fd = srd_engine.prog_fd = -1;
+    srd_engine.slots = NULL;
+    srd_engine.n_slots = 0;
+    srd_engine.free_slot = SRD_NO_SLOT;
+    srd_engine.threaded = false;
+    atomic_store(&srd_engine.any_deferred, false);
+    atomic_store(&srd_engine.open, false);
+    srd_timer_reset();
+}
+
+void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd)
+{
+    memset(source, 0, sizeof(*source));
+    source->ops = ops;
+    source->fd = fd;
+    atomic_init(&source->refs, 1);
+    source->slot = SRD_NO_SLOT;
+    source->process = srd_generation;
+    source->deadline_ms = UINT64_MAX;
+    source->heap_index = -1;
+    list_node_init(&source->aside_node);
+    list_node_init(&source->deferred_node);
+}
+
+void srd_source_ref(struct srd_source *source)
+{
+    atomic_fetch_add_explicit(&source->refs, 1, memory_order_relaxed);
+}
+
+void srd_source_unref(struct srd_source *source)
+{
+    if (atomic_fetch_sub_explicit(&source->refs, 1, memory_order_acq_rel) == 1)
+        source->ops->free(source);
+}
+
+static int grow_slots_locked(void)
+{
+    uint32_t old = srd_engine.n_slots, count = old ? old * 2 : FIRST_SLOTS;
+    struct srd_slot *slots = realloc(srd_engine.slots, count * sizeof(*slots));
+
+    if (!slots)
+        return -ENOMEM;
+    for (uint32_t i = old; i < count; i++)
+        slots[i] =
+            (struct srd_slot){ .generation = 1, .next_free = i + 1 < count ? i + 1 : SRD_NO_SLOT };
+    srd_engine.slots = slots;
+    srd_engine.n_slots = count;
+    srd_engine.free_slot = old;
+    return 0;
+}
+
+/* One set, made to agree with events (0: out of it). */
+static int apply_locked(
+    struct srd_source *source, int set, bool *in, uint32_t events, uint32_t extra)
+{
+    struct epoll_event event = { .events = events | extra, .data.u64 = token_of(source) };
+    int op = !events ? EPOLL_CTL_DEL : *in ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+    if (!events && !*in)
+        return 0;
+    if (epoll_ctl(set, op, source->fd, &event))
+        return -errno;
+    *in = events;
+    return 0;
+}
+
+/* arm: also in the background set when it is aside. */
+static int update_locked(struct srd_source *source, bool arm)
+{
+    uint32_t events = source->ops->interest(source);
+    int error = 0;
+
+    if (events != source->events || !events)
+        error = apply_locked(source, srd_engine.all_fd, &source->in_all, events, 0);
+    if (arm || !events || (events != source->events && !source->aside)) {
+        int second =
+            apply_locked(source, srd_engine.prog_fd, &source->in_prog, events, EPOLLONESHOT);
+        error = error ? error : second;
+    }
+    source->events = events;
+    return error;
+}
+
+static void remove_locked(struct srd_source *source)
+{
+    struct srd_slot *slot = &srd_engine.slots[source->slot];
+
+    apply_locked(source, srd_engine.all_fd, &source->in_all, 0, 0);
+    apply_locked(source, srd_engine.prog_fd, &source->in_prog, 0, 0);
+    if (source->aside) {
+        source->aside = false;
+        list_del(&source->aside_node);
+    }
+    slot->source = NULL;
+    slot->generation++;
+    slot->next_free = srd_engine.free_slot;
+    srd_engine.free_slot = source->slot;
+    source->slot = SRD_NO_SLOT;
+}
+
+int srd_source_add(struct srd_source *source)
+{
+    int error;
+
+    lock_acquire(&srd_engine.lock);
+    error = open_locked();
+    if (!error && !srd_engine.threaded)
+        error = srd_progress_start_locked();
+    if (!error && srd_engine.free_slot == SRD_NO_SLOT)
+        error = grow_slots_locked();
+    if (!error) {
+        struct srd_slot *slot = &srd_engine.slots[srd_engine.free_slot];
+        source->slot = srd_engine.free_slot;
+        source->generation = slot->generation;
+        srd_engine.free_slot = slot->next_free;
+        slot->source = source;
+        srd_source_ref(source);
+        error = update_locked(source, true);
+        if (error) {
+            remove_locked(source);
+            srd_source_unref(source); /* not the last: the caller has one */
+        }
+    }
+    lock_release(&srd_engine.lock);
+    return error;
+}
+
+void srd_source_update(struct srd_source *source)
+{
+    int error = 0;
+
+    if (source->process != srd_generation)
+        return;
+    lock_acquire(&srd_engine.lock);
+    if (source->slot != SRD_NO_SLOT && source->ops->interest(source) != source->events)
+        error = update_locked(source, false);
+    lock_release(&srd_engine.lock);
+    if (error)
+        log_write(
+            LOG_ERROR, LOG_SOFT, "epoll_ctl on a connection: %s; it may stall", strerror(-error));
+}
+
+void srd_source_remove(struct srd_source *source)
+{
+    bool known;
+
+    if (source->process != srd_generation)
+        return;
+    srd_source_deadline(source, UINT64_MAX);
+    lock_acquire(&srd_engine.lock);
+    known = source->slot != SRD_NO_SLOT;
+    if (known)
+        remove_locked(source);
+    lock_release(&srd_engine.lock);
+    if (known)
+        srd_source_unref(source);
+}
+
+struct srd_source *srd_engine_find(uint64_t token)
+{
+    uint32_t slot = (uint32_t)token;
+    struct srd_source *source = NULL;
+
+    lock_acquire(&srd_engine.lock);
+    if (slot < srd_engine.n_slots && srd_engine.slots[slot].generation == token >> 32)
+        source = srd_engine.slots[slot].source;
+    if (source)
+        srd_source_ref(source);
+    lock_release(&srd_engine.lock);
+    return source;
+}
+
+void srd_engine_rearm(struct srd_source *source)
+{
+    lock_acquire(&srd_engine.lock);
+    if (source->slot != SRD_NO_SLOT) {
+        if (source->aside) {
+            source->aside = false;
+            list_del(&source->aside_node);
+        }
+        update_locked(source, true);
+    }
+    lock_release(&srd_engine.lock);
+}
+
+void srd_source_defer(struct srd_source *source)
+{
+    if (atomic_exchange_explicit(&source->deferred, true, memory_order_relaxed))
+        return;
+    srd_source_ref(source);
+    lock_acquire(&srd_engine.deferred_lock);
+    list_add_tail(&srd_engine.deferred, &source->deferred_node);
+    atomic_store_explicit(&srd_engine.any_deferred, true, memory_order_relaxed);
+    lock_release(&srd_engine.deferred_lock);
+}
+
+/* Settles the oldest; false: there is none. */
+static bool settle_one(void)
+{
+    struct list_node *node;
+    struct srd_source *source;
+
+    if (!atomic_load_explicit(&srd_engine.any_deferred, memory_order_relaxed))
+        return false;
+    lock_acquire(&srd_engine.deferred_lock);
+    node = list_pop(&srd_engine.deferred);
+    atomic_store_explicit(
+        &srd_engine.any_deferred, !list_empty(&srd_engine.deferred), memory_order_relaxed);
+    lock_release(&srd_engine.deferred_lock);
+    if (!node)
+        return false;
+    source = list_entry(node, struct srd_source, deferred_node);
+    atomic_store_explicit(&source->deferred, false, memory_order_relaxed);
+    source->ops->settle(source);
+    srd_source_unref(source);
+    return true;
+}
+
+bool srd_loop_run(void)
+{
+    struct epoll_event events[EVENTS];
+    int count;
+
+    if (!is_open())
+        return false;
+    standby_active(&srd_engine.standby);
+    count = epoll_wait(srd_engine.all_fd, events, EVENTS, 0);
+    for (int i = 0; i < count; i++) {
+        struct srd_source *source = srd_engine_find(events[i].data.u64);
+        if (!source)
+            continue;
+        source->ops->ready(source, events[i].events, false);
+        srd_source_unref(source);
+    }
+    return count > 0;
+}
+
+bool srd_loop_poll(void)
+{
+    return settle_one() || srd_loop_run();
+}
+
+int srd_loop_wait(int fd)
+{
+    struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+    int error = ensure_open();
+
+    if (error)
+        return error;
+    fds[1].fd = srd_engine.all_fd;
+    standby_sleep_begin(&srd_engine.standby);
+    while (settle_one())
+        ;
+    if (poll(fds, 2, -1) < 0)
+        error = -errno;
+    standby_sleep_end(&srd_engine.standby);
+    return error;
+}
+
+int srd_progress_fd(struct ibv_context *context)
+{
+    int error = srd_stale(context) ? -EIO : ensure_open();
+
+    if (error) {
+        errno = -error;
+        return -1;
+    }
+    return srd_engine.all_fd;
+}
+
+bool srd_progress_sleep(struct ibv_context *context)
+{
+    if (srd_stale(context) || ensure_open())
+        return true; /* nothing of ours can move; the descriptor, if there is one, shows what does */
+    standby_sleep_begin(&srd_engine.standby);
+    while (settle_one())
+        ;
+    return true;
+}
+
+void srd_progress_wake(struct ibv_context *context)
+{
+    if (!srd_stale(context) && is_open())
+        standby_sleep_end(&srd_engine.standby);
+}
+
+void srd_progress_run(struct ibv_context *context)
+{
+    if (!srd_stale(context))
+        srd_loop_run();
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.c - the thread that moves connections nobody looks at, above all passive targets of a peer's reads and
+ * writes. It steps aside for threads of the program; see loop.h and util/standby.h.
+ */
+#include "softrdma/engine.h"
+
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+enum { EVENTS = 64, PARK_TICKS = 4 };
+
+static struct {
+    pthread_t thread;
+    unsigned seen;        /* foreground activity at the last look */
+    uint64_t looked_ns;   /* when that was */
+    unsigned quiet_ticks; /* looks in a row without activity anywhere */
+} progress;
+
+static void put_aside(struct srd_source *source)
+{
+    lock_acquire(&srd_engine.lock);
+    if (source->slot != SRD_NO_SLOT && !source->aside) {
+        source->aside = true;
+        source->settled = false;
+        list_add_tail(&srd_engine.aside, &source->aside_node);
+    }
+    lock_release(&srd_engine.lock);
+}
+
+/* Whether the source was polled itself since the last call. */
+static bool polled(struct srd_source *source)
+{
+    unsigned activity = atomic_load_explicit(&source->activity, memory_order_relaxed);
+    bool changed = activity != source->seen;
+
+    source->seen = activity;
+    return changed;
+}
+
+static bool foreground_busy(void)
+{
+    return standby_attended(&srd_engine.standby) ||
+           atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed) !=
+               progress.seen;
+}
+
+static void serve(struct srd_source *source, uint32_t events)
+{
+    source->ops->ready(source, events, true);
+    srd_engine_rearm(source);
+}
+
+static void arrived(uint64_t token, uint32_t events)
+{
+    struct srd_source *source;
+
+    if (token == UINT64_MAX) {
+        standby_kicked(&srd_engine.standby);
+        return;
+    }
+    source = srd_engine_find(token);
+    if (!source)
+        return;
+    if (polled(source) || foreground_busy()) {
+        put_aside(source);
+        progress.quiet_ticks = 0;
+    } else {
+        serve(source, events);
+    }
+    srd_source_unref(source);
+}
+
+/* Once a tick: which of those aside does nobody look at any more? */
+static void look_aside(void)
+{
+    unsigned activity = atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed);
+    bool calm = activity == progress.seen,
+         quiet = standby_quiet(&srd_engine.standby, &progress.seen);
+    bool all_calm = calm;
+    struct list_head looking;
+
+    list_init(&looking);
+    lock_acquire(&srd_engine.lock);
+    list_splice_tail(&looking, &srd_engine.aside);
+    for (;;) {
+        struct list_node *node = list_pop(&looking);
+        struct srd_source *source;
+        bool was_polled;
+
+        if (!node)
+            break;
+        source = list_entry(node, struct srd_source, aside_node);
+        list_add_tail(&srd_engine.aside, node);
+        was_polled = polled(source);
+        all_calm = all_calm && !was_polled;
+        if (was_polled || !calm) {
+            source->settled = false;
+            continue;
+        }
+        if (!quiet && source->settled)
+            continue;
+        source->settled = true;
+        srd_source_ref(source);
+        lock_release(&srd_engine.lock);
+        if (quiet)
+            serve(source, EPOLLIN | EPOLLOUT);
+        else
+            source->ops->settle(source);
+        srd_source_unref(source);
+        lock_acquire(&srd_engine.lock);
+    }
+    lock_release(&srd_engine.lock);
+    progress.quiet_ticks = all_calm ? progress.quiet_ticks + 1 : 0;
+}
+
+/* How long to sleep, ns; -1: until something happens. */
+static int64_t sleep_ns(void)
+{
+    uint64_t deadline_ms = srd_timer_next();
+    uint64_t now_ns = clock_now_ns();
+    int64_t ns = -1;
+    bool aside;
+
+    if (deadline_ms != UINT64_MAX)
+        ns = deadline_ms * 1000000u > now_ns ? (int64_t)(deadline_ms * 1000000u - now_ns) : 0;
+    lock_acquire(&srd_engine.lock);
+    aside = !list_empty(&srd_engine.aside);
+    lock_release(&srd_engine.lock);
+    if (aside && !(progress.quiet_ticks >= PARK_TICKS && standby_park(&srd_engine.standby)) &&
+        (ns < 0 || ns > STANDBY_TICK_US * 1000))
+        ns = STANDBY_TICK_US * 1000;
+    return ns;
+}
+
+static int wait_events(struct epoll_event *events, int64_t ns)
+{
+    struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+    int count = epoll_pwait2(srd_engine.prog_fd, events, EVENTS, ns < 0 ? NULL : &timeout, NULL);
+
+    if (count < 0 && errno == ENOSYS) /* before Linux 5.11 */
+        count = epoll_wait(
+            srd_engine.prog_fd, events, EVENTS, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
+    return count;
+}
+
+static void *run(void *arg)
+{
+    struct epoll_event events[EVENTS];
+
+    for (;;) {
+        int count = wait_events(events, sleep_ns());
+        uint64_t now_ns = clock_now_ns();
+
+        standby_unpark(&srd_engine.standby);
+        for (int i = 0; i < count; i++)
+            arrived(events[i].data.u64, events[i].events);
+        if (now_ns - progress.looked_ns >= STANDBY_TICK_US * 1000) {
+            progress.looked_ns = now_ns;
+            look_aside();
+        }
+        srd_timer_run();
+    }
+    return arg;
+}
+
+int srd_progress_start_locked(void)
+{
+    sigset_t every, old;
+    pthread_attr_t attr;
+    int error;
+
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&progress.thread, &attr, run, NULL);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error) {
+        log_write(LOG_ERROR, LOG_SOFT, "cannot start the progress thread: %s", strerror(error));
+        return -error;
+    }
+    pthread_setname_np(progress.thread, "softrdma");
+    srd_engine.threaded = true;
+    return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qp_table.c - a device's queue pairs by number, and which connection one has.
+ *
+ * A number is a slot and, in its upper octet, how often the slot was given away: the number of a destroyed queue pair
+ * finds nothing for a long time. The lock also guards qp->conn against destruction (srd_conn_attach, _detach).
+ */
+#include "softrdma/conn.h"
+#include "softrdma/device.h"
+#include "softrdma/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SLOT_BITS = 16, FIRST_SLOTS = 64, MAX_SLOTS = 1 << SLOT_BITS };
+#define NO_SLOT UINT32_MAX
+
+static bool grow_locked(struct srd_device *device)
+{
+    uint32_t old = device->n_qps, count = old ? old * 2 : FIRST_SLOTS;
+    struct srd_qp_slot *slots;
+
+    if (count > MAX_SLOTS || !(slots = realloc(device->qps, count * sizeof(*slots))))
+        return false;
+    for (uint32_t i = old; i < count; i++)
+        slots[i] = (struct srd_qp_slot){ .next_free = i + 1 < count ? i + 1 : NO_SLOT };
+    /* Number 0 is no queue pair; number 1 is special on InfiniBand. */
+    device->free_qp = old ? old : 2;
+    device->qps = slots;
+    device->n_qps = count;
+    return true;
+}
+
+int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num)
+{
+    struct srd_device *device = srd_device_of(context);
+    struct srd_qp_slot *slot;
+
+    lock_acquire(&device->qp_lock);
+    if (device->free_qp == NO_SLOT && !grow_locked(device)) {
+        lock_release(&device->qp_lock);
+        return ENOMEM;
+    }
+    *qp_num = device->free_qp;
+    slot = &device->qps[device->free_qp];
+    *qp_num |= (uint32_t)slot->generation << SLOT_BITS;
+    device->free_qp = slot->next_free;
+    slot->qp = qp;
+    lock_release(&device->qp_lock);
+    return 0;
+}
+
+static struct srd_qp_slot *slot_locked(struct srd_device *device, uint32_t qp_num)
+{
+    uint32_t index = qp_num & (MAX_SLOTS - 1);
+    struct srd_qp_slot *slot = index < device->n_qps ? &device->qps[index] : NULL;
+
+    lock_assert_held(&device->qp_lock);
+    return slot && slot->qp && slot->generation == qp_num >> SLOT_BITS ? slot : NULL;
+}
+
+void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num)
+{
+    struct srd_device *device = srd_device_of(context);
+    struct srd_qp_slot *slot;
+
+    if (srd_stale(context))
+        return;
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp_num);
+    if (slot) {
+        slot->qp = NULL;
+        slot->generation++;
+        slot->next_free = device->free_qp;
+        device->free_qp = (uint32_t)(slot - device->qps);
+    }
+    lock_release(&device->qp_lock);
+}
+
+struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp_slot *slot;
+    struct srd_qp *qp = NULL;
+
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp_num);
+    if (slot) {
+        qp = slot->qp;
+        srd_qp_pin(qp);
+    }
+    lock_release(&device->qp_lock);
+    return qp;
+}
+
+static bool may_connect(struct srd_qp *qp)
+{
+    enum ibv_qp_state state;
+
+    lock_acquire(&qp->sq.lock);
+    state = qp->qp.state;
+    lock_release(&qp->sq.lock);
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+int srd_device_bind_conn(struct srd_device *device, uint32_t qp_num, struct srd_conn *conn)
+{
+    struct srd_qp *qp = srd_device_find_qp(device, qp_num);
+    int error = qp && may_connect(qp) ? 0 : EINVAL;
+
+    if (!error) {
+        lock_acquire(&device->qp_lock);
+        if (!slot_locked(device, qp_num)) {
+            error = EINVAL; /* destroyed since */
+        } else if (atomic_load_explicit(&qp->conn, memory_order_relaxed)) {
+            error = EISCONN;
+        } else {
+            srd_conn_ref(conn);
+            conn->qp = qp;
+            atomic_store_explicit(&qp->conn, conn, memory_order_release);
+        }
+        lock_release(&device->qp_lock);
+    }
+    if (error && qp)
+        srd_qp_unpin(qp);
+    return error;
+}
+
+struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp)
+{
+    struct srd_device *device = srd_device_of(qp->qp.context);
+    struct srd_conn *conn;
+
+    if (srd_stale(qp->qp.context))
+        return NULL;
+    lock_acquire(&device->qp_lock);
+    conn = atomic_exchange_explicit(&qp->conn, NULL, memory_order_acq_rel);
+    lock_release(&device->qp_lock);
+    return conn;
+}
