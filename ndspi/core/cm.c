@@ -83,7 +83,6 @@ static struct nd_cm_id *wrap(
     wrapper->owner = owner;
     atomic_init(&wrapper->pins, 1);
     lock_init(&wrapper->lock, LOCK_CM_ID, "cm id");
-    list_node_init(&wrapper->link);
     nd_adapter_pin(cm->adapter);
     return wrapper;
 }
@@ -151,6 +150,14 @@ void nd_cm_id_close(struct nd_cm_id *id)
     id->cm->verbs->destroy_id(id->id);
     id->id = NULL;
     nd_cm_id_unpin(id);
+}
+
+bool nd_cm_id_on_device(const struct nd_cm_id *id)
+{
+    const struct nd_device *device = id->cm->adapter->device;
+
+    return id->id->verbs && id->id->port_num == device->port &&
+           !strcmp(id->cm->verbs->get_device_name(id->id->verbs->device), device->name);
 }
 
 /* ---- events ---- */
@@ -326,7 +333,7 @@ void nd_cm_dispatch(struct nd_cm *cm)
 
 /* ---- errno to status ---- */
 
-HRESULT nd_cm_connect_status(int error)
+HRESULT nd_cm_connect_status(int error, HRESULT otherwise)
 {
     switch (error) {
     case ENETUNREACH:
@@ -341,7 +348,7 @@ HRESULT nd_cm_connect_status(int error)
     case ENOBUFS:
     case EAGAIN: return ND_INSUFFICIENT_RESOURCES;
     case ENODEV: return ND_DEVICE_REMOVED;
-    default: return ND_STATUS_BAD_NETWORK_NAME;
+    default: return otherwise;
     }
 }
 

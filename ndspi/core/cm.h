@@ -33,13 +33,12 @@ enum { ND_CM_PRIVATE_DATA_OCTETS = 256 };
 /* A copied rdma_cm_event. */
 struct nd_cm_event {
     enum rdma_cm_event_type type;
-    int status; /* the event's own: an errno, or a reject reason */
-    uint8_t responder_resources,
-        initiator_depth; /* read depths as seen from here: inbound, outbound */
+    int status;                  /* the event's own: an errno, or a reject reason */
+    uint8_t responder_resources; /* Reads the peer may have in flight here */
+    uint8_t initiator_depth;     /* Reads we may have in flight there */
     uint8_t private_data_octets;
     uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS];
-    struct nd_cm_id
-        *request; /* CONNECT_REQUEST: the new id, with the one pin that its taker gets; else NULL */
+    struct nd_cm_id *request; /* CONNECT_REQUEST: the new id; its one pin goes to its taker */
 };
 
 /* What an owner of ids provides. */
@@ -116,14 +115,17 @@ void nd_cm_id_set_owner(struct nd_cm_id *id, const struct nd_cm_owner_ops *ops, 
  */
 void nd_cm_id_close(struct nd_cm_id *id);
 
+/* Whether the address it is bound to is one of the adapter's own port. */
+bool nd_cm_id_on_device(const struct nd_cm_id *id);
+
 /* Starts a timer that is not running, or moves one that is. */
 void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms);
 /* Returns whether it was running; then expired will not be called. May be called with the owner's lock held. */
 bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
 
-/* ND_* for a connection manager call that failed with this errno (positive), on the way to a peer. */
-HRESULT nd_cm_connect_status(int error);
+/* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
+HRESULT nd_cm_connect_status(int error, HRESULT otherwise);
 /* ND_* for a failed bind or listen. */
 HRESULT nd_cm_bind_status(int error);
 

@@ -117,7 +117,7 @@ static const struct nd_connector_answer answers[ND_CALLS][ND_CONNECTOR_STATES] =
     [ND_EVENT_RELEASE] = {{TO(DISCONNECTED), DO(LOSE_BOTH | ND_DO_END_CONNECT), WITH(CANCELED)}, MEANT}
 
 #define PEER_LEAVES {{TO(PASSIVE_DISCONNECT), \
-    DO(ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_END_NOTIFY), NOTIFY(SUCCESS)}, MEANT}
+    DO(ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_END_NOTIFY), NOTIFY(SUCCESS)}, MEANT}
 #define ANSWERED {{TO(DISCONNECTED), DO(ND_DO_STOP_DEADLINE | LOSE_QP_DEAD | ND_DO_END_DISCONNECT), \
     WITH(SUCCESS)}, MEANT}
 
@@ -165,7 +165,7 @@ static const struct {
     S(REPLY_SENT) = {
         [ND_EVENT_ESTABLISHED] = {{TO(CONNECTED), DO(ND_DO_END_ACCEPT), WITH(SUCCESS)}, MEANT},
         [ND_EVENT_DISCONNECTED] = {{TO(PASSIVE_DISCONNECT),
-            DO(ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_END_ACCEPT), WITH(SUCCESS)}, MEANT},
+            DO(ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_END_ACCEPT), WITH(SUCCESS)}, MEANT},
         [ND_EVENT_REJECTED] = {{TO(DISCONNECTED), DO(ND_DO_KEEP_DATA | LOSE_QP_DEAD | ND_DO_END_ACCEPT),
             WITH(BACKED_OUT)}, MEANT},
         [ND_EVENT_UNREACHABLE] = {{TO(DISCONNECTED), DO(LOSE_QP_DEAD | ND_DO_END_ACCEPT), WITH(TIMEOUT)}, MEANT},
@@ -189,8 +189,9 @@ static const struct {
             NOTIFY(CANCELED)}, MEANT},
     },
     S(PASSIVE_DISCONNECT) = {
-        [ND_EVENT_REMOVED] = {{TO(DISCONNECTED), DO(LOSE_ID)}, MEANT},
-        [ND_EVENT_RELEASE] = {{TO(DISCONNECTED), DO(LOSE_ID)}, MEANT},
+        [ND_EVENT_REMOVED] = {{TO(DISCONNECTED), DO(LOSE_QP_DEAD)}, MEANT},
+        [ND_EVENT_QP_CLOSED] = {{TO(PASSIVE_DISCONNECT), DO(ND_DO_UNCLAIM)}, MEANT},
+        [ND_EVENT_RELEASE] = {{TO(DISCONNECTED), DO(LOSE_QP_DEAD)}, MEANT},
     },
     S(ACTIVE_DISCONNECT) = {
         [ND_EVENT_DISCONNECTED] = ANSWERED,
@@ -207,25 +208,6 @@ static const struct {
     },
 };
 
-const struct nd_connector_dialect nd_connector_v2 = {{
-    [ND_ENDS_WITH_REFUSED] = ND_CONNECTION_REFUSED,
-    [ND_ENDS_WITH_BACKED_OUT] = ND_CONNECTION_REFUSED,
-    [ND_ENDS_WITH_TIMEOUT] = ND_IO_TIMEOUT,
-    [ND_ENDS_WITH_NO_ANSWER] = ND_TIMEOUT,
-    [ND_ENDS_WITH_LOCAL_END] = ND_STATUS_CONNECTION_DISCONNECTED,
-    [ND_ENDS_WITH_CANCELED] = ND_CANCELED,
-    [ND_ENDS_WITH_REMOVED] = ND_DEVICE_REMOVED,
-}};
-
-const struct nd_connector_dialect nd_connector_v1 = {{
-    [ND_ENDS_WITH_REFUSED] = ND_CONNECTION_REFUSED,
-    [ND_ENDS_WITH_BACKED_OUT] = ND_CONNECTION_ABORTED,
-    [ND_ENDS_WITH_TIMEOUT] = ND_TIMEOUT,
-    [ND_ENDS_WITH_NO_ANSWER] = ND_TIMEOUT,
-    [ND_ENDS_WITH_LOCAL_END] = ND_CANCELED,
-    [ND_ENDS_WITH_CANCELED] = ND_CANCELED,
-    [ND_ENDS_WITH_REMOVED] = ND_DEVICE_REMOVED,
-}};
 /* clang-format on */
 
 const struct nd_connector_answer *nd_connector_answer(
@@ -238,6 +220,23 @@ const struct nd_connector_row *nd_connector_row(
     enum nd_connector_state state, enum nd_connector_event event)
 {
     return rows[state][event].known ? &rows[state][event].row : NULL;
+}
+
+HRESULT nd_connector_status(
+    const struct nd_dialect *dialect, enum nd_connector_status status, HRESULT given)
+{
+    switch (status) {
+    case ND_ENDS_WITH_SUCCESS: return ND_SUCCESS;
+    case ND_ENDS_WITH_REFUSED: return ND_CONNECTION_REFUSED;
+    case ND_ENDS_WITH_BACKED_OUT: return dialect->accept_refused;
+    case ND_ENDS_WITH_TIMEOUT: return dialect->connect_timeout;
+    case ND_ENDS_WITH_NO_ANSWER: return ND_TIMEOUT;
+    case ND_ENDS_WITH_LOCAL_END: return dialect->own_disconnect;
+    case ND_ENDS_WITH_CANCELED: return ND_CANCELED;
+    case ND_ENDS_WITH_REMOVED: return ND_DEVICE_REMOVED;
+    case ND_ENDS_WITH_GIVEN: return given;
+    default: return ND_INTERNAL_ERROR;
+    }
 }
 
 const char *nd_connector_state_name(enum nd_connector_state state)

@@ -8,14 +8,8 @@
 #ifndef NDSPI_CORE_CONNECTOR_STATE_H
 #define NDSPI_CORE_CONNECTOR_STATE_H
 
-#include "ndspi/core/base.h"
-
-/* NTSTATUS values outside the ND_* list that clients see from connectors. */
-#define ND_STATUS_BAD_NETWORK_NAME ((HRESULT)0xC00000CC) /* Connect: no such destination */
-#define ND_STATUS_CONNECTION_DISCONNECTED                                                          \
-    ((HRESULT)0xC000020C) /* NotifyDisconnect after a local Disconnect */
-#define ND_STATUS_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)0xC0000238) /* second Bind */
-#define ND_STATUS_ADDRESS_NOT_ASSOCIATED     ((HRESULT)0xC0000239) /* Connect before Bind */
+#include "ndspi/core/dialect.h"
+#include "ndspi/core/status.h"
 
 enum nd_connector_state {
     ND_CONNECTOR_IDLE,
@@ -69,9 +63,8 @@ enum nd_connector_event {
 
 /* What an event leads to, besides the next state; carried out in this order. */
 enum nd_connector_action {
-    ND_DO_KEEP_DATA =
-        1 << 0,            /* private data (and read limits) of the event are the connector's now */
-    ND_DO_REJECT = 1 << 1, /* tell the peer no, without data */
+    ND_DO_KEEP_DATA = 1 << 0,  /* take over private data and read limits of the event */
+    ND_DO_REJECT = 1 << 1,     /* tell the peer no, without data */
     ND_DO_DISCONNECT = 1 << 2, /* start or answer a disconnect */
     ND_DO_FLUSH = 1 << 3,      /* the queue pair into the error state */
     ND_DO_UNCLAIM = 1 << 4,    /* let go of the queue pair */
@@ -84,7 +77,7 @@ enum nd_connector_action {
     ND_DO_END_DISCONNECT = 1 << 11,
 };
 
-/* Statuses of completions; the values are a dialect's. */
+/* Statuses of completions; some values are a dialect's: nd_connector_status. */
 enum nd_connector_status {
     ND_ENDS_WITH_NOTHING, /* the row completes nothing */
     ND_ENDS_WITH_SUCCESS,
@@ -100,8 +93,8 @@ enum nd_connector_status {
 };
 
 struct nd_connector_answer {
-    HRESULT
-        result; /* failure: returned as it is. ND_PENDING: begins a request. ND_SUCCESS: done (and completed) now */
+    /* A failure is returned as it is. ND_PENDING begins a request. ND_SUCCESS: done, completed now. */
+    HRESULT result;
     enum nd_connector_state next; /* after a result that is no failure */
 };
 
@@ -111,18 +104,14 @@ struct nd_connector_row {
     enum nd_connector_status status, notify;
 };
 
-/* What differs between the versions of the interface. */
-struct nd_connector_dialect {
-    HRESULT statuses[ND_CONNECTOR_STATUSES];
-};
-
-extern const struct nd_connector_dialect nd_connector_v1, nd_connector_v2;
-
 const struct nd_connector_answer *nd_connector_answer(
     enum nd_connector_state state, enum nd_connector_call call);
 /* NULL: the event means nothing in this state. */
 const struct nd_connector_row *nd_connector_row(
     enum nd_connector_state state, enum nd_connector_event event);
+/* The status a completion carries; given: for ND_ENDS_WITH_GIVEN. */
+HRESULT nd_connector_status(
+    const struct nd_dialect *dialect, enum nd_connector_status status, HRESULT given);
 const char *nd_connector_state_name(enum nd_connector_state state);
 
 #endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * class_factory.c - the class object: some programs ask the library for it and let it create the provider object, others
+ * ask for the provider directly. It pins the library, as does each LockServer(TRUE).
+ *
+ * Source: COM, IClassFactory.
+ */
+#include "ndspi/com/class_factory.h"
+
+#include "ndspi/com/unknown.h"
+#include "ndspi/core/library.h"
+#include "ndspi/v2/nd2.h"
+
+#include <ndspi.h>
+
+#include <stdlib.h>
+
+struct nd_class_factory {
+    IClassFactory IClassFactory_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+};
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
+
+static struct nd_class_factory *impl_from_IClassFactory(IClassFactory *iface)
+{
+    return (struct nd_class_factory *)iface;
+}
+
+HRESULT nd_provider_create(REFIID iid, void **out)
+{
+    *out = NULL;
+    return nd2_provider_create(iid, out);
+}
+
+static HRESULT STDMETHODCALLTYPE nd_class_factory_QueryInterface(
+    IClassFactory *iface, REFIID iid, void **out)
+{
+    return nd_com_query_interface(iface, &impl_from_IClassFactory(iface)->refs, iids, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE nd_class_factory_AddRef(IClassFactory *iface)
+{
+    return nd_com_addref(&impl_from_IClassFactory(iface)->refs);
+}
+
+static ULONG STDMETHODCALLTYPE nd_class_factory_Release(IClassFactory *iface)
+{
+    struct nd_class_factory *factory = impl_from_IClassFactory(iface);
+    ULONG refs = nd_com_release(&factory->refs);
+
+    if (refs == 0) {
+        free(factory);
+        nd_library_unpin();
+    }
+    return refs;
+}
+
+static HRESULT STDMETHODCALLTYPE nd_class_factory_CreateInstance(
+    IClassFactory *iface, IUnknown *outer, REFIID iid, void **out)
+{
+    (void)iface;
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (outer)
+        return CLASS_E_NOAGGREGATION;
+    return nd_provider_create(iid, out);
+}
+
+static HRESULT STDMETHODCALLTYPE nd_class_factory_LockServer(IClassFactory *iface, BOOL lock)
+{
+    (void)iface;
+    if (lock)
+        nd_library_pin();
+    else
+        nd_library_unpin();
+    return S_OK;
+}
+
+static const IClassFactoryVtbl nd_class_factory_vtbl = {
+    .QueryInterface = nd_class_factory_QueryInterface,
+    .AddRef = nd_class_factory_AddRef,
+    .Release = nd_class_factory_Release,
+    .CreateInstance = nd_class_factory_CreateInstance,
+    .LockServer = nd_class_factory_LockServer,
+};
+
+HRESULT nd_class_factory_create(REFIID iid, void **out)
+{
+    struct nd_class_factory *factory;
+
+    *out = NULL;
+    if (!nd_com_answers(iids, iid))
+        return E_NOINTERFACE;
+    factory = malloc(sizeof(*factory));
+    if (!factory)
+        return E_OUTOFMEMORY;
+    factory->IClassFactory_iface.lpVtbl = &nd_class_factory_vtbl;
+    atomic_init(&factory->refs, 1);
+    nd_library_pin();
+    *out = factory;
+    return S_OK;
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/listener.h"
+
+#include "ndspi/core/adapter.h"
+#include "ndspi/core/address.h"
+#include "ndspi/core/connector.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BACKLOG_OF_DEVICE = 1024, WILDCARD_TRIES = 16 };
+
+enum { GET_REQUEST }; /* the one kind of pending request */
+
+struct request {
+    struct list_node link;
+    struct nd_cm_id *id; /* the pin that came with it */
+    struct nd_cm_event event;
+};
+
+struct waiter {
+    struct list_node link;
+    struct nd_connector *connector; /* pinned */
+};
+
+void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
+    struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
+{
+    nd_object_init(&listener->object, destroy);
+    nd_adapter_pin(adapter);
+    listener->adapter = adapter;
+    nd_pending_init(&listener->pending, adapter->sink, file);
+    lock_init(&listener->lock, LOCK_LISTENER, "listener");
+    listener->state = ND_LISTENER_IDLE;
+    list_init(&listener->requests);
+    list_init(&listener->waiting);
+}
+
+void nd_listener_fini(struct nd_listener *listener)
+{
+    nd_pending_fini(&listener->pending);
+    free(listener->ids);
+    nd_adapter_unpin(listener->adapter);
+}
+
+/* ---- requests and waiters ---- */
+
+static void drop_request(struct request *request)
+{
+    nd_cm_id_unpin(request->id); /* its end tells the peer no */
+    free(request);
+}
+
+static void drop_waiter(struct waiter *waiter)
+{
+    nd_object_unpin(&waiter->connector->object);
+    free(waiter);
+}
+
+/*
+ * Brings waiters and requests together for as long as there are both. Those that are done with are moved to the lists
+ * given, to be dropped without the lock.
+ */
+static void match_locked(
+    struct nd_listener *listener, struct list_head *requests, struct list_head *waiters)
+{
+    lock_assert_held(&listener->lock);
+    while (!list_empty(&listener->waiting) && !list_empty(&listener->requests)) {
+        struct waiter *waiter = list_entry(list_pop(&listener->waiting), struct waiter, link);
+        struct request *request = list_entry(listener->requests.n.next, struct request, link);
+        bool delivered = nd_connector_deliver(waiter->connector, request->id, &request->event);
+
+        nd_pending_complete_match(&listener->pending, GET_REQUEST, waiter->connector,
+            delivered ? ND_SUCCESS : ND_CANCELED);
+        list_add_tail(waiters, &waiter->link);
+        if (delivered) {
+            request->id = NULL;
+            list_del(&request->link);
+            listener->requests_kept--;
+            list_add_tail(requests, &request->link);
+        }
+    }
+}
+
+static void drop_all(struct list_head *requests, struct list_head *waiters)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(requests)))
+        drop_request(list_entry(node, struct request, link));
+    while ((node = list_pop(waiters)))
+        drop_waiter(list_entry(node, struct waiter, link));
+}
+
+/* ---- events of its ids, and of requests that are kept ---- */
+
+static const struct nd_cm_owner_ops id_ops;
+
+static void request_arrived(struct nd_listener *listener, struct nd_cm_event *event)
+{
+    struct request *request = malloc(sizeof(*request));
+    struct list_head requests, waiters;
+    bool kept = false;
+
+    list_init(&requests);
+    list_init(&waiters);
+    if (!request) {
+        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+        nd_cm_id_unpin(event->request);
+        return;
+    }
+    request->id = event->request;
+    memcpy(&request->event, event, sizeof(*event));
+    list_node_init(&request->link);
+
+    lock_acquire(&listener->lock);
+    if (listener->state == ND_LISTENER_LISTENING &&
+        (!listener->backlog || listener->requests_kept < listener->backlog ||
+            !list_empty(&listener->waiting))) {
+        kept = true;
+        nd_cm_id_set_owner(request->id, &id_ops, listener);
+        list_add_tail(&listener->requests, &request->link);
+        listener->requests_kept++;
+        match_locked(listener, &requests, &waiters);
+    }
+    lock_release(&listener->lock);
+    if (!kept) {
+        log_write(LOG_INFO, LOG_CM,
+            "adapter %s: a connection request above the backlog is turned away",
+            listener->adapter->device->name);
+        drop_request(request);
+    }
+    drop_all(&requests, &waiters);
+}
+
+/* A kept request died. False: it is not kept any more, a connector has it. */
+static bool request_ended(struct nd_listener *listener, struct nd_cm_id *id)
+{
+    struct request *found = NULL;
+
+    lock_acquire(&listener->lock);
+    list_for_each (&listener->requests, node)
+        if (list_entry(node, struct request, link)->id == id)
+            found = list_entry(node, struct request, link);
+    if (found) {
+        list_del(&found->link);
+        listener->requests_kept--;
+        nd_cm_id_set_owner(id, NULL, NULL);
+    }
+    lock_release(&listener->lock);
+    if (!found)
+        return false;
+    log_write(LOG_INFO, LOG_CM, "a connection request was withdrawn by its peer");
+    drop_request(found);
+    return true;
+}
+
+static bool is_own_locked(const struct nd_listener *listener, const struct nd_cm_id *id)
+{
+    for (unsigned i = 0; i < listener->id_count; i++)
+        if (listener->ids[i] == id)
+            return true;
+    return false;
+}
+
+static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
+{
+    struct nd_listener *listener = owner;
+    bool own;
+
+    switch (event->type) {
+    case RDMA_CM_EVENT_CONNECT_REQUEST: request_arrived(listener, event); return true;
+    case RDMA_CM_EVENT_REJECTED:
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_DISCONNECTED: return request_ended(listener, id);
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+        lock_acquire(&listener->lock);
+        own = is_own_locked(listener, id);
+        lock_release(&listener->lock);
+        if (!own)
+            return request_ended(listener, id);
+        nd_adapter_remove(listener->adapter);
+        nd_pending_complete_all(&listener->pending, 1u << GET_REQUEST, ND_DEVICE_REMOVED);
+        return true;
+    default: return true;
+    }
+}
+
+static void id_pin(void *owner)
+{
+    nd_object_pin(&((struct nd_listener *)owner)->object);
+}
+
+static void id_unpin(void *owner)
+{
+    nd_object_unpin(&((struct nd_listener *)owner)->object);
+}
+
+static const struct nd_cm_owner_ops id_ops = {
+    .pin = id_pin,
+    .unpin = id_unpin,
+    .event = id_event,
+};
+
+/* ---- Bind, Listen ---- */
+
+static void close_ids(struct nd_cm_id **ids, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        nd_cm_id_set_owner(ids[i], NULL, NULL);
+        nd_cm_id_close(ids[i]);
+    }
+}
+
+/* One id bound to one address. Returns 0 or a negative errno. */
+static int bind_one(
+    struct nd_listener *listener, struct sockaddr_storage *address, struct nd_cm_id **out)
+{
+    const struct nd_verbs *verbs = listener->adapter->verbs;
+    struct nd_cm_id *id;
+    int error = nd_cm_id_create(&listener->adapter->cm, &id_ops, listener, &id);
+
+    if (error)
+        return error;
+    if (verbs->bind_addr(id->id, (struct sockaddr *)address))
+        error = errno ? -errno : -EADDRNOTAVAIL;
+    else if (!nd_cm_id_on_device(id))
+        error = -EADDRNOTAVAIL;
+    if (error) {
+        close_ids(&id, 1);
+        return error;
+    }
+    nd_address_set_port_be(address, verbs->get_src_port(id->id));
+    *out = id;
+    return 0;
+}
+
+/* All of addresses on one port; port_be 0 = the first one's choice. Returns 0 or a negative errno. */
+static int bind_all(struct nd_listener *listener, const struct sockaddr_storage *addresses,
+    unsigned count, uint16_t *port_be, struct nd_cm_id **ids)
+{
+    unsigned bound = 0;
+    int error = 0;
+
+    for (; bound < count && !error; bound++) {
+        struct sockaddr_storage address = addresses[bound];
+
+        nd_address_set_port_be(&address, *port_be);
+        error = bind_one(listener, &address, &ids[bound]);
+        if (error)
+            break;
+        *port_be = nd_address_port_be(&address);
+    }
+    if (error)
+        close_ids(ids, bound);
+    return error;
+}
+
+/* The addresses meant by one that a client gave: itself, or all of its family on this adapter. */
+static HRESULT expand(struct nd_listener *listener, const struct sockaddr_storage *local,
+    struct sockaddr_storage **addresses, unsigned *count)
+{
+    unsigned all, kept = 0;
+    HRESULT hr;
+
+    if (!nd_address_is_wildcard(local)) {
+        *addresses = malloc(sizeof(**addresses));
+        if (!*addresses)
+            return ND_NO_MEMORY;
+        **addresses = *local;
+        *count = 1;
+        return ND_SUCCESS;
+    }
+    hr = nd_provider_addresses(listener->adapter->device, addresses, &all);
+    if (FAILED(hr))
+        return hr;
+    for (unsigned i = 0; i < all; i++)
+        if ((*addresses)[i].ss_family == local->ss_family)
+            (*addresses)[kept++] = (*addresses)[i];
+    *count = kept;
+    return kept ? ND_SUCCESS : ND_INVALID_ADDRESS;
+}
+
+static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_storage *local)
+{
+    struct sockaddr_storage *addresses = NULL;
+    char text[ND_ADDRESS_TEXT_OCTETS];
+    unsigned count = 0;
+    uint16_t wanted_be = nd_address_port_be(local), port_be;
+    struct nd_cm_id **ids;
+    HRESULT hr = expand(listener, local, &addresses, &count);
+    int error = 0;
+
+    ids = SUCCEEDED(hr) ? calloc(count, sizeof(struct nd_cm_id *)) : NULL;
+    if (FAILED(hr) || !ids) {
+        free(addresses);
+        return FAILED(hr) ? hr : ND_NO_MEMORY;
+    }
+    /* A port that one address chose freely may be taken on another: choose again. */
+    for (int tries = 0; tries < WILDCARD_TRIES; tries++) {
+        port_be = wanted_be;
+        error = bind_all(listener, addresses, count, &port_be, ids);
+        if (error != -EADDRINUSE || wanted_be)
+            break;
+    }
+    free(addresses);
+    if (error) {
+        log_write(LOG_INFO, LOG_CM, "adapter %s: listener on %s: %s",
+            listener->adapter->device->name, nd_address_text(local, text), strerror(-error));
+        free(ids);
+        return error == -EADDRINUSE && !wanted_be ? ND_TOO_MANY_ADDRESSES
+                                                  : nd_cm_bind_status(-error);
+    }
+    nd_address_set_port_be(local, port_be);
+
+    lock_acquire(&listener->lock);
+    hr = listener->state == ND_LISTENER_IDLE ? ND_SUCCESS : ND_STATUS_ADDRESS_ALREADY_ASSOCIATED;
+    if (SUCCEEDED(hr)) {
+        listener->state = ND_LISTENER_BOUND;
+        listener->local = *local;
+        listener->ids = ids;
+        listener->id_count = count;
+    }
+    lock_release(&listener->lock);
+    if (FAILED(hr)) { /* another thread's Bind was faster */
+        close_ids(ids, count);
+        free(ids);
+    }
+    return hr;
+}
+
+HRESULT nd_listener_bind(
+    struct nd_listener *listener, const struct sockaddr *address, size_t length)
+{
+    struct sockaddr_storage local;
+    enum nd_listener_state state;
+    HRESULT hr;
+
+    if (nd_adapter_removed(listener->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&listener->lock);
+    state = listener->state;
+    lock_release(&listener->lock);
+    if (state != ND_LISTENER_IDLE)
+        return ND_STATUS_ADDRESS_ALREADY_ASSOCIATED;
+    hr = nd_address_import(address, length, &local);
+    return FAILED(hr) ? hr : bind_listener(listener, &local);
+}
+
+HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
+{
+    const struct nd_verbs *verbs = listener->adapter->verbs;
+    int device_backlog = backlog && backlog < BACKLOG_OF_DEVICE ? (int)backlog : BACKLOG_OF_DEVICE;
+    char text[ND_ADDRESS_TEXT_OCTETS];
+    int error = 0;
+
+    if (nd_adapter_removed(listener->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&listener->lock);
+    if (listener->state != ND_LISTENER_BOUND) {
+        lock_release(&listener->lock);
+        return ND_INVALID_DEVICE_STATE;
+    }
+    /* Before the device listens: requests may arrive at once. ids does not change any more until close. */
+    listener->state = ND_LISTENER_LISTENING;
+    listener->backlog = backlog;
+    lock_release(&listener->lock);
+
+    for (unsigned i = 0; i < listener->id_count && !error; i++)
+        error = verbs->listen(listener->ids[i]->id, device_backlog) ? errno : 0;
+    if (!error)
+        return ND_SUCCESS;
+    log_write(LOG_WARN, LOG_CM, "adapter %s: listen on %s: %s", listener->adapter->device->name,
+        nd_address_text(&listener->local, text), strerror(error));
+    /* Some of its addresses may listen by now; Listen can be tried again as it is. */
+    lock_acquire(&listener->lock);
+    listener->state = ND_LISTENER_BOUND;
+    lock_release(&listener->lock);
+    return nd_cm_bind_status(error);
+}
+
+HRESULT nd_listener_get_local_address(
+    struct nd_listener *listener, struct sockaddr *address, size_t *length)
+{
+    HRESULT hr = ND_INVALID_DEVICE_STATE;
+
+    lock_acquire(&listener->lock);
+    if (listener->state == ND_LISTENER_BOUND || listener->state == ND_LISTENER_LISTENING)
+        hr = nd_address_export(&listener->local, address, length);
+    lock_release(&listener->lock);
+    return hr;
+}
+
+/* ---- GetConnectionRequest ---- */
+
+HRESULT nd_listener_get_request(
+    struct nd_listener *listener, struct nd_connector *connector, OVERLAPPED *overlapped)
+{
+    struct list_head requests, waiters;
+    struct waiter *waiter;
+    HRESULT hr;
+
+    if (nd_adapter_removed(listener->adapter))
+        return ND_DEVICE_REMOVED;
+    if (!overlapped)
+        return ND_INVALID_PARAMETER;
+    waiter = malloc(sizeof(*waiter));
+    if (!waiter)
+        return ND_NO_MEMORY;
+    list_node_init(&waiter->link);
+    waiter->connector = connector;
+    list_init(&requests);
+    list_init(&waiters);
+
+    lock_acquire(&listener->lock);
+    hr = listener->state == ND_LISTENER_LISTENING ? nd_connector_enqueue(connector, listener)
+                                                  : ND_INVALID_DEVICE_STATE;
+    if (SUCCEEDED(hr)) {
+        hr = nd_pending_add(&listener->pending, overlapped, GET_REQUEST, connector);
+        if (FAILED(hr))
+            nd_connector_dequeue(connector);
+    }
+    if (SUCCEEDED(hr)) {
+        nd_object_pin(&connector->object);
+        list_add_tail(&listener->waiting, &waiter->link);
+        match_locked(listener, &requests, &waiters);
+    }
+    lock_release(&listener->lock);
+    if (FAILED(hr))
+        free(waiter);
+    drop_all(&requests, &waiters);
+    return hr;
+}
+
+/* Takes all waiters off; their connectors are idle again before their requests end. */
+static void cancel_locked(struct nd_listener *listener, struct list_head *waiters)
+{
+    lock_assert_held(&listener->lock);
+    list_splice_tail(waiters, &listener->waiting);
+    list_for_each (waiters, node)
+        nd_connector_dequeue(list_entry(node, struct waiter, link)->connector);
+    nd_pending_cancel(&listener->pending);
+}
+
+HRESULT nd_listener_cancel(struct nd_listener *listener)
+{
+    struct list_head requests, waiters;
+
+    list_init(&requests);
+    list_init(&waiters);
+    lock_acquire(&listener->lock);
+    cancel_locked(listener, &waiters);
+    lock_release(&listener->lock);
+    drop_all(&requests, &waiters);
+    return ND_SUCCESS;
+}
+
+void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector)
+{
+    struct waiter *found = NULL;
+
+    lock_acquire(&listener->lock);
+    list_for_each (&listener->waiting, node)
+        if (list_entry(node, struct waiter, link)->connector == connector)
+            found = list_entry(node, struct waiter, link);
+    if (found) {
+        list_del(&found->link);
+        nd_pending_complete_match(&listener->pending, GET_REQUEST, connector, ND_CANCELED);
+    }
+    lock_release(&listener->lock);
+    if (found)
+        drop_waiter(found);
+}
+
+void nd_listener_close(struct nd_listener *listener)
+{
+    struct list_head requests, waiters;
+    struct nd_cm_id **ids;
+    unsigned id_count;
+
+    list_init(&requests);
+    list_init(&waiters);
+    lock_acquire(&listener->lock);
+    listener->state = ND_LISTENER_CLOSED;
+    ids = listener->ids;
+    id_count = listener->id_count;
+    listener->ids = NULL;
+    listener->id_count = 0;
+    list_splice_tail(&requests, &listener->requests);
+    list_for_each (&requests, node)
+        nd_cm_id_set_owner(list_entry(node, struct request, link)->id, NULL, NULL);
+    cancel_locked(listener, &waiters);
+    lock_release(&listener->lock);
+
+    if (ids)
+        close_ids(ids, id_count);
+    free(ids);
+    drop_all(&requests, &waiters);
+    nd_object_unpin(&listener->object);
+}
