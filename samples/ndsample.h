@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ndsample.h - what the samples share: arguments, addresses, errors, and one connected queue pair with all it needs.
+ *
+ * Written to Microsoft's headers alone: the same sources build on Windows. A call that fails ends the program with a
+ * message that says what failed, where, and what to do; so these functions return only when all went well.
+ */
+#ifndef NDSAMPLE_H
+#define NDSAMPLE_H
+
+#include <winsock2.h>
+#include <ws2tcpip.h>
+
+#include <ndsupport.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SAMPLE_PORT 54325
+
+typedef struct _SAMPLE {
+    const char *name; /* of the program, for messages */
+    char where[64];   /* the address being worked on, for messages */
+    BOOL server;
+    BOOL blocking; /* wait for completions asleep; otherwise poll */
+    SOCKADDR_INET address; /* server: where to listen, client: whom to connect to */
+
+    IND2Adapter *adapter;
+    HANDLE file;
+    ND2_ADAPTER_INFO info;
+    IND2CompletionQueue *cq; /* of both queues of the queue pair */
+    IND2QueuePair *qp;
+    IND2Connector *connector;
+    OVERLAPPED overlapped; /* of everything but Notify */
+    OVERLAPPED notify;
+    BOOL notified; /* notify is pending */
+} SAMPLE;
+
+/*
+ * sample_arguments - the arguments all samples have: -s ip[:port] or -c ip[:port]; -b or -p; -h.
+ * usage    in: printed by -h and after a mistake
+ * options  in: letters of further options, which take a value
+ * values   out: their values, in the order of options; NULL where not given
+ */
+void sample_arguments(
+    SAMPLE *sample, int argc, char **argv, const char *usage, const char *options, const char **values);
+
+/* The number an option's value is, from minimum to maximum; fallback when value is NULL. */
+ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
+
+/* Ends the program if hr is a failure. what in: "Connect", for "Connect to 10.0.0.1:54325 failed". */
+void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
+/* Ends the program. Takes printf's arguments, without a line end. */
+void sample_fail(SAMPLE *sample, const char *format, ...);
+/* "ND_CONNECTION_REFUSED", or "unknown code". */
+const char *sample_code_name(HRESULT hr);
+/* Writes "10.0.0.1:54325" or "[::1]:54325". Returns text. */
+const char *sample_address_text(const struct sockaddr *address, char *text, size_t size);
+
+/* NdStartup, and the adapter of sample->address: opened, queried, with a file and a completion queue of depth results. */
+void sample_open(SAMPLE *sample, ULONG cq_depth);
+void sample_create_queue_pair(SAMPLE *sample, ULONG receive_depth, ULONG initiator_depth);
+/* Registers memory. flags in: ND_MR_FLAG_*. */
+IND2MemoryRegion *sample_register(SAMPLE *sample, void *buffer, SIZE_T size, ULONG flags);
+void sample_deregister(SAMPLE *sample, IND2MemoryRegion *region);
+
+/*
+ * Connects the queue pair, as server or client. Post Receives before. A server prints the address it listens on, and
+ * waits for one client.
+ * data, size  client: in: told to the server (as private data); server: out: what the client told
+ */
+void sample_connect(SAMPLE *sample, void *data, ULONG size);
+/* Disconnects; a server waits for its client to do so first. */
+void sample_disconnect(SAMPLE *sample);
+void sample_close(SAMPLE *sample);
+
+/* Waits for an overlapped request that returned hr. what as in sample_check. */
+void sample_wait(SAMPLE *sample, void *object, HRESULT hr, const char *what);
+
+/* The next result, polled for or waited for as the arguments said. Ends the program if the request failed. */
+void sample_next(SAMPLE *sample, ND2_RESULT *result);
+/* The same without waiting: FALSE when there is none. */
+BOOL sample_try_next(SAMPLE *sample, ND2_RESULT *result);
+
+/* Seconds since some moment. */
+double sample_seconds(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
