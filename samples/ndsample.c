@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATIENCE_SECONDS = 5 };
+
 static const struct {
     HRESULT hr;
     const char *name;
@@ -298,6 +300,26 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
         "Accept");
 }
 
+/* The server may just be starting: a refused attempt is repeated for a while. */
+static void connect_patiently(SAMPLE *sample, const void *data, ULONG size)
+{
+    IND2Connector *connector = sample->connector;
+    double until = sample_seconds() + PATIENCE_SECONDS;
+    HRESULT hr;
+
+    for (;;) {
+        hr = connector->lpVtbl->Connect(connector, (IUnknown *)sample->qp, (struct sockaddr *)&sample->address,
+            (ULONG)address_size(&sample->address), sample->info.MaxInboundReadLimit,
+            sample->info.MaxOutboundReadLimit, data, size, &sample->overlapped);
+        if (hr == ND_PENDING)
+            hr = connector->lpVtbl->GetOverlappedResult(connector, &sample->overlapped, TRUE);
+        if (hr != ND_CONNECTION_REFUSED || sample_seconds() > until)
+            break;
+        Sleep(50);
+    }
+    sample_check(sample, hr, "Connect");
+}
+
 void sample_connect(SAMPLE *sample, void *data, ULONG size)
 {
     IND2Connector *connector = sample->connector;
@@ -310,11 +332,7 @@ void sample_connect(SAMPLE *sample, void *data, ULONG size)
     local_address(sample, &local);
     sample_check(sample,
         connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)address_size(&local)), "Bind");
-    sample_wait(sample, connector,
-        connector->lpVtbl->Connect(connector, (IUnknown *)sample->qp, (struct sockaddr *)&sample->address,
-            (ULONG)address_size(&sample->address), sample->info.MaxInboundReadLimit,
-            sample->info.MaxOutboundReadLimit, data, size, &sample->overlapped),
-        "Connect");
+    connect_patiently(sample, data, size);
     sample_wait(
         sample, connector, connector->lpVtbl->CompleteConnect(connector, &sample->overlapped), "CompleteConnect");
 }

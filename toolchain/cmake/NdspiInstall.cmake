@@ -1,2 +1,42 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts where, apart from targets installed beside their definition.
+# What `cmake --install` puts where, apart from programs, which are installed beside their definition:
+#   lib/      libndspi, libwinobj, libsoftrdma (versioned), libndspi_compat.a, pkgconfig/ndspi.pc, cmake/ndspi/
+#             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
+#   include/ndspi/          ndspi.h and its companions, the extension headers
+#   include/ndspi/compat/   the Windows-named headers; nothing outside finds them without asking
+#   include/ndspi/softrdma/ the embedded device as such
+# Everything finds its siblings where the prefix is moved to.
+
+include(CMakePackageConfigHelpers)
+
+if(NOT TARGET ndspi)
+    return()
+endif()
+
+set(include_dir ${CMAKE_INSTALL_INCLUDEDIR}/ndspi)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ndspi)
+
+target_include_directories(ndspi INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
+target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_dir}/compat>)
+target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
+set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
+set_target_properties(ndspi winobj softrdma PROPERTIES INSTALL_RPATH "$ORIGIN")
+
+install(TARGETS ndspi winobj softrdma ndspi_compat EXPORT ndspi
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${package_dir})
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ DESTINATION ${include_dir}/compat FILES_MATCHING PATTERN *.h)
+install(FILES ${PROJECT_SOURCE_DIR}/softrdma/softrdma.h DESTINATION ${include_dir}/softrdma)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiConfig.cmake.in
+    ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.cmake
+    DESTINATION ${package_dir})
+
+file(RELATIVE_PATH NDSPI_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${PROJECT_SOURCE_DIR}/toolchain/ndspi.pc.in ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
