@@ -258,6 +258,11 @@ static void act(struct srd_conn *conn, unsigned wants)
                 &conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS, memory_order_relaxed);
             atomic_store(&conn->shutdown_wanted, true);
         }
+        if (now & SRD_STREAM_RX) {
+            bool moved = false;
+
+            try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+        }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
             wants |= transmit(conn);
         if (now & SRD_STREAM_CLOSE) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in. No
- * sockets, no threads, no time of its own, so a test can join two of them in memory.
+ * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in. No sockets, no threads,
+ * no time of its own, so a test can join two of them in memory.
  *
- * A stream belongs to a queue pair (embedded there) and works on its send queue, receive queue,
- * completion queues and the STag table. The connection (conn.h) owns the socket and calls in:
+ * A stream belongs to a queue pair (embedded there) and works on its send queue, receive queue, completion queues and
+ * the STag table. The connection (conn.h) owns the socket and calls in:
  *
- *   receiving  (LOCK_SRD_RX held)   srd_stream_rx_space -> where the next octets go, headers to
- * staging, large payloads straight into registered memory; srd_stream_rx -> they are there sending
- * (LOCK_SRD_TX held)   srd_stream_tx -> what to send next, gathered from headers and registered
- * memory; srd_stream_tx_done -> so much of it is gone time srd_stream_deadline_ms /
- * srd_stream_timer
+ *   receiving  (LOCK_SRD_RX held)   srd_stream_rx_space -> where the next octets go, headers to staging, large
+ *                                   payloads straight into registered memory; srd_stream_rx -> they are there
+ *   sending    (LOCK_SRD_TX held)   srd_stream_tx -> what to send next, gathered from headers and registered memory;
+ *                                   srd_stream_tx_done -> so much of it is gone
+ *   time                            srd_stream_deadline_ms / srd_stream_timer
  *
- * The receive side never blocks on the send side: what it owes (read responses, acknowledgements, a
- * Terminate) it notes, and reports SRD_STREAM_TX.
+ * The receive side never blocks on the send side: what it owes (read responses, acknowledgements, a Terminate) it
+ * notes, and reports SRD_STREAM_TX.
  *
- * Standard: RFC 5044 (FPDU), 5041 (DDP), 5040 (RDMAP). Extension between two softrdma ends:
- * acknowledgements, see docs/softrdma.md.
+ * Standard: RFC 5044 (FPDU), 5041 (DDP), 5040 (RDMAP). Extension between two softrdma ends: acknowledgements, see
+ * docs/softrdma.md.
  */
 #ifndef SOFTRDMA_STREAM_H
 #define SOFTRDMA_STREAM_H
@@ -31,71 +31,61 @@ struct srd_stream;
 
 /* What MPA startup agreed on. */
 struct srd_stream_params {
-    bool initiator;    /* sent the MPA Request */
-    bool crc;          /* CRC in both directions */
-    bool soft_peer;    /* the acknowledgement extension is on */
-    bool rtr_expected; /* responder: the first FPDU reports ESTABLISHED (it always holds its sends
-                          until then) */
-    uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
-    uint16_t ird, ord; /* read depths in force here */
-    uint32_t
-        fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
+    bool initiator;          /* sent the MPA Request */
+    bool crc;                /* CRC in both directions */
+    bool soft_peer;          /* the acknowledgement extension is on */
+    bool rtr_expected;       /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    uint8_t rtr;             /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
+    uint16_t ird, ord;       /* read depths in force here */
+    uint32_t fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
 };
 
-/* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its
- * locks. */
+/* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
 enum srd_stream_want {
     SRD_STREAM_TX = 1 << 0,          /* there is something to send */
     SRD_STREAM_ESTABLISHED = 1 << 1, /* responder: the first FPDU was valid */
-    SRD_STREAM_DOWN = 1 << 2, /* the connection is over; the queue pair is in error and flushed */
-    SRD_STREAM_SHUTDOWN =
-        1 << 3, /* when everything is sent: shut the write side, then drain the read side */
-    SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
-    SRD_STREAM_SETTLE =
-        1
-        << 5, /* call srd_stream_timer soon: the send side found an error that needs LOCK_SRD_RX */
+    SRD_STREAM_DOWN = 1 << 2,        /* the connection is over; the queue pair is in error and flushed */
+    SRD_STREAM_SHUTDOWN = 1 << 3,    /* when everything is sent: shut the write side, then drain the read side */
+    SRD_STREAM_CLOSE = 1 << 4,       /* close the socket now */
+    SRD_STREAM_SETTLE = 1 << 5,      /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
+    SRD_STREAM_RX = 1 << 6,          /* srd_stream_rx_space had said stop: read again */
 };
 
 enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
 
 /*
- * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the
- * startup frame. Returns wants. On the initiator the RTR frame is queued but goes out, like
- * everything, only after srd_stream_release (rdma_establish); the responder's sends are held until
- * the first FPDU.
+ * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the startup frame.
+ * Returns wants. On the initiator the RTR frame is queued but goes out, like everything, only after
+ * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU.
  */
-unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
-    const void *surplus, size_t surplus_octets, uint64_t now_ms);
+unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params, const void *surplus,
+    size_t surplus_octets, uint64_t now_ms);
 unsigned srd_stream_release(struct srd_qp *qp);
 
-/* Receive side; LOCK_SRD_RX held. Returns the number of iov entries, at most SRD_RX_IOV, 0 = stop
- * reading for now. */
+/* Receive side; LOCK_SRD_RX held. Returns the number of iov entries, at most SRD_RX_IOV, 0 = stop reading for now. */
 int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV]);
 unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
-/* End of stream: error 0 = FIN, else the errno of the socket. */
+/* End of stream: error 0 = FIN, else the errno of the socket. Nothing is read after it. */
 unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
 
 /*
- * Send side; LOCK_SRD_TX held. Returns iov entries (0 = nothing); what tx_done did not take is
- * offered again. wants is or-ed into: also a call that has nothing to send may want something.
+ * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is offered
+ * again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
  */
-int srd_stream_tx(
-    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
+int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 
-/* Earliest moment srd_stream_timer has something to do; UINT64_MAX = none. Timer: LOCK_SRD_RX held.
- */
+/* Earliest moment srd_stream_timer has something to do; UINT64_MAX = none. Timer: LOCK_SRD_RX held. */
 uint64_t srd_stream_deadline_ms(struct srd_qp *qp);
 unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms);
 
 /*
- * srd_stream_disconnect - the program ends the connection: what is queued before is sent, the queue
- * pair goes to the error state and flushes (both queues, in order, each once), then FIN.
+ * srd_stream_disconnect - the program ends the connection: what is queued before is sent, the queue pair goes to the
+ * error state and flushes (both queues, in order, each once), then FIN.
  */
 unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
 
-/* Whether an acknowledgement is owed that nothing else will carry soon (an empty poll then sends
- * it). */
+/* Whether an acknowledgement is owed that nothing else will carry soon (an empty poll then sends it). */
 bool srd_stream_owes_ack(struct srd_qp *qp);
 
 #endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* qp.c - queue pairs: create, modify, query, destroy. The queues are sq.c and rq.c, the connection is stream.c. */
+#include "softrdma/qp.h"
+
+#include "softrdma/conn.h"
+#include "softrdma/cq.h"
+#include "softrdma/device.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool caps_good(const struct ibv_qp_init_attr *attr)
+{
+    const struct ibv_qp_cap *cap = &attr->cap;
+
+    return cap->max_send_wr <= SRD_MAX_QP_WR && cap->max_send_sge <= SRD_MAX_SGE &&
+        cap->max_inline_data <= SRD_MAX_INLINE &&
+        (attr->srq || (cap->max_recv_wr <= SRD_MAX_QP_WR && cap->max_recv_sge <= SRD_MAX_SGE));
+}
+
+static void qp_free(struct srd_qp *qp)
+{
+    srd_stream_fini(&qp->stream);
+    srd_sq_fini(&qp->sq);
+    srd_rq_fini(&qp->own_rq);
+    pthread_mutex_destroy(&qp->qp.mutex);
+    pthread_cond_destroy(&qp->qp.cond);
+    free(qp);
+}
+
+void srd_qp_unpin(struct srd_qp *qp)
+{
+    if (atomic_fetch_sub_explicit(&qp->pins, 1, memory_order_acq_rel) == 1)
+        qp_free(qp);
+}
+
+/* The public face, and what it shares with the parts. */
+static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
+{
+    qp->qp.context = pd->context;
+    qp->qp.qp_context = attr->qp_context;
+    qp->qp.pd = pd;
+    qp->qp.send_cq = attr->send_cq;
+    qp->qp.recv_cq = attr->recv_cq;
+    qp->qp.srq = attr->srq;
+    qp->qp.state = IBV_QPS_RESET;
+    qp->qp.qp_type = attr->qp_type;
+    qp->init_attr = *attr;
+    qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    qp->attr.port_num = 1;
+    qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;
+    qp->own_rq.closed = true;
+}
+
+static struct srd_qp *qp_alloc(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct srd_qp *qp = calloc(1, sizeof(*qp));
+
+    if (!qp)
+        return NULL;
+    pthread_mutex_init(&qp->qp.mutex, NULL);
+    pthread_cond_init(&qp->qp.cond, NULL);
+    lock_init(&qp->rx_lock, LOCK_SRD_RX, "srd_rx");
+    lock_init(&qp->tx_lock, LOCK_SRD_TX, "srd_tx");
+    atomic_init(&qp->pins, 1);
+    list_node_init(&qp->waiting_node);
+    srd_stream_init(&qp->stream);
+    if (srd_sq_init(&qp->sq, &attr->cap, attr->sq_sig_all) ||
+        srd_rq_init(&qp->own_rq, attr->srq ? 0 : attr->cap.max_recv_wr, attr->cap.max_recv_sge)) {
+        qp_free(qp);
+        return NULL;
+    }
+    fill_public(qp, pd, attr);
+    return qp;
+}
+
+struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct srd_qp *qp;
+    int error;
+
+    if (srd_stale(pd->context)) {
+        errno = EIO;
+        return NULL;
+    }
+    if (attr->qp_type != IBV_QPT_RC || !attr->send_cq || !attr->recv_cq || !caps_good(attr)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    qp = qp_alloc(pd, attr);
+    if (!qp) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    error = srd_device_add_qp(pd->context, qp, &qp->qp.qp_num);
+    if (error) {
+        qp_free(qp);
+        errno = error;
+        return NULL;
+    }
+    srd_pd_get(pd);
+    srd_cq_attach_qp(attr->send_cq, qp);
+    srd_cq_attach_qp(attr->recv_cq, qp);
+    if (attr->srq)
+        atomic_fetch_add_explicit(&((struct srd_srq *)attr->srq)->users, 1, memory_order_relaxed);
+    return &qp->qp;
+}
+
+/* --- modify ----------------------------------------------------------------------------------------------------- */
+
+/* InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. */
+static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+    switch (to) {
+    case IBV_QPS_RESET:
+    case IBV_QPS_ERR: return true;
+    case IBV_QPS_INIT: return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
+    case IBV_QPS_RTR: return from == IBV_QPS_INIT;
+    case IBV_QPS_RTS: return from == IBV_QPS_RTR || from == IBV_QPS_RTS || from == IBV_QPS_SQD;
+    case IBV_QPS_SQD: return from == IBV_QPS_RTS || from == IBV_QPS_SQD;
+    default: return false;
+    }
+}
+
+/* Keeps what was set, to be told by query. Addresses, timers and retries mean nothing on TCP. */
+static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    struct ibv_qp_attr *kept = &qp->attr;
+
+    if (mask & IBV_QP_ACCESS_FLAGS)
+        kept->qp_access_flags = attr->qp_access_flags;
+    if (mask & IBV_QP_PKEY_INDEX)
+        kept->pkey_index = attr->pkey_index;
+    if (mask & IBV_QP_PORT)
+        kept->port_num = attr->port_num;
+    if (mask & IBV_QP_AV)
+        kept->ah_attr = attr->ah_attr;
+    if (mask & IBV_QP_PATH_MTU)
+        kept->path_mtu = attr->path_mtu;
+    if (mask & IBV_QP_TIMEOUT)
+        kept->timeout = attr->timeout;
+    if (mask & IBV_QP_RETRY_CNT)
+        kept->retry_cnt = attr->retry_cnt;
+    if (mask & IBV_QP_RNR_RETRY)
+        kept->rnr_retry = attr->rnr_retry;
+    if (mask & IBV_QP_MIN_RNR_TIMER)
+        kept->min_rnr_timer = attr->min_rnr_timer;
+    if (mask & IBV_QP_RQ_PSN)
+        kept->rq_psn = attr->rq_psn;
+    if (mask & IBV_QP_SQ_PSN)
+        kept->sq_psn = attr->sq_psn;
+    if (mask & IBV_QP_DEST_QPN)
+        kept->dest_qp_num = attr->dest_qp_num;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        kept->max_rd_atomic = attr->max_rd_atomic;
+    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+        kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+}
+
+/* Back to the beginning: what was queued is gone without completions, the connection with it. */
+static void reset(struct srd_qp *qp)
+{
+    struct srd_rq *rq = &qp->own_rq;
+
+    atomic_store_explicit(&qp->mute, true, memory_order_relaxed);
+    srd_stream_abort(qp, clock_now_ms());
+    srd_conn_detach(qp);
+    srd_stag_release_qp(qp);
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&qp->tx_lock);
+    srd_stream_fini(&qp->stream);
+    srd_stream_init(&qp->stream);
+    lock_release(&qp->tx_lock);
+    lock_release(&qp->rx_lock);
+    srd_sq_reset(&qp->sq);
+    srd_rq_reset(rq);
+    lock_acquire(&rq->lock);
+    rq->closed = true;
+    lock_release(&rq->lock);
+    atomic_store_explicit(&qp->mute, false, memory_order_relaxed);
+}
+
+static void to_error(struct srd_qp *qp)
+{
+    unsigned wants = srd_stream_abort(qp, clock_now_ms());
+    struct srd_conn *conn = atomic_load_explicit(&qp->conn, memory_order_acquire);
+
+    if (conn && wants)
+        srd_conn_want(conn, wants);
+}
+
+int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    enum ibv_qp_state from, to;
+
+    if (srd_stale(ibqp->context))
+        return EIO;
+    if ((attr_mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SRD_MAX_RD_ATOM) ||
+        (attr_mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SRD_MAX_RD_ATOM) ||
+        (attr_mask & IBV_QP_PORT && attr->port_num != 1) || attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
+        return EINVAL;
+    lock_acquire(&qp->sq.lock);
+    from = ibqp->state;
+    to = attr_mask & IBV_QP_STATE ? attr->qp_state : from;
+    if ((attr_mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from) || (to != from && !may_move(from, to))) {
+        lock_release(&qp->sq.lock);
+        return EINVAL;
+    }
+    keep_attr(qp, attr, attr_mask);
+    if (to != IBV_QPS_ERR) /* srd_sq_flush says when that one is reached */
+        ibqp->state = to;
+    lock_release(&qp->sq.lock);
+
+    if (to == IBV_QPS_ERR) {
+        to_error(qp);
+    } else if (to == IBV_QPS_RESET) {
+        reset(qp);
+        lock_acquire(&qp->sq.lock);
+        ibqp->state = IBV_QPS_RESET;
+        lock_release(&qp->sq.lock);
+    } else if (from == IBV_QPS_RESET) {
+        lock_acquire(&qp->own_rq.lock);
+        qp->own_rq.closed = false;
+        lock_release(&qp->own_rq.lock);
+    }
+    return 0;
+}
+
+int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+
+    (void)attr_mask; /* everything is told */
+    if (srd_stale(ibqp->context))
+        return EIO;
+    lock_acquire(&qp->sq.lock);
+    *attr = qp->attr;
+    attr->qp_state = attr->cur_qp_state = ibqp->state;
+    attr->cap = qp->init_attr.cap;
+    *init_attr = qp->init_attr;
+    lock_release(&qp->sq.lock);
+    return 0;
+}
+
+int srd_destroy_qp(struct ibv_qp *ibqp)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct ibv_srq *srq = ibqp->srq;
+
+    /* What is queued ends without completions: their wr_id may mean nothing any more. */
+    atomic_store_explicit(&qp->mute, true, memory_order_relaxed);
+    srd_device_remove_qp(ibqp->context, ibqp->qp_num);
+    srd_stream_abort(qp, clock_now_ms());
+    srd_conn_detach(qp);
+    srd_stag_release_qp(qp);
+    srd_async_forget(ibqp->context, ibqp);
+    srd_cq_forget_qp(ibqp->send_cq, qp);
+    srd_cq_forget_qp(ibqp->recv_cq, qp);
+    srd_pd_put(ibqp->pd);
+    if (srq)
+        atomic_fetch_sub_explicit(&((struct srd_srq *)srq)->users, 1, memory_order_release);
+    srd_qp_unpin(qp);
+    return 0;
+}
+
+int srd_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct srd_conn *conn;
+    bool queued;
+    int error;
+
+    if (srd_stale(ibqp->context)) {
+        *bad_wr = wr;
+        return EIO;
+    }
+    error = srd_sq_post(qp, wr, bad_wr, &queued);
+    if (queued && (conn = atomic_load_explicit(&qp->conn, memory_order_acquire)))
+        srd_conn_transmit(conn);
+    return error;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qp.h - queue pair: both queues, the stream, and what the verbs know of them.
+ *
+ * Pinned by its creator until destroyed, by its connection (conn.h), by whoever found it in a table, and while it waits
+ * for a shared receive. The last pin frees it.
+ */
+#ifndef SOFTRDMA_QP_H
+#define SOFTRDMA_QP_H
+
+#include "softrdma/rq.h"
+#include "softrdma/softrdma.h"
+#include "softrdma/sq.h"
+#include "softrdma/stream_state.h"
+
+struct srd_conn;
+
+struct srd_qp {
+    struct ibv_qp qp;     /* first; state: under sq.lock */
+    uint8_t padding[512]; /* zero: some callers look behind the public struct */
+
+    _Atomic(struct srd_conn *) conn; /* set while there is one in the FPDU phase; by conn.c */
+    struct lock rx_lock, tx_lock;    /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
+    atomic_uint pins;
+    atomic_bool mute; /* being destroyed or reset: nothing completes any more */
+
+    struct srd_sq sq;
+    struct srd_rq *rq; /* own_rq, or that of the SRQ */
+    struct srd_rq own_rq;
+    struct list_node waiting_node; /* on rq->waiting */
+    struct srd_stream stream;
+
+    struct ibv_qp_init_attr init_attr;
+    struct ibv_qp_attr attr; /* what modify set; only kept to be told again; under sq.lock */
+};
+
+static inline struct srd_qp *srd_qp_from(struct ibv_qp *qp)
+{
+    return (struct srd_qp *)qp;
+}
+
+static inline void srd_qp_pin(struct srd_qp *qp)
+{
+    atomic_fetch_add_explicit(&qp->pins, 1, memory_order_relaxed);
+}
+
+void srd_qp_unpin(struct srd_qp *qp);
+
+/* Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. */
+static inline bool srd_qp_may_send(const struct srd_qp *qp)
+{
+    return qp->qp.state == IBV_QPS_RTS || qp->qp.state == IBV_QPS_SQD;
+}
+
+/* context->ops */
+int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+
+#endif

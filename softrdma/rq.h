@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rq.h - receive queue: a ring of posted receives, of one queue pair or shared by many.
+ */
+#ifndef SOFTRDMA_RQ_H
+#define SOFTRDMA_RQ_H
+
+#include "softrdma/limits.h"
+#include "softrdma/softrdma.h"
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdint.h>
+
+struct srd_qp;
+
+/* A receive taken off the queue, on its way to completion. */
+struct srd_receive {
+    uint64_t wr_id;
+    uint64_t octets; /* room */
+    uint32_t num_sge;
+    struct ibv_sge sge[SRD_MAX_SGE];
+};
+
+struct srd_rqe {
+    uint64_t wr_id;
+    uint32_t num_sge;
+    struct ibv_sge sge[]; /* max_sge of them */
+};
+
+struct srd_rq {
+    struct lock lock; /* LOCK_SRD_RQ; guards everything below */
+    uint8_t *ring;
+    uint32_t depth, stride_octets, max_sge;
+    uint32_t head, tail;      /* counts */
+    bool closed;              /* queue pair's own: reset state */
+    bool flushing;            /* queue pair's own: error state */
+    struct list_head waiting; /* queue pairs whose stream holds a message for want of a receive */
+};
+
+/* A shared receive queue. */
+struct srd_srq {
+    struct ibv_srq srq; /* first */
+    uint8_t padding[512]; /* zero: some callers look behind the public struct */
+    struct srd_rq rq;
+    uint32_t limit; /* event when fewer receives are left; 0 = not armed; under rq.lock */
+    _Atomic uint32_t users;
+};
+
+int srd_rq_init(struct srd_rq *rq, uint32_t depth, uint32_t max_sge);
+void srd_rq_fini(struct srd_rq *rq);
+/* Another depth; -EINVAL when it is less than what is posted, -ENOMEM. Takes the lock. */
+int srd_rq_resize(struct srd_rq *rq, uint32_t depth);
+
+/* Puts one receive in. Returns 0, EINVAL or ENOMEM. */
+int srd_rq_put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr);
+
+/*
+ * srd_rq_take - the next receive for a message of qp, from its own or its shared queue.
+ * Returns false when none is posted; then qp is on the list of those waiting and the next post resumes it.
+ */
+bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive);
+/* The stream waits no longer. */
+void srd_rq_stop_waiting(struct srd_qp *qp);
+
+/* Completes what is left in the queue pair's own queue, in order; posts flush from now on. */
+void srd_rq_flush(struct srd_qp *qp);
+void srd_rq_reset(struct srd_rq *rq);
+
+/* Reports one receive. length and flags count for success only. */
+void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status, uint32_t vendor_err,
+    uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
+
+/* context->ops */
+int srd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int srd_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rx_hold.c - receiver not ready: a Send came and no receive is posted.
+ *
+ * The Send and what comes behind it is kept, up to SRD_HOLD_OCTETS; then the socket is not read any more. What concerns
+ * our own requests does not wait: acknowledgements, responses to our Reads, the Terminate. With a receive queue of its
+ * own a queue pair waits SRD_RNR_MS (Terminate 1/2/02 then), with a shared one for ever.
+ */
+#include "softrdma/stream_int.h"
+#include "softrdma/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH_OCTETS = 2 };
+
+static void start_timer(struct srd_qp *qp, uint64_t now_ms)
+{
+    if (qp->rq == &qp->own_rq || qp->stream.rx.fin_held)
+        atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+}
+
+enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    rx->held = true;
+    rx->hold_rd = rx->hold_wr = 0;
+    start_timer(qp, now_ms);
+    return SRD_RX_DONE;
+}
+
+void srd_rx_hold_end(struct srd_qp *qp)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    rx->held = rx->hold_full = false;
+    rx->hold_rd = rx->hold_wr = 0;
+    atomic_store_explicit(&qp->stream.rnr_deadline_ms, UINT64_MAX, memory_order_relaxed);
+    srd_rq_stop_waiting(qp);
+}
+
+static enum srd_rx_result keep(struct srd_rx *rx, const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    if (!rx->hold)
+        rx->hold = malloc(SRD_HOLD_OCTETS);
+    if (!rx->hold || rx->hold_wr + LENGTH_OCTETS + ulpdu_octets > SRD_HOLD_OCTETS) {
+        rx->hold_full = true;
+        return SRD_RX_HOLD;
+    }
+    wire_put16(rx->hold + rx->hold_wr, (uint16_t)ulpdu_octets);
+    memcpy(rx->hold + rx->hold_wr + LENGTH_OCTETS, ulpdu, ulpdu_octets);
+    rx->hold_wr += LENGTH_OCTETS + ulpdu_octets;
+    return SRD_RX_DONE;
+}
+
+enum srd_rx_result srd_rx_hold_segment(
+    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    switch (ulpdu[1] & 15) {
+    case SRD_OP_READ_RESPONSE:
+    case SRD_OP_TERMINATE: return srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_WRITE:
+        if (srd_rx_is_acknowledgement(qp, ulpdu, ulpdu_octets))
+            return srd_rx_acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        break;
+    default: break;
+    }
+    return keep(&qp->stream.rx, ulpdu, ulpdu_octets);
+}
+
+unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    bool was_full = rx->hold_full;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    if (!rx->held || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    while (rx->hold_rd < rx->hold_wr) {
+        uint32_t octets = wire_get16(rx->hold + rx->hold_rd);
+
+        switch (srd_rx_segment_whole(qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, &wants)) {
+        case SRD_RX_FAILED: return wants;
+        case SRD_RX_HOLD:
+            if (rx->hold_rd) /* one got its receive, the next one has its own time */
+                start_timer(qp, now_ms);
+            memmove(rx->hold, rx->hold + rx->hold_rd, rx->hold_wr - rx->hold_rd);
+            rx->hold_wr -= rx->hold_rd;
+            rx->hold_rd = 0;
+            goto staged;
+        case SRD_RX_DONE: break;
+        }
+        rx->hold_rd += LENGTH_OCTETS + octets;
+    }
+    srd_rx_hold_end(qp);
+staged:
+    rx->hold_full = false;
+    srd_rx_parse(qp, now_ms, &wants);
+    if (was_full && !rx->hold_full)
+        wants |= SRD_STREAM_RX;
+    if (wants & SRD_STREAM_SETTLE)
+        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
+        wants |= srd_stream_rx_end(qp, 0, now_ms);
+    return wants;
+}

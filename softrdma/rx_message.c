@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* rx_message.c - incoming messages that carry no data: acknowledgements, Read Requests, the Terminate. */
+#include "softrdma/stream_int.h"
+#include "softrdma/wire.h"
+#include "util/log.h"
+
+bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    return qp->stream.params.soft_peer && ulpdu_octets == SRD_DDP_TAGGED_OCTETS &&
+        wire_get32(ulpdu + 2) == SRD_ACK_STAG;
+}
+
+enum srd_rx_result srd_rx_acknowledgement(
+    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    uint64_t complete = wire_get64(ulpdu + 6);
+
+    /* What was not sent cannot be complete. (Backwards it may come: the last one is sent again at the end.) */
+    if (complete > atomic_load_explicit(&stream->numbered, memory_order_acquire))
+        return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, wants);
+    *wants |= srd_stream_retire(qp, complete);
+    return SRD_RX_DONE;
+}
+
+static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment *segment, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, struct srd_read_request *request)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+
+    if (segment->msn != stream->rx.read_msn)
+        return SRD_FAULT_MSN;
+    if (srd_ring_used(&stream->in) >= stream->params.ird)
+        return SRD_FAULT_NO_BUFFER;
+    if (segment->mo)
+        return SRD_FAULT_MO;
+    if (ulpdu_octets > SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS)
+        return SRD_FAULT_TOO_LONG;
+    if (ulpdu_octets < SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS || !segment->last)
+        return SRD_FAULT_UNSPECIFIED;
+    srd_read_request_decode(request, ulpdu + SRD_DDP_UNTAGGED_OCTETS);
+    if (!request->octets)
+        return SRD_FAULT_NONE;
+    error = srd_stag_pin(qp, request->source_stag, request->source_to, request->octets, IBV_ACCESS_REMOTE_READ, true,
+        &entry);
+    if (error)
+        return srd_fault_of_source(error);
+    srd_stag_unpin(entry); /* looked up again for each segment of the response */
+    return SRD_FAULT_NONE;
+}
+
+enum srd_rx_result srd_rx_read_request(
+    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_read_request request;
+    struct srd_segment segment;
+    struct srd_read_in *read;
+    srd_fault fault = srd_segment_decode(&segment, ulpdu);
+
+    if (fault == SRD_FAULT_NONE)
+        fault = check_read_request(qp, &segment, ulpdu, ulpdu_octets, &request);
+    if (fault != SRD_FAULT_NONE)
+        return srd_rx_fault(qp, fault, ulpdu, ulpdu_octets, now_ms, wants);
+    if (!stream->rx.first_seen)
+        srd_rx_first_fpdu(qp, wants);
+    read = srd_read_in_free(stream);
+    read->request = request;
+    read->msn = segment.msn;
+    read->sent = 0;
+    stream->rx.read_msn++;
+    srd_ring_push(&stream->in);
+    *wants |= SRD_STREAM_TX;
+    return SRD_RX_DONE;
+}
+
+enum srd_rx_result srd_rx_terminate(
+    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
+    struct srd_terminate terminate;
+    bool flowed = stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
+
+    /* One that cannot be read still is the end; it is never answered with another. */
+    if (srd_terminate_decode(
+            &terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS, ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
+        end.status = srd_terminate_status(srd_terminate_classify(&terminate));
+        end.vendor_err = (uint32_t)terminate.fault;
+        lock_acquire(&qp->tx_lock);
+        end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
+        lock_release(&qp->tx_lock);
+        log_write(LOG_INFO, LOG_SOFT, "queue pair %#x: the peer ended the connection with error %x/%x/%02x",
+            qp->qp.qp_num, (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
+            (unsigned)terminate.fault & 255);
+    }
+    if (!end.has_culprit)
+        end.event = IBV_EVENT_QP_FATAL;
+    *wants |= srd_stream_fail(qp, &end, now_ms);
+    return SRD_RX_FAILED;
+}

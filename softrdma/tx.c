@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tx.c - the send side of a stream: a batch of FPDUs, offered as one iovec until it is gone.
+ *
+ * Headers, small payloads and trailers stand one behind the other in a staging buffer, so that a list of small
+ * messages is one iovec entry; larger payloads are gathered from registered memory. That memory is pinned only from
+ * srd_stream_tx to srd_stream_tx_done: a full socket must not keep the program from deregistering. What is offered
+ * again is looked up again, and when it has gone meanwhile, an FPDU is cut and the connection with it.
+ */
+#include "softrdma/crc32c.h"
+#include "softrdma/stream_int.h"
+#include "softrdma/wire.h"
+#include "util/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool srd_tx_room(const struct srd_tx *tx)
+{
+    enum { MOST = 20 + SRD_TX_COPY_OCTETS + 3 + 4 };
+
+    return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
+        tx->staged + MOST <= SRD_TX_STAGING && tx->octets < SRD_TX_BATCH_OCTETS;
+}
+
+static bool last_is_memory(const struct srd_tx *tx)
+{
+    return tx->n_refs && tx->refs[tx->n_refs - 1].iov == tx->count - 1;
+}
+
+static uint8_t *stage(struct srd_tx *tx, uint32_t octets)
+{
+    uint8_t *p = tx->staging + tx->staged;
+
+    if (tx->count && !last_is_memory(tx))
+        tx->iov[tx->count - 1].iov_len += octets;
+    else
+        tx->iov[tx->count++] = (struct iovec){ p, octets };
+    tx->staged += octets;
+    tx->octets += octets;
+    return p;
+}
+
+static void add_crc(struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets)
+{
+    if (qp->stream.params.crc)
+        mark->crc = srd_crc32c(mark->crc, data, octets);
+}
+
+void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment, uint32_t payload)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t octets = SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(segment->tagged);
+    uint8_t *p;
+
+    mark->count = tx->count;
+    mark->n_refs = tx->n_refs;
+    mark->staged = tx->staged;
+    mark->octets = tx->octets;
+    mark->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
+    mark->crc = 0;
+    p = stage(tx, octets);
+    srd_fpdu_begin(p, segment, payload);
+    add_crc(qp, mark, p, octets);
+}
+
+void srd_tx_add_copy(struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets)
+{
+    uint8_t *p = stage(&qp->stream.tx, octets);
+
+    memcpy(p, data, octets);
+    add_crc(qp, mark, p, octets);
+}
+
+enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key, uint64_t addr,
+    uint32_t octets, bool remote, bool small)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+
+    error = srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
+    if (error)
+        return error;
+    if (small) {
+        srd_tx_add_copy(qp, mark, (const void *)(uintptr_t)addr, octets);
+        srd_stag_unpin(entry);
+        return SRD_STAG_OK;
+    }
+    add_crc(qp, mark, (const void *)(uintptr_t)addr, octets);
+    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ entry, key, (uint8_t)tx->count, remote };
+    tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
+    tx->octets += octets;
+    return SRD_STAG_OK;
+}
+
+void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t pad = -(tx->octets - mark->octets) & 3;
+    uint8_t *p = stage(tx, pad + SRD_FPDU_CRC_OCTETS);
+
+    memset(p, 0, pad);
+    add_crc(qp, mark, p, pad);
+    wire_put_crc(p + pad, mark->crc);
+    tx->fpdu_end[tx->n_fpdus++] = tx->octets;
+}
+
+void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    while (tx->n_refs > mark->n_refs)
+        srd_stag_unpin(tx->refs[--tx->n_refs].entry);
+    tx->count = mark->count;
+    tx->staged = mark->staged;
+    tx->octets = mark->octets;
+    if (tx->count)
+        tx->iov[tx->count - 1].iov_len = mark->last_octets;
+}
+
+static void batch_clear(struct srd_tx *tx)
+{
+    tx->first = tx->count = tx->n_refs = 0;
+    tx->n_fpdus = tx->octets = tx->taken = tx->staged = 0;
+    free(tx->salvage);
+    tx->salvage = NULL;
+}
+
+void srd_tx_unpin(struct srd_tx *tx)
+{
+    for (int i = 0; i < tx->n_refs; i++) {
+        if (tx->refs[i].entry)
+            srd_stag_unpin(tx->refs[i].entry);
+        tx->refs[i].entry = NULL;
+    }
+}
+
+/* Looks up again what is offered again. */
+static bool repin(struct srd_qp *qp)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    for (int i = 0; i < tx->n_refs; i++) {
+        struct srd_tx_ref *ref = &tx->refs[i];
+        struct iovec *iov = &tx->iov[ref->iov];
+
+        if (ref->iov < tx->first || ref->entry)
+            continue;
+        if (srd_stag_pin(qp, ref->key, (uintptr_t)iov->iov_base, iov->iov_len,
+                ref->remote ? IBV_ACCESS_REMOTE_READ : 0, ref->remote, &ref->entry)) {
+            ref->entry = NULL;
+            srd_tx_unpin(tx);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An FPDU is half sent and cannot be completed. */
+static void cut_off(struct srd_qp *qp, unsigned *wants)
+{
+    log_write(LOG_WARN, LOG_SOFT, "queue pair %#x: memory was deregistered or invalidated while it was being sent; "
+                                  "the connection is cut", qp->qp.qp_num);
+    atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
+    *wants |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
+}
+
+bool srd_tx_idle(struct srd_stream *stream)
+{
+    struct srd_tx *tx = &stream->tx;
+
+    return tx->first == tx->count && !tx->terminate_octets && !tx->ack_last && !srd_ring_used(&stream->in);
+}
+
+int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    int n;
+
+    (void)now_ms;
+    lock_assert_held(&qp->tx_lock);
+    if (srd_phase(stream) == SRD_STREAM_IDLE || atomic_load_explicit(&stream->cut, memory_order_acquire))
+        return 0;
+    if (tx->first == tx->count) {
+        batch_clear(tx);
+        srd_tx_build(qp, wants);
+    } else if (!repin(qp)) {
+        cut_off(qp, wants);
+        return 0;
+    }
+    n = tx->count - tx->first;
+    memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
+    if (!n && srd_phase(stream) == SRD_STREAM_ENDING &&
+        atomic_load_explicit(&stream->rx_ended, memory_order_acquire))
+        *wants |= SRD_STREAM_CLOSE;
+    return n;
+}
+
+unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+
+    (void)now_ms;
+    lock_assert_held(&qp->tx_lock);
+    srd_tx_unpin(tx);
+    tx->taken += (uint32_t)octets;
+    while (tx->first < tx->count && octets >= tx->iov[tx->first].iov_len)
+        octets -= tx->iov[tx->first++].iov_len;
+    if (tx->first < tx->count) {
+        tx->iov[tx->first].iov_base = (char *)tx->iov[tx->first].iov_base + octets;
+        tx->iov[tx->first].iov_len -= octets;
+        return 0;
+    }
+    /* Handed to TCP: towards others than soft peers that is the completion (RFC 5040 section 5.5). */
+    if (!stream->params.soft_peer && tx->batch_number && srd_phase(stream) == SRD_STREAM_UP)
+        return srd_stream_retire(qp, tx->batch_number) & SRD_STREAM_SETTLE;
+    return 0;
+}
+
+/* Copies the next octets of the batch to out; false when memory has gone. */
+static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    if (!repin(qp))
+        return false;
+    for (int i = tx->first; octets; i++) {
+        uint32_t n = tx->iov[i].iov_len < octets ? (uint32_t)tx->iov[i].iov_len : octets;
+
+        memcpy(out, tx->iov[i].iov_base, n);
+        out += n;
+        octets -= n;
+    }
+    srd_tx_unpin(tx);
+    return true;
+}
+
+/* Keeps of the batch what has to go out, in memory of our own: the program's is its own again after the flush. */
+static bool salvage(struct srd_qp *qp, bool all)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t end = tx->taken, rest;
+    uint8_t *copy = NULL;
+
+    for (uint32_t i = 0; i < tx->n_fpdus && end == tx->taken; i++) {
+        uint32_t begin = i ? tx->fpdu_end[i - 1] : 0;
+
+        if (begin < tx->taken && tx->fpdu_end[i] > tx->taken)
+            end = tx->fpdu_end[i];
+    }
+    if (all)
+        end = tx->octets;
+    rest = end - tx->taken;
+    if (rest && (!(copy = malloc(rest)) || !copy_rest(qp, copy, rest))) {
+        free(copy);
+        batch_clear(tx);
+        return false;
+    }
+    batch_clear(tx);
+    if (rest) {
+        tx->salvage = copy;
+        tx->iov[0] = (struct iovec){ copy, rest };
+        tx->count = 1;
+        tx->octets = tx->fpdu_end[0] = rest;
+        tx->n_fpdus = 1;
+    }
+    return true;
+}
+
+void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+
+    lock_assert_held(&qp->tx_lock);
+    srd_tx_unpin(tx);
+    if (end->reset) {
+        batch_clear(tx);
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        return;
+    }
+    if (!end->keep_responses) {
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        tx->source = SRD_TX_NONE;
+    } else if (tx->source == SRD_TX_REQUEST) {
+        tx->source = SRD_TX_NONE;
+    }
+    if (tx->first != tx->count && !salvage(qp, end->keep_responses))
+        atomic_store_explicit(&stream->cut, true, memory_order_release);
+    tx->ack_last = stream->params.soft_peer;
+    if (end->fault != SRD_FAULT_NONE)
+        tx->terminate_octets = srd_terminate_build(
+            end->fault, end->ulpdu, end->ulpdu_octets, stream->params.crc, tx->terminate);
+}
