@@ -121,6 +121,16 @@ void win_waitable_reset(struct win_waitable *waitable)
     lock_release(&dispatcher);
 }
 
+bool win_waitable_is_set(struct win_waitable *waitable)
+{
+    bool signalled;
+
+    lock_acquire(&dispatcher);
+    signalled = waitable->signalled;
+    lock_release(&dispatcher);
+    return signalled;
+}
+
 int win_waitable_descriptor(struct win_waitable *waitable)
 {
     int fd;

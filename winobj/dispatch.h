@@ -30,6 +30,8 @@ void win_waitable_fini(struct win_waitable *waitable);
 void win_waitable_set(struct win_waitable *waitable);
 void win_waitable_reset(struct win_waitable *waitable);
 
+bool win_waitable_is_set(struct win_waitable *waitable);
+
 /* The eventfd, made at the first call; -1 with errno. It stays the object's. */
 int win_waitable_descriptor(struct win_waitable *waitable);
 

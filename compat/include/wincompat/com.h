@@ -35,6 +35,12 @@
 
 #else
 
+/* Vtables are const through lpVtbl always; the type name itself is with CONST_VTABLE, as in the Windows headers. */
+#ifdef CONST_VTABLE
+#define WINCOMPAT_VTBL_CONST const
+#else
+#define WINCOMPAT_VTBL_CONST
+#endif
 #define STDMETHOD(method)        HRESULT(STDMETHODCALLTYPE *method)
 #define STDMETHOD_(type, method) type(STDMETHODCALLTYPE *method)
 #define PURE
@@ -44,7 +50,7 @@
     typedef struct iface {                                                                         \
         const struct iface##Vtbl *lpVtbl;                                                          \
     } iface;                                                                                       \
-    typedef struct iface##Vtbl iface##Vtbl;                                                        \
+    typedef WINCOMPAT_VTBL_CONST struct iface##Vtbl iface##Vtbl;                                   \
     struct iface##Vtbl
 #define DECLARE_INTERFACE_(iface, baseiface) DECLARE_INTERFACE(iface)
 

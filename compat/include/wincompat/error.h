@@ -26,9 +26,16 @@
 #define ERROR_SHARING_VIOLATION         32u
 #define ERROR_HANDLE_EOF                38u
 #define ERROR_NOT_SUPPORTED             50u
+#define ERROR_REM_NOT_LIST              51u
+#define ERROR_DUP_NAME                  52u
+#define ERROR_BAD_NETPATH               53u
+#define ERROR_NETWORK_BUSY              54u
+#define ERROR_BAD_NET_RESP              58u
 #define ERROR_UNEXP_NET_ERR             59u
 #define ERROR_NETNAME_DELETED           64u
 #define ERROR_BAD_NET_NAME              67u
+#define ERROR_TOO_MANY_NAMES            68u
+#define ERROR_REQ_NOT_ACCEP             71u
 #define ERROR_ALREADY_ASSIGNED          85u
 #define ERROR_INVALID_PARAMETER         87u
 #define ERROR_BROKEN_PIPE               109u
@@ -62,6 +69,7 @@
 #define ERROR_IO_DEVICE                 1117u
 #define ERROR_DEVICE_NOT_CONNECTED      1167u
 #define ERROR_NOT_FOUND                 1168u
+#define ERROR_INVALID_NETNAME           1214u
 #define ERROR_CANCELLED                 1223u
 #define ERROR_CONNECTION_REFUSED        1225u
 #define ERROR_GRACEFUL_DISCONNECT       1226u
@@ -81,6 +89,7 @@
 #define ERROR_TIMEOUT                   1460u
 #define ERROR_INCORRECT_SIZE            1462u
 #define ERROR_DEVICE_REMOVED            1617u
+#define ERROR_INVALID_USER_BUFFER       1784u
 #define ERROR_INVALID_STATE             5023u
 
 #define S_OK          ((HRESULT)0)

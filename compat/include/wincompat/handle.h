@@ -53,9 +53,12 @@ WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T s
     LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id);
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitThread(DWORD exit_code);
 WINOBJ_API BOOL WINAPI GetExitCodeThread(HANDLE thread, LPDWORD exit_code);
+WINOBJ_API DWORD WINAPI ResumeThread(HANDLE thread);
+WINOBJ_API DWORD WINAPI GetThreadId(HANDLE thread);
 WINOBJ_API DWORD WINAPI GetCurrentThreadId(void);
 WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);
 WINOBJ_API void WINAPI Sleep(DWORD timeout_ms);
+WINOBJ_API DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable);
 WINOBJ_API BOOL WINAPI SwitchToThread(void);
 
 WINCOMPAT_END

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends.
+ *
+ * The object belongs to its handle and to the thread itself, so either may go first.
+ */
+#include "winobj/dispatch.h"
+
+#include "util/futex.h"
+
+#include <process.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct win_thread {
+    struct win_waitable waitable; /* set when the thread ends */
+    LPTHREAD_START_ROUTINE start;
+    LPVOID parameter;
+    _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
+    _Atomic uint32_t suspended; /* futex word of the thread: 1 until ResumeThread */
+    atomic_uint exit_code;      /* STILL_ACTIVE until it ends; published by the signal */
+};
+
+static _Thread_local struct win_thread *self;
+static _Thread_local DWORD self_id;
+
+static void thread_destroy(struct win_object *object)
+{
+    struct win_thread *thread = (struct win_thread *)object;
+
+    win_waitable_fini(&thread->waitable);
+    free(thread);
+}
+
+static int thread_descriptor(struct win_object *object)
+{
+    return win_waitable_descriptor((struct win_waitable *)object);
+}
+
+const struct win_object_type win_thread_type = {
+    .name = "thread",
+    .destroy = thread_destroy,
+    .descriptor = thread_descriptor,
+};
+
+/* However the thread ends: returned, ExitThread, pthread_exit. */
+static void thread_ended(void *argument)
+{
+    struct win_thread *thread = argument;
+
+    win_waitable_set(&thread->waitable);
+    win_object_unref(&thread->waitable.object);
+}
+
+static void *thread_main(void *argument)
+{
+    struct win_thread *thread = argument;
+
+    self = thread;
+    atomic_store_explicit(&thread->id, GetCurrentThreadId(), memory_order_release);
+    futex_wake(&thread->id, 1);
+    while (atomic_load_explicit(&thread->suspended, memory_order_acquire))
+        futex_wait(&thread->suspended, 1, NULL);
+    pthread_cleanup_push(thread_ended, thread);
+    DWORD code = thread->start(thread->parameter);
+    atomic_store_explicit(&thread->exit_code, code, memory_order_relaxed);
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static int thread_run(struct win_thread *thread, SIZE_T stack_size)
+{
+    pthread_attr_t attr;
+    pthread_t id;
+    int error = pthread_attr_init(&attr);
+
+    if (error)
+        return error;
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (stack_size) {
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+
+        stack_size = stack_size < least ? least : stack_size;
+        error = stack_size > SIZE_MAX - page ? ENOMEM
+                                             : pthread_attr_setstacksize(&attr, (stack_size + page - 1) & ~(page - 1));
+    }
+    if (!error)
+        error = pthread_create(&id, &attr, thread_main, thread);
+    pthread_attr_destroy(&attr);
+    return error;
+}
+
+/*
+ * CreateThread - starts a thread.
+ * attributes  ignored: nothing to inherit or secure
+ * stack_size  in bytes; 0: the default of the program
+ * flags       0, CREATE_SUSPENDED (begins with ResumeThread), STACK_SIZE_PARAM_IS_A_RESERVATION (what it is anyway)
+ * thread_id   out: may be NULL
+ * Returns     a handle, signalled when the thread has ended; or NULL with ERROR_INVALID_PARAMETER (no start routine,
+ *             another flag), ERROR_NOT_ENOUGH_MEMORY.
+ */
+HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size, LPTHREAD_START_ROUTINE start,
+    LPVOID parameter, DWORD flags, LPDWORD thread_id)
+{
+    struct win_thread *thread;
+    HANDLE handle;
+
+    (void)attributes;
+    if (!start || (flags & ~(DWORD)(CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION))) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    if (!(thread = calloc(1, sizeof(*thread)))) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_waitable_init(&thread->waitable, false, false);
+    thread->start = start;
+    thread->parameter = parameter;
+    atomic_init(&thread->exit_code, STILL_ACTIVE);
+    atomic_init(&thread->suspended, flags & CREATE_SUSPENDED ? 1 : 0);
+    if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
+        free(thread);
+        return NULL;
+    }
+    win_object_ref(&thread->waitable.object); /* the thread's */
+    win_object_ref(&thread->waitable.object); /* ours, until its id is known */
+    if (thread_run(thread, stack_size)) {
+        win_object_unref(&thread->waitable.object);
+        win_object_unref(&thread->waitable.object);
+        CloseHandle(handle);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    while (thread_id && !(*thread_id = atomic_load_explicit(&thread->id, memory_order_acquire)))
+        futex_wait(&thread->id, 0, NULL);
+    win_object_unref(&thread->waitable.object);
+    return handle;
+}
+
+/* _beginthreadex - CreateThread with the C runtime's types. Returns 0 with errno EINVAL or EAGAIN on failure. */
+uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size, _beginthreadex_proc_type start, void *parameter,
+    unsigned flags, unsigned *thread_id)
+{
+    DWORD id;
+    HANDLE handle = CreateThread((LPSECURITY_ATTRIBUTES)security, stack_size, (LPTHREAD_START_ROUTINE)start, parameter,
+        flags, &id);
+
+    if (!handle) {
+        errno = GetLastError() == ERROR_INVALID_PARAMETER ? EINVAL : EAGAIN;
+        return 0;
+    }
+    if (thread_id)
+        *thread_id = id;
+    return (uintptr_t)handle;
+}
+
+/* ExitThread - ends the calling thread; its cleanup handlers and C++ destructors run. */
+void WINAPI ExitThread(DWORD exit_code)
+{
+    if (self)
+        atomic_store_explicit(&self->exit_code, exit_code, memory_order_relaxed);
+    pthread_exit(NULL);
+}
+
+void __cdecl _endthreadex(unsigned exit_code)
+{
+    ExitThread(exit_code);
+}
+
+static struct win_thread *thread_pin(HANDLE handle)
+{
+    struct win_object *object = win_handle_pin(handle, &win_thread_type);
+
+    if (!object)
+        SetLastError(ERROR_INVALID_HANDLE);
+    return (struct win_thread *)object;
+}
+
+/*
+ * GetExitCodeThread - what the thread returned or gave to ExitThread; STILL_ACTIVE while it runs (test the handle to
+ * tell that from a thread that ended with this value). Errors: ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
+ */
+BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
+{
+    struct win_thread *thread = thread_pin(handle);
+
+    if (!thread)
+        return FALSE;
+    if (exit_code)
+        *exit_code = win_waitable_is_set(&thread->waitable) ? atomic_load(&thread->exit_code) : STILL_ACTIVE;
+    else
+        SetLastError(ERROR_INVALID_PARAMETER);
+    win_object_unref(&thread->waitable.object);
+    return exit_code != NULL;
+}
+
+/*
+ * ResumeThread - lets a thread created with CREATE_SUSPENDED begin. Running threads cannot be suspended here.
+ * Returns the suspend count before: 1, or 0 when it was not suspended; (DWORD)-1 with ERROR_INVALID_HANDLE.
+ */
+DWORD WINAPI ResumeThread(HANDLE handle)
+{
+    struct win_thread *thread = thread_pin(handle);
+    DWORD before;
+
+    if (!thread)
+        return (DWORD)-1;
+    before = atomic_exchange_explicit(&thread->suspended, 0, memory_order_release);
+    if (before)
+        futex_wake(&thread->suspended, 1);
+    win_object_unref(&thread->waitable.object);
+    return before;
+}
+
+/* GetThreadId - the id of a thread made here; 0 with ERROR_INVALID_HANDLE. */
+DWORD WINAPI GetThreadId(HANDLE handle)
+{
+    struct win_thread *thread = thread_pin(handle);
+    DWORD id;
+
+    if (!thread)
+        return 0;
+    while (!(id = atomic_load_explicit(&thread->id, memory_order_acquire)))
+        futex_wait(&thread->id, 0, NULL);
+    win_object_unref(&thread->waitable.object);
+    return id;
+}
+
+/* GetCurrentThreadId - the kernel's id of the calling thread, unique in the system. */
+DWORD WINAPI GetCurrentThreadId(void)
+{
+    if (!self_id)
+        self_id = (DWORD)syscall(SYS_gettid);
+    return self_id;
+}
+
+static void forget_id(void)
+{
+    self_id = 0;
+}
+
+__attribute__((constructor)) static void thread_load(void)
+{
+    pthread_atfork(NULL, NULL, forget_id);
+}
+
+DWORD WINAPI GetCurrentProcessId(void)
+{
+    return (DWORD)getpid();
+}
+
+/* Sleep - at least timeout_ms milliseconds; 0 gives the rest of the time slice away, INFINITE never returns. */
+void WINAPI Sleep(DWORD timeout_ms)
+{
+    struct timespec left = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
+
+    if (!timeout_ms) {
+        sched_yield();
+        return;
+    }
+    do {
+        while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+            ;
+        left.tv_sec = INT_MAX;
+    } while (timeout_ms == INFINITE);
+}
+
+DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
+{
+    (void)alertable; /* there are no APCs to run */
+    Sleep(timeout_ms);
+    return 0;
+}
+
+/* SwitchToThread - lets another thread run. FALSE: the system does not tell whether one did. */
+BOOL WINAPI SwitchToThread(void)
+{
+    sched_yield();
+    return FALSE;
+}
