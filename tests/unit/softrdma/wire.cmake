@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# Wire codecs and protocol engine.
+set(stream_vectors ${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt)
+foreach(part crc32c mpa terminate)
+    nd_test(NAME softrdma.${part} SOURCES test_${part}.c vectors.c LINK softrdma_internal)
+    target_compile_definitions(test_softrdma_${part} PRIVATE VECTOR_FILE="${stream_vectors}")
+endforeach()
