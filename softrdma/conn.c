@@ -25,9 +25,11 @@
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 
+/* In the child of a fork no phase holds: the socket is the parent's. */
 static bool in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
 {
-    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase;
+    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase &&
+           conn->source.process == srd_generation;
 }
 
 void srd_conn_ref(struct srd_conn *conn)
@@ -125,6 +127,17 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
     return true;
 }
 
+void srd_conn_shut(struct srd_conn *conn)
+{
+    const int on = 1;
+
+    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
+        return;
+    /* Whoever binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
+    setsockopt(conn->source.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    shutdown(conn->source.fd, SHUT_WR);
+}
+
 /* TX lock held, stream phase. */
 static unsigned send_all(struct srd_conn *conn)
 {
@@ -138,9 +151,8 @@ static unsigned send_all(struct srd_conn *conn)
         ssize_t sent;
 
         if (!count) {
-            if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed) &&
-                !atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
-                shutdown(conn->source.fd, SHUT_WR);
+            if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
+                srd_conn_shut(conn);
             break;
         }
         sent = sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -289,6 +301,11 @@ void srd_conn_transmit(struct srd_conn *conn)
 
     if (wants)
         act(conn, wants);
+}
+
+void srd_conn_started(struct srd_conn *conn, unsigned wants)
+{
+    act(conn, wants);
 }
 
 void srd_conn_want(struct srd_conn *conn, unsigned wants)

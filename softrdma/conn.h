@@ -86,11 +86,13 @@ ssize_t srd_conn_fill(struct srd_conn *conn);
 
 /*
  * srd_conn_attach - begin the FPDU phase on a queue pair of the device; in is what came behind the startup frame.
- * wants  out: to be given to srd_conn_want after owner_lock is dropped
+ * wants  out: to be given to srd_conn_started after owner_lock is dropped
  * Returns 0, EINVAL (no such queue pair, or its state cannot connect), EISCONN (it has had a connection: reset it).
  */
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
     const struct srd_stream_params *params, unsigned *wants);
+
+void srd_conn_started(struct srd_conn *conn, unsigned wants);
 
 /* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */
 void srd_conn_detach(struct srd_qp *qp);

@@ -68,8 +68,7 @@ static bool send_rest(struct srd_conn *conn)
         if (sent > 0)
             conn->rest_sent += (size_t)sent;
     }
-    if (!atomic_exchange(&conn->shut, true))
-        shutdown(conn->source.fd, SHUT_WR);
+    srd_conn_shut(conn);
     return true;
 }
 

@@ -17,4 +17,7 @@ void srd_conn_finish(struct srd_conn *conn, int status);
 /* conn.c: what the engine is to wait for. */
 void srd_conn_interest(struct srd_conn *conn, bool in, bool out);
 
+/* conn.c: FIN, once; the socket is not written any more. */
+void srd_conn_shut(struct srd_conn *conn);
+
 #endif

@@ -2,6 +2,7 @@
 /* evq.c - see evq.h. */
 #include "softrdma/evq.h"
 
+#include "softrdma/device.h"
 #include "softrdma/loop.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ int srd_evq_init(struct srd_evq *q, const char *name)
     lock_init(&q->lock, LOCK_SRD_CHANNEL, name);
     list_init(&q->queue);
     q->readable = false;
+    q->generation = srd_generation;
     q->fd = eventfd(0, EFD_CLOEXEC);
     return q->fd < 0 ? -errno : 0;
 }
@@ -90,6 +92,10 @@ int srd_evq_get(
 {
     int flags, error;
 
+    if (q->generation != srd_generation) {
+        errno = EIO;
+        return -1;
+    }
     if (fetch(q, take, arg))
         return 0;
     flags = fcntl(q->fd, F_GETFL);

@@ -18,8 +18,9 @@
 struct srd_evq {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct list_head queue;
-    bool readable; /* what fd shows */
-    int fd;        /* eventfd, close-on-exec */
+    bool readable;       /* what fd shows */
+    unsigned generation; /* of the process that made it */
+    int fd;              /* eventfd, close-on-exec */
 };
 
 /* Returns 0 or a negative errno (descriptor limit). */
@@ -35,7 +36,7 @@ void srd_evq_settle_locked(struct srd_evq *q);
 /*
  * srd_evq_get - fetch the next event and apply take to it, under the lock.
  * take  in: may queue the node again (srd_evq_push_locked); must not block
- * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR.
+ * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR, EIO (made before a fork).
  */
 int srd_evq_get(struct srd_evq *q,
     void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);

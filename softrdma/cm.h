@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cm.h - connection manager: one rdma_cm_id, its state and its events.
+ *
+ *   active    IDLE -> BOUND -> ADDR -> ROUTE -> CONNECTING -> REQUEST_SENT -> RESPONSE -> CONNECTED -> OVER
+ *   passive   INCOMING (not shown yet) -> REQUEST -> ACCEPTED -> CONNECTED -> OVER
+ *   listening IDLE -> BOUND -> LISTEN
+ *
+ * The id's lock (LOCK_SRD_CM) guards everything here but refs; it is also its connection's owner_lock. References:
+ * the program's, its connection's, its listening source's, and the list or event that an incoming id waits on. A
+ * destroyed id stays in memory until they are gone, and tells nothing any more.
+ */
+#ifndef SOFTRDMA_CM_H
+#define SOFTRDMA_CM_H
+
+#include "softrdma/addr.h"
+#include "softrdma/conn.h"
+#include "softrdma/device.h"
+
+enum srd_id_state {
+    SRD_ID_IDLE,
+    SRD_ID_BOUND,
+    SRD_ID_ADDR,
+    SRD_ID_ROUTE,
+    SRD_ID_LISTEN,
+    SRD_ID_CONNECTING,   /* TCP */
+    SRD_ID_REQUEST_SENT, /* MPA Request */
+    SRD_ID_RESPONSE,     /* accepting Reply received, nothing sent since */
+    SRD_ID_INCOMING,     /* waiting for the MPA Request */
+    SRD_ID_REQUEST,      /* the program has it, or is about to */
+    SRD_ID_ACCEPTED,     /* Reply sent; waiting for the first FPDU */
+    SRD_ID_CONNECTED,
+    SRD_ID_OVER,
+};
+
+/* As on InfiniBand, so that what works here works there. */
+enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
+/* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
+enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
+/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes). */
+enum { SRD_CM_REQUEST_MS = 5000, SRD_CM_HALF_OPEN_MAX = 128, SRD_CM_BACKLOG_MAX = 1024 };
+
+struct srd_event_channel {
+    struct rdma_event_channel ibv; /* first */
+    uint8_t padding[128];
+    struct srd_evq q;
+};
+
+struct srd_id {
+    struct rdma_cm_id ibv; /* first */
+    uint8_t padding[512];  /* zero: some callers look behind the public struct */
+    struct lock lock;
+    atomic_uint refs;
+    unsigned generation;
+    enum srd_id_state state;
+    bool destroyed;
+    bool was_connected;
+    bool own_pd; /* ibv.pd was made for the queue pair on the id */
+    bool reuse_addr, af_only;
+    uint8_t tos;
+    struct srd_device *device; /* NULL: not bound to one */
+    int fd;                    /* bound socket, before it goes to conn or source; -1 */
+    struct srd_conn *conn;
+    _Atomic uint32_t unacked; /* events fetched and not acknowledged */
+
+    /* the connection being made */
+    uint32_t qp_num;
+    uint8_t revision;
+    struct srd_mpa_local local;
+    struct srd_mpa_frame request, reply;
+    struct srd_stream_params params;
+
+    /* listening */
+    struct srd_source source;
+    bool listening; /* source is in use */
+    atomic_bool paused;
+    int backlog, queued;
+    struct list_head half_open;
+    int n_half_open;
+
+    /* incoming */
+    struct srd_id *listener; /* a reference, until the request is told */
+    struct list_node half_open_node;
+};
+
+struct srd_cm_event {
+    struct rdma_cm_event ibv; /* first */
+    uint8_t padding[128];
+    struct list_node node;
+    struct srd_id *owner; /* of a request: the listener */
+    uint8_t private_data[256];
+};
+
+static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
+{
+    return (struct srd_id *)id;
+}
+
+/* cm_id.c */
+struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
+void srd_id_ref(struct srd_id *id);
+void srd_id_unref(struct srd_id *id);
+/* Takes id->lock of a call by the program; false with errno EIO in the child of a fork. */
+bool srd_id_enter(struct rdma_cm_id *id);
+/* Drops the lock; 0, or -1 with errno from a positive error. */
+int srd_id_leave(struct rdma_cm_id *id, int error);
+/* Ends an id that has not been shown to the program: rejects its request, if it has one. No lock held. */
+void srd_id_abandon(struct srd_id *id);
+extern const struct srd_conn_owner_ops srd_id_conn_ops;
+
+/*
+ * cm_event.c. srd_cm_event_new: param taken from frame (NULL: none), its limits swapped to the local view.
+ * srd_cm_post: lock of the owner held; without memory (event NULL) an error is logged, and the id will stay silent.
+ */
+struct srd_cm_event *srd_cm_event_new(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
+void srd_cm_tell_locked(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+/* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
+void srd_cm_drop_events(struct srd_id *id);
+
+/* cm_addr.c */
+/* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
+int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
+void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
+/* Options of a connected socket. */
+void srd_cm_tune(int fd);
+/* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */
+bool srd_cm_crc(void);
+
+/* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
+int srd_id_qp_ready(struct srd_id *id);
+/* The queue pair number of a call's parameters; ENOENT-like errors are EINVAL. */
+int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param);
+/* Read limits from a call's parameters (NULL: the most). EINVAL above the device's. */
+int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *param);
+uint32_t srd_id_fpdu_octets(const struct srd_id *id);
+
+/* cm_active.c, cm_passive.c: a connection in startup can go on. Lock held; wants for srd_conn_want after it. */
+unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events);
+unsigned srd_passive_ready_locked(struct srd_id *id);
+/* The request is complete: tell the listener's program, or refuse. No lock held. */
+void srd_passive_tell(struct srd_id *id);
+/* Refuses with a Reply, private data taken from id->reply if set there. */
+void srd_passive_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
+
+/* cm_listen.c */
+void srd_listen_stop(struct srd_id *id); /* no lock held */
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cm_addr.c - addresses of an id: binding and resolving.
+ *
+ * A bound id holds a bound TCP socket, so a port is taken exactly when the kernel says so. SO_REUSEADDR is used as
+ * TCP servers do, for what an earlier connection left in TIME_WAIT: first try without; a socket carries the option
+ * only once it listens or ends, so no two ids share a port unless both were told to (RDMA_OPTION_ID_REUSEADDR).
+ */
+#include "softrdma/cm.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int set_int(int fd, int level, int option, int value)
+{
+    return setsockopt(fd, level, option, &value, sizeof(value)) ? errno : 0;
+}
+
+void srd_cm_tune(int fd)
+{
+    set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    /* A peer that vanished is noticed within a minute, also while nobody has anything to say. */
+    set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+    set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+    set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+bool srd_cm_crc(void)
+{
+    const char *wanted = getenv("NDSPI_SOFT_CRC");
+
+    return wanted && *wanted && strcmp(wanted, "0") != 0;
+}
+
+void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device)
+{
+    id->device = device;
+    id->ibv.verbs = device ? srd_device_shared(device) : NULL;
+    id->ibv.port_num = device ? 1 : 0;
+}
+
+static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
+{
+    int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    int error = 0;
+
+    if (fd < 0)
+        return errno;
+    if (addr->sa_family == AF_INET6)
+        set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, id->af_only || !srd_addr_is_any(addr));
+    if (id->tos)
+        set_int(fd, addr->sa_family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP,
+            addr->sa_family == AF_INET6 ? IPV6_TCLASS : IP_TOS, id->tos);
+    set_int(fd, IPPROTO_TCP, TCP_SYNCNT, 4); /* half a minute */
+    if (reuse)
+        set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (bind(fd, addr, srd_addr_len(addr)))
+        error = errno;
+    if (reuse && !id->reuse_addr) /* nobody joins us here */
+        set_int(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+    if (error)
+        close(fd);
+    else
+        id->fd = fd;
+    return error;
+}
+
+int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
+{
+    socklen_t octets = sizeof(id->ibv.route.addr.src_storage);
+    struct srd_device *device = NULL;
+    char text[SRD_ADDR_TEXT];
+    int error = 0;
+
+    lock_assert_held(&id->lock);
+    if (!srd_addr_is_any(addr)) {
+        device = srd_device_by_addr(addr);
+        error = device ? 0 : EADDRNOTAVAIL;
+    }
+    if (!error)
+        error = try_bind(id, addr, id->reuse_addr);
+    if (error == EADDRINUSE && !id->reuse_addr)
+        error = try_bind(id, addr, true);
+    if (error) {
+        log_write(LOG_INFO, LOG_CM, "bind to %s: %s%s", srd_addr_text(addr, text), strerror(error),
+            error == EADDRNOTAVAIL ? "; is it an address of the device?" : "");
+        return error;
+    }
+    if (getsockname(id->fd, &id->ibv.route.addr.src_addr, &octets))
+        return errno;
+    srd_id_set_device_locked(id, device);
+    return device && !id->ibv.verbs ? ENOMEM : 0;
+}
+
+int srd_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    int error;
+
+    if (!addr || !srd_addr_len(addr)) {
+        errno = addr ? EAFNOSUPPORT : EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    error = id->state == SRD_ID_IDLE ? srd_id_bind_locked(id, addr) : EINVAL;
+    if (!error)
+        id->state = SRD_ID_BOUND;
+    return srd_id_leave(ibv, error);
+}
+
+/* The local address the kernel would use towards dst; port 0. Positive errno or 0. */
+static int route_source(const struct sockaddr *dst, struct sockaddr_storage *src)
+{
+    socklen_t octets = sizeof(*src);
+    int fd = socket(dst->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP);
+    int error = 0;
+
+    if (fd < 0)
+        return errno;
+    if (connect(fd, dst, srd_addr_len(dst)) || getsockname(fd, (struct sockaddr *)src, &octets))
+        error = errno;
+    close(fd);
+    if (!error)
+        srd_addr_set_port((struct sockaddr *)src, 0);
+    return error;
+}
+
+/* The wildcard as destination is this host: the id's own address, or loopback. */
+static void concrete(const struct srd_id *id, struct sockaddr *dst)
+{
+    const struct sockaddr *own = &id->ibv.route.addr.src_addr;
+    __be16 port = srd_addr_port(dst);
+
+    if (own->sa_family == dst->sa_family && !srd_addr_is_any(own))
+        memcpy(dst, own, srd_addr_len(own));
+    else if (dst->sa_family == AF_INET)
+        ((struct sockaddr_in *)dst)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    else
+        ((struct sockaddr_in6 *)dst)->sin6_addr = in6addr_loopback;
+    srd_addr_set_port(dst, port);
+}
+
+/* Binds the id to an address towards dst, keeping a port that it has. Positive errno or 0. */
+static int bind_towards(struct srd_id *id, const struct sockaddr *dst)
+{
+    struct sockaddr_storage src;
+    int error;
+
+    if (id->state == SRD_ID_BOUND && id->device)
+        return 0; /* connect finds out whether it can be reached from there */
+    error = route_source(dst, &src);
+    if (error)
+        return error;
+    if (id->state == SRD_ID_BOUND) {
+        /* Bound to a port only: the same port, on the address the route gives. */
+        srd_addr_set_port((struct sockaddr *)&src, srd_get_src_port(&id->ibv));
+        close(id->fd);
+        id->fd = -1;
+        id->state = SRD_ID_IDLE;
+    }
+    return srd_id_bind_locked(id, (struct sockaddr *)&src);
+}
+
+static int resolve(struct srd_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+{
+    struct sockaddr_storage to;
+    char text[SRD_ADDR_TEXT];
+    int error = 0;
+
+    if (id->state != SRD_ID_IDLE && id->state != SRD_ID_BOUND)
+        return EINVAL;
+    if (src && id->state == SRD_ID_IDLE) {
+        if (src->sa_family != dst->sa_family)
+            return EINVAL;
+        error = srd_id_bind_locked(id, src);
+        if (error)
+            return error;
+        id->state = SRD_ID_BOUND;
+    }
+    if (id->state == SRD_ID_BOUND && id->ibv.route.addr.src_addr.sa_family != dst->sa_family)
+        return EINVAL;
+    memset(&to, 0, sizeof(to));
+    memcpy(&to, dst, srd_addr_len(dst));
+    if (srd_addr_is_any(dst))
+        concrete(id, (struct sockaddr *)&to);
+    error = bind_towards(id, (struct sockaddr *)&to);
+    if (error == EADDRINUSE || error == EMFILE || error == ENFILE || error == ENOMEM)
+        return error;
+    if (error) {
+        log_write(LOG_INFO, LOG_CM, "no way to %s: %s", srd_addr_text((struct sockaddr *)&to, text),
+            strerror(error));
+        srd_cm_tell_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -error, NULL);
+        return 0;
+    }
+    memcpy(&id->ibv.route.addr.dst_storage, &to, sizeof(id->ibv.route.addr.dst_storage));
+    id->state = SRD_ID_ADDR;
+    srd_cm_tell_locked(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    return 0;
+}
+
+int srd_resolve_addr(
+    struct rdma_cm_id *ibv, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
+{
+    (void)timeout_ms; /* the routing table answers at once */
+    if (!dst_addr || !srd_addr_len(dst_addr) || (src_addr && !srd_addr_len(src_addr))) {
+        errno = dst_addr ? EAFNOSUPPORT : EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    return srd_id_leave(ibv, resolve(srd_id_from(ibv), src_addr, dst_addr));
+}
+
+int srd_resolve_route(struct rdma_cm_id *ibv, int timeout_ms)
+{
+    struct srd_id *id = srd_id_from(ibv);
+
+    (void)timeout_ms;
+    if (!srd_id_enter(ibv))
+        return -1;
+    if (id->state != SRD_ID_ADDR)
+        return srd_id_leave(ibv, EINVAL);
+    id->state = SRD_ID_ROUTE;
+    srd_cm_tell_locked(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    return srd_id_leave(ibv, 0);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* cm_event.c - event channels of the connection manager, and what is told on them. */
+#include "softrdma/cm.h"
+
+#include "util/futex.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct srd_event_channel *channel_from(struct rdma_event_channel *channel)
+{
+    return (struct srd_event_channel *)channel;
+}
+
+struct rdma_event_channel *srd_create_event_channel(void)
+{
+    struct srd_event_channel *channel = calloc(1, sizeof(*channel));
+    int error;
+
+    if (!channel)
+        return NULL;
+    error = srd_evq_init(&channel->q, "softrdma event channel");
+    if (error) {
+        free(channel);
+        errno = -error;
+        return NULL;
+    }
+    channel->ibv.fd = channel->q.fd;
+    return &channel->ibv;
+}
+
+void srd_destroy_event_channel(struct rdma_event_channel *ibv)
+{
+    struct srd_event_channel *channel = channel_from(ibv);
+
+    if (!list_empty(&channel->q.queue))
+        log_write(
+            LOG_WARN, LOG_CM, "destroy_event_channel: events are queued; destroy the ids first");
+    srd_evq_fini(&channel->q);
+    free(channel);
+}
+
+static uint8_t limit_octet(uint16_t limit, bool known)
+{
+    if (!known || limit == SRD_MPA_READS_AUTO)
+        return SRD_MAX_RD_ATOM;
+    return limit > UINT8_MAX ? UINT8_MAX : (uint8_t)limit;
+}
+
+struct srd_cm_event *srd_cm_event_new(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame)
+{
+    struct srd_cm_event *event = calloc(1, sizeof(*event));
+    struct rdma_conn_param *param;
+
+    if (!event)
+        return NULL;
+    list_node_init(&event->node);
+    event->owner = id;
+    event->ibv.id = &id->ibv;
+    event->ibv.event = type;
+    event->ibv.status = status;
+    if (!frame)
+        return event;
+    param = &event->ibv.param.conn;
+    param->private_data_len =
+        frame->private_octets > UINT8_MAX ? UINT8_MAX : (uint8_t)frame->private_octets;
+    memcpy(event->private_data, frame->private_data, param->private_data_len);
+    param->private_data = param->private_data_len ? event->private_data : NULL;
+    /* What the peer wants to read is what is served here, and the other way round. */
+    param->responder_resources = limit_octet(frame->ord, frame->enhanced);
+    param->initiator_depth = limit_octet(frame->ird, frame->enhanced);
+    param->rnr_retry_count = 7;
+    return event;
+}
+
+void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event)
+{
+    struct srd_event_channel *channel = channel_from(owner->ibv.channel);
+
+    lock_assert_held(&owner->lock);
+    if (!event) {
+        log_write(LOG_ERROR, LOG_CM, "no memory for an event; an id stays without news");
+        return;
+    }
+    event->owner = owner;
+    lock_acquire(&channel->q.lock);
+    srd_evq_push_locked(&channel->q, &event->node);
+    lock_release(&channel->q.lock);
+}
+
+void srd_cm_tell_locked(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame)
+{
+    if (!id->destroyed)
+        srd_cm_post_locked(id, srd_cm_event_new(id, type, status, frame));
+}
+
+static void take(struct srd_evq *q, struct list_node *node, void *arg)
+{
+    struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
+
+    (void)q;
+    atomic_fetch_add_explicit(&event->owner->unacked, 1, memory_order_relaxed);
+    *(struct rdma_cm_event **)arg = &event->ibv;
+}
+
+int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **ibv)
+{
+    struct srd_cm_event *event;
+
+    if (srd_evq_get(&channel_from(channel)->q, take, ibv))
+        return -1;
+    event = (struct srd_cm_event *)*ibv;
+    if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        /* The listener lives: this event of it is not acknowledged yet. */
+        lock_acquire(&event->owner->lock);
+        event->owner->queued--;
+        lock_release(&event->owner->lock);
+    }
+    return 0;
+}
+
+int srd_ack_cm_event(struct rdma_cm_event *ibv)
+{
+    struct srd_cm_event *event = (struct srd_cm_event *)ibv;
+    struct srd_id *owner;
+
+    if (!event) {
+        errno = EINVAL;
+        return -1;
+    }
+    owner = event->owner;
+    free(event);
+    /* At zero the id may be gone at once: only the address is used then. */
+    if (atomic_fetch_sub_explicit(&owner->unacked, 1, memory_order_release) == 1)
+        futex_wake(&owner->unacked, INT_MAX);
+    return 0;
+}
+
+static void await_acks(struct srd_id *id)
+{
+    uint32_t unacked;
+
+    while ((unacked = atomic_load_explicit(&id->unacked, memory_order_acquire)) != 0)
+        futex_wait(&id->unacked, unacked, NULL);
+}
+
+/* The events of one id, off the queue they are on. */
+static void collect(
+    struct srd_event_channel *channel, struct srd_id *owner, struct list_head *events)
+{
+    list_init(events);
+    lock_acquire(&channel->q.lock);
+    list_for_each_safe (&channel->q.queue, node) {
+        if (list_entry(node, struct srd_cm_event, node)->owner == owner) {
+            list_del(node);
+            list_add_tail(events, node);
+        }
+    }
+    srd_evq_settle_locked(&channel->q);
+    lock_release(&channel->q.lock);
+}
+
+void srd_cm_drop_events(struct srd_id *id)
+{
+    struct list_head events;
+    struct list_node *node;
+
+    collect(channel_from(id->ibv.channel), id, &events);
+    while ((node = list_pop(&events)) != NULL) {
+        struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
+        if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+            srd_id_abandon(srd_id_from(event->ibv.id));
+        free(event);
+    }
+    await_acks(id);
+}
+
+int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    struct list_head events;
+    struct list_node *node;
+
+    if (!channel) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    /* New events go to the new channel behind the old ones: the lock is held until those are there. */
+    collect(channel_from(id->ibv.channel), id, &events);
+    id->ibv.channel = channel;
+    while ((node = list_pop(&events)) != NULL) {
+        struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
+        if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+            event->ibv.id->channel = channel;
+        srd_cm_post_locked(id, event);
+    }
+    lock_release(&id->lock);
+    await_acks(id);
+    return 0;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cm_passive.c - the accepting side: MPA Request, the program's decision, Reply, and the first FPDU, which is what
+ * establishes.
+ *
+ * An active program may still refuse after it has seen the Reply. Then the stream ends before any FPDU; a softrdma
+ * peer sends its private data before that, in a frame shaped like a Reply with another key.
+ */
+#include "softrdma/cm.h"
+
+#include "softrdma/qp.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "MPA ID Rej Frame": differs from the Reply's key in one octet; no first FPDU of a soft peer begins so. */
+enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
+static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
+
+void srd_passive_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets)
+{
+    uint8_t frame[SRD_MPA_FRAME_MAX];
+
+    lock_assert_held(&id->lock);
+    id->state = SRD_ID_OVER;
+    if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
+        return;
+    srd_mpa_refuse(&id->request, NULL, &id->reply);
+    id->reply.private_octets = octets;
+    if (octets)
+        memcpy(id->reply.private_data, private_data, octets);
+    if (srd_conn_send(id->conn, frame, srd_mpa_encode(&id->reply, frame)))
+        srd_conn_close(id->conn);
+    else
+        srd_conn_linger(id->conn);
+}
+
+static void drop_locked(struct srd_id *id, const char *why)
+{
+    char text[SRD_ADDR_TEXT];
+
+    log_write(LOG_INFO, LOG_CM, "connection from %s: %s; closed",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text), why);
+    id->state = SRD_ID_OVER;
+    srd_conn_close(id->conn);
+}
+
+static void receive_request_locked(struct srd_id *id)
+{
+    ssize_t got = srd_conn_fill(id->conn);
+    struct srd_mpa_local probe = {
+        .ird = SRD_MAX_RD_ATOM, .ord = SRD_MAX_RD_ATOM, .ird_max = SRD_MAX_RD_ATOM
+    };
+    int taken;
+
+    if (got == -EAGAIN)
+        return;
+    if (got <= 0) {
+        drop_locked(id, "ended before its MPA request");
+        return;
+    }
+    taken = srd_mpa_decode(&id->request, false, id->conn->in, id->conn->in_octets);
+    if (!taken)
+        return;
+    if (taken < 0) {
+        drop_locked(id, "does not speak MPA");
+        return;
+    }
+    if ((size_t)taken < id->conn->in_octets) {
+        drop_locked(id, "sent more than its MPA request");
+        return;
+    }
+    id->conn->in_octets = 0;
+    srd_source_deadline(&id->conn->source, UINT64_MAX);
+    if (srd_mpa_accept(&id->request, &probe, &id->reply, &id->params) != SRD_MPA_AGREED) {
+        char text[SRD_ADDR_TEXT];
+        log_write(LOG_WARN, LOG_CM,
+            "connection from %s demands MPA markers, which are not provided; rejected",
+            srd_addr_text(&id->ibv.route.addr.dst_addr, text));
+        srd_passive_refuse_locked(id, NULL, 0);
+        return;
+    }
+    id->state = SRD_ID_REQUEST;
+}
+
+void srd_passive_tell(struct srd_id *id)
+{
+    struct srd_id *listener;
+    struct srd_cm_event *event = NULL;
+    bool request, listed = false, refused = false;
+
+    lock_acquire(&id->lock);
+    listener = id->listener;
+    id->listener = NULL;
+    request = id->state == SRD_ID_REQUEST;
+    if (request)
+        event = srd_cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &id->request);
+    lock_release(&id->lock);
+    if (!listener) {
+        free(event);
+        return;
+    }
+    lock_acquire(&listener->lock);
+    if (list_linked(&id->half_open_node)) {
+        list_del(&id->half_open_node);
+        listener->n_half_open--;
+        listed = true;
+    }
+    refused = request && (listener->destroyed || !event || listener->queued >= listener->backlog);
+    if (request && !refused) {
+        listener->queued++;
+        event->ibv.listen_id = &listener->ibv;
+        id->ibv.channel = listener->ibv.channel;
+        id->ibv.context = listener->ibv.context;
+        srd_id_ref(id); /* the program's, by way of the event */
+        srd_cm_post_locked(listener, event);
+    }
+    lock_release(&listener->lock);
+    if (refused) {
+        log_write(LOG_WARN, LOG_CM, "a connection request was rejected: the listener is %s",
+            listener->destroyed ? "gone" : "not served fast enough, its backlog is full");
+        free(event);
+        lock_acquire(&id->lock);
+        if (id->state == SRD_ID_REQUEST)
+            srd_passive_refuse_locked(id, NULL, 0);
+        lock_release(&id->lock);
+    }
+    if (listed)
+        srd_id_unref(id);
+    srd_id_unref(listener);
+}
+
+static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
+{
+    id->state = SRD_ID_OVER;
+    srd_conn_close(id->conn);
+    srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
+}
+
+/* Behind the Reply: 1 = a reject frame, whole, in id->reply; 0 = part of one; -1 = no reject frame. */
+static int reject_frame_locked(struct srd_id *id)
+{
+    struct srd_conn *conn = id->conn;
+    size_t seen = conn->in_octets < KEY_OCTETS ? conn->in_octets : KEY_OCTETS;
+    int taken;
+
+    if (!id->params.soft_peer || memcmp(conn->in, reject_key, seen) != 0)
+        return -1;
+    if (seen < KEY_OCTETS)
+        return 0;
+    conn->in[KEY_AT] = KEY_REPLY;
+    taken = srd_mpa_decode(&id->reply, true, conn->in, conn->in_octets);
+    conn->in[KEY_AT] = KEY_REJECT;
+    if (taken < 0)
+        id->reply.private_octets = 0;
+    return taken ? 1 : 0;
+}
+
+static unsigned first_fpdu_locked(struct srd_id *id)
+{
+    ssize_t got = srd_conn_fill(id->conn);
+    unsigned wants = 0;
+    int error;
+
+    if (got == -EAGAIN)
+        return 0;
+    if (got <= 0) {
+        refused_locked(id, NULL);
+        return 0;
+    }
+    switch (reject_frame_locked(id)) {
+    case 0: return 0;
+    case 1: refused_locked(id, &id->reply); return 0;
+    default: break;
+    }
+    id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
+    error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
+    if (error) {
+        log_write(LOG_WARN, LOG_CM,
+            "queue pair 0x%x cannot take its connection: %s; accept with one in RTR or RTS",
+            id->qp_num, strerror(error));
+        id->state = SRD_ID_OVER;
+        srd_conn_close(id->conn);
+        srd_cm_tell_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
+        return 0;
+    }
+    if (!id->params.rtr_expected) /* the peer shows itself by its first message */
+        wants |= SRD_STREAM_ESTABLISHED;
+    return wants;
+}
+
+unsigned srd_passive_ready_locked(struct srd_id *id)
+{
+    lock_assert_held(&id->lock);
+    switch (id->state) {
+    case SRD_ID_INCOMING: receive_request_locked(id); return 0;
+    case SRD_ID_REQUEST:
+        /* The peer waits for the Reply: whatever shows now is its end. Accept will say so. */
+        if (srd_conn_fill(id->conn) != -EAGAIN)
+            drop_locked(id, "went away before it was answered");
+        return 0;
+    case SRD_ID_ACCEPTED:
+        if (srd_conn_flush(id->conn)) {
+            refused_locked(id, NULL);
+            return 0;
+        }
+        return first_fpdu_locked(id);
+    default: return 0;
+    }
+}
+
+static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param, uint8_t octets)
+{
+    uint8_t frame[SRD_MPA_FRAME_MAX];
+    int error;
+
+    if (id->state != SRD_ID_REQUEST)
+        return id->state == SRD_ID_OVER ? ECONNRESET : EINVAL;
+    error = srd_id_pick_qp_locked(id, param);
+    if (!error)
+        error = srd_id_pick_limits_locked(id, param);
+    if (!error)
+        error = srd_id_qp_ready(id);
+    if (error)
+        return error;
+    srd_mpa_accept(
+        &id->request, &id->local, &id->reply, &id->params); /* agreed: seen when it came */
+    id->reply.private_octets = octets;
+    if (octets)
+        memcpy(id->reply.private_data, param->private_data, octets);
+    id->state = SRD_ID_ACCEPTED;
+    error = -srd_conn_send(id->conn, frame, srd_mpa_encode(&id->reply, frame));
+    if (error) {
+        id->state = SRD_ID_OVER;
+        srd_conn_close(id->conn);
+    }
+    return error;
+}
+
+int srd_accept(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
+{
+    uint8_t octets = param && param->private_data ? param->private_data_len : 0;
+
+    if (octets > SRD_CM_ACCEPT_PRIVATE) {
+        log_write(LOG_INFO, LOG_CM, "accept: %u octets of private data, the limit is %d", octets,
+            SRD_CM_ACCEPT_PRIVATE);
+        errno = EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    return srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets));
+}
+
+/* After an accepting Reply: the peer sees the stream end before any FPDU. */
+static void refuse_response_locked(struct srd_id *id, const void *private_data, uint8_t octets)
+{
+    uint8_t frame[SRD_MPA_FRAME_MAX];
+
+    id->state = SRD_ID_OVER;
+    if (id->params.soft_peer) {
+        srd_mpa_refuse(&id->request, NULL, &id->reply);
+        id->reply.private_octets = octets;
+        memcpy(id->reply.private_data, private_data, octets);
+        size_t count = srd_mpa_encode(&id->reply, frame);
+        frame[KEY_AT] = KEY_REJECT;
+        if (srd_conn_send(id->conn, frame, count)) {
+            srd_conn_close(id->conn);
+            return;
+        }
+    }
+    srd_conn_linger(id->conn);
+}
+
+int srd_reject(struct rdma_cm_id *ibv, const void *private_data, uint8_t private_data_len)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    uint8_t octets = private_data ? private_data_len : 0;
+    int error = 0;
+
+    if (octets > SRD_CM_REJECT_PRIVATE) {
+        log_write(LOG_INFO, LOG_CM, "reject: %u octets of private data, the limit is %d", octets,
+            SRD_CM_REJECT_PRIVATE);
+        errno = EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    if (id->state == SRD_ID_REQUEST)
+        srd_passive_refuse_locked(id, private_data, octets);
+    else if (id->state == SRD_ID_RESPONSE)
+        refuse_response_locked(id, private_data ? private_data : "", octets);
+    else
+        error = id->state == SRD_ID_OVER ? ECONNRESET : EINVAL;
+    return srd_id_leave(ibv, error);
+}
