@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwarder: socket addresses, and the Windows base. */
-#include <wincompat/socket.h>
+/* Forwarder: socket addresses, Winsock functions, and the Windows base. */
+#include <wincompat/winsock.h>

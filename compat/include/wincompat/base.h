@@ -13,5 +13,6 @@
 #include <wincompat/overlapped.h>
 #include <wincompat/interlocked.h>
 #include <wincompat/handle.h>
+#include <wincompat/system.h>
 
 #endif

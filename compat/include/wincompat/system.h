@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* system.h - clocks, system information, heaps, virtual memory, critical sections. */
+#ifndef WINCOMPAT_SYSTEM_H
+#define WINCOMPAT_SYSTEM_H
+
+#include <wincompat/error.h>
+
+#include <pthread.h>
+
+WINCOMPAT_BEGIN
+
+/* clocks */
+
+WINOBJ_API BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *count);
+WINOBJ_API BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *counts_per_second);
+WINOBJ_API DWORD WINAPI GetTickCount(void);
+WINOBJ_API ULONGLONG WINAPI GetTickCount64(void);
+WINOBJ_API void WINAPI GetSystemTimeAsFileTime(LPFILETIME time);
+WINOBJ_API BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user);
+
+/* system information */
+
+#define PROCESSOR_ARCHITECTURE_INTEL   0
+#define PROCESSOR_ARCHITECTURE_ARM     5
+#define PROCESSOR_ARCHITECTURE_AMD64   9
+#define PROCESSOR_ARCHITECTURE_ARM64   12
+#define PROCESSOR_ARCHITECTURE_UNKNOWN 0xFFFF
+
+typedef struct _SYSTEM_INFO {
+    __extension__ union {
+        DWORD dwOemId;
+        __extension__ struct {
+            WORD wProcessorArchitecture;
+            WORD wReserved;
+        };
+    };
+    DWORD dwPageSize;
+    LPVOID lpMinimumApplicationAddress;
+    LPVOID lpMaximumApplicationAddress;
+    DWORD_PTR dwActiveProcessorMask;
+    DWORD dwNumberOfProcessors;
+    DWORD dwProcessorType;
+    DWORD dwAllocationGranularity;
+    WORD wProcessorLevel;
+    WORD wProcessorRevision;
+} SYSTEM_INFO, *LPSYSTEM_INFO;
+
+WINOBJ_API void WINAPI GetSystemInfo(LPSYSTEM_INFO info);
+
+/* heaps */
+
+#define HEAP_NO_SERIALIZE 0x1
+#define HEAP_ZERO_MEMORY  0x8
+WINOBJ_API HANDLE WINAPI GetProcessHeap(void);
+WINOBJ_API HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size);
+WINOBJ_API BOOL WINAPI HeapDestroy(HANDLE heap);
+WINOBJ_API LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T size);
+WINOBJ_API LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T size);
+WINOBJ_API BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID memory);
+WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
+
+/* virtual memory */
+
+#define MEM_COMMIT        0x1000
+#define MEM_RESERVE       0x2000
+#define MEM_DECOMMIT      0x4000
+#define MEM_RELEASE       0x8000
+#define PAGE_NOACCESS          0x01
+#define PAGE_READONLY          0x02
+#define PAGE_READWRITE         0x04
+#define PAGE_EXECUTE           0x10
+#define PAGE_EXECUTE_READ      0x20
+#define PAGE_EXECUTE_READWRITE 0x40
+WINOBJ_API LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection);
+WINOBJ_API BOOL WINAPI VirtualFree(LPVOID address, SIZE_T size, DWORD type);
+
+/* critical sections */
+
+typedef struct _RTL_CRITICAL_SECTION {
+    pthread_mutex_t Mutex;
+} CRITICAL_SECTION, *PCRITICAL_SECTION, *LPCRITICAL_SECTION;
+
+WINOBJ_API void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section);
+WINOBJ_API BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spin_count);
+WINOBJ_API void WINAPI EnterCriticalSection(LPCRITICAL_SECTION section);
+WINOBJ_API BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section);
+WINOBJ_API void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section);
+WINOBJ_API void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section);
+
+WINCOMPAT_END
+
+#endif

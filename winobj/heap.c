@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.c - heaps: malloc with a header, so that a heap can be destroyed with all that is in it and a block knows its
+ * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows.
+ */
+#include <windows.h>
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdlib.h>
+
+struct heap {
+    struct list_node link;  /* heaps */
+    struct list_head blocks; /* of a private heap */
+    struct lock lock;
+};
+
+struct block {
+    struct list_node link; /* blocks of a private heap */
+    struct heap *heap;
+    size_t size;
+    _Alignas(16) unsigned char data[];
+};
+
+/* The process heap's blocks are on no list: nothing ever has to find them all. */
+static struct heap process_heap;
+static struct list_head heaps = { { &heaps.n, &heaps.n } };
+static struct lock heaps_lock = LOCK_INIT(LOCK_WIN_HANDLES, "heaps");
+
+/* The heap behind a handle; NULL with ERROR_INVALID_HANDLE. */
+static struct heap *heap_of(HANDLE handle)
+{
+    struct heap *found = NULL;
+
+    if (handle == &process_heap)
+        return &process_heap;
+    lock_acquire(&heaps_lock);
+    list_for_each (&heaps, node)
+        if (list_entry(node, struct heap, link) == handle)
+            found = handle;
+    lock_release(&heaps_lock);
+    if (!found)
+        SetLastError(ERROR_INVALID_HANDLE);
+    return found;
+}
+
+static void block_link(struct heap *heap, struct block *block)
+{
+    block->heap = heap;
+    if (heap == &process_heap)
+        return;
+    lock_acquire(&heap->lock);
+    list_add_tail(&heap->blocks, &block->link);
+    lock_release(&heap->lock);
+}
+
+static void block_unlink(struct heap *heap, struct block *block)
+{
+    if (heap == &process_heap)
+        return;
+    lock_acquire(&heap->lock);
+    list_del(&block->link);
+    lock_release(&heap->lock);
+}
+
+/* GetProcessHeap - the heap that is always there. */
+HANDLE WINAPI GetProcessHeap(void)
+{
+    return &process_heap;
+}
+
+/*
+ * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE; sizes: hints; a maximum is not enforced and must be 0.
+ * Returns NULL with ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY.
+ */
+HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
+{
+    struct heap *heap;
+
+    (void)initial_size;
+    if ((flags & ~(DWORD)HEAP_NO_SERIALIZE) || maximum_size) {
+        SetLastError(maximum_size ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    if (!(heap = calloc(1, sizeof(*heap)))) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    list_init(&heap->blocks);
+    lock_init(&heap->lock, LOCK_WIN_HANDLES, "heap");
+    lock_acquire(&heaps_lock);
+    list_add_tail(&heaps, &heap->link);
+    lock_release(&heaps_lock);
+    return heap;
+}
+
+/* HeapDestroy - frees a heap and every block in it. Errors: ERROR_INVALID_HANDLE (also for the process heap). */
+BOOL WINAPI HeapDestroy(HANDLE handle)
+{
+    struct heap *heap = heap_of(handle);
+    struct list_node *node;
+
+    if (!heap || heap == &process_heap) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    lock_acquire(&heaps_lock);
+    list_del(&heap->link);
+    lock_release(&heaps_lock);
+    while ((node = list_pop(&heap->blocks)))
+        free(list_entry(node, struct block, link));
+    free(heap);
+    return TRUE;
+}
+
+/* HeapAlloc - size bytes; HEAP_ZERO_MEMORY clears them. NULL: no memory, or no such heap (ERROR_INVALID_HANDLE). */
+LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
+{
+    struct heap *heap = heap_of(handle);
+    struct block *block = NULL;
+
+    if (!heap)
+        return NULL;
+    if (size <= SIZE_MAX - sizeof(*block))
+        block = flags & HEAP_ZERO_MEMORY ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
+    if (!block) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    block->size = size;
+    block_link(heap, block);
+    return block->data;
+}
+
+/* The block of this heap that begins at memory; NULL with ERROR_INVALID_PARAMETER when it is another heap's. */
+static struct block *block_of(struct heap *heap, const void *memory)
+{
+    struct block *block = (struct block *)((char *)(uintptr_t)memory - offsetof(struct block, data));
+
+    if (memory && block->heap == heap)
+        return block;
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return NULL;
+}
+
+/* HeapReAlloc - changes a block's size, moving it if need be; HEAP_ZERO_MEMORY clears what is new. NULL: as it was. */
+LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size)
+{
+    struct heap *heap = heap_of(handle);
+    struct block *block = heap ? block_of(heap, memory) : NULL, *moved = NULL;
+    size_t before;
+
+    if (!block)
+        return NULL;
+    before = block->size;
+    block_unlink(heap, block);
+    if (size <= SIZE_MAX - sizeof(*block))
+        moved = realloc(block, sizeof(*block) + size);
+    block_link(heap, moved ? moved : block);
+    if (!moved) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    moved->size = size;
+    if ((flags & HEAP_ZERO_MEMORY) && size > before)
+        memset(moved->data + before, 0, size - before);
+    return moved->data;
+}
+
+/* HeapFree - NULL is fine. Errors: ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another heap's block). */
+BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
+{
+    struct heap *heap = heap_of(handle);
+    struct block *block;
+
+    (void)flags;
+    if (!heap)
+        return FALSE;
+    if (!memory)
+        return TRUE;
+    if (!(block = block_of(heap, memory)))
+        return FALSE;
+    block_unlink(heap, block);
+    free(block);
+    return TRUE;
+}
+
+/* HeapSize - the size a block was asked with; (SIZE_T)-1 with the errors of HeapFree. */
+SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
+{
+    struct heap *heap = heap_of(handle);
+    struct block *block = heap ? block_of(heap, memory) : NULL;
+
+    (void)flags;
+    return block ? block->size : (SIZE_T)-1;
+}
