@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 static struct {
-    struct lock lock; /* LOCK_SRD_CM; opening the shared contexts */
+    struct lock lock; /* LOCK_SRD_LOOP; opening the shared contexts */
     struct srd_device *devices;
     int count;
-} all = { .lock = LOCK_INIT(LOCK_SRD_CM, "softrdma devices") };
+} all = { .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma devices") };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -94,7 +94,7 @@ static void parse_device(char *text)
 
 void srd_devices_forked(void)
 {
-    lock_init(&all.lock, LOCK_SRD_CM, "softrdma devices");
+    lock_init(&all.lock, LOCK_SRD_LOOP, "softrdma devices");
     for (int i = 0; i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
         /* What the tables held was the parent's. Its memory stays: objects in it may still be given

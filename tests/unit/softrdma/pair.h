@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* pair.h - two ends of the device in one process, for tests: open, connect over an address, post, fetch. */
+#ifndef TESTS_SOFTRDMA_PAIR_H
+#define TESTS_SOFTRDMA_PAIR_H
+
+#include "softrdma/softrdma.h"
+
+#include <stdint.h>
+
+enum { END_MEMORY = 1 << 20, END_DEPTH = 256, DEADLINE_MS = 10000 };
+
+struct end {
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq *cq;
+    struct ibv_qp *qp;
+    struct ibv_mr *mr;
+    uint8_t *memory;
+    struct rdma_event_channel *events;
+    struct rdma_cm_id *id;
+};
+
+struct pair {
+    struct end active, passive;
+    struct rdma_cm_id *listener;
+    struct sockaddr_storage address; /* where the listener is */
+};
+
+uint64_t test_now_ms(void);
+
+/* A numeric address and port. */
+void test_address(const char *host, uint16_t port, struct sockaddr_storage *out);
+
+void end_open(struct end *end);
+void end_make_qp(struct end *end);
+void end_close(struct end *end);
+
+/* The next event, of the kind expected, before the deadline; to be acknowledged by srd_ack_cm_event. */
+struct rdma_cm_event *test_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
+/* The same, acknowledged; returns its status. */
+int test_event_done(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
+
+/* Moves a queue pair to RTS by the attributes of its id. */
+void end_to_rts(struct end *end);
+/* Address and route of an active id to where the listener is. */
+void end_resolve(struct end *end, struct sockaddr_storage *address);
+void pair_listen(struct pair *pair, const char *host);
+void pair_connect(struct pair *pair, const char *host); /* all of it, both established */
+void pair_close(struct pair *pair);
+
+/* Polls until count completions came; fails after the deadline. */
+void test_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+/* One request over [offset, offset + octets) of the end's memory. */
+void end_recv(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets);
+void end_post(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,
+    uint32_t octets, struct end *peer, size_t peer_offset, unsigned flags);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections end to end: establish, move data each way, refuse, disconnect; over IPv4 and IPv6. */
+#include "pair.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void move_data(const char *host)
+{
+    struct pair pair;
+    struct ibv_wc wc[2];
+
+    pair_connect(&pair, host);
+    memcpy(pair.active.memory, "from active", 12);
+    end_recv(&pair.passive, 7, 100, 64);
+    end_post(&pair.active, IBV_WR_SEND, 8, 0, 12, NULL, 0, 0);
+    test_poll(pair.passive.cq, 1, wc);
+    assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+    assert_int_equal(wc[0].opcode, IBV_WC_RECV);
+    assert_int_equal(wc[0].wr_id, 7);
+    assert_int_equal(wc[0].byte_len, 12);
+    assert_memory_equal(pair.passive.memory + 100, "from active", 12);
+    test_poll(pair.active.cq, 1, wc);
+    assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+    assert_int_equal(wc[0].opcode, IBV_WC_SEND);
+    assert_int_equal(wc[0].wr_id, 8);
+
+    memset(pair.passive.memory + 4096, 0x5a, 500000);
+    end_post(&pair.passive, IBV_WR_RDMA_WRITE, 9, 4096, 500000, &pair.active, 8192, 0);
+    test_poll(pair.passive.cq, 1, wc);
+    assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+    assert_int_equal(wc[0].opcode, IBV_WC_RDMA_WRITE);
+    assert_memory_equal(pair.passive.memory + 4096, pair.active.memory + 8192, 500000);
+
+    memset(pair.passive.memory, 0x3c, 4096);
+    end_post(&pair.active, IBV_WR_RDMA_READ, 10, 16384, 4096, &pair.passive, 0, 0);
+    test_poll(pair.active.cq, 1, wc);
+    assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+    assert_int_equal(wc[0].opcode, IBV_WC_RDMA_READ);
+    assert_memory_equal(pair.active.memory + 16384, pair.passive.memory, 4096);
+    pair_close(&pair);
+}
+
+static void data_moves_over_ipv4(void **state)
+{
+    (void)state;
+    move_data("127.0.0.1");
+}
+
+static void data_moves_over_ipv6(void **state)
+{
+    (void)state;
+    move_data("::1");
+}
+
+static void disconnect_flushes_both_and_tells_both(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc[2];
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    end_recv(&pair.active, 1, 0, 64);
+    end_recv(&pair.passive, 2, 0, 64);
+    assert_int_equal(srd_disconnect(pair.active.id), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    /* Flushed no later than told. */
+    assert_int_equal(ibv_poll_cq(pair.passive.cq, 2, wc), 1);
+    assert_int_equal(wc[0].wr_id, 2);
+    assert_int_equal(wc[0].status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(ibv_poll_cq(pair.active.cq, 2, wc), 1);
+    assert_int_equal(wc[0].wr_id, 1);
+    assert_int_equal(wc[0].status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(srd_disconnect(pair.passive.id), 0); /* twice is harmless */
+    pair_close(&pair);
+}
+
+static void destroyed_id_disconnects_its_peer(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    assert_int_equal(srd_destroy_id(pair.active.id), 0);
+    pair.active.id = NULL;
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    pair_close(&pair);
+}
+
+static void destroyed_queue_pair_disconnects_its_peer(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    assert_int_equal(srd_destroy_qp(pair.active.qp), 0);
+    pair.active.qp = NULL;
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    pair_close(&pair);
+}
+
+static void private_data_and_limits_arrive(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 3, .initiator_depth = 5 };
+    uint8_t request[56], reply[148];
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    memset(request, 'q', sizeof(request));
+    memset(reply, 'p', sizeof(reply));
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_make_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    param.qp_num = pair.active.qp->qp_num;
+    param.private_data = request;
+    param.private_data_len = 57;
+    assert_int_equal(srd_connect(pair.active.id, &param), -1);
+    assert_int_equal(errno, EINVAL);
+    param.private_data_len = 56;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_int_equal(event->param.conn.private_data_len, 56);
+    assert_memory_equal(event->param.conn.private_data, request, 56);
+    assert_int_equal(event->param.conn.responder_resources, 5);
+    assert_int_equal(event->param.conn.initiator_depth, 3);
+    assert_ptr_equal(event->id->context, &pair); /* the listener's */
+    assert_int_equal(event->id->route.addr.dst_sin.sin_port, srd_get_src_port(pair.active.id));
+    pair.passive.id = event->id;
+    assert_int_equal(srd_ack_cm_event(event), 0);
+
+    end_to_rts(&pair.passive);
+    param.qp_num = pair.passive.qp->qp_num;
+    param.responder_resources = 2;
+    param.initiator_depth = 2;
+    param.private_data = reply;
+    param.private_data_len = 149;
+    assert_int_equal(srd_accept(pair.passive.id, &param), -1);
+    assert_int_equal(errno, EINVAL);
+    param.private_data_len = 148;
+    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
+    event = test_event(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    assert_int_equal(event->param.conn.private_data_len, 148);
+    assert_memory_equal(event->param.conn.private_data, reply, 148);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+}
+
+static struct rdma_cm_event *request_of(struct pair *pair, uint8_t private_data_len)
+{
+    static const uint8_t data[56];
+    struct rdma_conn_param param = {
+        .responder_resources = 1, .initiator_depth = 1, .private_data = data
+    };
+
+    param.private_data_len = private_data_len;
+    param.qp_num = pair->active.qp->qp_num;
+    assert_int_equal(srd_connect(pair->active.id, &param), 0);
+    return test_event(pair->passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+static void passive_reject_carries_private_data(void **state)
+{
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    event = request_of(&pair, 0);
+    assert_int_equal(event->param.conn.private_data_len, 0);
+    assert_int_equal(srd_reject(event->id, "no thanks", 9), 0);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    event = test_event(pair.active.events, RDMA_CM_EVENT_REJECTED);
+    assert_int_equal(event->status, 28);
+    assert_int_equal(event->param.conn.private_data_len, 9);
+    assert_memory_equal(event->param.conn.private_data, "no thanks", 9);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    assert_int_equal(srd_establish(pair.active.id), -1);
+    assert_int_equal(errno, ENOTCONN);
+    pair_close(&pair);
+}
+
+static void active_reject_carries_private_data(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_make_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    event = request_of(&pair, 3);
+    pair.passive.id = event->id;
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    end_to_rts(&pair.passive);
+    param.qp_num = pair.passive.qp->qp_num;
+    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    assert_int_equal(srd_reject(pair.active.id, "changed my mind", 15), 0);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_REJECTED);
+    assert_int_equal(event->status, 28);
+    assert_int_equal(event->param.conn.private_data_len, 15);
+    assert_memory_equal(event->param.conn.private_data, "changed my mind", 15);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+}
+
+static void active_gone_before_the_rtr_is_a_rejection(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_make_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    event = request_of(&pair, 0);
+    pair.passive.id = event->id;
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    end_to_rts(&pair.passive);
+    param.qp_num = pair.passive.qp->qp_num;
+    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    assert_int_equal(srd_destroy_id(pair.active.id), 0);
+    pair.active.id = NULL;
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_REJECTED), 28);
+    pair_close(&pair);
+}
+
+static void request_destroyed_unanswered_is_rejected(void **state)
+{
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    event = request_of(&pair, 0);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_REJECTED), 28);
+    pair_close(&pair);
+}
+
+static void requests_of_a_destroyed_listener_are_rejected(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct pollfd fd = { .events = POLLIN };
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    param.qp_num = pair.active.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    fd.fd = pair.passive.events->fd;
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* queued, not fetched */
+    assert_int_equal(srd_destroy_id(pair.listener), 0);
+    pair.listener = NULL;
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_REJECTED), 28);
+    assert_int_equal(poll(&fd, 1, 0), 0); /* the event went with the listener */
+    pair_close(&pair);
+}
+
+static void nobody_listening_is_a_rejection(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    assert_int_equal(srd_destroy_id(pair.listener), 0);
+    pair.listener = NULL;
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    param.qp_num = pair.active.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_REJECTED), 8);
+    assert_int_equal(srd_connect(pair.active.id, &param), -1); /* an id connects once */
+    assert_int_equal(errno, EINVAL);
+    pair_close(&pair);
+}
+
+static void peer_gone_before_accept_shows_at_accept(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct rdma_cm_event *event;
+    struct ibv_qp_attr attr;
+    struct pair pair;
+    int mask;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_make_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    event = request_of(&pair, 0);
+    pair.passive.id = event->id;
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    assert_int_equal(srd_destroy_id(pair.active.id), 0);
+    pair.active.id = NULL;
+    do { /* the end of the stream is on its way */
+        attr.qp_state = IBV_QPS_RTR;
+        assert_true(test_now_ms() < end_ms);
+    } while (srd_init_qp_attr(pair.passive.id, &attr, &mask) == 0);
+    assert_int_equal(errno, EINVAL);
+    param.qp_num = pair.passive.qp->qp_num;
+    assert_int_equal(srd_accept(pair.passive.id, &param), -1);
+    assert_int_equal(errno, ECONNRESET);
+    pair_close(&pair);
+}
+
+static int open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void many_connections_leave_no_descriptor(void **state)
+{
+    struct pair pair;
+    int before = 0;
+
+    (void)state;
+    for (int i = 0; i < 101; i++) {
+        pair_connect(&pair, i % 2 ? "127.0.0.1" : "::1");
+        assert_int_equal(srd_disconnect(i % 3 ? pair.active.id : pair.passive.id), 0);
+        test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED);
+        test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED);
+        pair_close(&pair);
+        if (i == 0)
+            before = open_descriptors();
+    }
+    assert_int_equal(open_descriptors(), before);
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void idle_connections_cost_no_cpu(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct pollfd fd;
+    double before;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    end_recv(&pair.passive, 1, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
+    test_poll(pair.passive.cq, 1, &wc);
+    test_poll(pair.active.cq, 1, &wc);
+    /* The interval ends early only if something moves, and nothing does. */
+    fd = (struct pollfd){ .fd = pair.active.events->fd, .events = POLLIN };
+    assert_int_equal(poll(&fd, 1, 50), 0);
+    before = cpu_seconds();
+    assert_int_equal(poll(&fd, 1, 1000), 0);
+    assert_true(cpu_seconds() - before < 0.005);
+    pair_close(&pair);
+}
+
+static void passive_target_need_not_enter_the_library(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    volatile uint8_t *last;
+    uint64_t end_ms;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    last = pair.passive.memory + 99999;
+    memset(pair.active.memory, 0x77, 100000);
+    end_post(&pair.active, IBV_WR_RDMA_WRITE, 1, 0, 100000, &pair.passive, 0, 0);
+    end_ms = test_now_ms() + DEADLINE_MS;
+    while (__atomic_load_n(last, __ATOMIC_ACQUIRE) != 0x77)
+        assert_true(test_now_ms() < end_ms);
+    assert_memory_equal(pair.passive.memory, pair.active.memory, 100000);
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    pair_close(&pair);
+}
+
+static void completion_channel_blocks_until_it_fires(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    struct ibv_cq *cq;
+    void *context;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    end_recv(&pair.passive, 1, 0, 64);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
+    assert_int_equal(fcntl(pair.passive.channel->fd, F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(srd_get_cq_event(pair.passive.channel, &cq, &context), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(fcntl(pair.passive.channel->fd, F_SETFL, 0), 0);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
+    assert_int_equal(srd_get_cq_event(pair.passive.channel, &cq, &context), 0);
+    assert_ptr_equal(cq, pair.passive.cq);
+    assert_ptr_equal(context, &pair.passive);
+    assert_int_equal(ibv_poll_cq(cq, 1, &wc), 1);
+    srd_ack_cq_events(cq, 1);
+    /* Solicited mode: a plain send does not fire, a solicited one does. */
+    assert_int_equal(ibv_req_notify_cq(cq, 1), 0);
+    end_recv(&pair.passive, 3, 0, 64);
+    end_recv(&pair.passive, 4, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 5, 0, 8, NULL, 0, 0);
+    test_poll(cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 3);
+    assert_int_equal(fcntl(pair.passive.channel->fd, F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(srd_get_cq_event(pair.passive.channel, &cq, &context), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(fcntl(pair.passive.channel->fd, F_SETFL, 0), 0);
+    end_post(&pair.active, IBV_WR_SEND, 6, 0, 8, NULL, 0, IBV_SEND_SOLICITED);
+    assert_int_equal(srd_get_cq_event(pair.passive.channel, &cq, &context), 0);
+    srd_ack_cq_events(cq, 1);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_moves_over_ipv4),
+        cmocka_unit_test(data_moves_over_ipv6),
+        cmocka_unit_test(disconnect_flushes_both_and_tells_both),
+        cmocka_unit_test(destroyed_id_disconnects_its_peer),
+        cmocka_unit_test(destroyed_queue_pair_disconnects_its_peer),
+        cmocka_unit_test(private_data_and_limits_arrive),
+        cmocka_unit_test(passive_reject_carries_private_data),
+        cmocka_unit_test(active_reject_carries_private_data),
+        cmocka_unit_test(active_gone_before_the_rtr_is_a_rejection),
+        cmocka_unit_test(request_destroyed_unanswered_is_rejected),
+        cmocka_unit_test(requests_of_a_destroyed_listener_are_rejected),
+        cmocka_unit_test(nobody_listening_is_a_rejection),
+        cmocka_unit_test(peer_gone_before_accept_shows_at_accept),
+        cmocka_unit_test(many_connections_leave_no_descriptor),
+        cmocka_unit_test(idle_connections_cost_no_cpu),
+        cmocka_unit_test(passive_target_need_not_enter_the_library),
+        cmocka_unit_test(completion_channel_blocks_until_it_fires),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
