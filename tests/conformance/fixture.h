@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fixture.h - the objects rows work with, made in one call each and released after the row.
+ *
+ * Every function here ends the row when something fails; what rows are about, they call themselves.
+ */
+#ifndef CONFORMANCE_FIXTURE_H
+#define CONFORMANCE_FIXTURE_H
+
+#include "harness.h"
+
+/* Addresses */
+
+struct address {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    };
+    ULONG length; /* bytes of the union in use */
+};
+
+/* The address the suite runs on, port 0. */
+struct address test_address(void);
+/* From a numeric text; port in host order. */
+struct address make_address(const char *text, unsigned port);
+struct address with_port(struct address address, unsigned port);
+/* In host order. */
+unsigned port_of(const struct address *address);
+/* Family and IP equal; ports are not looked at. */
+bool same_ip(const struct address *a, const struct address *b);
+
+/* Overlapped requests */
+
+struct op {
+    OVERLAPPED overlapped;
+    HANDLE event;
+};
+
+struct op *new_op(void);      /* manual-reset event */
+struct op *new_op_auto(void); /* auto-reset event */
+struct op *new_op_without_event(void);
+struct op *new_op_tagged(void); /* manual-reset event, bit 0 of hEvent set */
+
+/* GetOverlappedResult without waiting; object: any interface derived from IND2Overlapped. */
+HRESULT result_of(void *object, struct op *op);
+/* Waits for the op's event and returns the status. */
+HRESULT wait_op(void *object, struct op *op);
+/* What a request came to, whether it failed at the call (started) or later. started must not be ND_SUCCESS. */
+HRESULT finish(void *object, HRESULT started, struct op *op);
+bool event_is_set(struct op *op);
+
+/* Completion ports */
+
+struct packet {
+    BOOL ok;
+    DWORD error; /* GetLastError when !ok */
+    DWORD bytes;
+    ULONG_PTR key;
+    OVERLAPPED *overlapped;
+};
+
+HANDLE new_port(void);
+void attach(HANDLE port, HANDLE file, ULONG_PTR key);
+/* Overlapped NULL and error WAIT_TIMEOUT when none came within the time. */
+struct packet take_packet(HANDLE port, DWORD timeout_ms);
+void expect_packet(HANDLE port, ULONG_PTR key, struct op *op, DWORD error);
+void expect_no_packet(HANDLE port);
+
+/* An adapter and one overlapped file of it */
+
+struct node {
+    IND2Adapter *adapter;
+    HANDLE file;
+    ND2_ADAPTER_INFO info;
+};
+
+struct node *new_node(void);
+struct node *new_node_on(const struct address *address);
+IND2Adapter *open_adapter(void);
+
+IND2CompletionQueue *new_cq(struct node *node, ULONG depth);
+IND2SharedReceiveQueue *new_srq(struct node *node, ULONG depth, ULONG sge, ULONG threshold);
+IND2MemoryRegion *new_mr(struct node *node); /* not registered */
+IND2MemoryWindow *new_mw(struct node *node);
+IND2Connector *new_connector(struct node *node);
+IND2Connector *new_bound_connector(struct node *node);
+IND2Listener *new_listener(struct node *node);
+/* Bound to the node's address and listening; *at: where. */
+IND2Listener *new_listening(struct node *node, ULONG backlog, struct address *at);
+IND2QueuePair *new_qp(struct node *node, IND2CompletionQueue *cq, void *context, ULONG depth);
+
+/* Memory */
+
+#define MR_LOCAL  (ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK)
+#define MR_REMOTE (MR_LOCAL | ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE)
+
+struct memory {
+    IND2MemoryRegion *mr;
+    BYTE *bytes;
+    SIZE_T length;
+    UINT32 local, remote; /* tokens */
+};
+
+struct memory new_memory(struct node *node, SIZE_T length, ULONG flags);
+void register_memory(IND2MemoryRegion *mr, void *bytes, SIZE_T length, ULONG flags);
+void fill(BYTE *bytes, SIZE_T length, unsigned seed);
+void expect_filled(const BYTE *bytes, SIZE_T length, unsigned seed);
+
+/* Two ends */
+
+#define END_MEMORY (64 * 1024)
+#define READS_NONE 0xFFFFFFFFu /* a read limit of 0; 0 in the options means the default */
+
+struct end_options {
+    ULONG cq_depth;        /* 64 */
+    ULONG receive_depth;   /* 16 */
+    ULONG initiator_depth; /* 16 */
+    ULONG sge;             /* 4, both ways */
+    ULONG inline_bytes;    /* 0 */
+    bool two_cqs;          /* receive and initiator completions apart */
+    IND2SharedReceiveQueue *srq;
+    bool empty_srq; /* an SRQ without Receives: peers' Sends wait, for ever */
+    struct node *node;
+    ULONG inbound_reads, outbound_reads; /* 8 */
+};
+
+struct end {
+    struct end_options options;
+    struct node *node;
+    IND2CompletionQueue *cq; /* of Receives, and of all unless two_cqs */
+    IND2CompletionQueue *initiator_cq;
+    IND2QueuePair *qp; /* its context is this struct end */
+    IND2Connector *connector;
+    struct memory memory; /* END_MEMORY bytes, MR_REMOTE */
+};
+
+struct pair_options {
+    struct end_options active, passive;
+    bool one_adapter;
+    const void *connect_data, *accept_data;
+    ULONG connect_length, accept_length;
+};
+
+struct pair {
+    struct pair_options options;
+    struct end active, passive;
+    IND2Listener *listener;
+    struct address listen; /* where */
+    struct op *request, *connect, *complete, *accept;
+};
+
+/* Everything made, listening, the active connector bound; nothing sent. options: may be NULL. */
+struct pair *new_pair(const struct pair_options *options);
+/* Connect started, the request in the passive connector. */
+void pair_request(struct pair *pair);
+/* ... accepted, Connect completed, the Accept pending. */
+void pair_accept(struct pair *pair);
+/* ... and established. */
+void pair_complete(struct pair *pair);
+struct pair *connected_pair(const struct pair_options *options);
+/* A pair of queue pairs connected to other objects: the ends' qp and connector must be set. */
+void connect_ends(struct pair *pair);
+HRESULT start_connect(struct pair *pair, struct op *op);
+HRESULT start_accept(struct pair *pair, struct op *op);
+/* Disconnects one end and waits for the end of that. */
+void disconnect(struct end *end);
+
+/* Requests on an end's own memory; TAG(n) makes a context. */
+#define TAG(n) ((void *)(uintptr_t)(0x1000 + (n)))
+
+ND2_SGE sge_of(const struct end *end, SIZE_T offset, ULONG length);
+HRESULT post_send(struct end *end, void *context, SIZE_T offset, ULONG length, ULONG flags);
+HRESULT post_receive(struct end *end, void *context, SIZE_T offset, ULONG length);
+HRESULT post_read(struct end *end, void *context, SIZE_T offset, ULONG length, const void *remote,
+    UINT32 token, ULONG flags);
+HRESULT post_write(struct end *end, void *context, SIZE_T offset, ULONG length, const void *remote,
+    UINT32 token, ULONG flags);
+
+/* Results. poll_result never uses Notify; next_result does, unless the suite runs with --poll. */
+ND2_RESULT next_result(IND2CompletionQueue *cq);
+ND2_RESULT poll_result(IND2CompletionQueue *cq);
+/* The next result is this one: all five fields. Returns BytesTransferred (of a Receive; else 0). */
+ULONG expect_result(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
+void expect_no_result(IND2CompletionQueue *cq);
+const char *type_name(ND2_REQUEST_TYPE type);
+
+/* One message from end to end and both its results: proves that a connection works. */
+void exchange(struct end *from, struct end *to);
+#endif

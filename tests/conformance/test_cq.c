@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_cq.c - IND2CompletionQueue without Notify: results, depth, resizing, overrun.
+ */
+#include "fixture.h"
+
+/* count results on a queue, without a connection: Receives that are flushed. Contexts are TAG(first) on. */
+static void add_results(struct node *node, IND2CompletionQueue *cq, int first, int count)
+{
+    IND2QueuePair *qp = new_qp(node, cq, TAG(9999), (ULONG)count);
+    for (int i = 0; i < count; i++)
+        expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(first + i), NULL, 0));
+    expect_status(ND_SUCCESS, CALL(qp, Flush));
+}
+
+static void results_come_in_arrays(void)
+{
+    struct node *node = new_node();
+    IND2CompletionQueue *cq = new_cq(node, 16);
+    ND2_RESULT results[16];
+    expect_equal(0, CALL(cq, GetResults, results, 16));
+    add_results(node, cq, 0, 10);
+    expect_equal(0, CALL(cq, GetResults, results, 0));
+    expect_equal(1, CALL(cq, GetResults, results, 1));
+    expect_pointer(TAG(0), results[0].RequestContext);
+    expect_equal(4, CALL(cq, GetResults, results, 4));
+    for (int i = 0; i < 4; i++)
+        expect_pointer(TAG(1 + i), results[i].RequestContext);
+    memset(results, 0xCC, sizeof(results));
+    expect_equal(5, CALL(cq, GetResults, results, 16));
+    for (int i = 0; i < 5; i++)
+        expect_pointer(TAG(5 + i), results[i].RequestContext);
+    for (size_t i = 5 * sizeof(results[0]); i < sizeof(results); i++)
+        expect_equal(0xCC, ((BYTE *)results)[i]); /* no more is written than is told */
+    expect_equal(0, CALL(cq, GetResults, results, 16));
+}
+
+static void result_of_each_kind(void)
+{
+    struct pair *pair = connected_pair(&(struct pair_options){ .active = { .two_cqs = true } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    IND2MemoryWindow *mw = new_mw(a->node);
+    expect_status(ND_SUCCESS, post_receive(p, TAG(0), 0, 64));
+    expect_status(ND_SUCCESS, post_send(a, TAG(1), 0, 64, 0));
+    expect_status(ND_SUCCESS, CALL(a->qp, Bind, TAG(2), (IUnknown *)a->memory.mr, (IUnknown *)mw,
+                                  a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
+    expect_status(ND_SUCCESS, CALL(a->qp, Invalidate, TAG(3), (IUnknown *)mw, 0));
+    expect_status(ND_SUCCESS, post_read(a, TAG(4), 0, 8, p->memory.bytes, p->memory.remote, 0));
+    expect_status(ND_SUCCESS, post_write(a, TAG(5), 0, 8, p->memory.bytes, p->memory.remote, 0));
+    expect_equal(64, expect_result(p, Nd2RequestTypeReceive, TAG(0), ND_SUCCESS));
+    static const int types[] = { 1, 2, 3, 4, 5 }; /* the published numbers */
+    for (int i = 0; i < 5; i++) {
+        ND2_RESULT result = next_result(a->initiator_cq);
+        expect_equal(types[i], result.RequestType);
+        expect_pointer(TAG(1 + i), result.RequestContext);
+        expect_pointer(a, result.QueuePairContext);
+        expect_status(ND_SUCCESS, result.Status);
+    }
+}
+
+static void depth_smaller_than_its_queue_pairs(void)
+{
+    struct pair *pair = connected_pair(&(struct pair_options){
+        .active = { .cq_depth = 2, .receive_depth = 64, .initiator_depth = 64 } });
+    for (int i = 0; i < 64; i++)
+        expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(i), 0, 8));
+    for (int i = 0; i < 64; i++) {
+        expect_status(ND_SUCCESS, post_send(&pair->passive, TAG(i), 0, 8, 0));
+        expect_result(&pair->active, Nd2RequestTypeReceive, TAG(i), ND_SUCCESS);
+        expect_result(&pair->passive, Nd2RequestTypeSend, TAG(i), ND_SUCCESS);
+    }
+}
+
+/* A full queue is not an overrun. */
+static void exactly_full(void)
+{
+    struct node *node = new_node();
+    IND2CompletionQueue *cq = new_cq(node, 5);
+    ND2_RESULT results[8];
+    for (int round = 0; round < 3; round++) {
+        add_results(node, cq, 0, 5);
+        expect_equal(5, CALL(cq, GetResults, results, 8));
+    }
+    struct op *op = new_op();
+    expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
+    expect_status(ND_PENDING, result_of(cq, op));
+}
+
+static void overrun_fails_the_queue(void)
+{
+    struct node *node = new_node();
+    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct op *waiting[3], *later = new_op();
+    ND2_RESULT results[8];
+    for (int i = 0; i < 3; i++) {
+        waiting[i] = new_op();
+        expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &waiting[i]->overlapped));
+    }
+    add_results(node, cq, 0, 5);
+    for (int i = 0; i < 3; i++)
+        expect_status(ND_BUFFER_OVERFLOW, wait_op(cq, waiting[i]));
+    for (ULONG type = 0; type <= 2; type++) {
+        HRESULT hr = CALL(cq, Notify, type, &later->overlapped);
+        expect_status(ND_BUFFER_OVERFLOW, finish(cq, hr, later));
+    }
+    expect_equal(0, CALL(cq, GetResults, results, 8));
+}
+
+/* Completions of a live connection overrun it as well. */
+static void overrun_by_messages(void)
+{
+    struct pair *pair = connected_pair(&(struct pair_options){ .passive = { .cq_depth = 2 } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    struct op *op = new_op();
+    expect_status(ND_PENDING, CALL(p->cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
+    for (int i = 0; i < 3; i++)
+        expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
+    for (int i = 0; i < 3; i++)
+        expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
+    expect_status(ND_BUFFER_OVERFLOW, wait_op(p->cq, op));
+}
+
+/* Resizing */
+
+static struct node *node_that_resizes(void)
+{
+    struct node *node = new_node();
+    expect_true(node->info.AdapterFlags & 0x100); /* CQ_RESIZE_SUPPORTED */
+    return node;
+}
+
+static void resize_up_with_entries_queued(void)
+{
+    struct node *node = node_that_resizes();
+    IND2CompletionQueue *cq = new_cq(node, 4);
+    ND2_RESULT results[32];
+    add_results(node, cq, 0, 4);
+    expect_status(ND_SUCCESS, CALL(cq, Resize, 16));
+    add_results(node, cq, 4, 12);
+    expect_equal(16, CALL(cq, GetResults, results, 32));
+    for (int i = 0; i < 16; i++)
+        expect_pointer(TAG(i), results[i].RequestContext);
+}
+
+static void resize_down_with_entries_queued(void)
+{
+    struct node *node = node_that_resizes();
+    IND2CompletionQueue *cq = new_cq(node, 64);
+    ND2_RESULT results[32];
+    add_results(node, cq, 0, 5);
+    expect_status(ND_BUFFER_OVERFLOW, CALL(cq, Resize, 4));
+    expect_status(ND_SUCCESS, CALL(cq, Resize, 5));
+    expect_equal(5, CALL(cq, GetResults, results, 32));
+    for (int i = 0; i < 5; i++)
+        expect_pointer(TAG(i), results[i].RequestContext);
+    expect_status(ND_SUCCESS, CALL(cq, Resize, 2));
+    add_results(node, cq, 7, 2);
+    expect_equal(2, CALL(cq, GetResults, results, 32));
+    expect_pointer(TAG(7), results[0].RequestContext);
+    /* The new depth is the limit. */
+    struct op *op = new_op();
+    expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
+    add_results(node, cq, 0, 3);
+    expect_status(ND_BUFFER_OVERFLOW, wait_op(cq, op));
+}
+
+static void failed_resize_changes_nothing(void)
+{
+    struct node *node = node_that_resizes();
+    IND2CompletionQueue *cq = new_cq(node, 4);
+    ND2_RESULT results[8];
+    expect_status(ND_INVALID_PARAMETER, CALL(cq, Resize, node->info.MaxCompletionQueueDepth + 1));
+    expect_status(ND_INVALID_PARAMETER, CALL(cq, Resize, 0));
+    add_results(node, cq, 0, 4);
+    expect_equal(4, CALL(cq, GetResults, results, 8));
+    expect_status(ND_SUCCESS, CALL(cq, Resize, node->info.MaxCompletionQueueDepth));
+}
+
+static void resize_while_messages_arrive(void)
+{
+    enum { COUNT = 400 };
+    struct pair *pair = connected_pair(&(struct pair_options){
+        .active = { .two_cqs = true }, .passive = { .two_cqs = true, .cq_depth = 16 } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    expect_true(p->node->info.AdapterFlags & 0x100);
+    for (int i = 0; i < 16; i++)
+        expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
+    for (int i = 0; i < COUNT; i++) {
+        expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
+        HRESULT hr = CALL(p->cq, Resize, i % 2 ? 16 : 64);
+        expect_status(ND_SUCCESS, hr);
+        if (i % 8 == 7)
+            for (int k = i - 7; k <= i; k++) {
+                expect_result(p, Nd2RequestTypeReceive, TAG(k), ND_SUCCESS);
+                expect_status(ND_SUCCESS, post_receive(p, TAG(k + 16), 0, 8));
+                expect_result(a, Nd2RequestTypeSend, TAG(k), ND_SUCCESS);
+            }
+    }
+}
+
+static void notify_affinity(void)
+{
+    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    USHORT group = 99;
+    KAFFINITY affinity = 0;
+    HRESULT hr =
+        expect_one_of(CALL(cq, GetNotifyAffinity, &group, &affinity), ND_SUCCESS, ND_NOT_SUPPORTED);
+    if (hr == ND_SUCCESS)
+        expect_equal(0, group);
+    expect_status(ND_INVALID_PARAMETER, CALL(cq, GetNotifyAffinity, NULL, &affinity));
+    expect_status(ND_INVALID_PARAMETER, CALL(cq, GetNotifyAffinity, &group, NULL));
+}
+
+/* Results of one queue taken by several threads: each exactly once. */
+
+enum { TAKERS = 3, RESULTS = 3000 };
+struct taker {
+    IND2CompletionQueue *cq;
+    volatile LONG *left;
+    BYTE *seen; /* one per result; each index is written by the thread that took it */
+    volatile LONG *twice;
+};
+
+static DWORD WINAPI take_results(void *arg)
+{
+    struct taker *taker = arg;
+    ULONGLONG end = GetTickCount64() + DEADLINE_MS;
+    while (InterlockedExchangeAdd(taker->left, 0) > 0 && GetTickCount64() < end) {
+        ND2_RESULT results[7];
+        ULONG n = CALL(taker->cq, GetResults, results, 7);
+        for (ULONG i = 0; i < n; i++) {
+            uintptr_t index = (uintptr_t)results[i].RequestContext - (uintptr_t)TAG(0);
+            if (index >= RESULTS || taker->seen[index]++)
+                InterlockedIncrement(taker->twice);
+        }
+        InterlockedExchangeAdd(taker->left, -(LONG)n);
+    }
+    return 0;
+}
+
+static void several_threads_take_results(void)
+{
+    struct node *node = new_node();
+    IND2CompletionQueue *cq = new_cq(node, RESULTS);
+    static volatile LONG left, twice;
+    struct taker taker = { cq, &left, keep_memory(RESULTS), &twice };
+    HANDLE threads[TAKERS];
+    left = RESULTS;
+    twice = 0;
+    for (int i = 0; i < TAKERS; i++) {
+        threads[i] = CreateThread(NULL, 0, take_results, &taker, 0, NULL);
+        expect_true(threads[i] != NULL);
+        keep_handle(threads[i]);
+    }
+    for (int i = 0; i < RESULTS; i += 100)
+        add_results(node, cq, i, 100);
+    expect_equal(WAIT_OBJECT_0, WaitForMultipleObjects(TAKERS, threads, TRUE, 2 * DEADLINE_MS));
+    expect_equal(0, left);
+    expect_equal(0, twice);
+    for (int i = 0; i < RESULTS; i++)
+        expect_equal(1, taker.seen[i]);
+}
+
+SUITE(cq);
