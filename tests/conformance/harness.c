@@ -258,9 +258,11 @@ void close_now(HANDLE handle)
 static const char *keeper_empty(void)
 {
     const char *wrong = NULL;
-    while (harness.object_count > 0)
-        if (CALL((IUnknown *)harness.objects[--harness.object_count], Release) != 0)
+    while (harness.object_count > 0) {
+        IUnknown *object = harness.objects[--harness.object_count];
+        if (CALL(object, Release) != 0)
             wrong = "the last Release of an object did not return 0";
+    }
     while (harness.handle_count > 0)
         if (!CloseHandle(harness.handles[--harness.handle_count]))
             wrong = "CloseHandle failed";
@@ -329,29 +331,36 @@ static void row_end_clean(void)
 }
 
 #ifdef _WIN32
+static void row_begin_and_run(void)
+{
+    row_begin(harness.row);
+    harness.row->run();
+}
+
+/* False when an expectation ended it. */
+static bool guarded(void (*step)(void))
+{
+    if (setjmp(row_end) != 0)
+        return false;
+    step();
+    return true;
+}
+
 static int run_suites(const struct suite *const *suites, size_t count, const char *only)
 {
     int failed = 0, passed = 0;
     for (size_t s = 0; s < count; s++)
         for (size_t r = 0; r < suites[s]->count; r++) {
-            const struct row *row = &suites[s]->rows[r];
-            volatile bool bad = false;
-            if (only && strcmp(only, row->name) != 0)
+            harness.row = &suites[s]->rows[r];
+            if (only && strcmp(only, harness.row->name) != 0)
                 continue;
-            if (setjmp(row_end) == 0) {
-                row_begin(row);
-                row->run();
-            } else {
-                bad = true;
-            }
-            if (setjmp(row_end) == 0)
-                row_end_clean();
-            else
-                bad = true;
-            printf("[%s] %s.%s\n", bad ? "  FAILED  " : "       OK ", suites[s]->name, row->name);
+            bool good = guarded(row_begin_and_run);
+            good = guarded(row_end_clean) && good;
+            printf(
+                "[%s] %s.%s\n", good ? "      OK" : "  FAILED", suites[s]->name, harness.row->name);
             fflush(stdout);
-            failed += bad;
-            passed += !bad;
+            failed += !good;
+            passed += good;
         }
     printf("%d rows passed, %d failed\n", passed, failed);
     return failed;
