@@ -9,6 +9,9 @@
  * back). That gives three promises at once: requests end in issue order, a cancel has delivered everything when it
  * returns, and after nd_pending_cancel at the last Release nothing touches a client's structure again. No other lock
  * of an object may be needed under it; core code calls these with or without its object lock held.
+ *
+ * An object whose lock is hot decides under it and delivers after it: a decided request keeps its status whatever comes
+ * later, and who takes the pending's lock next (a cancel, too) delivers it.
  */
 #ifndef NDSPI_CORE_PENDING_H
 #define NDSPI_CORE_PENDING_H
@@ -21,21 +24,23 @@
 struct nd_pending_request {
     struct list_node link;
     OVERLAPPED *overlapped;
-    struct nd_sink_file *file; /* pinned while pending */
-    unsigned kind;             /* the owner's: which method */
-    void *context;             /* the owner's, e.g. the connector of a GetConnectionRequest */
+    void *context; /* the owner's, e.g. the connector of a GetConnectionRequest */
+    unsigned kind; /* the owner's: which method; below 32 */
+    bool decided;
+    HRESULT status; /* when decided */
 };
 
 struct nd_pending {
     struct lock lock;
     const struct nd_sink *sink;
-    struct nd_sink_file *file;       /* the object's file; pinned */
-    struct list_head requests;       /* issue order */
-    struct list_head spare;          /* recycled records, so that Notify allocates once */
-    unsigned count;
+    struct nd_sink_file *file; /* the object's file; pinned */
+    struct list_head requests; /* issue order */
+    struct list_head spare;    /* recycled records, so that Notify allocates once */
 };
 
-void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink, struct nd_sink_file *file);
+/* sink and file in: pins the file until fini. */
+void nd_pending_init(
+    struct nd_pending *pending, const struct nd_sink *sink, struct nd_sink_file *file);
 /* Requires an empty list (cancel first). */
 void nd_pending_fini(struct nd_pending *pending);
 
@@ -43,18 +48,30 @@ void nd_pending_fini(struct nd_pending *pending);
  * nd_pending_add - start a request. Returns ND_PENDING, or ND_NO_MEMORY with nothing started; ND_INVALID_PARAMETER for
  * a NULL overlapped. The client's structure is marked pending before this returns.
  */
-HRESULT nd_pending_add(struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
+HRESULT nd_pending_add(
+    struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
 
 /* Ends the oldest request of a kind. False when there is none. context out: may be NULL. */
-bool nd_pending_complete_first(struct nd_pending *pending, unsigned kind, HRESULT status, void **context);
+bool nd_pending_complete_first(
+    struct nd_pending *pending, unsigned kind, HRESULT status, void **context);
+/* Ends the oldest request of a kind that has this context. False when there is none. */
+bool nd_pending_complete_match(
+    struct nd_pending *pending, unsigned kind, const void *context, HRESULT status);
 /* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */
 unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
+/* Ends everything with ND_CANCELED (what was decided before, as decided). */
+void nd_pending_cancel(struct nd_pending *pending);
+
+/* The two halves of nd_pending_complete_all: choose (any lock may be held), and tell the clients. */
+unsigned nd_pending_decide(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
+void nd_pending_deliver(struct nd_pending *pending);
+
 /* Starts and ends a request in one step: what finished at once but must not return ND_SUCCESS. Returns ND_PENDING. */
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
-/* Number of pending requests of the kinds in the mask. */
+/* Number of pending requests of the kinds in the mask, without the decided ones. */
 unsigned nd_pending_count(struct nd_pending *pending, unsigned kind_mask);
 
-/* GetOverlappedResult: the final status, or ND_PENDING. */
+/* GetOverlappedResult: the final status, or ND_PENDING; ND_INVALID_PARAMETER for a NULL overlapped. */
 HRESULT nd_pending_result(struct nd_pending *pending, OVERLAPPED *overlapped, BOOL wait);
 
 #endif

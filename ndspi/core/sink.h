@@ -27,11 +27,13 @@ struct nd_sink {
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
     struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
     void (*file_unref)(struct nd_sink_file *file);
-    void (*start)(struct nd_sink_file *file, OVERLAPPED *overlapped);
+    HRESULT (*start)
+    (struct nd_sink_file *file, OVERLAPPED *overlapped); /* ND_SUCCESS or ND_NO_MEMORY */
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
     /* Registers what waits must move; context is handed back to the callbacks. NULL + no source on failure. */
-    struct nd_sink_source *(*source_add)(const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd);
+    struct nd_sink_source *(*source_add)(
+        const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd);
     void (*source_remove)(struct nd_sink_source *source);
 };
 

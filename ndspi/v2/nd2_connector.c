@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+const IID nd2_iid_connector = { 0x6e1f2a56, 0x9d0b, 0x4c1e, { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Overlapped, &IID_IND2Connector,
     &nd2_iid_connector, NULL };
 

@@ -52,18 +52,18 @@ struct nd_verbs {
     int (*destroy_srq)(struct ibv_srq *srq);
     struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
     int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
-    int (*query_qp)(
-        struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+    int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+        struct ibv_qp_init_attr *init_attr);
     int (*destroy_qp)(struct ibv_qp *qp);
 
     struct rdma_event_channel *(*create_event_channel)(void);
     void (*destroy_event_channel)(struct rdma_event_channel *channel);
-    int (*create_id)(
-        struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps);
+    int (*create_id)(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+        enum rdma_port_space ps);
     int (*destroy_id)(struct rdma_cm_id *id);
     int (*bind_addr)(struct rdma_cm_id *id, struct sockaddr *addr);
-    int (*resolve_addr)(
-        struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
+    int (*resolve_addr)(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
+        int timeout_ms);
     int (*resolve_route)(struct rdma_cm_id *id, int timeout_ms);
     int (*connect)(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
     int (*listen)(struct rdma_cm_id *id, int backlog);

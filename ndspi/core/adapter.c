@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/adapter.h"
+
+#include "ndspi/core/library.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static int no_blocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
+}
+
+static int watch(struct nd_adapter *adapter, int fd, enum nd_adapter_ready ready)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.u32 = ready };
+
+    return epoll_ctl(adapter->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Channel, connection manager, epoll. Returns 0 or a negative errno with nothing left open. */
+static int open_channels(struct nd_adapter *adapter)
+{
+    const struct nd_caps *caps = &adapter->port.caps;
+    int rc = -ENOMEM;
+
+    if ((adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return -errno;
+    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
+        goto close_epoll;
+    if ((rc = nd_cm_init(&adapter->cm, adapter->verbs, adapter, caps->slow_destroy)))
+        goto destroy_channel;
+    if ((rc = no_blocking(adapter->channel->fd)) ||
+        (rc = no_blocking(adapter->port.context->async_fd)) ||
+        (rc = watch(adapter, adapter->channel->fd, ND_READY_CQ)) ||
+        (rc = watch(adapter, nd_cm_fd(&adapter->cm), ND_READY_CM)) ||
+        (rc = watch(adapter, adapter->port.context->async_fd, ND_READY_ASYNC)))
+        goto fini_cm;
+    return 0;
+
+fini_cm:
+    nd_cm_fini(&adapter->cm);
+destroy_channel:
+    adapter->verbs->destroy_comp_channel(adapter->channel);
+close_epoll:
+    close(adapter->epoll_fd);
+    return rc;
+}
+
+static void close_channels(struct nd_adapter *adapter)
+{
+    int rc;
+
+    nd_cm_fini(&adapter->cm);
+    if ((rc = adapter->verbs->destroy_comp_channel(adapter->channel)))
+        log_write(LOG_ERROR, LOG_DEVICE, "a completion channel does not go: %s", strerror(rc));
+    close(adapter->epoll_fd);
+}
+
+static int open_port(struct nd_adapter *adapter, const struct nd_device *device)
+{
+    struct ibv_context *context = nd_device_open(device);
+    int rc;
+
+    if (!context)
+        return errno ? -errno : -ENODEV;
+    rc = nd_port_init(&adapter->port, device->verbs, context, device->port, device->soft);
+    if (rc)
+        device->verbs->close_device(context);
+    return rc;
+}
+
+static void init_members(struct nd_adapter *adapter, const struct nd_device *device,
+    const struct nd_dialect *dialect, const struct nd_sink *sink)
+{
+    adapter->dialect = dialect;
+    adapter->sink = sink;
+    adapter->device = device;
+    adapter->verbs = device->verbs;
+    lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
+    lock_init(&adapter->memory_lock, LOCK_MEMORY, "adapter's memory");
+    list_init(&adapter->cqs);
+    list_init(&adapter->srqs);
+    list_init(&adapter->qps);
+    list_init(&adapter->bound_windows);
+}
+
+HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
+    const struct nd_dialect *dialect, const struct nd_sink *sink,
+    void (*destroy)(struct nd_object *object))
+{
+    int lead_fd, rc;
+
+    init_members(adapter, device, dialect, sink);
+    nd_object_init(&adapter->object, destroy);
+    if ((rc = open_port(adapter, device)))
+        goto fail;
+    if ((rc = nd_limits_find(&adapter->port, &adapter->limits)) || (rc = open_channels(adapter)))
+        goto fini_port;
+    lead_fd = adapter->verbs->progress_fd ? adapter->verbs->progress_fd(adapter->port.context) : -1;
+    adapter->source = sink->source_add(&nd_adapter_source_ops, adapter, adapter->epoll_fd, lead_fd);
+    if (!adapter->source) {
+        rc = -ENOMEM;
+        goto close_channels;
+    }
+    nd_library_pin();
+    return ND_SUCCESS;
+
+close_channels:
+    close_channels(adapter);
+fini_port:
+    nd_port_fini(&adapter->port);
+fail:
+    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s", device->name, device->port,
+        strerror(-rc));
+    return nd_status_from_errno(rc);
+}
+
+void nd_adapter_fini(struct nd_adapter *adapter)
+{
+    adapter->sink->source_remove(adapter->source);
+    close_channels(adapter);
+    nd_port_fini(&adapter->port);
+    nd_library_unpin();
+}
+
+static void end_deferred(struct nd_deferred *job)
+{
+    struct nd_adapter *adapter = container_of(job, struct nd_adapter, end);
+
+    adapter->object.destroy(&adapter->object);
+}
+
+void nd_adapter_unpin(struct nd_adapter *adapter)
+{
+    if (atomic_fetch_sub_explicit(&adapter->object.pins, 1, memory_order_acq_rel) != 1)
+        return;
+    if (nd_adapter_running()) {
+        adapter->end.run = end_deferred;
+        nd_defer(&adapter->end);
+    } else {
+        adapter->object.destroy(&adapter->object);
+    }
+}
+
+HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle)
+{
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    return adapter->sink->file_create(adapter, handle);
+}
+
+struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle)
+{
+    return adapter->sink->file_get(handle, adapter);
+}
+
+void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info)
+{
+    const struct nd_limits *limits = &adapter->limits;
+
+    *info = (ND2_ADAPTER_INFO){
+        .VendorId = (UINT16)limits->vendor_id,
+        .DeviceId = (UINT16)limits->device_id,
+        .AdapterId = adapter->device->adapter_id,
+        .MaxRegistrationSize = limits->max_registration,
+        .MaxWindowSize = limits->max_registration,
+        .MaxInitiatorSge = limits->max_initiator_sge,
+        .MaxReceiveSge = limits->max_receive_sge,
+        .MaxReadSge = limits->max_read_sge,
+        .MaxTransferLength = limits->max_transfer,
+        .MaxInlineDataSize = limits->max_inline,
+        .MaxInboundReadLimit = limits->max_inbound_reads,
+        .MaxOutboundReadLimit = limits->max_outbound_reads,
+        .MaxReceiveQueueDepth = limits->max_receive_depth,
+        .MaxInitiatorQueueDepth = limits->max_initiator_depth,
+        .MaxSharedReceiveQueueDepth = limits->max_srq_depth,
+        .MaxCompletionQueueDepth = limits->max_cq_depth,
+        .InlineRequestThreshold = limits->inline_threshold,
+        .LargeRequestThreshold = limits->large_threshold,
+        .MaxCallerData = limits->max_caller_data,
+        .MaxCalleeData = limits->max_callee_data,
+        .AdapterFlags = ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
+                        ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED |
+                        ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED |
+                        (adapter->port.caps.cq_resize ? ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED : 0),
+    };
+}

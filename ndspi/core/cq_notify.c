@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* cq_notify.c - when a Notify ends. The rules are told in cq.h. */
+#include "ndspi/core/cq.h"
+
+#include "ndspi/core/adapter.h"
+
+#include "util/log.h"
+
+#include <string.h>
+
+enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
+
+#define WAITS(type)       (1u << (type))
+#define WAITS_FOR_RESULTS (WAITS(ND_CQ_NOTIFY_ANY) | WAITS(ND_CQ_NOTIFY_SOLICITED))
+
+/* Everything that waits for a result ends together; what made it end is used up. */
+static void fire_locked(struct nd_cq *cq)
+{
+    cq->triggered = cq->arrived;
+    if (nd_pending_decide(&cq->pending, cq->waiting & WAITS_FOR_RESULTS, ND_SUCCESS))
+        cq->deliver = true;
+    cq->waiting &= ~WAITS_FOR_RESULTS;
+}
+
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call)
+{
+    uint64_t fetched = cq->arrived - cq->count;
+    uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
+    bool any = cq->waiting & WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
+    bool solicited = cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED) &&
+                     (cq->arrived_error > old || (at_call && cq->arrived_receive > old));
+
+    if (!any && !solicited)
+        return false;
+    fire_locked(cq);
+    return true;
+}
+
+/*
+ * An overrun shows when draining; so where the depth is exact, waiting for errors alone has the queue looked at for
+ * every completion, too.
+ */
+static enum nd_cq_arming needed_locked(const struct nd_cq *cq)
+{
+    const struct nd_caps *caps = &cq->adapter->port.caps;
+
+    if (cq->waiting & WAITS(ND_CQ_NOTIFY_ANY))
+        return ND_CQ_ARMED_ANY;
+    if (cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+        return caps->solicited_events ? ND_CQ_ARMED_SOLICITED : ND_CQ_ARMED_ANY;
+    return cq->waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+}
+
+/* Arms for what waits, and looks again: what arrived before the arming raises no event. */
+static void arm_locked(struct nd_cq *cq)
+{
+    enum nd_cq_arming needed;
+
+    while ((needed = needed_locked(cq)) > cq->armed) {
+        int rc = ibv_req_notify_cq(cq->ibv, needed == ND_CQ_ARMED_SOLICITED);
+
+        if (rc) {
+            log_write(LOG_ERROR, LOG_CQ, "a completion queue cannot be armed: %s", strerror(rc));
+            nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+            return;
+        }
+        cq->armed = needed;
+        nd_cq_drain_locked(cq);
+        nd_cq_trigger_locked(cq, true);
+    }
+}
+
+static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, false);
+    if (cq->failed)
+        return cq->failed;
+    status = nd_pending_add(&cq->pending, overlapped, type, NULL);
+    if (FAILED(status))
+        return status;
+    cq->waiting |= WAITS(type);
+    if (!nd_cq_trigger_locked(cq, true))
+        arm_locked(cq);
+    return status;
+}
+
+HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    if (type > ND_CQ_NOTIFY_SOLICITED || !overlapped)
+        return ND_INVALID_PARAMETER;
+    if (nd_adapter_removed(cq->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&cq->lock);
+    status = start_locked(cq, type, overlapped);
+    nd_cq_leave(cq);
+    return status;
+}
+
+void nd_cq_cancel(struct nd_cq *cq)
+{
+    lock_acquire(&cq->lock);
+    cq->waiting = 0;
+    nd_pending_decide(&cq->pending, ~0u, ND_CANCELED);
+    cq->deliver = true;
+    nd_cq_leave(cq);
+}
+
+void nd_cq_event(struct nd_cq *cq)
+{
+    bool solicited;
+
+    lock_acquire(&cq->lock);
+    if (++cq->unacknowledged == EVENTS_BETWEEN_ACKNOWLEDGEMENTS) {
+        cq->adapter->verbs->ack_cq_events(cq->ibv, cq->unacknowledged);
+        cq->unacknowledged = 0;
+    }
+    solicited = cq->armed == ND_CQ_ARMED_SOLICITED;
+    cq->armed = ND_CQ_NOT_ARMED;
+    nd_cq_drain_locked(cq);
+    if (solicited && cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+        fire_locked(cq); /* the device knows */
+    else
+        nd_cq_trigger_locked(cq, true);
+    arm_locked(cq);
+    nd_cq_leave(cq);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dialect.h - where the versions of NetworkDirect differ in codes. Each adapter belongs to one dialect; the state
+ * machines are the same. Sources: the pages of both versions; where those are silent, what programs rely on.
+ */
+#ifndef NDSPI_CORE_DIALECT_H
+#define NDSPI_CORE_DIALECT_H
+
+#include "ndspi/core/base.h"
+
+enum nd_dialect_index { ND_V2, ND_V1, ND_DIALECTS };
+
+struct nd_dialect {
+    enum nd_dialect_index index; /* column of the status tables */
+    const char *name;
+    HRESULT own_disconnect;  /* a pending NotifyDisconnect, when this side disconnects */
+    HRESULT connect_timeout; /* Connect, Accept, without an answer */
+    HRESULT accept_refused;  /* a pending Accept, when the peer backs out */
+};
+
+extern const struct nd_dialect nd_dialect_v2;
+extern const struct nd_dialect nd_dialect_v1;
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/limits.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+
+enum {
+    DEPTH_CAP =
+        16384, /* more outstanding requests than that help nobody and cost memory in every queue pair */
+    CQ_CAP = 1 << 18,
+    SGE_CAP = 64,
+    INLINE_CAP = 1024,
+    INLINE_ADVISED = 256,
+    LARGE_ADVISED = 16384,
+    READS_CAP = 254, /* 8 bits on the wire; 255 means "maximum" to librdmacm */
+    CALLER_DATA = 56,
+    CALLEE_DATA = 148, /* Accept could carry more on some transports, Reject not */
+};
+
+static uint32_t clamp(uint64_t value, uint32_t cap)
+{
+    return value < cap ? (uint32_t)value : cap;
+}
+
+static bool try_qp(const struct nd_port *port, struct ibv_cq *cq, const struct nd_limits *limits)
+{
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .cap = { .max_send_wr = limits->max_initiator_depth + ND_QP_RESERVE,
+            .max_recv_wr = limits->max_receive_depth,
+            .max_send_sge = limits->max_initiator_sge,
+            .max_recv_sge = limits->max_receive_sge,
+            .max_inline_data = limits->max_inline },
+        .qp_type = IBV_QPT_RC,
+    };
+    struct ibv_qp *qp = port->verbs->create_qp(port->pd, &init);
+
+    if (!qp)
+        return false;
+    port->verbs->destroy_qp(qp);
+    return true;
+}
+
+/* Depth weighs most in a device's sums, then entries; inline data goes first where it is in the way. */
+static bool shrink(struct nd_limits *limits)
+{
+    if (limits->max_inline > INLINE_ADVISED)
+        limits->max_inline /= 2;
+    else if (limits->max_initiator_sge > 16)
+        limits->max_initiator_sge /= 2;
+    else if (limits->max_initiator_depth > 1024)
+        limits->max_initiator_depth /= 2;
+    else if (limits->max_receive_depth > 1024)
+        limits->max_receive_depth /= 2;
+    else if (limits->max_inline)
+        limits->max_inline /= 2;
+    else if (limits->max_initiator_depth > 1)
+        limits->max_initiator_depth /= 2;
+    else if (limits->max_receive_depth > 1)
+        limits->max_receive_depth /= 2;
+    else if (limits->max_initiator_sge > 1)
+        limits->max_initiator_sge /= 2;
+    else if (limits->max_receive_sge > 1)
+        limits->max_receive_sge /= 2;
+    else
+        return false;
+    return true;
+}
+
+static int find_qp(const struct nd_port *port, struct nd_limits *limits)
+{
+    struct ibv_cq *cq = port->verbs->create_cq(port->context, 1, NULL, NULL, 0);
+    int rc = 0;
+
+    if (!cq)
+        return errno ? -errno : -ENOMEM;
+    while (!rc && !try_qp(port, cq, limits))
+        if (!shrink(limits))
+            rc = errno ? -errno : -ENOMEM;
+    port->verbs->destroy_cq(cq);
+    return rc;
+}
+
+static void find_srq(const struct nd_port *port, struct nd_limits *limits)
+{
+    struct ibv_srq_init_attr init = { 0 };
+
+    if (!port->caps.srq)
+        return;
+    init.attr.max_wr = clamp((uint64_t)port->attr.max_srq_wr, DEPTH_CAP);
+    init.attr.max_sge = clamp((uint64_t)port->attr.max_srq_sge, SGE_CAP);
+    while (init.attr.max_wr && init.attr.max_sge) {
+        struct ibv_srq_init_attr asked = init;
+        struct ibv_srq *srq = port->verbs->create_srq(port->pd, &asked);
+
+        if (srq) {
+            port->verbs->destroy_srq(srq);
+            limits->max_srq_depth = init.attr.max_wr;
+            limits->max_srq_sge = init.attr.max_sge;
+            return;
+        }
+        if (init.attr.max_wr > 256 || init.attr.max_sge == 1)
+            init.attr.max_wr /= 2;
+        else
+            init.attr.max_sge /= 2;
+    }
+}
+
+/* Two of the deepest queues exist together. */
+static bool try_cqs(const struct nd_port *port, int cqe)
+{
+    struct ibv_cq *first = port->verbs->create_cq(port->context, cqe, NULL, NULL, 0);
+    struct ibv_cq *second =
+        first ? port->verbs->create_cq(port->context, cqe, NULL, NULL, 0) : NULL;
+
+    if (second)
+        port->verbs->destroy_cq(second);
+    if (first)
+        port->verbs->destroy_cq(first);
+    return second;
+}
+
+static int find_cq(const struct nd_port *port, struct nd_limits *limits)
+{
+    uint32_t cqe = clamp((uint64_t)port->attr.max_cqe, CQ_CAP);
+
+    while (cqe > ND_CQ_RESERVE && !try_cqs(port, (int)cqe))
+        cqe /= 2;
+    if (cqe <= ND_CQ_RESERVE)
+        return -ENOMEM;
+    limits->max_cq_depth = cqe - ND_CQ_RESERVE;
+    return 0;
+}
+
+int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
+{
+    const struct ibv_device_attr *attr = &port->attr;
+    uint32_t depth = clamp((uint64_t)attr->max_qp_wr, DEPTH_CAP + ND_QP_RESERVE);
+    int rc;
+
+    *limits = (struct nd_limits){
+        .vendor_id = attr->vendor_id,
+        .device_id = attr->vendor_part_id,
+        .max_registration = attr->max_mr_size,
+        .max_initiator_sge = clamp((uint64_t)attr->max_sge, SGE_CAP),
+        .max_receive_sge = clamp((uint64_t)attr->max_sge, SGE_CAP),
+        .max_transfer =
+            port->port_attr.max_msg_sz ? clamp(port->port_attr.max_msg_sz, 1u << 31) : 1u << 31,
+        .max_inline = INLINE_CAP,
+        .max_inbound_reads = clamp((uint64_t)attr->max_qp_rd_atom, READS_CAP),
+        .max_outbound_reads = clamp((uint64_t)attr->max_qp_init_rd_atom, READS_CAP),
+        .max_receive_depth = depth > DEPTH_CAP ? DEPTH_CAP : depth,
+        .max_initiator_depth = depth > ND_QP_RESERVE ? depth - ND_QP_RESERVE : 1,
+        .large_threshold = LARGE_ADVISED,
+        .max_caller_data = CALLER_DATA,
+        .max_callee_data = CALLEE_DATA,
+    };
+    if ((rc = find_qp(port, limits)) || (rc = find_cq(port, limits)))
+        return rc;
+    find_srq(port, limits);
+    limits->max_read_sge = limits->max_initiator_sge;
+    if (attr->max_sge_rd > 0)
+        limits->max_read_sge = clamp((uint64_t)attr->max_sge_rd, limits->max_initiator_sge);
+    limits->inline_threshold = clamp(limits->max_inline, INLINE_ADVISED);
+    log_write(LOG_DEBUG, LOG_DEVICE,
+        "limits: queue pair %u+%u requests of %u/%u entries, inline %u; completion queue %u; "
+        "shared receive queue %u",
+        limits->max_initiator_depth, limits->max_receive_depth, limits->max_initiator_sge,
+        limits->max_receive_sge, limits->max_inline, limits->max_cq_depth, limits->max_srq_depth);
+    return 0;
+}

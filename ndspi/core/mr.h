@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mr.h - memory region: one buffer at a time, registered and taken back any number of times.
+ *
+ * Registering happens in the caller's thread and is complete when the call returns ND_PENDING. State and `bound` belong to
+ * the adapter's memory lock; the tokens are read without it. Each bound window pins its region.
+ */
+#ifndef NDSPI_CORE_MR_H
+#define NDSPI_CORE_MR_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+
+#include <infiniband/verbs.h>
+
+struct nd_adapter;
+
+enum nd_mr_state { ND_MR_EMPTY, ND_MR_CHANGING, ND_MR_REGISTERED };
+
+struct nd_mr {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned */
+    struct nd_pending pending;
+    enum nd_mr_state state;
+    struct ibv_mr *ibv;
+    uint32_t flags;                        /* ND_MR_FLAG_* of the registration */
+    unsigned bound;                        /* windows */
+    atomic_uint local_token, remote_token; /* remote: network order */
+};
+
+void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_file *file,
+    void (*destroy)(struct nd_object *object));
+/* The last Release: drops the application's pin. */
+void nd_mr_close(struct nd_mr *mr);
+void nd_mr_fini(struct nd_mr *mr);
+
+/*
+ * nd_mr_register - Returns ND_PENDING; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags, no overlapped;
+ * ND_INVALID_BUFFER_SIZE: length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable;
+ * ND_INVALID_DEVICE_STATE: registered already; ND_INSUFFICIENT_RESOURCES; ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ */
+HRESULT nd_mr_register(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);
+/* Returns ND_PENDING; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
+HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.h - what keeps a core object alive: its pins (docs/design.md, "Objects").
+ *
+ * A core object is embedded in a facade. The facade's count of references tells the application's interest; pins count
+ * everybody inside who needs the object, and one for "the application still does", which the last Release drops.
+ */
+#ifndef NDSPI_CORE_OBJECT_H
+#define NDSPI_CORE_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nd_object {
+    atomic_uint pins;
+    void (*destroy)(
+        struct nd_object *object); /* the facade's: fini of the core object, then free */
+    struct nd_object *next_dead;   /* used by nd_object_unpin_later alone */
+};
+
+/* Objects whose last pin went while a lock was held; guarded by that lock. */
+struct nd_dead {
+    struct nd_object *first;
+};
+
+/* Zeroed room for a facade; queues in it are aligned to cache lines. NULL: no memory. Given back with free. */
+static inline void *nd_object_alloc(size_t size)
+{
+    size_t whole = (size + 63) / 64 * 64;
+    void *object = aligned_alloc(64, whole);
+
+    return object ? memset(object, 0, whole) : NULL;
+}
+
+static inline void nd_object_init(
+    struct nd_object *object, void (*destroy)(struct nd_object *object))
+{
+    atomic_init(&object->pins, 1);
+    object->destroy = destroy;
+    object->next_dead = NULL;
+}
+
+/* Relaxed: whoever adds a pin is sure of one already. */
+static inline void nd_object_pin(struct nd_object *object)
+{
+    atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed);
+}
+
+/* For those who found the object in a list it leaves only while it is destroyed: false when that has begun. */
+static inline bool nd_object_try_pin(struct nd_object *object)
+{
+    unsigned pins = atomic_load_explicit(&object->pins, memory_order_relaxed);
+
+    while (pins)
+        if (atomic_compare_exchange_weak_explicit(
+                &object->pins, &pins, pins + 1, memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
+/* The last one destroys: no lock may be held then. */
+static inline void nd_object_unpin(struct nd_object *object)
+{
+    if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_acq_rel) == 1)
+        object->destroy(object);
+}
+
+/* As unpin, under a lock: a last pin puts the object on the list instead of destroying it. */
+static inline void nd_object_unpin_later(struct nd_object *object, struct nd_dead *dead)
+{
+    if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_acq_rel) == 1) {
+        object->next_dead = dead->first;
+        dead->first = object;
+    }
+}
+
+/* Takes the list over while the lock is still held; nd_object_destroy_dead follows when it is not. */
+static inline struct nd_object *nd_object_take_dead(struct nd_dead *dead)
+{
+    struct nd_object *first = dead->first;
+
+    dead->first = NULL;
+    return first;
+}
+
+static inline void nd_object_destroy_dead(struct nd_object *first)
+{
+    while (first) {
+        struct nd_object *next = first->next_dead;
+
+        first->destroy(first);
+        first = next;
+    }
+}
+
+#endif

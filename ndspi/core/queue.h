@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.h - the request ring of an initiator or receive queue.
+ *
+ * A failed ibv_wc tells neither kind nor context, so every request has a record, and wr_id is its address. Records form
+ * a ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring is
+ * full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed` anew
+ * only when it runs into the copy; it also puts `stop` in its own way to send every post through the slow path while
+ * the queue is not open. So one comparison answers "connected, and room left".
+ *
+ * A completion retires its record and all older ones (silent requests that succeeded). `seen` is the oldest record not
+ * retired; results that wait in the completion queue's software queue still count (`unfetched`), because NetworkDirect
+ * counts a request until its result was fetched: `freed` follows only then.
+ */
+#ifndef NDSPI_CORE_QUEUE_H
+#define NDSPI_CORE_QUEUE_H
+
+#include "ndspi/core/base.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+
+#define ND_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct nd_cq;
+struct nd_mr;
+struct nd_qp;
+struct nd_queue;
+struct nd_srq;
+
+/* nd_request.special: any of them sends a completion through the slow path. */
+enum {
+    ND_REQUEST_SILENT = 1 << 0,  /* no result unless it fails */
+    ND_REQUEST_MARKER = 1 << 1,  /* ours: never a result */
+    ND_REQUEST_BINDING = 1 << 2, /* Bind or Invalidate: a window's state may change */
+    ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion tells whose it is */
+};
+
+struct nd_request {
+    _Alignas(64) union {
+        ND2_RESULT result; /* as reported on success, but for a Receive's length */
+        struct {
+            uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
+            uint32_t special; /* in the result's padding, so that kind and special are one store */
+        };
+    };
+    union {
+        struct nd_queue *queue;
+        struct nd_srq *srq; /* ND_REQUEST_SHARED */
+    };
+    struct nd_request *next; /* in the ring; of an SRQ: next free one */
+    union {
+        struct nd_mr *mr; /* Invalidate: the region that the window leaves, pinned */
+        uint32_t rkey;    /* Bind: the window's new key */
+    };
+};
+
+enum nd_queue_mode {
+    ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
+    ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
+    ND_QUEUE_REMOVED, /* the device is gone */
+};
+
+struct nd_queue {
+    /* posting side, guarded by lock */
+    struct lock lock; /* LOCK_QP_QUEUE */
+    uint32_t
+        max_usual; /* bytes of a request that the fast path takes: not 0, not more than this; 0: none */
+    struct nd_request *next, *stop;
+    struct ibv_qp *ibv;
+    union { /* what the fast path posts: all but wr_id and sg_list is fixed */
+        struct {
+            struct ibv_send_wr send_wr, *bad_send;
+        };
+        struct {
+            struct ibv_recv_wr recv_wr, *bad_recv;
+        };
+    };
+    enum nd_queue_mode mode;
+    uint32_t max_length; /* bytes of one request */
+    uint32_t max_sge, max_read_sge;
+    uint32_t silent_run,
+        silent_run_max;  /* silent requests since one was signaled for our own sake */
+    uint32_t max_inline; /* bytes */
+    uint8_t *bounce;     /* inline data of more entries than the device takes */
+    struct nd_qp *qp;
+    struct nd_cq *cq;
+    struct nd_request *records;
+
+    /* completing side, guarded by the completion queue's lock; the posting side reads freed */
+    _Alignas(64) _Atomic(struct nd_request *) freed;
+    struct nd_request *seen;
+    uint32_t unfetched; /* results in the software queue */
+    bool closing;       /* its queue pair waits for the last completion */
+    struct list_node closing_link;
+};
+
+/*
+ * nd_queue_init - a ring of depth records; type and context go into each. depth 0: no ring (its queue pair has an SRQ).
+ * Returns ND_SUCCESS or ND_NO_MEMORY. The queue starts in the mode given.
+ */
+HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE type,
+    void *queue_pair_context, enum nd_queue_mode mode);
+void nd_queue_fini(struct nd_queue *queue);
+
+/* Changes the mode and with it where posts go. Takes the lock. */
+void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
+
+/*
+ * nd_queue_room_locked - may a request be posted now? The long answer, when the comparison with stop says no.
+ * Returns ND_SUCCESS, ND_CONNECTION_INVALID, ND_NO_MORE_ENTRIES (after a look at the completion queue: silent requests
+ * may be done), ND_DEVICE_REMOVED. The lock is held before and after, not all the time.
+ */
+HRESULT nd_queue_room_locked(struct nd_queue *queue);
+
+/* Whether all posted requests are retired. Completion queue's lock held, nobody posts any more. */
+static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
+{
+    return queue->seen == queue->next;
+}
+
+#endif

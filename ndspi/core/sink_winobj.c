@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The sink of programs on Linux: winobj's files, events and completion ports. */
+#include "ndspi/core/sink.h"
+
+#include "winobj/provider.h"
+
+#include <stdlib.h>
+
+struct nd_sink_source {
+    struct win_source source; /* first */
+    const struct nd_sink_source_ops *ops;
+    void *context;
+};
+
+static struct win_file *file_of(struct nd_sink_file *file)
+{
+    return (struct win_file *)file;
+}
+
+static HRESULT file_create(const void *owner, HANDLE *handle)
+{
+    switch (win_file_create(owner, handle)) {
+    case ERROR_SUCCESS: return ND_SUCCESS;
+    case ERROR_NOT_ENOUGH_MEMORY: return ND_NO_MEMORY;
+    default: return ND_INSUFFICIENT_RESOURCES;
+    }
+}
+
+static struct nd_sink_file *file_get(HANDLE handle, const void *owner)
+{
+    return (struct nd_sink_file *)win_file_get(handle, owner);
+}
+
+static struct nd_sink_file *file_ref(struct nd_sink_file *file)
+{
+    return (struct nd_sink_file *)win_file_ref(file_of(file));
+}
+
+static void file_unref(struct nd_sink_file *file)
+{
+    win_file_unref(file_of(file));
+}
+
+static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    return win_overlapped_start(file_of(file), overlapped) ? ND_SUCCESS : ND_NO_MEMORY;
+}
+
+/* The byte count of a request is the provider's own; clients are told 0. */
+static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
+{
+    win_overlapped_complete(file_of(file), overlapped, status, 0);
+}
+
+static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
+{
+    return win_overlapped_result(file_of(file), overlapped, wait);
+}
+
+static struct nd_sink_source *source_of(struct win_source *source)
+{
+    return (struct nd_sink_source *)source;
+}
+
+static bool source_prepare(struct win_source *source)
+{
+    return source_of(source)->ops->prepare(source_of(source)->context);
+}
+
+static void source_finish(struct win_source *source)
+{
+    source_of(source)->ops->finish(source_of(source)->context);
+}
+
+static void source_run(struct win_source *source, bool leading)
+{
+    source_of(source)->ops->run(source_of(source)->context, leading);
+}
+
+static struct nd_sink_source *source_add(
+    const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd)
+{
+    struct nd_sink_source *source = calloc(1, sizeof(*source));
+
+    if (!source)
+        return NULL;
+    source->source.fd = fd;
+    source->source.lead_fd = lead_fd;
+    source->source.prepare = source_prepare;
+    source->source.finish = source_finish;
+    source->source.run = source_run;
+    source->ops = ops;
+    source->context = context;
+    if (win_source_add(&source->source) != ERROR_SUCCESS) {
+        free(source);
+        return NULL;
+    }
+    return source;
+}
+
+static void source_remove(struct nd_sink_source *source)
+{
+    win_source_remove(&source->source);
+    free(source);
+}
+
+const struct nd_sink nd_sink_winobj = {
+    .file_create = file_create,
+    .file_get = file_get,
+    .file_ref = file_ref,
+    .file_unref = file_unref,
+    .start = start,
+    .complete = complete,
+    .result = result,
+    .source_add = source_add,
+    .source_remove = source_remove,
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const struct nd_dialect nd_dialect_v2 = {
+    .index = ND_V2,
+    .name = "v2",
+    .own_disconnect = ND_STATUS_CONNECTION_DISCONNECTED,
+    .connect_timeout = ND_IO_TIMEOUT,
+    .accept_refused = ND_CONNECTION_REFUSED,
+};
+
+const struct nd_dialect nd_dialect_v1 = {
+    .index = ND_V1,
+    .name = "v1",
+    .own_disconnect = ND_CANCELED,
+    .connect_timeout = ND_TIMEOUT,
+    .accept_refused = ND_CONNECTION_ABORTED,
+};
+
+/*
+ * verbs status, then what it means for a Receive, for an Invalidate, and for any other request in v2 and in v1.
+ *
+ * - A message longer than its Receive: documents say ND_BUFFER_OVERFLOW at the receiver. Its sender gets a data error.
+ * - A violation at the peer: documents say ND_REMOTE_ERROR; programs written for v2 expect ND_ACCESS_VIOLATION.
+ * - ND_TIMEOUT is a success code, hence ND_IO_TIMEOUT in results of both versions.
+ * - A window that is not bound makes an Invalidate a malformed request.
+ */
+#define WC_STATUS_ROWS(row)                                                                        \
+    row(SUCCESS, ND_SUCCESS, ND_SUCCESS, ND_SUCCESS, ND_SUCCESS) row(LOC_LEN_ERR,                  \
+        ND_BUFFER_OVERFLOW, ND_DATA_OVERRUN, ND_DATA_OVERRUN, ND_DATA_OVERRUN) row(LOC_QP_OP_ERR,  \
+        ND_INTERNAL_ERROR, ND_INVALID_DEVICE_REQUEST, ND_INTERNAL_ERROR,                           \
+        ND_INTERNAL_ERROR) row(LOC_EEC_OP_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,               \
+        ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(LOC_PROT_ERR, ND_ACCESS_VIOLATION,               \
+        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(WR_FLUSH_ERR,           \
+        ND_CANCELED, ND_CANCELED, ND_CANCELED, ND_CANCELED) row(MW_BIND_ERR, ND_ACCESS_VIOLATION,  \
+        ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(BAD_RESP_ERR,     \
+        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,                          \
+        ND_REMOTE_ERROR) row(LOC_ACCESS_ERR, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION,             \
+        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(REM_INV_REQ_ERR, ND_STATUS_DATA_ERROR,       \
+        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR) row(REM_ACCESS_ERR,           \
+        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION,                             \
+        ND_REMOTE_ERROR) row(REM_OP_ERR, ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,               \
+        ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR) row(RETRY_EXC_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT,    \
+        ND_IO_TIMEOUT, ND_IO_TIMEOUT) row(RNR_RETRY_EXC_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT,         \
+        ND_IO_TIMEOUT, ND_IO_TIMEOUT) row(LOC_RDD_VIOL_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,  \
+        ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(REM_INV_RD_REQ_ERR, ND_STATUS_DATA_ERROR,        \
+        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)                               \
+        row(REM_ABORT_ERR, ND_REMOTE_ERROR, ND_REMOTE_ERROR, ND_REMOTE_ERROR, ND_REMOTE_ERROR)     \
+            row(INV_EECN_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,             \
+                ND_INTERNAL_ERROR) row(INV_EEC_STATE_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,    \
+                ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(FATAL_ERR, ND_INTERNAL_ERROR,            \
+                ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR)                           \
+                row(RESP_TIMEOUT_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT, ND_IO_TIMEOUT, ND_IO_TIMEOUT)  \
+                    row(GENERAL_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,      \
+                        ND_INTERNAL_ERROR)
+
+struct wc_row {
+    HRESULT receive, invalidate, other[ND_DIALECTS];
+};
+
+HRESULT nd_status_from_wc(
+    enum ibv_wc_status status, ND2_REQUEST_TYPE type, const struct nd_dialect *dialect)
+{
+    static const struct wc_row rows[] = {
+#define ROW(name, on_receive, on_invalidate, v2, v1)                                               \
+    [IBV_WC_##name] = { on_receive, on_invalidate, { [ND_V2] = v2, [ND_V1] = v1 } },
+        WC_STATUS_ROWS(ROW)
+#undef ROW
+    };
+    const struct wc_row *row = &rows[IBV_WC_GENERAL_ERR];
+
+    if ((size_t)status < sizeof(rows) / sizeof(rows[0]))
+        row = &rows[status];
+    switch (type) {
+    case Nd2RequestTypeReceive: return row->receive;
+    case Nd2RequestTypeInvalidate: return row->invalidate;
+    default: return row->other[dialect->index];
+    }
+}
+
+HRESULT nd_status_from_errno(int error)
+{
+    static const struct {
+        int error;
+        HRESULT status;
+    } rows[] = {
+        { ENOMEM, ND_INSUFFICIENT_RESOURCES },
+        { EAGAIN, ND_INSUFFICIENT_RESOURCES },
+        { ENOSPC, ND_INSUFFICIENT_RESOURCES },
+        { EMFILE, ND_INSUFFICIENT_RESOURCES },
+        { ENFILE, ND_INSUFFICIENT_RESOURCES },
+        { EINVAL, ND_INVALID_PARAMETER },
+        { EFAULT, ND_ACCESS_VIOLATION },
+        { EACCES, ND_ACCESS_VIOLATION },
+        { EPERM, ND_ACCESS_VIOLATION },
+        { EBUSY, ND_DEVICE_BUSY },
+        { ENODEV, ND_DEVICE_REMOVED },
+        { ENXIO, ND_DEVICE_REMOVED },
+        { EIO, ND_DEVICE_REMOVED },
+        { ENOSYS, ND_NOT_SUPPORTED },
+        { EOPNOTSUPP, ND_NOT_SUPPORTED },
+        { EPROTONOSUPPORT, ND_NOT_SUPPORTED },
+        { ETIMEDOUT, ND_IO_TIMEOUT },
+        { ECANCELED, ND_CANCELED },
+        { ENOTCONN, ND_CONNECTION_INVALID },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].error == abs(error))
+            return rows[i].status;
+    return ND_UNSUCCESSFUL;
+}
+
+#define ND_NAMES(row)                                                                              \
+    row(ND_SUCCESS) row(ND_TIMEOUT) row(ND_PENDING) row(ND_BUFFER_OVERFLOW) row(ND_DEVICE_BUSY)    \
+        row(ND_NO_MORE_ENTRIES) row(ND_UNSUCCESSFUL) row(ND_ACCESS_VIOLATION)                      \
+            row(ND_INVALID_HANDLE) row(ND_INVALID_PARAMETER) row(ND_INVALID_DEVICE_REQUEST)        \
+                row(ND_NO_MEMORY) row(ND_INVALID_PARAMETER_MIX) row(ND_DATA_OVERRUN) row(          \
+                    ND_SHARING_VIOLATION) row(ND_INSUFFICIENT_RESOURCES) row(ND_DEVICE_NOT_READY)  \
+                    row(ND_IO_TIMEOUT) row(ND_NOT_SUPPORTED) row(ND_INTERNAL_ERROR)                \
+                        row(ND_INVALID_PARAMETER_1) row(ND_INVALID_PARAMETER_2) row(               \
+                            ND_INVALID_PARAMETER_3) row(ND_INVALID_PARAMETER_4)                    \
+                            row(ND_INVALID_PARAMETER_5) row(ND_INVALID_PARAMETER_6) row(           \
+                                ND_INVALID_PARAMETER_7) row(ND_INVALID_PARAMETER_8)                \
+                                row(ND_INVALID_PARAMETER_9) row(ND_INVALID_PARAMETER_10) row(      \
+                                    ND_CANCELED) row(ND_REMOTE_ERROR) row(ND_INVALID_ADDRESS)      \
+                                    row(ND_INVALID_DEVICE_STATE) row(ND_INVALID_BUFFER_SIZE) row(  \
+                                        ND_TOO_MANY_ADDRESSES) row(ND_ADDRESS_ALREADY_EXISTS)      \
+                                        row(ND_CONNECTION_REFUSED) row(ND_CONNECTION_INVALID) row( \
+                                            ND_CONNECTION_ACTIVE) row(ND_NETWORK_UNREACHABLE)      \
+                                            row(ND_HOST_UNREACHABLE) row(ND_CONNECTION_ABORTED)    \
+                                                row(ND_DEVICE_REMOVED) row(ND_STATUS_DATA_ERROR)   \
+                                                    row(ND_STATUS_BAD_NETWORK_NAME) row(           \
+                                                        ND_STATUS_CONNECTION_DISCONNECTED)         \
+                                                        row(ND_STATUS_ADDRESS_ALREADY_ASSOCIATED)  \
+                                                            row(ND_STATUS_ADDRESS_NOT_ASSOCIATED)
+
+const char *nd_status_name(HRESULT status)
+{
+    static const struct {
+        HRESULT status;
+        const char *name;
+    } rows[] = {
+#define ROW(code) { code, #code },
+        ND_NAMES(ROW)
+#undef ROW
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].status == status)
+            return rows[i].name;
+    return NULL;
+}

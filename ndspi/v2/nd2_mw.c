@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nd2_mw.c - IND2MemoryWindow over core/mw.h.
+ *
+ * Source: NetworkDirect SPI version 2, IND2MemoryWindow.
+ */
+#include "ndspi/com/unknown.h"
+#include "ndspi/core/mw.h"
+#include "ndspi/v2/nd2.h"
+
+#include <stdlib.h>
+
+struct nd2_mw {
+    IND2MemoryWindow IND2MemoryWindow_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct nd_mw core;
+};
+
+const IID nd2_iid_mw = { 0x6e1f2a54, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_IND2MemoryWindow, &nd2_iid_mw, NULL };
+
+static struct nd2_mw *impl_from_IND2MemoryWindow(IND2MemoryWindow *iface)
+{
+    return (struct nd2_mw *)iface;
+}
+
+struct nd_mw *nd2_reach_mw(IUnknown *unknown, const struct nd_adapter *adapter)
+{
+    struct nd2_mw *mw = nd_com_reach(unknown, &nd2_iid_mw);
+
+    if (mw && mw->core.adapter != adapter) {
+        unknown->lpVtbl->Release(unknown);
+        return NULL;
+    }
+    return mw ? &mw->core : NULL;
+}
+
+static void nd2_mw_destroy(struct nd_object *object)
+{
+    struct nd_mw *core = (struct nd_mw *)object;
+
+    nd_mw_fini(core);
+    free(container_of(core, struct nd2_mw, core));
+}
+
+/* ---- IUnknown ---- */
+
+static HRESULT STDMETHODCALLTYPE nd2_mw_QueryInterface(
+    IND2MemoryWindow *iface, REFIID iid, void **out)
+{
+    return nd_com_query_interface(iface, &impl_from_IND2MemoryWindow(iface)->refs, iids, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE nd2_mw_AddRef(IND2MemoryWindow *iface)
+{
+    return nd_com_addref(&impl_from_IND2MemoryWindow(iface)->refs);
+}
+
+static ULONG STDMETHODCALLTYPE nd2_mw_Release(IND2MemoryWindow *iface)
+{
+    struct nd2_mw *mw = impl_from_IND2MemoryWindow(iface);
+    ULONG refs = nd_com_release(&mw->refs);
+
+    if (refs == 0)
+        nd_mw_close(&mw->core);
+    return refs;
+}
+
+/* ---- IND2MemoryWindow ---- */
+
+static UINT32 STDMETHODCALLTYPE nd2_mw_GetRemoteToken(IND2MemoryWindow *iface)
+{
+    return atomic_load_explicit(
+        &impl_from_IND2MemoryWindow(iface)->core.token, memory_order_relaxed);
+}
+
+static const IND2MemoryWindowVtbl nd2_mw_vtbl = {
+    /* IUnknown */
+    .QueryInterface = nd2_mw_QueryInterface,
+    .AddRef = nd2_mw_AddRef,
+    .Release = nd2_mw_Release,
+    /* IND2MemoryWindow */
+    .GetRemoteToken = nd2_mw_GetRemoteToken,
+};
+
+HRESULT nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out)
+{
+    HRESULT status = nd2_begin_create(adapter, iids, iid, out);
+    struct nd2_mw *mw;
+
+    if (FAILED(status))
+        return status;
+    if (!(mw = nd_object_alloc(sizeof(*mw))))
+        return ND_NO_MEMORY;
+    if (FAILED(status = nd_mw_init(&mw->core, &adapter->core, nd2_mw_destroy))) {
+        free(mw);
+        return status;
+    }
+    mw->IND2MemoryWindow_iface.lpVtbl = &nd2_mw_vtbl;
+    atomic_init(&mw->refs, 1);
+    *out = mw;
+    return ND_SUCCESS;
+}

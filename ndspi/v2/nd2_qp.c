@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nd2_qp.c - IND2QueuePair over core/qp.h.
+ *
+ * Source: NetworkDirect SPI version 2, IND2QueuePair.
+ */
+#include "ndspi/com/unknown.h"
+#include "ndspi/core/datapath.h"
+#include "ndspi/v2/nd2.h"
+
+#include <stdlib.h>
+
+struct nd2_qp {
+    IND2QueuePair IND2QueuePair_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct nd_qp core;
+};
+
+const IID nd2_iid_qp = { 0x6e1f2a55, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_IND2QueuePair, &nd2_iid_qp, NULL };
+
+static struct nd2_qp *impl_from_IND2QueuePair(IND2QueuePair *iface)
+{
+    return (struct nd2_qp *)iface;
+}
+
+struct nd_qp *nd2_reach_qp(IUnknown *unknown, const struct nd_adapter *adapter)
+{
+    struct nd2_qp *qp = nd_com_reach(unknown, &nd2_iid_qp);
+
+    if (qp && qp->core.adapter != adapter) {
+        unknown->lpVtbl->Release(unknown);
+        return NULL;
+    }
+    return qp ? &qp->core : NULL;
+}
+
+static void nd2_qp_destroy(struct nd_object *object)
+{
+    struct nd_qp *core = (struct nd_qp *)object;
+
+    nd_qp_fini(core);
+    free(container_of(core, struct nd2_qp, core));
+}
+
+/* ---- IUnknown ---- */
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_QueryInterface(IND2QueuePair *iface, REFIID iid, void **out)
+{
+    return nd_com_query_interface(iface, &impl_from_IND2QueuePair(iface)->refs, iids, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE nd2_qp_AddRef(IND2QueuePair *iface)
+{
+    return nd_com_addref(&impl_from_IND2QueuePair(iface)->refs);
+}
+
+static ULONG STDMETHODCALLTYPE nd2_qp_Release(IND2QueuePair *iface)
+{
+    struct nd2_qp *qp = impl_from_IND2QueuePair(iface);
+    ULONG refs = nd_com_release(&qp->refs);
+
+    if (refs == 0)
+        nd_qp_close(&qp->core);
+    return refs;
+}
+
+/* ---- IND2QueuePair ---- */
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Flush(IND2QueuePair *iface)
+{
+    return nd_qp_flush(&impl_from_IND2QueuePair(iface)->core);
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Send(
+    IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n, ULONG flags)
+{
+    return nd_qp_send(&impl_from_IND2QueuePair(iface)->core, context, sge, n, flags);
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Receive(
+    IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n)
+{
+    return nd_qp_receive(&impl_from_IND2QueuePair(iface)->core, context, sge, n);
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Bind(IND2QueuePair *iface, VOID *context, IUnknown *region,
+    IUnknown *window, const VOID *buffer, SIZE_T length, ULONG flags)
+{
+    struct nd_qp *core = &impl_from_IND2QueuePair(iface)->core;
+    struct nd_mr *mr = nd2_reach_mr(region, core->adapter);
+    struct nd_mw *mw = nd2_reach_mw(window, core->adapter);
+    HRESULT status;
+
+    if (!mr)
+        status = ND_INVALID_PARAMETER_2;
+    else if (!mw)
+        status = ND_INVALID_PARAMETER_3;
+    else
+        status = nd_qp_bind(core, context, mr, mw, buffer, length, flags);
+    nd2_drop(window, mw);
+    nd2_drop(region, mr);
+    return status;
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Invalidate(
+    IND2QueuePair *iface, VOID *context, IUnknown *window, ULONG flags)
+{
+    struct nd_qp *core = &impl_from_IND2QueuePair(iface)->core;
+    struct nd_mw *mw = nd2_reach_mw(window, core->adapter);
+    HRESULT status;
+
+    if (!mw)
+        return ND_INVALID_PARAMETER_2;
+    status = nd_qp_invalidate(core, context, mw, flags);
+    nd2_drop(window, mw);
+    return status;
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Read(IND2QueuePair *iface, VOID *context,
+    const ND2_SGE sge[], ULONG n, UINT64 remote_address, UINT32 remote_token, ULONG flags)
+{
+    const struct nd_remote remote = { remote_address, remote_token };
+
+    return nd_qp_read(&impl_from_IND2QueuePair(iface)->core, context, sge, n, &remote, flags);
+}
+
+static HRESULT STDMETHODCALLTYPE nd2_qp_Write(IND2QueuePair *iface, VOID *context,
+    const ND2_SGE sge[], ULONG n, UINT64 remote_address, UINT32 remote_token, ULONG flags)
+{
+    const struct nd_remote remote = { remote_address, remote_token };
+
+    return nd_qp_write(&impl_from_IND2QueuePair(iface)->core, context, sge, n, &remote, flags);
+}
+
+static const IND2QueuePairVtbl nd2_qp_vtbl = {
+    /* IUnknown */
+    .QueryInterface = nd2_qp_QueryInterface,
+    .AddRef = nd2_qp_AddRef,
+    .Release = nd2_qp_Release,
+    /* IND2QueuePair */
+    .Flush = nd2_qp_Flush,
+    .Send = nd2_qp_Send,
+    .Receive = nd2_qp_Receive,
+    .Bind = nd2_qp_Bind,
+    .Invalidate = nd2_qp_Invalidate,
+    .Read = nd2_qp_Read,
+    .Write = nd2_qp_Write,
+};
+
+HRESULT nd2_qp_create(
+    struct nd2_adapter *adapter, REFIID iid, const struct nd_qp_params *params, void **out)
+{
+    HRESULT status = nd2_begin_create(adapter, iids, iid, out);
+    struct nd2_qp *qp;
+
+    if (FAILED(status))
+        return status;
+    if (!(qp = nd_object_alloc(sizeof(*qp))))
+        return ND_NO_MEMORY;
+    if (FAILED(status = nd_qp_init(&qp->core, &adapter->core, params, nd2_qp_destroy))) {
+        free(qp);
+        return status;
+    }
+    qp->IND2QueuePair_iface.lpVtbl = &nd2_qp_vtbl;
+    atomic_init(&qp->refs, 1);
+    *out = qp;
+    return ND_SUCCESS;
+}
