@@ -335,6 +335,8 @@ bool srd_conn_poll(struct srd_conn *conn)
     if (wants || moved) {
         srd_engine_unpark();
         act(conn, wants);
+        if (srd_stream_owes_ack(conn->qp))
+            srd_source_watch(&conn->source);
     }
     return moved || wants;
 }
@@ -350,8 +352,10 @@ static void stream_ready(struct srd_conn *conn, uint32_t events, bool background
     if (background && srd_stream_owes_ack(conn->qp))
         wants |= SRD_STREAM_TX;
     act(conn, wants);
-    if (!background && srd_stream_owes_ack(conn->qp))
+    if (!background && srd_stream_owes_ack(conn->qp)) {
         srd_source_defer(&conn->source);
+        srd_source_watch(&conn->source);
+    }
 }
 
 static void on_ready(struct srd_source *source, uint32_t events, bool background)

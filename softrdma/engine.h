@@ -23,6 +23,7 @@ struct srd_engine {
     struct srd_slot *slots;
     uint32_t n_slots, free_slot;
     struct list_head aside;
+    bool tickless;             /* the progress thread saw none aside, and sleeps without a tick */
     struct lock deferred_lock; /* LOCK_SRD_CHANNEL */
     struct list_head deferred; /* a reference each */
     atomic_bool any_deferred;
@@ -45,6 +46,9 @@ static inline void srd_engine_unpark(void)
         atomic_exchange(&srd_engine.standby.parked, 0))
         standby_kick(&srd_engine.standby);
 }
+
+/* Puts a source on the aside list, if it is registered; true: the progress thread has to be kicked. Engine lock held. */
+bool srd_engine_aside_locked(struct srd_source *source);
 
 /* progress.c. 0 or a negative errno. Engine lock held. */
 int srd_progress_start_locked(void);

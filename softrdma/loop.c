@@ -93,6 +93,7 @@ void srd_loop_forked(void)
     srd_engine.n_slots = 0;
     srd_engine.free_slot = SRD_NO_SLOT;
     srd_engine.threaded = false;
+    srd_engine.tickless = false;
     atomic_store(&srd_engine.any_deferred, false);
     atomic_store(&srd_engine.open, false);
     srd_timer_reset();
@@ -162,7 +163,8 @@ static int update_locked(struct srd_source *source, bool arm)
 
     if (events != source->events || !events)
         error = apply_locked(source, srd_engine.all_fd, &source->in_all, events, 0);
-    if (arm || !events || (events != source->events && !source->aside)) {
+    if (arm || !events ||
+        (events != source->events && !atomic_load_explicit(&source->aside, memory_order_relaxed))) {
         int second =
             apply_locked(source, srd_engine.prog_fd, &source->in_prog, events, EPOLLONESHOT);
         error = error ? error : second;
@@ -171,16 +173,49 @@ static int update_locked(struct srd_source *source, bool arm)
     return error;
 }
 
+static void leave_aside_locked(struct srd_source *source)
+{
+    if (!atomic_load_explicit(&source->aside, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&source->aside, false, memory_order_relaxed);
+    list_del(&source->aside_node);
+}
+
+bool srd_engine_aside_locked(struct srd_source *source)
+{
+    bool kick = srd_engine.tickless;
+
+    lock_assert_held(&srd_engine.lock);
+    if (source->slot == SRD_NO_SLOT || atomic_load_explicit(&source->aside, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&source->aside, true, memory_order_relaxed);
+    source->settled = false;
+    list_add_tail(&srd_engine.aside, &source->aside_node);
+    srd_engine.tickless = false;
+    return kick;
+}
+
+void srd_source_watch(struct srd_source *source)
+{
+    bool kick;
+
+    if (atomic_load_explicit(&source->aside, memory_order_relaxed) ||
+        source->process != srd_generation)
+        return;
+    lock_acquire(&srd_engine.lock);
+    kick = srd_engine_aside_locked(source);
+    lock_release(&srd_engine.lock);
+    if (kick)
+        standby_kick(&srd_engine.standby);
+}
+
 static void remove_locked(struct srd_source *source)
 {
     struct srd_slot *slot = &srd_engine.slots[source->slot];
 
     apply_locked(source, srd_engine.all_fd, &source->in_all, 0, 0);
     apply_locked(source, srd_engine.prog_fd, &source->in_prog, 0, 0);
-    if (source->aside) {
-        source->aside = false;
-        list_del(&source->aside_node);
-    }
+    leave_aside_locked(source);
     slot->source = NULL;
     slot->generation++;
     slot->next_free = srd_engine.free_slot;
@@ -264,10 +299,7 @@ void srd_engine_rearm(struct srd_source *source)
 {
     lock_acquire(&srd_engine.lock);
     if (source->slot != SRD_NO_SLOT) {
-        if (source->aside) {
-            source->aside = false;
-            list_del(&source->aside_node);
-        }
+        leave_aside_locked(source);
         update_locked(source, true);
     }
     lock_release(&srd_engine.lock);

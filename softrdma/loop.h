@@ -43,7 +43,8 @@ struct srd_source {
     atomic_uint refs;
     atomic_uint activity; /* bumped by a thread that polls this very source */
     unsigned seen;        /* progress thread: activity at the last look */
-    bool aside;           /* progress thread's list; engine lock */
+    atomic_bool
+        aside; /* on the progress thread's list, to be looked at every tick; engine lock to write */
     bool settled;         /* progress thread: put-off work was sent in this quiet spell */
     bool in_all, in_prog; /* registered in the sets; engine lock, as the rest */
     uint32_t events;      /* as registered */
@@ -74,6 +75,13 @@ void srd_source_remove(struct srd_source *source);
 /* Sets (UINT64_MAX: clears) the deadline, clock_now_ms() units. Any lock below LOCK_SRD_CHANNEL may
  * be held. */
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
+
+/*
+ * srd_source_watch - a foreground thread has left work behind (an acknowledgement owed): the progress thread looks
+ * after the source every tick until nobody else is at work on it. Its readiness alone does not tell that thread,
+ * for it is gone when the foreground was faster. No lock above LOCK_SRD_LOOP - 1 held.
+ */
+void srd_source_watch(struct srd_source *source);
 
 /* Puts work off until a foreground thread sleeps or polls in vain, or the progress thread finds the
  * source quiet. */

@@ -27,11 +27,7 @@ static struct {
 static void put_aside(struct srd_source *source)
 {
     lock_acquire(&srd_engine.lock);
-    if (source->slot != SRD_NO_SLOT && !source->aside) {
-        source->aside = true;
-        source->settled = false;
-        list_add_tail(&srd_engine.aside, &source->aside_node);
-    }
+    srd_engine_aside_locked(source);
     lock_release(&srd_engine.lock);
 }
 
@@ -133,6 +129,7 @@ static int64_t sleep_ns(void)
         ns = deadline_ms * 1000000u > now_ns ? (int64_t)(deadline_ms * 1000000u - now_ns) : 0;
     lock_acquire(&srd_engine.lock);
     aside = !list_empty(&srd_engine.aside);
+    srd_engine.tickless = !aside;
     lock_release(&srd_engine.lock);
     if (aside && !(progress.quiet_ticks >= PARK_TICKS && standby_park(&srd_engine.standby)) &&
         (ns < 0 || ns > STANDBY_TICK_US * 1000))
