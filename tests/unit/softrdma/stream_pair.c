@@ -207,6 +207,7 @@ static size_t receive_some(struct pair *pair, struct end *end, const uint8_t *oc
 
 bool pair_move(struct pair *pair, struct end *from, struct end *to)
 {
+    bool ending = from->closed || from->wants & SRD_STREAM_SHUTDOWN;
     size_t sent = send_some(pair, from, to), got = 0;
     struct srd_qp *qp = srd_qp_from(to->qp);
     unsigned wants;
@@ -222,7 +223,7 @@ bool pair_move(struct pair *pair, struct end *from, struct end *to)
     }
     if (sent || got)
         return true;
-    if (to->pipe_octets || to->fin_got || !(from->closed || (from->wants & SRD_STREAM_SHUTDOWN)))
+    if (to->pipe_octets || to->fin_got || !ending)
         return false;
     from->fin_sent = to->fin_got = true;
     lock_acquire(&qp->rx_lock);
