@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* The state machine of a connector, row by row, against the interface pages of IND2Connector and INDConnector. */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "ndspi/core/connector_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Codes are typed here, not taken from headers. */
+#define OK_       0x00000000u
+#define PENDING_  0x00000103u
+#define ASSOC     0xC0000238u /* already associated */
+#define NOT_ASSOC 0xC0000239u
+#define INVALID_  0xC000023Au
+#define ACTIVE_   0xC000023Bu
+#define ABORTED_  0xC0000241u
+#define BADSTATE  0xC0000184u
+#define ENDED_    0xC000020Cu
+#define REFUSED_  0xC0000236u
+#define CANCELED_ 0xC0000120u
+#define IOTIME    0xC00000B5u
+#define TIME_     0x00000102u
+#define REMOVED_  0xC00002B6u
+#define GIVEN_    0xC00000CCu /* what the tests give with an event */
+
+/* In the order of enum nd_connector_state:
+ * Idle Queued Bound Resolving ReqSent ReqReceived RepReceived RepSent Connected Passive Active Disconnected */
+static const struct {
+    const char *name;
+    enum nd_connector_call call;
+    unsigned result[12];
+} calls[] = {
+    { "GetConnectionRequest", ND_CALL_QUEUE,
+        { PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ACTIVE_ } },
+    { "Bind", ND_CALL_BIND,
+        { OK_, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC } },
+    { "Connect", ND_CALL_CONNECT,
+        { NOT_ASSOC, BADSTATE, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            BADSTATE } },
+    { "CompleteConnect", ND_CALL_COMPLETE_CONNECT,
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, INVALID_, INVALID_, INVALID_,
+            INVALID_, ABORTED_ } },
+    { "Accept", ND_CALL_ACCEPT,
+        { ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ABORTED_ } },
+    { "Reject", ND_CALL_REJECT,
+        { BADSTATE, BADSTATE, BADSTATE, BADSTATE, BADSTATE, OK_, OK_, BADSTATE, BADSTATE, BADSTATE, BADSTATE,
+            INVALID_ } },
+    { "GetReadLimits", ND_CALL_GET_READ_LIMITS,
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_, INVALID_,
+            INVALID_ } },
+    { "GetPrivateData", ND_CALL_GET_PRIVATE_DATA,
+        { INVALID_, INVALID_, OK_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_, INVALID_, OK_ } },
+    { "GetLocalAddress", ND_CALL_GET_LOCAL_ADDRESS,
+        { INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
+    { "GetPeerAddress", ND_CALL_GET_PEER_ADDRESS,
+        { INVALID_, INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
+    { "NotifyDisconnect", ND_CALL_NOTIFY_DISCONNECT,
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, OK_, ENDED_,
+            ENDED_ } },
+    { "Disconnect", ND_CALL_DISCONNECT,
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, OK_, BADSTATE,
+            INVALID_ } },
+};
+
+static void test_connector_state_answers_every_call_in_every_state(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(calls) / sizeof(calls[0]), ND_CALLS);
+    assert_int_equal(ND_CONNECTOR_STATES, 12);
+    for (unsigned c = 0; c < ND_CALLS; c++)
+        for (unsigned s = 0; s < 12; s++) {
+            unsigned got = (unsigned)nd_connector_answer(s, calls[c].call)->result;
+
+            if (got != calls[c].result[s])
+                print_error("%s in %s\n", calls[c].name, nd_connector_state_name(s));
+            assert_int_equal(got, calls[c].result[s]);
+        }
+}
+
+static void test_connector_state_calls_lead_where_the_pages_say(void **state)
+{
+    static const struct {
+        enum nd_connector_state from;
+        enum nd_connector_call call;
+        enum nd_connector_state to;
+    } moves[] = {
+        { ND_CONNECTOR_IDLE, ND_CALL_QUEUE, ND_CONNECTOR_QUEUED },
+        { ND_CONNECTOR_IDLE, ND_CALL_BIND, ND_CONNECTOR_BOUND },
+        { ND_CONNECTOR_BOUND, ND_CALL_CONNECT, ND_CONNECTOR_RESOLVING },
+        { ND_CONNECTOR_REPLY_RECEIVED, ND_CALL_COMPLETE_CONNECT, ND_CONNECTOR_CONNECTED },
+        { ND_CONNECTOR_REQUEST_RECEIVED, ND_CALL_ACCEPT, ND_CONNECTOR_REPLY_SENT },
+        { ND_CONNECTOR_REQUEST_RECEIVED, ND_CALL_REJECT, ND_CONNECTOR_DISCONNECTED },
+        { ND_CONNECTOR_REPLY_RECEIVED, ND_CALL_REJECT, ND_CONNECTOR_DISCONNECTED },
+        { ND_CONNECTOR_CONNECTED, ND_CALL_DISCONNECT, ND_CONNECTOR_ACTIVE_DISCONNECT },
+        { ND_CONNECTOR_PASSIVE_DISCONNECT, ND_CALL_DISCONNECT, ND_CONNECTOR_DISCONNECTED },
+    };
+    unsigned changes = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+        assert_int_equal(nd_connector_answer(moves[i].from, moves[i].call)->next, moves[i].to);
+    /* No other call changes the state. */
+    for (unsigned c = 0; c < ND_CALLS; c++)
+        for (unsigned s = 0; s < 12; s++) {
+            const struct nd_connector_answer *answer = nd_connector_answer(s, c);
+
+            changes += answer->result >= 0 && answer->next != s;
+        }
+    assert_int_equal(changes, sizeof(moves) / sizeof(moves[0]));
+}
+
+/* One letter per state: where an event leads. */
+static const char letters[] = "IQBrsmpPCaAD"; /* Idle Queued Bound resolving sent reQ-received rePly-received ... */
+
+/* In the order of enum nd_connector_event; '.': the event means nothing in that state. */
+static const struct {
+    const char *name;
+    enum nd_connector_event event;
+    const char next[13];
+} events[] = {
+    /*                                           IQBrsmpPCaAD */
+    { "request", ND_EVENT_REQUEST,              ".m.........." },
+    { "unqueued", ND_EVENT_UNQUEUED,            ".I.........." },
+    { "routed", ND_EVENT_ROUTED,                "...s........" },
+    { "failed", ND_EVENT_FAILED,                "...BB..DD..." },
+    { "rejected", ND_EVENT_REJECTED,            "...BBDDDa.D." },
+    { "unreachable", ND_EVENT_UNREACHABLE,      "...BBDDDa.D." },
+    { "response", ND_EVENT_RESPONSE,            "....p......." },
+    { "established", ND_EVENT_ESTABLISHED,      "....p..C...." },
+    { "disconnected", ND_EVENT_DISCONNECTED,    "...BBDDaa.D." },
+    { "removed", ND_EVENT_REMOVED,              "..DDDDDDDDD." },
+    { "deadline", ND_EVENT_DEADLINE,            "..........D." },
+    { "cancel", ND_EVENT_CANCEL,                "...DD..DC.D." },
+    { "queue pair closed", ND_EVENT_QP_CLOSED,  "...DD.DDAaA." },
+    { "release", ND_EVENT_RELEASE,              "DDDDDDDDDDD." },
+};
+
+static void test_connector_state_follows_every_event_in_every_state(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(events) / sizeof(events[0]), ND_EVENTS);
+    for (unsigned e = 0; e < ND_EVENTS; e++)
+        for (unsigned s = 0; s < 12; s++) {
+            const struct nd_connector_row *row = nd_connector_row(s, events[e].event);
+            char got = row ? letters[row->next] : '.';
+
+            if (got != events[e].next[s])
+                print_error("%s in %s: %c\n", events[e].name, nd_connector_state_name(s), got);
+            assert_int_equal(got, events[e].next[s]);
+        }
+}
+
+/* What is completed, with which status in versions 2 and 1. */
+static const struct {
+    const char *states; /* letters */
+    enum nd_connector_event event;
+    unsigned what; /* ND_DO_END_* */
+    unsigned v2, v1;
+} ends[] = {
+    { "rs", ND_EVENT_FAILED, ND_DO_END_CONNECT, GIVEN_, GIVEN_ },
+    { "rs", ND_EVENT_REJECTED, ND_DO_END_CONNECT, REFUSED_, REFUSED_ },
+    { "rs", ND_EVENT_UNREACHABLE, ND_DO_END_CONNECT, IOTIME, TIME_ },
+    { "rs", ND_EVENT_DISCONNECTED, ND_DO_END_CONNECT, REFUSED_, REFUSED_ },
+    { "rs", ND_EVENT_REMOVED, ND_DO_END_CONNECT, REMOVED_, REMOVED_ },
+    { "rs", ND_EVENT_CANCEL, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
+    { "rs", ND_EVENT_QP_CLOSED, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
+    { "rs", ND_EVENT_RELEASE, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
+    { "s", ND_EVENT_RESPONSE, ND_DO_END_CONNECT, OK_, OK_ },
+    { "s", ND_EVENT_ESTABLISHED, ND_DO_END_CONNECT, OK_, OK_ },
+    { "P", ND_EVENT_ESTABLISHED, ND_DO_END_ACCEPT, OK_, OK_ },
+    { "P", ND_EVENT_DISCONNECTED, ND_DO_END_ACCEPT, OK_, OK_ },
+    { "P", ND_EVENT_REJECTED, ND_DO_END_ACCEPT, REFUSED_, ABORTED_ },
+    { "P", ND_EVENT_UNREACHABLE, ND_DO_END_ACCEPT, IOTIME, TIME_ },
+    { "P", ND_EVENT_FAILED, ND_DO_END_ACCEPT, GIVEN_, GIVEN_ },
+    { "P", ND_EVENT_REMOVED, ND_DO_END_ACCEPT, REMOVED_, REMOVED_ },
+    { "P", ND_EVENT_CANCEL, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
+    { "P", ND_EVENT_QP_CLOSED, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
+    { "P", ND_EVENT_RELEASE, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
+    { "C", ND_EVENT_DISCONNECTED, ND_DO_END_NOTIFY, OK_, OK_ },
+    { "C", ND_EVENT_REJECTED, ND_DO_END_NOTIFY, OK_, OK_ },
+    { "C", ND_EVENT_UNREACHABLE, ND_DO_END_NOTIFY, OK_, OK_ },
+    { "C", ND_EVENT_FAILED, ND_DO_END_NOTIFY, OK_, OK_ },
+    { "C", ND_EVENT_REMOVED, ND_DO_END_NOTIFY, REMOVED_, REMOVED_ },
+    { "C", ND_EVENT_CANCEL, ND_DO_END_NOTIFY, CANCELED_, CANCELED_ },
+    { "C", ND_EVENT_QP_CLOSED, ND_DO_END_NOTIFY, ENDED_, CANCELED_ },
+    { "C", ND_EVENT_RELEASE, ND_DO_END_NOTIFY, CANCELED_, CANCELED_ },
+    { "A", ND_EVENT_DISCONNECTED, ND_DO_END_DISCONNECT, OK_, OK_ },
+    { "A", ND_EVENT_REJECTED, ND_DO_END_DISCONNECT, OK_, OK_ },
+    { "A", ND_EVENT_UNREACHABLE, ND_DO_END_DISCONNECT, OK_, OK_ },
+    { "A", ND_EVENT_DEADLINE, ND_DO_END_DISCONNECT, TIME_, TIME_ },
+    { "A", ND_EVENT_REMOVED, ND_DO_END_DISCONNECT, REMOVED_, REMOVED_ },
+    { "A", ND_EVENT_CANCEL, ND_DO_END_DISCONNECT, CANCELED_, CANCELED_ },
+    { "A", ND_EVENT_RELEASE, ND_DO_END_DISCONNECT, CANCELED_, CANCELED_ },
+};
+
+#define ENDS (ND_DO_END_CONNECT | ND_DO_END_ACCEPT | ND_DO_END_NOTIFY | ND_DO_END_DISCONNECT)
+
+static void test_connector_state_completes_with_the_status_of_its_version(void **state)
+{
+    unsigned rows = 0, listed = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        for (const char *at = ends[i].states; *at; at++, listed++) {
+            const struct nd_connector_row *row =
+                nd_connector_row((enum nd_connector_state)(strchr(letters, *at) - letters), ends[i].event);
+            enum nd_connector_status ends_with =
+                ends[i].what == ND_DO_END_NOTIFY ? row->notify : row->status;
+
+            if ((row->actions & ENDS) != ends[i].what)
+                print_error("%s in '%c'\n", events[ends[i].event].name, *at);
+            assert_int_equal(row->actions & ENDS, ends[i].what);
+            assert_int_equal(
+                (unsigned)nd_connector_status(&nd_dialect_v2, ends_with, (HRESULT)GIVEN_), ends[i].v2);
+            assert_int_equal(
+                (unsigned)nd_connector_status(&nd_dialect_v1, ends_with, (HRESULT)GIVEN_), ends[i].v1);
+        }
+    }
+    /* Nothing else completes anything. */
+    for (unsigned s = 0; s < 12; s++)
+        for (unsigned e = 0; e < ND_EVENTS; e++)
+            rows += nd_connector_row(s, e) && nd_connector_row(s, e)->actions & ENDS;
+    assert_int_equal(rows, listed);
+}
+
+static void test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was(void **state)
+{
+    (void)state;
+    for (unsigned s = ND_CONNECTOR_RESOLVING; s <= ND_CONNECTOR_REQUEST_SENT; s++)
+        for (unsigned e = 0; e < ND_EVENTS; e++) {
+            const struct nd_connector_row *row = nd_connector_row(s, e);
+
+            if (row && row->next == ND_CONNECTOR_BOUND)
+                assert_int_equal(row->actions & (ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID),
+                    ND_DO_UNCLAIM | ND_DO_DROP_ID);
+        }
+}
+
+static void test_connector_state_ends_of_a_connection_flush(void **state)
+{
+    static const enum nd_connector_event flushing[] = { ND_EVENT_REJECTED, ND_EVENT_UNREACHABLE,
+        ND_EVENT_DISCONNECTED, ND_EVENT_REMOVED, ND_EVENT_RELEASE };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(flushing) / sizeof(flushing[0]); i++) {
+        assert_true(nd_connector_row(ND_CONNECTOR_REPLY_SENT, flushing[i])->actions & ND_DO_FLUSH);
+        assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, flushing[i])->actions & ND_DO_FLUSH);
+        assert_true(nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, flushing[i])->actions & ND_DO_FLUSH);
+    }
+    assert_true(nd_connector_row(ND_CONNECTOR_REPLY_SENT, ND_EVENT_CANCEL)->actions & ND_DO_FLUSH);
+    assert_true(nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, ND_EVENT_DEADLINE)->actions & ND_DO_FLUSH);
+}
+
+static void test_connector_state_release_tells_the_peer(void **state)
+{
+    (void)state;
+    assert_true(nd_connector_row(ND_CONNECTOR_REQUEST_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
+    assert_true(nd_connector_row(ND_CONNECTOR_REPLY_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
+    assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_RELEASE)->actions & ND_DO_DISCONNECT);
+    assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_DISCONNECTED)->actions & ND_DO_DISCONNECT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_connector_state_answers_every_call_in_every_state),
+        cmocka_unit_test(test_connector_state_calls_lead_where_the_pages_say),
+        cmocka_unit_test(test_connector_state_follows_every_event_in_every_state),
+        cmocka_unit_test(test_connector_state_completes_with_the_status_of_its_version),
+        cmocka_unit_test(test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was),
+        cmocka_unit_test(test_connector_state_ends_of_a_connection_flush),
+        cmocka_unit_test(test_connector_state_release_tells_the_peer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Which device is used, over two made-up verbs providers that can list devices and bind addresses, nothing else. */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "ndspi/core/address.h"
+#include "ndspi/core/provider.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the made-up providers ---- */
+
+struct fake {
+    const char *name; /* of its one device */
+    uint64_t guid;
+    bool present, loopback, active, no_cm;
+    int opened;
+    struct ibv_device device;
+    struct ibv_context context;
+};
+
+static struct fake rdma, soft;
+
+static struct ibv_device **list_of(struct fake *fake, int *count)
+{
+    struct ibv_device **list = calloc(2, sizeof(*list));
+
+    assert_non_null(list);
+    snprintf(fake->device.name, sizeof(fake->device.name), "%s", fake->name);
+    list[0] = fake->present ? &fake->device : NULL;
+    *count = fake->present;
+    return list;
+}
+
+static struct ibv_device **rdma_list(int *count)
+{
+    return list_of(&rdma, count);
+}
+
+static struct ibv_device **soft_list(int *count)
+{
+    return list_of(&soft, count);
+}
+
+static void free_list(struct ibv_device **list)
+{
+    free(list);
+}
+
+static const char *device_name(struct ibv_device *device)
+{
+    return device->name;
+}
+
+static struct fake *fake_of(struct ibv_device *device)
+{
+    return device == &rdma.device ? &rdma : &soft;
+}
+
+static __be64 device_guid(struct ibv_device *device)
+{
+    return htobe64(fake_of(device)->guid);
+}
+
+static struct ibv_context *open_device(struct ibv_device *device)
+{
+    struct fake *fake = fake_of(device);
+
+    fake->opened++;
+    fake->context.device = device;
+    return &fake->context;
+}
+
+static int close_device(struct ibv_context *context)
+{
+    fake_of(context->device)->opened--;
+    return 0;
+}
+
+static int query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+    (void)context;
+    memset(attr, 0, sizeof(*attr));
+    attr->phys_port_cnt = 1;
+    return 0;
+}
+
+static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr)
+{
+    memset(attr, 0, sizeof(*attr));
+    attr->state = fake_of(context->device)->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+    return port == 1 ? 0 : EINVAL;
+}
+
+static struct rdma_event_channel rdma_channel, soft_channel;
+
+static struct rdma_event_channel *rdma_channel_create(void)
+{
+    errno = EACCES;
+    return rdma.no_cm ? NULL : &rdma_channel;
+}
+
+static struct rdma_event_channel *soft_channel_create(void)
+{
+    return &soft_channel;
+}
+
+static void channel_destroy(struct rdma_event_channel *channel)
+{
+    (void)channel;
+}
+
+static int create_id(
+    struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
+{
+    (void)ps;
+    *id = calloc(1, sizeof(**id));
+    assert_non_null(*id);
+    (*id)->channel = channel;
+    (*id)->context = context;
+    return 0;
+}
+
+static int destroy_id(struct rdma_cm_id *id)
+{
+    free(id);
+    return 0;
+}
+
+static int bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+    struct fake *fake = id->channel == &rdma_channel ? &rdma : &soft;
+    bool is_loopback = nd_address_is_loopback((struct sockaddr_storage *)address);
+
+    if (is_loopback && !fake->loopback) {
+        errno = EADDRNOTAVAIL;
+        return -1;
+    }
+    fake->context.device = &fake->device;
+    id->verbs = &fake->context;
+    id->port_num = 1;
+    return 0;
+}
+
+#define COMMON                                                                                     \
+    .free_device_list = free_list, .get_device_name = device_name, .get_device_guid = device_guid, \
+    .open_device = open_device, .close_device = close_device, .query_device = query_device,        \
+    .query_port = query_port, .destroy_event_channel = channel_destroy, .create_id = create_id,    \
+    .destroy_id = destroy_id, .bind_addr = bind_addr
+
+static const struct nd_verbs rdma_verbs = { .name = "rdma-core",
+    .get_device_list = rdma_list,
+    .create_event_channel = rdma_channel_create,
+    COMMON };
+static const struct nd_verbs soft_verbs = { .name = "softrdma",
+    .get_device_list = soft_list,
+    .create_event_channel = soft_channel_create,
+    COMMON };
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&rdma, 0, sizeof(rdma));
+    memset(&soft, 0, sizeof(soft));
+    rdma.name = "mlx0";
+    rdma.guid = 0x1122334455667788;
+    rdma.present = rdma.active = rdma.loopback = true;
+    soft.name = "softrdma0";
+    soft.guid = 0x99;
+    soft.present = soft.active = soft.loopback = true;
+    unsetenv("NDSPI_DEVICE");
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    nd_provider_use(NULL, NULL);
+    return rdma.opened || soft.opened; /* every device was closed again */
+}
+
+static struct nd_device *device_of_loopback(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(1234),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_storage ip;
+
+    assert_int_equal(nd_address_import((struct sockaddr *)&address, sizeof(address), &ip), 0);
+    return nd_provider_find(&ip);
+}
+
+static void test_provider_auto_prefers_a_usable_rdma_device(void **state)
+{
+    struct nd_device *device = device_of_loopback();
+
+    (void)state;
+    assert_non_null(device);
+    assert_string_equal(device->name, "mlx0");
+    assert_false(device->soft);
+    assert_ptr_equal(device->verbs, &rdma_verbs);
+    assert_int_equal(device->port, 1);
+}
+
+static void test_provider_auto_takes_soft_without_a_device(void **state)
+{
+    (void)state;
+    rdma.present = false;
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+    assert_true(device_of_loopback()->soft);
+}
+
+static void test_provider_auto_takes_soft_when_the_connection_manager_is_missing(void **state)
+{
+    (void)state;
+    rdma.no_cm = true;
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+}
+
+static void test_provider_soft_ignores_rdma_devices(void **state)
+{
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+}
+
+static void test_provider_all_gives_shared_addresses_to_hardware(void **state)
+{
+    (void)state;
+    setenv("NDSPI_DEVICE", "all", 1);
+    assert_string_equal(device_of_loopback()->name, "mlx0");
+    rdma.loopback = false;
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+}
+
+static void test_provider_names_one_device_and_never_falls_back(void **state)
+{
+    (void)state;
+    setenv("NDSPI_DEVICE", "mlx0", 1);
+    assert_string_equal(device_of_loopback()->name, "mlx0");
+    setenv("NDSPI_DEVICE", "softrdma0", 1);
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+    setenv("NDSPI_DEVICE", "mlx9", 1);
+    assert_null(device_of_loopback());
+}
+
+static void test_provider_a_change_of_choice_needs_no_restart(void **state)
+{
+    (void)state;
+    assert_string_equal(device_of_loopback()->name, "mlx0");
+    setenv("NDSPI_DEVICE", "soft", 1);
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+}
+
+static void test_provider_adapter_ids_are_stable_and_differ(void **state)
+{
+    struct nd_device *hardware, *embedded;
+    uint64_t id;
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "mlx0", 1);
+    hardware = device_of_loopback();
+    id = hardware->adapter_id;
+    assert_ptr_equal(nd_provider_device(id), hardware);
+    setenv("NDSPI_DEVICE", "softrdma0", 1);
+    embedded = device_of_loopback();
+    assert_true(embedded->adapter_id != id);
+    assert_null(nd_provider_device(id)); /* not in use now */
+    assert_null(nd_provider_device(id + 1));
+    setenv("NDSPI_DEVICE", "mlx0", 1);
+    assert_ptr_equal(device_of_loopback(), hardware);
+    assert_int_equal(hardware->adapter_id, id);
+}
+
+static void test_provider_list_holds_each_address_once_and_loopback_last(void **state)
+{
+    struct sockaddr_storage *addresses;
+    bool loopback = false;
+    unsigned count;
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "all", 1);
+    assert_int_equal(nd_provider_addresses(NULL, &addresses, &count), 0);
+    assert_true(count > 0);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(nd_address_port_be(&addresses[i]), 0);
+        assert_false(loopback && !nd_address_is_loopback(&addresses[i]));
+        loopback = nd_address_is_loopback(&addresses[i]);
+        for (unsigned k = 0; k < i; k++)
+            assert_false(nd_address_same_ip(&addresses[i], &addresses[k]));
+    }
+    assert_true(loopback);
+    free(addresses);
+}
+
+static void test_provider_list_of_a_device_holds_its_addresses_only(void **state)
+{
+    struct sockaddr_storage *addresses;
+    unsigned count;
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "all", 1);
+    rdma.loopback = false;
+    assert_true(device_of_loopback()->soft);
+    assert_int_equal(nd_provider_addresses(device_of_loopback(), &addresses, &count), 0);
+    assert_true(count >= 1);
+    for (unsigned i = 0; i < count; i++)
+        assert_true(nd_address_is_loopback(&addresses[i])); /* the others are mlx0's */
+    free(addresses);
+}
+
+struct report {
+    struct {
+        char name[32], why[256];
+        bool used;
+        unsigned addresses;
+    } rows[4];
+    unsigned count;
+};
+
+static void collect(void *context, const struct nd_provider_row *row)
+{
+    struct report *report = context;
+
+    if (strcmp(row->name, "mlx0") && strcmp(row->name, "softrdma0"))
+        return;
+    assert_true(report->count < 4);
+    snprintf(report->rows[report->count].name, 32, "%s", row->name);
+    snprintf(report->rows[report->count].why, 256, "%s", row->why);
+    report->rows[report->count].addresses = row->addresses;
+    report->rows[report->count++].used = row->used;
+}
+
+/* The reason why a device is not used; "" when it is. */
+static const char *why_not(struct report *report, const char *name)
+{
+    memset(report, 0, sizeof(*report));
+    nd_provider_report(collect, report);
+    for (unsigned i = 0; i < report->count; i++)
+        if (!strcmp(report->rows[i].name, name))
+            return report->rows[i].used ? "" : report->rows[i].why;
+    return "not told of";
+}
+
+static void test_provider_report_says_why_each_device_is_not_used(void **state)
+{
+    struct report report;
+
+    (void)state;
+    assert_string_equal(why_not(&report, "mlx0"), "");
+    assert_non_null(strstr(why_not(&report, "softrdma0"), "not needed"));
+    setenv("NDSPI_DEVICE", "soft", 1);
+    assert_non_null(strstr(why_not(&report, "mlx0"), "NDSPI_DEVICE=soft"));
+    setenv("NDSPI_DEVICE", "all", 1);
+    rdma.no_cm = true;
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    assert_non_null(strstr(why_not(&report, "mlx0"), "rdma_ucm"));
+    assert_non_null(strstr(why_not(&report, "mlx0"), strerror(EACCES)));
+    rdma.present = false;
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    assert_non_null(strstr(why_not(&report, "mlx0"), "gone"));
+}
+
+static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **state)
+{
+    struct nd_device *device = device_of_loopback();
+    struct ibv_context *context;
+
+    (void)state;
+    context = nd_device_open(device);
+    assert_ptr_equal(context, &rdma.context);
+    assert_int_equal(rdma.opened, 1);
+    close_device(context);
+    rdma.present = false;
+    assert_null(nd_device_open(device));
+    assert_int_equal(errno, ENODEV);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_provider_auto_prefers_a_usable_rdma_device),
+        TEST(test_provider_auto_takes_soft_without_a_device),
+        TEST(test_provider_auto_takes_soft_when_the_connection_manager_is_missing),
+        TEST(test_provider_soft_ignores_rdma_devices),
+        TEST(test_provider_all_gives_shared_addresses_to_hardware),
+        TEST(test_provider_names_one_device_and_never_falls_back),
+        TEST(test_provider_a_change_of_choice_needs_no_restart),
+        TEST(test_provider_adapter_ids_are_stable_and_differ),
+        TEST(test_provider_list_holds_each_address_once_and_loopback_last),
+        TEST(test_provider_list_of_a_device_holds_its_addresses_only),
+        TEST(test_provider_report_says_why_each_device_is_not_used),
+        TEST(test_provider_device_opens_anew_each_time_and_may_be_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
