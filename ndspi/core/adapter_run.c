@@ -188,4 +188,5 @@ void nd_adapter_remove(struct nd_adapter *adapter)
         nd_object_unpin(object);
         is_cq = false;
     }
+    nd_cm_removed(&adapter->cm);
 }

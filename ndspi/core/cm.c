@@ -35,6 +35,7 @@ int nd_cm_init(
     cm->slow_destroy = slow_destroy;
     lock_init(&cm->lock, LOCK_CM_TIMER, "cm timers");
     list_init(&cm->timers);
+    list_init(&cm->ids);
     cm->epoll_fd = cm->timer_fd = -1;
     cm->channel = verbs->create_event_channel();
     if (!cm->channel)
@@ -84,6 +85,9 @@ static struct nd_cm_id *wrap(
     atomic_init(&wrapper->pins, 1);
     lock_init(&wrapper->lock, LOCK_CM_ID, "cm id");
     nd_adapter_pin(cm->adapter);
+    lock_acquire(&cm->lock);
+    list_add_tail(&cm->ids, &wrapper->link);
+    lock_release(&cm->lock);
     return wrapper;
 }
 
@@ -114,6 +118,9 @@ static void destroy(struct nd_cm_id *id)
 {
     struct nd_adapter *adapter = id->cm->adapter;
 
+    lock_acquire(&id->cm->lock);
+    list_del(&id->link);
+    lock_release(&id->cm->lock);
     if (id->id)
         id->cm->verbs->destroy_id(id->id);
     free(id);
@@ -184,6 +191,39 @@ static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
     }
     if (!taken && event->request)
         nd_cm_id_unpin(event->request);
+}
+
+/* An id that has not been told that the device is gone, pinned; NULL when all have. */
+static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
+{
+    struct nd_cm_id *found = NULL;
+
+    lock_acquire(&cm->lock);
+    list_for_each (&cm->ids, node) {
+        struct nd_cm_id *id = list_entry(node, struct nd_cm_id, link);
+        unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
+
+        if (found || id->told_removal)
+            continue;
+        id->told_removal = true;
+        while (pins && !found)
+            if (atomic_compare_exchange_weak_explicit(
+                    &id->pins, &pins, pins + 1, memory_order_relaxed, memory_order_relaxed))
+                found = id;
+    }
+    lock_release(&cm->lock);
+    return found;
+}
+
+void nd_cm_removed(struct nd_cm *cm)
+{
+    struct nd_cm_event event = { .type = RDMA_CM_EVENT_DEVICE_REMOVAL, .status = -ENODEV };
+    struct nd_cm_id *id;
+
+    while ((id = next_to_tell(cm))) {
+        deliver(id, &event);
+        nd_cm_id_unpin(id);
+    }
 }
 
 /*

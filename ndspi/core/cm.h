@@ -56,6 +56,8 @@ struct nd_cm_id {
     struct lock lock; /* the two below */
     const struct nd_cm_owner_ops *ops;
     void *owner;
+    struct list_node link; /* in the adapter's list; its lock */
+    bool told_removal;     /* the same */
     struct nd_deferred end;
 };
 
@@ -73,8 +75,9 @@ struct nd_cm {
     bool slow_destroy; /* destroying an id may block for long: deferred */
     int epoll_fd;      /* channel and timer */
     int timer_fd;
-    struct lock lock; /* LOCK_CM_TIMER; timers, in order of due_ms */
-    struct list_head timers;
+    struct lock lock;        /* LOCK_CM_TIMER; the lists */
+    struct list_head timers; /* in order of due_ms */
+    struct list_head ids;
 };
 
 /*
@@ -91,6 +94,12 @@ void nd_cm_fini(struct nd_cm *cm);
 int nd_cm_fd(const struct nd_cm *cm);
 /* Handles every event and every deadline that is due. Never blocks. One thread at a time; no locks held. */
 void nd_cm_dispatch(struct nd_cm *cm);
+
+/*
+ * nd_cm_removed - the device is gone: every id hears RDMA_CM_EVENT_DEVICE_REMOVAL, whether the system has told it so or
+ * not. Any thread, no locks held.
+ */
+void nd_cm_removed(struct nd_cm *cm);
 
 /*
  * nd_cm_id_create - a new id.

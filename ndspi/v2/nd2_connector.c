@@ -85,7 +85,7 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Connect(IND2Connector *iface, IUn
     if (!params.qp)
         return ND_INVALID_PARAMETER_1;
     hr = nd_connector_connect(core, &params, destination, length, overlapped);
-    queue_pair->lpVtbl->Release(queue_pair);
+    nd2_drop(queue_pair, params.qp);
     return hr;
 }
 
@@ -106,7 +106,7 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Accept(IND2Connector *iface, IUnk
     if (!params.qp)
         return ND_INVALID_PARAMETER_1;
     hr = nd_connector_accept(core, &params, overlapped);
-    queue_pair->lpVtbl->Release(queue_pair);
+    nd2_drop(queue_pair, params.qp);
     return hr;
 }
 
@@ -204,14 +204,11 @@ HRESULT nd2_connector_create(
 {
     struct nd2_connector *connector;
     struct nd_sink_file *file;
+    HRESULT hr;
 
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (!nd_com_answers(iids, iid))
-        return E_NOINTERFACE;
-    if (nd_adapter_removed(&adapter->core))
-        return ND_DEVICE_REMOVED;
+    hr = nd2_begin_create(adapter, iids, iid, out);
+    if (FAILED(hr))
+        return hr;
     file = nd_adapter_file(&adapter->core, overlapped_file);
     if (!file)
         return ND_INVALID_HANDLE;

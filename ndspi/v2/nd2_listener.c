@@ -131,14 +131,11 @@ HRESULT nd2_listener_create(
 {
     struct nd2_listener *listener;
     struct nd_sink_file *file;
+    HRESULT hr;
 
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (!nd_com_answers(iids, iid))
-        return E_NOINTERFACE;
-    if (nd_adapter_removed(&adapter->core))
-        return ND_DEVICE_REMOVED;
+    hr = nd2_begin_create(adapter, iids, iid, out);
+    if (FAILED(hr))
+        return hr;
     file = nd_adapter_file(&adapter->core, overlapped_file);
     if (!file)
         return ND_INVALID_HANDLE;
