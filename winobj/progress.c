@@ -515,7 +515,30 @@ fini_standby:
     return error;
 }
 
-/* Puts the descriptors of a source where they are slept on. */
+/* A source on the list with this lead_fd: those of one device share it, and it is slept on once. */
+static struct source_state *source_with_lead_fd_locked(int lead_fd)
+{
+    lock_assert_held(&lead_lock);
+    list_for_each(&sources, node) {
+        struct source_state *state = list_entry(node, struct source_state, link);
+
+        if (lead_fd >= 0 && state->source->lead_fd == lead_fd)
+            return state;
+    }
+    return NULL;
+}
+
+/* The descriptor stays for as long as a source has it; any of them is run for it. */
+static void lead_fd_unwatch_locked(int lead_fd)
+{
+    struct source_state *heir = source_with_lead_fd_locked(lead_fd);
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = heir };
+
+    if (lead_fd >= 0)
+        epoll_ctl(lead_epfd, heir ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, lead_fd, &event);
+}
+
+/* Puts the descriptors of a source, which is not on the list yet, where they are slept on. */
 static int source_watch(struct source_state *state)
 {
     struct win_source *source = state->source;
@@ -523,15 +546,15 @@ static int source_watch(struct source_state *state)
 
     if (error < 0)
         return error;
-    if (source->lead_fd >= 0 && (error = add_descriptor(lead_epfd, source->lead_fd, EPOLLIN, state)) < 0)
+    if (source->lead_fd >= 0 && !source_with_lead_fd_locked(source->lead_fd) &&
+        (error = add_descriptor(lead_epfd, source->lead_fd, EPOLLIN, state)) < 0)
         goto unwatch_fd;
     if ((error = add_descriptor(service_epfd, source->fd, EPOLLIN | EPOLLONESHOT, state)) < 0)
         goto unwatch_lead_fd;
     return 0;
 
 unwatch_lead_fd:
-    if (source->lead_fd >= 0)
-        epoll_ctl(lead_epfd, EPOLL_CTL_DEL, source->lead_fd, NULL);
+    lead_fd_unwatch_locked(source->lead_fd);
 unwatch_fd:
     epoll_ctl(lead_epfd, EPOLL_CTL_DEL, source->fd, NULL);
     return error;
@@ -579,8 +602,7 @@ void win_source_remove(struct win_source *source)
     atomic_store_explicit(&state->dead, true, memory_order_release);
     list_del(&state->link);
     epoll_ctl(lead_epfd, EPOLL_CTL_DEL, source->fd, NULL);
-    if (source->lead_fd >= 0)
-        epoll_ctl(lead_epfd, EPOLL_CTL_DEL, source->lead_fd, NULL);
+    lead_fd_unwatch_locked(source->lead_fd);
     epoll_ctl(service_epfd, EPOLL_CTL_DEL, source->fd, NULL);
     lock_release(&lead_lock);
     atomic_fetch_sub_explicit(&source_count, 1, memory_order_relaxed);

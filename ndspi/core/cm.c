@@ -114,6 +114,18 @@ void nd_cm_id_pin(struct nd_cm_id *id)
     atomic_fetch_add_explicit(&id->pins, 1, memory_order_relaxed);
 }
 
+/* False: its last pin is gone and its end under way. */
+static bool try_pin(struct nd_cm_id *id)
+{
+    unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
+
+    while (pins)
+        if (atomic_compare_exchange_weak_explicit(
+                &id->pins, &pins, pins + 1, memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 static void destroy(struct nd_cm_id *id)
 {
     struct nd_adapter *adapter = id->cm->adapter;
@@ -201,15 +213,12 @@ static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
     lock_acquire(&cm->lock);
     list_for_each (&cm->ids, node) {
         struct nd_cm_id *id = list_entry(node, struct nd_cm_id, link);
-        unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
 
         if (found || id->told_removal)
             continue;
         id->told_removal = true;
-        while (pins && !found)
-            if (atomic_compare_exchange_weak_explicit(
-                    &id->pins, &pins, pins + 1, memory_order_relaxed, memory_order_relaxed))
-                found = id;
+        if (try_pin(id))
+            found = id;
     }
     lock_release(&cm->lock);
     return found;
@@ -226,15 +235,9 @@ void nd_cm_removed(struct nd_cm *cm)
     }
 }
 
-/*
- * Copies an event so that it can be acknowledged before it is handled. Returns its id, pinned: nobody can end an id that
- * has an unacknowledged event, so it is still there to be pinned. NULL: no memory for a request, which is turned away.
- */
-static struct nd_cm_id *copy_event(
-    struct nd_cm *cm, const struct rdma_cm_event *from, struct nd_cm_event *to)
+/* Copies what an event says, so that it can be acknowledged before it is handled. */
+static void copy_event(const struct rdma_cm_event *from, struct nd_cm_event *to)
 {
-    struct nd_cm_id *id =
-        from->event == RDMA_CM_EVENT_CONNECT_REQUEST ? from->listen_id->context : from->id->context;
     const struct rdma_conn_param *param = &from->param.conn;
 
     memset(to, 0, offsetof(struct nd_cm_event, private_data));
@@ -242,11 +245,6 @@ static struct nd_cm_id *copy_event(
     to->status = from->status;
     switch (from->event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
-        to->request = wrap(cm, from->id, NULL, NULL);
-        if (!to->request)
-            return NULL;
-        from->id->context = to->request;
-        /* fall through */
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
     case RDMA_CM_EVENT_ESTABLISHED:
         to->responder_resources = param->responder_resources;
@@ -259,16 +257,27 @@ static struct nd_cm_id *copy_event(
         break;
     default: break;
     }
-    nd_cm_id_pin(id);
-    return id;
+}
+
+/* A request's id becomes one of ours, that of its event. False: no memory. */
+static bool take_request(struct nd_cm *cm, struct rdma_cm_id *id, struct nd_cm_event *event)
+{
+    event->request = wrap(cm, id, NULL, NULL);
+    if (!event->request) {
+        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+        return false;
+    }
+    id->context = event->request;
+    return true;
 }
 
 static bool dispatch_event(struct nd_cm *cm)
 {
+    struct rdma_cm_id *unwanted = NULL;
     struct rdma_cm_event *event;
-    struct rdma_cm_id *unwanted;
     struct nd_cm_event copy;
     struct nd_cm_id *id;
+    bool request;
 
     if (cm->verbs->get_cm_event(cm->channel, &event)) {
         if (errno != EAGAIN && errno != EINTR)
@@ -276,17 +285,21 @@ static bool dispatch_event(struct nd_cm *cm)
                 strerror(errno));
         return errno == EINTR;
     }
-    id = copy_event(cm, event, &copy);
-    unwanted = id ? NULL : event->id;
+    request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+    /* Destroying an id waits for the acknowledgement, so it is still there; it may have begun, though. */
+    id = request ? event->listen_id->context : event->id->context;
+    if (!try_pin(id))
+        id = NULL;
+    copy_event(event, &copy);
+    if (request && (!id || !take_request(cm, event->id, &copy)))
+        unwanted = event->id;
     log_write(
         LOG_DEBUG, LOG_CM, "event %d status %d for id %p", event->event, event->status, (void *)id);
     cm->verbs->ack_cm_event(event);
-    if (unwanted) {
-        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+    if (unwanted)
         cm->verbs->destroy_id(unwanted);
-        return true;
-    }
-    deliver(id, &copy);
+    else if (id)
+        deliver(id, &copy);
     nd_cm_id_unpin(id);
     return true;
 }

@@ -36,9 +36,9 @@ struct nd_cm_event {
     int status;                  /* the event's own: an errno, or a reject reason */
     uint8_t responder_resources; /* Reads the peer may have in flight here */
     uint8_t initiator_depth;     /* Reads we may have in flight there */
+    struct nd_cm_id *request;    /* CONNECT_REQUEST: the new id; its one pin goes to its taker */
     uint8_t private_data_octets;
-    uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS];
-    struct nd_cm_id *request; /* CONNECT_REQUEST: the new id; its one pin goes to its taker */
+    uint8_t private_data[ND_CM_PRIVATE_DATA_OCTETS]; /* last: not cleared for every event */
 };
 
 /* What an owner of ids provides. */

@@ -54,7 +54,9 @@ static void retire_locked(struct nd_cq *cq, struct nd_request *request)
     queue->seen = request->next;
     if (!queue->unfetched)
         free_up_to(queue, queue->seen);
-    if (queue->closing && (nd_queue_idle_locked(queue) || request->special & ND_REQUEST_MARKER)) {
+    if (request->special & ND_REQUEST_MARKER)
+        queue->marked = true;
+    if (queue->closing && nd_queue_idle_locked(queue)) {
         queue->closing = false;
         list_del(&queue->closing_link);
         nd_object_unpin_later((struct nd_object *)queue->qp, &cq->dead);

@@ -96,6 +96,7 @@ struct nd_queue {
     struct nd_request *seen;
     uint32_t unfetched; /* results in the software queue */
     bool closing;       /* its queue pair waits for the last completion */
+    bool marked;        /* the marker came back: nothing follows it */
     struct list_node closing_link;
 };
 
@@ -117,10 +118,13 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
  */
 HRESULT nd_queue_room_locked(struct nd_queue *queue);
 
-/* Whether all posted requests are retired. Completion queue's lock held, nobody posts any more. */
+/*
+ * Whether all posted requests are retired; the marker, which takes the spare record, says so too. The completion
+ * queue's lock is held, nobody posts any more.
+ */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {
-    return queue->seen == queue->next;
+    return queue->marked || queue->seen == queue->next;
 }
 
 #endif

@@ -30,7 +30,8 @@ static IND2Adapter *open_adapter(void)
     IND2Provider *provider = NULL;
     UINT64 id = 0;
 
-    assert_int_equal(DllGetClassObject(&CLSID_NDSPI_PROVIDER_V2, &IID_IND2Provider, (void **)&provider), OK);
+    assert_int_equal(
+        DllGetClassObject(&CLSID_NDSPI_PROVIDER_V2, &IID_IND2Provider, (void **)&provider), OK);
     assert_int_equal(
         CALL(provider, ResolveAddress, (struct sockaddr *)&address, sizeof(address), &id), OK);
     assert_int_equal(CALL(provider, OpenAdapter, &IID_IND2Adapter, id, (void **)&adapter), OK);
@@ -41,8 +42,9 @@ static IND2Adapter *open_adapter(void)
 void side_new_qp(struct side *side)
 {
     RELEASE(side->qp);
-    assert_int_equal(CALL(side->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)side->cq,
-                         (IUnknown *)side->cq, side, QUEUE_DEPTH, QUEUE_DEPTH, 1, 1, 0, (void **)&side->qp),
+    assert_int_equal(
+        CALL(side->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)side->cq,
+            (IUnknown *)side->cq, side, QUEUE_DEPTH, QUEUE_DEPTH, 1, 1, 0, (void **)&side->qp),
         OK);
 }
 
@@ -68,8 +70,8 @@ void side_open(struct side *side)
     memset(side, 0, sizeof(*side));
     side->adapter = open_adapter();
     assert_int_equal(CALL(side->adapter, CreateOverlappedFile, &side->file), OK);
-    assert_int_equal(CALL(side->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue, side->file,
-                         4 * QUEUE_DEPTH, 0, 0, (void **)&side->cq),
+    assert_int_equal(CALL(side->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue,
+                         side->file, 4 * QUEUE_DEPTH, 0, 0, (void **)&side->cq),
         OK);
     side_new_qp(side);
     side_new_connector(side);
@@ -104,8 +106,10 @@ int pair_set_up(void **state)
     pair->listener = side_new_listener(&pair->passive);
     pair->listening = loopback(0);
     assert_int_equal(
-        CALL(pair->listener, Bind, (struct sockaddr *)&pair->listening, sizeof(pair->listening)), OK);
-    assert_int_equal(CALL(pair->listener, GetLocalAddress, (struct sockaddr *)&pair->listening, &length), OK);
+        CALL(pair->listener, Bind, (struct sockaddr *)&pair->listening, sizeof(pair->listening)),
+        OK);
+    assert_int_equal(
+        CALL(pair->listener, GetLocalAddress, (struct sockaddr *)&pair->listening, &length), OK);
     assert_int_equal(CALL(pair->listener, Listen, 0), OK);
     *state = pair;
     return 0;
@@ -170,8 +174,8 @@ HRESULT connect_to(struct side *side, const struct sockaddr_in *to, const void *
     OVERLAPPED *overlapped = fresh(side, 0);
 
     return ended(side->connector,
-        CALL(side->connector, Connect, (IUnknown *)side->qp, (const struct sockaddr *)to, sizeof(*to), 4, 4,
-            data, octets, overlapped),
+        CALL(side->connector, Connect, (IUnknown *)side->qp, (const struct sockaddr *)to,
+            sizeof(*to), 4, 4, data, octets, overlapped),
         overlapped);
 }
 
@@ -222,14 +226,16 @@ void reach_reply(struct pair *pair)
 {
     reach_request(pair);
     assert_int_equal(accept_begin(&pair->passive, NULL, 0), PENDING);
-    assert_int_equal(ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped), OK);
+    assert_int_equal(
+        ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped), OK);
 }
 
 void reach_connected(struct pair *pair)
 {
     reach_reply(pair);
     assert_int_equal(complete_connect(&pair->active), OK);
-    assert_int_equal(ended(pair->passive.connector, PENDING, &pair->passive.requests[0].overlapped), OK);
+    assert_int_equal(
+        ended(pair->passive.connector, PENDING, &pair->passive.requests[0].overlapped), OK);
 }
 
 void results(struct side *side, ND2_RESULT *out, unsigned count)

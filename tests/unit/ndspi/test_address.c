@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OVERFLOW_ ((HRESULT)0x80000005)
+#define OVERFLOW_   ((HRESULT)0x80000005)
 #define BAD_ADDRESS ((HRESULT)0xC0000141)
 
 static struct sockaddr_storage ip(const char *text, uint16_t port)
@@ -29,7 +29,8 @@ static struct sockaddr_storage ip(const char *text, uint16_t port)
 
 static void test_address_import_takes_both_families_and_nothing_else(void **state)
 {
-    struct sockaddr_storage v4 = ip("10.1.2.3", 7), v6 = ip("fd00::1", 7), other = { .ss_family = AF_UNIX }, out;
+    struct sockaddr_storage v4 = ip("10.1.2.3", 7), v6 = ip("fd00::1", 7),
+                            other = { .ss_family = AF_UNIX }, out;
 
     (void)state;
     assert_int_equal(nd_address_import((struct sockaddr *)&v4, 16, &out), 0);
@@ -42,7 +43,8 @@ static void test_address_import_takes_both_families_and_nothing_else(void **stat
     assert_int_equal(nd_address_import((struct sockaddr *)&v6, 16, &out), BAD_ADDRESS);
     assert_int_equal(nd_address_import((struct sockaddr *)&v4, 1, &out), BAD_ADDRESS);
     assert_int_equal(nd_address_import((struct sockaddr *)&v4, 0, &out), BAD_ADDRESS);
-    assert_int_equal(nd_address_import((struct sockaddr *)&other, sizeof(other), &out), BAD_ADDRESS);
+    assert_int_equal(
+        nd_address_import((struct sockaddr *)&other, sizeof(other), &out), BAD_ADDRESS);
     assert_int_equal(nd_address_import(NULL, 16, &out), BAD_ADDRESS);
 }
 
@@ -95,8 +97,8 @@ static void test_address_compares_ips_without_ports(void **state)
 
 static void test_address_knows_the_special_ones(void **state)
 {
-    struct sockaddr_storage any4 = ip("0.0.0.0", 1), any6 = ip("::", 1), lo4 = ip("127.3.2.1", 1), lo6 = ip("::1", 1),
-                            link = ip("fe80::1", 1), plain = ip("10.0.0.1", 1);
+    struct sockaddr_storage any4 = ip("0.0.0.0", 1), any6 = ip("::", 1), lo4 = ip("127.3.2.1", 1),
+                            lo6 = ip("::1", 1), link = ip("fe80::1", 1), plain = ip("10.0.0.1", 1);
 
     (void)state;
     assert_true(nd_address_is_wildcard(&any4) && nd_address_is_wildcard(&any6));

@@ -51,7 +51,8 @@ static void test_deferred_runs_jobs_in_order_on_another_thread(void **state)
     sem_init(&go, 0, 0);
     ran = 0;
     for (int i = 0; i < 4; i++) {
-        jobs[i] = (struct job){ .job.run = i ? note : wait_to_go, .number = i, .caller = pthread_self() };
+        jobs[i] =
+            (struct job){ .job.run = i ? note : wait_to_go, .number = i, .caller = pthread_self() };
         nd_defer(&jobs[i].job);
     }
     sem_post(&go); /* until now the first one blocked, and no nd_defer did */
@@ -85,7 +86,8 @@ static void block_check(struct nd_deferred *deferred)
 
     (void)deferred;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    ran = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGUSR1) && sigismember(&blocked, SIGALRM);
+    ran = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGUSR1) &&
+          sigismember(&blocked, SIGALRM);
 }
 
 static void test_deferred_thread_takes_no_signals(void **state)

@@ -115,8 +115,8 @@ static void channel_destroy(struct rdma_event_channel *channel)
     (void)channel;
 }
 
-static int create_id(
-    struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
+static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+    enum rdma_port_space ps)
 {
     (void)ps;
     *id = calloc(1, sizeof(**id));
@@ -187,8 +187,9 @@ static int tear_down(void **state)
 
 static struct nd_device *device_of_loopback(void)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(1234),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(1234), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+    };
     struct sockaddr_storage ip;
 
     assert_int_equal(nd_address_import((struct sockaddr *)&address, sizeof(address), &ip), 0);
