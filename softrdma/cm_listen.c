@@ -22,6 +22,23 @@ static struct srd_id *of_source(struct srd_source *source)
     return container_of(source, struct srd_id, source);
 }
 
+/* Whoever floods the listener shall not flood the log: one line a second. */
+static void log_dropped(const struct sockaddr *peer)
+{
+    static _Atomic uint64_t next_ms;
+    static atomic_uint unsaid;
+    uint64_t now_ms = clock_now_ms(), due_ms = atomic_load(&next_ms);
+    char text[SRD_ADDR_TEXT];
+
+    if (now_ms < due_ms || !atomic_compare_exchange_strong(&next_ms, &due_ms, now_ms + 1000)) {
+        atomic_fetch_add(&unsaid, 1);
+        return;
+    }
+    log_write(LOG_WARN, LOG_CM,
+        "more than %d connections without an MPA request; that from %s is closed (and %u before)",
+        SRD_CM_HALF_OPEN_MAX, srd_addr_text(peer, text), atomic_exchange(&unsaid, 0));
+}
+
 /* Drops the oldest half-open id when there are too many. No lock held. */
 static void bound_half_open(struct srd_id *listener)
 {
@@ -39,10 +56,7 @@ static void bound_half_open(struct srd_id *listener)
     oldest = list_entry(node, struct srd_id, half_open_node);
     lock_acquire(&oldest->lock);
     if (oldest->state == SRD_ID_INCOMING) {
-        char text[SRD_ADDR_TEXT];
-        log_write(LOG_WARN, LOG_CM,
-            "more than %d connections without an MPA request; that from %s is closed",
-            SRD_CM_HALF_OPEN_MAX, srd_addr_text(&oldest->ibv.route.addr.dst_addr, text));
+        log_dropped(&oldest->ibv.route.addr.dst_addr);
         oldest->state = SRD_ID_OVER;
         srd_conn_close(oldest->conn);
     }
