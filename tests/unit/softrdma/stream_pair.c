@@ -223,7 +223,9 @@ bool pair_move(struct pair *pair, struct end *from, struct end *to)
     }
     if (sent || got)
         return true;
-    if (to->pipe_octets || to->fin_got || !ending)
+    if (!ending) /* what ended just now has something to send, perhaps */
+        return from->closed || from->wants & SRD_STREAM_SHUTDOWN;
+    if (to->pipe_octets || to->fin_got)
         return false;
     from->fin_sent = to->fin_got = true;
     lock_acquire(&qp->rx_lock);
