@@ -2,6 +2,7 @@
 /* dispatch.c - signalling and waiting (dispatch.h), and the Wait* functions. */
 #include "winobj/dispatch.h"
 
+#include "winobj/fork.h"
 #include "winobj/waiter.h"
 
 #include "util/lock.h"
@@ -121,6 +122,13 @@ void win_waitable_reset(struct win_waitable *waitable)
     lock_release(&dispatcher);
 }
 
+void win_waitable_take(struct win_waitable *waitable)
+{
+    lock_acquire(&dispatcher);
+    take_locked(waitable);
+    lock_release(&dispatcher);
+}
+
 bool win_waitable_is_set(struct win_waitable *waitable)
 {
     bool signalled;
@@ -141,6 +149,14 @@ int win_waitable_descriptor(struct win_waitable *waitable)
     fd = waitable->export_fd;
     lock_release(&dispatcher);
     return fd;
+}
+
+void win_waitable_forked(struct win_waitable *waitable)
+{
+    list_init(&waitable->waits);
+    if (waitable->export_fd >= 0)
+        close(waitable->export_fd);
+    waitable->export_fd = -1;
 }
 
 struct win_waitable *win_waitable_pin(HANDLE handle)
@@ -188,6 +204,17 @@ static void wait_end(struct wait *wait, struct wait_link *links)
     lock_release(&dispatcher);
 }
 
+static bool exported(const struct wait *wait)
+{
+    bool any = false;
+
+    lock_acquire(&dispatcher);
+    for (DWORD i = 0; i < wait->count; i++)
+        any |= wait->objects[i]->export_fd >= 0;
+    lock_release(&dispatcher);
+    return any;
+}
+
 DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
 {
     struct wait_link links[MAXIMUM_WAIT_OBJECTS];
@@ -196,7 +223,7 @@ DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool 
     if (satisfied_now(&wait))
         return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
     if (!deadline_ns) {
-        win_progress_poll();
+        win_progress_poll(!exported(&wait));
         return satisfied_now(&wait) ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;
     }
     if (!(wait.waiter = win_waiter_self()))
@@ -261,4 +288,14 @@ DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertab
 {
     (void)alertable;
     return WaitForSingleObject(handle, timeout_ms);
+}
+
+void win_dispatch_fork_begin(void)
+{
+    lock_acquire(&dispatcher);
+}
+
+void win_dispatch_fork_end(void)
+{
+    lock_release(&dispatcher);
 }

@@ -30,10 +30,15 @@ void win_waitable_fini(struct win_waitable *waitable);
 void win_waitable_set(struct win_waitable *waitable);
 void win_waitable_reset(struct win_waitable *waitable);
 
+/* What a satisfied wait does: takes the signal of an auto-reset object, if there is one. */
+void win_waitable_take(struct win_waitable *waitable);
 bool win_waitable_is_set(struct win_waitable *waitable);
 
 /* The eventfd, made at the first call; -1 with errno. It stays the object's. */
 int win_waitable_descriptor(struct win_waitable *waitable);
+
+/* Child of a fork: nobody waits, nothing is exported. */
+void win_waitable_forked(struct win_waitable *waitable);
 
 /* Pins a handle of any waitable type; NULL when it is none. */
 struct win_waitable *win_waitable_pin(HANDLE handle);

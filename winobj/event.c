@@ -17,10 +17,16 @@ static int event_descriptor(struct win_object *object)
     return win_waitable_descriptor((struct win_waitable *)object);
 }
 
+static void event_forked(struct win_object *object)
+{
+    win_waitable_forked((struct win_waitable *)object);
+}
+
 const struct win_object_type win_event_type = {
     .name = "event",
     .destroy = event_destroy,
     .descriptor = event_descriptor,
+    .forked = event_forked,
 };
 
 static HANDLE event_create(BOOL manual_reset, BOOL initial_state)

@@ -22,9 +22,19 @@ static void file_destroy(struct win_object *object)
     free(file);
 }
 
+static void file_forked(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+
+    if (atomic_load_explicit(&file->lock.word, memory_order_relaxed))
+        list_init(&file->reserve);
+    lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
+}
+
 const struct win_object_type win_file_type = {
     .name = "overlapped file",
     .destroy = file_destroy,
+    .forked = file_forked,
 };
 
 DWORD win_file_create(const void *owner, HANDLE *handle)
@@ -37,7 +47,6 @@ DWORD win_file_create(const void *owner, HANDLE *handle)
     file->owner = owner;
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
     list_init(&file->reserve);
-    list_init(&file->results);
     if (!(*handle = win_handle_open(&file->object, &win_file_type))) {
         free(file);
         *handle = INVALID_HANDLE_VALUE;
@@ -74,7 +83,7 @@ DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
     DWORD error = ERROR_INVALID_PARAMETER;
 
     if (!file)
-        return error;
+        return ERROR_INVALID_HANDLE;
     lock_acquire(&file->lock);
     if (!atomic_load_explicit(&file->port, memory_order_relaxed)) {
         win_object_ref((struct win_object *)port);

@@ -2,6 +2,8 @@
 /* handle.c - the handle table (handle.h) and CloseHandle. */
 #include "winobj/handle.h"
 
+#include "winobj/fork.h"
+
 #include "util/lock.h"
 
 #include <stdlib.h>
@@ -188,4 +190,23 @@ BOOL WINAPI CloseHandle(HANDLE handle)
 invalid:
     SetLastError(ERROR_INVALID_HANDLE);
     return FALSE;
+}
+
+void win_handles_fork_begin(void)
+{
+    lock_acquire(&table_lock);
+}
+
+void win_handles_fork_end(void)
+{
+    lock_release(&table_lock);
+}
+
+void win_handles_forked(void)
+{
+    for (uint32_t i = 0; i < slot_count; i++) {
+        struct win_slot *slot = slot_at(i);
+        if ((atomic_load_explicit(&slot->word, memory_order_relaxed) & REFERENCES) && slot->object->type->forked)
+            slot->object->type->forked(slot->object);
+    }
 }

@@ -28,6 +28,8 @@ struct win_object_type {
     void (*destroy)(struct win_object *object);
     /* The descriptor of an object that can be exported (winobj_linux.h), or -1 with the last error set. May be NULL. */
     int (*descriptor)(struct win_object *object);
+    /* In the child of a fork, which has one thread: forget the parent's other threads and descriptors. */
+    void (*forked)(struct win_object *object);
 };
 
 struct win_slot {

@@ -7,17 +7,24 @@
 
 #include "winobj/dispatch.h"
 #include "winobj/file.h"
+#include "winobj/fork.h"
 #include "winobj/status.h"
 #include "winobj/waiter.h"
 
 #define STATUS_IS_PENDING 0x103
 
-/* A thread in win_overlapped_result without an event to wait for. */
+/* A thread in win_overlapped_result; on its stack. Under results_lock. */
 struct result_wait {
     struct list_node link;
     struct win_waiter *waiter;
     const OVERLAPPED *overlapped;
+    bool done; /* the completion has taken its last step */
 };
+
+/* Of all files: a request may be asked for through any object. Completions look at the count first. */
+static struct lock results_lock = LOCK_INIT(LOCK_WIN_FILE, "waits for results");
+static struct list_head results = { { &results.n, &results.n } };
+static atomic_uint results_count; /* pairs with Internal (both seq_cst) */
 
 static _Atomic(ULONG_PTR) *internal_of(OVERLAPPED *overlapped)
 {
@@ -68,15 +75,17 @@ BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
 }
 
 /* Wakes the threads in win_overlapped_result for this request. */
-static void wake_results(struct win_file *file, const OVERLAPPED *overlapped)
+static void wake_results(const OVERLAPPED *overlapped)
 {
-    lock_acquire(&file->lock);
-    list_for_each(&file->results, node) {
+    lock_acquire(&results_lock);
+    list_for_each(&results, node) {
         struct result_wait *wait = list_entry(node, struct result_wait, link);
-        if (wait->overlapped == overlapped)
-            win_waiter_signal(wait->waiter);
+        if (wait->overlapped != overlapped)
+            continue;
+        wait->done = true;
+        win_waiter_signal(wait->waiter);
     }
-    lock_release(&file->lock);
+    lock_release(&results_lock);
 }
 
 void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes)
@@ -84,10 +93,13 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
     struct win_port *port = tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
     struct win_packet *packet;
+    struct list_node *node;
 
     lock_acquire(&file->lock);
-    packet = list_entry(list_pop(&file->reserve), struct win_packet, link);
+    node = list_pop(&file->reserve);
     lock_release(&file->lock);
+    /* None only in the child of a fork that hit the parent in the middle of this. */
+    packet = node ? list_entry(node, struct win_packet, link) : NULL;
 
     overlapped->InternalHigh = bytes;
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
@@ -97,36 +109,48 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
         win_waitable_set(event);
         win_object_unref(&event->object);
     }
-    if (port) {
+    if (port && packet) {
         *packet = (struct win_packet){
             .key = file->key, .overlapped = overlapped, .bytes = (DWORD)bytes, .status = status };
         win_port_post(port, packet);
     } else {
         win_packet_free(packet);
     }
-    if (atomic_load(&file->waiting))
-        wake_results(file, overlapped);
+    if (atomic_load(&results_count))
+        wake_results(overlapped);
 }
 
-/* Sleeps until the request has ended, without an event. */
-static LONG result_wait(struct win_file *file, OVERLAPPED *overlapped)
+static bool result_done(const struct result_wait *wait)
+{
+    bool done;
+
+    lock_acquire(&results_lock);
+    done = wait->done;
+    lock_release(&results_lock);
+    return done;
+}
+
+/* Sleeps until the completion of the request is over, its event set included; needs no event. False: was over already. */
+static bool result_wait(OVERLAPPED *overlapped)
 {
     struct result_wait wait = { .waiter = win_waiter_self(), .overlapped = overlapped };
-    LONG status;
+    bool pending;
 
     if (!wait.waiter)
-        return STATUS_IS_PENDING;
-    lock_acquire(&file->lock);
-    list_add_tail(&file->results, &wait.link);
-    atomic_fetch_add(&file->waiting, 1);
-    lock_release(&file->lock);
-    while ((status = (LONG)(ULONG)atomic_load(internal_of(overlapped))) == STATUS_IS_PENDING)
+        return false;
+    lock_acquire(&results_lock);
+    list_add_tail(&results, &wait.link);
+    atomic_fetch_add(&results_count, 1);
+    lock_release(&results_lock);
+    /* Pending after we were counted: the completion will see us. */
+    pending = (LONG)(ULONG)atomic_load(internal_of(overlapped)) == STATUS_IS_PENDING;
+    while (pending && !result_done(&wait))
         win_wait_sleep(wait.waiter, WIN_NO_DEADLINE);
-    lock_acquire(&file->lock);
+    lock_acquire(&results_lock);
     list_del(&wait.link);
-    atomic_fetch_sub(&file->waiting, 1);
-    lock_release(&file->lock);
-    return status;
+    atomic_fetch_sub(&results_count, 1);
+    lock_release(&results_lock);
+    return pending;
 }
 
 LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL wait)
@@ -134,20 +158,20 @@ LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL w
     LONG status = status_of(overlapped);
     struct win_waitable *event;
 
+    (void)file;
     if (status != STATUS_IS_PENDING)
         return status;
     if (!wait) {
-        win_progress_poll();
+        win_progress_poll(true);
         return status_of(overlapped);
     }
-    if ((event = event_of(overlapped))) {
-        /* The event is waited for first, so that an auto-reset one is consumed; it may have been set by others. */
-        win_waitables_wait(&event, 1, FALSE, WIN_NO_DEADLINE);
+    /* Not on the event: it may be shared, or its signal taken by another thread. Afterwards it looks as if we had. */
+    event = event_of(overlapped);
+    if (result_wait(overlapped) && event)
+        win_waitable_take(event);
+    if (event)
         win_object_unref(&event->object);
-        if ((status = status_of(overlapped)) != STATUS_IS_PENDING)
-            return status;
-    }
-    return result_wait(file, overlapped);
+    return status_of(overlapped);
 }
 
 /*
@@ -178,4 +202,11 @@ BOOL WINAPI GetOverlappedResult(HANDLE handle, LPOVERLAPPED overlapped, LPDWORD 
         return TRUE;
     SetLastError(win_error_from_status(status));
     return FALSE;
+}
+
+void win_results_forked(void)
+{
+    lock_init(&results_lock, LOCK_WIN_FILE, "waits for results");
+    list_init(&results);
+    atomic_store_explicit(&results_count, 0, memory_order_relaxed);
 }

@@ -97,11 +97,26 @@ static int port_descriptor(struct win_object *object)
     return fd;
 }
 
+static void port_forked(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+
+    /* A lock held at the fork: its holder, who is not here, may have been changing the queue. */
+    if (atomic_load_explicit(&port->lock.word, memory_order_relaxed))
+        list_init(&port->packets);
+    lock_init(&port->lock, LOCK_WIN_OBJECT, "completion port");
+    list_init(&port->threads);
+    if (port->export_fd >= 0)
+        close(port->export_fd);
+    port->export_fd = -1;
+}
+
 const struct win_object_type win_port_type = {
     .name = "completion port",
     .close = port_close,
     .destroy = port_destroy,
     .descriptor = port_descriptor,
+    .forked = port_forked,
 };
 
 struct win_port *win_port_pin(HANDLE handle)
@@ -167,6 +182,16 @@ static bool wait_ended(struct win_port *port, struct port_wait *wait)
     return ended;
 }
 
+static bool exported(struct win_port *port)
+{
+    bool is;
+
+    lock_acquire(&port->lock);
+    is = port->export_fd >= 0;
+    lock_release(&port->lock);
+    return is;
+}
+
 /* The next packet, or NULL with the last error WAIT_TIMEOUT or ERROR_ABANDONED_WAIT_0. */
 static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
 {
@@ -177,7 +202,7 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
     if (wait.packet)
         return wait.packet;
     if (!timeout_ms) {
-        win_progress_poll();
+        win_progress_poll(!exported(port));
         if (!(wait.packet = take(port)))
             SetLastError(WAIT_TIMEOUT);
         return wait.packet;
@@ -268,13 +293,16 @@ HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DW
 BOOL WINAPI GetQueuedCompletionStatus(
     HANDLE handle, LPDWORD bytes, PULONG_PTR key, LPOVERLAPPED *overlapped, DWORD timeout_ms)
 {
-    struct win_port *port = win_port_pin(handle);
+    struct win_port *port;
     struct win_packet *packet;
     LONG status;
 
-    if (overlapped)
-        *overlapped = NULL;
-    if (!port) {
+    if (!overlapped) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    *overlapped = NULL;
+    if (!(port = win_port_pin(handle))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
@@ -287,8 +315,7 @@ BOOL WINAPI GetQueuedCompletionStatus(
         *bytes = packet->bytes;
     if (key)
         *key = packet->key;
-    if (overlapped)
-        *overlapped = packet->overlapped;
+    *overlapped = packet->overlapped;
     win_packet_free(packet);
     if (status >= 0)
         return TRUE;

@@ -10,6 +10,7 @@
  *
  * A source is run by one thread at a time: who finds it running leaves a mark and the runner runs it again.
  */
+#include "winobj/fork.h"
 #include "winobj/provider.h"
 #include "winobj/waiter.h"
 
@@ -32,10 +33,10 @@ enum { EPOLL_EVENTS = 16 };
 
 struct source_state {
     struct win_source *source;
+    unsigned forks;         /* when it was added: another number means that it is a parent's */
     struct list_node link;  /* sources; under lead_lock */
     struct list_node led;   /* the leader's own list of what it prepared */
     struct list_node aside; /* the service thread's own list of what is disarmed */
-    unsigned aside_seen;
     bool ready;            /* leader: epoll reported it */
     atomic_bool dead;
     atomic_uint pins;      /* leader, service thread, poller; one for the list */
@@ -48,6 +49,7 @@ static struct list_head sources = { { &sources.n, &sources.n } };
 static struct list_head followers = { { &followers.n, &followers.n } };
 static struct win_waiter *leader;
 static atomic_uint source_count;
+static unsigned forks; /* between this process and its first ancestor */
 
 /* Set up once, when the first source comes. */
 static int lead_epfd = -1, service_epfd = -1, kick_fd = -1;
@@ -137,6 +139,20 @@ static void drain_kick(void)
         ;
 }
 
+static void mark_ready(struct list_head *led, const struct epoll_event *events, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.ptr == &kick_mark) {
+            drain_kick();
+            continue;
+        }
+        /* A source that came after lead_collect is not on our list: the next round has it. */
+        list_for_each(led, node)
+            if (led_state(node) == events[i].data.ptr)
+                led_state(node)->ready = true;
+    }
+}
+
 /* Sleeps on all descriptors; marks the sources that are ready. */
 static void lead_epoll(struct win_waiter *waiter, struct list_head *led, uint64_t deadline_ns)
 {
@@ -153,16 +169,16 @@ static void lead_epoll(struct win_waiter *waiter, struct list_head *led, uint64_
     }
     atomic_store(&waiter->mode, WAITER_AWAKE);
     standby_sleep_end(&standby);
-    for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr == &kick_mark) {
-            drain_kick();
-            continue;
-        }
-        /* A source that came after lead_collect is not on our list: the next round has it. */
-        list_for_each(led, node)
-            if (led_state(node) == events[i].data.ptr)
-                led_state(node)->ready = true;
-    }
+    mark_ready(led, events, count);
+}
+
+/* One source has work at once: no sleep, but a look at the others, so that a busy one does not starve them. */
+static void lead_look(struct list_head *led)
+{
+    struct epoll_event events[EPOLL_EVENTS];
+
+    if (led->n.next != led->n.prev)
+        mark_ready(led, events, epoll_wait(lead_epfd, events, EPOLL_EVENTS, 0));
 }
 
 /* One round of leading: prepare, sleep, finish, run. */
@@ -184,6 +200,8 @@ static void lead_round(struct win_waiter *waiter, uint64_t deadline_ns)
     prepared_end = node;
     if (sleep)
         lead_epoll(waiter, &led, deadline_ns);
+    else
+        lead_look(&led);
     for (node = led.n.next; node != prepared_end; node = node->next) {
         struct win_source *source = led_state(node)->source;
         if (source->finish)
@@ -311,7 +329,7 @@ bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns)
     return in_time;
 }
 
-void win_progress_poll(void)
+void win_progress_poll(bool stays)
 {
     struct win_waiter *waiter;
     struct list_head led;
@@ -326,11 +344,34 @@ void win_progress_poll(void)
         source_run(led_state(node), true);
         source_unpin(led_state(node));
     }
-    standby_active(&standby);
+    if (stays)
+        standby_active(&standby);
     lead_pass();
 }
 
 /* the service thread */
+
+struct service {
+    struct list_head aside; /* sources that fired and are left to the foreground: disarmed, pinned */
+    unsigned seen;          /* activity of the foreground at the last look */
+    uint64_t busy_ns;       /* when it was last seen at work */
+    unsigned sound;         /* looks in a row at which a thread slept on as leader */
+};
+
+/* looks until the tick stops while a thread sleeps soundly as leader; it must kick at its end, which costs it something */
+enum { SERVICE_SOUND = 8 };
+
+/* Whether the foreground has been away for a tick. */
+static bool service_quiet(struct service *service)
+{
+    unsigned before = service->seen;
+
+    if (standby_quiet(&standby, &service->seen))
+        return clock_now_ns() - service->busy_ns >= STANDBY_TICK_US * 1000u;
+    service->sound = service->seen == before ? service->sound + 1 : 0;
+    service->busy_ns = clock_now_ns();
+    return false;
+}
 
 static void service_arm(struct source_state *state)
 {
@@ -358,11 +399,10 @@ static struct source_state *service_find(const void *event_data)
 }
 
 /* A source fired. Foreground threads at work: leave it to them, disarmed; the list keeps the pin. */
-static void service_fired(struct source_state *state, struct list_head *aside, unsigned *seen)
+static void service_fired(struct service *service, struct source_state *state, bool quiet)
 {
-    if (!standby_quiet(&standby, seen)) {
-        state->aside_seen = *seen;
-        list_add_tail(aside, &state->aside);
+    if (!quiet) {
+        list_add_tail(&service->aside, &state->aside);
         return;
     }
     source_run(state, false);
@@ -370,25 +410,20 @@ static void service_fired(struct source_state *state, struct list_head *aside, u
     source_unpin(state);
 }
 
-/* Arms again what nobody looked at since the last tick. Returns whether all on the list are asleep with a leader. */
-static bool service_tick(struct list_head *aside)
+/* Lets go of what was removed, and when the foreground is away arms the rest again: what is ready fires at once. */
+static void service_look(struct service *service, bool quiet)
 {
-    bool dormant = true;
-
-    list_for_each_safe(aside, node) {
+    list_for_each_safe(&service->aside, node) {
         struct source_state *state = list_entry(node, struct source_state, aside);
-        unsigned before = state->aside_seen;
         bool dead = atomic_load_explicit(&state->dead, memory_order_acquire);
-        if (dead || standby_quiet(&standby, &state->aside_seen)) {
-            list_del(node);
-            if (!dead)
-                service_arm(state);
-            source_unpin(state);
-        } else if (state->aside_seen != before) {
-            dormant = false;
-        }
+
+        if (!dead && !quiet)
+            continue;
+        list_del(node);
+        if (!dead)
+            service_arm(state);
+        source_unpin(state);
     }
-    return dormant;
 }
 
 static int service_wait(struct epoll_event *events, bool tick)
@@ -409,25 +444,27 @@ static int service_wait(struct epoll_event *events, bool tick)
 static void *service_main(void *arg)
 {
     struct epoll_event events[EPOLL_EVENTS];
-    struct list_head aside;
-    bool dormant = false;
-    unsigned seen = 0;
+    struct service service = { 0 };
 
     (void)arg;
-    list_init(&aside);
+    list_init(&service.aside);
     for (;;) {
-        bool tick = !list_empty(&aside) && !(dormant && standby_park(&standby));
-        int count = service_wait(events, tick);
+        bool parked = service.sound >= SERVICE_SOUND && standby_park(&standby);
+        int count = service_wait(events, !list_empty(&service.aside) && !parked);
+        bool quiet;
 
         standby_unpark(&standby);
+        quiet = service_quiet(&service);
         for (int i = 0; i < count; i++) {
             struct source_state *state;
-            if (events[i].data.ptr == &standby_mark)
+            if (events[i].data.ptr == &standby_mark) {
                 standby_kicked(&standby);
-            else if ((state = service_find(events[i].data.ptr)))
-                service_fired(state, &aside, &seen);
+                service.sound = 0;
+            } else if ((state = service_find(events[i].data.ptr))) {
+                service_fired(&service, state, quiet);
+            }
         }
-        dormant = service_tick(&aside);
+        service_look(&service, quiet);
     }
     return NULL;
 }
@@ -458,14 +495,24 @@ static int service_start(void)
     return -error;
 }
 
-/* After a fork the child has none of our threads, and its parent's adapters are not its own: it starts empty. */
-static void forget_parent(void)
+void win_progress_fork_begin(void)
 {
-    lock_init(&lead_lock, LOCK_WIN_WAITER, "progress");
+    lock_acquire(&lead_lock);
+}
+
+void win_progress_fork_end(void)
+{
+    lock_release(&lead_lock);
+}
+
+/* The child has none of our threads, and its parent's adapters are not its own: it starts empty. */
+void win_progress_forked(void)
+{
     list_init(&sources);
     list_init(&followers);
     leader = NULL;
     atomic_store_explicit(&source_count, 0, memory_order_relaxed);
+    forks++;
     if (lead_epfd < 0)
         return;
     close(lead_epfd);
@@ -473,11 +520,6 @@ static void forget_parent(void)
     close(kick_fd);
     standby_fini(&standby);
     lead_epfd = service_epfd = kick_fd = -1;
-}
-
-__attribute__((constructor)) static void progress_load(void)
-{
-    pthread_atfork(NULL, NULL, forget_parent);
 }
 
 /* Once per process; again after a failure. Lock held: first use of a rarely taken lock, no call blocks. */
@@ -569,6 +611,7 @@ DWORD win_source_add(struct win_source *source)
     if (!state)
         return ERROR_NOT_ENOUGH_MEMORY;
     state->source = source;
+    state->forks = forks;
     atomic_init(&state->pins, 1);
     list_node_init(&state->led);
     list_node_init(&state->aside);
@@ -598,6 +641,8 @@ void win_source_remove(struct win_source *source)
 {
     struct source_state *state = source->state;
 
+    if (state->forks != forks)
+        return; /* nothing of it runs in this process */
     lock_acquire(&lead_lock);
     atomic_store_explicit(&state->dead, true, memory_order_release);
     list_del(&state->link);

@@ -77,9 +77,12 @@ struct win_source {
     void *state;
 };
 
-/* Returns ERROR_SUCCESS or a Win32 error. */
+/* Returns ERROR_SUCCESS or a Win32 error. Sources may have lead_fd in common: one of them is run for it. */
 WINOBJ_API DWORD win_source_add(struct win_source *source);
-/* After it returns no callback of the source runs or will run. Not from a callback of the same source. */
+/*
+ * After it returns no callback of the source runs or will run. Not from a callback of any source, and not with a lock held
+ * that a callback takes: it waits for the callbacks under way.
+ */
 WINOBJ_API void win_source_remove(struct win_source *source);
 
 #ifdef __cplusplus

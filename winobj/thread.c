@@ -42,10 +42,16 @@ static int thread_descriptor(struct win_object *object)
     return win_waitable_descriptor((struct win_waitable *)object);
 }
 
+static void thread_forked(struct win_object *object)
+{
+    win_waitable_forked((struct win_waitable *)object);
+}
+
 const struct win_object_type win_thread_type = {
     .name = "thread",
     .destroy = thread_destroy,
     .descriptor = thread_descriptor,
+    .forked = thread_forked,
 };
 
 /* However the thread ends: returned, ExitThread, pthread_exit. */

@@ -2,6 +2,8 @@
 /* waiter.c - each thread's waiter, from a pool that only grows (waiter.h says why). */
 #include "winobj/waiter.h"
 
+#include "winobj/fork.h"
+
 #include "util/clock.h"
 #include "util/lock.h"
 
@@ -58,4 +60,13 @@ struct win_waiter *win_waiter_self(void)
 uint64_t win_deadline_ns(uint32_t timeout_ms)
 {
     return timeout_ms == INFINITE ? WIN_NO_DEADLINE : clock_now_ns() + (uint64_t)timeout_ms * 1000000u;
+}
+
+/* The child's one thread keeps its waiter; those of the parent's other threads are given up. */
+void win_waiters_forked(void)
+{
+    lock_init(&pool_lock, LOCK_WIN_HANDLES, "waiter pool");
+    list_init(&pool);
+    if (self)
+        list_node_init(&self->follower);
 }

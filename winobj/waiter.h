@@ -44,7 +44,11 @@ uint64_t win_deadline_ns(uint32_t timeout_ms);
  */
 bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns);
 
-/* One look at all sources without sleeping, unless some thread leads (then it does that). No lock held. */
-void win_progress_poll(void);
+/*
+ * win_progress_poll - one look at all sources without sleeping, unless some thread leads (then it does that). No lock
+ * held. stays: the caller polls, or may; false for what is waited for by its descriptor, so that the service thread does
+ * not take the caller for one that will be back.
+ */
+void win_progress_poll(bool stays);
 
 #endif

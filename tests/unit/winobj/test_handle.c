@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* test_handle.c - what is and what is not a handle. */
+#include "tests/unit/winobj/win_test.h"
+
+#include <stdlib.h>
+
+static void test_handle_closed_twice_is_invalid(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    assert_non_null(event);
+    assert_true(CloseHandle(event));
+    assert_fails(CloseHandle(event), 6);
+}
+
+static void test_handle_garbage_is_invalid(void **state)
+{
+    int local = 0;
+    const uintptr_t garbage[] = { 0, 1, 2, 3, (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc, 0x80000000,
+        (uintptr_t)&local, (uintptr_t)1 << 62, 0xdeadbeef, 0x100000000, UINTPTR_MAX / 2 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
+        HANDLE handle = (HANDLE)garbage[i];
+        DWORD bytes;
+        ULONG_PTR key;
+        OVERLAPPED *overlapped;
+
+        assert_fails(CloseHandle(handle), 6);
+        assert_fails(SetEvent(handle), 6);
+        assert_fails(ResetEvent(handle), 6);
+        assert_fails(PostQueuedCompletionStatus(handle, 0, 0, NULL), 6);
+        assert_fails(GetQueuedCompletionStatus(handle, &bytes, &key, &overlapped, 0), 6);
+        assert_fails(GetExitCodeThread(handle, &bytes), 6);
+        SetLastError(0);
+        assert_wait(WaitForSingleObject(handle, 0), WAIT_FAILED);
+        assert_win_error(6);
+    }
+}
+
+static void test_handle_of_another_kind_is_invalid(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+    HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    DWORD code;
+
+    (void)state;
+    assert_fails(SetEvent(port), 6);
+    assert_fails(PostQueuedCompletionStatus(event, 0, 0, NULL), 6);
+    assert_fails(GetExitCodeThread(event, &code), 6);
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(port));
+}
+
+static void test_handle_low_bits_are_ignored(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    assert_int_equal((uintptr_t)event & 3, 0);
+    assert_true(SetEvent((HANDLE)((uintptr_t)event | 1)));
+    assert_wait(WaitForSingleObject((HANDLE)((uintptr_t)event | 3), 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle((HANDLE)((uintptr_t)event | 1)));
+    assert_fails(CloseHandle(event), 6);
+}
+
+static void test_handle_fits_32_bits(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    assert_ptr_equal(UlongToHandle(HandleToUlong(event)), event);
+    assert_true(CloseHandle(event));
+}
+
+/* A closed handle stays invalid while its place in the table is used again and again. */
+static void test_handle_stale_stays_invalid(void **state)
+{
+    HANDLE stale = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    assert_true(CloseHandle(stale));
+    for (int i = 0; i < 20000; i++) {
+        HANDLE event = CreateEventW(NULL, TRUE, TRUE, NULL);
+
+        assert_non_null(event);
+        assert_ptr_not_equal(event, stale);
+        assert_fails(ResetEvent(stale), 6);
+        assert_true(CloseHandle(event));
+    }
+}
+
+static void test_handle_many_are_distinct(void **state)
+{
+    enum { COUNT = 5000 };
+    HANDLE *events = calloc(COUNT, sizeof(*events));
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        assert_non_null(events[i] = CreateEventW(NULL, TRUE, FALSE, NULL));
+    for (int i = 0; i < COUNT; i += 7)
+        assert_true(SetEvent(events[i]));
+    for (int i = 0; i < COUNT; i++)
+        assert_wait(WaitForSingleObject(events[i], 0), i % 7 ? WAIT_TIMEOUT : WAIT_OBJECT_0);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(CloseHandle(events[i]));
+    free(events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_handle_closed_twice_is_invalid),
+        cmocka_unit_test(test_handle_garbage_is_invalid),
+        cmocka_unit_test(test_handle_of_another_kind_is_invalid),
+        cmocka_unit_test(test_handle_low_bits_are_ignored),
+        cmocka_unit_test(test_handle_fits_32_bits),
+        cmocka_unit_test(test_handle_stale_stays_invalid),
+        cmocka_unit_test(test_handle_many_are_distinct),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

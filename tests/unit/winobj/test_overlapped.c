@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* test_overlapped.c - requests on files: start, completion to event and port, results. The provider here is the test. */
+#include "tests/unit/winobj/win_test.h"
+
+#include "winobj/provider.h"
+
+#include <pthread.h>
+
+static int owner;
+
+static HANDLE file_new(struct win_file **file)
+{
+    HANDLE handle;
+
+    assert_int_equal(win_file_create(&owner, &handle), ERROR_SUCCESS);
+    assert_non_null(*file = win_file_get(handle, &owner));
+    return handle;
+}
+
+static void file_end(HANDLE handle, struct win_file *file)
+{
+    assert_true(CloseHandle(handle));
+    win_file_unref(file);
+}
+
+static void test_file_belongs_to_its_owner(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file);
+    int other;
+
+    (void)state;
+    assert_null(win_file_get(handle, &other));
+    assert_true(CloseHandle(handle));
+    assert_null(win_file_get(handle, &owner));
+    win_file_unref(file);
+}
+
+static void test_request_starts_pending_with_its_event_reset(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, TRUE, NULL), handle;
+    OVERLAPPED overlapped = { .Internal = 5, .InternalHigh = 6, .hEvent = (HANDLE)((ULONG_PTR)event | 1) };
+    struct win_file *file;
+
+    (void)state;
+    handle = file_new(&file);
+    assert_true(win_overlapped_start(file, &overlapped));
+    assert_int_equal(overlapped.Internal, 0x103);
+    assert_int_equal(overlapped.InternalHigh, 0);
+    assert_false(HasOverlappedIoCompleted(&overlapped));
+    assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+    assert_int_equal(win_overlapped_result(file, &overlapped, FALSE), 0x103);
+    win_overlapped_complete(file, &overlapped, 0, 0);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+    assert_true(HasOverlappedIoCompleted(&overlapped));
+    file_end(handle, file);
+    assert_true(CloseHandle(event));
+}
+
+static void test_completion_goes_to_event_and_port(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL), handle, port;
+    OVERLAPPED overlapped = { .hEvent = event }, *got;
+    struct win_file *file;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    handle = file_new(&file);
+    port = CreateIoCompletionPort(handle, NULL, 42, 0);
+    assert_non_null(port);
+    assert_true(win_overlapped_start(file, &overlapped));
+    win_overlapped_complete(file, &overlapped, 0, 17);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+    assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+    assert_ptr_equal(got, &overlapped);
+    assert_int_equal(key, 42);
+    assert_int_equal(bytes, 17);
+    assert_true(GetOverlappedResult(handle, &overlapped, &bytes, FALSE));
+    assert_int_equal(bytes, 17);
+    file_end(handle, file);
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(port));
+}
+
+static void test_completion_tagged_event_makes_no_packet(void **state)
+{
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), handle, port;
+    OVERLAPPED overlapped = { .hEvent = (HANDLE)((ULONG_PTR)event | 1) }, *got;
+    struct win_file *file;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    handle = file_new(&file);
+    port = CreateIoCompletionPort(handle, NULL, 42, 0);
+    assert_true(win_overlapped_start(file, &overlapped));
+    win_overlapped_complete(file, &overlapped, 0, 0);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), 258);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+    file_end(handle, file);
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(port));
+}
+
+/* Failed exactly when the status is negative; the error is Windows' translation. */
+static void test_completion_status_decides_the_dequeue(void **state)
+{
+    static const struct {
+        LONG status;
+        DWORD error;
+    } rows[] = {
+        { 0, 0 },
+        { 0x102, 0 },
+        { (LONG)0x80000005, 234 },
+        { (LONG)0xC0000120, 995 },
+        { (LONG)0xC0000236, 1225 },
+        { (LONG)0xC0000241, 1236 },
+        { (LONG)0xC000023A, 1229 },
+        { (LONG)0xC00000B5, 121 },
+        { (LONG)0xC00002B6, 1617 },
+        { (LONG)0xC00000CC, 67 },
+        { (LONG)0xC000020C, 64 },
+        { (LONG)0xC0000005, 998 },
+        { (LONG)0xC000009A, 1450 },
+        { (LONG)0xCAFE0000, 317 },
+    };
+    struct win_file *file;
+    HANDLE handle = file_new(&file), port = CreateIoCompletionPort(handle, NULL, 1, 0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        OVERLAPPED overlapped = { 0 }, *got = NULL;
+        OVERLAPPED_ENTRY entry;
+        ULONG removed;
+        ULONG_PTR key;
+        DWORD bytes;
+
+        assert_true(win_overlapped_start(file, &overlapped));
+        win_overlapped_complete(file, &overlapped, rows[i].status, 0);
+        SetLastError(0);
+        assert_int_equal(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), !rows[i].error);
+        assert_ptr_equal(got, &overlapped);
+        assert_win_error(rows[i].error);
+        assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), rows[i].status);
+        assert_int_equal(GetOverlappedResult(handle, &overlapped, &bytes, FALSE), !rows[i].error);
+
+        assert_true(win_overlapped_start(file, &overlapped));
+        win_overlapped_complete(file, &overlapped, rows[i].status, 0);
+        assert_true(GetQueuedCompletionStatusEx(port, &entry, 1, &removed, 0, FALSE));
+        assert_int_equal((LONG)entry.Internal, rows[i].status);
+    }
+    file_end(handle, file);
+    assert_true(CloseHandle(port));
+}
+
+static void test_port_attached_while_a_request_runs_gets_it(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file), port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0), other;
+    OVERLAPPED early = { 0 }, late = { 0 }, *got;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    assert_true(win_overlapped_start(file, &early));
+    assert_true(win_overlapped_start(file, &late));
+    win_overlapped_complete(file, &early, 0, 0);
+    assert_ptr_equal(CreateIoCompletionPort(handle, port, 9, 0), port);
+    win_overlapped_complete(file, &late, 0, 0);
+    assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+    assert_ptr_equal(got, &late);
+    assert_int_equal(key, 9);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), 258);
+
+    /* One port for the life of a file. */
+    assert_fails(CreateIoCompletionPort(handle, port, 10, 0), 87);
+    assert_fails(CreateIoCompletionPort(handle, NULL, 10, 0), 87);
+    other = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    assert_fails(CreateIoCompletionPort(handle, other, 10, 0), 87);
+    file_end(handle, file);
+    assert_true(CloseHandle(port));
+    assert_true(CloseHandle(other));
+}
+
+static void test_several_files_on_one_port_keep_their_keys(void **state)
+{
+    HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0), handles[3];
+    struct win_file *files[3];
+    OVERLAPPED overlapped[3] = { { 0 } }, *got;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        handles[i] = file_new(&files[i]);
+        assert_ptr_equal(CreateIoCompletionPort(handles[i], port, 100 + i, 0), port);
+        assert_true(win_overlapped_start(files[i], &overlapped[i]));
+    }
+    for (unsigned i = 3; i-- > 0;)
+        win_overlapped_complete(files[i], &overlapped[i], 0, 0);
+    for (unsigned i = 3; i-- > 0;) {
+        assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+        assert_ptr_equal(got, &overlapped[i]);
+        assert_int_equal(key, 100 + i);
+        file_end(handles[i], files[i]);
+    }
+    assert_true(CloseHandle(port));
+}
+
+/* Neither the file's handle nor the port's has to be open when a request ends. */
+static void test_completion_after_handles_are_closed(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file), port = CreateIoCompletionPort(handle, NULL, 0, 0);
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+    OVERLAPPED overlapped = { .hEvent = event };
+
+    (void)state;
+    assert_true(win_overlapped_start(file, &overlapped));
+    assert_true(CloseHandle(handle));
+    assert_true(CloseHandle(port));
+    assert_true(CloseHandle(event));
+    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
+    assert_int_equal((LONG)overlapped.Internal, (LONG)0xC0000120);
+    win_file_unref(file);
+}
+
+struct completion {
+    struct win_file *file;
+    OVERLAPPED *overlapped;
+    HANDLE begin;
+};
+
+static void *complete_later(void *argument)
+{
+    struct completion *completion = argument;
+
+    WaitForSingleObject(completion->begin, LONG_MS);
+    win_overlapped_complete(completion->file, completion->overlapped, (LONG)0xC00000B5, 3);
+    return NULL;
+}
+
+static void result_waits(HANDLE event, bool shared)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file);
+    OVERLAPPED overlapped = { .hEvent = event };
+    struct completion completion = { file, &overlapped, CreateEventW(NULL, FALSE, FALSE, NULL) };
+
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+
+        assert_true(win_overlapped_start(file, &overlapped));
+        if (shared)
+            assert_true(SetEvent(event)); /* by someone else: means nothing */
+        assert_int_equal(pthread_create(&thread, NULL, complete_later, &completion), 0);
+        assert_true(SetEvent(completion.begin));
+        assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), (LONG)0xC00000B5);
+        assert_int_equal(overlapped.InternalHigh, 3);
+        pthread_join(thread, NULL);
+    }
+    file_end(handle, file);
+    assert_true(CloseHandle(completion.begin));
+}
+
+static void test_result_waits_without_an_event(void **state)
+{
+    (void)state;
+    result_waits(NULL, false);
+}
+
+static void test_result_waits_with_any_event(void **state)
+{
+    HANDLE manual = CreateEventW(NULL, TRUE, FALSE, NULL), automatic = CreateEventW(NULL, FALSE, FALSE, NULL);
+
+    (void)state;
+    result_waits(manual, false);
+    result_waits(manual, true);
+    result_waits(automatic, false);
+    result_waits(automatic, true);
+    assert_true(CloseHandle(manual));
+    assert_true(CloseHandle(automatic));
+}
+
+static void *result_in_thread(void *argument)
+{
+    struct completion *completion = argument;
+
+    SetEvent(completion->begin);
+    win_overlapped_result(completion->file, completion->overlapped, TRUE);
+    return NULL;
+}
+
+/* Had to wait: the signal of the auto-reset event is taken. Over already: it is not. */
+static void test_result_takes_the_signal_only_if_it_waited(void **state)
+{
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), handle;
+    OVERLAPPED overlapped = { .hEvent = event };
+    struct completion completion;
+    struct win_file *file;
+    bool taken = false;
+
+    (void)state;
+    handle = file_new(&file);
+    completion = (struct completion){ file, &overlapped, CreateEventW(NULL, FALSE, FALSE, NULL) };
+    assert_true(win_overlapped_start(file, &overlapped));
+    win_overlapped_complete(file, &overlapped, 0, 0);
+    assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), 0);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+
+    /* That the thread sleeps before the completion cannot be arranged from outside; some of many rounds hit it. */
+    for (int i = 0; i < 1000 && !taken; i++) {
+        pthread_t thread;
+
+        assert_true(win_overlapped_start(file, &overlapped));
+        assert_int_equal(pthread_create(&thread, NULL, result_in_thread, &completion), 0);
+        assert_wait(WaitForSingleObject(completion.begin, LONG_MS), WAIT_OBJECT_0);
+        Sleep(i / 100);
+        win_overlapped_complete(file, &overlapped, 0, 0);
+        pthread_join(thread, NULL);
+        taken = WaitForSingleObject(event, 0) == WAIT_TIMEOUT;
+    }
+    assert_true(taken);
+    file_end(handle, file);
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(completion.begin));
+}
+
+static void test_get_overlapped_result_codes(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file);
+    OVERLAPPED overlapped = { 0 };
+    DWORD bytes = 0;
+
+    (void)state;
+    assert_true(win_overlapped_start(file, &overlapped));
+    assert_fails(GetOverlappedResult(handle, &overlapped, &bytes, FALSE), 996);
+    assert_fails(GetOverlappedResult(handle, NULL, &bytes, FALSE), 87);
+    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
+    assert_fails(GetOverlappedResult(handle, &overlapped, &bytes, TRUE), 995);
+    file_end(handle, file);
+}
+
+static void test_notification_modes(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file), event = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    assert_true(SetFileCompletionNotificationModes(handle, 3));
+    assert_fails(SetFileCompletionNotificationModes(handle, 8), 87);
+    assert_fails(SetFileCompletionNotificationModes(event, 3), 6);
+    file_end(handle, file);
+    assert_true(CloseHandle(event));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_file_belongs_to_its_owner),
+        cmocka_unit_test(test_request_starts_pending_with_its_event_reset),
+        cmocka_unit_test(test_completion_goes_to_event_and_port),
+        cmocka_unit_test(test_completion_tagged_event_makes_no_packet),
+        cmocka_unit_test(test_completion_status_decides_the_dequeue),
+        cmocka_unit_test(test_port_attached_while_a_request_runs_gets_it),
+        cmocka_unit_test(test_several_files_on_one_port_keep_their_keys),
+        cmocka_unit_test(test_completion_after_handles_are_closed),
+        cmocka_unit_test(test_result_waits_without_an_event),
+        cmocka_unit_test(test_result_waits_with_any_event),
+        cmocka_unit_test(test_result_takes_the_signal_only_if_it_waited),
+        cmocka_unit_test(test_get_overlapped_result_codes),
+        cmocka_unit_test(test_notification_modes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

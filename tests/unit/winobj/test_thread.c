@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* test_thread.c - threads and their handles. */
+#include "tests/unit/winobj/win_test.h"
+
+#include <process.h>
+
+#include <errno.h>
+
+static DWORD WINAPI return_parameter(LPVOID parameter)
+{
+    return (DWORD)(ULONG_PTR)parameter;
+}
+
+static DWORD WINAPI exit_with_parameter(LPVOID parameter)
+{
+    ExitThread((DWORD)(ULONG_PTR)parameter);
+}
+
+static DWORD WINAPI wait_for_parameter(LPVOID parameter)
+{
+    return WaitForSingleObject(parameter, LONG_MS);
+}
+
+static DWORD WINAPI tell_id(LPVOID parameter)
+{
+    *(DWORD *)parameter = GetCurrentThreadId();
+    return 0;
+}
+
+static unsigned __stdcall add_one(void *parameter)
+{
+    _endthreadex((unsigned)(ULONG_PTR)parameter + 1);
+}
+
+static void test_thread_handle_is_signalled_at_the_end(void **state)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+    HANDLE thread = CreateThread(NULL, 0, wait_for_parameter, event, 0, NULL);
+    DWORD code = 0;
+
+    (void)state;
+    assert_non_null(thread);
+    assert_wait(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 259);
+    assert_true(SetEvent(event));
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(thread, 0), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 0);
+    assert_true(CloseHandle(thread));
+    assert_true(CloseHandle(event));
+}
+
+static void test_thread_exit_codes(void **state)
+{
+    HANDLE threads[3];
+    DWORD code = 0;
+
+    (void)state;
+    threads[0] = CreateThread(NULL, 65536, return_parameter, (LPVOID)7, 0, NULL);
+    threads[1] = CreateThread(NULL, 1, exit_with_parameter, (LPVOID)8, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+    threads[2] = (HANDLE)_beginthreadex(NULL, 0, add_one, (void *)8, 0, NULL);
+    assert_wait(WaitForMultipleObjects(3, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
+    for (DWORD i = 0; i < 3; i++) {
+        assert_true(GetExitCodeThread(threads[i], &code));
+        assert_int_equal(code, 7 + i);
+        assert_true(CloseHandle(threads[i]));
+    }
+}
+
+static void test_thread_id_is_the_threads_own(void **state)
+{
+    DWORD told = 0, id = 0;
+    HANDLE thread = CreateThread(NULL, 0, tell_id, &told, 0, &id);
+
+    (void)state;
+    assert_int_not_equal(id, 0);
+    assert_int_not_equal(id, GetCurrentThreadId());
+    assert_int_equal(GetThreadId(thread), id);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_int_equal(told, id);
+    assert_true(CloseHandle(thread));
+}
+
+static void test_thread_handle_may_be_closed_at_once(void **state)
+{
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), done = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        HANDLE thread = CreateThread(NULL, 0, return_parameter, NULL, 0, NULL);
+
+        assert_non_null(thread);
+        assert_true(CloseHandle(thread));
+    }
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(done));
+}
+
+static void test_thread_suspended_begins_with_resume(void **state)
+{
+    DWORD told = 0;
+    HANDLE thread = CreateThread(NULL, 0, tell_id, &told, CREATE_SUSPENDED, NULL);
+
+    (void)state;
+    assert_wait(WaitForSingleObject(thread, 20), WAIT_TIMEOUT);
+    assert_int_equal(told, 0);
+    assert_int_equal(ResumeThread(thread), 1);
+    assert_int_equal(ResumeThread(thread), 0);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_int_not_equal(told, 0);
+    assert_true(CloseHandle(thread));
+}
+
+static void test_thread_bad_arguments(void **state)
+{
+    (void)state;
+    assert_fails(CreateThread(NULL, 0, NULL, NULL, 0, NULL), 87);
+    assert_fails(CreateThread(NULL, 0, return_parameter, NULL, 0x80000000, NULL), 87);
+    assert_fails(CreateThread(NULL, SIZE_MAX, return_parameter, NULL, 0, NULL), 8);
+    errno = 0;
+    assert_int_equal(_beginthreadex(NULL, 0, NULL, NULL, 0, NULL), 0);
+    assert_int_equal(errno, EINVAL);
+    SetLastError(0);
+    assert_int_equal(ResumeThread(NULL), (DWORD)-1);
+    assert_win_error(6);
+}
+
+static DWORD WINAPI set_last_error(LPVOID parameter)
+{
+    (void)parameter;
+    SetLastError(1234);
+    return GetLastError();
+}
+
+static void test_last_error_is_each_threads_own(void **state)
+{
+    HANDLE thread;
+    DWORD code;
+
+    (void)state;
+    SetLastError(99);
+    thread = CreateThread(NULL, 0, set_last_error, NULL, 0, NULL);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_win_error(99);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 1234);
+    assert_true(CloseHandle(thread));
+}
+
+static void test_sleep_lasts_as_long(void **state)
+{
+    LARGE_INTEGER begin, end, frequency;
+
+    (void)state;
+    assert_true(QueryPerformanceFrequency(&frequency));
+    assert_true(QueryPerformanceCounter(&begin));
+    Sleep(20);
+    Sleep(0);
+    SwitchToThread();
+    assert_true(QueryPerformanceCounter(&end));
+    /* Two clocks: one percent of room between them. */
+    assert_true((end.QuadPart - begin.QuadPart) * 1000 >= frequency.QuadPart * 19);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thread_handle_is_signalled_at_the_end),
+        cmocka_unit_test(test_thread_exit_codes),
+        cmocka_unit_test(test_thread_id_is_the_threads_own),
+        cmocka_unit_test(test_thread_handle_may_be_closed_at_once),
+        cmocka_unit_test(test_thread_suspended_begins_with_resume),
+        cmocka_unit_test(test_thread_bad_arguments),
+        cmocka_unit_test(test_last_error_is_each_threads_own),
+        cmocka_unit_test(test_sleep_lasts_as_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

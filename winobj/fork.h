@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* fork.h - what each part of winobj does around a fork; fork.c calls it. */
+#ifndef WINOBJ_FORK_H
+#define WINOBJ_FORK_H
+
+/* Holds the part's lock over the fork, so that the child finds its state whole. */
+void win_dispatch_fork_begin(void);
+void win_dispatch_fork_end(void);
+void win_progress_fork_begin(void);
+void win_progress_fork_end(void);
+void win_handles_fork_begin(void);
+void win_handles_fork_end(void);
+
+/* Child, after the ends. */
+void win_progress_forked(void);
+void win_waiters_forked(void);
+void win_results_forked(void);
+void win_handles_forked(void); /* every object's */
+
+#endif
