@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: pair.sh PROGRAM ADDRESS [ARGUMENT...]
+# Runs a sample as server on ADDRESS (a port is chosen), then as client with the arguments (-b goes to both). Both have to
+# end with status 0. With INPUT=FILE that is the client's input, and the server's output has to equal it.
+set -euo pipefail
+program=$1 address=$2
+shift 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkfifo "$scratch/messages"
+both=()
+for argument; do
+    case $argument in -b|-p) both+=("$argument") ;; esac
+done
+
+timeout 60 "$program" -s "$address:0" "${both[@]}" > "$scratch/output" 2> "$scratch/messages" &
+server=$!
+exec 3< "$scratch/messages"
+until [[ ${line:-} == *"listening on "* ]]; do
+    IFS= read -r -t 60 line <&3 || { echo "the server ended before it listened: ${line:-}"; exit 1; }
+done
+cat <&3 >&2 &
+
+status=0
+timeout 60 "$program" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
+wait "$server" || { status=$?; echo "server: status $status"; }
+if [ -n "${INPUT:-}" ]; then
+    cmp "$INPUT" "$scratch/output" || status=1
+fi
+exit "$status"
