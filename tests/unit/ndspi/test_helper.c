@@ -127,7 +127,7 @@ static void test_check_address(void **state)
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, 0), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress((struct sockaddr *)&loopback6, sizeof(address)), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress(NULL, sizeof(address)), ND_INVALID_PARAMETER_1);
-    address = v4("192.0.2.1"); /* for documentation: nobody's */
+    address = v4("203.0.113.77"); /* for documentation: nobody's */
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
     address.sin_family = AF_UNIX;
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
@@ -176,7 +176,7 @@ static void test_resolve_address(void **state)
 static void test_open_adapter(void **state)
 {
     (void)state;
-    struct sockaddr_in address = v4("127.0.0.1"), foreign = v4("192.0.2.1");
+    struct sockaddr_in address = v4("127.0.0.1"), foreign = v4("203.0.113.77");
     IND2Adapter *adapter;
     void *none = &none;
     assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (void **)&adapter),
