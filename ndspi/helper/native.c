@@ -46,7 +46,7 @@ HRESULT helper_for_each_provider(enum helper_version version, helper_visit *visi
         hr = DllGetClassObject(&CLSID_NDSPI_PROVIDER_V1, &IID_INDProvider, (VOID **)&provider);
     else
         hr = DllGetClassObject(&CLSID_NDSPI_PROVIDER_V2, &IID_IND2Provider, (VOID **)&provider);
-    if (hr == CLASS_E_CLASSNOTAVAILABLE)
+    if (hr == CLASS_E_CLASSNOTAVAILABLE || hr == E_NOINTERFACE) /* a version it does not speak */
         return ND_SUCCESS;
     if (FAILED(hr))
         return hr;
