@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Wire codecs and protocol engine.
-set(stream_vectors ${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt)
 foreach(part crc32c mpa terminate)
     nd_test(NAME softrdma.${part} SOURCES test_${part}.c vectors.c LINK softrdma_internal)
-    target_compile_definitions(test_softrdma_${part} PRIVATE VECTOR_FILE="${stream_vectors}")
 endforeach()
 foreach(part ops faults)
     nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c LINK softrdma_internal)
+endforeach()
+foreach(part wire fuzz)
+    nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c vectors.c LINK softrdma_internal)
+endforeach()
+foreach(part crc32c mpa terminate stream_wire stream_fuzz)
+    target_compile_definitions(test_softrdma_${part} PRIVATE
+        VECTOR_FILE="${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt")
 endforeach()
