@@ -318,19 +318,19 @@ void srd_conn_want(struct srd_conn *conn, unsigned wants)
 bool srd_conn_poll(struct srd_conn *conn)
 {
     unsigned wants = 0;
-    bool moved = false;
+    bool moved = false, blocked;
 
     if (!in_phase(conn, SRD_CONN_STREAM))
         return false;
     atomic_store_explicit(&conn->source.activity,
         atomic_load_explicit(&conn->source.activity, memory_order_relaxed) + 1,
         memory_order_relaxed);
-    if (atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
-        atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
+    blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
+    if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
         wants = unblock(conn);
-    else if (srd_stream_owes_ack(conn->qp))
+    else if (!blocked && srd_stream_owes_ack(conn->qp))
         wants = transmit(conn);
-    else
+    else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
         try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
     if (wants || moved) {
         srd_engine_unpark();
