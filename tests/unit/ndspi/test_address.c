@@ -152,7 +152,7 @@ static void test_address_list_is_one_flat_buffer(void **state)
 
 static void test_address_list_of_nothing_is_a_header(void **state)
 {
-    _Alignas(8) char buffer[16];
+    _Alignas(8) char buffer[sizeof(SOCKET_ADDRESS_LIST)];
     size_t size = sizeof(buffer);
 
     (void)state;
