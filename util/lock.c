@@ -9,25 +9,31 @@
 
 enum { SPINS = 100 };
 
+/*
+ * Whoever has slept takes the lock with LOCK_SLEEPERS still set, since others may sleep too: so its own release wakes
+ * the next.
+ */
 void lock_sleep_(struct lock *lock)
 {
     for (int i = 0; i < SPINS; i++) {
-        uint32_t free_ = 0;
-        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+        uint32_t expected = LOCK_FREE;
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == LOCK_FREE &&
             atomic_compare_exchange_strong_explicit(
-                &lock->word, &free_, 1, memory_order_acquire, memory_order_relaxed))
+                &lock->word, &expected, LOCK_TAKEN, memory_order_acquire, memory_order_relaxed))
             return;
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
     }
-    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
-        futex_wait(&lock->word, 2, NULL);
+    while (atomic_exchange_explicit(&lock->word, LOCK_SLEEPERS, memory_order_acquire) != LOCK_FREE)
+        futex_wait(&lock->word, LOCK_SLEEPERS, NULL);
 }
 
-void lock_wake_(struct lock *lock)
+/* Somebody came while the lock was held. It is still ours; the exchange drops it. */
+void lock_release_rest(struct lock *lock)
 {
-    futex_wake(&lock->word, 1);
+    if (atomic_exchange_explicit(&lock->word, LOCK_FREE, memory_order_release) >= LOCK_SLEEPERS / 2)
+        futex_wake(&lock->word, 1);
 }
 
 #ifndef NDEBUG

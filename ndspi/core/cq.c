@@ -34,16 +34,17 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     if (nd_adapter_removed(adapter))
         return ND_DEVICE_REMOVED;
     cq->adapter = adapter;
-    lock_init(&cq->lock, LOCK_CQ, "completion queue");
+    lock_init(&cq->poll.lock, LOCK_CQ, "completion queue");
     list_init(&cq->closing);
     list_init(&cq->shared);
-    if (!(cq->ibv = make_device_queue(cq, depth)))
+    if (!(cq->poll.ibv = make_device_queue(cq, depth)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
+    cq->poll.usual_room = ND_CQ_BATCH;
     cq->depth = depth;
     cq->affinity = affinity;
-    cq->capacity = capacity_for(cq, cq->ibv, depth);
+    cq->capacity = capacity_for(cq, cq->poll.ibv, depth);
     if (!(cq->entries = malloc(cq->capacity * sizeof(*cq->entries)))) {
-        adapter->verbs->destroy_cq(cq->ibv);
+        adapter->verbs->destroy_cq(cq->poll.ibv);
         return ND_NO_MEMORY;
     }
     nd_object_init(&cq->object, destroy);
@@ -82,7 +83,7 @@ static void release_closing_locked(struct nd_cq *cq)
 
 void nd_cq_close(struct nd_cq *cq)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     cq->closed = true;
     cq->waiting = 0;
     drop_entries_locked(cq);
@@ -101,8 +102,8 @@ void nd_cq_fini(struct nd_cq *cq)
     list_del(&cq->adapter_link);
     lock_release(&adapter->lock);
     if (cq->unacknowledged)
-        adapter->verbs->ack_cq_events(cq->ibv, cq->unacknowledged);
-    if ((rc = adapter->verbs->destroy_cq(cq->ibv)))
+        adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
+    if ((rc = adapter->verbs->destroy_cq(cq->poll.ibv)))
         log_write(LOG_ERROR, LOG_CQ, "a completion queue does not go: %s", strerror(rc));
     nd_pending_fini(&cq->pending);
     free(cq->entries);
@@ -118,10 +119,11 @@ void nd_cq_leave(struct nd_cq *cq)
     bool deliver = cq->deliver;
 
     cq->deliver = false;
-    cq->slow = (cq->count ? ND_CQ_QUEUED : 0) | (cq->waiting ? ND_CQ_WAITING : 0) |
-               (list_empty(&cq->closing) ? 0 : ND_CQ_CLOSING) |
-               (cq->failed || cq->closed ? ND_CQ_FAILED : 0);
-    lock_release(&cq->lock);
+    cq->poll.usual_room =
+        cq->count || cq->waiting || cq->failed || cq->closed || !list_empty(&cq->closing)
+            ? 0
+            : ND_CQ_BATCH;
+    lock_release(&cq->poll.lock);
     if (deliver)
         nd_pending_deliver(&cq->pending);
     nd_object_destroy_dead(dead);
@@ -131,7 +133,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
 {
     const char *name = nd_status_name(status);
 
-    lock_assert_held(&cq->lock);
+    lock_assert_held(&cq->poll.lock);
     if (cq->failed)
         return;
     log_write(
@@ -146,7 +148,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
 
 void nd_cq_fail(struct nd_cq *cq, HRESULT status)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     nd_cq_fail_locked(cq, status);
     nd_cq_leave(cq);
 }
@@ -186,7 +188,7 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
         return ND_INVALID_PARAMETER;
     if (!adapter->port.caps.cq_resize)
         return ND_NOT_SUPPORTED;
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, true);
     if (cq->failed)
@@ -196,15 +198,15 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     nd_cq_leave(cq);
     if (FAILED(status))
         return status;
-    if ((rc = adapter->verbs->resize_cq(cq->ibv, (int)(depth + ND_CQ_RESERVE))))
+    if ((rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE))))
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
-    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->ibv, depth))))
+    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->poll.ibv, depth))))
         cq->depth = depth;
     nd_cq_leave(cq);
-    if (FAILED(status) && adapter->verbs->resize_cq(cq->ibv, (int)(cq->depth + ND_CQ_RESERVE)))
+    if (FAILED(status) && adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + ND_CQ_RESERVE)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
@@ -216,13 +218,14 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
     unsigned queues;
     int rc;
 
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     queues = ++cq->queues;
-    lock_release(&cq->lock);
+    lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, the client's own entries are what hidden ones use. */
     if (queues * RESERVE_PER_QP > ND_CQ_RESERVE && (queues & (queues - 1)) == 0 &&
         adapter->port.caps.cq_resize &&
-        (rc = adapter->verbs->resize_cq(cq->ibv, (int)(cq->depth + 2 * queues * RESERVE_PER_QP))))
+        (rc = adapter->verbs->resize_cq(
+             cq->poll.ibv, (int)(cq->depth + 2 * queues * RESERVE_PER_QP))))
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     return ND_SUCCESS;
@@ -230,7 +233,7 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
 
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     cq->queues--;
     for (uint32_t i = 0, at = cq->head; queue && i < cq->count; i++) {
         if (cq->entries[at].queue == queue)
@@ -242,7 +245,7 @@ void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue)
 
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     if (!cq->closed && !cq->failed) {
         nd_cq_drain_locked(cq);
         nd_cq_trigger_locked(cq, true);
@@ -257,14 +260,14 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
 
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     list_add_tail(&cq->shared, node);
-    lock_release(&cq->lock);
+    lock_release(&cq->poll.lock);
 }
 
 void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     list_del(node);
-    lock_release(&cq->lock);
+    lock_release(&cq->poll.lock);
 }

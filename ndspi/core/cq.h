@@ -3,7 +3,7 @@
  * cq.h - completion queue: results, and Notify.
  *
  * GetResults normally polls the device straight into the client's array (core/datapath.h). Whatever needs more thought
- * sets a bit of `slow` and goes through the software queue: completions drained ahead of the client (by Notify, a device
+ * closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a device
  * event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
@@ -41,21 +41,22 @@ struct nd_cq_entry {
     struct nd_request *next; /* freed up to here when it is fetched */
 };
 
-enum {
-    ND_CQ_QUEUED = 1 << 0,  /* the software queue holds something */
-    ND_CQ_WAITING = 1 << 1, /* a Notify is pending */
-    ND_CQ_CLOSING = 1 << 2, /* a queue pair waits for its last completion */
-    ND_CQ_FAILED = 1 << 3,
-};
-
 enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
+
+/* What GetResults needs when there is nothing special; first in it the lock of the whole queue. */
+struct nd_cq_poll {
+    struct lock lock;
+    unsigned
+        usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0 while it is closed */
+    struct ibv_cq *ibv;
+    ND2_RESULT *results; /* of the call under way, kept here over the device's call ... */
+    unsigned room;       /* ... because registers have to be saved and restored */
+    struct ibv_wc wc[ND_CQ_BATCH];
+};
 
 struct nd_cq {
     struct nd_object object; /* first */
-    struct lock lock;
-    unsigned slow; /* ND_CQ_* */
-    struct ibv_cq *ibv;
-    struct ibv_wc wc[ND_CQ_BATCH];
+    struct nd_cq_poll poll;
 
     struct nd_adapter *adapter; /* pinned */
     struct list_node adapter_link;
@@ -118,9 +119,13 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 /* Moves what the device has into the software queue. No lock held. */
 void nd_cq_look(struct nd_cq *cq);
 
-/* Results after the fast path gave up: see core/datapath.h. Drops the lock. */
-unsigned nd_cq_results_slow(struct nd_cq *cq, ND2_RESULT *results, unsigned room, unsigned stored,
-    unsigned handled, unsigned polled);
+/*
+ * Results in the general way: the whole call, and what is left of one that the fast path began (poll->results, poll->room;
+ * of poll->wc, the last `left` of `polled` are still to be dealt with). Both return the number of results; the second
+ * drops the lock.
+ */
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, ND2_RESULT *results, unsigned room);
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
 /* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
 HRESULT nd_cq_attach(struct nd_cq *cq);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cq_drain.c - from the device into the software queue, and from there to the client. */
-#include "ndspi/core/cq.h"
+#include "ndspi/core/datapath.h"
 
 #include "ndspi/core/adapter.h"
 #include "ndspi/core/mw.h"
@@ -35,13 +35,13 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
         cq->arrived_error = cq->arrived;
     else if (entry->result.RequestType == Nd2RequestTypeReceive)
         cq->arrived_receive = cq->arrived;
-    if (entry->queue)
-        entry->queue->unfetched++;
+    if (entry->queue && !entry->queue->unfetched++)
+        entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
     if (entry->srq)
         nd_object_pin(&entry->srq->object);
 }
 
-/* Release: the record is the posting side's again; pairs with queue.c. */
+/* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
 static void free_up_to(struct nd_queue *queue, struct nd_request *next)
 {
     atomic_store_explicit(&queue->freed, next, memory_order_release);
@@ -51,9 +51,10 @@ static void retire_locked(struct nd_cq *cq, struct nd_request *request)
 {
     struct nd_queue *queue = request->queue;
 
-    queue->seen = request->next;
-    if (!queue->unfetched)
-        free_up_to(queue, queue->seen);
+    if (queue->unfetched)
+        queue->seen = request->next;
+    else
+        free_up_to(queue, request->next);
     if (request->special & ND_REQUEST_MARKER)
         queue->marked = true;
     if (queue->closing && nd_queue_idle_locked(queue)) {
@@ -142,13 +143,13 @@ void nd_cq_drain_locked(struct nd_cq *cq)
 {
     int polled;
 
-    lock_assert_held(&cq->lock);
+    lock_assert_held(&cq->poll.lock);
     do {
         if (cq->failed || cq->closed)
             return;
-        polled = ibv_poll_cq(cq->ibv, ND_CQ_BATCH, cq->wc);
+        polled = ibv_poll_cq(cq->poll.ibv, ND_CQ_BATCH, cq->poll.wc);
         for (int i = 0; i < polled; i++)
-            take_locked(cq, &cq->wc[i]);
+            take_locked(cq, &cq->poll.wc[i]);
     } while (polled == ND_CQ_BATCH);
     if (polled < 0)
         nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
@@ -174,15 +175,15 @@ static unsigned fetch_locked(struct nd_cq *cq, ND2_RESULT *results, unsigned roo
     return fetched;
 }
 
-/*
- * results  out: room entries, the first `stored` filled already
- * handled, polled  in: of cq->wc, polled entries are valid, of which the first `handled` are dealt with
- */
-unsigned nd_cq_results_slow(struct nd_cq *cq, ND2_RESULT *results, unsigned room, unsigned stored,
-    unsigned handled, unsigned polled)
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
-    for (; handled < polled; handled++)
-        take_locked(cq, &cq->wc[handled]);
+    struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
+    unsigned stored = polled - left;
+    ND2_RESULT *results = poll->results;
+    unsigned room = poll->room;
+
+    for (unsigned i = stored; i < polled; i++)
+        take_locked(cq, &poll->wc[i]);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     stored += fetch_locked(cq, results + stored, room - stored);
@@ -190,9 +191,37 @@ unsigned nd_cq_results_slow(struct nd_cq *cq, ND2_RESULT *results, unsigned room
     return stored;
 }
 
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, ND2_RESULT *results, unsigned room)
+{
+    lock_acquire(&poll->lock);
+    poll->results = results;
+    poll->room = room;
+    return nd_cq_results_rest(poll, 0, 0);
+}
+
+unsigned nd_cq_results_count(struct nd_cq_poll *poll, int polled)
+{
+    const struct ibv_wc *wc = poll->wc;
+    ND2_RESULT *results = poll->results;
+
+    if (polled < 0)
+        return nd_cq_results_rest(poll, 0, 0); /* which hears of it, too */
+    for (int left = polled; left; left--)
+        if (!nd_cq_translate_locked(wc++, results++))
+            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)left);
+    lock_release(&poll->lock);
+    return (unsigned)polled;
+}
+
+unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
+{
+    lock_release_rest(&poll->lock);
+    return count;
+}
+
 void nd_cq_look(struct nd_cq *cq)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     nd_cq_leave(cq);

@@ -57,7 +57,7 @@ static void arm_locked(struct nd_cq *cq)
     enum nd_cq_arming needed;
 
     while ((needed = needed_locked(cq)) > cq->armed) {
-        int rc = ibv_req_notify_cq(cq->ibv, needed == ND_CQ_ARMED_SOLICITED);
+        int rc = ibv_req_notify_cq(cq->poll.ibv, needed == ND_CQ_ARMED_SOLICITED);
 
         if (rc) {
             log_write(LOG_ERROR, LOG_CQ, "a completion queue cannot be armed: %s", strerror(rc));
@@ -95,7 +95,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
         return ND_INVALID_PARAMETER;
     if (nd_adapter_removed(cq->adapter))
         return ND_DEVICE_REMOVED;
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     status = start_locked(cq, type, overlapped);
     nd_cq_leave(cq);
     return status;
@@ -103,7 +103,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
 
 void nd_cq_cancel(struct nd_cq *cq)
 {
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     cq->waiting = 0;
     nd_pending_decide(&cq->pending, ~0u, ND_CANCELED);
     cq->deliver = true;
@@ -114,9 +114,9 @@ void nd_cq_event(struct nd_cq *cq)
 {
     bool solicited;
 
-    lock_acquire(&cq->lock);
+    lock_acquire(&cq->poll.lock);
     if (++cq->unacknowledged == EVENTS_BETWEEN_ACKNOWLEDGEMENTS) {
-        cq->adapter->verbs->ack_cq_events(cq->ibv, cq->unacknowledged);
+        cq->adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
         cq->unacknowledged = 0;
     }
     solicited = cq->armed == ND_CQ_ARMED_SOLICITED;

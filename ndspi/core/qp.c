@@ -30,8 +30,8 @@ static int create_device_qp(struct nd_qp *qp, const struct nd_qp_params *params)
     struct nd_adapter *adapter = qp->adapter;
     struct ibv_qp_init_attr init = {
         .qp_context = qp,
-        .send_cq = params->initiator_cq->ibv,
-        .recv_cq = params->receive_cq->ibv,
+        .send_cq = params->initiator_cq->poll.ibv,
+        .recv_cq = params->receive_cq->poll.ibv,
         .srq = params->srq ? params->srq->ibv : NULL,
         .cap = { .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
             .max_recv_wr = params->receive_depth,
@@ -76,15 +76,12 @@ static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
 static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
 {
     struct nd_queue *queues[] = { &qp->initiator, &qp->receive };
-    const uint32_t sge[] = { params->initiator_sge, params->receive_sge };
     const struct nd_limits *limits = &qp->adapter->limits;
 
     for (int i = 0; i < 2; i++) {
         queues[i]->qp = qp;
         queues[i]->ibv = qp->ibv;
         queues[i]->max_length = limits->max_transfer;
-        if (queues[i]->records && sge[i])
-            queues[i]->max_usual = limits->max_transfer;
     }
     qp->initiator.cq = params->initiator_cq;
     qp->initiator.max_sge = params->initiator_sge;

@@ -99,9 +99,10 @@ void nd_qp_remove(struct nd_qp *qp);
  * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases
  * are done in core/datapath.h. Any thread. They take LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
  */
-HRESULT nd_qp_send_general(
-    struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags);
-HRESULT nd_qp_receive_general(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n);
+HRESULT nd_queue_send_general(
+    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n);
 
 struct nd_remote {
     uint64_t address;

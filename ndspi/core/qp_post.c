@@ -23,19 +23,6 @@ enum {
     INVALIDATE_FLAGS = READ_FLAGS,
 };
 
-/* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
-HRESULT nd_queue_refused(struct nd_queue *queue, struct nd_request *request, int error)
-{
-    queue->next = request;
-    lock_release(&queue->lock);
-    error = abs(error);
-    if (error == ENOMEM)
-        return ND_NO_MORE_ENTRIES;
-    log_write(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
-        strerror(error));
-    return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
-}
-
 /* Total length, or a failure: ND_INVALID_PARAMETER_2 (no array), ND_BUFFER_OVERFLOW (longer than max_length). */
 static HRESULT total_length(const ND2_SGE *sge, uint32_t n, uint32_t max_length, uint64_t *total)
 {
@@ -81,14 +68,10 @@ static unsigned send_flags_locked(struct nd_queue *queue, uint32_t flags)
 static HRESULT begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
     struct nd_request **request)
 {
-    HRESULT status;
+    HRESULT status = nd_queue_take(queue, request);
 
-    lock_acquire(&queue->lock);
-    while (!(*request = nd_queue_take_locked(queue)))
-        if (FAILED(status = nd_queue_room_locked(queue))) {
-            lock_release(&queue->lock);
-            return status;
-        }
+    if (FAILED(status))
+        return status;
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
     (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
@@ -103,7 +86,7 @@ static HRESULT finish(struct nd_queue *queue, struct nd_request *request, struct
     wr->wr_id = (uintptr_t)request;
     error = ibv_post_send(queue->ibv, wr, &bad);
     if (ND_UNLIKELY(error))
-        return nd_queue_refused(queue, request, error);
+        return nd_queue_refused(queue, (uintptr_t)request, error);
     lock_release(&queue->lock);
     return ND_SUCCESS;
 }
@@ -137,8 +120,8 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const ND2_SGE *s
     return finish(queue, request, wr);
 }
 
-HRESULT nd_qp_send_general(
-    struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags)
+HRESULT nd_queue_send_general(
+    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags)
 {
     struct ibv_send_wr wr;
 
@@ -146,7 +129,14 @@ HRESULT nd_qp_send_general(
         return ND_INVALID_PARAMETER_4;
     wr.next = NULL;
     wr.opcode = IBV_WR_SEND;
-    return post_data(&qp->initiator, context, sge, n, flags, Nd2RequestTypeSend, &wr);
+    return post_data(queue, context, sge, n, flags, Nd2RequestTypeSend, &wr);
+}
+
+HRESULT nd_queue_send_full(
+    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags)
+{
+    lock_release(&queue->lock);
+    return nd_queue_send_general(queue, context, sge, n, flags);
 }
 
 HRESULT nd_qp_read(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n,
@@ -179,35 +169,36 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_
     return post_data(&qp->initiator, context, sge, n, flags, Nd2RequestTypeWrite, &wr);
 }
 
-HRESULT nd_qp_receive_general(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n)
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n)
 {
-    struct nd_queue *queue = &qp->receive;
     struct nd_request *request;
     struct ibv_recv_wr wr, *bad;
     uint64_t total;
     HRESULT status;
     int error;
 
-    if (!queue->records) /* its Receives come from the SRQ, or it was made for none */
-        return qp->srq ? ND_INVALID_DEVICE_REQUEST : ND_NO_MORE_ENTRIES;
+    if (queue->qp->srq)
+        return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
     if (n > queue->max_sge)
         return ND_DATA_OVERRUN;
-    if (FAILED(status = total_length(sge, n, queue->max_length, &total)))
+    if (FAILED(status = total_length(sge, n, queue->max_length, &total)) ||
+        FAILED(status = nd_queue_take(queue, &request)))
         return status;
-    lock_acquire(&queue->lock);
-    while (!(request = nd_queue_take_locked(queue)))
-        if (FAILED(status = nd_queue_room_locked(queue))) {
-            lock_release(&queue->lock);
-            return status;
-        }
     request->result.RequestContext = context;
     wr = (struct ibv_recv_wr){ .wr_id = (uintptr_t)request,
         .sg_list = (struct ibv_sge *)(uintptr_t)sge,
         .num_sge = total ? (int)n : 0 };
     if (ND_UNLIKELY(error = ibv_post_recv(queue->ibv, &wr, &bad)))
-        return nd_queue_refused(queue, request, error);
+        return nd_queue_refused(queue, (uintptr_t)request, error);
     lock_release(&queue->lock);
     return ND_SUCCESS;
+}
+
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n)
+{
+    lock_release(&queue->lock);
+    return nd_queue_receive_general(queue, context, sge, n);
 }
 
 /* Whether the region takes this window; memory lock held. */
@@ -284,7 +275,7 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
         error = post_bind_locked(queue, request, mr, mw, buffer, length, flags);
     lock_release(&adapter->memory_lock);
     if (error)
-        return nd_queue_refused(queue, request, error);
+        return nd_queue_refused(queue, (uintptr_t)request, error);
     if (FAILED(status))
         queue->next = request;
     lock_release(&queue->lock);
@@ -321,7 +312,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     }
     lock_release(&adapter->memory_lock);
     if (error)
-        return nd_queue_refused(queue, request, error);
+        return nd_queue_refused(queue, (uintptr_t)request, error);
     if (FAILED(status))
         queue->next = request;
     lock_release(&queue->lock);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue.h"
 
-#include "ndspi/core/cq.h"
+#include "ndspi/core/datapath.h"
+#include "ndspi/core/status.h"
 
+#include "util/log.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +17,6 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
 
     lock_init(&queue->lock, LOCK_QP_QUEUE, "request queue");
     list_node_init(&queue->closing_link);
-    if (!depth)
-        return ND_SUCCESS;
     queue->records = aligned_alloc(sizeof(struct nd_request), records * sizeof(struct nd_request));
     if (!queue->records)
         return ND_NO_MEMORY;
@@ -27,7 +29,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
         request->queue = queue;
         request->next = &queue->records[(i + 1) % records];
     }
-    queue->next = queue->seen = queue->records;
+    queue->next = queue->records;
     atomic_init(&queue->freed, queue->records);
     queue->mode = mode;
     queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
@@ -43,20 +45,11 @@ void nd_queue_fini(struct nd_queue *queue)
 
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
 {
-    if (!queue->records)
-        return;
     lock_acquire(&queue->lock);
     queue->mode = mode;
     /* Open: the next post finds room or not by itself. Otherwise: no post passes. */
     queue->stop = queue->next->next;
     lock_release(&queue->lock);
-}
-
-/* Acquire: what the fetching thread did with the record comes before it is used anew; pairs with cq_drain.c. */
-static bool refresh_locked(struct nd_queue *queue)
-{
-    queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
-    return queue->next->next != queue->stop;
 }
 
 static HRESULT mode_status(enum nd_queue_mode mode)
@@ -68,18 +61,41 @@ static HRESULT mode_status(enum nd_queue_mode mode)
     }
 }
 
-HRESULT nd_queue_room_locked(struct nd_queue *queue)
+HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
 {
-    HRESULT status = mode_status(queue->mode);
+    HRESULT status;
 
-    lock_assert_held(&queue->lock);
-    if (FAILED(status) || refresh_locked(queue))
-        return status;
+    lock_acquire(&queue->lock);
+    if ((*request = nd_queue_take_locked(queue)))
+        return ND_SUCCESS;
+    status = mode_status(queue->mode);
     lock_release(&queue->lock);
+    if (FAILED(status))
+        return status;
     nd_cq_look(queue->cq);
     lock_acquire(&queue->lock);
+    if ((*request = nd_queue_take_locked(queue)))
+        return ND_SUCCESS;
     status = mode_status(queue->mode);
-    if (FAILED(status) || refresh_locked(queue))
-        return status;
-    return ND_NO_MORE_ENTRIES;
+    lock_release(&queue->lock);
+    return FAILED(status) ? status : ND_NO_MORE_ENTRIES;
+}
+
+HRESULT nd_queue_release(struct nd_queue *queue)
+{
+    lock_release_rest(&queue->lock);
+    return ND_SUCCESS;
+}
+
+/* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
+HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error)
+{
+    queue->next = (struct nd_request *)(uintptr_t)wr_id;
+    lock_release(&queue->lock);
+    error = abs(error);
+    if (error == ENOMEM)
+        return ND_NO_MORE_ENTRIES;
+    log_write(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
+        strerror(error));
+    return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
 }

@@ -70,6 +70,7 @@ struct nd_queue {
     struct lock lock; /* LOCK_QP_QUEUE */
     uint32_t
         max_usual; /* bytes of a request that the fast path takes: not 0, not more than this; 0: none */
+    uint32_t max_length; /* bytes of one request */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
     union { /* what the fast path posts: all but wr_id and sg_list is fixed */
@@ -81,27 +82,25 @@ struct nd_queue {
         };
     };
     enum nd_queue_mode mode;
-    uint32_t max_length; /* bytes of one request */
     uint32_t max_sge, max_read_sge;
-    uint32_t silent_run,
-        silent_run_max;  /* silent requests since one was signaled for our own sake */
-    uint32_t max_inline; /* bytes */
-    uint8_t *bounce;     /* inline data of more entries than the device takes */
+    uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
+    uint32_t max_inline;                 /* bytes */
+    uint8_t *bounce;                     /* inline data of more entries than the device takes */
     struct nd_qp *qp;
     struct nd_cq *cq;
     struct nd_request *records;
 
     /* completing side, guarded by the completion queue's lock; the posting side reads freed */
     _Alignas(64) _Atomic(struct nd_request *) freed;
-    struct nd_request *seen;
-    uint32_t unfetched; /* results in the software queue */
-    bool closing;       /* its queue pair waits for the last completion */
-    bool marked;        /* the marker came back: nothing follows it */
+    struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
+    uint32_t unfetched;      /* results in the software queue */
+    bool closing;            /* its queue pair waits for the last completion */
+    bool marked;             /* the marker came back: nothing follows it */
     struct list_node closing_link;
 };
 
 /*
- * nd_queue_init - a ring of depth records; type and context go into each. depth 0: no ring (its queue pair has an SRQ).
+ * nd_queue_init - a ring for depth requests (0: never room); type and context go into each record.
  * Returns ND_SUCCESS or ND_NO_MEMORY. The queue starts in the mode given.
  */
 HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE type,
@@ -112,11 +111,11 @@ void nd_queue_fini(struct nd_queue *queue);
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 
 /*
- * nd_queue_room_locked - may a request be posted now? The long answer, when the comparison with stop says no.
- * Returns ND_SUCCESS, ND_CONNECTION_INVALID, ND_NO_MORE_ENTRIES (after a look at the completion queue: silent requests
- * may be done), ND_DEVICE_REMOVED. The lock is held before and after, not all the time.
+ * nd_queue_take - takes the lock and the next record, the long way.
+ * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
+ * the completion queue (silent requests may be done); ND_DEVICE_REMOVED.
  */
-HRESULT nd_queue_room_locked(struct nd_queue *queue);
+HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
 
 /*
  * Whether all posted requests are retired; the marker, which takes the spare record, says so too. The completion
@@ -124,7 +123,9 @@ HRESULT nd_queue_room_locked(struct nd_queue *queue);
  */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {
-    return queue->marked || queue->seen == queue->next;
+    return queue->marked || queue->next == (queue->unfetched ? queue->seen
+                                                             : atomic_load_explicit(&queue->freed,
+                                                                   memory_order_relaxed));
 }
 
 #endif

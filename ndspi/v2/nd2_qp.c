@@ -77,13 +77,13 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Flush(IND2QueuePair *iface)
 static HRESULT STDMETHODCALLTYPE nd2_qp_Send(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n, ULONG flags)
 {
-    return nd_qp_send(&impl_from_IND2QueuePair(iface)->core, context, sge, n, flags);
+    return nd_queue_send(&impl_from_IND2QueuePair(iface)->core.initiator, context, sge, n, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Receive(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n)
 {
-    return nd_qp_receive(&impl_from_IND2QueuePair(iface)->core, context, sge, n);
+    return nd_queue_receive(&impl_from_IND2QueuePair(iface)->core.receive, context, sge, n);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Bind(IND2QueuePair *iface, VOID *context, IUnknown *region,
