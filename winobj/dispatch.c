@@ -204,15 +204,13 @@ static void wait_end(struct wait *wait, struct wait_link *links)
     lock_release(&dispatcher);
 }
 
+/* Whether one of the objects has a descriptor: who waits then polls that, and need not come back soon. */
 static bool exported(const struct wait *wait)
 {
-    bool any = false;
-
-    lock_acquire(&dispatcher);
     for (DWORD i = 0; i < wait->count; i++)
-        any |= wait->objects[i]->export_fd >= 0;
-    lock_release(&dispatcher);
-    return any;
+        if (atomic_load_explicit(&wait->objects[i]->export_fd, memory_order_relaxed) >= 0)
+            return true;
+    return false;
 }
 
 DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
@@ -220,8 +218,11 @@ DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool 
     struct wait_link links[MAXIMUM_WAIT_OBJECTS];
     struct wait wait = { .objects = objects, .count = count, .all = all, .satisfied = -1 };
 
-    if (satisfied_now(&wait))
+    if (satisfied_now(&wait)) {
+        if (!exported(&wait))
+            win_progress_stay();
         return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
+    }
     if (!deadline_ns) {
         win_progress_poll(!exported(&wait));
         return satisfied_now(&wait) ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;

@@ -18,7 +18,7 @@ struct win_waitable {
     struct win_object object;
     bool signalled;
     bool auto_reset;      /* a satisfied wait takes the signal */
-    int export_fd;        /* -1, or an eventfd readable exactly while signalled; closed by fini */
+    atomic_int export_fd; /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
     struct list_head waits;
 };
 

@@ -23,7 +23,7 @@ struct win_port {
     struct lock lock; /* LOCK_WIN_OBJECT; guards everything below */
     struct list_head packets;
     struct list_head threads; /* newest first */
-    int export_fd;            /* -1, or an eventfd readable exactly while packets are queued */
+    atomic_int export_fd;     /* -1, or an eventfd readable exactly while packets are queued. Read without the lock */
     bool closed;
 };
 
@@ -182,14 +182,10 @@ static bool wait_ended(struct win_port *port, struct port_wait *wait)
     return ended;
 }
 
+/* Whether the port has a descriptor: who waits then polls that, and need not come back soon. */
 static bool exported(struct win_port *port)
 {
-    bool is;
-
-    lock_acquire(&port->lock);
-    is = port->export_fd >= 0;
-    lock_release(&port->lock);
-    return is;
+    return atomic_load_explicit(&port->export_fd, memory_order_relaxed) >= 0;
 }
 
 /* The next packet, or NULL with the last error WAIT_TIMEOUT or ERROR_ABANDONED_WAIT_0. */
@@ -199,8 +195,11 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
     uint64_t deadline_ns;
     bool closed;
 
-    if (wait.packet)
+    if (wait.packet) {
+        if (!exported(port))
+            win_progress_stay();
         return wait.packet;
+    }
     if (!timeout_ms) {
         win_progress_poll(!exported(port));
         if (!(wait.packet = take(port)))

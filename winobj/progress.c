@@ -329,6 +329,12 @@ bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns)
     return in_time;
 }
 
+void win_progress_stay(void)
+{
+    if (atomic_load_explicit(&source_count, memory_order_relaxed))
+        standby_active(&standby);
+}
+
 void win_progress_poll(bool stays)
 {
     struct win_waiter *waiter;
@@ -625,15 +631,16 @@ DWORD win_source_add(struct win_source *source)
     }
     list_add_tail(&sources, &state->link);
     atomic_fetch_add_explicit(&source_count, 1, memory_order_relaxed);
-    /* Threads that were waiting with nothing to lead now have something; a leader has more. */
+    /* Threads that were waiting with nothing to lead now have something. */
     if (!leader && (node = list_pop(&followers))) {
         leader = list_entry(node, struct win_waiter, follower);
         atomic_fetch_or(&leader->word, WAITER_LEAD);
         futex_wake(&leader->word, 1);
+    } else if (leader) {
+        kick_leader(); /* to prepare the newcomer too */
     }
     source->state = state;
     lock_release(&lead_lock);
-    kick_leader();
     return ERROR_SUCCESS;
 }
 
@@ -649,10 +656,11 @@ void win_source_remove(struct win_source *source)
     epoll_ctl(lead_epfd, EPOLL_CTL_DEL, source->fd, NULL);
     lead_fd_unwatch_locked(source->lead_fd);
     epoll_ctl(service_epfd, EPOLL_CTL_DEL, source->fd, NULL);
-    lock_release(&lead_lock);
     atomic_fetch_sub_explicit(&source_count, 1, memory_order_relaxed);
     /* Whoever has it pinned lets go: the leader at its next round, the service thread at its next look. */
-    kick_leader();
+    if (leader)
+        kick_leader();
+    lock_release(&lead_lock);
     standby_kick(&standby);
     source_unpin(state);
     while (!atomic_load_explicit(&state->gone, memory_order_acquire))

@@ -51,4 +51,7 @@ bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns);
  */
 void win_progress_poll(bool stays);
 
+/* A wait ended without any sleep or look: this thread is at work and will be back. */
+void win_progress_stay(void);
+
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* fake_source.c - see fake_source.h. */
+#include "tests/unit/winobj/fake_source.h"
+
+#include "util/clock.h"
+#include "util/futex.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+static _Atomic uint32_t progress; /* futex word: changes when any source takes events */
+
+static struct fake_source *fake_of(struct win_source *source)
+{
+    return container_of(source, struct fake_source, source);
+}
+
+static bool fake_prepare(struct win_source *source)
+{
+    struct fake_source *fake = fake_of(source);
+
+    atomic_fetch_add(&fake->prepares, 1);
+    if (atomic_load(&fake->busy))
+        return false;
+    if (atomic_fetch_add(&fake->prepared, 1) != 0)
+        atomic_store(&fake->broken, true); /* two leaders */
+    return true;
+}
+
+static void fake_finish(struct win_source *source)
+{
+    struct fake_source *fake = fake_of(source);
+
+    if (atomic_fetch_sub(&fake->prepared, 1) != 1)
+        atomic_store(&fake->broken, true);
+}
+
+static bool by_service_thread(void)
+{
+    char name[16] = "";
+
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    return !strcmp(name, "ndspi-service");
+}
+
+static void fake_run(struct win_source *source, bool leading)
+{
+    struct fake_source *fake = fake_of(source);
+    eventfd_t count = 0, lead = 0;
+
+    if (atomic_fetch_add(&fake->running, 1))
+        atomic_store(&fake->broken, true);
+    if (leading == by_service_thread())
+        atomic_store(&fake->broken, true);
+    if (eventfd_read(source->fd, &count))
+        count = 0;
+    if (source->lead_fd >= 0 && !eventfd_read(source->lead_fd, &lead))
+        count += lead;
+    if (count) {
+        atomic_fetch_add(leading ? &fake->led_runs : &fake->own_runs, 1);
+        if (fake->taken)
+            fake->taken(fake, count);
+        atomic_fetch_add(&fake->events, (long)count);
+        atomic_fetch_add(&progress, 1);
+        futex_wake(&progress, INT32_MAX);
+    }
+    atomic_fetch_sub(&fake->running, 1);
+}
+
+void fake_source_add(struct fake_source *fake)
+{
+    fake->source = (struct win_source){
+        .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+        .lead_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+        .prepare = fake_prepare,
+        .finish = fake_finish,
+        .run = fake_run,
+    };
+    assert_true(fake->source.fd >= 0 && fake->source.lead_fd >= 0);
+    assert_int_equal(win_source_add(&fake->source), ERROR_SUCCESS);
+}
+
+void fake_source_remove(struct fake_source *fake)
+{
+    win_source_remove(&fake->source);
+    assert_false(fake->broken);
+    assert_int_equal(fake->running, 0);
+    assert_int_equal(fake->prepared, 0);
+    close(fake->source.fd);
+    close(fake->source.lead_fd);
+}
+
+void fake_source_fire(struct fake_source *fake, unsigned long count)
+{
+    assert_int_equal(eventfd_write(fake->source.fd, count), 0);
+}
+
+void fake_source_fire_lead(struct fake_source *fake)
+{
+    assert_int_equal(eventfd_write(fake->source.lead_fd, 1), 0);
+}
+
+bool fake_source_reached(struct fake_source *fake, long count)
+{
+    uint64_t end = clock_now_ms() + LONG_MS;
+
+    for (;;) {
+        const struct timespec second = { .tv_sec = 1 };
+        uint32_t seen = atomic_load(&progress);
+
+        if (atomic_load(&fake->events) >= count)
+            return true;
+        if (clock_now_ms() >= end)
+            return false;
+        futex_wait(&progress, seen, &second);
+    }
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_cost.c - what a wait costs one thread that loops {wait; work}: one epoll_wait when it has to sleep, nothing when it
+ * has not. Counts this thread's system calls by standing in front of the C library's functions.
+ */
+#include "tests/unit/winobj/fake_source.h"
+
+#include "util/clock.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static _Thread_local struct {
+    unsigned epolls, reads, writes, others;
+} calls;
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+#pragma GCC visibility push(default) /* the library's calls are to come here too */
+
+int epoll_wait(int epfd, struct epoll_event *events, int room, int timeout)
+{
+    calls.epolls++;
+    return NEXT(epoll_wait)(epfd, events, room, timeout);
+}
+
+int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+    calls.others++;
+    return NEXT(epoll_ctl)(epfd, op, fd, event);
+}
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+    calls.reads++;
+    return NEXT(read)(fd, buffer, size);
+}
+
+ssize_t write(int fd, const void *buffer, size_t size)
+{
+    calls.writes++;
+    return NEXT(write)(fd, buffer, size);
+}
+
+/* Futex calls. */
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list list;
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    calls.others++;
+    return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+#pragma GCC visibility pop
+
+static void complete_here(struct fake_source *fake, unsigned long count)
+{
+    (void)count;
+    SetEvent(fake->context);
+}
+
+static void post_here(struct fake_source *fake, unsigned long count)
+{
+    (void)count;
+    PostQueuedCompletionStatus(fake->context, 0, 1, NULL);
+}
+
+/* Fires through lead_fd, so that nobody but this thread can do the work, and only once this thread sleeps. */
+struct peer {
+    struct fake_source *fake;
+    long rounds;
+};
+
+static void *fire_at_sleepers(void *argument)
+{
+    struct peer *peer = argument;
+
+    for (long i = 0; i < peer->rounds; i++) {
+        while (atomic_load(&peer->fake->prepared) == 0)
+            sched_yield();
+        fake_source_fire_lead(peer->fake);
+        if (!fake_source_reached(peer->fake, i + 1))
+            return peer;
+    }
+    return NULL;
+}
+
+enum { ROUNDS = 2000 };
+
+static void wait_rounds(struct fake_source *fake, bool port)
+{
+    struct peer peer = { fake, ROUNDS };
+    pthread_t thread;
+    void *failed;
+    uint64_t begin;
+
+    fake_source_add(fake);
+    assert_wait(WaitForSingleObject(fake->context, 0), port ? WAIT_FAILED : WAIT_TIMEOUT); /* this thread's memory is made */
+    assert_int_equal(pthread_create(&thread, NULL, fire_at_sleepers, &peer), 0);
+    memset(&calls, 0, sizeof(calls));
+    begin = clock_now_ns();
+    for (int i = 0; i < ROUNDS; i++) {
+        OVERLAPPED *overlapped;
+        ULONG_PTR key;
+        DWORD bytes;
+
+        if (port)
+            assert_true(GetQueuedCompletionStatus(fake->context, &bytes, &key, &overlapped, INFINITE));
+        else
+            assert_wait(WaitForSingleObject(fake->context, INFINITE), WAIT_OBJECT_0);
+    }
+    print_message("%s: %.1f us a round, %u epoll, %u read, %u write, %u other\n", port ? "port" : "event",
+        (double)(clock_now_ns() - begin) / ROUNDS / 1000, calls.epolls, calls.reads, calls.writes, calls.others);
+    /* The one futex call is the test's: it tells the peer. */
+    assert_int_equal(calls.epolls, ROUNDS);
+    assert_int_equal(calls.writes, 0);
+    assert_int_equal(calls.reads, 0);
+    assert_int_equal(calls.others, ROUNDS);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    fake_source_remove(fake);
+    assert_true(CloseHandle(fake->context));
+}
+
+static void test_wait_that_sleeps_costs_one_system_call(void **state)
+{
+    struct fake_source fake = { .taken = complete_here, .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
+
+    (void)state;
+    wait_rounds(&fake, false);
+}
+
+static void test_port_wait_that_sleeps_costs_one_system_call(void **state)
+{
+    struct fake_source fake = { .taken = post_here,
+        .context = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0) };
+
+    (void)state;
+    wait_rounds(&fake, true);
+}
+
+static void test_wait_that_need_not_sleep_costs_none(void **state)
+{
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    struct fake_source fake = { 0 };
+    OVERLAPPED *overlapped;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    fake_source_add(&fake);
+    memset(&calls, 0, sizeof(calls));
+    for (int i = 0; i < 1000; i++) {
+        assert_true(SetEvent(event));
+        assert_wait(WaitForSingleObject(event, INFINITE), WAIT_OBJECT_0);
+        assert_true(PostQueuedCompletionStatus(port, 0, 0, NULL));
+        assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, INFINITE));
+    }
+    assert_int_equal(calls.epolls + calls.reads + calls.writes + calls.others, 0);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(port));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wait_that_sleeps_costs_one_system_call),
+        cmocka_unit_test(test_port_wait_that_sleeps_costs_one_system_call),
+        cmocka_unit_test(test_wait_that_need_not_sleep_costs_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

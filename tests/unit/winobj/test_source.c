@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* test_source.c - who runs a source: a waiting thread, a polling one, the service thread; and how it goes away. */
+#include "tests/unit/winobj/fake_source.h"
+
+#include "util/clock.h"
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+static void set_event(struct fake_source *fake, unsigned long count)
+{
+    (void)count;
+    SetEvent(fake->context);
+}
+
+static HANDLE automatic(void)
+{
+    return CreateEventW(NULL, FALSE, FALSE, NULL);
+}
+
+static void test_source_is_run_by_the_thread_that_waits(void **state)
+{
+    struct fake_source fake = { .taken = set_event, .context = automatic() };
+
+    (void)state;
+    fake_source_add(&fake);
+    for (int i = 0; i < 500; i++) {
+        fake_source_fire(&fake, 1);
+        assert_wait(WaitForSingleObject(fake.context, LONG_MS), WAIT_OBJECT_0);
+    }
+    assert_int_equal(fake.events, 500);
+    /* The service thread helps out where this thread was off the processor for long. */
+    assert_true(fake.led_runs > fake.own_runs);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+}
+
+static void test_source_lead_descriptor_wakes_a_leader(void **state)
+{
+    struct fake_source fake = { .taken = set_event, .context = automatic() };
+
+    (void)state;
+    fake_source_add(&fake);
+    for (int i = 0; i < 50; i++) {
+        fake_source_fire_lead(&fake);
+        assert_wait(WaitForSingleObject(fake.context, LONG_MS), WAIT_OBJECT_0);
+    }
+    assert_int_equal(fake.own_runs, 0); /* the service thread does not even look at it */
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+}
+
+static void test_source_is_run_by_polling_calls(void **state)
+{
+    HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    struct fake_source fake = { .taken = set_event, .context = automatic() };
+    OVERLAPPED *overlapped;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    fake_source_add(&fake);
+    fake_source_fire_lead(&fake);
+    assert_wait(WaitForSingleObject(fake.context, 0), WAIT_OBJECT_0);
+    fake_source_fire_lead(&fake);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), 258);
+    assert_int_equal(fake.events, 2);
+    assert_int_equal(fake.led_runs, 2);
+    assert_int_equal(fake.prepares, 0); /* nobody meant to sleep */
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+    assert_true(CloseHandle(port));
+}
+
+/* No thread is in a wait: the service thread serves; afterwards it is ready for the next. */
+static void test_source_is_served_when_nobody_waits(void **state)
+{
+    struct fake_source fake = { 0 };
+
+    (void)state;
+    fake_source_add(&fake);
+    for (long i = 1; i <= 200; i++) {
+        fake_source_fire(&fake, 1);
+        assert_true(fake_source_reached(&fake, i));
+    }
+    assert_int_equal(fake.own_runs, 200);
+    fake_source_remove(&fake);
+}
+
+/* What fired while this thread polled, and was left to it, is served when it stops polling. */
+static void test_source_is_taken_over_from_a_poller_that_stops(void **state)
+{
+    struct fake_source fake = { 0 };
+    HANDLE event = automatic();
+
+    (void)state;
+    fake_source_add(&fake);
+    for (long i = 1; i <= 50; i++) {
+        uint64_t end = clock_now_ns() + 300000;
+
+        while (clock_now_ns() < end)
+            assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+        fake_source_fire(&fake, 1);
+        assert_true(fake_source_reached(&fake, i));
+    }
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(event));
+}
+
+static void *wait_for_context(void *argument)
+{
+    struct fake_source *fake = argument;
+
+    return (void *)(uintptr_t)WaitForSingleObject(fake->context, LONG_MS);
+}
+
+/* The leader stays asleep through many events that do not end its wait; it handles them, not the service thread. */
+static void test_source_leader_serves_while_its_own_wait_goes_on(void **state)
+{
+    struct fake_source fake = { .context = automatic() };
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    fake_source_add(&fake);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_context, &fake), 0);
+    for (long i = 1; i <= 300; i++) {
+        fake_source_fire(&fake, 1);
+        assert_true(fake_source_reached(&fake, i));
+    }
+    assert_true(SetEvent(fake.context));
+    pthread_join(thread, &result);
+    assert_int_equal((uintptr_t)result, WAIT_OBJECT_0);
+    assert_true(fake.led_runs > fake.own_runs);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+}
+
+static void test_source_that_is_busy_keeps_the_leader_awake(void **state)
+{
+    struct fake_source busy = { .busy = true }, fake = { .taken = set_event, .context = automatic() };
+
+    (void)state;
+    fake_source_add(&busy);
+    fake_source_add(&fake);
+    for (int i = 0; i < 50; i++) {
+        fake_source_fire_lead(&fake);
+        assert_wait(WaitForSingleObject(fake.context, LONG_MS), WAIT_OBJECT_0); /* not starved by the busy one */
+    }
+    assert_wait(WaitForSingleObject(fake.context, 5), WAIT_TIMEOUT);
+    fake_source_remove(&fake);
+    fake_source_remove(&busy);
+    assert_true(CloseHandle(fake.context));
+}
+
+static void test_source_added_while_threads_wait_is_led(void **state)
+{
+    struct fake_source fake = { .taken = set_event, .context = automatic() };
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_context, &fake), 0);
+        fake_source_add(&fake);
+        fake_source_fire_lead(&fake); /* only a leader sees it */
+        pthread_join(thread, &result);
+        assert_int_equal((uintptr_t)result, WAIT_OBJECT_0);
+        fake_source_remove(&fake);
+    }
+    assert_true(CloseHandle(fake.context));
+}
+
+/* A thread goes on waiting when the source it slept on goes, and leads the next one. */
+static void test_source_removed_under_a_sleeping_leader(void **state)
+{
+    struct fake_source fakes[3], last = { .taken = set_event, .context = automatic() };
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_context, &last), 0);
+    for (int i = 0; i < 200; i++) {
+        struct fake_source *fake = &fakes[i % 3];
+
+        memset(fake, 0, sizeof(*fake));
+        fake_source_add(fake);
+        fake_source_fire(fake, 1);
+        if (i % 2)
+            assert_true(fake_source_reached(fake, 1));
+        fake_source_remove(fake);
+    }
+    fake_source_add(&last);
+    fake_source_fire_lead(&last);
+    pthread_join(thread, &result);
+    assert_int_equal((uintptr_t)result, WAIT_OBJECT_0);
+    fake_source_remove(&last);
+    assert_true(CloseHandle(last.context));
+}
+
+static void test_source_descriptor_that_cannot_be_polled_is_refused(void **state)
+{
+    struct fake_source good = { 0 }, bad;
+
+    (void)state;
+    fake_source_add(&good);
+    bad = good;
+    bad.source.fd = -1;
+    assert_int_equal(win_source_add(&bad.source), ERROR_NO_SYSTEM_RESOURCES);
+    fake_source_fire(&good, 1); /* is as it was */
+    assert_true(fake_source_reached(&good, 1));
+    fake_source_remove(&good);
+}
+
+static void test_sources_of_one_device_share_their_lead_descriptor(void **state)
+{
+    struct fake_source first = { .taken = set_event, .context = automatic() }, second;
+    int own;
+
+    (void)state;
+    second = first;
+    fake_source_add(&first);
+    fake_source_add(&second);
+    win_source_remove(&second.source);
+    own = second.source.lead_fd;
+    second.source.lead_fd = first.source.lead_fd;
+    assert_int_equal(win_source_add(&second.source), ERROR_SUCCESS);
+    fake_source_fire_lead(&first);
+    assert_wait(WaitForSingleObject(first.context, LONG_MS), WAIT_OBJECT_0);
+    win_source_remove(&first.source);
+    fake_source_fire_lead(&first);
+    assert_wait(WaitForSingleObject(first.context, LONG_MS), WAIT_OBJECT_0);
+    win_source_remove(&second.source);
+    close(own);
+    close(first.source.fd);
+    close(first.source.lead_fd);
+    close(second.source.fd);
+    assert_true(CloseHandle(first.context));
+}
+
+static uint64_t process_cpu_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Neither a thread that sleeps nor the service thread with something aside costs processor time. */
+static void test_idle_costs_no_processor_time(void **state)
+{
+    struct fake_source fake = { 0 };
+    HANDLE event = automatic();
+    uint64_t before;
+
+    (void)state;
+    fake_source_add(&fake);
+    fake_source_fire(&fake, 1);
+    assert_wait(WaitForSingleObject(event, 20), WAIT_TIMEOUT);
+    before = process_cpu_ns();
+    assert_wait(WaitForSingleObject(event, 1000), WAIT_TIMEOUT);
+    assert_true(process_cpu_ns() - before < 10000000); /* 1 % */
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(event));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_source_is_run_by_the_thread_that_waits),
+        cmocka_unit_test(test_source_lead_descriptor_wakes_a_leader),
+        cmocka_unit_test(test_source_is_run_by_polling_calls),
+        cmocka_unit_test(test_source_is_served_when_nobody_waits),
+        cmocka_unit_test(test_source_is_taken_over_from_a_poller_that_stops),
+        cmocka_unit_test(test_source_leader_serves_while_its_own_wait_goes_on),
+        cmocka_unit_test(test_source_that_is_busy_keeps_the_leader_awake),
+        cmocka_unit_test(test_source_added_while_threads_wait_is_led),
+        cmocka_unit_test(test_source_removed_under_a_sleeping_leader),
+        cmocka_unit_test(test_source_descriptor_that_cannot_be_polled_is_refused),
+        cmocka_unit_test(test_sources_of_one_device_share_their_lead_descriptor),
+        cmocka_unit_test(test_idle_costs_no_processor_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
