@@ -81,6 +81,8 @@ struct srd_id {
     /* incoming */
     struct srd_id *listener; /* a reference, until the request is told */
     struct list_node half_open_node;
+    bool told; /* the program has fetched its request */
+    bool gone; /* its peer went away before it was answered */
 };
 
 struct srd_cm_event {
@@ -142,6 +144,8 @@ unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events);
 unsigned srd_passive_ready_locked(struct srd_id *id);
 /* The request is complete: tell the listener's program, or refuse. No lock held. */
 void srd_passive_tell(struct srd_id *id);
+/* Tells that the peer went away, if it did and the program has the request by now. */
+void srd_passive_tell_gone_locked(struct srd_id *id);
 /* Refuses with a Reply, private data taken from id->reply if set there. */
 void srd_passive_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
 

@@ -49,7 +49,7 @@ static int start_tcp_locked(struct srd_id *id)
 
     srd_cm_tune(id->fd);
     if (connect(id->fd, dst, srd_addr_len(dst)) && errno != EINPROGRESS && errno != ECONNREFUSED)
-        return errno;
+        return errno == EINVAL ? ENETUNREACH : errno; /* from a loopback address out of the host */
     conn = srd_conn_create(id->fd, &srd_id_conn_ops, id, &id->lock);
     if (!conn)
         return ENOMEM;

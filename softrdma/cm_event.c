@@ -111,6 +111,7 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
 int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **ibv)
 {
     struct srd_cm_event *event;
+    struct srd_id *incoming;
 
     if (srd_evq_get(&channel_from(channel)->q, take, ibv))
         return -1;
@@ -120,6 +121,11 @@ int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **
         lock_acquire(&event->owner->lock);
         event->owner->queued--;
         lock_release(&event->owner->lock);
+        incoming = srd_id_from(event->ibv.id);
+        lock_acquire(&incoming->lock);
+        incoming->told = true;
+        srd_passive_tell_gone_locked(incoming);
+        lock_release(&incoming->lock);
     }
     return 0;
 }

@@ -132,6 +132,13 @@ void srd_passive_tell(struct srd_id *id)
     srd_id_unref(listener);
 }
 
+void srd_passive_tell_gone_locked(struct srd_id *id)
+{
+    lock_assert_held(&id->lock);
+    if (id->told && id->gone)
+        srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
+}
+
 static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
 {
     id->state = SRD_ID_OVER;
@@ -197,9 +204,12 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
     switch (id->state) {
     case SRD_ID_INCOMING: receive_request_locked(id); return 0;
     case SRD_ID_REQUEST:
-        /* The peer waits for the Reply: whatever shows now is its end. Accept will say so. */
-        if (srd_conn_fill(id->conn) != -EAGAIN)
+        /* The peer waits for the Reply: whatever shows now is its end. */
+        if (srd_conn_fill(id->conn) != -EAGAIN) {
             drop_locked(id, "went away before it was answered");
+            id->gone = true;
+            srd_passive_tell_gone_locked(id);
+        }
         return 0;
     case SRD_ID_ACCEPTED:
         if (srd_conn_flush(id->conn)) {

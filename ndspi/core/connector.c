@@ -261,6 +261,17 @@ static HRESULT address_status(int error)
                               : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
 }
 
+/* The peer was not reached: there is no way to it, or it did not answer. */
+static void unreachable(struct nd_connector *connector, struct nd_cm_id *id, int error)
+{
+    HRESULT hr = nd_cm_connect_status(error, ND_IO_TIMEOUT);
+
+    if (hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE)
+        failed(connector, id, hr, "request", error);
+    else
+        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
+}
+
 static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
 {
     struct nd_connector *connector = owner;
@@ -292,7 +303,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
             NULL, ND_SUCCESS);
         break;
     case RDMA_CM_EVENT_UNREACHABLE:
-        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
+        unreachable(connector, id, error);
         break;
     case RDMA_CM_EVENT_DISCONNECTED:
         nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);

@@ -148,7 +148,8 @@ static void connector_is_not_idle(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op(), *second = new_op();
-    expect_status(ND_CONNECTION_ACTIVE, get_request(pair->listener, pair->active.connector, op));
+    expect_status(ND_CONNECTION_ACTIVE,
+        get_request(pair->listener, new_bound_connector(pair->passive.node), op));
     expect_status(ND_PENDING, get_request(pair->listener, pair->passive.connector, op));
     expect_status(
         ND_CONNECTION_ACTIVE, get_request(pair->listener, pair->passive.connector, second));
