@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "usage: ndadapterinfo [-h]\n"
-                            "Lists the adapters that NetworkDirect can use, with their addresses and limits.\n";
+static const char usage[] =
+    "usage: ndadapterinfo [-h]\n"
+    "Lists the adapters that NetworkDirect can use, with their addresses and limits.\n";
 
-static SAMPLE sample = {.name = "ndadapterinfo"};
+static SAMPLE sample = { .name = "ndadapterinfo" };
 
 static SOCKET_ADDRESS_LIST *query_addresses(void)
 {
@@ -22,20 +23,22 @@ static SOCKET_ADDRESS_LIST *query_addresses(void)
     SOCKET_ADDRESS_LIST *list = NULL;
     HRESULT hr;
 
-    while ((hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) == ND_BUFFER_OVERFLOW) {
+    while ((hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
+           ND_BUFFER_OVERFLOW) {
         list = (SOCKET_ADDRESS_LIST *)realloc(list, size);
         if (!list)
             sample_fail(&sample, "out of memory");
     }
     sample_check(&sample, hr, "NdQueryAddressList");
     if (size == 0)
-        sample_fail(&sample, "no adapter: NetworkDirect works on none of the addresses of this host");
+        sample_fail(
+            &sample, "no adapter: NetworkDirect works on none of the addresses of this host");
     return list;
 }
 
 static void print_size(const char *label, double bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
     int unit = 0;
     double value = bytes;
     while (value >= 1024 && unit < 6) {
@@ -59,11 +62,11 @@ static void print_flags(ULONG flags)
         ULONG flag;
         const char *text;
     } names[] = {
-        {ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED, "in-order DMA"},
-        {ND_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED, "interrupt moderation"},
-        {ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED, "multi-engine"},
-        {ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED, "CQ resize"},
-        {ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED, "loopback connections"},
+        { ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED, "in-order DMA" },
+        { ND_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED, "interrupt moderation" },
+        { ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED, "multi-engine" },
+        { ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED, "CQ resize" },
+        { ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED, "loopback connections" },
     };
     const char *separator = ": ";
     printf("  %-30s 0x%08x", "AdapterFlags", (unsigned)flags);
@@ -80,7 +83,8 @@ static void print_info(const ND2_ADAPTER_INFO *info)
 {
     printf("  %-30s 0x%x\n", "InfoVersion", (unsigned)info->InfoVersion);
     printf("  %-30s 0x%04x, 0x%04x\n", "VendorId, DeviceId", info->VendorId, info->DeviceId);
-    printf("  %-30s 0x%08x%08x\n", "AdapterId", (unsigned)(info->AdapterId >> 32), (unsigned)info->AdapterId);
+    printf("  %-30s 0x%08x%08x\n", "AdapterId", (unsigned)(info->AdapterId >> 32),
+        (unsigned)info->AdapterId);
     print_size("MaxRegistrationSize", (double)info->MaxRegistrationSize);
     print_size("MaxWindowSize", (double)info->MaxWindowSize);
     print_number("MaxInitiatorSge", info->MaxInitiatorSge);
@@ -105,13 +109,13 @@ static void print_info(const ND2_ADAPTER_INFO *info)
 static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed, int count)
 {
     IND2Adapter *adapter;
-    ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+    ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };
     ULONG size = sizeof(info);
 
     sample_address_text(address->lpSockaddr, sample.where, sizeof(sample.where));
     sample_check(&sample,
-        NdOpenAdapter(
-            &IID_IND2Adapter, address->lpSockaddr, (SIZE_T)address->iSockaddrLength, (void **)&adapter),
+        NdOpenAdapter(&IID_IND2Adapter, address->lpSockaddr, (SIZE_T)address->iSockaddrLength,
+            (void **)&adapter),
         "NdOpenAdapter");
     sample_check(&sample, adapter->lpVtbl->Query(adapter, &info, &size), "Query");
     adapter->lpVtbl->Release(adapter);
@@ -119,8 +123,8 @@ static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed
     *strrchr(sample.where, ':') = 0; /* the port says nothing here */
     for (int i = 0; i < count; ++i) {
         if (printed[i] == info.AdapterId) {
-            printf("%s: adapter 0x%08x%08x, as above\n", sample.where, (unsigned)(info.AdapterId >> 32),
-                (unsigned)info.AdapterId);
+            printf("%s: adapter 0x%08x%08x, as above\n", sample.where,
+                (unsigned)(info.AdapterId >> 32), (unsigned)info.AdapterId);
             return info.AdapterId;
         }
     }

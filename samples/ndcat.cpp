@@ -25,7 +25,8 @@ static const char usage[] =
     "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
     "Both end with status 0 only if length and checksum agree.\n";
 
-namespace {
+namespace
+{
 
 const ULONG SLOTS = 16;
 const ULONG CHUNK = 65536;
@@ -64,8 +65,9 @@ UINT64 get64(const unsigned char *from)
 }
 
 // SLOTS registered chunks; the context of a request is its slot. Credits come from slot 0, whose data nobody looks at.
-class Slots {
-public:
+class Slots
+{
+  public:
     explicit Slots(ULONG flags) : memory_((unsigned char *)malloc(SLOTS * CHUNK))
     {
         if (!memory_)
@@ -87,13 +89,14 @@ public:
 
     void send(ULONG slot, ULONG size) const
     {
-        ND2_SGE sge = {memory_ + slot * CHUNK, size, token_};
-        sample_check(&sample, sample.qp->Send((void *)(ULONG_PTR)slot, &sge, size ? 1 : 0, 0), "Send");
+        ND2_SGE sge = { memory_ + slot * CHUNK, size, token_ };
+        sample_check(
+            &sample, sample.qp->Send((void *)(ULONG_PTR)slot, &sge, size ? 1 : 0, 0), "Send");
     }
 
     void receive(ULONG slot) const
     {
-        ND2_SGE sge = {memory_ + slot * CHUNK, CHUNK, token_};
+        ND2_SGE sge = { memory_ + slot * CHUNK, CHUNK, token_ };
         sample_check(&sample, sample.qp->Receive((void *)(ULONG_PTR)slot, &sge, 1), "Receive");
     }
 
@@ -102,7 +105,7 @@ public:
         return (ULONG)(ULONG_PTR)result.RequestContext;
     }
 
-private:
+  private:
     Slots(const Slots &);
     Slots &operator=(const Slots &);
 
@@ -115,9 +118,12 @@ const unsigned char VERDICT_GOOD = 1;
 
 // ---- client ---------------------------------------------------------------------------------------------------------
 
-class Client {
-public:
-    Client() : incoming_(ND_MR_FLAG_ALLOW_LOCAL_WRITE), outgoing_(0), credits_(SLOTS), sending_(0), verdict_(false)
+class Client
+{
+  public:
+    Client()
+        : incoming_(ND_MR_FLAG_ALLOW_LOCAL_WRITE), outgoing_(0), credits_(SLOTS), sending_(0),
+          verdict_(false)
     {
         for (ULONG slot = 0; slot < SLOTS; ++slot)
             incoming_.receive(slot);
@@ -147,7 +153,7 @@ public:
             take_result();
     }
 
-private:
+  private:
     void send(ULONG slot, ULONG size)
     {
         outgoing_.send(slot, size);
@@ -182,9 +188,12 @@ private:
 
 // ---- server ---------------------------------------------------------------------------------------------------------
 
-class Server {
-public:
-    Server() : incoming_(ND_MR_FLAG_ALLOW_LOCAL_WRITE), outgoing_(0), sending_(0), ended_(false), done_(false), good_(false)
+class Server
+{
+  public:
+    Server()
+        : incoming_(ND_MR_FLAG_ALLOW_LOCAL_WRITE), outgoing_(0), sending_(0), ended_(false),
+          done_(false), good_(false)
     {
         for (ULONG slot = 0; slot < SLOTS; ++slot)
             incoming_.receive(slot);
@@ -198,7 +207,7 @@ public:
         return good_;
     }
 
-private:
+  private:
     void send(ULONG size)
     {
         while (sending_ == SLOTS)

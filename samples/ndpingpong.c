@@ -18,7 +18,8 @@ enum { MAX_SIZE = 4 << 20, DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_
 
 static const char usage[] =
     "usage: ndpingpong -s ip[:port] [-b|-p]                         on one host, and then\n"
-    "       ndpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the address of the first\n"
+    "       ndpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the address "
+    "of the first\n"
     "  -b  wait for completions asleep     -p  poll for them (default)\n"
     "  -n  round trips of each size (default: up to 1000, fewer for larger messages)\n"
     "  -m  largest message in bytes, at most 4194304 (default)\n"
@@ -31,7 +32,7 @@ typedef struct _ORDER {
     UINT32 max_size;
 } ORDER;
 
-static SAMPLE sample = {.name = "ndpingpong"};
+static SAMPLE sample = { .name = "ndpingpong" };
 static unsigned char *outgoing, *incoming;
 static IND2MemoryRegion *outgoing_region, *incoming_region;
 
@@ -53,13 +54,13 @@ static void allocate(ULONG max_size)
 
 static void post_receive(ULONG size)
 {
-    ND2_SGE sge = {incoming, size, incoming_region->lpVtbl->GetLocalToken(incoming_region)};
+    ND2_SGE sge = { incoming, size, incoming_region->lpVtbl->GetLocalToken(incoming_region) };
     sample_check(&sample, sample.qp->lpVtbl->Receive(sample.qp, NULL, &sge, 1), "Receive");
 }
 
 static void post_send(ULONG size, ULONG number)
 {
-    ND2_SGE sge = {outgoing, size, outgoing_region->lpVtbl->GetLocalToken(outgoing_region)};
+    ND2_SGE sge = { outgoing, size, outgoing_region->lpVtbl->GetLocalToken(outgoing_region) };
     outgoing[0] = outgoing[size - 1] = (unsigned char)number;
     sample_check(&sample, sample.qp->lpVtbl->Send(sample.qp, NULL, &sge, 1, 0), "Send");
 }
@@ -75,8 +76,8 @@ static void await_message(ULONG size, ULONG number, int *sends)
         --*sends;
     }
     if (result.BytesTransferred != size)
-        sample_fail(&sample, "a message of %u bytes came where %u were expected", (unsigned)result.BytesTransferred,
-            (unsigned)size);
+        sample_fail(&sample, "a message of %u bytes came where %u were expected",
+            (unsigned)result.BytesTransferred, (unsigned)size);
     if (incoming[0] != (unsigned char)number || incoming[size - 1] != (unsigned char)number)
         sample_fail(&sample, "message %u of %u bytes is damaged", (unsigned)number, (unsigned)size);
 }
@@ -92,7 +93,8 @@ static void compare(ULONG size)
 {
     for (ULONG i = 1; i + 1 < size; ++i)
         if (incoming[i] != pattern(size, i))
-            sample_fail(&sample, "byte %u of a message of %u bytes is damaged", (unsigned)i, (unsigned)size);
+            sample_fail(&sample, "byte %u of a message of %u bytes is damaged", (unsigned)i,
+                (unsigned)size);
 }
 
 /* rounds round trips after a first one that is checked but not timed. A Receive of this size is posted. */
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
     sample_arguments(&sample, argc, argv, usage, "nm", values);
     ULONG rounds = sample_number(&sample, values[0], 1, 100000000, 0);
     ULONG max_size = sample_number(&sample, values[1], 1, MAX_SIZE, MAX_SIZE);
-    ORDER order = {htonl(rounds), htonl(max_size)};
+    ORDER order = { htonl(rounds), htonl(max_size) };
 
     sample_open(&sample, 4);
     sample_create_queue_pair(&sample, 2, 2);
@@ -158,7 +160,8 @@ int main(int argc, char **argv)
         ULONG count = rounds ? rounds : rounds_of(size);
         double one_way = run(size, count, size * 2 <= max_size ? size * 2 : 0) / count / 2;
         if (!sample.server)
-            printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)count, one_way * 1e6, size / one_way / 1e6);
+            printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)count, one_way * 1e6,
+                size / one_way / 1e6);
     }
     sample_disconnect(&sample);
     sample_deregister(&sample, incoming_region);

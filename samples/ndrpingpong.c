@@ -18,8 +18,10 @@ enum { MAX_SIZE = 4 << 20, DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_
 
 static const char usage[] =
     "usage: ndrpingpong -s ip[:port]                                 on one host, and then\n"
-    "       ndrpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the address of the first\n"
-    "  -b  wait asleep, on both sides      -p  poll for completions and for written data (default)\n"
+    "       ndrpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the "
+    "address of the first\n"
+    "  -b  wait asleep, on both sides      -p  poll for completions and for written data "
+    "(default)\n"
     "  -n  rounds of each size (default: up to 1000, fewer for larger transfers)\n"
     "  -m  largest transfer in bytes, at most 4194304 (default)\n"
     "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
@@ -44,7 +46,7 @@ typedef struct _MESSAGE {
     WINDOW_DESCRIPTION outgoing; /* may be read */
 } MESSAGE;
 
-static SAMPLE sample = {.name = "ndrpingpong"};
+static SAMPLE sample = { .name = "ndrpingpong" };
 static ULONG max_size;
 static unsigned char *outgoing, *incoming;
 static MESSAGE *messages; /* [0] ours, [1] the peer's */
@@ -74,14 +76,15 @@ static void await(int *counter)
 
 static void post_receive(void)
 {
-    ND2_SGE sge = {&messages[1], sizeof(messages[1]), message_region->lpVtbl->GetLocalToken(message_region)};
+    ND2_SGE sge = { &messages[1], sizeof(messages[1]),
+        message_region->lpVtbl->GetLocalToken(message_region) };
     sample_check(&sample, sample.qp->lpVtbl->Receive(sample.qp, NULL, &sge, 1), "Receive");
 }
 
 /* size 0: an empty message */
 static void post_send(ULONG size)
 {
-    ND2_SGE sge = {&messages[0], size, message_region->lpVtbl->GetLocalToken(message_region)};
+    ND2_SGE sge = { &messages[0], size, message_region->lpVtbl->GetLocalToken(message_region) };
     sample_check(&sample, sample.qp->lpVtbl->Send(sample.qp, NULL, &sge, size ? 1 : 0, 0), "Send");
 }
 
@@ -91,7 +94,8 @@ static IND2MemoryWindow *bind_window(IND2MemoryRegion *region, void *buffer, ULO
 {
     IND2MemoryWindow *window;
     sample_check(&sample,
-        sample.adapter->lpVtbl->CreateMemoryWindow(sample.adapter, &IID_IND2MemoryWindow, (void **)&window),
+        sample.adapter->lpVtbl->CreateMemoryWindow(
+            sample.adapter, &IID_IND2MemoryWindow, (void **)&window),
         "CreateMemoryWindow");
     sample_check(&sample,
         sample.qp->lpVtbl->Bind(
@@ -103,7 +107,8 @@ static IND2MemoryWindow *bind_window(IND2MemoryRegion *region, void *buffer, ULO
 
 static void invalidate(IND2MemoryWindow *window)
 {
-    sample_check(&sample, sample.qp->lpVtbl->Invalidate(sample.qp, NULL, (IUnknown *)window, 0), "Invalidate");
+    sample_check(&sample, sample.qp->lpVtbl->Invalidate(sample.qp, NULL, (IUnknown *)window, 0),
+        "Invalidate");
     await(&done);
     window->lpVtbl->Release(window);
 }
@@ -111,8 +116,8 @@ static void invalidate(IND2MemoryWindow *window)
 static WINDOW_DESCRIPTION describe(IND2MemoryWindow *window, const void *buffer)
 {
     UINT64 address = (UINT64)(ULONG_PTR)buffer;
-    WINDOW_DESCRIPTION description = {
-        htonl((ULONG)(address >> 32)), htonl((ULONG)address), window->lpVtbl->GetRemoteToken(window)};
+    WINDOW_DESCRIPTION description = { htonl((ULONG)(address >> 32)), htonl((ULONG)address),
+        window->lpVtbl->GetRemoteToken(window) };
     return description;
 }
 
@@ -170,7 +175,7 @@ static unsigned char next_number(void)
 
 static void post_write(const MESSAGE *peer, ULONG size, unsigned char number)
 {
-    ND2_SGE sge = {outgoing, size, outgoing_region->lpVtbl->GetLocalToken(outgoing_region)};
+    ND2_SGE sge = { outgoing, size, outgoing_region->lpVtbl->GetLocalToken(outgoing_region) };
     outgoing[size - 1] = number;
     sample_check(&sample,
         sample.qp->lpVtbl->Write(
@@ -189,7 +194,8 @@ static void await_data(ULONG size, unsigned char number)
         await(&received);
         post_receive();
         if (*last != number)
-            sample_fail(&sample, "a Write of %u bytes was overtaken by the Send after it", (unsigned)size);
+            sample_fail(
+                &sample, "a Write of %u bytes was overtaken by the Send after it", (unsigned)size);
     }
     while (*last != number)
         if (sample_try_next(&sample, &result))
@@ -222,7 +228,7 @@ static double run_writes(const MESSAGE *peer, ULONG size, ULONG rounds)
 /* The same for Reads; the peer has filled its buffer with a pattern seeded 0. */
 static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
 {
-    ND2_SGE sge = {incoming, size, incoming_region->lpVtbl->GetLocalToken(incoming_region)};
+    ND2_SGE sge = { incoming, size, incoming_region->lpVtbl->GetLocalToken(incoming_region) };
     double start = 0;
     memset(incoming, 0xff, size);
     for (ULONG round = 0; round <= rounds; ++round) {
@@ -250,9 +256,10 @@ static void allocate(ULONG size)
         sample_fail(&sample, "out of memory");
     outgoing_region = sample_register(&sample, outgoing, size, 0);
     /* the target of our Reads as well as of the peer's Writes */
-    incoming_region =
-        sample_register(&sample, incoming, size, ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK);
-    message_region = sample_register(&sample, messages, 2 * sizeof(*messages), ND_MR_FLAG_ALLOW_LOCAL_WRITE);
+    incoming_region = sample_register(
+        &sample, incoming, size, ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK);
+    message_region =
+        sample_register(&sample, messages, 2 * sizeof(*messages), ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 }
 
 static ULONG rounds_of(ULONG size)
@@ -264,8 +271,8 @@ static ULONG rounds_of(ULONG size)
 static void print_row(const char *what, ULONG size, ULONG rounds, double seconds)
 {
     if (!sample.server)
-        printf("%5s %10u %10u %14.2f %16.2f\n", what, (unsigned)size, (unsigned)rounds, seconds * 1e6,
-            size / seconds / 1e6);
+        printf("%5s %10u %10u %14.2f %16.2f\n", what, (unsigned)size, (unsigned)rounds,
+            seconds * 1e6, size / seconds / 1e6);
 }
 
 static void run(const MESSAGE *peer, ULONG rounds)
@@ -298,7 +305,7 @@ int main(int argc, char **argv)
     sample_arguments(&sample, argc, argv, usage, "nm", values);
     ULONG rounds = sample_number(&sample, values[0], 1, 100000000, 0);
     max_size = sample_number(&sample, values[1], 1, MAX_SIZE, MAX_SIZE);
-    ORDER order = {htonl(rounds), htonl(max_size), htonl((ULONG)sample.blocking)};
+    ORDER order = { htonl(rounds), htonl(max_size), htonl((ULONG)sample.blocking) };
 
     sample_open(&sample, 8);
     if (sample.info.MaxOutboundReadLimit == 0)

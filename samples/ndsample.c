@@ -15,33 +15,39 @@ static const struct {
     const char *name;
     const char *hint;
 } codes[] = {
-    {ND_TIMEOUT, "ND_TIMEOUT", NULL},
-    {ND_BUFFER_OVERFLOW, "ND_BUFFER_OVERFLOW", NULL},
-    {ND_NO_MORE_ENTRIES, "ND_NO_MORE_ENTRIES", NULL},
-    {ND_ACCESS_VIOLATION, "ND_ACCESS_VIOLATION", "The memory is not registered for this, or the window was taken back."},
-    {ND_INVALID_PARAMETER, "ND_INVALID_PARAMETER", NULL},
-    {ND_INVALID_DEVICE_REQUEST, "ND_INVALID_DEVICE_REQUEST", NULL},
-    {ND_NO_MEMORY, "ND_NO_MEMORY", NULL},
-    {ND_DATA_OVERRUN, "ND_DATA_OVERRUN", NULL},
-    {ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION", "Another program listens there: choose another port."},
-    {ND_INSUFFICIENT_RESOURCES, "ND_INSUFFICIENT_RESOURCES", "Check the limit of locked memory (ulimit -l)."},
-    {ND_DEVICE_NOT_READY, "ND_DEVICE_NOT_READY", NULL},
-    {ND_IO_TIMEOUT, "ND_IO_TIMEOUT", "The peer does not answer: does it run, and may it be reached (firewall)?"},
-    {ND_NOT_SUPPORTED, "ND_NOT_SUPPORTED", NULL},
-    {ND_INTERNAL_ERROR, "ND_INTERNAL_ERROR", NULL},
-    {ND_CANCELED, "ND_CANCELED", "The connection was lost."},
-    {ND_REMOTE_ERROR, "ND_REMOTE_ERROR", NULL},
-    {ND_INVALID_ADDRESS, "ND_INVALID_ADDRESS", "No adapter has such a local address: ndadapterinfo lists those there are."},
-    {ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL},
-    {ND_TOO_MANY_ADDRESSES, "ND_TOO_MANY_ADDRESSES", NULL},
-    {ND_CONNECTION_REFUSED, "ND_CONNECTION_REFUSED", "Nobody listens there: start the same program with -s first."},
-    {ND_CONNECTION_INVALID, "ND_CONNECTION_INVALID", NULL},
-    {ND_CONNECTION_ACTIVE, "ND_CONNECTION_ACTIVE", NULL},
-    {ND_NETWORK_UNREACHABLE, "ND_NETWORK_UNREACHABLE", "There is no route to this address."},
-    {ND_HOST_UNREACHABLE, "ND_HOST_UNREACHABLE", "The host does not answer: check the address."},
-    {ND_CONNECTION_ABORTED, "ND_CONNECTION_ABORTED", "The peer gave up."},
-    {ND_DEVICE_REMOVED, "ND_DEVICE_REMOVED", NULL},
-    {E_NOINTERFACE, "E_NOINTERFACE", NULL},
+    { ND_TIMEOUT, "ND_TIMEOUT", NULL },
+    { ND_BUFFER_OVERFLOW, "ND_BUFFER_OVERFLOW", NULL },
+    { ND_NO_MORE_ENTRIES, "ND_NO_MORE_ENTRIES", NULL },
+    { ND_ACCESS_VIOLATION, "ND_ACCESS_VIOLATION",
+        "The memory is not registered for this, or the window was taken back." },
+    { ND_INVALID_PARAMETER, "ND_INVALID_PARAMETER", NULL },
+    { ND_INVALID_DEVICE_REQUEST, "ND_INVALID_DEVICE_REQUEST", NULL },
+    { ND_NO_MEMORY, "ND_NO_MEMORY", NULL },
+    { ND_DATA_OVERRUN, "ND_DATA_OVERRUN", NULL },
+    { ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION",
+        "Another program listens there: choose another port." },
+    { ND_INSUFFICIENT_RESOURCES, "ND_INSUFFICIENT_RESOURCES",
+        "Check the limit of locked memory (ulimit -l)." },
+    { ND_DEVICE_NOT_READY, "ND_DEVICE_NOT_READY", NULL },
+    { ND_IO_TIMEOUT, "ND_IO_TIMEOUT",
+        "The peer does not answer: does it run, and may it be reached (firewall)?" },
+    { ND_NOT_SUPPORTED, "ND_NOT_SUPPORTED", NULL },
+    { ND_INTERNAL_ERROR, "ND_INTERNAL_ERROR", NULL },
+    { ND_CANCELED, "ND_CANCELED", "The connection was lost." },
+    { ND_REMOTE_ERROR, "ND_REMOTE_ERROR", NULL },
+    { ND_INVALID_ADDRESS, "ND_INVALID_ADDRESS",
+        "No adapter has such a local address: ndadapterinfo lists those there are." },
+    { ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL },
+    { ND_TOO_MANY_ADDRESSES, "ND_TOO_MANY_ADDRESSES", NULL },
+    { ND_CONNECTION_REFUSED, "ND_CONNECTION_REFUSED",
+        "Nobody listens there: start the same program with -s first." },
+    { ND_CONNECTION_INVALID, "ND_CONNECTION_INVALID", NULL },
+    { ND_CONNECTION_ACTIVE, "ND_CONNECTION_ACTIVE", NULL },
+    { ND_NETWORK_UNREACHABLE, "ND_NETWORK_UNREACHABLE", "There is no route to this address." },
+    { ND_HOST_UNREACHABLE, "ND_HOST_UNREACHABLE", "The host does not answer: check the address." },
+    { ND_CONNECTION_ABORTED, "ND_CONNECTION_ABORTED", "The peer gave up." },
+    { ND_DEVICE_REMOVED, "ND_DEVICE_REMOVED", NULL },
+    { E_NOINTERFACE, "E_NOINTERFACE", NULL },
 };
 
 const char *sample_code_name(HRESULT hr)
@@ -72,8 +78,9 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i)
         if (codes[i].hr == hr)
             hint = codes[i].hint;
-    sample_fail(sample, "%s%s%s failed: %s (0x%08x)%s%s", what, sample->where[0] ? ", address " : "", sample->where,
-        sample_code_name(hr), (unsigned)hr, hint ? "\n  " : "", hint ? hint : "");
+    sample_fail(sample, "%s%s%s failed: %s (0x%08x)%s%s", what,
+        sample->where[0] ? ", address " : "", sample->where, sample_code_name(hr), (unsigned)hr,
+        hint ? "\n  " : "", hint ? hint : "");
 }
 
 const char *sample_address_text(const struct sockaddr *address, char *text, size_t size)
@@ -96,7 +103,7 @@ const char *sample_address_text(const struct sockaddr *address, char *text, size
 static BOOL parse_address(const char *text, SOCKADDR_INET *address)
 {
     char copy[80];
-    int families[] = {AF_INET, AF_INET6};
+    int families[] = { AF_INET, AF_INET6 };
 
     if (strlen(text) >= sizeof(copy))
         return FALSE;
@@ -104,11 +111,12 @@ static BOOL parse_address(const char *text, SOCKADDR_INET *address)
     for (int i = 0; i < 2; ++i) {
         INT length = sizeof(*address);
         memset(address, 0, sizeof(*address));
-        if (WSAStringToAddressA(copy, families[i], NULL, (struct sockaddr *)address, &length) == 0) {
+        if (WSAStringToAddressA(copy, families[i], NULL, (struct sockaddr *)address, &length) ==
+            0) {
             /* ":0" asks for any port, no port for the samples' own; both read as 0 */
             size_t end = strlen(text);
             if (address->Ipv4.sin_port == 0 && !(end > 2 && strcmp(text + end - 2, ":0") == 0 &&
-                    (families[i] == AF_INET || text[0] == '[')))
+                                                   (families[i] == AF_INET || text[0] == '[')))
                 address->Ipv4.sin_port = htons(SAMPLE_PORT);
             return TRUE;
         }
@@ -116,13 +124,14 @@ static BOOL parse_address(const char *text, SOCKADDR_INET *address)
     return FALSE;
 }
 
-static void usage_error(SAMPLE *sample, const char *usage, const char *problem, const char *argument)
+static void usage_error(
+    SAMPLE *sample, const char *usage, const char *problem, const char *argument)
 {
     sample_fail(sample, "%s%s\n%s", problem, argument, usage);
 }
 
-void sample_arguments(
-    SAMPLE *sample, int argc, char **argv, const char *usage, const char *options, const char **values)
+void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, const char *options,
+    const char **values)
 {
     WSADATA data;
     const char *peer = NULL;
@@ -168,7 +177,8 @@ ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maxi
         return fallback;
     unsigned long long number = strtoull(value, &end, 0);
     if (end == value || *end || number < minimum || number > maximum)
-        sample_fail(sample, "a number from %u to %u is needed, not %s", (unsigned)minimum, (unsigned)maximum, value);
+        sample_fail(sample, "a number from %u to %u is needed, not %s", (unsigned)minimum,
+            (unsigned)maximum, value);
     return (ULONG)number;
 }
 
@@ -201,20 +211,23 @@ void sample_open(SAMPLE *sample, ULONG cq_depth)
     sample_check(sample, NdStartup(), "NdStartup");
     local_address(sample, &local);
     sample_check(sample,
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&local, address_size(&local), (void **)&sample->adapter),
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&local, address_size(&local),
+            (void **)&sample->adapter),
         "NdOpenAdapter");
     sample->info.InfoVersion = ND_VERSION_2;
-    sample_check(sample, sample->adapter->lpVtbl->Query(sample->adapter, &sample->info, &size), "Query");
     sample_check(
-        sample, sample->adapter->lpVtbl->CreateOverlappedFile(sample->adapter, &sample->file), "CreateOverlappedFile");
+        sample, sample->adapter->lpVtbl->Query(sample->adapter, &sample->info, &size), "Query");
+    sample_check(sample,
+        sample->adapter->lpVtbl->CreateOverlappedFile(sample->adapter, &sample->file),
+        "CreateOverlappedFile");
 
     sample->overlapped.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
     sample->notify.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (!sample->overlapped.hEvent || !sample->notify.hEvent)
         sample_fail(sample, "CreateEvent failed: error %u", (unsigned)GetLastError());
     sample_check(sample,
-        sample->adapter->lpVtbl->CreateCompletionQueue(sample->adapter, &IID_IND2CompletionQueue, sample->file,
-            cq_depth, 0, 0, (void **)&sample->cq),
+        sample->adapter->lpVtbl->CreateCompletionQueue(sample->adapter, &IID_IND2CompletionQueue,
+            sample->file, cq_depth, 0, 0, (void **)&sample->cq),
         "CreateCompletionQueue");
     sample_check(sample,
         sample->adapter->lpVtbl->CreateConnector(
@@ -225,8 +238,9 @@ void sample_open(SAMPLE *sample, ULONG cq_depth)
 void sample_create_queue_pair(SAMPLE *sample, ULONG receive_depth, ULONG initiator_depth)
 {
     sample_check(sample,
-        sample->adapter->lpVtbl->CreateQueuePair(sample->adapter, &IID_IND2QueuePair, (IUnknown *)sample->cq,
-            (IUnknown *)sample->cq, NULL, receive_depth, initiator_depth, 1, 1, 0, (void **)&sample->qp),
+        sample->adapter->lpVtbl->CreateQueuePair(sample->adapter, &IID_IND2QueuePair,
+            (IUnknown *)sample->cq, (IUnknown *)sample->cq, NULL, receive_depth, initiator_depth, 1,
+            1, 0, (void **)&sample->qp),
         "CreateQueuePair");
 }
 
@@ -237,13 +251,15 @@ IND2MemoryRegion *sample_register(SAMPLE *sample, void *buffer, SIZE_T size, ULO
         sample->adapter->lpVtbl->CreateMemoryRegion(
             sample->adapter, &IID_IND2MemoryRegion, sample->file, (void **)&region),
         "CreateMemoryRegion");
-    sample_wait(sample, region, region->lpVtbl->Register(region, buffer, size, flags, &sample->overlapped), "Register");
+    sample_wait(sample, region,
+        region->lpVtbl->Register(region, buffer, size, flags, &sample->overlapped), "Register");
     return region;
 }
 
 void sample_deregister(SAMPLE *sample, IND2MemoryRegion *region)
 {
-    sample_wait(sample, region, region->lpVtbl->Deregister(region, &sample->overlapped), "Deregister");
+    sample_wait(
+        sample, region, region->lpVtbl->Deregister(region, &sample->overlapped), "Deregister");
     region->lpVtbl->Release(region);
 }
 
@@ -266,7 +282,8 @@ static void take_private_data(SAMPLE *sample, void *data, ULONG size)
         hr = ND_SUCCESS;
     sample_check(sample, hr, "GetPrivateData");
     if (length < size)
-        sample_fail(sample, "the client is another program: it told %u bytes, not %u", (unsigned)length, (unsigned)size);
+        sample_fail(sample, "the client is another program: it told %u bytes, not %u",
+            (unsigned)length, (unsigned)size);
 }
 
 static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
@@ -285,18 +302,22 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
             listener, (struct sockaddr *)&sample->address, (ULONG)address_size(&sample->address)),
         "Bind");
     sample_check(sample, listener->lpVtbl->Listen(listener, 0), "Listen");
-    sample_check(sample, listener->lpVtbl->GetLocalAddress(listener, (struct sockaddr *)&local, &size), "GetLocalAddress");
+    sample_check(sample,
+        listener->lpVtbl->GetLocalAddress(listener, (struct sockaddr *)&local, &size),
+        "GetLocalAddress");
     sample_address_text((struct sockaddr *)&local, sample->where, sizeof(sample->where));
     fprintf(stderr, "%s: listening on %s\n", sample->name, sample->where);
 
     sample_wait(sample, listener,
-        listener->lpVtbl->GetConnectionRequest(listener, (IUnknown *)connector, &sample->overlapped),
+        listener->lpVtbl->GetConnectionRequest(
+            listener, (IUnknown *)connector, &sample->overlapped),
         "GetConnectionRequest");
     listener->lpVtbl->Release(listener);
     take_private_data(sample, data, size_of_data);
     sample_wait(sample, connector,
-        connector->lpVtbl->Accept(connector, (IUnknown *)sample->qp, sample->info.MaxInboundReadLimit,
-            sample->info.MaxOutboundReadLimit, NULL, 0, &sample->overlapped),
+        connector->lpVtbl->Accept(connector, (IUnknown *)sample->qp,
+            sample->info.MaxInboundReadLimit, sample->info.MaxOutboundReadLimit, NULL, 0,
+            &sample->overlapped),
         "Accept");
 }
 
@@ -308,9 +329,10 @@ static void connect_patiently(SAMPLE *sample, const void *data, ULONG size)
     HRESULT hr;
 
     for (;;) {
-        hr = connector->lpVtbl->Connect(connector, (IUnknown *)sample->qp, (struct sockaddr *)&sample->address,
-            (ULONG)address_size(&sample->address), sample->info.MaxInboundReadLimit,
-            sample->info.MaxOutboundReadLimit, data, size, &sample->overlapped);
+        hr = connector->lpVtbl->Connect(connector, (IUnknown *)sample->qp,
+            (struct sockaddr *)&sample->address, (ULONG)address_size(&sample->address),
+            sample->info.MaxInboundReadLimit, sample->info.MaxOutboundReadLimit, data, size,
+            &sample->overlapped);
         if (hr == ND_PENDING)
             hr = connector->lpVtbl->GetOverlappedResult(connector, &sample->overlapped, TRUE);
         if (hr != ND_CONNECTION_REFUSED || sample_seconds() > until)
@@ -331,19 +353,22 @@ void sample_connect(SAMPLE *sample, void *data, ULONG size)
     }
     local_address(sample, &local);
     sample_check(sample,
-        connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)address_size(&local)), "Bind");
+        connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)address_size(&local)),
+        "Bind");
     connect_patiently(sample, data, size);
-    sample_wait(
-        sample, connector, connector->lpVtbl->CompleteConnect(connector, &sample->overlapped), "CompleteConnect");
+    sample_wait(sample, connector,
+        connector->lpVtbl->CompleteConnect(connector, &sample->overlapped), "CompleteConnect");
 }
 
 void sample_disconnect(SAMPLE *sample)
 {
     IND2Connector *connector = sample->connector;
     if (sample->server)
-        sample_wait(
-            sample, connector, connector->lpVtbl->NotifyDisconnect(connector, &sample->overlapped), "NotifyDisconnect");
-    sample_wait(sample, connector, connector->lpVtbl->Disconnect(connector, &sample->overlapped), "Disconnect");
+        sample_wait(sample, connector,
+            connector->lpVtbl->NotifyDisconnect(connector, &sample->overlapped),
+            "NotifyDisconnect");
+    sample_wait(sample, connector, connector->lpVtbl->Disconnect(connector, &sample->overlapped),
+        "Disconnect");
 }
 
 void sample_close(SAMPLE *sample)
@@ -363,7 +388,7 @@ void sample_close(SAMPLE *sample)
 
 static const char *request_name(ND2_REQUEST_TYPE type)
 {
-    static const char *const names[] = {"Receive", "Send", "Bind", "Invalidate", "Read", "Write"};
+    static const char *const names[] = { "Receive", "Send", "Bind", "Invalidate", "Read", "Write" };
     return (unsigned)type < sizeof(names) / sizeof(names[0]) ? names[type] : "request";
 }
 

@@ -23,7 +23,7 @@ typedef struct _SAMPLE {
     const char *name; /* of the program, for messages */
     char where[64];   /* the address being worked on, for messages */
     BOOL server;
-    BOOL blocking; /* wait for completions asleep; otherwise poll */
+    BOOL blocking;         /* wait for completions asleep; otherwise poll */
     SOCKADDR_INET address; /* server: where to listen, client: whom to connect to */
 
     IND2Adapter *adapter;
@@ -43,11 +43,12 @@ typedef struct _SAMPLE {
  * options  in: letters of further options, which take a value
  * values   out: their values, in the order of options; NULL where not given
  */
-void sample_arguments(
-    SAMPLE *sample, int argc, char **argv, const char *usage, const char *options, const char **values);
+void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, const char *options,
+    const char **values);
 
 /* The number an option's value is, from minimum to maximum; fallback when value is NULL. */
-ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
+ULONG sample_number(
+    SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
 
 /* Ends the program if hr is a failure. what in: "Connect", for "Connect to 10.0.0.1:54325 failed". */
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what);

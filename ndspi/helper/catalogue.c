@@ -31,18 +31,19 @@ struct provider {
 static SRWLOCK lock = SRWLOCK_INIT; /* everything below */
 static unsigned starts;
 static struct provider *providers;
-static HANDLE change;              /* of WSAProviderConfigChange */
+static HANDLE change; /* of WSAProviderConfigChange */
 static OVERLAPPED change_overlapped;
 static bool change_armed;
 
 bool catalogue_is_provider(const WSAPROTOCOL_INFOW *entry, enum helper_version *version)
 {
-    const DWORD service = XP1_GUARANTEED_DELIVERY | XP1_GUARANTEED_ORDER | XP1_MESSAGE_ORIENTED | XP1_CONNECT_DATA;
+    const DWORD service =
+        XP1_GUARANTEED_DELIVERY | XP1_GUARANTEED_ORDER | XP1_MESSAGE_ORIENTED | XP1_CONNECT_DATA;
 
     if ((entry->dwServiceFlags1 & service) != service || !(entry->dwProviderFlags & PFL_HIDDEN) ||
         entry->ProtocolChain.ChainLen != BASE_PROTOCOL ||
-        (entry->iAddressFamily != AF_INET && entry->iAddressFamily != AF_INET6) || entry->iSocketType != -1 ||
-        entry->iProtocol != 0 || entry->iProtocolMaxOffset != 0)
+        (entry->iAddressFamily != AF_INET && entry->iAddressFamily != AF_INET6) ||
+        entry->iSocketType != -1 || entry->iProtocol != 0 || entry->iProtocolMaxOffset != 0)
         return false;
     if (entry->iVersion == ND_VERSION_1) {
         *version = HELPER_V1;
@@ -50,7 +51,7 @@ bool catalogue_is_provider(const WSAPROTOCOL_INFOW *entry, enum helper_version *
     }
     *version = HELPER_V2;
     return (entry->iVersion == ND_VERSION_2 || entry->iVersion == 2) &&
-        (entry->dwProviderFlags & PFL_NETWORKDIRECT_PROVIDER);
+           (entry->dwProviderFlags & PFL_NETWORKDIRECT_PROVIDER);
 }
 
 /* ---- the list, under the lock ---------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static bool changed_locked(void)
         return false;
     ZeroMemory(&change_overlapped, sizeof(change_overlapped));
     change_armed = WSAProviderConfigChange(&change, &change_overlapped, NULL) == 0 ||
-        WSAGetLastError() == WSA_IO_PENDING;
+                   WSAGetLastError() == WSA_IO_PENDING;
     return true;
 }
 

@@ -26,7 +26,7 @@ static void tell_row(void *context, const struct nd_provider_row *row)
 
 HRESULT NdLinuxDescribeDevices(ND_LINUX_DEVICE_CALLBACK callback, VOID *context)
 {
-    struct tell tell = {callback, context};
+    struct tell tell = { callback, context };
     if (!callback)
         return ND_INVALID_PARAMETER_1;
     nd_provider_report(tell_row, &tell);

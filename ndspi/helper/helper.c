@@ -16,7 +16,8 @@ struct gathered {
     HRESULT hr; /* first failure */
 };
 
-static HRESULT ask_list(enum helper_version version, IUnknown *unknown, SOCKET_ADDRESS_LIST *list, SIZE_T *size)
+static HRESULT ask_list(
+    enum helper_version version, IUnknown *unknown, SOCKET_ADDRESS_LIST *list, SIZE_T *size)
 {
     if (version == HELPER_V1) {
         INDProvider *provider = (INDProvider *)unknown;
@@ -30,7 +31,8 @@ static HRESULT ask_list(enum helper_version version, IUnknown *unknown, SOCKET_A
 }
 
 /* The whole list of one provider, to be freed; NULL when it has no address. It may grow between two questions. */
-static HRESULT fetch_list(enum helper_version version, IUnknown *provider, SOCKET_ADDRESS_LIST **list)
+static HRESULT fetch_list(
+    enum helper_version version, IUnknown *provider, SOCKET_ADDRESS_LIST **list)
 {
     SIZE_T size = 0;
     *list = NULL;
@@ -102,7 +104,7 @@ struct search {
 /* Version 1 has no ResolveAddress. */
 static HRESULT v1_has(IUnknown *provider, const struct sockaddr_storage *address)
 {
-    struct gathered gathered = {0};
+    struct gathered gathered = { 0 };
     HRESULT hr = ND_INVALID_ADDRESS;
     visit_gather(&gathered, HELPER_V1, provider);
     for (unsigned i = 0; i < gathered.count && hr != ND_SUCCESS; ++i)
@@ -127,7 +129,8 @@ static bool visit_search(void *context, enum helper_version version, IUnknown *u
     } else {
         IND2Provider *provider = (IND2Provider *)unknown;
         UINT64 adapter_id = 0;
-        hr = provider->lpVtbl->ResolveAddress(provider, address, (ULONG)search->length, &adapter_id);
+        hr =
+            provider->lpVtbl->ResolveAddress(provider, address, (ULONG)search->length, &adapter_id);
         if (SUCCEEDED(hr) && search->adapter)
             hr = provider->lpVtbl->OpenAdapter(provider, &search->iid, adapter_id, search->adapter);
     }
@@ -179,13 +182,13 @@ VOID ND_HELPER_API NdFlushProviders(VOID)
 HRESULT ND_HELPER_API NdQueryAddressList(
     DWORD flags, SOCKET_ADDRESS_LIST *pAddressList, SIZE_T *pcbAddressList)
 {
-    struct gathered gathered = {0};
+    struct gathered gathered = { 0 };
     HRESULT hr;
 
     if (!helper_started())
         return ND_DEVICE_NOT_READY;
     if (flags & ~(DWORD)(ND_QUERY_EXCLUDE_EMULATOR_ADDRESSES | ND_QUERY_EXCLUDE_NDv1_ADDRESSES |
-                    ND_QUERY_EXCLUDE_NDv2_ADDRESSES))
+                         ND_QUERY_EXCLUDE_NDv2_ADDRESSES))
         return ND_INVALID_PARAMETER_1;
     if (!pcbAddressList)
         return ND_INVALID_PARAMETER_3;
@@ -209,11 +212,11 @@ HRESULT ND_HELPER_API NdQueryAddressList(
     return hr;
 }
 
-HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress, SIZE_T cbRemoteAddress,
-    struct sockaddr *pLocalAddress, SIZE_T *pcbLocalAddress)
+HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress,
+    SIZE_T cbRemoteAddress, struct sockaddr *pLocalAddress, SIZE_T *pcbLocalAddress)
 {
     struct sockaddr_storage remote;
-    struct search search = {0};
+    struct search search = { 0 };
     HRESULT hr;
 
     if (!helper_started())
@@ -235,7 +238,7 @@ HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress, SI
 
 HRESULT ND_HELPER_API NdCheckAddress(const struct sockaddr *pAddress, SIZE_T cbAddress)
 {
-    struct search search = {0};
+    struct search search = { 0 };
     HRESULT hr = check_address(pAddress, cbAddress, &search);
     if (FAILED(hr))
         return hr;
@@ -243,9 +246,10 @@ HRESULT ND_HELPER_API NdCheckAddress(const struct sockaddr *pAddress, SIZE_T cbA
     return SUCCEEDED(hr) || FAILED(find(&search, HELPER_V1)) ? hr : ND_SUCCESS;
 }
 
-HRESULT ND_HELPER_API NdOpenAdapter(REFIID iid, const struct sockaddr *pAddress, SIZE_T cbAddress, VOID **ppAdapter)
+HRESULT ND_HELPER_API NdOpenAdapter(
+    REFIID iid, const struct sockaddr *pAddress, SIZE_T cbAddress, VOID **ppAdapter)
 {
-    struct search search = {0};
+    struct search search = { 0 };
     HRESULT hr;
 
     if (!ppAdapter)
@@ -264,7 +268,8 @@ HRESULT ND_HELPER_API NdOpenAdapter(REFIID iid, const struct sockaddr *pAddress,
     return hr;
 }
 
-HRESULT ND_HELPER_API NdOpenV1Adapter(const struct sockaddr *pAddress, SIZE_T cbAddress, INDAdapter **ppAdapter)
+HRESULT ND_HELPER_API NdOpenV1Adapter(
+    const struct sockaddr *pAddress, SIZE_T cbAddress, INDAdapter **ppAdapter)
 {
     return NdOpenAdapter(&IID_INDAdapter, pAddress, cbAddress, (VOID **)ppAdapter);
 }

@@ -29,15 +29,13 @@ static HRESULT status_from_error(int error)
     case OS_ERROR(EAFNOSUPPORT):  /* the family is switched off on this host, */
     case OS_ERROR(EADDRNOTAVAIL): /* or it has no address of that family */
         return ND_NETWORK_UNREACHABLE;
-    case OS_ERROR(EHOSTUNREACH):
-        return ND_HOST_UNREACHABLE;
+    case OS_ERROR(EHOSTUNREACH): return ND_HOST_UNREACHABLE;
     case OS_ERROR(ENOBUFS):
 #ifndef _WIN32
     case ENOMEM:
 #endif
         return ND_NO_MEMORY;
-    default:
-        return ND_UNSUCCESSFUL;
+    default: return ND_UNSUCCESSFUL;
     }
 }
 

@@ -12,6 +12,7 @@
 #define ND_VERSION_1 0x00000001
 #define ND_VERSION_2 0x00020000
 
+/* clang-format off */
 /* ND2_ADAPTER_INFO.AdapterFlags */
 #define ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED             0x00000001 /* data lands in order: the end may be polled */
 #define ND_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED  0x00000004
@@ -38,6 +39,7 @@
 #define ND_OP_FLAG_ALLOW_READ             0x00000008 /* Bind: peers may read through the window */
 #define ND_OP_FLAG_ALLOW_WRITE            0x00000010 /* Bind: peers may write through the window */
 #define ND_OP_FLAG_INLINE                 0x00000020 /* Send, Write: copy the data now, tokens are not looked at */
+/* clang-format on */
 
 /* What an adapter can do (IND2Adapter::Query). Sizes in bytes, depths in requests. */
 typedef struct _ND2_ADAPTER_INFO {
@@ -52,7 +54,7 @@ typedef struct _ND2_ADAPTER_INFO {
     ULONG MaxReadSge;        /* entries of one Read, at most MaxInitiatorSge */
     ULONG MaxTransferLength; /* of one request */
     ULONG MaxInlineDataSize;
-    ULONG MaxInboundReadLimit;  /* Reads in flight with this adapter as the target, per queue pair */
+    ULONG MaxInboundReadLimit; /* Reads in flight with this adapter as the target, per queue pair */
     ULONG MaxOutboundReadLimit; /* Reads in flight with this adapter as the initiator */
     ULONG MaxReceiveQueueDepth;
     ULONG MaxInitiatorQueueDepth;
@@ -103,9 +105,9 @@ typedef enum _ND2_REQUEST_TYPE {
 /* A finished request (IND2CompletionQueue::GetResults). Every member is right for failed requests too. */
 typedef struct _ND2_RESULT {
     HRESULT Status;
-    ULONG BytesTransferred;  /* of a Receive; undefined otherwise */
-    VOID *QueuePairContext;  /* of CreateQueuePair */
-    VOID *RequestContext;    /* of the request */
+    ULONG BytesTransferred; /* of a Receive; undefined otherwise */
+    VOID *QueuePairContext; /* of CreateQueuePair */
+    VOID *RequestContext;   /* of the request */
     ND2_REQUEST_TYPE RequestType;
 } ND2_RESULT, *PND2_RESULT;
 

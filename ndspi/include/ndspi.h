@@ -75,7 +75,6 @@ DEFINE_GUID(IID_IND2Listener, /* 65D23D83-3A57-4E02-86A4-350165C2D130 */
     IFACEMETHOD(QueryInterface)(THIS_ REFIID iid, VOID **ppvObject) PURE; \
     IFACEMETHOD_(ULONG, AddRef)(THIS) PURE;                        \
     IFACEMETHOD_(ULONG, Release)(THIS) PURE;
-/* clang-format on */
 
 /* ============================================================================================================
  * Version 2
@@ -624,5 +623,7 @@ DECLARE_INTERFACE_(INDProvider, IUnknown)
 #undef INTERFACE
 #undef ND_OVERLAPPED_METHODS_
 #undef ND_IUNKNOWN_METHODS_
+
+/* clang-format on */
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef _NDSTATUS_
 #define _NDSTATUS_
 
+/* clang-format off */
 #define ND_SUCCESS                ((HRESULT)0x00000000)  /* done */
 #define ND_TIMEOUT                ((HRESULT)0x00000102)  /* timed out, may be tried again (a success code) */
 #define ND_PENDING                ((HRESULT)0x00000103)  /* an overlapped request was started */
@@ -53,6 +54,7 @@
 #define ND_HOST_UNREACHABLE       ((HRESULT)0xC000023DU) /* no answer to address resolution */
 #define ND_CONNECTION_ABORTED     ((HRESULT)0xC0000241U) /* the peer gave up meanwhile */
 #define ND_DEVICE_REMOVED         ((HRESULT)0xC00002B6U) /* the adapter is gone */
+/* clang-format on */
 
 /* Names of version 1 for two of them. */
 #define ND_LOCAL_LENGTH       ND_DATA_OVERRUN

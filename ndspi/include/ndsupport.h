@@ -60,8 +60,8 @@ HRESULT ND_HELPER_API NdQueryAddressList(
  * Returns S_OK; ND_BUFFER_OVERFLOW; ND_INVALID_ADDRESS: pRemoteAddress is malformed, or no adapter has the local
  * address; ND_NETWORK_UNREACHABLE, ND_HOST_UNREACHABLE: no route; ND_UNSUCCESSFUL; ND_DEVICE_NOT_READY.
  */
-HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress, SIZE_T cbRemoteAddress,
-    struct sockaddr *pLocalAddress, SIZE_T *pcbLocalAddress);
+HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress,
+    SIZE_T cbRemoteAddress, struct sockaddr *pLocalAddress, SIZE_T *pcbLocalAddress);
 
 /*
  * NdCheckAddress - whether an adapter has this local address.

@@ -17,10 +17,13 @@
 
 static const char usage[] =
     "usage: ndinfo [-h]\n"
-    "Tells the devices NetworkDirect knows, which are used and why the others are not, and the addresses it works on.\n"
+    "Tells the devices NetworkDirect knows, which are used and why the others are not, and the "
+    "addresses it works on.\n"
     "\n"
-    "NDSPI_DEVICE chooses: auto (default: RDMA devices, or the embedded one where there is none), soft (the embedded\n"
-    "one), all, or the name of a device. NDSPI_SOFT_DEVICES=\"a=127.0.0.1;b=127.0.0.2\" divides the embedded device.\n";
+    "NDSPI_DEVICE chooses: auto (default: RDMA devices, or the embedded one where there is none), "
+    "soft (the embedded\n"
+    "one), all, or the name of a device. NDSPI_SOFT_DEVICES=\"a=127.0.0.1;b=127.0.0.2\" divides "
+    "the embedded device.\n";
 
 struct totals {
     unsigned devices;
@@ -32,17 +35,20 @@ static void print_device(void *context, const ND_LINUX_DEVICE *device)
     struct totals *totals = context;
     totals->devices++;
     totals->used += device->Used ? 1 : 0;
-    printf("%s port %u (%s): %s\n", device->Name, device->Port, device->Provider, device->Used ? "used" : "not used");
+    printf("%s port %u (%s): %s\n", device->Name, device->Port, device->Provider,
+        device->Used ? "used" : "not used");
     printf("    %s\n", device->Reason);
     if (device->Used)
-        printf("    adapter 0x%016" PRIx64 ", %u addresses\n", (uint64_t)device->AdapterId, device->AddressCount);
+        printf("    adapter 0x%016" PRIx64 ", %u addresses\n", (uint64_t)device->AdapterId,
+            device->AddressCount);
 }
 
 static SOCKET_ADDRESS_LIST *query_addresses(HRESULT *hr)
 {
     SIZE_T size = 0;
     SOCKET_ADDRESS_LIST *list = NULL;
-    while ((*hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) == ND_BUFFER_OVERFLOW) {
+    while ((*hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
+           ND_BUFFER_OVERFLOW) {
         SOCKET_ADDRESS_LIST *more = realloc(list, size);
         if (!more) {
             *hr = ND_NO_MEMORY;
@@ -63,8 +69,8 @@ static void print_addresses(const SOCKET_ADDRESS_LIST *list)
     for (int i = 0; i < list->iAddressCount; ++i) {
         const struct sockaddr *address = list->Address[i].lpSockaddr;
         const void *ip = address->sa_family == AF_INET
-            ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
-            : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+                             ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                             : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
         printf(" %s", inet_ntop(address->sa_family, ip, text, sizeof(text)));
     }
     printf("\n");
@@ -72,7 +78,7 @@ static void print_addresses(const SOCKET_ADDRESS_LIST *list)
 
 int main(int argc, char **argv)
 {
-    struct totals totals = {0};
+    struct totals totals = { 0 };
     HRESULT hr;
 
     if (argc > 1) {

@@ -10,10 +10,10 @@
 #define ABI_VALUE(name, value)
 #define ABI_STATUS(name, value)
 #define ABI_IID(name, g1, g2, g3, g4, g5)
-#define ABI_SLOT(iface, method, slot)        \
-    struct {                                 \
-        decltype(&iface::method) method_ptr; \
-        SIZE_T expected;                     \
+#define ABI_SLOT(iface, method, slot)                                                              \
+    struct {                                                                                       \
+        decltype(&iface::method) method_ptr;                                                       \
+        SIZE_T expected;                                                                           \
     } iface##_##method;
 #define ABI_SLOTS(iface, base, count)
 struct abi_slots {
@@ -30,7 +30,7 @@ const SIZE_T abi_slots_cpp_size = sizeof(abi_slots);
 #define ABI_VALUE(name, value)
 #define ABI_STATUS(name, value)
 #define ABI_IID(name, g1, g2, g3, g4, g5)
-#define ABI_SLOT(iface, method, slot) {&iface::method, slot},
+#define ABI_SLOT(iface, method, slot) { &iface::method, slot },
 #define ABI_SLOTS(iface, base, count)
 __attribute__((section(".abi"), used)) constexpr abi_slots abi_slots_cpp = {
 #include "abi.def"

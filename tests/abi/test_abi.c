@@ -47,7 +47,7 @@ static void check_slots(const struct slot *slots, size_t size)
     for (size_t i = 0; i < SLOTS; ++i) {
         uint64_t offset = slots[i].expected * 8;
         bool right = (slots[i].ptr == offset + 1 && slots[i].adj == 0) ||
-            (slots[i].ptr == offset && slots[i].adj == 1);
+                     (slots[i].ptr == offset && slots[i].adj == 1);
         if (!right)
             fail_msg("%s is not in slot %u", names[i], (unsigned)slots[i].expected);
     }
@@ -71,11 +71,11 @@ static void test_slots_in_object_file(void **state)
     check_slots(slots, size);
 }
 
-static void check_iid(
-    const char *name, const IID *iid, uint32_t g1, uint16_t g2, uint16_t g3, uint16_t g4, uint64_t g5)
+static void check_iid(const char *name, const IID *iid, uint32_t g1, uint16_t g2, uint16_t g3,
+    uint16_t g4, uint64_t g5)
 {
-    unsigned char expected[16] = {g1, g1 >> 8, g1 >> 16, g1 >> 24, g2, g2 >> 8, g3, g3 >> 8, g4 >> 8, g4,
-        g5 >> 40, g5 >> 32, g5 >> 24, g5 >> 16, g5 >> 8, g5};
+    unsigned char expected[16] = { g1, g1 >> 8, g1 >> 16, g1 >> 24, g2, g2 >> 8, g3, g3 >> 8,
+        g4 >> 8, g4, g5 >> 40, g5 >> 32, g5 >> 24, g5 >> 16, g5 >> 8, g5 };
     if (memcmp(iid, expected, sizeof(expected)) != 0)
         fail_msg("%s has other bytes", name);
 }

@@ -6,12 +6,12 @@
 
 #include <ndspi_linux.h>
 
-#define CHECK(condition)                                                      \
-    do {                                                                      \
-        if (!(condition)) {                                                   \
-            fprintf(stderr, "app.c:%d: not so: %s\n", __LINE__, #condition); \
-            return 1;                                                         \
-        }                                                                     \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "app.c:%d: not so: %s\n", __LINE__, #condition);                       \
+            return 1;                                                                              \
+        }                                                                                          \
     } while (0)
 
 static VOID count_device(VOID *context, const ND_LINUX_DEVICE *device)
@@ -21,10 +21,11 @@ static VOID count_device(VOID *context, const ND_LINUX_DEVICE *device)
 
 int main(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+    struct sockaddr_in address = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };
     ULONG size = sizeof(info);
-    OVERLAPPED overlapped = {0};
+    OVERLAPPED overlapped = { 0 };
     IND2Adapter *adapter;
     IND2CompletionQueue *cq;
     HANDLE file;
@@ -32,8 +33,10 @@ int main(void)
 
     CHECK(NdLinuxDescribeDevices(count_device, &used) == ND_SUCCESS && used >= 1);
     CHECK(NdStartup() == S_OK);
-    CHECK(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (VOID **)&adapter) == ND_SUCCESS);
-    CHECK(adapter->lpVtbl->Query(adapter, &info, &size) == ND_SUCCESS && info.MaxCompletionQueueDepth > 0);
+    CHECK(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
+              (VOID **)&adapter) == ND_SUCCESS);
+    CHECK(adapter->lpVtbl->Query(adapter, &info, &size) == ND_SUCCESS &&
+          info.MaxCompletionQueueDepth > 0);
     CHECK(adapter->lpVtbl->CreateOverlappedFile(adapter, &file) == ND_SUCCESS);
     CHECK(adapter->lpVtbl->CreateCompletionQueue(
               adapter, &IID_IND2CompletionQueue, file, 16, 0, 0, (VOID **)&cq) == ND_SUCCESS);

@@ -18,12 +18,15 @@ int _tmain(int argc, TCHAR *argv[])
         return 2;
     if (NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size) != ND_BUFFER_OVERFLOW)
         return 3;
-    SOCKET_ADDRESS_LIST *list = (SOCKET_ADDRESS_LIST *)HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
-    if (NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size) != ND_SUCCESS || list->iAddressCount < 1)
+    SOCKET_ADDRESS_LIST *list =
+        (SOCKET_ADDRESS_LIST *)HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
+    if (NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size) != ND_SUCCESS ||
+        list->iAddressCount < 1)
         return 4;
     IND2Adapter *adapter = NULL;
     const SOCKET_ADDRESS &first = list->Address[0];
-    if (NdOpenAdapter(IID_IND2Adapter, first.lpSockaddr, (SIZE_T)first.iSockaddrLength, (void **)&adapter) != ND_SUCCESS)
+    if (NdOpenAdapter(IID_IND2Adapter, first.lpSockaddr, (SIZE_T)first.iSockaddrLength,
+            (void **)&adapter) != ND_SUCCESS)
         return 5;
     ND2_ADAPTER_INFO info = {};
     info.InfoVersion = ND_VERSION_2;

@@ -39,6 +39,8 @@ if(NDSPI_SANITIZE)
     add_link_options(-fsanitize=${NDSPI_SANITIZE})
     if(NDSPI_SANITIZE MATCHES "undefined")
         add_compile_options(-fno-sanitize-recover=undefined)
+        # A COM object is no C++ object of the class its caller sees: there is no type information to check.
+        add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
     endif()
 endif()
 

@@ -22,15 +22,16 @@
 
 enum { LIBRARIES = 3, V2_A = 0, V2_B = 1, V1 = 2 };
 
-static const char *const addresses[LIBRARIES] = {"10.0.0.1", "10.0.0.2", "10.0.0.9"};
-static const GUID ids[LIBRARIES] = {{0xA, 0, 0, {0}}, {0xB, 0, 0, {0}}, {0xC, 0, 0, {0}}};
+static const char *const addresses[LIBRARIES] = { "10.0.0.1", "10.0.0.2", "10.0.0.9" };
+static const GUID ids[LIBRARIES] = { { 0xA, 0, 0, { 0 } }, { 0xB, 0, 0, { 0 } },
+    { 0xC, 0, 0, { 0 } } };
 
 static struct library {
-    int loads, frees;       /* of the operating system */
-    int objects;            /* alive: providers and adapters */
+    int loads, frees; /* of the operating system */
+    int objects;      /* alive: providers and adapters */
     bool fails_to_load;
     bool no_address;
-    HRESULT list_result;    /* of QueryAddressList, when not ND_SUCCESS */
+    HRESULT list_result; /* of QueryAddressList, when not ND_SUCCESS */
     IND2Provider v2;
     INDProvider v1;
     IClassFactory factory;
@@ -95,7 +96,7 @@ static bool has(struct library *library, const struct sockaddr *address)
     struct in_addr own;
     inet_pton(AF_INET, addresses[library - libraries], &own);
     return !library->no_address && address->sa_family == AF_INET &&
-        ((const struct sockaddr_in *)address)->sin_addr.s_addr == own.s_addr;
+           ((const struct sockaddr_in *)address)->sin_addr.s_addr == own.s_addr;
 }
 
 static HRESULT v2_query(IND2Provider *provider, SOCKET_ADDRESS_LIST *list, ULONG *size)
@@ -106,7 +107,8 @@ static HRESULT v2_query(IND2Provider *provider, SOCKET_ADDRESS_LIST *list, ULONG
     return hr;
 }
 
-static HRESULT v2_resolve(IND2Provider *provider, const struct sockaddr *address, ULONG size, UINT64 *id)
+static HRESULT v2_resolve(
+    IND2Provider *provider, const struct sockaddr *address, ULONG size, UINT64 *id)
 {
     struct library *library = of_object(provider);
     assert_int_equal(size, sizeof(struct sockaddr_in));
@@ -135,10 +137,12 @@ static HRESULT v1_query(INDProvider *provider, SOCKET_ADDRESS_LIST *list, SIZE_T
     return list_one(of_object(provider), list, size);
 }
 
-static HRESULT v1_open(INDProvider *provider, const struct sockaddr *address, SIZE_T size, INDAdapter **adapter)
+static HRESULT v1_open(
+    INDProvider *provider, const struct sockaddr *address, SIZE_T size, INDAdapter **adapter)
 {
     assert_int_equal(size, sizeof(struct sockaddr_in));
-    return has(of_object(provider), address) ? open_one(of_object(provider), (void **)adapter) : ND_INVALID_ADDRESS;
+    return has(of_object(provider), address) ? open_one(of_object(provider), (void **)adapter)
+                                             : ND_INVALID_ADDRESS;
 }
 
 static HRESULT create_instance(IClassFactory *factory, IUnknown *outer, REFIID iid, void **out)
@@ -150,16 +154,17 @@ static HRESULT create_instance(IClassFactory *factory, IUnknown *outer, REFIID i
     return S_OK;
 }
 
-#define UNKNOWN_METHODS(type)                                         \
-    .QueryInterface = (HRESULT(*)(type *, REFIID, void **))query_interface, \
+#define UNKNOWN_METHODS(type)                                                                      \
+    .QueryInterface = (HRESULT(*)(type *, REFIID, void **))query_interface,                        \
     .AddRef = (ULONG(*)(type *))add_ref, .Release = (ULONG(*)(type *))release
 
-static const IND2ProviderVtbl v2_vtbl = {UNKNOWN_METHODS(IND2Provider), .QueryAddressList = v2_query,
-    .ResolveAddress = v2_resolve, .OpenAdapter = v2_open};
-static const INDProviderVtbl v1_vtbl = {
-    UNKNOWN_METHODS(INDProvider), .QueryAddressList = v1_query, .OpenAdapter = v1_open};
-static const IClassFactoryVtbl factory_vtbl = {UNKNOWN_METHODS(IClassFactory), .CreateInstance = create_instance};
-static const IUnknownVtbl adapter_vtbl = {UNKNOWN_METHODS(IUnknown)};
+static const IND2ProviderVtbl v2_vtbl = { UNKNOWN_METHODS(IND2Provider),
+    .QueryAddressList = v2_query, .ResolveAddress = v2_resolve, .OpenAdapter = v2_open };
+static const INDProviderVtbl v1_vtbl = { UNKNOWN_METHODS(INDProvider), .QueryAddressList = v1_query,
+    .OpenAdapter = v1_open };
+static const IClassFactoryVtbl factory_vtbl = { UNKNOWN_METHODS(IClassFactory),
+    .CreateInstance = create_instance };
+static const IUnknownVtbl adapter_vtbl = { UNKNOWN_METHODS(IUnknown) };
 
 static HRESULT get_class_object(int number, REFCLSID clsid, REFIID iid, void **out)
 {
@@ -176,14 +181,14 @@ static HRESULT get_class_object(int number, REFCLSID clsid, REFIID iid, void **o
     return S_OK;
 }
 
-#define EXPORTS(number)                                                        \
-    static HRESULT get_class_object_##number(REFCLSID clsid, REFIID iid, void **out) \
-    {                                                                          \
-        return get_class_object(number, clsid, iid, out);                      \
-    }                                                                          \
-    static HRESULT can_unload_now_##number(void)                               \
-    {                                                                          \
-        return libraries[number].objects > 0 ? S_FALSE : S_OK;                 \
+#define EXPORTS(number)                                                                            \
+    static HRESULT get_class_object_##number(REFCLSID clsid, REFIID iid, void **out)               \
+    {                                                                                              \
+        return get_class_object(number, clsid, iid, out);                                          \
+    }                                                                                              \
+    static HRESULT can_unload_now_##number(void)                                                   \
+    {                                                                                              \
+        return libraries[number].objects > 0 ? S_FALSE : S_OK;                                     \
     }
 EXPORTS(0)
 EXPORTS(1)
@@ -293,12 +298,13 @@ FAKE_MODULE fake_LoadLibraryExW(const WCHAR *path, HANDLE file, DWORD flags)
 
 void *fake_GetProcAddress(FAKE_MODULE module, const char *name)
 {
-    static void *const get[] = {
-        (void *)get_class_object_0, (void *)get_class_object_1, (void *)get_class_object_2};
-    static void *const can[] = {(void *)can_unload_now_0, (void *)can_unload_now_1, (void *)can_unload_now_2};
+    static void *const get[] = { (void *)get_class_object_0, (void *)get_class_object_1,
+        (void *)get_class_object_2 };
+    static void *const can[] = { (void *)can_unload_now_0, (void *)can_unload_now_1,
+        (void *)can_unload_now_2 };
     size_t number = (size_t)((struct library *)module - libraries);
     return strcmp(name, "DllGetClassObject") == 0 ? get[number]
-        : strcmp(name, "DllCanUnloadNow") == 0    ? can[number]
+           : strcmp(name, "DllCanUnloadNow") == 0 ? can[number]
                                                   : NULL;
 }
 
@@ -338,7 +344,7 @@ static void change_catalogue(void)
 
 static FAKE_PROTOCOL_INFO entry_of(int number)
 {
-    FAKE_PROTOCOL_INFO entry = {0};
+    FAKE_PROTOCOL_INFO entry = { 0 };
     entry.dwServiceFlags1 = 0x8E;
     entry.dwProviderFlags = number == V1 ? 0x04 : 0x14;
     entry.ProviderId = ids[number];
@@ -398,7 +404,8 @@ static void assert_addresses(DWORD flags, const char *expected)
     assert_int_equal(NdQueryAddressList(flags, list, &size), ND_SUCCESS);
     for (int i = 0; i < list->iAddressCount; ++i) {
         const struct sockaddr_in *address = (const struct sockaddr_in *)list->Address[i].lpSockaddr;
-        sprintf(text + strlen(text), "%s%s", i ? " " : "", inet_ntop(AF_INET, &address->sin_addr, ip, sizeof(ip)));
+        sprintf(text + strlen(text), "%s%s", i ? " " : "",
+            inet_ntop(AF_INET, &address->sin_addr, ip, sizeof(ip)));
     }
     assert_string_equal(text, expected);
     free(list);
@@ -406,7 +413,7 @@ static void assert_addresses(DWORD flags, const char *expected)
 
 static struct sockaddr_in ip(const char *text)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(4711)};
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(4711) };
     inet_pton(AF_INET, text, &address.sin_addr);
     return address;
 }
@@ -421,21 +428,21 @@ static void test_entry_is_recognised_by_every_field(void **state)
         DWORD value;
         bool provider;
     } rows[] = {
-        {"not reliable", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x8C, false},
-        {"not ordered", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x8A, false},
-        {"a stream", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x86, false},
-        {"no connect data", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x0E, false},
-        {"more services", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0xFF, true},
-        {"not hidden", offsetof(FAKE_PROTOCOL_INFO, dwProviderFlags), 0x10, false},
-        {"not NetworkDirect", offsetof(FAKE_PROTOCOL_INFO, dwProviderFlags), 0x04, false},
-        {"layered", offsetof(FAKE_PROTOCOL_INFO, ProtocolChain.ChainLen), 2, false},
-        {"version 2 as 2", offsetof(FAKE_PROTOCOL_INFO, iVersion), 2, true},
-        {"version 3", offsetof(FAKE_PROTOCOL_INFO, iVersion), 0x30000, false},
-        {"IPv4", offsetof(FAKE_PROTOCOL_INFO, iAddressFamily), AF_INET, true},
-        {"another family", offsetof(FAKE_PROTOCOL_INFO, iAddressFamily), AF_UNIX, false},
-        {"a socket type", offsetof(FAKE_PROTOCOL_INFO, iSocketType), SOCK_STREAM, false},
-        {"a protocol", offsetof(FAKE_PROTOCOL_INFO, iProtocol), 6, false},
-        {"protocols", offsetof(FAKE_PROTOCOL_INFO, iProtocolMaxOffset), 255, false},
+        { "not reliable", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x8C, false },
+        { "not ordered", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x8A, false },
+        { "a stream", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x86, false },
+        { "no connect data", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0x0E, false },
+        { "more services", offsetof(FAKE_PROTOCOL_INFO, dwServiceFlags1), 0xFF, true },
+        { "not hidden", offsetof(FAKE_PROTOCOL_INFO, dwProviderFlags), 0x10, false },
+        { "not NetworkDirect", offsetof(FAKE_PROTOCOL_INFO, dwProviderFlags), 0x04, false },
+        { "layered", offsetof(FAKE_PROTOCOL_INFO, ProtocolChain.ChainLen), 2, false },
+        { "version 2 as 2", offsetof(FAKE_PROTOCOL_INFO, iVersion), 2, true },
+        { "version 3", offsetof(FAKE_PROTOCOL_INFO, iVersion), 0x30000, false },
+        { "IPv4", offsetof(FAKE_PROTOCOL_INFO, iAddressFamily), AF_INET, true },
+        { "another family", offsetof(FAKE_PROTOCOL_INFO, iAddressFamily), AF_UNIX, false },
+        { "a socket type", offsetof(FAKE_PROTOCOL_INFO, iSocketType), SOCK_STREAM, false },
+        { "a protocol", offsetof(FAKE_PROTOCOL_INFO, iProtocol), 6, false },
+        { "protocols", offsetof(FAKE_PROTOCOL_INFO, iProtocolMaxOffset), 255, false },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         FAKE_PROTOCOL_INFO entry = entry_of(V2_A);
@@ -459,7 +466,8 @@ static void test_list_has_version_2_first(void **state)
     catalogue[0] = v1;
     assert_addresses(0, "10.0.0.1 10.0.0.2 10.0.0.9");
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
-    assert_addresses(ND_QUERY_EXCLUDE_NDv2_ADDRESSES | ND_QUERY_EXCLUDE_EMULATOR_ADDRESSES, "10.0.0.9");
+    assert_addresses(
+        ND_QUERY_EXCLUDE_NDv2_ADDRESSES | ND_QUERY_EXCLUDE_EMULATOR_ADDRESSES, "10.0.0.9");
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES | ND_QUERY_EXCLUDE_NDv2_ADDRESSES, "");
 }
 
@@ -498,7 +506,8 @@ static void test_library_stays_while_an_object_lives(void **state)
     (void)state;
     struct sockaddr_in address = ip("10.0.0.2");
     IUnknown *adapter;
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (void **)&adapter),
+    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
+                         (void **)&adapter),
         ND_SUCCESS);
     assert_ptr_equal(adapter, &libraries[V2_B].adapter);
     assert_true(loaded(V2_B));
@@ -516,7 +525,8 @@ static void test_cleanup_keeps_a_library_in_use(void **state)
     (void)state;
     struct sockaddr_in address = ip("10.0.0.1");
     IUnknown *adapter;
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (void **)&adapter),
+    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
+                         (void **)&adapter),
         ND_SUCCESS);
     assert_int_equal(NdCleanup(), S_OK);
     assert_int_equal(winsock, 0);
@@ -536,12 +546,14 @@ static void test_version_1_is_opened_by_its_iid_only(void **state)
     assert_int_equal(NdOpenV1Adapter((struct sockaddr *)&v1, sizeof(v1), &adapter), ND_SUCCESS);
     assert_ptr_equal(adapter, &libraries[V1].adapter);
     libraries[V1].objects--;
-    assert_int_equal(NdOpenV1Adapter((struct sockaddr *)&v2, sizeof(v2), &adapter), ND_INVALID_ADDRESS);
-    assert_null(adapter);
     assert_int_equal(
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&v1, sizeof(v1), &none), ND_INVALID_ADDRESS);
+        NdOpenV1Adapter((struct sockaddr *)&v2, sizeof(v2), &adapter), ND_INVALID_ADDRESS);
+    assert_null(adapter);
+    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&v1, sizeof(v1), &none),
+        ND_INVALID_ADDRESS);
     assert_null(none);
-    assert_int_equal(NdOpenAdapter(&IID_IUnknown, (struct sockaddr *)&v2, sizeof(v2), &none), E_NOINTERFACE);
+    assert_int_equal(
+        NdOpenAdapter(&IID_IUnknown, (struct sockaddr *)&v2, sizeof(v2), &none), E_NOINTERFACE);
     assert_int_equal(NdCheckAddress((struct sockaddr *)&v1, sizeof(v1)), ND_SUCCESS);
     assert_int_equal(NdCheckAddress((struct sockaddr *)&v2, sizeof(v2)), ND_SUCCESS);
 }
@@ -550,16 +562,21 @@ static void test_bad_addresses(void **state)
 {
     (void)state;
     struct sockaddr_in address = ip("10.9.9.9");
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address) - 1), ND_INVALID_PARAMETER_2);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&v6, sizeof(address)), ND_INVALID_PARAMETER_2);
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address) - 1), ND_INVALID_PARAMETER_2);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&v6, sizeof(address)), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, 1), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress(NULL, sizeof(address)), ND_INVALID_PARAMETER_1);
     address.sin_family = AF_UNIX;
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
     assert_int_equal(
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), NULL), E_POINTER);
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), NULL),
+        E_POINTER);
 }
 
 static void test_catalogue_is_read_when_it_changed(void **state)
@@ -603,7 +620,8 @@ static void test_provider_that_left_the_catalogue_stays_until_idle(void **state)
     (void)state;
     struct sockaddr_in address = ip("10.0.0.1");
     IUnknown *adapter;
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (void **)&adapter),
+    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
+                         (void **)&adapter),
         ND_SUCCESS);
     catalogue_size = 0;
     change_catalogue();
@@ -623,11 +641,13 @@ static void test_failing_provider_does_not_hide_the_others(void **state)
     assert_addresses(0, "10.0.0.2");
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_SUCCESS);
     address = ip("10.0.0.1");
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), HRESULT_FROM_WIN32(126));
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), HRESULT_FROM_WIN32(126));
 
     libraries[V2_B].no_address = true;
     SIZE_T size = 0;
-    assert_int_equal(NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size), HRESULT_FROM_WIN32(126));
+    assert_int_equal(
+        NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size), HRESULT_FROM_WIN32(126));
 }
 
 static void test_nothing_works_before_startup(void **state)
@@ -639,13 +659,16 @@ static void test_nothing_works_before_startup(void **state)
     assert_int_equal(NdCleanup(), S_OK);
     NdFlushProviders();
     assert_int_equal(NdQueryAddressList(0, NULL, &size), ND_DEVICE_NOT_READY);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_DEVICE_NOT_READY);
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), &adapter),
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_DEVICE_NOT_READY);
+    assert_int_equal(
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), &adapter),
+        ND_DEVICE_NOT_READY);
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&address, sizeof(address), NULL, &size),
         ND_DEVICE_NOT_READY);
     assert_int_equal(
-        NdResolveAddress((struct sockaddr *)&address, sizeof(address), NULL, &size), ND_DEVICE_NOT_READY);
-    assert_int_equal(
-        NdOpenV1Adapter((struct sockaddr *)&address, sizeof(address), (INDAdapter **)&adapter), ND_DEVICE_NOT_READY);
+        NdOpenV1Adapter((struct sockaddr *)&address, sizeof(address), (INDAdapter **)&adapter),
+        ND_DEVICE_NOT_READY);
     assert_int_equal(reads, 0);
     assert_int_equal(NdStartup(), S_OK);
     assert_int_equal(NdStartup(), S_OK);
@@ -660,7 +683,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_entry_is_recognised_by_every_field, setup, teardown),
         cmocka_unit_test_setup_teardown(test_list_has_version_2_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_list_needs_no_more_than_it_says, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_idle_library_is_unloaded_after_each_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_idle_library_is_unloaded_after_each_call, setup, teardown),
         cmocka_unit_test_setup_teardown(test_library_stays_while_an_object_lives, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cleanup_keeps_a_library_in_use, setup, teardown),
         cmocka_unit_test_setup_teardown(test_version_1_is_opened_by_its_iid_only, setup, teardown),
@@ -671,7 +695,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_catalogue_may_grow_while_it_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_provider_that_left_the_catalogue_stays_until_idle, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failing_provider_does_not_hide_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_failing_provider_does_not_hide_the_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_works_before_startup, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,14 +16,14 @@
 
 static struct sockaddr_in v4(const char *text)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(4711)};
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(4711) };
     assert_int_equal(inet_pton(AF_INET, text, &address.sin_addr), 1);
     return address;
 }
 
 static struct sockaddr_in6 v6(const char *text)
 {
-    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(4711)};
+    struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons(4711) };
     assert_int_equal(inet_pton(AF_INET6, text, &address.sin6_addr), 1);
     return address;
 }
@@ -49,14 +49,17 @@ static void test_nothing_works_before_startup(void **state)
     assert_int_equal(NdCleanup(), ND_DEVICE_NOT_READY);
     NdFlushProviders();
     assert_int_equal(NdQueryAddressList(0, NULL, &size), ND_DEVICE_NOT_READY);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_DEVICE_NOT_READY);
     assert_int_equal(
-        NdResolveAddress((struct sockaddr *)&address, sizeof(address), NULL, &size), ND_DEVICE_NOT_READY);
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), &adapter),
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_DEVICE_NOT_READY);
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&address, sizeof(address), NULL, &size),
+        ND_DEVICE_NOT_READY);
+    assert_int_equal(
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), &adapter),
         ND_DEVICE_NOT_READY);
     assert_null(adapter);
     assert_int_equal(
-        NdOpenV1Adapter((struct sockaddr *)&address, sizeof(address), (INDAdapter **)&adapter), ND_DEVICE_NOT_READY);
+        NdOpenV1Adapter((struct sockaddr *)&address, sizeof(address), (INDAdapter **)&adapter),
+        ND_DEVICE_NOT_READY);
 }
 
 static void test_startup_is_counted(void **state)
@@ -92,12 +95,13 @@ static void test_list_has_loopback(void **state)
         const struct sockaddr *address = list->Address[i].lpSockaddr;
         size_t length = address->sa_family == AF_INET ? 16 : 28;
         assert_int_equal(list->Address[i].iSockaddrLength, length);
-        assert_true((char *)address >= (char *)list && (char *)address + length <= (char *)list + size);
+        assert_true(
+            (char *)address >= (char *)list && (char *)address + length <= (char *)list + size);
         assert_int_equal(((const struct sockaddr_in *)address)->sin_port, 0);
         expected += 16 + length;
-        found = found ||
-            (address->sa_family == AF_INET &&
-                ((const struct sockaddr_in *)address)->sin_addr.s_addr == loopback.sin_addr.s_addr);
+        found = found || (address->sa_family == AF_INET &&
+                             ((const struct sockaddr_in *)address)->sin_addr.s_addr ==
+                                 loopback.sin_addr.s_addr);
     }
     assert_int_equal(size, expected);
     assert_true(found);
@@ -110,7 +114,8 @@ static void test_list_without_version_2_is_empty(void **state)
     char buffer[64];
     SIZE_T size = sizeof(buffer);
     assert_int_equal(
-        NdQueryAddressList(ND_QUERY_EXCLUDE_NDv2_ADDRESSES, (SOCKET_ADDRESS_LIST *)buffer, &size), ND_SUCCESS);
+        NdQueryAddressList(ND_QUERY_EXCLUDE_NDv2_ADDRESSES, (SOCKET_ADDRESS_LIST *)buffer, &size),
+        ND_SUCCESS);
     assert_int_equal(size, 0);
     assert_int_equal(NdQueryAddressList(0, NULL, NULL), ND_INVALID_PARAMETER_3);
     assert_int_equal(NdQueryAddressList(8, NULL, &size), ND_INVALID_PARAMETER_1);
@@ -122,17 +127,23 @@ static void test_check_address(void **state)
     struct sockaddr_in address = v4("127.0.0.1");
     struct sockaddr_in6 loopback6 = v6("::1");
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_SUCCESS);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address) + 100), ND_SUCCESS);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address) - 1), ND_INVALID_PARAMETER_2);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address) + 100), ND_SUCCESS);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address) - 1), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress((struct sockaddr *)&address, 0), ND_INVALID_PARAMETER_2);
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&loopback6, sizeof(address)), ND_INVALID_PARAMETER_2);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&loopback6, sizeof(address)), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress(NULL, sizeof(address)), ND_INVALID_PARAMETER_1);
     address = v4("203.0.113.77"); /* for documentation: nobody's */
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
     address.sin_family = AF_UNIX;
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
     address.sin_family = 23; /* AF_INET6 of Windows */
-    assert_int_equal(NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
 }
 
 static void test_resolve_address(void **state)
@@ -141,8 +152,9 @@ static void test_resolve_address(void **state)
     struct sockaddr_in remote = v4("127.0.0.1"), local;
     struct sockaddr_in6 local6;
     SIZE_T size = sizeof(local);
-    assert_int_equal(
-        NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), (struct sockaddr *)&local, &size), ND_SUCCESS);
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote),
+                         (struct sockaddr *)&local, &size),
+        ND_SUCCESS);
     assert_int_equal(size, 16);
     assert_int_equal(local.sin_family, AF_INET);
     assert_int_equal(local.sin_port, 0);
@@ -150,26 +162,32 @@ static void test_resolve_address(void **state)
 
     size = 15;
     memset(&local, 0xAA, sizeof(local));
-    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), (struct sockaddr *)&local, &size),
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote),
+                         (struct sockaddr *)&local, &size),
         ND_BUFFER_OVERFLOW);
     assert_int_equal(size, 16);
     assert_int_equal(local.sin_family, 0xAAAA);
     size = 0;
-    assert_int_equal(
-        NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), NULL, &size), ND_BUFFER_OVERFLOW);
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), NULL, &size),
+        ND_BUFFER_OVERFLOW);
     assert_int_equal(size, 16);
-    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), (struct sockaddr *)&local, NULL),
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote),
+                         (struct sockaddr *)&local, NULL),
         ND_INVALID_PARAMETER_4);
 
     size = sizeof(local6);
     remote = v4("0.0.0.0");
-    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), (struct sockaddr *)&local6, &size),
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote),
+                         (struct sockaddr *)&local6, &size),
         ND_INVALID_ADDRESS);
-    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote) - 1, (struct sockaddr *)&local6, &size),
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote) - 1,
+                         (struct sockaddr *)&local6, &size),
         ND_INVALID_ADDRESS);
-    assert_int_equal(NdResolveAddress(NULL, 0, (struct sockaddr *)&local6, &size), ND_INVALID_ADDRESS);
+    assert_int_equal(
+        NdResolveAddress(NULL, 0, (struct sockaddr *)&local6, &size), ND_INVALID_ADDRESS);
     remote.sin_family = AF_UNIX;
-    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote), (struct sockaddr *)&local6, &size),
+    assert_int_equal(NdResolveAddress((struct sockaddr *)&remote, sizeof(remote),
+                         (struct sockaddr *)&local6, &size),
         ND_INVALID_ADDRESS);
 }
 
@@ -179,20 +197,24 @@ static void test_open_adapter(void **state)
     struct sockaddr_in address = v4("127.0.0.1"), foreign = v4("203.0.113.77");
     IND2Adapter *adapter;
     void *none = &none;
-    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (void **)&adapter),
+    assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
+                         (void **)&adapter),
         ND_SUCCESS);
     assert_int_equal(adapter->lpVtbl->Release(adapter), 0);
     assert_int_equal(
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&foreign, sizeof(foreign), &none), ND_INVALID_ADDRESS);
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&foreign, sizeof(foreign), &none),
+        ND_INVALID_ADDRESS);
     assert_null(none);
     none = &none;
     assert_int_equal(
-        NdOpenAdapter(&IID_IND2QueuePair, (struct sockaddr *)&address, sizeof(address), &none), E_NOINTERFACE);
+        NdOpenAdapter(&IID_IND2QueuePair, (struct sockaddr *)&address, sizeof(address), &none),
+        E_NOINTERFACE);
     assert_null(none);
     assert_int_equal(
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), NULL), E_POINTER);
-    assert_int_equal(
-        NdOpenAdapter(NULL, (struct sockaddr *)&address, sizeof(address), &none), ND_INVALID_PARAMETER_1);
+        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), NULL),
+        E_POINTER);
+    assert_int_equal(NdOpenAdapter(NULL, (struct sockaddr *)&address, sizeof(address), &none),
+        ND_INVALID_PARAMETER_1);
 }
 
 static VOID count_devices(VOID *context, const ND_LINUX_DEVICE *device)
