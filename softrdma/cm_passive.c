@@ -85,6 +85,19 @@ static void receive_request_locked(struct srd_id *id)
     id->state = SRD_ID_REQUEST;
 }
 
+/* An id the program never sees holds its connection no longer (which holds the id). */
+static void forget_conn(struct srd_id *id)
+{
+    struct srd_conn *conn;
+
+    lock_acquire(&id->lock);
+    conn = id->conn;
+    id->conn = NULL;
+    lock_release(&id->lock);
+    if (conn)
+        srd_conn_unref(conn);
+}
+
 void srd_passive_tell(struct srd_id *id)
 {
     struct srd_id *listener;
@@ -127,6 +140,8 @@ void srd_passive_tell(struct srd_id *id)
             srd_passive_refuse_locked(id, NULL, 0);
         lock_release(&id->lock);
     }
+    if (refused || !request)
+        forget_conn(id);
     if (listed)
         srd_id_unref(id);
     srd_id_unref(listener);

@@ -155,7 +155,9 @@ static unsigned send_all(struct srd_conn *conn)
                 srd_conn_shut(conn);
             break;
         }
-        sent = sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = count == 1
+                   ? send(conn->source.fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
+                   : sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0) {
             int error = errno;
             wants |= srd_stream_tx_done(conn->qp, 0, now_ms);

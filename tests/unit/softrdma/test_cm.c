@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: MIT */
+/* The connection manager: addresses, options, channels, and peers made of raw sockets. */
+#include "pair.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Revision 2 with the enhanced word: peer-to-peer, RTR by Write or Read, read depths 4 and 4. */
+static const uint8_t request_2[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F',
+    'r', 'a', 'm', 'e', 0x10, 2, 0, 4, 0x80, 4, 0xC0, 4 };
+static const uint8_t request_1[20] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F',
+    'r', 'a', 'm', 'e', 0, 1, 0, 0 };
+/* The accepting answer to a revision 2 request; RTR by Write, read depths 4 and 4. */
+static const uint8_t reply_2[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F',
+    'r', 'a', 'm', 'e', 0x10, 2, 0, 4, 0x80, 4, 0x80, 4 };
+static const uint8_t reply_1[20] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F',
+    'r', 'a', 'm', 'e', 0, 1, 0, 0 };
+
+static struct rdma_cm_id *new_id(struct end *end)
+{
+    struct rdma_cm_id *id;
+
+    assert_int_equal(srd_create_id(end->events, &id, end, RDMA_PS_TCP), 0);
+    return id;
+}
+
+static int bind_to(struct rdma_cm_id *id, const char *host, uint16_t port)
+{
+    struct sockaddr_storage address;
+
+    test_address(host, port, &address);
+    errno = 0;
+    return srd_bind_addr(id, (struct sockaddr *)&address);
+}
+
+static void ports_are_taken_once(void **state)
+{
+    struct rdma_cm_id *first, *second, *third;
+    struct end end;
+    uint16_t port;
+    int on = 1;
+
+    (void)state;
+    end_open(&end);
+    first = new_id(&end);
+    assert_int_equal(bind_to(first, "127.0.0.1", 0), 0);
+    port = ntohs(srd_get_src_port(first));
+    assert_int_not_equal(port, 0);
+    assert_ptr_equal(first->verbs->device, end.context->device);
+    assert_int_equal(first->port_num, 1);
+    second = new_id(&end);
+    assert_int_equal(bind_to(second, "127.0.0.1", port), -1); /* bound */
+    assert_int_equal(errno, EADDRINUSE);
+    assert_int_equal(srd_listen(first, 0), 0);
+    assert_int_equal(bind_to(second, "127.0.0.1", port), -1); /* listening */
+    assert_int_equal(errno, EADDRINUSE);
+    assert_int_equal(
+        srd_set_option(second, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
+    assert_int_equal(bind_to(second, "127.0.0.1", port), -1);
+    assert_int_equal(errno, EADDRINUSE);
+    assert_int_equal(bind_to(second, "127.0.0.1", 0), 0);
+    assert_int_equal(bind_to(second, "127.0.0.1", 0), -1); /* an id is bound once */
+    assert_int_equal(errno, EINVAL);
+    /* Several may share a port when all of them ask for it. */
+    third = new_id(&end);
+    assert_int_equal(
+        srd_set_option(third, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
+    assert_int_equal(bind_to(third, "127.0.0.1", ntohs(srd_get_src_port(second))), 0);
+    assert_int_equal(srd_destroy_id(first), 0);
+    assert_int_equal(srd_destroy_id(second), 0);
+    assert_int_equal(srd_destroy_id(third), 0);
+    first = new_id(&end);
+    assert_int_equal(bind_to(first, "127.0.0.1", port), 0); /* free again */
+    assert_int_equal(srd_destroy_id(first), 0);
+    end_close(&end);
+}
+
+static void a_port_can_be_listened_on_again_at_once(void **state)
+{
+    struct pair pair;
+    struct rdma_cm_id *again;
+    uint16_t port;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    port = ntohs(srd_get_src_port(pair.listener));
+    assert_int_equal(srd_disconnect(pair.passive.id), 0); /* this side keeps TIME_WAIT */
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(srd_destroy_id(pair.listener), 0);
+    pair.listener = NULL;
+    again = new_id(&pair.passive);
+    assert_int_equal(bind_to(again, "127.0.0.1", port), 0);
+    assert_int_equal(srd_listen(again, 0), 0);
+    assert_int_equal(srd_destroy_id(again), 0);
+    pair_close(&pair);
+}
+
+static void wrong_addresses_are_refused(void **state)
+{
+    struct sockaddr_storage address;
+    struct sockaddr odd = { .sa_family = AF_UNIX };
+    struct rdma_cm_id *id;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    assert_int_equal(srd_create_id(end.events, &id, NULL, RDMA_PS_UDP), -1);
+    assert_int_equal(errno, EPROTONOSUPPORT);
+    id = new_id(&end);
+    assert_int_equal(bind_to(id, "192.0.2.1", 0), -1);
+    assert_int_equal(errno, EADDRNOTAVAIL);
+    assert_int_equal(srd_bind_addr(id, &odd), -1);
+    assert_int_equal(errno, EAFNOSUPPORT);
+    assert_int_equal(srd_bind_addr(id, NULL), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(srd_resolve_route(id, 100), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(bind_to(id, "127.0.0.1", 0), 0);
+    test_address("::1", 1, &address);
+    assert_int_equal(
+        srd_resolve_addr(id, NULL, (struct sockaddr *)&address, 100), -1); /* other family */
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(srd_destroy_id(id), 0);
+    end_close(&end);
+}
+
+static void the_wildcard_as_destination_is_this_host(void **state)
+{
+    struct sockaddr_storage address;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    test_address("0.0.0.0", 4791, &address);
+    end_resolve(&end, &address);
+    assert_int_equal(end.id->route.addr.dst_sin.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+    assert_int_equal(srd_get_dst_port(end.id), htons(4791));
+    assert_int_not_equal(srd_get_src_port(end.id), 0);
+    end_close(&end);
+}
+
+static void a_dual_stack_listener_shows_ipv4_peers_as_such(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "::");
+    assert_null(pair.listener->verbs);
+    test_address("127.0.0.1", ntohs(srd_get_src_port(pair.listener)), &pair.address);
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    param.qp_num = pair.active.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_int_equal(event->id->route.addr.src_addr.sa_family, AF_INET);
+    assert_int_equal(event->id->route.addr.dst_addr.sa_family, AF_INET);
+    assert_ptr_equal(event->id->verbs->device, pair.passive.context->device);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+}
+
+static void requests_beyond_the_backlog_are_rejected(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    struct sockaddr_storage address;
+    struct pollfd fd;
+    struct end second;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    assert_int_equal(srd_destroy_id(pair.listener), 0);
+    pair.listener = new_id(&pair.passive);
+    assert_int_equal(bind_to(pair.listener, "127.0.0.1", 0), 0);
+    assert_int_equal(srd_listen(pair.listener, 1), 0);
+    test_address("127.0.0.1", ntohs(srd_get_src_port(pair.listener)), &address);
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &address);
+    param.qp_num = pair.active.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    fd = (struct pollfd){ .fd = pair.passive.events->fd, .events = POLLIN };
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* one is queued */
+    end_open(&second);
+    end_make_qp(&second);
+    end_resolve(&second, &address);
+    param.qp_num = second.qp->qp_num;
+    assert_int_equal(srd_connect(second.id, &param), 0);
+    assert_int_equal(test_event_done(second.events, RDMA_CM_EVENT_REJECTED), 28);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    end_close(&second);
+    pair_close(&pair);
+}
+
+static void migration_takes_queued_events_along(void **state)
+{
+    struct rdma_event_channel *other = srd_create_event_channel();
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    struct pollfd fd = { .events = POLLIN };
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    end_resolve(&pair.active, &pair.address);
+    param.qp_num = pair.active.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    fd.fd = pair.passive.events->fd;
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1);
+    assert_int_equal(srd_migrate_id(pair.listener, other), 0);
+    assert_int_equal(poll(&fd, 1, 0), 0);
+    event = test_event(other, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_ptr_equal(event->id->channel, other);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+    srd_destroy_event_channel(other);
+}
+
+static void a_queue_pair_on_the_id_is_moved_by_itself(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 2,
+        .initiator_depth = 2,
+        .private_data = "hello",
+        .private_data_len = 5 };
+    struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
+        .cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 } };
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *passive;
+    struct ibv_qp_init_attr copy = init;
+    struct ibv_qp_attr attr;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_resolve(&pair.active, &pair.address);
+    assert_int_equal(srd_create_id_qp(pair.active.id, NULL, &copy), 0);
+    assert_non_null(pair.active.id->qp);
+    assert_non_null(pair.active.id->send_cq);
+    assert_int_equal(srd_connect(pair.active.id, &param), 0);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    passive = event->id;
+    assert_int_equal(event->param.conn.private_data_len, 5);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    copy = init;
+    assert_int_equal(srd_create_id_qp(passive, pair.passive.pd, &copy), 0);
+    assert_int_equal(srd_accept(passive, &param), 0);
+    event = test_event(pair.active.events, RDMA_CM_EVENT_ESTABLISHED);
+    assert_int_equal(event->param.conn.private_data_len, 5);
+    assert_memory_equal(event->param.conn.private_data, "hello", 5);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_ESTABLISHED), 0);
+    assert_int_equal(srd_query_qp(passive->qp, &attr, IBV_QP_STATE, &copy), 0);
+    assert_int_equal(attr.qp_state, IBV_QPS_RTS);
+    assert_int_equal(srd_disconnect(passive), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    srd_destroy_id_qp(pair.active.id);
+    srd_destroy_id_qp(passive);
+    assert_int_equal(srd_destroy_id(passive), 0);
+    pair_close(&pair);
+}
+
+/* ---- raw peers ---- */
+
+static int raw_connect(const struct sockaddr_storage *address)
+{
+    int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
+    return fd;
+}
+
+/* Octets until count are there or the stream ends; fails after timeout_ms. */
+static size_t raw_read(int fd, uint8_t *buffer, size_t count, int timeout_ms)
+{
+    size_t got = 0;
+
+    while (got < count) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        ssize_t n;
+        assert_int_equal(poll(&p, 1, timeout_ms), 1);
+        n = read(fd, buffer + got, count - got);
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    return got;
+}
+
+static void a_revision_1_request_is_answered_in_kind(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct rdma_cm_event *event;
+    uint8_t reply[64];
+    struct pair pair;
+    int fd;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.passive);
+    fd = raw_connect(&pair.address);
+    /* One octet at a time. */
+    for (size_t i = 0; i < sizeof(request_1); i++)
+        assert_int_equal(send(fd, request_1 + i, 1, MSG_NOSIGNAL), 1);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    pair.passive.id = event->id;
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    end_to_rts(&pair.passive);
+    param.qp_num = pair.passive.qp->qp_num;
+    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
+    assert_int_equal(raw_read(fd, reply, 20, DEADLINE_MS), 20);
+    assert_memory_equal(reply, reply_1, 20);
+    close(fd);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_REJECTED), 28);
+    pair_close(&pair);
+}
+
+static void closed_without_an_answer(const void *octets, size_t count, int timeout_ms)
+{
+    struct pair pair;
+    uint8_t answer[64];
+    struct pollfd fd;
+    int peer;
+
+    pair_listen(&pair, "127.0.0.1");
+    peer = raw_connect(&pair.address);
+    if (count)
+        assert_int_equal(send(peer, octets, count, MSG_NOSIGNAL), (int)count);
+    assert_int_equal(raw_read(peer, answer, sizeof(answer), timeout_ms), 0);
+    fd = (struct pollfd){ .fd = pair.passive.events->fd, .events = POLLIN };
+    assert_int_equal(poll(&fd, 1, 0), 0); /* the program hears nothing */
+    close(peer);
+    pair_close(&pair);
+}
+
+static void what_is_not_mpa_is_closed(void **state)
+{
+    (void)state;
+    closed_without_an_answer("GET / HTTP/1.0\r\n\r\n  ", 20, DEADLINE_MS);
+    closed_without_an_answer(reply_2, sizeof(reply_2), DEADLINE_MS); /* a responder at both ends */
+}
+
+static void a_peer_that_stays_silent_is_closed_after_5_seconds(void **state)
+{
+    uint64_t start_ms = test_now_ms();
+
+    (void)state;
+    closed_without_an_answer(NULL, 0, DEADLINE_MS);
+    assert_true(test_now_ms() - start_ms >= 4900);
+}
+
+static void a_peer_that_wants_markers_is_rejected(void **state)
+{
+    uint8_t wants_markers[24], reply[64];
+    struct pair pair;
+    int fd;
+
+    (void)state;
+    memcpy(wants_markers, request_2, sizeof(wants_markers));
+    wants_markers[16] |= 0x80;
+    pair_listen(&pair, "127.0.0.1");
+    fd = raw_connect(&pair.address);
+    assert_int_equal(send(fd, wants_markers, 24, MSG_NOSIGNAL), 24);
+    assert_true(raw_read(fd, reply, 64, DEADLINE_MS) >= 20);
+    assert_int_equal(reply[16] & 0x20, 0x20); /* rejected */
+    assert_int_equal(reply[16] & 0x80, 0);    /* and no markers asked for */
+    close(fd);
+    pair_close(&pair);
+}
+
+static void half_open_connections_are_bounded(void **state)
+{
+    enum { COUNT = 140, KEPT = 128 };
+    int fd[COUNT];
+    uint8_t octet;
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    for (int i = 0; i < COUNT; i++)
+        fd[i] = raw_connect(&pair.address);
+    for (int i = 0; i < COUNT - KEPT; i++) /* the oldest go */
+        assert_int_equal(raw_read(fd[i], &octet, 1, DEADLINE_MS), 0);
+    assert_int_equal(send(fd[COUNT - 1], request_2, 24, MSG_NOSIGNAL), 24);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_int_equal(srd_destroy_id(event->id), 0);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    pair_close(&pair);
+    for (int i = 0; i < COUNT; i++)
+        close(fd[i]);
+}
+
+static int raw_listen(struct sockaddr_storage *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t octets = sizeof(*address);
+
+    test_address("127.0.0.1", 0, address);
+    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &octets), 0);
+    return fd;
+}
+
+static int raw_accept(int listener)
+{
+    struct pollfd p = { .fd = listener, .events = POLLIN };
+    int fd;
+
+    assert_int_equal(poll(&p, 1, DEADLINE_MS), 1);
+    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void start_connect(struct end *end, struct sockaddr_storage *address)
+{
+    struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
+
+    end_open(end);
+    end_make_qp(end);
+    end_resolve(end, address);
+    param.qp_num = end->qp->qp_num;
+    assert_int_equal(srd_connect(end->id, &param), 0);
+}
+
+static void an_old_peer_is_tried_again_with_revision_1(void **state)
+{
+    struct sockaddr_storage address;
+    uint8_t frame[64];
+    struct end end;
+    int listener, fd;
+
+    (void)state;
+    listener = raw_listen(&address);
+    start_connect(&end, &address);
+    fd = raw_accept(listener);
+    assert_int_equal(raw_read(fd, frame, 24, DEADLINE_MS), 24);
+    assert_memory_equal(frame, request_2, 16);
+    assert_int_equal(frame[17], 2);
+    assert_int_equal(frame[16] & 0x80, 0); /* never asks for markers */
+    close(fd);                             /* knows nothing of revision 2 */
+    fd = raw_accept(listener);
+    assert_int_equal(raw_read(fd, frame, 20, DEADLINE_MS), 20);
+    assert_int_equal(frame[16] & 0x10, 0);
+    assert_int_equal(frame[17], 1);
+    assert_int_equal(send(fd, reply_1, sizeof(reply_1), MSG_NOSIGNAL), (int)sizeof(reply_1));
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    close(fd);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_REJECTED), 28);
+    close(listener);
+    end_close(&end);
+}
+
+static void a_peer_that_closes_twice_has_rejected(void **state)
+{
+    struct sockaddr_storage address;
+    struct end end;
+    int listener;
+
+    (void)state;
+    listener = raw_listen(&address);
+    start_connect(&end, &address);
+    close(raw_accept(listener));
+    close(raw_accept(listener));
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_REJECTED), -ECONNRESET);
+    close(listener);
+    end_close(&end);
+}
+
+static void a_peer_that_does_not_close_is_left_after_2_seconds(void **state)
+{
+    struct sockaddr_storage address;
+    uint8_t frame[64];
+    uint64_t start_ms;
+    struct ibv_wc wc;
+    struct end end;
+    int listener, fd;
+
+    (void)state;
+    listener = raw_listen(&address);
+    start_connect(&end, &address);
+    fd = raw_accept(listener);
+    assert_int_equal(raw_read(fd, frame, 24, DEADLINE_MS), 24);
+    assert_int_equal(send(fd, reply_2, sizeof(reply_2), MSG_NOSIGNAL), (int)sizeof(reply_2));
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    end_to_rts(&end);
+    assert_int_equal(srd_establish(end.id), 0);
+    assert_int_equal(raw_read(fd, frame, 20, DEADLINE_MS), 20); /* the RTR: a zero-length Write */
+    assert_int_equal(frame[0], 0);
+    assert_int_equal(frame[1], 14);
+    assert_int_equal(frame[3] & 0x0F, 0);
+    end_recv(&end, 1, 0, 8);
+    start_ms = test_now_ms();
+    assert_int_equal(srd_disconnect(end.id), 0);
+    assert_int_equal(ibv_poll_cq(end.cq, 1, &wc), 1); /* flushed at once all the same */
+    assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_DISCONNECTED), -ETIMEDOUT);
+    assert_true(test_now_ms() - start_ms >= 1900);
+    close(fd);
+    close(listener);
+    end_close(&end);
+}
+
+static void two_connections_on_one_queue_both_move(void **state)
+{
+    struct pair pair[2];
+    struct ibv_cq *shared, *own;
+    struct ibv_wc wc[8];
+
+    (void)state;
+    /* The second pair's passive queue pair completes into the queue of the first pair's active one. */
+    pair_connect(&pair[0], "127.0.0.1");
+    shared = pair[0].active.cq;
+    pair_listen(&pair[1], "127.0.0.1");
+    own = pair[1].active.cq;
+    pair[1].active.cq = shared;
+    end_make_qp(&pair[1].active);
+    end_make_qp(&pair[1].passive);
+    end_resolve(&pair[1].active, &pair[1].address);
+    {
+        struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
+        struct rdma_cm_event *event;
+        param.qp_num = pair[1].active.qp->qp_num;
+        assert_int_equal(srd_connect(pair[1].active.id, &param), 0);
+        event = test_event(pair[1].passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+        pair[1].passive.id = event->id;
+        assert_int_equal(srd_ack_cm_event(event), 0);
+        end_to_rts(&pair[1].passive);
+        param.qp_num = pair[1].passive.qp->qp_num;
+        assert_int_equal(srd_accept(pair[1].passive.id, &param), 0);
+        assert_int_equal(test_event_done(pair[1].active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+        end_to_rts(&pair[1].active);
+        assert_int_equal(srd_establish(pair[1].active.id), 0);
+        assert_int_equal(test_event_done(pair[1].passive.events, RDMA_CM_EVENT_ESTABLISHED), 0);
+    }
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 2; i++) {
+            end_recv(&pair[i].active, (uint64_t)i, 0, 64);
+            end_post(&pair[i].passive, IBV_WR_SEND, 9, 0, 8, NULL, 0, 0);
+        }
+        test_poll(shared, 2, wc);
+        assert_int_equal(wc[0].wr_id + wc[1].wr_id, 1);
+        for (int i = 0; i < 2; i++) {
+            test_poll(pair[i].passive.cq, 1, wc);
+            assert_int_equal(wc[0].status, IBV_WC_SUCCESS);
+        }
+    }
+    assert_int_equal(srd_destroy_qp(pair[1].active.qp), 0);
+    pair[1].active.qp = NULL;
+    pair[1].active.cq = own;
+    pair_close(&pair[1]);
+    pair_close(&pair[0]);
+}
+
+static int child_of_a_fork(struct pair *pair)
+{
+    struct rdma_cm_event *event;
+    struct pair fresh;
+    struct ibv_wc wc;
+
+    /* What came from the parent fails ... */
+    if (ibv_poll_cq(pair->active.cq, 1, &wc) >= 0)
+        return 1;
+    if (srd_get_cm_event(pair->active.events, &event) != -1 || errno != EIO)
+        return 2;
+    if (srd_alloc_pd(pair->active.context) || errno != EIO)
+        return 3;
+    if (srd_disconnect(pair->active.id) != -1 || errno != EIO)
+        return 4;
+    /* ... and the device can be used anew. */
+    pair_connect(&fresh, "127.0.0.1");
+    end_recv(&fresh.passive, 1, 0, 64);
+    end_post(&fresh.active, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
+    test_poll(fresh.passive.cq, 1, &wc);
+    return wc.status == IBV_WC_SUCCESS ? 0 : 5;
+}
+
+static void a_fork_leaves_the_parent_alone(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc;
+    int status;
+    pid_t child;
+
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* ThreadSanitizer does not follow a fork of a process with threads */
+#endif
+    pair_connect(&pair, "127.0.0.1");
+    child = fork();
+    if (!child)
+        _exit(child_of_a_fork(&pair));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    end_recv(&pair.passive, 1, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ports_are_taken_once),
+        cmocka_unit_test(a_port_can_be_listened_on_again_at_once),
+        cmocka_unit_test(wrong_addresses_are_refused),
+        cmocka_unit_test(the_wildcard_as_destination_is_this_host),
+        cmocka_unit_test(a_dual_stack_listener_shows_ipv4_peers_as_such),
+        cmocka_unit_test(requests_beyond_the_backlog_are_rejected),
+        cmocka_unit_test(migration_takes_queued_events_along),
+        cmocka_unit_test(a_queue_pair_on_the_id_is_moved_by_itself),
+        cmocka_unit_test(a_revision_1_request_is_answered_in_kind),
+        cmocka_unit_test(what_is_not_mpa_is_closed),
+        cmocka_unit_test(a_peer_that_stays_silent_is_closed_after_5_seconds),
+        cmocka_unit_test(a_peer_that_wants_markers_is_rejected),
+        cmocka_unit_test(half_open_connections_are_bounded),
+        cmocka_unit_test(an_old_peer_is_tried_again_with_revision_1),
+        cmocka_unit_test(a_peer_that_closes_twice_has_rejected),
+        cmocka_unit_test(a_peer_that_does_not_close_is_left_after_2_seconds),
+        cmocka_unit_test(two_connections_on_one_queue_both_move),
+        cmocka_unit_test(a_fork_leaves_the_parent_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
