@@ -244,6 +244,9 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
     (void)conn_param;
     if (fake.removed)
         return fake_fail(EIO);
+    fake_lock();
+    fake.connects++;
+    fake_unlock();
     if (!fake.no_answer)
         fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL);
     return 0;
@@ -289,7 +292,8 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 
 int rdma_disconnect(struct rdma_cm_id *id)
 {
-    fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+    if (!fake.no_answer)
+        fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
     return 0;
 }
 
@@ -391,4 +395,14 @@ void fake_set_answer(bool answer)
     fake_lock();
     fake.no_answer = !answer;
     fake_unlock();
+}
+
+unsigned fake_connects(void)
+{
+    unsigned connects;
+
+    fake_lock();
+    connects = fake.connects;
+    fake_unlock();
+    return connects;
 }

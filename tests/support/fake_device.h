@@ -59,8 +59,10 @@ void fake_raise_removal(void);
 void fake_raise_cm(enum rdma_cm_event_type event, int status);
 /* A connection request for the first id that listens. False when none does. */
 bool fake_request(void);
-/* Whether rdma_connect is answered (default) or left without an answer. */
+/* Whether rdma_connect, rdma_accept and rdma_disconnect are answered (default) or left without an answer. */
 void fake_set_answer(bool answer);
+/* How often rdma_connect has been called. */
+unsigned fake_connects(void);
 
 /* Objects of verbs and of the connection manager that live: 0 after everything was released. */
 unsigned fake_live(void);

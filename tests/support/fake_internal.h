@@ -11,6 +11,7 @@ struct fake_state {
     enum fake_mode mode;
     _Atomic bool removed;
     bool no_answer;
+    unsigned connects; /* calls of rdma_connect */
     unsigned live;
     unsigned async_unacked;
     struct ibv_context *context; /* the one opened last, while open */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a kernel's connection manager may say at each step, and what the client hears: over a device without a network
+ * whose events the test raises itself. Destroying ids is deferred here, as for every kernel device.
+ */
+#include "tests/support/fake_device.h"
+#include "tests/unit/ndspi/connection.h"
+
+#include "util/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
+
+#define IO_TIMEOUT ((HRESULT)0xC00000B5)
+#define NO_NETWORK ((HRESULT)0xC000023C)
+#define NO_HOST    ((HRESULT)0xC000023D)
+#define REMOVED    ((HRESULT)0xC00002B6)
+
+static int set_up(void **state)
+{
+    fake_reset();
+    fake_set_answer(false);
+    return pair_set_up(state);
+}
+
+/* Ids of ended connections go later, on a thread of the library's. */
+static int tear_down(void **state)
+{
+    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
+    int failed;
+
+    fake_reset();
+    failed = pair_tear_down(state);
+    while (fake_live() && clock_now_ms() < deadline_ms)
+        Sleep(1);
+    return failed || fake_live();
+}
+
+/* A Connect whose request is out and has no answer yet. Asking for its result moves it. */
+static void connecting(struct pair *pair)
+{
+    struct side *side = &pair->active;
+    unsigned before = fake_connects();
+
+    assert_int_equal(connect_begin(pair), PENDING);
+    while (fake_connects() == before)
+        assert_int_equal(
+            CALL(side->connector, GetOverlappedResult, &side->requests[0].overlapped, FALSE),
+            PENDING);
+}
+
+static HRESULT connect_meets(struct pair *pair, enum rdma_cm_event_type event, int status)
+{
+    connecting(pair);
+    fake_raise_cm(event, status);
+    return ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped);
+}
+
+static void test_connect_failures_have_their_codes_and_may_be_retried(void **state)
+{
+    static const struct {
+        enum rdma_cm_event_type event;
+        int status;
+        HRESULT ends;
+    } rows[] = {
+        { RDMA_CM_EVENT_ADDR_ERROR, -EADDRNOTAVAIL, BAD_NAME },
+        { RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH, NO_NETWORK },
+        { RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH, NO_HOST },
+        { RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT, NO_HOST },
+        { RDMA_CM_EVENT_ROUTE_ERROR, -EINVAL, NO_HOST },
+        { RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT, IO_TIMEOUT },
+        { RDMA_CM_EVENT_REJECTED, 8, REFUSED },
+        { RDMA_CM_EVENT_REJECTED, 28, REFUSED },
+        { RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, IO_TIMEOUT },
+        { RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, IO_TIMEOUT },
+        { RDMA_CM_EVENT_CONNECT_ERROR, -ECONNREFUSED, REFUSED },
+        { RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET, REFUSED },
+        { RDMA_CM_EVENT_DISCONNECTED, 0, REFUSED },
+    };
+    struct pair *pair = *state;
+    ULONG octets = 0;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        HRESULT got = connect_meets(pair, rows[i].event, rows[i].status);
+
+        if (got != rows[i].ends)
+            print_error("%s %d\n", rdma_event_str(rows[i].event), rows[i].status);
+        assert_int_equal(got, rows[i].ends);
+        assert_int_equal(CALL(pair->active.connector, GetPrivateData, NULL, &octets), INVALID);
+    }
+    fake_set_answer(true);
+    assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), OK);
+    assert_int_equal(complete_connect(&pair->active), OK);
+}
+
+static void test_connect_may_be_established_by_the_reply(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_ESTABLISHED, 0), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, NotifyDisconnect, fresh(&pair->active, 1)), INVALID);
+    assert_int_equal(complete_connect(&pair->active), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, NotifyDisconnect, fresh(&pair->active, 1)), PENDING);
+    fake_raise_cm(RDMA_CM_EVENT_DISCONNECTED, 0);
+    assert_int_equal(
+        ended(pair->active.connector, PENDING, &pair->active.requests[1].overlapped), OK);
+}
+
+static void test_reject_after_an_establishing_reply_disconnects(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_ESTABLISHED, 0), OK);
+    assert_int_equal(CALL(pair->active.connector, Reject, NULL, 0), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, CompleteConnect, fresh(&pair->active, 0)), ABORTED);
+}
+
+static void test_reply_whose_sender_gives_up_aborts_complete_connect(void **state)
+{
+    struct pair *pair = *state;
+    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
+    char data[8];
+    ULONG octets = sizeof(data);
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_CONNECT_RESPONSE, 0), OK);
+    fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
+    /* Whoever calls last finds it so; nothing tells a client before. */
+    while (CALL(pair->active.connector, GetPrivateData, data, &octets) == OK)
+        assert_true(clock_now_ms() < deadline_ms);
+    assert_int_equal(
+        CALL(pair->active.connector, CompleteConnect, fresh(&pair->active, 0)), ABORTED);
+    assert_int_equal(CALL(pair->active.connector, Reject, NULL, 0), INVALID);
+}
+
+/* ---- passive ---- */
+
+static void requested(struct pair *pair)
+{
+    OVERLAPPED *overlapped = fresh_request(&pair->get);
+    HRESULT hr =
+        CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector, overlapped);
+
+    assert_true(fake_request());
+    assert_int_equal(ended(pair->listener, hr, overlapped), OK);
+}
+
+static void accept_meets(struct pair *pair, enum rdma_cm_event_type event, int status, HRESULT ends)
+{
+    side_new_connector(&pair->passive);
+    side_new_qp(&pair->passive);
+    requested(pair);
+    assert_int_equal(accept_begin(&pair->passive, NULL, 0), PENDING);
+    assert_true(running(&pair->passive, 0));
+    fake_raise_cm(event, status);
+    assert_int_equal(
+        ended(pair->passive.connector, PENDING, &pair->passive.requests[0].overlapped), ends);
+}
+
+static void test_accept_ends_as_the_peer_behaves(void **state)
+{
+    struct pair *pair = *state;
+
+    accept_meets(pair, RDMA_CM_EVENT_ESTABLISHED, 0, OK);
+    accept_meets(pair, RDMA_CM_EVENT_REJECTED, 28, REFUSED);
+    assert_int_equal(accept_begin(&pair->passive, NULL, 0), ABORTED);
+    accept_meets(pair, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, IO_TIMEOUT);
+    accept_meets(pair, RDMA_CM_EVENT_CONNECT_ERROR, -ETIMEDOUT, IO_TIMEOUT);
+    /* A disconnect that is heard of first proves that the connection was up. */
+    accept_meets(pair, RDMA_CM_EVENT_DISCONNECTED, 0, OK);
+    assert_int_equal(
+        CALL(pair->passive.connector, NotifyDisconnect, fresh(&pair->passive, 1)), PENDING);
+    assert_int_equal(pair->passive.requests[1].overlapped.Internal, 0);
+}
+
+static void test_request_that_dies_in_the_listener_is_not_handed_out(void **state)
+{
+    struct pair *pair = *state;
+    unsigned live = fake_live();
+    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
+
+    assert_true(fake_request());
+    fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
+    while (fake_live() != live) /* its id and its events are gone */
+        assert_true(clock_now_ms() < deadline_ms);
+    assert_int_equal(CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector,
+                         fresh_request(&pair->get)),
+        PENDING);
+    assert_int_equal(pair->get.overlapped.Internal, 0x103);
+    assert_int_equal(CALL(pair->listener, CancelOverlappedRequests), OK);
+    requested(pair);
+}
+
+/* ---- the end ---- */
+
+static void test_disconnect_without_an_answer_ends_after_two_seconds(void **state)
+{
+    struct pair *pair = *state;
+    uint64_t start_ms;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_CONNECT_RESPONSE, 0), OK);
+    assert_int_equal(complete_connect(&pair->active), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, NotifyDisconnect, fresh(&pair->active, 1)), PENDING);
+    start_ms = clock_now_ms();
+    assert_int_equal(disconnect(&pair->active), TIMEOUT);
+    assert_in_range(clock_now_ms() - start_ms, 1900, 15000);
+    assert_int_equal(pair->active.requests[1].overlapped.Internal, 0xC000020Cu);
+    assert_int_equal(disconnect(&pair->active), INVALID);
+}
+
+static void test_release_during_an_unanswered_disconnect_does_not_wait(void **state)
+{
+    struct pair *pair = *state;
+    uint64_t start_ms;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_CONNECT_RESPONSE, 0), OK);
+    assert_int_equal(complete_connect(&pair->active), OK);
+    assert_int_equal(CALL(pair->active.connector, Disconnect, fresh(&pair->active, 0)), PENDING);
+    start_ms = clock_now_ms();
+    assert_int_equal(CALL(pair->active.connector, Release), 0);
+    pair->active.connector = NULL;
+    assert_int_equal(pair->active.requests[0].overlapped.Internal, 0xC0000120u);
+    assert_true(clock_now_ms() - start_ms < 1500);
+}
+
+static void test_device_removal_ends_everything_and_releases_work(void **state)
+{
+    struct pair *pair = *state;
+    OVERLAPPED *get = fresh_request(&pair->get);
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    connecting(pair);
+    assert_int_equal(
+        CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector, get),
+        PENDING);
+    fake_raise_removal();
+    assert_int_equal(
+        ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped), REMOVED);
+    assert_int_equal(ended(pair->listener, PENDING, get), REMOVED);
+    assert_int_equal(connect_begin(pair), REMOVED);
+    assert_int_equal(bind_to(&pair->active, 0), REMOVED);
+    assert_int_equal(CALL(pair->listener, Listen, 0), REMOVED);
+    assert_int_equal(
+        CALL(pair->active.connector, CompleteConnect, fresh(&pair->active, 0)), REMOVED);
+    assert_int_equal(CALL(pair->active.connector, Disconnect, fresh(&pair->active, 0)), REMOVED);
+    assert_int_equal(CALL(pair->active.connector, CancelOverlappedRequests), OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_connect_failures_have_their_codes_and_may_be_retried),
+        TEST(test_connect_may_be_established_by_the_reply),
+        TEST(test_reject_after_an_establishing_reply_disconnects),
+        TEST(test_reply_whose_sender_gives_up_aborts_complete_connect),
+        TEST(test_accept_ends_as_the_peer_behaves),
+        TEST(test_request_that_dies_in_the_listener_is_not_handed_out),
+        TEST(test_disconnect_without_an_answer_ends_after_two_seconds),
+        TEST(test_release_during_an_unanswered_disconnect_does_not_wait),
+        TEST(test_device_removal_ends_everything_and_releases_work),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
