@@ -13,3 +13,4 @@ foreach(part crc32c mpa terminate stream_wire stream_fuzz)
     target_compile_definitions(test_softrdma_${part} PRIVATE
         VECTOR_FILE="${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt")
 endforeach()
+nd_test(NAME softrdma.stream_threads SOURCES test_stream_threads.c pair.c LINK softrdma_internal)
