@@ -370,13 +370,16 @@ HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
     listener->backlog = backlog;
     lock_release(&listener->lock);
 
-    for (unsigned i = 0; i < listener->id_count && !error; i++)
-        error = verbs->listen(listener->ids[i]->id, device_backlog) ? errno : 0;
+    for (; listener->listening < listener->id_count; listener->listening++)
+        if (verbs->listen(listener->ids[listener->listening]->id, device_backlog)) {
+            error = errno;
+            break;
+        }
     if (!error)
         return ND_SUCCESS;
     log_write(LOG_WARN, LOG_CM, "adapter %s: listen on %s: %s", listener->adapter->device->name,
         nd_address_text(&listener->local, text), strerror(error));
-    /* Some of its addresses may listen by now; Listen can be tried again as it is. */
+    /* Those that listen by now turn requests away; another Listen goes on where this one ended. */
     lock_acquire(&listener->lock);
     listener->state = ND_LISTENER_BOUND;
     lock_release(&listener->lock);

@@ -5,7 +5,8 @@
  * Requests that nobody waits for are kept in order until somebody does; connectors that wait are kept in order until a
  * request comes. So one of the two lists is always empty. A backlog bounds the first.
  *
- * The wildcard means every address of this adapter, and no other adapter's: one id for each, all on one port.
+ * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
+ * on one port.
  *
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that a cancel
  * and an arriving request never disagree about who got it.
@@ -39,6 +40,7 @@ struct nd_listener {
     struct sockaddr_storage local;
     unsigned id_count;
     struct nd_cm_id **ids; /* one for each address listened on */
+    unsigned listening;    /* so many of them listen; the one thread in Listen */
     unsigned backlog;      /* requests kept at most; 0 = no bound */
     unsigned requests_kept;
     struct list_head requests; /* struct request */

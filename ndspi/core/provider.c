@@ -21,6 +21,7 @@ static struct {
     struct list_head devices;
     const struct nd_verbs *rdma, *soft;
     char choice[ND_DEVICE_NAME_OCTETS];
+    struct nd_host_addresses system; /* as the system told them; host has those of devices, too */
     struct nd_host_addresses host;
     struct nd_device *owner[ND_SCAN_ADDRESSES_MAX]; /* in use; parallel to host.address */
     uint64_t devices_seen_ms;                       /* 0: never */
@@ -36,7 +37,7 @@ static struct {
 struct scan {
     const struct nd_verbs *verbs[2]; /* RDMA, soft */
     char choice[ND_DEVICE_NAME_OCTETS];
-    struct nd_host_addresses host;
+    struct nd_host_addresses system, host;
     struct nd_found found[2];
 };
 
@@ -181,6 +182,7 @@ static void publish(struct scan *scan)
         snprintf(device->why, sizeof(device->why), "gone: the system lists it no longer");
     }
     memset(provider.owner, 0, sizeof(provider.owner));
+    provider.system = scan->system;
     provider.host = scan->host;
     snprintf(provider.choice, sizeof(provider.choice), "%s", scan->choice);
     for (int kind = RDMA; kind <= SOFT; kind++) {
@@ -211,9 +213,9 @@ static bool current(const struct scan *scan)
     lock_acquire(&provider.lock);
     same = provider.devices_seen_ms &&
            clock_now_ms() - provider.devices_seen_ms < DEVICES_LOOKED_AT_EVERY_MS &&
-           !strcmp(scan->choice, provider.choice) && scan->host.count == provider.host.count &&
-           !memcmp(scan->host.address, provider.host.address,
-               scan->host.count * sizeof(scan->host.address[0]));
+           !strcmp(scan->choice, provider.choice) && scan->system.count == provider.system.count &&
+           !memcmp(scan->system.address, provider.system.address,
+               scan->system.count * sizeof(scan->system.address[0]));
     lock_release(&provider.lock);
     return same;
 }
@@ -228,7 +230,7 @@ static HRESULT refresh(void)
     if (!scan)
         return ND_NO_MEMORY;
     snprintf(scan->choice, sizeof(scan->choice), "%s", choice && *choice ? choice : "auto");
-    error = nd_scan_host(&scan->host);
+    error = nd_scan_host(&scan->system);
     if (error) {
         log_write(
             LOG_ERROR, LOG_DEVICE, "the host's addresses cannot be read: %s", strerror(-error));
@@ -240,8 +242,9 @@ static HRESULT refresh(void)
         scan->verbs[RDMA] = provider.rdma;
         scan->verbs[SOFT] = provider.soft;
         lock_release(&provider.lock);
+        scan->host = scan->system;
         for (int kind = RDMA; kind <= SOFT; kind++)
-            nd_scan_devices(scan->verbs[kind], &scan->host, &scan->found[kind]);
+            nd_scan_devices(scan->verbs[kind], kind == SOFT, &scan->host, &scan->found[kind]);
         publish(scan);
     }
     free(scan);

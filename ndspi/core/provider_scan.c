@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,40 @@ int nd_scan_host(struct nd_host_addresses *host)
     return 0;
 }
 
-static void add_device(
-    const struct nd_verbs *verbs, struct ibv_device *device, struct nd_found *found)
+/* A GID that is an IP address: IPv4 as IPv4-mapped. Link-local ones lack their link here. */
+static bool address_of_gid(const union ibv_gid *gid, struct sockaddr_storage *address)
+{
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
+    struct sockaddr_in *v4 = (struct sockaddr_in *)address;
+    struct in6_addr ip;
+
+    memset(address, 0, sizeof(*address));
+    memcpy(&ip, gid->raw, sizeof(ip));
+    if (IN6_IS_ADDR_V4MAPPED(&ip)) {
+        v4->sin_family = AF_INET;
+        memcpy(&v4->sin_addr, gid->raw + 12, sizeof(v4->sin_addr));
+    } else {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_addr = ip;
+    }
+    return !nd_address_is_wildcard(address) && !nd_address_is_link_local(address);
+}
+
+static void add_gids(const struct nd_verbs *verbs, struct ibv_context *context, uint8_t port,
+    int gids, struct nd_host_addresses *host)
+{
+    for (int i = 0; i < gids && host->count < ND_SCAN_ADDRESSES_MAX; i++) {
+        struct sockaddr_storage address;
+        union ibv_gid gid;
+
+        if (!verbs->query_gid(context, port, i, &gid) && address_of_gid(&gid, &address) &&
+            !known(host, &address))
+            host->address[host->count++] = address;
+    }
+}
+
+static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, bool gids,
+    struct nd_host_addresses *host, struct nd_found *found)
 {
     struct ibv_context *context = verbs->open_device(device);
     struct ibv_device_attr attr;
@@ -75,8 +108,11 @@ static void add_device(
         snprintf(entry->name, sizeof(entry->name), "%s", name);
         entry->port = (uint8_t)port;
         entry->guid = be64toh(verbs->get_device_guid(device));
+        memset(&port_attr, 0, sizeof(port_attr));
         entry->active = !verbs->query_port(context, (uint8_t)port, &port_attr) &&
                         port_attr.state == IBV_PORT_ACTIVE;
+        if (gids)
+            add_gids(verbs, context, (uint8_t)port, port_attr.gid_tbl_len, host);
     }
     verbs->close_device(context);
 }
@@ -103,7 +139,7 @@ static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *cha
 }
 
 void nd_scan_devices(
-    const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found)
+    const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host, struct nd_found *found)
 {
     struct rdma_event_channel *channel;
     struct ibv_device **list;
@@ -114,7 +150,7 @@ void nd_scan_devices(
         found->owner[i] = -1;
     list = verbs->get_device_list(&count);
     for (int i = 0; list && i < count; i++)
-        add_device(verbs, list[i], found);
+        add_device(verbs, list[i], gids, host, found);
     if (list)
         verbs->free_device_list(list);
     /* Without a device the connection manager is not touched: librdmacm complains on standard error then. */

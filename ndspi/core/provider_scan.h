@@ -33,8 +33,13 @@ struct nd_found {
 
 /* Returns 0 or a negative errno. */
 int nd_scan_host(struct nd_host_addresses *host);
-/* Never fails: what cannot be asked is not found, and told in cm_error or by an inactive port. */
-void nd_scan_devices(
-    const struct nd_verbs *verbs, const struct nd_host_addresses *host, struct nd_found *found);
+/*
+ * nd_scan_devices - the devices of one provider, and which of the host's addresses can be bound on which.
+ * host  inout: addresses that only a device knows of are added where gids says so
+ * gids  in: the provider's GIDs are IP addresses (the embedded device's, which may be told to use any of 127.0.0.0/8)
+ * Never fails: what cannot be asked is not found, and told in cm_error or by an inactive port.
+ */
+void nd_scan_devices(const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host,
+    struct nd_found *found);
 
 #endif
