@@ -283,6 +283,9 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
 
     if (nd_adapter_removed(qp->adapter))
         return ND_DEVICE_REMOVED;
+    lock_acquire(&qp->initiator.lock);
+    qp->initiator.no_reads = !outbound;
+    lock_release(&qp->initiator.lock);
     if (qp->adapter->port.caps.iwarp_kernel)
         return ND_SUCCESS; /* its connection manager moves the queue pair */
     for (int i = 0; i < 3; i++) {

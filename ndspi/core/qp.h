@@ -78,7 +78,7 @@ static inline bool nd_qp_has_srq(const struct nd_qp *qp)
 
 /*
  * nd_qp_to_rts - ready to receive and to send. The id's request or reply has arrived.
- * inbound, outbound  in: agreed Reads in flight
+ * inbound, outbound  in: agreed Reads in flight; outbound 0: posting a Read is refused from now on
  * Returns ND_SUCCESS, or a failure: then the queue pair is in INIT still, or flushed. No lock held.
  */
 HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound);

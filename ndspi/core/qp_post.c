@@ -72,6 +72,11 @@ static HRESULT begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE typ
 
     if (FAILED(status))
         return status;
+    if (type == Nd2RequestTypeRead && queue->no_reads) {
+        queue->next = *request;
+        lock_release(&queue->lock);
+        return ND_INVALID_DEVICE_REQUEST;
+    }
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
     (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;

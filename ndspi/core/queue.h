@@ -83,6 +83,7 @@ struct nd_queue {
     };
     enum nd_queue_mode mode;
     uint32_t max_sge, max_read_sge;
+    bool no_reads; /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
