@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/ndspi/core_fake.h"
+
+#include "tests/unit/util/cmocka_test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake_device fake_device;
+struct fake_sink_counts fake_sink_counts;
+
+/* ---- sink ---- */
+
+struct nd_sink_file {
+    atomic_uint pins;
+};
+
+static struct nd_sink_file the_file;
+
+struct nd_sink_file *fake_file(void)
+{
+    return &the_file;
+}
+
+static struct nd_sink_file *file_ref(struct nd_sink_file *file)
+{
+    atomic_fetch_add(&file->pins, 1);
+    return file;
+}
+
+static void file_unref(struct nd_sink_file *file)
+{
+    assert_true(atomic_fetch_sub(&file->pins, 1) > 0);
+}
+
+static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    (void)file;
+    overlapped->Internal = (ULONG_PTR)ND_PENDING;
+    fake_sink_counts.started++;
+    return ND_SUCCESS;
+}
+
+static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
+{
+    (void)file;
+    assert_int_equal(overlapped->Internal, ND_PENDING);
+    overlapped->Internal = (ULONG_PTR)(ULONG)status;
+    fake_sink_counts.order[fake_sink_counts.completed++ % 64] = overlapped;
+}
+
+static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
+{
+    (void)file;
+    (void)wait;
+    return (HRESULT)overlapped->Internal;
+}
+
+const struct nd_sink fake_sink = { .file_ref = file_ref,
+    .file_unref = file_unref,
+    .start = start,
+    .complete = complete,
+    .result = result };
+
+/* ---- device ---- */
+
+static void *new_object(size_t size)
+{
+    void *object = calloc(1, size);
+
+    if (object)
+        fake_device.objects++;
+    else
+        errno = ENOMEM;
+    return object;
+}
+
+static int free_object(void *object)
+{
+    fake_device.objects--;
+    free(object);
+    return 0;
+}
+
+static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+    struct fake_cq *cq = new_object(sizeof(*cq));
+
+    (void)comp_vector;
+    if (!cq)
+        return NULL;
+    cq->ibv = (struct ibv_cq){
+        .context = context, .channel = channel, .cq_context = cq_context, .cqe = cqe
+    };
+    return &cq->ibv;
+}
+
+static int destroy_cq(struct ibv_cq *cq)
+{
+    return free_object(cq);
+}
+
+static int resize_cq(struct ibv_cq *cq, int cqe)
+{
+    cq->cqe = cqe;
+    return 0;
+}
+
+static void ack_cq_events(struct ibv_cq *cq, unsigned int count)
+{
+    (void)cq;
+    (void)count;
+}
+
+static int poll_cq(struct ibv_cq *ibv, int room, struct ibv_wc *wc)
+{
+    struct fake_cq *cq = (struct fake_cq *)ibv;
+    unsigned count = cq->count < (unsigned)room ? cq->count : (unsigned)room;
+
+    memcpy(wc, cq->entries, count * sizeof(*wc));
+    memmove(cq->entries, cq->entries + count, (cq->count - count) * sizeof(*wc));
+    cq->count -= count;
+    return (int)count;
+}
+
+static int req_notify_cq(struct ibv_cq *ibv, int solicited_only)
+{
+    struct fake_cq *cq = (struct fake_cq *)ibv;
+    void (*before)(void *context) = cq->before_arming;
+
+    cq->before_arming = NULL;
+    if (before)
+        before(cq->before_arming_context);
+    cq->armed_solicited_only = solicited_only && (!cq->armed || cq->armed_solicited_only);
+    cq->armed = true;
+    cq->armings++;
+    return 0;
+}
+
+static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct fake_qp *qp = new_object(sizeof(*qp));
+    static uint32_t numbers;
+
+    if (!qp)
+        return NULL;
+    qp->ibv =
+        (struct ibv_qp){ .context = pd->context, .pd = pd, .qp_num = ++numbers, .srq = attr->srq };
+    return &qp->ibv;
+}
+
+static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    if (mask & IBV_QP_STATE)
+        qp->state = attr->qp_state;
+    return 0;
+}
+
+static int destroy_qp(struct ibv_qp *qp)
+{
+    return free_object(qp);
+}
+
+static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct fake_queue *queue = &((struct fake_qp *)ibv)->send;
+
+    *bad = wr;
+    if (fake_device.post_error)
+        return fake_device.post_error;
+    assert_true(queue->count < FAKE_QUEUE);
+    assert_null(wr->next);
+    queue->requests[queue->count++] = (struct fake_request){ .wr_id = wr->wr_id,
+        .opcode = wr->opcode,
+        .send_flags = wr->send_flags,
+        .num_sge = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV ? 0 : wr->num_sge,
+        .first_sge = wr->num_sge > 0 && wr->sg_list ? wr->sg_list[0] : (struct ibv_sge){ 0 },
+        .invalidate_rkey = wr->invalidate_rkey };
+    return 0;
+}
+
+static int keep_receive(struct fake_queue *queue, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    *bad = wr;
+    if (fake_device.post_error)
+        return fake_device.post_error;
+    assert_true(queue->count < FAKE_QUEUE);
+    queue->requests[queue->count++] = (struct fake_request){
+        .wr_id = wr->wr_id, .send_flags = IBV_SEND_SIGNALED, .num_sge = wr->num_sge
+    };
+    return 0;
+}
+
+static int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return keep_receive(&((struct fake_qp *)ibv)->receive, wr, bad);
+}
+
+static struct ibv_srq *create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+    struct fake_srq *srq = new_object(sizeof(*srq));
+
+    if (!srq)
+        return NULL;
+    srq->ibv =
+        (struct ibv_srq){ .context = pd->context, .srq_context = attr->srq_context, .pd = pd };
+    return &srq->ibv;
+}
+
+static int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+    if (mask & IBV_SRQ_LIMIT)
+        ((struct fake_srq *)srq)->limit = attr->srq_limit;
+    return 0;
+}
+
+static int destroy_srq(struct ibv_srq *srq)
+{
+    return free_object(srq);
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return keep_receive(&((struct fake_srq *)srq)->receive, wr, bad);
+}
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+    static uint32_t keys = 0x100;
+    struct ibv_mr *mr = new_object(sizeof(*mr));
+
+    (void)access;
+    if (!mr)
+        return NULL;
+    keys += 0x100;
+    *mr = (struct ibv_mr){ .context = pd->context,
+        .pd = pd,
+        .addr = addr,
+        .length = length,
+        .lkey = keys,
+        .rkey = keys + 1 };
+    return mr;
+}
+
+static int dereg_mr(struct ibv_mr *mr)
+{
+    return fake_device.dereg_error ? fake_device.dereg_error : free_object(mr);
+}
+
+static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    static uint32_t keys = 0x70000000;
+    struct ibv_mw *mw = new_object(sizeof(*mw));
+
+    if (mw)
+        *mw = (struct ibv_mw){
+            .context = pd->context, .pd = pd, .type = type, .rkey = keys += 0x100
+        };
+    return mw;
+}
+
+static int dealloc_mw(struct ibv_mw *mw)
+{
+    return free_object(mw);
+}
+
+static const struct nd_verbs fake_verbs = { .name = "fake",
+    .create_cq = create_cq,
+    .destroy_cq = destroy_cq,
+    .resize_cq = resize_cq,
+    .ack_cq_events = ack_cq_events,
+    .create_qp = create_qp,
+    .modify_qp = modify_qp,
+    .destroy_qp = destroy_qp,
+    .create_srq = create_srq,
+    .modify_srq = modify_srq,
+    .destroy_srq = destroy_srq,
+    .reg_mr = reg_mr,
+    .dereg_mr = dereg_mr };
+
+/* ---- adapter ---- */
+
+static struct ibv_context the_context;
+static struct ibv_pd the_pd = { .context = &the_context };
+static struct nd_adapter the_adapter;
+
+static void adapter_gone(struct nd_object *object)
+{
+    (void)object;
+    fail_msg("the adapter lost its last pin");
+}
+
+struct nd_adapter *fake_adapter_open(void)
+{
+    struct nd_adapter *adapter = &the_adapter;
+
+    memset(adapter, 0, sizeof(*adapter));
+    memset(&fake_device, 0, sizeof(fake_device));
+    memset(&fake_sink_counts, 0, sizeof(fake_sink_counts));
+    the_context.ops.poll_cq = poll_cq;
+    the_context.ops.req_notify_cq = req_notify_cq;
+    the_context.ops.post_send = post_send;
+    the_context.ops.post_recv = post_recv;
+    the_context.ops.post_srq_recv = post_srq_recv;
+    the_context.ops.alloc_mw = alloc_mw;
+    the_context.ops.dealloc_mw = dealloc_mw;
+    nd_object_init(&adapter->object, adapter_gone);
+    adapter->dialect = &nd_dialect_v2;
+    adapter->sink = &fake_sink;
+    adapter->verbs = &fake_verbs;
+    adapter->port = (struct nd_port){
+        .verbs = &fake_verbs, .context = &the_context, .pd = &the_pd, .number = 1
+    };
+    adapter->port.caps = (struct nd_caps){ .family = "fake",
+        .windows = true,
+        .cq_resize = true,
+        .srq = true,
+        .srq_resize = true,
+        .exact_cq = true,
+        .solicited_events = true };
+    adapter->limits = (struct nd_limits){ .max_registration = 1 << 30,
+        .max_initiator_sge = 4,
+        .max_receive_sge = 4,
+        .max_read_sge = 2,
+        .max_transfer = 1 << 20,
+        .max_inline = 64,
+        .max_initiator_depth = 64,
+        .max_receive_depth = 64,
+        .max_srq_depth = 64,
+        .max_srq_sge = 4,
+        .max_cq_depth = 128 };
+    lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
+    lock_init(&adapter->memory_lock, LOCK_MEMORY, "memory");
+    list_init(&adapter->cqs);
+    list_init(&adapter->srqs);
+    list_init(&adapter->qps);
+    list_init(&adapter->bound_windows);
+    return adapter;
+}
+
+void fake_adapter_close(struct nd_adapter *adapter)
+{
+    assert_int_equal(atomic_load(&adapter->object.pins), 1);
+    assert_true(list_empty(&adapter->cqs));
+    assert_true(list_empty(&adapter->srqs));
+    assert_true(list_empty(&adapter->qps));
+    assert_true(list_empty(&adapter->bound_windows));
+    assert_int_equal(fake_device.objects, 0);
+    assert_int_equal(atomic_load(&the_file.pins), 0);
+    assert_int_equal(fake_sink_counts.started, fake_sink_counts.completed);
+}
+
+/* ---- objects ---- */
+
+static void destroy_core_cq(struct nd_object *object)
+{
+    nd_cq_fini((struct nd_cq *)object);
+    free(object);
+}
+
+static void destroy_core_qp(struct nd_object *object)
+{
+    nd_qp_fini((struct nd_qp *)object);
+    free(object);
+}
+
+static void destroy_core_srq(struct nd_object *object)
+{
+    nd_srq_fini((struct nd_srq *)object);
+    free(object);
+}
+
+static void destroy_core_mr(struct nd_object *object)
+{
+    nd_mr_fini((struct nd_mr *)object);
+    free(object);
+}
+
+static void destroy_core_mw(struct nd_object *object)
+{
+    nd_mw_fini((struct nd_mw *)object);
+    free(object);
+}
+
+struct nd_cq *fake_make_cq(struct nd_adapter *adapter, uint32_t depth)
+{
+    struct nd_cq *cq = nd_object_alloc(sizeof(*cq));
+
+    if (cq && FAILED(nd_cq_init(cq, adapter, fake_file(), depth, 0, destroy_core_cq))) {
+        free(cq);
+        return NULL;
+    }
+    return cq;
+}
+
+struct nd_qp *fake_make_qp(
+    struct nd_adapter *adapter, struct nd_cq *cq, struct nd_srq *srq, uint32_t depth)
+{
+    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
+    const struct nd_qp_params params = { .receive_cq = cq,
+        .initiator_cq = cq,
+        .srq = srq,
+        .context = qp,
+        .receive_depth = depth,
+        .initiator_depth = depth,
+        .receive_sge = 2,
+        .initiator_sge = 2,
+        .inline_data = 64 };
+
+    if (qp && FAILED(nd_qp_init(qp, adapter, &params, destroy_core_qp))) {
+        free(qp);
+        return NULL;
+    }
+    return qp;
+}
+
+struct nd_srq *fake_make_srq(struct nd_adapter *adapter, uint32_t depth, uint32_t threshold)
+{
+    struct nd_srq *srq = nd_object_alloc(sizeof(*srq));
+
+    if (srq &&
+        FAILED(nd_srq_init(srq, adapter, fake_file(), depth, 2, threshold, 0, destroy_core_srq))) {
+        free(srq);
+        return NULL;
+    }
+    return srq;
+}
+
+struct nd_mr *fake_make_mr(struct nd_adapter *adapter)
+{
+    struct nd_mr *mr = nd_object_alloc(sizeof(*mr));
+
+    if (mr)
+        nd_mr_init(mr, adapter, fake_file(), destroy_core_mr);
+    return mr;
+}
+
+struct nd_mw *fake_make_mw(struct nd_adapter *adapter)
+{
+    struct nd_mw *mw = nd_object_alloc(sizeof(*mw));
+
+    if (mw && FAILED(nd_mw_init(mw, adapter, destroy_core_mw))) {
+        free(mw);
+        return NULL;
+    }
+    return mw;
+}
+
+/* ---- what the device does ---- */
+
+struct fake_cq *fake_cq_of(struct nd_cq *cq)
+{
+    return (struct fake_cq *)cq->poll.ibv;
+}
+
+struct fake_qp *fake_qp_of(struct nd_qp *qp)
+{
+    return (struct fake_qp *)qp->ibv;
+}
+
+void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+    struct fake_cq *fake = fake_cq_of(cq);
+
+    assert_true(fake->count < FAKE_QUEUE);
+    fake->entries[fake->count++] = *wc;
+    if (fake->armed && (!fake->armed_solicited_only || solicited || wc->status != IBV_WC_SUCCESS)) {
+        fake->armed = false;
+        fake->event = true;
+    }
+}
+
+bool fake_cq_deliver(struct nd_cq *cq)
+{
+    struct fake_cq *fake = fake_cq_of(cq);
+
+    if (!fake->event)
+        return false;
+    fake->event = false;
+    nd_cq_event(cq);
+    return true;
+}
+
+void fake_complete(struct nd_cq *cq, struct fake_queue *queue, struct ibv_qp *qp, unsigned count,
+    enum ibv_wc_status status)
+{
+    assert_true(count <= queue->count);
+    for (unsigned i = 0; i < count; i++) {
+        struct ibv_wc wc = {
+            .wr_id = queue->requests[i].wr_id, .status = status, .qp_num = qp->qp_num, .byte_len = 8
+        };
+
+        if (status != IBV_WC_SUCCESS || queue->requests[i].send_flags & IBV_SEND_SIGNALED)
+            fake_cq_push(cq, &wc, false);
+    }
+    memmove(queue->requests, queue->requests + count,
+        (queue->count - count) * sizeof(queue->requests[0]));
+    queue->count -= count;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_fake.h - a device and a sink that the test plays, under real core objects.
+ *
+ * The device keeps what is posted; the test says when a request completes and how. The sink keeps count of what was
+ * started and completed, and aborts the test where a completion comes twice.
+ */
+#ifndef TESTS_NDSPI_CORE_FAKE_H
+#define TESTS_NDSPI_CORE_FAKE_H
+
+#include "ndspi/core/adapter.h"
+#include "ndspi/core/cq.h"
+#include "ndspi/core/datapath.h"
+#include "ndspi/core/mr.h"
+#include "ndspi/core/mw.h"
+#include "ndspi/core/qp.h"
+#include "ndspi/core/srq.h"
+
+enum { FAKE_QUEUE = 256 };
+
+struct fake_cq {
+    struct ibv_cq ibv; /* first */
+    struct ibv_wc entries[FAKE_QUEUE];
+    unsigned count;
+    bool armed, armed_solicited_only, event;
+    unsigned armings;
+    void (*before_arming)(
+        void *context); /* happens once, just before the next arming takes effect */
+    void *before_arming_context;
+};
+
+struct fake_request {
+    uint64_t wr_id;
+    enum ibv_wr_opcode opcode;
+    unsigned send_flags;
+    int num_sge;
+    struct ibv_sge first_sge;
+    uint32_t invalidate_rkey;
+};
+
+struct fake_queue {
+    struct fake_request requests[FAKE_QUEUE];
+    unsigned count;
+};
+
+struct fake_qp {
+    struct ibv_qp ibv; /* first */
+    struct fake_queue send, receive;
+};
+
+struct fake_srq {
+    struct ibv_srq ibv; /* first */
+    struct fake_queue receive;
+    uint32_t limit;
+};
+
+/* One device at a time. */
+struct fake_device {
+    int post_error; /* what the next posts return */
+    int dereg_error;
+    unsigned objects; /* device objects that exist */
+};
+extern struct fake_device fake_device;
+
+/* An adapter on the fake device with one application pin; fake_adapter_close checks that nothing is left. */
+struct nd_adapter *fake_adapter_open(void);
+void fake_adapter_close(struct nd_adapter *adapter);
+
+/* The sink: each OVERLAPPED's Internal tells. */
+struct fake_sink_counts {
+    unsigned started, completed;
+    OVERLAPPED *order[64]; /* of completion */
+};
+extern struct fake_sink_counts fake_sink_counts;
+extern const struct nd_sink fake_sink;
+struct nd_sink_file *fake_file(void);
+
+struct fake_cq *fake_cq_of(struct nd_cq *cq);
+struct fake_qp *fake_qp_of(struct nd_qp *qp);
+
+/* A completion becomes visible in the device's queue; raises the event when armed for it. */
+void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited);
+/* Delivers the device's event, if there is one, as the adapter's run does. */
+bool fake_cq_deliver(struct nd_cq *cq);
+
+/*
+ * Completes the oldest count requests of a queue: signaled or failed ones get a completion, the others only go.
+ */
+void fake_complete(struct nd_cq *cq, struct fake_queue *queue, struct ibv_qp *qp, unsigned count,
+    enum ibv_wc_status status);
+
+/* Core objects around which nothing is; destroyed with their last pin. */
+struct nd_cq *fake_make_cq(struct nd_adapter *adapter, uint32_t depth);
+struct nd_qp *fake_make_qp(
+    struct nd_adapter *adapter, struct nd_cq *cq, struct nd_srq *srq, uint32_t depth);
+struct nd_srq *fake_make_srq(struct nd_adapter *adapter, uint32_t depth, uint32_t threshold);
+struct nd_mr *fake_make_mr(struct nd_adapter *adapter);
+struct nd_mw *fake_make_mw(struct nd_adapter *adapter);
+
+#endif

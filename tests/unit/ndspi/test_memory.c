@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memory.c - regions, windows and shared receive queues over a device that the test plays; and every creation when
+ * an allocation fails.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "tests/unit/ndspi/core_fake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct nd_adapter *adapter;
+    struct nd_cq *cq;
+    struct nd_qp *qp;
+    struct nd_mr *mr;
+    struct nd_mw *mw;
+    char memory[256];
+    OVERLAPPED overlapped;
+};
+
+/* ---- the n-th allocation fails (linked with --wrap) ---- */
+
+static unsigned allocations_until_failure; /* 0: never */
+
+static bool fails_now(void)
+{
+    return allocations_until_failure && --allocations_until_failure == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails_now() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* ---- fixture ---- */
+
+static int setup(void **state)
+{
+    static struct fixture f;
+
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open();
+    f.cq = fake_make_cq(f.adapter, 64);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, 8);
+    f.mr = fake_make_mr(f.adapter);
+    f.mw = fake_make_mw(f.adapter);
+    nd_qp_set_sendable(f.qp);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    allocations_until_failure = 0;
+    if (f->mw)
+        nd_mw_close(f->mw);
+    if (f->mr)
+        nd_mr_close(f->mr);
+    if (f->qp)
+        nd_qp_close(f->qp);
+    if (f->cq)
+        nd_cq_close(f->cq);
+    fake_adapter_close(f->adapter);
+    return 0;
+}
+
+static uint32_t register_it(struct fixture *f, uint32_t flags)
+{
+    return (uint32_t)nd_mr_register(f->mr, f->memory, sizeof(f->memory), flags, &f->overlapped);
+}
+
+static uint32_t deregister_it(struct fixture *f)
+{
+    return (uint32_t)nd_mr_deregister(f->mr, &f->overlapped);
+}
+
+static uint32_t bind_it(struct fixture *f, uint32_t flags)
+{
+    return (uint32_t)nd_qp_bind(f->qp, NULL, f->mr, f->mw, f->memory + 16, 64, flags);
+}
+
+static void requests_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
+{
+    fake_complete(f->cq, &fake_qp_of(f->qp)->send, f->qp->ibv, count, status);
+    nd_cq_look(f->cq);
+}
+
+static void test_register_checks_its_arguments_in_order(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, NULL, 0, 0, &f->overlapped), 0xC000000D);
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 0, 0, &f->overlapped), 0xC0000206);
+    assert_int_equal(
+        (uint32_t)nd_mr_register(f->mr, f->memory, ((size_t)1 << 30) + 1, 0, &f->overlapped),
+        0xC000000D);
+    assert_int_equal(
+        (uint32_t)nd_mr_register(f->mr, f->memory, 1, 0x10, &f->overlapped), 0xC000000D);
+    assert_int_equal((uint32_t)nd_mr_register(f->mr, f->memory, 1, 0, NULL), 0xC000000D);
+    assert_int_equal(
+        (uint32_t)nd_mr_register(f->mr, (void *)-4096, 8192, 0, &f->overlapped), 0xC0000005);
+    assert_int_equal(deregister_it(f), 0xC0000184);
+}
+
+static void test_registered_and_given_back_again_and_again(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), 0x103);
+        assert_int_equal(f->overlapped.Internal, 0);
+        assert_int_equal(register_it(f, 0), 0xC0000184);
+        assert_int_not_equal(atomic_load(&f->mr->local_token), 0);
+        assert_int_equal(deregister_it(f), 0x103);
+        assert_int_equal(atomic_load(&f->mr->local_token), 0);
+    }
+}
+
+static void test_bound_window_keeps_its_region(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t before;
+
+    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_LOCAL_WRITE), 0x103);
+    before = atomic_load(&f->mw->token);
+    assert_int_equal(bind_it(f, ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE), 0);
+    assert_int_not_equal(atomic_load(&f->mw->token), before); /* before the completion */
+    assert_int_equal(bind_it(f, 0), 0xC0000010);
+    assert_int_equal(deregister_it(f), 0x80000011);
+    requests_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
+    assert_int_equal(deregister_it(f), 0x80000011); /* until the Invalidate is done */
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0xC0000010);
+    requests_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
+static void test_silent_invalidate_lets_the_region_go_too(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT result;
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    requests_end(f, 2, IBV_WC_SUCCESS);
+    assert_int_equal(nd_cq_results(&f->cq->poll, &result, 1), 0);
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
+static void test_bind_checks_range_and_rights(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *qp = f->qp;
+    struct nd_mr *mr = f->mr;
+    struct nd_mw *mw = f->mw;
+    char *m = f->memory;
+
+    assert_int_equal(bind_it(f, 0), 0xC00000F0); /* not registered */
+    assert_int_equal(register_it(f, ND_MR_FLAG_ALLOW_REMOTE_READ), 0x103);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m - 1, 8, 0), 0xC00000F2);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 256, 1, 0), 0xC00000F2);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 257, 0), 0xC00000F3);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m + 255, 2, 0), 0xC00000F3);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, (size_t)-1, 0), 0xC00000F3);
+    assert_int_equal((uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 0, 0), 0xC00000F3);
+    assert_int_equal(
+        bind_it(f, ND_OP_FLAG_ALLOW_WRITE), 0xC0000005); /* the region has no local write */
+    assert_int_equal(bind_it(f, ND_OP_FLAG_INLINE), 0xC00000F4);
+    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, ND_OP_FLAG_ALLOW_READ), 0xC00000F1);
+    assert_int_equal((uint32_t)nd_qp_invalidate(qp, NULL, mw, 0), 0xC0000010);
+    assert_int_equal(
+        (uint32_t)nd_qp_bind(qp, NULL, mr, mw, m, 256, 0), 0); /* no right at all is allowed */
+}
+
+static void test_failed_bind_leaves_the_window_free(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, 0), 0);
+    requests_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(deregister_it(f), 0x103);
+    fake_device.post_error = ENOMEM;
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, 0), 0x8000001A);
+    fake_device.post_error = 0;
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
+static void test_peer_frees_the_window_silently(void **state)
+{
+    struct fixture *f = *state;
+    ND2_SGE sge = { f->memory, 8, 0 };
+    struct ibv_wc wc = { .status = IBV_WC_SUCCESS, .wc_flags = IBV_WC_WITH_INV, .byte_len = 3 };
+    ND2_RESULT results[3];
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, 0), 0);
+    requests_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(nd_queue_receive(&f->qp->receive, NULL, &sge, 1), ND_SUCCESS);
+    wc.wr_id = fake_qp_of(f->qp)->receive.requests[0].wr_id;
+    wc.invalidated_rkey = f->mw->ibv->rkey;
+    fake_cq_push(f->cq, &wc, false);
+    assert_int_equal(nd_cq_results(&f->cq->poll, results, 3), 2);
+    assert_int_equal(results[1].BytesTransferred, 3);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0xC0000010);
+    assert_int_equal(deregister_it(f), 0x103);
+    fake_qp_of(f->qp)->receive.count = 0;
+}
+
+static void test_every_order_of_release(void **state)
+{
+    struct fixture *f = *state;
+
+    (void)f;
+    for (unsigned order = 0; order < 24; order++) {
+        unsigned left[4] = { 0, 1, 2, 3 }, rest = order;
+
+        assert_int_equal(register_it(f, 0), 0x103);
+        assert_int_equal(bind_it(f, 0), 0);
+        for (unsigned n = 4; n; rest /= n, n--) {
+            unsigned pick = rest % n, which = left[pick];
+
+            memmove(&left[pick], &left[pick + 1], (n - pick - 1) * sizeof(left[0]));
+            switch (which) {
+            case 0: nd_mr_close(f->mr); break;
+            case 1: nd_mw_close(f->mw); break;
+            case 2: nd_qp_close(f->qp); break;
+            case 3: nd_cq_close(f->cq); break;
+            }
+        }
+        assert_int_equal(fake_device.objects, 0);
+        f->cq = fake_make_cq(f->adapter, 64);
+        f->qp = fake_make_qp(f->adapter, f->cq, NULL, 8);
+        f->mr = fake_make_mr(f->adapter);
+        f->mw = fake_make_mw(f->adapter);
+        nd_qp_set_sendable(f->qp);
+    }
+}
+
+static void test_window_outlives_its_queue_pair(void **state)
+{
+    struct fixture *f = *state;
+    struct ibv_mw *before = f->mw->ibv;
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, 0), 0);
+    requests_end(f, 1, IBV_WC_SUCCESS);
+    nd_qp_close(f->qp);
+    fake_complete(f->cq, &fake_qp_of(f->qp)->send, f->qp->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+    nd_cq_look(f->cq);
+    f->qp = fake_make_qp(f->adapter, f->cq, NULL, 8);
+    nd_qp_set_sendable(f->qp);
+    assert_ptr_equal(f->mw->ibv, before);
+    assert_int_equal(bind_it(f, 0), 0); /* on a new window of the device: the old one died */
+    assert_false(f->mw->stale);
+}
+
+/* ---- shared receive queues ---- */
+
+static void srq_completes(
+    struct fixture *f, struct nd_srq *srq, const struct nd_qp *qp, unsigned index)
+{
+    struct fake_queue *queue = &((struct fake_srq *)srq->ibv)->receive;
+    struct ibv_wc wc = {
+        .wr_id = queue->requests[index].wr_id, .qp_num = qp->ibv->qp_num, .byte_len = 5
+    };
+
+    memmove(&queue->requests[index], &queue->requests[index + 1],
+        (queue->count - index) * sizeof(queue->requests[0]));
+    queue->count--;
+    fake_cq_push(f->cq, &wc, false);
+}
+
+static void test_srq_places_free_in_any_order_when_fetched(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+    struct nd_qp *one = fake_make_qp(f->adapter, f->cq, srq, 4),
+                 *two = fake_make_qp(f->adapter, f->cq, srq, 4);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    ND2_RESULT results[4];
+
+    for (uintptr_t i = 1; i <= 4; i++)
+        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
+    assert_int_equal((uint32_t)nd_queue_receive(&one->receive, NULL, &sge, 1), 0xC0000010);
+    srq_completes(f, srq, two, 2);
+    srq_completes(f, srq, one, 0);
+    nd_cq_look(f->cq);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal(nd_cq_results(&f->cq->poll, results, 4), 2);
+    assert_int_equal((uintptr_t)results[0].RequestContext, 3);
+    assert_ptr_equal(results[0].QueuePairContext, two);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 1);
+    assert_ptr_equal(results[1].QueuePairContext, one);
+    assert_int_equal(results[1].BytesTransferred, 5);
+    for (uintptr_t i = 5; i <= 6; i++)
+        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 65, 0), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 6, 0), 0);
+    assert_int_equal(nd_srq_receive(srq, (void *)(uintptr_t)7, &sge, 1), ND_SUCCESS);
+    nd_qp_close(one);
+    nd_qp_close(two);
+    nd_srq_close(srq);
+}
+
+static void test_srq_notify_at_the_threshold(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 2);
+    struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, srq, 4);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    OVERLAPPED ov[2] = { { 0 } };
+
+    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(ov[0].Internal, 0); /* below already */
+    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[1]), 0x103);
+    assert_int_equal(ov[0].Internal, 0x103);
+    assert_int_equal(((struct fake_srq *)srq->ibv)->limit, 2);
+    nd_srq_event(srq);
+    assert_int_equal(ov[0].Internal, 0);
+    assert_int_equal(ov[1].Internal, 0);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    nd_srq_close(srq);
+    assert_int_equal((uint32_t)ov[0].Internal, 0xC0000120);
+    nd_qp_close(qp);
+}
+
+/* ---- allocation failures ---- */
+
+/* Fails the first, second, ... allocation of a creation until one goes through; each failure leaves nothing behind. */
+#define EVERY_ALLOCATION(create, close)                                                            \
+    do {                                                                                           \
+        unsigned objects_ = fake_device.objects, n_ = 1;                                           \
+        for (void *made_ = NULL; !made_; n_++) {                                                   \
+            allocations_until_failure = n_;                                                        \
+            made_ = create;                                                                        \
+            allocations_until_failure = 0;                                                         \
+            if (made_)                                                                             \
+                close(made_);                                                                      \
+            assert_int_equal(fake_device.objects, objects_);                                       \
+            assert_true(n_ < 20);                                                                  \
+        }                                                                                          \
+        assert_true(n_ > 2);                                                                       \
+    } while (0)
+
+static void test_creation_without_memory_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+
+    EVERY_ALLOCATION(fake_make_cq(f->adapter, 8), nd_cq_close);
+    EVERY_ALLOCATION(fake_make_qp(f->adapter, f->cq, NULL, 8), nd_qp_close);
+    EVERY_ALLOCATION(fake_make_qp(f->adapter, f->cq, srq, 8), nd_qp_close);
+    EVERY_ALLOCATION(fake_make_srq(f->adapter, 8, 0), nd_srq_close);
+    EVERY_ALLOCATION(fake_make_mw(f->adapter), nd_mw_close);
+    nd_srq_close(srq);
+}
+
+static void test_calls_without_memory_change_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    allocations_until_failure = 1;
+    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC0000017);
+    allocations_until_failure = 1;
+    assert_int_equal(register_it(f, 0), 0xC000009A);
+    assert_int_equal(register_it(f, 0), 0x103);
+    allocations_until_failure = 1;
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), 0xC0000017);
+    assert_int_equal(f->cq->depth, 64);
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ROW(test_register_checks_its_arguments_in_order),
+        ROW(test_registered_and_given_back_again_and_again),
+        ROW(test_bound_window_keeps_its_region),
+        ROW(test_silent_invalidate_lets_the_region_go_too),
+        ROW(test_bind_checks_range_and_rights),
+        ROW(test_failed_bind_leaves_the_window_free),
+        ROW(test_peer_frees_the_window_silently),
+        ROW(test_every_order_of_release),
+        ROW(test_window_outlives_its_queue_pair),
+        ROW(test_srq_places_free_in_any_order_when_fetched),
+        ROW(test_srq_notify_at_the_threshold),
+        ROW(test_creation_without_memory_leaves_nothing),
+        ROW(test_calls_without_memory_change_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pending.c - an overlapped request ends exactly once, in its order, with its own status. */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "ndspi/core/pending.h"
+#include "tests/unit/ndspi/core_fake.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { KIND_A, KIND_B };
+
+struct fixture {
+    struct nd_pending pending;
+    OVERLAPPED overlapped[8];
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    memset(&fixture, 0, sizeof(fixture));
+    memset(&fake_sink_counts, 0, sizeof(fake_sink_counts));
+    nd_pending_init(&fixture.pending, &fake_sink, fake_file());
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    nd_pending_fini(&f->pending);
+    return fake_sink_counts.started != fake_sink_counts.completed;
+}
+
+static uint32_t status_of(const OVERLAPPED *overlapped)
+{
+    return (uint32_t)overlapped->Internal;
+}
+
+static void add(struct fixture *f, int index, unsigned kind, void *context)
+{
+    assert_int_equal(nd_pending_add(&f->pending, &f->overlapped[index], kind, context), 0x103);
+}
+
+static void test_add_marks_the_structure_pending(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, 0, KIND_A, NULL);
+    assert_int_equal(status_of(&f->overlapped[0]), 0x103);
+    assert_int_equal(nd_pending_result(&f->pending, &f->overlapped[0], FALSE), 0x103);
+    assert_int_equal(nd_pending_count(&f->pending, 1u << KIND_A), 1);
+    assert_int_equal(nd_pending_count(&f->pending, 1u << KIND_B), 0);
+    nd_pending_cancel(&f->pending);
+    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
+}
+
+static void test_no_structure_is_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal((uint32_t)nd_pending_add(&f->pending, NULL, KIND_A, NULL), 0xC000000D);
+    assert_int_equal((uint32_t)nd_pending_complete_now(&f->pending, NULL, ND_SUCCESS), 0xC000000D);
+    assert_int_equal((uint32_t)nd_pending_result(&f->pending, NULL, FALSE), 0xC000000D);
+}
+
+static void test_complete_first_takes_the_oldest_of_its_kind(void **state)
+{
+    struct fixture *f = *state;
+    void *context = NULL;
+    int one, two;
+
+    add(f, 0, KIND_B, NULL);
+    add(f, 1, KIND_A, &one);
+    add(f, 2, KIND_A, &two);
+    assert_true(nd_pending_complete_first(&f->pending, KIND_A, ND_SUCCESS, &context));
+    assert_ptr_equal(context, &one);
+    assert_int_equal(status_of(&f->overlapped[1]), 0);
+    assert_int_equal(status_of(&f->overlapped[2]), 0x103);
+    assert_true(nd_pending_complete_match(&f->pending, KIND_A, &two, ND_CONNECTION_REFUSED));
+    assert_int_equal(status_of(&f->overlapped[2]), 0xC0000236);
+    assert_false(nd_pending_complete_match(&f->pending, KIND_A, &two, ND_SUCCESS));
+    assert_false(nd_pending_complete_first(&f->pending, KIND_A, ND_SUCCESS, NULL));
+    assert_true(nd_pending_complete_first(&f->pending, KIND_B, ND_SUCCESS, NULL));
+}
+
+static void test_complete_all_keeps_issue_order(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < 6; i++)
+        add(f, i, i == 3 ? 5 : i % 2, NULL);
+    assert_int_equal(
+        nd_pending_complete_all(&f->pending, 1u << KIND_A | 1u << KIND_B, ND_SUCCESS), 5);
+    for (int i = 0, at = 0; i < 6; i++)
+        if (i != 3)
+            assert_ptr_equal(fake_sink_counts.order[at++], &f->overlapped[i]);
+    assert_int_equal(status_of(&f->overlapped[3]), 0x103);
+    nd_pending_cancel(&f->pending);
+}
+
+static void test_decided_keeps_its_status_through_a_cancel(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, 0, KIND_A, NULL);
+    add(f, 1, KIND_B, NULL);
+    assert_int_equal(nd_pending_decide(&f->pending, 1u << KIND_B, ND_SUCCESS), 1);
+    assert_int_equal(status_of(&f->overlapped[1]), 0x103);
+    assert_int_equal(nd_pending_decide(&f->pending, ~0u, ND_DEVICE_REMOVED), 1);
+    assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
+    nd_pending_cancel(&f->pending);
+    assert_int_equal(status_of(&f->overlapped[0]), 0xC00002B6);
+    assert_int_equal(status_of(&f->overlapped[1]), 0);
+    assert_ptr_equal(fake_sink_counts.order[0], &f->overlapped[0]);
+}
+
+static void test_complete_now_is_pending_with_the_end_visible(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(nd_pending_complete_now(&f->pending, &f->overlapped[0], ND_SUCCESS), 0x103);
+    assert_int_equal(status_of(&f->overlapped[0]), 0);
+    assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
+}
+
+/* Records are used again: a thousand rounds leave no more of them than were pending at once. */
+static void test_records_are_recycled(void **state)
+{
+    struct fixture *f = *state;
+    unsigned spare = 0;
+
+    for (int round = 0; round < 1000; round++) {
+        add(f, 0, KIND_A, NULL);
+        add(f, 1, KIND_A, NULL);
+        nd_pending_cancel(&f->pending);
+    }
+    list_for_each (&f->pending.spare, node)
+        spare++;
+    assert_int_equal(spare, 2);
+}
+
+enum { RACE_ROUNDS = 3000 };
+
+struct race {
+    struct fixture *fixture;
+    pthread_barrier_t start, end;
+    bool cancels;
+};
+
+static void *race_other(void *arg)
+{
+    struct race *race = arg;
+
+    for (int round = 0; round < RACE_ROUNDS; round++) {
+        pthread_barrier_wait(&race->start);
+        nd_pending_complete_all(&race->fixture->pending, ~0u, ND_SUCCESS);
+        pthread_barrier_wait(&race->end);
+    }
+    return NULL;
+}
+
+/* The fake sink fails the test when a structure that is not pending is completed. */
+static void test_cancel_against_completion_ends_each_request_once(void **state)
+{
+    struct race race = { .fixture = *state };
+    struct fixture *f = *state;
+    pthread_t thread;
+
+    pthread_barrier_init(&race.start, NULL, 2);
+    pthread_barrier_init(&race.end, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, race_other, &race), 0);
+    for (int round = 0; round < RACE_ROUNDS; round++) {
+        for (int i = 0; i < 4; i++)
+            add(f, i, KIND_A, NULL);
+        pthread_barrier_wait(&race.start);
+        nd_pending_cancel(&f->pending);
+        for (int i = 0; i < 4; i++) /* all told when a cancel returns */
+            assert_true(
+                status_of(&f->overlapped[i]) == 0 || status_of(&f->overlapped[i]) == 0xC0000120);
+        pthread_barrier_wait(&race.end);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&race.start);
+    pthread_barrier_destroy(&race.end);
+    assert_int_equal(fake_sink_counts.completed, 4 * RACE_ROUNDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_add_marks_the_structure_pending, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_structure_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_complete_first_takes_the_oldest_of_its_kind, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_complete_all_keeps_issue_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_decided_keeps_its_status_through_a_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_complete_now_is_pending_with_the_end_visible, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_records_are_recycled, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_cancel_against_completion_ends_each_request_once, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

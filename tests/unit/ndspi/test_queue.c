@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_queue.c - requests from post to result: exact depth, silent requests, inline data, refusals, and what lives on
+ * after releases, over a device that the test plays.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "tests/unit/ndspi/core_fake.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DEPTH = 8 };
+
+struct fixture {
+    struct nd_adapter *adapter;
+    struct nd_cq *cq;
+    struct nd_qp *qp;
+    struct fake_qp *device;
+    ND2_SGE sge[4];
+    char data[64];
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open();
+    f.cq = fake_make_cq(f.adapter, 64);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    f.device = fake_qp_of(f.qp);
+    for (int i = 0; i < 4; i++)
+        f.sge[i] = (ND2_SGE){ f.data + 8 * i, 4, 0 };
+    nd_qp_set_sendable(f.qp);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f->qp)
+        nd_qp_close(f->qp);
+    if (f->cq)
+        nd_cq_close(f->cq);
+    fake_adapter_close(f->adapter);
+    return 0;
+}
+
+static uint32_t send_it(struct fixture *f, uintptr_t context, uint32_t flags)
+{
+    return (uint32_t)nd_queue_send(&f->qp->initiator, (void *)context, f->sge, 1, flags);
+}
+
+static uint32_t receive_it(struct fixture *f, uintptr_t context)
+{
+    return (uint32_t)nd_queue_receive(&f->qp->receive, (void *)context, f->sge, 1);
+}
+
+static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
+{
+    fake_complete(f->cq, &f->device->send, &f->device->ibv, count, status);
+}
+
+static unsigned fetch(struct fixture *f, ND2_RESULT *results, unsigned room)
+{
+    return nd_cq_results(&f->cq->poll, results, room);
+}
+
+static void test_depth_is_exact_and_counts_until_fetched(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT result;
+
+    for (uintptr_t i = 1; i <= DEPTH; i++)
+        assert_int_equal(send_it(f, i, 0), 0);
+    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    sends_end(f, 2, IBV_WC_SUCCESS);
+    nd_cq_look(f->cq); /* seen, not fetched */
+    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(fetch(f, &result, 1), 1);
+    assert_int_equal((uintptr_t)result.RequestContext, 1);
+    assert_int_equal(send_it(f, 9, 0), 0);
+    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    assert_int_equal(fetch(f, &result, 1), 1);
+    assert_int_equal((uintptr_t)result.RequestContext, 2);
+    assert_int_equal(send_it(f, 10, 0), 0);
+    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+    for (uintptr_t i = 3; i <= 10; i++) {
+        sends_end(f, 1, IBV_WC_SUCCESS);
+        assert_int_equal(fetch(f, &result, 1), 1);
+        assert_int_equal((uintptr_t)result.RequestContext, i);
+    }
+    for (uintptr_t i = 1; i <= DEPTH; i++)
+        assert_int_equal(receive_it(f, i), 0);
+    assert_int_equal(receive_it(f, 99), 0x8000001A);
+}
+
+/* Room for more than a batch: through the software queue, in order, all there. */
+static void test_results_come_in_order_through_every_path(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[40];
+    uintptr_t next = 1, expected = 1;
+
+    for (int round = 0; round < 200; round++) {
+        unsigned posts = 1 + (unsigned)round % DEPTH, room = 1 + (unsigned)round * 7 % 40, got = 0;
+
+        for (unsigned i = 0; i < posts; i++)
+            assert_int_equal(send_it(f, next++, 0), 0);
+        sends_end(f, posts, IBV_WC_SUCCESS);
+        if (round % 3 == 0)
+            nd_cq_look(f->cq);
+        while (got < posts) {
+            unsigned count = fetch(f, results, room);
+
+            assert_in_range(count, 1, room);
+            for (unsigned i = 0; i < count; i++) {
+                assert_int_equal((uintptr_t)results[i].RequestContext, expected++);
+                assert_int_equal(results[i].Status, 0);
+                assert_int_equal(results[i].RequestType, 1);
+                assert_ptr_equal(results[i].QueuePairContext, f->qp);
+            }
+            got += count;
+        }
+        assert_int_equal(fetch(f, results, room), 0);
+    }
+}
+
+static void test_silent_requests_for_ever_show_nothing(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT result;
+
+    for (uintptr_t i = 0; i < 10 * DEPTH; i++) {
+        assert_int_equal(send_it(f, i, ND_OP_FLAG_SILENT_SUCCESS), 0);
+        sends_end(f, 1, IBV_WC_SUCCESS);
+    }
+    assert_int_equal(fetch(f, &result, 1), 0);
+    assert_int_equal(send_it(f, 7, 0), 0);
+    sends_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(fetch(f, &result, 1), 1);
+    assert_int_equal((uintptr_t)result.RequestContext, 7);
+}
+
+static void test_silent_requests_that_fail_are_reported(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[4];
+
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(f, 2, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(f, 3, 0), 0);
+    sends_end(f, 1, IBV_WC_SUCCESS);
+    sends_end(f, 1, IBV_WC_REM_ACCESS_ERR);
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fetch(f, results, 4), 2);
+    assert_int_equal((uintptr_t)results[0].RequestContext, 2);
+    assert_int_equal((uint32_t)results[0].Status, 0xC0000005);
+    assert_int_equal(results[0].RequestType, 1);
+    assert_ptr_equal(results[0].QueuePairContext, f->qp);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 3);
+    assert_int_equal((uint32_t)results[1].Status, 0xC0000120);
+    for (uintptr_t i = 1; i <= DEPTH; i++) /* all places are free again */
+        assert_int_equal(send_it(f, i, 0), 0);
+    assert_int_equal(send_it(f, 99, 0), 0x8000001A);
+}
+
+/* Every way a silent and a fetched one can share a ring: no place is lost, none is given twice. */
+static void test_silent_and_fetched_mix_without_losing_places(void **state)
+{
+    struct fixture *f = *state;
+    unsigned unfetched = 0;
+    ND2_RESULT result;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        bool silent = (round * 2654435761u >> 16) % 3 != 0;
+        uint32_t status = send_it(f, round, silent ? ND_OP_FLAG_SILENT_SUCCESS : 0);
+
+        if (status == 0x8000001A) {
+            assert_true(unfetched > 0);
+            assert_int_equal(fetch(f, &result, 1), 1);
+            unfetched--;
+            continue;
+        }
+        assert_int_equal(status, 0);
+        unfetched += !silent;
+        assert_in_range(unfetched, 0, DEPTH);
+        sends_end(f, 1, IBV_WC_SUCCESS);
+    }
+    while (fetch(f, &result, 1))
+        unfetched--;
+    assert_int_equal(unfetched, 0);
+}
+
+static void test_flags_reach_the_device(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(send_it(f, 1, 0), 0);
+    assert_int_equal(send_it(f, 2, ND_OP_FLAG_READ_FENCE), 0);
+    assert_int_equal(send_it(f, 3, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT), 0);
+    assert_int_equal(send_it(f, 4, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_INLINE), 0);
+    assert_int_equal(f->device->send.requests[0].send_flags, IBV_SEND_SIGNALED);
+    assert_int_equal(f->device->send.requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+    assert_int_equal(
+        f->device->send.requests[2].send_flags, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED);
+    assert_int_equal(f->device->send.requests[3].send_flags, IBV_SEND_INLINE);
+    for (uint32_t flag = 0x40; flag; flag <<= 1)
+        assert_int_equal(send_it(f, 9, flag), 0xC00000F2);
+    assert_int_equal(send_it(f, 9, ND_OP_FLAG_ALLOW_READ), 0xC00000F2);
+}
+
+static void test_inline_takes_any_number_of_entries_up_to_its_length(void **state)
+{
+    struct fixture *f = *state;
+    const struct fake_request *posted = &f->device->send.requests[0];
+
+    memcpy(f->data, "abcd....efgh....ijkl....mnop", 28);
+    assert_int_equal(nd_queue_send(&f->qp->initiator, NULL, f->sge, 4, ND_OP_FLAG_INLINE),
+        ND_SUCCESS); /* the device takes 2 */
+    assert_int_equal(posted->num_sge, 1);
+    assert_int_equal(posted->first_sge.length, 16);
+    assert_memory_equal((void *)(uintptr_t)posted->first_sge.addr, "abcdefghijklmnop", 16);
+    f->sge[0].BufferLength = 65;
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0x80000005);
+    f->sge[0].BufferLength = 64;
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0);
+    assert_int_equal((uint32_t)nd_queue_send(&f->qp->initiator, NULL, f->sge, 3, 0), 0xC000003C);
+}
+
+static void test_lengths_are_checked_in_sum(void **state)
+{
+    struct fixture *f = *state;
+
+    f->sge[0].BufferLength = (1 << 20) + 1;
+    assert_int_equal(send_it(f, 1, 0), 0x80000005);
+    assert_int_equal(receive_it(f, 1), 0x80000005);
+    f->sge[0].BufferLength = f->sge[1].BufferLength = 0xFFFFFFFF; /* the sum passes 32 bits */
+    assert_int_equal((uint32_t)nd_queue_send(&f->qp->initiator, NULL, f->sge, 2, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_queue_receive(&f->qp->receive, NULL, f->sge, 2), 0x80000005);
+    assert_int_equal((uint32_t)nd_queue_receive(&f->qp->receive, NULL, f->sge, 3), 0xC000003C);
+    assert_int_equal((uint32_t)nd_queue_send(&f->qp->initiator, NULL, NULL, 1, 0), 0xC00000F0);
+    assert_int_equal((uint32_t)nd_queue_receive(&f->qp->receive, NULL, NULL, 1), 0xC00000F0);
+    assert_int_equal((uint32_t)nd_queue_send(&f->qp->initiator, NULL, NULL, 0, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive(&f->qp->receive, NULL, NULL, 0), 0);
+    assert_int_equal(f->device->send.requests[0].num_sge, 0);
+}
+
+static void test_refused_by_the_device_leaves_the_place_free(void **state)
+{
+    struct fixture *f = *state;
+
+    fake_device.post_error = ENOMEM;
+    assert_int_equal(send_it(f, 1, 0), 0x8000001A);
+    assert_int_equal(send_it(f, 1, ND_OP_FLAG_READ_FENCE), 0x8000001A);
+    assert_int_equal(receive_it(f, 1), 0x8000001A);
+    fake_device.post_error = 0;
+    for (uintptr_t i = 1; i <= DEPTH; i++) {
+        assert_int_equal(send_it(f, i, 0), 0);
+        assert_int_equal(receive_it(f, i), 0);
+    }
+}
+
+static void test_before_and_after_the_connection(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
+
+    assert_int_equal((uint32_t)nd_queue_send(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal(
+        (uint32_t)nd_queue_send(&qp->initiator, NULL, f->sge, 1, ND_OP_FLAG_READ_FENCE),
+        0xC000023A);
+    assert_int_equal((uint32_t)nd_queue_receive(&qp->receive, NULL, f->sge, 1), 0);
+    nd_qp_set_sendable(qp);
+    assert_int_equal((uint32_t)nd_queue_send(&qp->initiator, NULL, f->sge, 1, 0), 0);
+    assert_int_equal(nd_qp_flush(qp), ND_SUCCESS);
+    assert_int_equal(qp->ibv->state, IBV_QPS_ERR);
+    assert_int_equal((uint32_t)nd_queue_send(&qp->initiator, NULL, f->sge, 1, 0), 0);
+    nd_qp_remove(qp);
+    assert_int_equal((uint32_t)nd_queue_send(&qp->initiator, NULL, f->sge, 1, 0), 0xC00002B6);
+    assert_int_equal((uint32_t)nd_queue_receive(&qp->receive, NULL, f->sge, 1), 0xC00002B6);
+    nd_qp_close(qp);
+}
+
+static void test_read_obeys_its_own_limits(void **state)
+{
+    struct fixture *f = *state;
+    const struct nd_remote remote = { 0x1000, 0x78563412 };
+
+    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 3, &remote, 0), 0xC000003C);
+    assert_int_equal(
+        (uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_INLINE), 0xC00000F4);
+    assert_int_equal(
+        (uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, ND_OP_FLAG_ALLOW_READ), 0xC00000F4);
+    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 2, &remote, 0), 0);
+    f->qp->initiator.no_reads = true;
+    assert_int_equal((uint32_t)nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0), 0xC0000010);
+    assert_int_equal((uint32_t)nd_qp_write(f->qp, NULL, f->sge, 1, &remote, 0), 0);
+}
+
+/* The queue pair is gone for the client; its results are not. */
+static void test_released_queue_pair_still_hands_out_its_results(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[8];
+    struct nd_qp *context = f->qp;
+
+    assert_int_equal(send_it(f, 1, 0), 0);
+    assert_int_equal(send_it(f, 2, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(receive_it(f, 3), 0);
+    sends_end(f, 2, IBV_WC_SUCCESS); /* of the silent one nothing is heard */
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    assert_int_equal(f->device->send.count, 1); /* a marker */
+    fake_complete(f->cq, &f->device->receive, &f->device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fake_device.objects, 2);
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fetch(f, results, 8), 2);
+    assert_int_equal(fake_device.objects, 1); /* now it went */
+    assert_int_equal((uintptr_t)results[0].RequestContext, 1);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 3);
+    assert_int_equal((uint32_t)results[1].Status, 0xC0000120);
+    assert_ptr_equal(results[1].QueuePairContext, context);
+}
+
+static void test_results_seen_before_the_release_outlive_the_queue_pair(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[4];
+
+    assert_int_equal(send_it(f, 1, 0), 0);
+    assert_int_equal(send_it(f, 2, 0), 0);
+    sends_end(f, 2, IBV_WC_SUCCESS);
+    nd_cq_look(f->cq);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    nd_cq_look(f->cq);
+    assert_int_equal(fake_device.objects, 1);
+    assert_int_equal(fetch(f, results, 4), 2);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 2);
+}
+
+static void test_completion_queue_released_first(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(send_it(f, 1, 0), 0);
+    nd_cq_close(f->cq);
+    f->cq = NULL;
+    assert_int_equal(fake_device.objects, 2);
+    assert_int_equal(send_it(f, 2, 0), 0);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    assert_int_equal(fake_device.objects, 0);
+}
+
+static void test_completion_queue_released_while_a_queue_pair_waits_for_it(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(receive_it(f, 1), 0);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    assert_int_equal(fake_device.objects, 2);
+    nd_cq_close(f->cq);
+    f->cq = NULL;
+    assert_int_equal(fake_device.objects, 0);
+}
+
+static void test_resize_keeps_every_result(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[8];
+
+    for (int round = 0; round < 6; round++) { /* the ring's start moves */
+        for (uintptr_t i = 1; i <= 5; i++)
+            assert_int_equal(send_it(f, i, 0), 0);
+        sends_end(f, 5, IBV_WC_SUCCESS);
+        assert_int_equal((uint32_t)nd_cq_resize(f->cq, 4), 0x80000005);
+        assert_int_equal((uint32_t)nd_cq_resize(f->cq, 5), 0);
+        assert_int_equal(fetch(f, results, 2), 2);
+        assert_int_equal((uint32_t)nd_cq_resize(f->cq, 64 + (uint32_t)round), 0);
+        assert_int_equal(fetch(f, results + 2, 6), 3);
+        for (uintptr_t i = 0; i < 5; i++)
+            assert_int_equal((uintptr_t)results[i].RequestContext, i + 1);
+    }
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 0), 0xC000000D);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 129), 0xC000000D);
+    f->adapter->port.caps.cq_resize = false;
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), 0xC00000BB);
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ROW(test_depth_is_exact_and_counts_until_fetched),
+        ROW(test_results_come_in_order_through_every_path),
+        ROW(test_silent_requests_for_ever_show_nothing),
+        ROW(test_silent_requests_that_fail_are_reported),
+        ROW(test_silent_and_fetched_mix_without_losing_places),
+        ROW(test_flags_reach_the_device),
+        ROW(test_inline_takes_any_number_of_entries_up_to_its_length),
+        ROW(test_lengths_are_checked_in_sum),
+        ROW(test_refused_by_the_device_leaves_the_place_free),
+        ROW(test_before_and_after_the_connection),
+        ROW(test_read_obeys_its_own_limits),
+        ROW(test_released_queue_pair_still_hands_out_its_results),
+        ROW(test_results_seen_before_the_release_outlive_the_queue_pair),
+        ROW(test_completion_queue_released_first),
+        ROW(test_completion_queue_released_while_a_queue_pair_waits_for_it),
+        ROW(test_resize_keeps_every_result),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
