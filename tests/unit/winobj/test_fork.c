@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fork.c - the child of a fork: its handles work, the parent's threads and sources stay the parent's. */
+#include "tests/unit/winobj/fake_source.h"
+
+#include <winobj_linux.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child: ends it with a number that tells where. */
+#define child_assert(e)                                                                            \
+    do {                                                                                           \
+        if (!(e))                                                                                  \
+            _exit(__LINE__ % 250 + 1);                                                             \
+    } while (0)
+
+static void child_succeeds(pid_t child)
+{
+    int status;
+
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+struct parent {
+    HANDLE event, port;
+    struct fake_source fake;
+};
+
+static void *wait_for_event(void *argument)
+{
+    struct parent *parent = argument;
+
+    return (void *)(uintptr_t)WaitForSingleObject(parent->event, LONG_MS);
+}
+
+static void *wait_for_packet(void *argument)
+{
+    struct parent *parent = argument;
+    OVERLAPPED *overlapped;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    return (void *)(uintptr_t)!GetQueuedCompletionStatus(parent->port, &bytes, &key, &overlapped, LONG_MS);
+}
+
+static void child_uses_handles(struct parent *parent, int fd)
+{
+    struct pollfd set = { .fd = fd, .events = POLLIN };
+    struct fake_source own = { 0 };
+    OVERLAPPED *overlapped;
+    ULONG_PTR key = 0;
+    DWORD bytes;
+    HANDLE fresh;
+
+    alarm(LONG_MS / 1000);
+    /* The parent's threads wait for both; here nobody does, so nobody takes anything from us. */
+    child_assert(SetEvent(parent->event));
+    child_assert(WaitForSingleObject(parent->event, 0) == WAIT_OBJECT_0);
+    child_assert(WaitForSingleObject(parent->event, 5) == WAIT_TIMEOUT);
+    child_assert(PostQueuedCompletionStatus(parent->port, 0, 5, NULL));
+    child_assert(GetQueuedCompletionStatus(parent->port, &bytes, &key, &overlapped, INFINITE) && key == 5);
+    child_assert(poll(&set, 1, 0) == 1 && (set.revents & POLLNVAL)); /* the parent's export is gone */
+    child_assert((fresh = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL);
+    child_assert(WinLinuxGetDescriptor(parent->event) >= 0);
+    /* The parent's source is none here: taking it away does nothing; a new one works. */
+    win_source_remove(&parent->fake.source);
+    fake_source_add(&own);
+    fake_source_fire(&own, 1);
+    child_assert(fake_source_reached(&own, 1));
+    fake_source_remove(&own);
+    child_assert(CloseHandle(fresh) && CloseHandle(parent->event) && CloseHandle(parent->port));
+    _exit(0);
+}
+
+static void test_fork_child_works_and_leaves_the_parent_alone(void **state)
+{
+    struct parent parent = { .event = CreateEventW(NULL, FALSE, FALSE, NULL),
+        .port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0) };
+    int fd = WinLinuxGetDescriptor(parent.event);
+    struct pollfd set = { .fd = fd, .events = POLLIN };
+    pthread_t threads[2];
+    pid_t children[20];
+    void *result;
+
+    (void)state;
+    fake_source_add(&parent.fake);
+    assert_int_equal(pthread_create(&threads[0], NULL, wait_for_event, &parent), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, wait_for_packet, &parent), 0);
+    for (int i = 0; i < 20; i++) {
+        fake_source_fire(&parent.fake, 1); /* so that threads are in the middle of something */
+        if (!(children[i] = fork()))
+            child_uses_handles(&parent, fd);
+    }
+    for (int i = 0; i < 20; i++)
+        child_succeeds(children[i]);
+    assert_int_equal(poll(&set, 1, 0), 0);
+    assert_true(fake_source_reached(&parent.fake, 20));
+    assert_true(SetEvent(parent.event));
+    assert_true(PostQueuedCompletionStatus(parent.port, 0, 0, NULL));
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result);
+    }
+    fake_source_remove(&parent.fake);
+    assert_true(CloseHandle(parent.event));
+    assert_true(CloseHandle(parent.port));
+}
+
+static void test_fork_thread_id_is_the_childs(void **state)
+{
+    DWORD id = GetCurrentThreadId();
+    pid_t child = fork();
+
+    (void)state;
+    if (!child)
+        _exit(GetCurrentThreadId() == id || GetCurrentThreadId() != (DWORD)getpid());
+    child_succeeds(child);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fork_child_works_and_leaves_the_parent_alone),
+        cmocka_unit_test(test_fork_thread_id_is_the_childs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
