@@ -15,6 +15,7 @@
 enum {
     DIRECT_OCTETS = 4096, /* payloads with so much missing are placed directly */
     TAIL_OCTETS = 2048,   /* staging behind a direct payload */
+    WINDOW_OCTETS = 16384, /* staging offered at once where large payloads may be placed directly */
 };
 
 static void unpin(struct srd_rx *rx)
@@ -76,6 +77,8 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     window = SRD_RX_STAGING - rx->wr;
     if (n && window > TAIL_OCTETS)
         window = TAIL_OCTETS;
+    else if (stream->params.soft_peer && !stream->params.crc && window > WINDOW_OCTETS)
+        window = WINDOW_OCTETS;
     if (rest)
         iov[n++] = (struct iovec){ rx->staging + rx->wr, window };
     return n;
