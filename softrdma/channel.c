@@ -3,10 +3,8 @@
 #include "softrdma/channel.h"
 
 #include "softrdma/device.h"
-#include "util/futex.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 struct srd_channel {
@@ -68,7 +66,6 @@ void srd_channel_attach(
 void srd_channel_detach(struct ibv_comp_channel *ibv, struct srd_channel_cq *member)
 {
     struct srd_channel *channel = from(ibv);
-    uint32_t unacked;
 
     if (!channel)
         return;
@@ -78,8 +75,7 @@ void srd_channel_detach(struct ibv_comp_channel *ibv, struct srd_channel_cq *mem
             list_del(&member->node);
         srd_evq_settle_locked(&channel->q);
         lock_release(&channel->q.lock);
-        while ((unacked = atomic_load_explicit(&member->unacked, memory_order_acquire)) != 0)
-            futex_wait(&member->unacked, unacked, NULL);
+        srd_count_wait(&member->unacked);
     }
     atomic_fetch_sub_explicit(&channel->users, 1, memory_order_release);
 }
@@ -98,7 +94,7 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
 {
     struct srd_channel_cq *member = list_entry(node, struct srd_channel_cq, node);
 
-    atomic_fetch_add_explicit(&member->unacked, 1, memory_order_relaxed);
+    srd_count_add(&member->unacked);
     if (--member->queued)
         srd_evq_push_locked(q, node);
     *(struct ibv_cq **)arg = member->cq;
@@ -118,7 +114,5 @@ int srd_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq
 
 void srd_channel_acked(struct srd_channel_cq *member, unsigned count)
 {
-    /* At zero the queue may be gone at once: only the address is used then. */
-    if (count && atomic_fetch_sub_explicit(&member->unacked, count, memory_order_release) == count)
-        futex_wake(&member->unacked, INT_MAX);
+    srd_count_sub(&member->unacked, count);
 }

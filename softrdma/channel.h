@@ -3,17 +3,17 @@
 #ifndef SOFTRDMA_CHANNEL_H
 #define SOFTRDMA_CHANNEL_H
 
+#include "softrdma/count.h"
 #include "softrdma/softrdma.h"
 #include "util/list.h"
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 struct srd_channel_cq {
     struct ibv_cq *cq;
     struct list_node node;    /* linked while queued > 0; channel lock */
     unsigned queued;          /* events not fetched */
-    _Atomic uint32_t unacked; /* fetched, not acknowledged */
+    struct srd_count unacked; /* fetched, not acknowledged */
 };
 
 void srd_channel_attach(

@@ -15,6 +15,7 @@
 
 #include "softrdma/addr.h"
 #include "softrdma/conn.h"
+#include "softrdma/count.h"
 #include "softrdma/device.h"
 
 enum srd_id_state {
@@ -61,7 +62,7 @@ struct srd_id {
     struct srd_device *device; /* NULL: not bound to one */
     int fd;                    /* bound socket, before it goes to conn or source; -1 */
     struct srd_conn *conn;
-    _Atomic uint32_t unacked; /* events fetched and not acknowledged */
+    struct srd_count unacked; /* events fetched and not acknowledged */
 
     /* the connection being made */
     uint32_t qp_num;

@@ -2,11 +2,9 @@
 /* cm_event.c - event channels of the connection manager, and what is told on them. */
 #include "softrdma/cm.h"
 
-#include "util/futex.h"
 #include "util/log.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +102,7 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
     struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
 
     (void)q;
-    atomic_fetch_add_explicit(&event->owner->unacked, 1, memory_order_relaxed);
+    srd_count_add(&event->owner->unacked);
     *(struct rdma_cm_event **)arg = &event->ibv;
 }
 
@@ -141,18 +139,8 @@ int srd_ack_cm_event(struct rdma_cm_event *ibv)
     }
     owner = event->owner;
     free(event);
-    /* At zero the id may be gone at once: only the address is used then. */
-    if (atomic_fetch_sub_explicit(&owner->unacked, 1, memory_order_release) == 1)
-        futex_wake(&owner->unacked, INT_MAX);
+    srd_count_sub(&owner->unacked, 1);
     return 0;
-}
-
-static void await_acks(struct srd_id *id)
-{
-    uint32_t unacked;
-
-    while ((unacked = atomic_load_explicit(&id->unacked, memory_order_acquire)) != 0)
-        futex_wait(&id->unacked, unacked, NULL);
 }
 
 /* The events of one id, off the queue they are on. */
@@ -183,7 +171,7 @@ void srd_cm_drop_events(struct srd_id *id)
             srd_id_abandon(srd_id_from(event->ibv.id));
         free(event);
     }
-    await_acks(id);
+    srd_count_wait(&id->unacked);
 }
 
 int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
@@ -208,6 +196,6 @@ int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
         srd_cm_post_locked(id, event);
     }
     lock_release(&id->lock);
-    await_acks(id);
+    srd_count_wait(&id->unacked);
     return 0;
 }

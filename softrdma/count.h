@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * count.h - a count that somebody may wait to see at zero: events fetched and not acknowledged. Counting costs no
+ * system call unless somebody waits.
+ */
+#ifndef SOFTRDMA_COUNT_H
+#define SOFTRDMA_COUNT_H
+
+#include "util/futex.h"
+
+#include <limits.h>
+
+struct srd_count {
+    _Atomic uint32_t word; /* top bit: somebody waits */
+};
+
+#define SRD_COUNT_AWAITED UINT32_C(0x80000000)
+
+static inline void srd_count_add(struct srd_count *count)
+{
+    atomic_fetch_add_explicit(&count->word, 1, memory_order_relaxed);
+}
+
+/* At zero the object around it may be gone at once: only the address is used then. */
+static inline void srd_count_sub(struct srd_count *count, uint32_t n)
+{
+    if (n &&
+        atomic_fetch_sub_explicit(&count->word, n, memory_order_release) == (SRD_COUNT_AWAITED | n))
+        futex_wake(&count->word, INT_MAX);
+}
+
+/* Returns when it is zero. Nobody adds any more, or it is started anew later. */
+static inline void srd_count_wait(struct srd_count *count)
+{
+    uint32_t word =
+        atomic_fetch_or_explicit(&count->word, SRD_COUNT_AWAITED, memory_order_acquire) |
+        SRD_COUNT_AWAITED;
+
+    while (word & ~SRD_COUNT_AWAITED) {
+        futex_wait(&count->word, word, NULL);
+        word = atomic_load_explicit(&count->word, memory_order_acquire);
+    }
+    atomic_fetch_and_explicit(&count->word, ~SRD_COUNT_AWAITED, memory_order_relaxed);
+}
+
+#endif
