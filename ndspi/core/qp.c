@@ -167,7 +167,8 @@ static void post_marker(struct nd_queue *queue)
     if (queue->mode == ND_QUEUE_OPEN) {
         queue->next->special = ND_REQUEST_MARKER;
         wr.wr_id = (uintptr_t)queue->next;
-        if (ibv_post_send(queue->ibv, &wr, &bad))
+        queue->marker_posted = !ibv_post_send(queue->ibv, &wr, &bad);
+        if (!queue->marker_posted)
             log_write(LOG_DEBUG, LOG_QP, "a released queue pair takes no marker");
     }
     lock_release(&queue->lock);

@@ -83,7 +83,7 @@ struct nd_queue {
     };
     enum nd_queue_mode mode;
     uint32_t max_sge, max_read_sge;
-    bool no_reads; /* agreed: none in flight, so none at all */
+    bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
@@ -96,7 +96,8 @@ struct nd_queue {
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
     bool closing;            /* its queue pair waits for the last completion */
-    bool marked;             /* the marker came back: nothing follows it */
+    bool marker_posted;      /* by the thread that closes */
+    bool marked;             /* it came back: nothing follows it */
     struct list_node closing_link;
 };
 
@@ -119,14 +120,16 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
 
 /*
- * Whether all posted requests are retired; the marker, which takes the spare record, says so too. The completion
- * queue's lock is held, nobody posts any more.
+ * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock is
+ * held, nobody posts any more.
  */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {
-    return queue->marked || queue->next == (queue->unfetched ? queue->seen
-                                                             : atomic_load_explicit(&queue->freed,
-                                                                   memory_order_relaxed));
+    if (queue->marker_posted)
+        return queue->marked;
+    return queue->next == (queue->unfetched
+                                  ? queue->seen
+                                  : atomic_load_explicit(&queue->freed, memory_order_relaxed));
 }
 
 #endif

@@ -33,9 +33,12 @@ static bool fails_now(void)
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
+/* Visible: a sanitizer's runtime refers to these names. */
+#pragma GCC visibility push(default)
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+#pragma GCC visibility pop
 
 void *__wrap_malloc(size_t size)
 {

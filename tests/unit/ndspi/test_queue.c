@@ -337,6 +337,7 @@ static void test_results_seen_before_the_release_outlive_the_queue_pair(void **s
     nd_cq_look(f->cq);
     nd_qp_close(f->qp);
     f->qp = NULL;
+    assert_int_equal(fake_device.objects, 2); /* the marker is on its way */
     sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
     nd_cq_look(f->cq);
     assert_int_equal(fake_device.objects, 1);
