@@ -162,7 +162,8 @@ static INT address_check(const struct sockaddr *address, DWORD address_length, c
         return fail(WSAEFAULT);
     if (protocol || (address->sa_family != AF_INET && address->sa_family != AF_INET6))
         return fail(WSAEINVAL);
-    least = address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    least =
+        address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
     return address_length < least ? fail(WSAEFAULT) : 0;
 }
 
@@ -172,8 +173,8 @@ static INT address_check(const struct sockaddr *address, DWORD address_length, c
  * Returns      0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (a NULL pointer, too short), WSAEINVAL (another family,
  *              a protocol).
  */
-INT WSAAPI WSAAddressToStringA(
-    LPSOCKADDR address, DWORD address_length, LPWSAPROTOCOL_INFOA protocol, LPSTR text, LPDWORD text_length)
+INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD address_length,
+    LPWSAPROTOCOL_INFOA protocol, LPSTR text, LPDWORD text_length)
 {
     char full[TEXT_MAX];
     DWORD need, room;

@@ -14,21 +14,24 @@ INT WSAAPI WSAStringToAddressW(
     size_t i = 0;
 
     if (!text)
-        return WSAStringToAddressA(NULL, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
+        return WSAStringToAddressA(
+            NULL, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
     /* What is not ASCII, or too long, becomes text that is no address either. */
     for (; text[i] && i < TEXT_MAX; i++)
         narrow[i] = text[i] > 0 && text[i] < 0x80 ? (char)text[i] : '?';
     narrow[i] = 0;
-    return WSAStringToAddressA(narrow, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
+    return WSAStringToAddressA(
+        narrow, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
 }
 
-INT WSAAPI WSAAddressToStringW(
-    LPSOCKADDR address, DWORD address_length, LPWSAPROTOCOL_INFOW protocol, LPWSTR text, LPDWORD text_length)
+INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_length,
+    LPWSAPROTOCOL_INFOW protocol, LPWSTR text, LPDWORD text_length)
 {
     char narrow[TEXT_MAX];
     DWORD room, need = sizeof(narrow);
 
-    if (WSAAddressToStringA(address, address_length, (LPWSAPROTOCOL_INFOA)protocol, narrow, text_length ? &need : NULL))
+    if (WSAAddressToStringA(address, address_length, (LPWSAPROTOCOL_INFOA)protocol, narrow,
+            text_length ? &need : NULL))
         return SOCKET_ERROR;
     room = *text_length;
     *text_length = need;

@@ -56,7 +56,8 @@ void WINAPI GetSystemTimeAsFileTime(LPFILETIME time)
     struct timespec ts;
 
     clock_gettime(CLOCK_REALTIME, &ts);
-    *time = filetime(FILETIME_UNIX_EPOCH + (uint64_t)ts.tv_sec * 10000000u + (uint64_t)ts.tv_nsec / 100);
+    *time = filetime(
+        FILETIME_UNIX_EPOCH + (uint64_t)ts.tv_sec * 10000000u + (uint64_t)ts.tv_nsec / 100);
 }
 
 /*
@@ -70,7 +71,8 @@ BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
     int got = 0;
 
     if (stat) {
-        got = fscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6]);
+        got = fscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
+            &t[4], &t[5], &t[6]);
         fclose(stat);
     }
     if (got != 7) {

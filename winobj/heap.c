@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct heap {
-    struct list_node link;  /* heaps */
+    struct list_node link;   /* heaps */
     struct list_head blocks; /* of a private heap */
     struct lock lock;
 };
@@ -123,7 +123,8 @@ LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
     if (!heap)
         return NULL;
     if (size <= SIZE_MAX - sizeof(*block))
-        block = flags & HEAP_ZERO_MEMORY ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
+        block = flags & HEAP_ZERO_MEMORY ? calloc(1, sizeof(*block) + size)
+                                         : malloc(sizeof(*block) + size);
     if (!block) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
@@ -136,7 +137,8 @@ LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
 /* The block of this heap that begins at memory; NULL with ERROR_INVALID_PARAMETER when it is another heap's. */
 static struct block *block_of(struct heap *heap, const void *memory)
 {
-    struct block *block = (struct block *)((char *)(uintptr_t)memory - offsetof(struct block, data));
+    struct block *block =
+        (struct block *)((char *)(uintptr_t)memory - offsetof(struct block, data));
 
     if (memory && block->heap == heap)
         return block;

@@ -24,10 +24,12 @@ void WINAPI GetSystemInfo(LPSYSTEM_INFO info)
 #endif
     info->dwPageSize = (DWORD)sysconf(_SC_PAGESIZE);
     info->lpMinimumApplicationAddress = (LPVOID)(uintptr_t)WIN_ALLOCATION_GRANULARITY;
-    info->lpMaximumApplicationAddress = (LPVOID)(uintptr_t)(sizeof(void *) == 8 ? 0x00007ffffffeffffull : 0xbffeffffull);
+    info->lpMaximumApplicationAddress =
+        (LPVOID)(uintptr_t)(sizeof(void *) == 8 ? 0x00007ffffffeffffull : 0xbffeffffull);
     info->dwNumberOfProcessors = processors > 0 ? (DWORD)processors : 1;
-    info->dwActiveProcessorMask =
-        info->dwNumberOfProcessors >= 64 ? ~(DWORD_PTR)0 : ((DWORD_PTR)1 << info->dwNumberOfProcessors) - 1;
+    info->dwActiveProcessorMask = info->dwNumberOfProcessors >= 64
+                                      ? ~(DWORD_PTR)0
+                                      : ((DWORD_PTR)1 << info->dwNumberOfProcessors) - 1;
     info->dwAllocationGranularity = WIN_ALLOCATION_GRANULARITY;
 }
 

@@ -93,8 +93,9 @@ static int thread_run(struct win_thread *thread, SIZE_T stack_size)
         size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
 
         stack_size = stack_size < least ? least : stack_size;
-        error = stack_size > SIZE_MAX - page ? ENOMEM
-                                             : pthread_attr_setstacksize(&attr, (stack_size + page - 1) & ~(page - 1));
+        error = stack_size > SIZE_MAX - page
+                    ? ENOMEM
+                    : pthread_attr_setstacksize(&attr, (stack_size + page - 1) & ~(page - 1));
     }
     if (!error)
         error = pthread_create(&id, &attr, thread_main, thread);
@@ -111,8 +112,8 @@ static int thread_run(struct win_thread *thread, SIZE_T stack_size)
  * Returns     a handle, signalled when the thread has ended; or NULL with ERROR_INVALID_PARAMETER (no start routine,
  *             another flag), ERROR_NOT_ENOUGH_MEMORY.
  */
-HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size, LPTHREAD_START_ROUTINE start,
-    LPVOID parameter, DWORD flags, LPDWORD thread_id)
+HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
+    LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id)
 {
     struct win_thread *thread;
     HANDLE handle;
@@ -151,12 +152,12 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size, 
 }
 
 /* _beginthreadex - CreateThread with the C runtime's types. Returns 0 with errno EINVAL or EAGAIN on failure. */
-uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size, _beginthreadex_proc_type start, void *parameter,
-    unsigned flags, unsigned *thread_id)
+uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size,
+    _beginthreadex_proc_type start, void *parameter, unsigned flags, unsigned *thread_id)
 {
     DWORD id;
-    HANDLE handle = CreateThread((LPSECURITY_ATTRIBUTES)security, stack_size, (LPTHREAD_START_ROUTINE)start, parameter,
-        flags, &id);
+    HANDLE handle = CreateThread((LPSECURITY_ATTRIBUTES)security, stack_size,
+        (LPTHREAD_START_ROUTINE)start, parameter, flags, &id);
 
     if (!handle) {
         errno = GetLastError() == ERROR_INVALID_PARAMETER ? EINVAL : EAGAIN;
@@ -200,7 +201,8 @@ BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
     if (!thread)
         return FALSE;
     if (exit_code)
-        *exit_code = win_waitable_is_set(&thread->waitable) ? atomic_load(&thread->exit_code) : STILL_ACTIVE;
+        *exit_code =
+            win_waitable_is_set(&thread->waitable) ? atomic_load(&thread->exit_code) : STILL_ACTIVE;
     else
         SetLastError(ERROR_INVALID_PARAMETER);
     win_object_unref(&thread->waitable.object);

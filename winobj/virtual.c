@@ -65,7 +65,8 @@ static void *map_aligned(size_t size, int prot)
     start = mmap(NULL, total, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
-    base = (char *)(((uintptr_t)start + WIN_ALLOCATION_GRANULARITY - 1) & ~(uintptr_t)(WIN_ALLOCATION_GRANULARITY - 1));
+    base = (char *)(((uintptr_t)start + WIN_ALLOCATION_GRANULARITY - 1) &
+                    ~(uintptr_t)(WIN_ALLOCATION_GRANULARITY - 1));
     if (base > start)
         munmap(start, (size_t)(base - start));
     if (start + total > base + size)
@@ -75,8 +76,8 @@ static void *map_aligned(size_t size, int prot)
 
 static void *map_at(uintptr_t address, size_t size, int prot)
 {
-    void *base =
-        mmap((void *)address, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *base = mmap((void *)address, size, prot,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (base == MAP_FAILED)
         return NULL;
@@ -145,7 +146,8 @@ LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protec
     DWORD error = ERROR_INVALID_PARAMETER;
     int prot;
 
-    if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE)) && protection_of(protection, &prot)) {
+    if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE)) &&
+        protection_of(protection, &prot)) {
         if (address && !(type & MEM_RESERVE))
             base = commit((uintptr_t)address, size, prot, &error);
         else

@@ -48,10 +48,11 @@ int WSAAPI WSAStartup(WORD version, LPWSADATA data)
     memset(data, 0, sizeof(*data));
     data->wVersion = version_for(version);
     data->wHighVersion = MAKEWORD(2, 2);
-    snprintf(data->szDescription, sizeof(data->szDescription), "Winsock functions over Linux sockets");
+    snprintf(
+        data->szDescription, sizeof(data->szDescription), "Winsock functions over Linux sockets");
     snprintf(data->szSystemStatus, sizeof(data->szSystemStatus), "Running");
-    if (atomic_fetch_add_explicit(&started, 1, memory_order_relaxed) == 0 && !sigaction(SIGPIPE, NULL, &action) &&
-        action.sa_handler == SIG_DFL)
+    if (atomic_fetch_add_explicit(&started, 1, memory_order_relaxed) == 0 &&
+        !sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL)
         signal(SIGPIPE, SIG_IGN);
     return 0;
 }

@@ -101,7 +101,8 @@ static wmain_fn *first_of(wmain_fn *const *entries)
 int main(int argc, char **argv, char **envp)
 {
     wmain_fn *const wide[6] = { wide_c, wide_cxx3, wide_cxx3k, wide_cxx2, wide_cxx2k, wide_cxx0 };
-    wmain_fn *const narrow[6] = { short_c, short_cxx3, short_cxx3k, short_cxx2, short_cxx2k, short_cxx0 };
+    wmain_fn *const narrow[6] = { short_c, short_cxx3, short_cxx3k, short_cxx2, short_cxx2k,
+        short_cxx0 };
     wmain_fn *entry = first_of(wide);
     size_t width = entry ? 4 : 2;
     void **wargv, **wenvp;

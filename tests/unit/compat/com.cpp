@@ -89,7 +89,8 @@ int cxx_min_max(void)
     request.Pointer = &v;
     if (min(size, five) != 5 || max(five, size) != 7 || min(3, 4) != 3 || (max)(2.5, 1) != 2.5)
         return 1;
-    if (numeric_limits<int>::max() != 2147483647 || std::min<int>(1, 2) != 1 || (std::max)(1, 2) != 2)
+    if (numeric_limits<int>::max() != 2147483647 || std::min<int>(1, 2) != 1 ||
+        (std::max)(1, 2) != 2)
         return 2;
     static_assert(min(1, 2u) == 1, "a constant");
     return CONTAINING_RECORD(&request.Pointer, OVERLAPPED, Pointer) == &request ? 0 : 3;

@@ -50,7 +50,8 @@ static void STDMETHODCALLTYPE object_Forget(ITest *iface)
     (void)iface;
 }
 
-static const ITestVtbl object_vtbl = { object_QueryInterface, object_AddRef, object_Release, object_Add, object_Forget };
+static const ITestVtbl object_vtbl = { object_QueryInterface, object_AddRef, object_Release,
+    object_Add, object_Forget };
 
 static void test_com_object_in_c_used_from_cxx(void **state)
 {
@@ -70,7 +71,8 @@ static void test_com_object_in_cxx_used_from_c(void **state)
     assert_int_equal(object->lpVtbl->QueryInterface(object, &IID_IUnknown, &unknown), 0);
     assert_ptr_equal(unknown, object);
     assert_int_equal(object->lpVtbl->Add(object, 1, 2), 3);
-    assert_int_equal((ULONG)object->lpVtbl->QueryInterface(object, &IID_IClassFactory, &unknown), 0x80004002);
+    assert_int_equal(
+        (ULONG)object->lpVtbl->QueryInterface(object, &IID_IClassFactory, &unknown), 0x80004002);
     assert_null(unknown);
     assert_int_equal(object->lpVtbl->Release(object), 1);
     assert_int_equal(object->lpVtbl->Release(object), 0);
@@ -78,9 +80,12 @@ static void test_com_object_in_cxx_used_from_c(void **state)
 
 static void test_guids_have_the_published_bytes(void **state)
 {
-    static const unsigned char unknown[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46 };
-    static const unsigned char factory[16] = { 1, 0, 0, 0, 0, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46 };
-    static const unsigned char test[16] = { 0x78, 0x56, 0x34, 0x12, 0xbc, 0x9a, 0xf0, 0xde, 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const unsigned char unknown[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0,
+        0x46 };
+    static const unsigned char factory[16] = { 1, 0, 0, 0, 0, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0,
+        0x46 };
+    static const unsigned char test[16] = { 0x78, 0x56, 0x34, 0x12, 0xbc, 0x9a, 0xf0, 0xde, 1, 2, 3,
+        4, 5, 6, 7, 8 };
     static const unsigned char null[16];
 
     (void)state;

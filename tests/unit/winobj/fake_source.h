@@ -14,16 +14,17 @@
 
 struct fake_source {
     struct win_source source;
-    void (*taken)(struct fake_source *fake, unsigned long count); /* in run, when there were events; may be NULL */
+    void (*taken)(struct fake_source *fake,
+        unsigned long count); /* in run, when there were events; may be NULL */
     void *context;
     atomic_long events;   /* taken so far */
     atomic_long led_runs; /* runs by a leader or poller that took events */
     atomic_long own_runs; /* runs by the service thread that took events */
     atomic_long prepared; /* prepare calls that said true, less finish calls */
     atomic_long prepares;
-    atomic_int running;   /* threads in run: never more than one */
-    atomic_bool broken;   /* a rule was broken */
-    atomic_bool busy;     /* prepare says false */
+    atomic_int running; /* threads in run: never more than one */
+    atomic_bool broken; /* a rule was broken */
+    atomic_bool busy;   /* prepare says false */
 };
 
 void fake_source_add(struct fake_source *fake);

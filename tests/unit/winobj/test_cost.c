@@ -103,7 +103,8 @@ static void wait_rounds(struct fake_source *fake, bool port)
     uint64_t begin;
 
     fake_source_add(fake);
-    assert_wait(WaitForSingleObject(fake->context, 0), port ? WAIT_FAILED : WAIT_TIMEOUT); /* this thread's memory is made */
+    assert_wait(WaitForSingleObject(fake->context, 0),
+        port ? WAIT_FAILED : WAIT_TIMEOUT); /* this thread's memory is made */
     assert_int_equal(pthread_create(&thread, NULL, fire_at_sleepers, &peer), 0);
     memset(&calls, 0, sizeof(calls));
     begin = clock_now_ns();
@@ -113,12 +114,14 @@ static void wait_rounds(struct fake_source *fake, bool port)
         DWORD bytes;
 
         if (port)
-            assert_true(GetQueuedCompletionStatus(fake->context, &bytes, &key, &overlapped, INFINITE));
+            assert_true(
+                GetQueuedCompletionStatus(fake->context, &bytes, &key, &overlapped, INFINITE));
         else
             assert_wait(WaitForSingleObject(fake->context, INFINITE), WAIT_OBJECT_0);
     }
-    print_message("%s: %.1f us a round, %u epoll, %u read, %u write, %u other\n", port ? "port" : "event",
-        (double)(clock_now_ns() - begin) / ROUNDS / 1000, calls.epolls, calls.reads, calls.writes, calls.others);
+    print_message("%s: %.1f us a round, %u epoll, %u read, %u write, %u other\n",
+        port ? "port" : "event", (double)(clock_now_ns() - begin) / ROUNDS / 1000, calls.epolls,
+        calls.reads, calls.writes, calls.others);
     /* The one futex call is the test's: it tells the peer. */
     assert_int_equal(calls.epolls, ROUNDS);
     assert_int_equal(calls.writes, 0);
@@ -132,7 +135,8 @@ static void wait_rounds(struct fake_source *fake, bool port)
 
 static void test_wait_that_sleeps_costs_one_system_call(void **state)
 {
-    struct fake_source fake = { .taken = complete_here, .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
+    struct fake_source fake = { .taken = complete_here,
+        .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
 
     (void)state;
     wait_rounds(&fake, false);
@@ -149,7 +153,8 @@ static void test_port_wait_that_sleeps_costs_one_system_call(void **state)
 
 static void test_wait_that_need_not_sleep_costs_none(void **state)
 {
-    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL),
+           port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
     struct fake_source fake = { 0 };
     OVERLAPPED *overlapped;
     ULONG_PTR key;

@@ -16,7 +16,8 @@ static bool readable(int fd, int timeout_ms)
 
 static void test_descriptor_follows_an_event(void **state)
 {
-    HANDLE events[2] = { CreateEventW(NULL, TRUE, TRUE, NULL), CreateEventW(NULL, FALSE, TRUE, NULL) };
+    HANDLE events[2] = { CreateEventW(NULL, TRUE, TRUE, NULL),
+        CreateEventW(NULL, FALSE, TRUE, NULL) };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -87,7 +88,8 @@ static void set_event(struct fake_source *fake, unsigned long count)
 /* A program that sleeps in poll alone is served by the service thread, and soon: looking once does not put it off. */
 static void test_descriptor_wakes_a_program_that_polls_it(void **state)
 {
-    struct fake_source fake = { .taken = set_event, .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
+    struct fake_source fake = { .taken = set_event,
+        .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
     int fd = WinLinuxGetDescriptor(fake.context);
 
     (void)state;

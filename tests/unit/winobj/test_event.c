@@ -81,7 +81,8 @@ static void test_event_manual_releases_all(void **state)
 {
     enum { THREADS = 20 };
     struct release release = { .event = CreateEventW(NULL, TRUE, FALSE, NULL),
-        .ready = CreateEventW(NULL, TRUE, FALSE, NULL), .threads = THREADS };
+        .ready = CreateEventW(NULL, TRUE, FALSE, NULL),
+        .threads = THREADS };
     pthread_t threads[THREADS];
 
     (void)state;

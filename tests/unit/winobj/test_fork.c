@@ -46,7 +46,8 @@ static void *wait_for_packet(void *argument)
     ULONG_PTR key;
     DWORD bytes;
 
-    return (void *)(uintptr_t)!GetQueuedCompletionStatus(parent->port, &bytes, &key, &overlapped, LONG_MS);
+    return (void *)(uintptr_t)!GetQueuedCompletionStatus(
+        parent->port, &bytes, &key, &overlapped, LONG_MS);
 }
 
 static void child_uses_handles(struct parent *parent, int fd)
@@ -64,8 +65,10 @@ static void child_uses_handles(struct parent *parent, int fd)
     child_assert(WaitForSingleObject(parent->event, 0) == WAIT_OBJECT_0);
     child_assert(WaitForSingleObject(parent->event, 5) == WAIT_TIMEOUT);
     child_assert(PostQueuedCompletionStatus(parent->port, 0, 5, NULL));
-    child_assert(GetQueuedCompletionStatus(parent->port, &bytes, &key, &overlapped, INFINITE) && key == 5);
-    child_assert(poll(&set, 1, 0) == 1 && (set.revents & POLLNVAL)); /* the parent's export is gone */
+    child_assert(
+        GetQueuedCompletionStatus(parent->port, &bytes, &key, &overlapped, INFINITE) && key == 5);
+    child_assert(
+        poll(&set, 1, 0) == 1 && (set.revents & POLLNVAL)); /* the parent's export is gone */
     child_assert((fresh = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL);
     child_assert(WinLinuxGetDescriptor(parent->event) >= 0);
     /* The parent's source is none here: taking it away does nothing; a new one works. */

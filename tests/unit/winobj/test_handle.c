@@ -17,8 +17,9 @@ static void test_handle_closed_twice_is_invalid(void **state)
 static void test_handle_garbage_is_invalid(void **state)
 {
     int local = 0;
-    const uintptr_t garbage[] = { 0, 1, 2, 3, (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc, 0x80000000,
-        (uintptr_t)&local, (uintptr_t)1 << 62, 0xdeadbeef, 0x100000000, UINTPTR_MAX / 2 };
+    const uintptr_t garbage[] = { 0, 1, 2, 3, (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc,
+        0x80000000, (uintptr_t)&local, (uintptr_t)1 << 62, 0xdeadbeef, 0x100000000,
+        UINTPTR_MAX / 2 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {

@@ -37,7 +37,8 @@ static void *wait_rounds(void *argument)
     struct member *member = argument;
 
     for (unsigned i = 0; i < member->rounds; i++)
-        member->failed |= WaitForSingleObject(member->team->events[member->index], LONG_MS) != WAIT_OBJECT_0;
+        member->failed |=
+            WaitForSingleObject(member->team->events[member->index], LONG_MS) != WAIT_OBJECT_0;
     return NULL;
 }
 
@@ -79,7 +80,8 @@ static void test_handover_each_wait_ends_in_turn(void **state)
         /* A thread may get its next signal before it waits again; but never two. */
         if (i % THREADS == THREADS - 1)
             for (unsigned k = 0; k < THREADS; k++)
-                while (WaitForSingleObject(team.events[k], 0) == WAIT_OBJECT_0 && SetEvent(team.events[k]))
+                while (WaitForSingleObject(team.events[k], 0) == WAIT_OBJECT_0 &&
+                       SetEvent(team.events[k]))
                     SwitchToThread();
     }
     for (unsigned i = 0; i < THREADS; i++) {

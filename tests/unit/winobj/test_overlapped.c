@@ -39,7 +39,9 @@ static void test_file_belongs_to_its_owner(void **state)
 static void test_request_starts_pending_with_its_event_reset(void **state)
 {
     HANDLE event = CreateEventW(NULL, TRUE, TRUE, NULL), handle;
-    OVERLAPPED overlapped = { .Internal = 5, .InternalHigh = 6, .hEvent = (HANDLE)((ULONG_PTR)event | 1) };
+    OVERLAPPED overlapped = {
+        .Internal = 5, .InternalHigh = 6, .hEvent = (HANDLE)((ULONG_PTR)event | 1)
+    };
     struct win_file *file;
 
     (void)state;
@@ -157,7 +159,8 @@ static void test_completion_status_decides_the_dequeue(void **state)
 static void test_port_attached_while_a_request_runs_gets_it(void **state)
 {
     struct win_file *file;
-    HANDLE handle = file_new(&file), port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0), other;
+    HANDLE handle = file_new(&file),
+           port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0), other;
     OVERLAPPED early = { 0 }, late = { 0 }, *got;
     ULONG_PTR key;
     DWORD bytes;
@@ -272,7 +275,8 @@ static void test_result_waits_without_an_event(void **state)
 
 static void test_result_waits_with_any_event(void **state)
 {
-    HANDLE manual = CreateEventW(NULL, TRUE, FALSE, NULL), automatic = CreateEventW(NULL, FALSE, FALSE, NULL);
+    HANDLE manual = CreateEventW(NULL, TRUE, FALSE, NULL),
+           automatic = CreateEventW(NULL, FALSE, FALSE, NULL);
 
     (void)state;
     result_waits(manual, false);

@@ -129,7 +129,8 @@ static void *take_one(void *argument)
     DWORD bytes;
 
     taker->overlapped = (OVERLAPPED *)8;
-    taker->result = GetQueuedCompletionStatus(taker->port, &bytes, &key, &taker->overlapped, INFINITE);
+    taker->result =
+        GetQueuedCompletionStatus(taker->port, &bytes, &key, &taker->overlapped, INFINITE);
     taker->error = GetLastError();
     return NULL;
 }

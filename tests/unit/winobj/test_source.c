@@ -139,14 +139,16 @@ static void test_source_leader_serves_while_its_own_wait_goes_on(void **state)
 
 static void test_source_that_is_busy_keeps_the_leader_awake(void **state)
 {
-    struct fake_source busy = { .busy = true }, fake = { .taken = set_event, .context = automatic() };
+    struct fake_source busy = { .busy = true },
+                       fake = { .taken = set_event, .context = automatic() };
 
     (void)state;
     fake_source_add(&busy);
     fake_source_add(&fake);
     for (int i = 0; i < 50; i++) {
         fake_source_fire_lead(&fake);
-        assert_wait(WaitForSingleObject(fake.context, LONG_MS), WAIT_OBJECT_0); /* not starved by the busy one */
+        assert_wait(WaitForSingleObject(fake.context, LONG_MS),
+            WAIT_OBJECT_0); /* not starved by the busy one */
     }
     assert_wait(WaitForSingleObject(fake.context, 5), WAIT_TIMEOUT);
     fake_source_remove(&fake);

@@ -83,7 +83,8 @@ static void test_status_becomes_the_error_of_windows(void **state)
         SetLastError(0);
         assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
         if (GetLastError() != rows[i].error)
-            fail_msg("status %08x: error %u, not %u", rows[i].status, GetLastError(), rows[i].error);
+            fail_msg(
+                "status %08x: error %u, not %u", rows[i].status, GetLastError(), rows[i].error);
     }
     win_file_unref(file);
     assert_true(CloseHandle(handle));

@@ -49,7 +49,9 @@ static void test_heap_blocks(void **state)
 static void test_virtual_memory(void **state)
 {
     DWORD page = (DWORD)sysconf(_SC_PAGESIZE);
-    unsigned char *base = VirtualAlloc(NULL, 3 * page + 1, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE), *reserved;
+    unsigned char *base =
+                      VirtualAlloc(NULL, 3 * page + 1, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE),
+                  *reserved;
 
     (void)state;
     assert_non_null(base);
@@ -96,7 +98,8 @@ static void test_clocks(void **state)
     assert_true(GetTickCount() - (DWORD)tick < LONG_MS);
     GetSystemTimeAsFileTime(&now);
     /* Between the years 2020 and 2120. */
-    assert_in_range((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime, 132223104000000000, 163780704000000000);
+    assert_in_range((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime, 132223104000000000,
+        163780704000000000);
     assert_true(GetSystemTimes(&idle, &kernel, &user));
     assert_true(((uint64_t)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime) >=
                 ((uint64_t)idle.dwHighDateTime << 32 | idle.dwLowDateTime));

@@ -59,7 +59,8 @@ static void test_thread_exit_codes(void **state)
 
     (void)state;
     threads[0] = CreateThread(NULL, 65536, return_parameter, (LPVOID)7, 0, NULL);
-    threads[1] = CreateThread(NULL, 1, exit_with_parameter, (LPVOID)8, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+    threads[1] = CreateThread(
+        NULL, 1, exit_with_parameter, (LPVOID)8, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     threads[2] = (HANDLE)_beginthreadex(NULL, 0, add_one, (void *)8, 0, NULL);
     assert_wait(WaitForMultipleObjects(3, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
     for (DWORD i = 0; i < 3; i++) {
@@ -85,7 +86,8 @@ static void test_thread_id_is_the_threads_own(void **state)
 
 static void test_thread_handle_may_be_closed_at_once(void **state)
 {
-    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), done = CreateEventW(NULL, TRUE, FALSE, NULL);
+    HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL),
+           done = CreateEventW(NULL, TRUE, FALSE, NULL);
 
     (void)state;
     for (int i = 0; i < 200; i++) {

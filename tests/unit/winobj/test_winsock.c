@@ -23,8 +23,9 @@ static int cleanup(void **state)
 
 static void test_startup_tells_versions(void **state)
 {
-    static const WORD asked_used[][2] = { { 0x0001, 0x0001 }, { 0x0101, 0x0101 }, { 0x0002, 0x0002 }, { 0x0102, 0x0102 },
-        { 0x0202, 0x0202 }, { 0x0502, 0x0202 }, { 0x0003, 0x0202 } };
+    static const WORD asked_used[][2] = { { 0x0001, 0x0001 }, { 0x0101, 0x0101 },
+        { 0x0002, 0x0002 }, { 0x0102, 0x0102 }, { 0x0202, 0x0202 }, { 0x0502, 0x0202 },
+        { 0x0003, 0x0202 } };
     WSADATA data;
 
     (void)state;
@@ -52,7 +53,8 @@ static void test_functions_need_startup(void **state)
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
     assert_int_equal(WSAGetLastError(), 10093);
     WSASetLastError(0);
-    assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
+    assert_int_equal(
+        WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
     assert_int_equal(WSAGetLastError(), 10093);
 }
 
@@ -107,7 +109,8 @@ static void test_addresses_from_text_and_back(void **state)
         if (!rows[i].back)
             fail_msg("\"%s\" is taken for an address", text);
         assert_int_equal(length, expected);
-        assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, (DWORD)length, NULL, back, &size), 0);
+        assert_int_equal(
+            WSAAddressToStringA((SOCKADDR *)&address, (DWORD)length, NULL, back, &size), 0);
         assert_string_equal(back, rows[i].back);
         assert_int_equal(size, strlen(back) + 1);
     }
@@ -131,13 +134,15 @@ static void test_addresses_bad_arguments(void **state)
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, NULL), -1);
     assert_int_equal(WSAGetLastError(), 10014);
     address.sin_family = AF_INET;
-    assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
+    assert_int_equal(
+        WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
     assert_int_equal(WSAGetLastError(), 10014);
     assert_int_equal(size, 8); /* "0.0.0.0" and the end */
     assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, 8, NULL, text, &size), -1);
     assert_int_equal(WSAGetLastError(), 10014);
     address.sin_family = AF_UNIX;
-    assert_int_equal(WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
+    assert_int_equal(
+        WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
     assert_int_equal(WSAGetLastError(), 10022);
 }
 
@@ -153,7 +158,8 @@ static void test_addresses_wide(void **state)
     assert_int_equal(ntohl(address.sin_addr.s_addr), 0x0a010203);
     assert_int_equal(ntohs(address.sin_port), 4567);
     memset(text, 0, sizeof(text));
-    assert_int_equal(WSAAddressToStringW((SOCKADDR *)&address, sizeof(address), NULL, text, &size), 0);
+    assert_int_equal(
+        WSAAddressToStringW((SOCKADDR *)&address, sizeof(address), NULL, text, &size), 0);
     assert_int_equal(size, 14);
     assert_memory_equal(text, L"10.1.2.3:4567", 14 * sizeof(WCHAR));
     text[3] = 0x431;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.c - every call that makes something, with each of its allocations failing in turn. */
+#include "tests/unit/winobj/fake_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static _Thread_local long fail_at; /* 0: none; counts down to the allocation that fails */
+
+static bool fails_now(void)
+{
+    if (fail_at <= 0 || --fail_at)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+#pragma GCC visibility push(default) /* the library's calls are to come here too */
+
+void *malloc(size_t size)
+{
+    extern void *__libc_malloc(size_t);
+
+    return fails_now() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    extern void *__libc_calloc(size_t, size_t);
+
+    return fails_now() ? NULL : __libc_calloc(count, size);
+}
+
+#pragma GCC visibility pop
+
+static int owner;
+
+static HANDLE make_event(void)
+{
+    return CreateEventW(NULL, TRUE, FALSE, NULL);
+}
+
+static HANDLE make_port(void)
+{
+    return CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+}
+
+static HANDLE make_heap(void)
+{
+    return HeapCreate(0, 0, 0);
+}
+
+static DWORD WINAPI return_at_once(LPVOID parameter)
+{
+    (void)parameter;
+    return 0;
+}
+
+static HANDLE make_thread(void)
+{
+    return CreateThread(NULL, 0, return_at_once, NULL, 0, NULL);
+}
+
+static HANDLE make_file(void)
+{
+    HANDLE handle = NULL;
+    DWORD error = win_file_create(&owner, &handle);
+
+    SetLastError(error);
+    return error ? NULL : handle;
+}
+
+/* Fails with "no memory" as often as it allocates, then succeeds. */
+static unsigned fail_each(HANDLE (*make)(void), BOOL(WINAPI *end)(HANDLE))
+{
+    for (long n = 1;; n++) {
+        HANDLE made;
+
+        SetLastError(0);
+        fail_at = n;
+        made = make();
+        if (made) {
+            bool all_done = fail_at > 0;
+
+            fail_at = 0;
+            assert_true(end(made));
+            if (all_done)
+                return (unsigned)n - 1;
+            continue; /* did without */
+        }
+        fail_at = 0;
+        assert_true(GetLastError() == 8 || GetLastError() == 1450);
+    }
+}
+
+static void test_create_functions_survive_failed_allocations(void **state)
+{
+    (void)state;
+    assert_true(fail_each(make_event, CloseHandle) >= 1);
+    assert_true(fail_each(make_port, CloseHandle) >= 1);
+    assert_true(fail_each(make_file, CloseHandle) >= 1);
+    assert_true(fail_each(make_thread, CloseHandle) >= 1);
+    assert_true(fail_each(make_heap, HeapDestroy) >= 1);
+}
+
+static void test_requests_and_packets_survive_failed_allocations(void **state)
+{
+    HANDLE handle = make_file(), port;
+    struct win_file *file = win_file_get(handle, &owner);
+    OVERLAPPED overlapped = { .Internal = 1 }, *got;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(handle, NULL, 0, 0));
+    fail_at = 1;
+    assert_false(win_overlapped_start(file, &overlapped));
+    assert_int_equal(fail_at, 0);
+    assert_int_equal(overlapped.Internal, 1); /* nothing began */
+    fail_at = 1;
+    assert_fails(PostQueuedCompletionStatus(port, 0, 0, NULL), 8);
+    assert_int_equal(fail_at, 0);
+
+    /* What has begun ends without memory. */
+    assert_true(win_overlapped_start(file, &overlapped));
+    fail_at = 1;
+    win_overlapped_complete(file, &overlapped, 0, 0);
+    assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+    assert_int_equal(fail_at, 1);
+    fail_at = 0;
+    assert_ptr_equal(got, &overlapped);
+    win_file_unref(file);
+    assert_true(CloseHandle(handle));
+    assert_true(CloseHandle(port));
+}
+
+static void test_source_survives_failed_allocations(void **state)
+{
+    struct fake_source fake = { 0 };
+
+    (void)state;
+    fake_source_add(&fake);
+    win_source_remove(&fake.source);
+    fail_at = 1;
+    assert_int_equal(win_source_add(&fake.source), ERROR_NOT_ENOUGH_MEMORY);
+    assert_int_equal(fail_at, 0);
+    assert_int_equal(win_source_add(&fake.source), ERROR_SUCCESS);
+    fake_source_remove(&fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_create_functions_survive_failed_allocations),
+        cmocka_unit_test(test_requests_and_packets_survive_failed_allocations),
+        cmocka_unit_test(test_source_survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
