@@ -12,7 +12,8 @@ uint32_t srd_fpdu_begin(uint8_t *out, const struct srd_segment *segment, uint32_
     uint32_t header = srd_segment_octets(segment->tagged);
 
     wire_put16(out, (uint16_t)(header + payload_octets));
-    out[2] = (uint8_t)((segment->tagged ? DDP_TAGGED : 0) | (segment->last ? DDP_LAST : 0) | DDP_VERSION);
+    out[2] = (uint8_t)((segment->tagged ? DDP_TAGGED : 0) | (segment->last ? DDP_LAST : 0) |
+                       DDP_VERSION);
     out[3] = (uint8_t)(RDMAP_VERSION | segment->opcode);
     wire_put32(out + 4, segment->stag);
     if (segment->tagged) {
@@ -82,7 +83,7 @@ srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu)
     segment->msn = wire_get32(ulpdu + 10);
     segment->mo = wire_get32(ulpdu + 14);
     queue = segment->opcode == SRD_OP_READ_REQUEST ? SRD_QN_READ
-        : segment->opcode == SRD_OP_TERMINATE     ? SRD_QN_TERMINATE
-                                                  : SRD_QN_SEND;
+            : segment->opcode == SRD_OP_TERMINATE  ? SRD_QN_TERMINATE
+                                                   : SRD_QN_SEND;
     return segment->qn == queue ? SRD_FAULT_NONE : SRD_FAULT_QN;
 }

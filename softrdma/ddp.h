@@ -76,8 +76,8 @@ enum {
 struct srd_segment {
     bool tagged, last;
     uint8_t opcode;
-    uint32_t stag; /* tagged: the sink; untagged: the STag to invalidate, else 0 */
-    uint64_t to;   /* tagged */
+    uint32_t stag;        /* tagged: the sink; untagged: the STag to invalidate, else 0 */
+    uint64_t to;          /* tagged */
     uint32_t qn, msn, mo; /* untagged */
 };
 

@@ -16,8 +16,8 @@ static bool caps_good(const struct ibv_qp_init_attr *attr)
     const struct ibv_qp_cap *cap = &attr->cap;
 
     return cap->max_send_wr <= SRD_MAX_QP_WR && cap->max_send_sge <= SRD_MAX_SGE &&
-        cap->max_inline_data <= SRD_MAX_INLINE &&
-        (attr->srq || (cap->max_recv_wr <= SRD_MAX_QP_WR && cap->max_recv_sge <= SRD_MAX_SGE));
+           cap->max_inline_data <= SRD_MAX_INLINE &&
+           (attr->srq || (cap->max_recv_wr <= SRD_MAX_QP_WR && cap->max_recv_sge <= SRD_MAX_SGE));
 }
 
 static void qp_free(struct srd_qp *qp)
@@ -200,12 +200,14 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         return EIO;
     if ((attr_mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SRD_MAX_RD_ATOM) ||
         (attr_mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SRD_MAX_RD_ATOM) ||
-        (attr_mask & IBV_QP_PORT && attr->port_num != 1) || attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
+        (attr_mask & IBV_QP_PORT && attr->port_num != 1) ||
+        attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
         return EINVAL;
     lock_acquire(&qp->sq.lock);
     from = ibqp->state;
     to = attr_mask & IBV_QP_STATE ? attr->qp_state : from;
-    if ((attr_mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from) || (to != from && !may_move(from, to))) {
+    if ((attr_mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from) ||
+        (to != from && !may_move(from, to))) {
         lock_release(&qp->sq.lock);
         return EINVAL;
     }
@@ -229,7 +231,8 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
     return 0;
 }
 
-int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr)
+int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+    struct ibv_qp_init_attr *init_attr)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
 

@@ -49,7 +49,8 @@ int srd_rq_resize(struct srd_rq *rq, uint32_t depth)
         error = -EINVAL;
     } else {
         for (uint32_t i = 0; i < used; i++)
-            memcpy(ring + (size_t)i * rq->stride_octets, rqe_at(rq, rq->tail + i), rq->stride_octets);
+            memcpy(
+                ring + (size_t)i * rq->stride_octets, rqe_at(rq, rq->tail + i), rq->stride_octets);
         old = rq->ring;
         rq->ring = ring;
         rq->depth = depth;
@@ -121,7 +122,8 @@ bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive)
     }
     lock_release(&rq->lock);
     if (limit_reached) {
-        struct ibv_async_event event = { .event_type = IBV_EVENT_SRQ_LIMIT_REACHED, .element.srq = &srq->srq };
+        struct ibv_async_event event = { .event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
+            .element.srq = &srq->srq };
 
         srd_async_raise(srq->srq.context, &event);
     }
@@ -167,8 +169,8 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
     }
 }
 
-void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status, uint32_t vendor_err,
-    uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited)
+void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
+    uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited)
 {
     struct ibv_wc wc;
 
@@ -196,7 +198,8 @@ void srd_rq_flush(struct srd_qp *qp)
         return; /* shared receives stay for the others */
     lock_acquire(&rq->lock);
     for (; rq->tail != rq->head; rq->tail++)
-        srd_receive_complete(qp, rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
+        srd_receive_complete(
+            qp, rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
     rq->flushing = true;
     lock_release(&rq->lock);
 }

@@ -40,7 +40,7 @@ struct srd_rq {
 
 /* A shared receive queue. */
 struct srd_srq {
-    struct ibv_srq srq; /* first */
+    struct ibv_srq srq;   /* first */
     uint8_t padding[512]; /* zero: some callers look behind the public struct */
     struct srd_rq rq;
     uint32_t limit; /* event when fewer receives are left; 0 = not armed; under rq.lock */
@@ -68,8 +68,8 @@ void srd_rq_flush(struct srd_qp *qp);
 void srd_rq_reset(struct srd_rq *rq);
 
 /* Reports one receive. length and flags count for success only. */
-void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status, uint32_t vendor_err,
-    uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
+void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
+    uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
 
 /* context->ops */
 int srd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

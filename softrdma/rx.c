@@ -13,8 +13,8 @@
 #include "softrdma/wire.h"
 
 enum {
-    DIRECT_OCTETS = 4096, /* payloads with so much missing are placed directly */
-    TAIL_OCTETS = 2048,   /* staging behind a direct payload */
+    DIRECT_OCTETS = 4096,  /* payloads with so much missing are placed directly */
+    TAIL_OCTETS = 2048,    /* staging behind a direct payload */
     WINDOW_OCTETS = 16384, /* staging offered at once where large payloads may be placed directly */
 };
 
@@ -115,7 +115,8 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
 
     if (octets > left)
         octets = left;
-    if (octets && srd_rx_segment_place(qp, rx->staging + rx->rd, octets, now_ms, wants) != SRD_RX_DONE)
+    if (octets &&
+        srd_rx_segment_place(qp, rx->staging + rx->rd, octets, now_ms, wants) != SRD_RX_DONE)
         return false;
     rx->rd += octets;
     if (rx->placed < rx->payload)
@@ -126,11 +127,13 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
 
 static bool crc_good(const uint8_t *fpdu, uint32_t total)
 {
-    return srd_crc32c(0, fpdu, total - SRD_FPDU_CRC_OCTETS) == wire_get_crc(fpdu + total - SRD_FPDU_CRC_OCTETS);
+    return srd_crc32c(0, fpdu, total - SRD_FPDU_CRC_OCTETS) ==
+           wire_get_crc(fpdu + total - SRD_FPDU_CRC_OCTETS);
 }
 
 /* A segment that is there completely. Returns whether it is dealt with. */
-static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms,
+    unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
     enum srd_rx_result result;
@@ -146,8 +149,8 @@ static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets
 }
 
 /* Begins a segment whose payload has not all come, so that the rest can go straight to its place. */
-static bool begin_streaming(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
     uint32_t header = srd_segment_octets(ulpdu[0] & 0x80);
@@ -168,7 +171,8 @@ static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     uint8_t opcode = ulpdu[1] & 15;
 
-    return opcode != SRD_OP_READ_REQUEST && opcode != SRD_OP_TERMINATE && ulpdu_octets > DIRECT_OCTETS;
+    return opcode != SRD_OP_READ_REQUEST && opcode != SRD_OP_TERMINATE &&
+           ulpdu_octets > DIRECT_OCTETS;
 }
 
 /* The FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or is held. */

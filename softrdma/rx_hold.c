@@ -17,7 +17,8 @@ enum { LENGTH_OCTETS = 2 };
 static void start_timer(struct srd_qp *qp, uint64_t now_ms)
 {
     if (qp->rq == &qp->own_rq || qp->stream.rx.fin_held)
-        atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+        atomic_store_explicit(
+            &qp->stream.rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
 }
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
@@ -54,8 +55,8 @@ static enum srd_rx_result keep(struct srd_rx *rx, const uint8_t *ulpdu, uint32_t
     return SRD_RX_DONE;
 }
 
-enum srd_rx_result srd_rx_hold_segment(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     switch (ulpdu[1] & 15) {
     case SRD_OP_READ_RESPONSE:
@@ -82,7 +83,8 @@ unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
     while (rx->hold_rd < rx->hold_wr) {
         uint32_t octets = wire_get16(rx->hold + rx->hold_rd);
 
-        switch (srd_rx_segment_whole(qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, &wants)) {
+        switch (srd_rx_segment_whole(
+            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, &wants)) {
         case SRD_RX_FAILED: return wants;
         case SRD_RX_HOLD:
             if (rx->hold_rd) /* one got its receive, the next one has its own time */

@@ -7,11 +7,11 @@
 bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     return qp->stream.params.soft_peer && ulpdu_octets == SRD_DDP_TAGGED_OCTETS &&
-        wire_get32(ulpdu + 2) == SRD_ACK_STAG;
+           wire_get32(ulpdu + 2) == SRD_ACK_STAG;
 }
 
-enum srd_rx_result srd_rx_acknowledgement(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
     uint64_t complete = wire_get64(ulpdu + 6);
@@ -23,8 +23,8 @@ enum srd_rx_result srd_rx_acknowledgement(
     return SRD_RX_DONE;
 }
 
-static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment *segment, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, struct srd_read_request *request)
+static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment *segment,
+    const uint8_t *ulpdu, uint32_t ulpdu_octets, struct srd_read_request *request)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_stag_entry *entry;
@@ -43,16 +43,16 @@ static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment 
     srd_read_request_decode(request, ulpdu + SRD_DDP_UNTAGGED_OCTETS);
     if (!request->octets)
         return SRD_FAULT_NONE;
-    error = srd_stag_pin(qp, request->source_stag, request->source_to, request->octets, IBV_ACCESS_REMOTE_READ, true,
-        &entry);
+    error = srd_stag_pin(qp, request->source_stag, request->source_to, request->octets,
+        IBV_ACCESS_REMOTE_READ, true, &entry);
     if (error)
         return srd_fault_of_source(error);
     srd_stag_unpin(entry); /* looked up again for each segment of the response */
     return SRD_FAULT_NONE;
 }
 
-enum srd_rx_result srd_rx_read_request(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_read_request(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_read_request request;
@@ -76,24 +76,26 @@ enum srd_rx_result srd_rx_read_request(
     return SRD_RX_DONE;
 }
 
-enum srd_rx_result srd_rx_terminate(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_terminate(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE };
     struct srd_terminate terminate;
-    bool flowed = stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
+    bool flowed =
+        stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
 
     /* One that cannot be read still is the end; it is never answered with another. */
-    if (srd_terminate_decode(
-            &terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS, ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
+    if (srd_terminate_decode(&terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS,
+            ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
         end.status = srd_terminate_status(srd_terminate_classify(&terminate));
         end.vendor_err = (uint32_t)terminate.fault;
         lock_acquire(&qp->tx_lock);
         end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
         lock_release(&qp->tx_lock);
-        log_write(LOG_INFO, LOG_SOFT, "queue pair %#x: the peer ended the connection with error %x/%x/%02x",
-            qp->qp.qp_num, (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
+        log_write(LOG_INFO, LOG_SOFT,
+            "queue pair %#x: the peer ended the connection with error %x/%x/%02x", qp->qp.qp_num,
+            (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
             (unsigned)terminate.fault & 255);
     }
     if (!end.has_culprit)

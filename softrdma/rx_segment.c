@@ -22,11 +22,14 @@ static __attribute__((noinline)) void srd_place_last(uint8_t *to, uint8_t octet)
     __atomic_store_n(to, octet, __ATOMIC_RELEASE);
 }
 
-enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu, uint32_t ulpdu_octets,
-    uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
-    struct srd_end end = { .fault = fault, .ulpdu = ulpdu, .ulpdu_octets = ulpdu_octets,
-        .keep_responses = qp->stream.params.soft_peer, .event = IBV_EVENT_QP_FATAL };
+    struct srd_end end = { .fault = fault,
+        .ulpdu = ulpdu,
+        .ulpdu_octets = ulpdu_octets,
+        .keep_responses = qp->stream.params.soft_peer,
+        .event = IBV_EVENT_QP_FATAL };
 
     switch (fault >> 8) {
     case 0x01:
@@ -48,7 +51,8 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
 }
 
 /* The segment in progress is wrong. */
-static enum srd_rx_result fault_here(struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *wants)
+static enum srd_rx_result fault_here(
+    struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
 
@@ -58,8 +62,9 @@ static enum srd_rx_result fault_here(struct srd_qp *qp, srd_fault fault, uint64_
 /* --- where a payload goes --------------------------------------------------------------------------------------- */
 
 /* Pieces of a scatter list from octet position on. */
-static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sge, uint64_t position, uint32_t octets,
-    struct srd_piece *pieces, int max, enum srd_stag_error *error)
+static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sge,
+    uint64_t position, uint32_t octets, struct srd_piece *pieces, int max,
+    enum srd_stag_error *error)
 {
     int n = 0;
 
@@ -73,8 +78,8 @@ static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sg
         here -= position;
         if (here > octets)
             here = octets;
-        *error = srd_stag_pin(
-            qp, sge[i].lkey, sge[i].addr + position, here, IBV_ACCESS_LOCAL_WRITE, false, &pieces[n].entry);
+        *error = srd_stag_pin(qp, sge[i].lkey, sge[i].addr + position, here, IBV_ACCESS_LOCAL_WRITE,
+            false, &pieces[n].entry);
         if (*error) {
             while (n)
                 srd_stag_unpin(pieces[--n].entry);
@@ -88,8 +93,8 @@ static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sg
     return n;
 }
 
-int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces, int max,
-    enum srd_stag_error *error)
+int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
+    int max, enum srd_stag_error *error)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
@@ -97,20 +102,20 @@ int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_
 
     switch (rx->sink) {
     case SRD_SINK_WRITE:
-        *error = srd_stag_pin(qp, rx->segment.stag, rx->segment.to + offset, octets, IBV_ACCESS_REMOTE_WRITE, true,
-            &pieces[0].entry);
+        *error = srd_stag_pin(qp, rx->segment.stag, rx->segment.to + offset, octets,
+            IBV_ACCESS_REMOTE_WRITE, true, &pieces[0].entry);
         if (*error)
             return -1;
         pieces[0].addr = (uint8_t *)(uintptr_t)(rx->segment.to + offset);
         pieces[0].octets = octets;
         return 1;
     case SRD_SINK_RECEIVE:
-        return scatter(qp, rx->receive.sge, rx->receive.num_sge, (uint64_t)rx->send_mo + offset, octets, pieces, max,
-            error);
+        return scatter(qp, rx->receive.sge, rx->receive.num_sge, (uint64_t)rx->send_mo + offset,
+            octets, pieces, max, error);
     case SRD_SINK_RESPONSE:
         read = srd_read_out_front(stream);
-        return scatter(qp, srd_sqe_sge(read->sqe), read->sqe->num_sge, (uint64_t)read->received + offset, octets,
-            pieces, max, error);
+        return scatter(qp, srd_sqe_sge(read->sqe), read->sqe->num_sge,
+            (uint64_t)read->received + offset, octets, pieces, max, error);
     default: return 0;
     }
 }
@@ -120,7 +125,8 @@ static enum srd_rx_result sink_failed(
     struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
-    struct srd_end end = { .fault = SRD_FAULT_LOCAL, .keep_responses = qp->stream.params.soft_peer };
+    struct srd_end end = { .fault = SRD_FAULT_LOCAL,
+        .keep_responses = qp->stream.params.soft_peer };
 
     if (rx->sink == SRD_SINK_WRITE)
         return fault_here(qp, srd_fault_of_sink(error), now_ms, wants);
@@ -225,7 +231,9 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_read_out *read = srd_read_out_front(&qp->stream);
-    struct srd_end end = { .fault = SRD_FAULT_TAGGED_STAG, .ulpdu = rx->ulpdu, .ulpdu_octets = rx->ulpdu_octets,
+    struct srd_end end = { .fault = SRD_FAULT_TAGGED_STAG,
+        .ulpdu = rx->ulpdu,
+        .ulpdu_octets = rx->ulpdu_octets,
         .event = IBV_EVENT_QP_FATAL };
     bool ends;
 
@@ -247,8 +255,8 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
     return SRD_RX_FAILED;
 }
 
-enum srd_rx_result srd_rx_segment_begin(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
     srd_fault fault = srd_segment_decode(&rx->segment, ulpdu);
@@ -281,7 +289,8 @@ static void count_message(struct srd_qp *qp, unsigned *wants)
     if (!stream->params.soft_peer)
         return;
     if (rx->ack_octets >= SRD_ACK_OCTETS ||
-        complete - atomic_load_explicit(&stream->acked_sent, memory_order_relaxed) >= SRD_ACK_MESSAGES) {
+        complete - atomic_load_explicit(&stream->acked_sent, memory_order_relaxed) >=
+            SRD_ACK_MESSAGES) {
         rx->ack_octets = 0;
         *wants |= SRD_STREAM_TX;
     }
@@ -303,8 +312,8 @@ static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned 
             return fault_here(qp, srd_fault_of_invalidate(error), now_ms, wants);
     }
     rx->receiving = rx->send_open = false;
-    srd_receive_complete(qp, rx->receive.wr_id, IBV_WC_SUCCESS, 0, rx->send_mo, invalidate, rx->segment.stag,
-        opcode == SRD_OP_SEND_SE || opcode == SRD_OP_SEND_SE_INV);
+    srd_receive_complete(qp, rx->receive.wr_id, IBV_WC_SUCCESS, 0, rx->send_mo, invalidate,
+        rx->segment.stag, opcode == SRD_OP_SEND_SE || opcode == SRD_OP_SEND_SE_INV);
     rx->send_mo = 0;
     rx->send_msn++;
     count_message(qp, wants);
@@ -315,7 +324,8 @@ static bool is_rtr(const struct srd_stream *stream)
 {
     const struct srd_rx *rx = &stream->rx;
 
-    return !stream->params.initiator && !rx->first_seen && stream->params.rtr == SRD_MPA_RTR_WRITE && !rx->payload;
+    return !stream->params.initiator && !rx->first_seen &&
+           stream->params.rtr == SRD_MPA_RTR_WRITE && !rx->payload;
 }
 
 /* The last octet of a response: the Read is done. */
@@ -359,8 +369,8 @@ enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsign
     return SRD_RX_DONE;
 }
 
-enum srd_rx_result srd_rx_segment_whole(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     enum srd_rx_result result;
     uint32_t header;

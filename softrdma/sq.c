@@ -63,7 +63,8 @@ static void complete(
 {
     struct ibv_wc wc;
 
-    if ((status == IBV_WC_SUCCESS && !sqe->signaled) || atomic_load_explicit(&qp->mute, memory_order_relaxed))
+    if ((status == IBV_WC_SUCCESS && !sqe->signaled) ||
+        atomic_load_explicit(&qp->mute, memory_order_relaxed))
         return;
     memset(&wc, 0, sizeof(wc));
     wc.wr_id = sqe->wr_id;
@@ -177,7 +178,8 @@ static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
     return 0;
 }
 
-int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool *queued)
+int srd_sq_post(
+    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool *queued)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t head, start;
@@ -201,7 +203,8 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
             break;
         }
     }
-    atomic_store_explicit(&sq->head, head, memory_order_release); /* pairs with the builder's load */
+    atomic_store_explicit(
+        &sq->head, head, memory_order_release); /* pairs with the builder's load */
     lock_release(&sq->lock);
     *queued = head != start;
     return error;
@@ -218,7 +221,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
-    uint32_t next = atomic_load_explicit(&sq->next, memory_order_acquire); /* pairs with the builder's store */
+    uint32_t next =
+        atomic_load_explicit(&sq->next, memory_order_acquire); /* pairs with the builder's store */
     enum srd_sq_retired result = SRD_SQ_EMPTY;
 
     lock_assert_held(&sq->lock);
@@ -239,8 +243,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
     return result;
 }
 
-void srd_sq_flush(
-    struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status, uint32_t vendor_err)
+void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
+    uint32_t vendor_err)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t tail, next, head;
@@ -261,7 +265,8 @@ void srd_sq_flush(
         else if (has_culprit && i == culprit)
             result = status;
         else if (!failed && built &&
-            (is_done(sq, sqe) || (in_front && (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE))))
+                 (is_done(sq, sqe) ||
+                     (in_front && (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE))))
             result = IBV_WC_SUCCESS;
         failed = failed || result != IBV_WC_SUCCESS;
         complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);

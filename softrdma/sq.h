@@ -62,7 +62,7 @@ struct srd_sq {
     bool sig_all;
     bool flushing; /* error state: posts complete flushed at once; under the lock */
     _Atomic uint32_t head, next, tail; /* counts, not positions */
-    uint64_t complete; /* Sends and Writes known to be complete; under the lock */
+    uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
 };
 
 /* What srd_sq_retire came upon. */
@@ -80,7 +80,8 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
  * srd_sq_post - validate and queue a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first that was not queued.
  * *queued out: whether there is something to send. Takes the lock; in the error state each request completes flushed.
  */
-int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool *queued);
+int srd_sq_post(
+    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool *queued);
 
 /* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);
@@ -90,8 +91,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);
  * that is not; culprit gets status and vendor_err, or its own when it has one; Sends and
  * Writes in front of it succeed: the peer works in order. Afterwards posts flush at once.
  */
-void srd_sq_flush(
-    struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status, uint32_t vendor_err);
+void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
+    uint32_t vendor_err);
 
 /* After the queue pair was reset: empty, accepting. */
 void srd_sq_reset(struct srd_sq *sq);

@@ -42,7 +42,8 @@ void srd_stream_fini(struct srd_stream *stream)
 
 static bool allocate(struct srd_stream *stream)
 {
-    uint32_t ird = stream->params.ird ? stream->params.ird : 1, ord = stream->params.ord ? stream->params.ord : 1;
+    uint32_t ird = stream->params.ird ? stream->params.ird : 1,
+             ord = stream->params.ord ? stream->params.ord : 1;
 
     stream->rx.staging = malloc(SRD_RX_STAGING);
     stream->tx.staging = malloc(SRD_TX_STAGING);
@@ -53,8 +54,8 @@ static bool allocate(struct srd_stream *stream)
     return stream->rx.staging && stream->tx.staging && stream->reads_in && stream->reads_out;
 }
 
-unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params, const void *surplus,
-    size_t surplus_octets, uint64_t now_ms)
+unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     const uint8_t *octets = surplus;
@@ -77,8 +78,8 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
         if (stream->params.fpdu_max_octets < 136) /* MULPDU 128: RFC 5044 section 4.1 */
             stream->params.fpdu_max_octets = 136;
         stream->tx.rtr_due = params->initiator && params->rtr != SRD_MPA_RTR_NONE;
-        failed = !allocate(stream) ||
-            getrandom(&stream->stag_seed, sizeof(stream->stag_seed), GRND_NONBLOCK) != sizeof(stream->stag_seed);
+        failed = !allocate(stream) || getrandom(&stream->stag_seed, sizeof(stream->stag_seed),
+                                          GRND_NONBLOCK) != sizeof(stream->stag_seed);
         if (!failed)
             atomic_store_explicit(&stream->phase, SRD_STREAM_UP, memory_order_release);
     }
@@ -123,9 +124,10 @@ bool srd_stream_owes_ack(struct srd_qp *qp)
 {
     struct srd_stream *stream = &qp->stream;
 
-    return atomic_load_explicit(&stream->phase, memory_order_acquire) == SRD_STREAM_UP && stream->params.soft_peer &&
-        atomic_load_explicit(&stream->rx_complete, memory_order_acquire) !=
-        atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
+    return atomic_load_explicit(&stream->phase, memory_order_acquire) == SRD_STREAM_UP &&
+           stream->params.soft_peer &&
+           atomic_load_explicit(&stream->rx_complete, memory_order_acquire) !=
+               atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
 }
 
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
@@ -145,7 +147,7 @@ unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
         atomic_store_explicit(&stream->settle, true, memory_order_release);
         wants = SRD_STREAM_SETTLE;
     } else if (atomic_load_explicit(&sq->next, memory_order_relaxed) !=
-        atomic_load_explicit(&sq->head, memory_order_relaxed)) {
+               atomic_load_explicit(&sq->head, memory_order_relaxed)) {
         wants = SRD_STREAM_TX;
     }
     lock_release(&sq->lock);
@@ -160,7 +162,8 @@ static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
 
     if (rx->receiving) {
         rx->receiving = false;
-        srd_receive_complete(qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
+        srd_receive_complete(
+            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
     }
     srd_rq_flush(qp);
 }
@@ -180,7 +183,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
         srd_tx_halt(qp, end);
         atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);
         lock_release(&qp->tx_lock);
-        atomic_store_explicit(&stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
+        atomic_store_explicit(
+            &stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
         reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
     }
     srd_sq_flush(qp, end->has_culprit, end->culprit, end->status, end->vendor_err);
@@ -202,7 +206,8 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     struct srd_segment segment = { .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = SRD_QN_READ };
     struct srd_read_request request;
     uint8_t fpdu[SRD_FPDU_LENGTH_OCTETS + SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS];
-    struct srd_end end = { .event = IBV_EVENT_QP_ACCESS_ERR, .ulpdu = fpdu + SRD_FPDU_LENGTH_OCTETS,
+    struct srd_end end = { .event = IBV_EVENT_QP_ACCESS_ERR,
+        .ulpdu = fpdu + SRD_FPDU_LENGTH_OCTETS,
         .ulpdu_octets = SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS };
     struct srd_read_in *read;
 
@@ -215,7 +220,8 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     request.octets -= read->sent;
     end.fault = stream->tx.response_fault;
     lock_release(&qp->tx_lock);
-    srd_read_request_encode(fpdu + srd_fpdu_begin(fpdu, &segment, SRD_READ_REQUEST_OCTETS), &request);
+    srd_read_request_encode(
+        fpdu + srd_fpdu_begin(fpdu, &segment, SRD_READ_REQUEST_OCTETS), &request);
     return srd_stream_fail(qp, &end, now_ms);
 }
 
@@ -228,7 +234,7 @@ static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
     lock_acquire(&sq->lock);
     tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
     end->has_culprit = tail != atomic_load_explicit(&sq->next, memory_order_acquire) &&
-        srd_sqe_at(sq, tail)->done && srd_sqe_at(sq, tail)->status != IBV_WC_SUCCESS;
+                       srd_sqe_at(sq, tail)->done && srd_sqe_at(sq, tail)->status != IBV_WC_SUCCESS;
     end->culprit = tail;
     if (end->has_culprit)
         end->status = srd_sqe_at(sq, tail)->status;
@@ -239,7 +245,7 @@ static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
 static bool drained(struct srd_qp *qp)
 {
     return atomic_load_explicit(&qp->stream.closing, memory_order_acquire) &&
-        atomic_load_explicit(&qp->sq.tail, memory_order_relaxed) == qp->stream.tx.stop;
+           atomic_load_explicit(&qp->sq.tail, memory_order_relaxed) == qp->stream.tx.stop;
 }
 
 unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
@@ -276,7 +282,7 @@ static bool at_border(struct srd_stream *stream)
     const struct srd_rx *rx = &stream->rx;
 
     return rx->rd == rx->wr && !rx->in_payload && !rx->skip && !rx->send_open && !rx->write_open &&
-        !rx->response_open && !srd_ring_used(&stream->out);
+           !rx->response_open && !srd_ring_used(&stream->out);
 }
 
 unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
@@ -302,7 +308,8 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
         /* What was sent before the FIN is still delivered, when the receive comes in time. */
         stream->rx.fin_held = true;
         if (atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed) == UINT64_MAX)
-            atomic_store_explicit(&stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+            atomic_store_explicit(
+                &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
         return 0;
     }
     end.keep_responses = !error && at_border(stream);
@@ -317,7 +324,8 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
     unsigned wants = 0;
 
     lock_acquire(&qp->rx_lock);
-    if (srd_phase(stream) == SRD_STREAM_UP && !atomic_load_explicit(&stream->closing, memory_order_relaxed)) {
+    if (srd_phase(stream) == SRD_STREAM_UP &&
+        !atomic_load_explicit(&stream->closing, memory_order_relaxed)) {
         lock_acquire(&qp->tx_lock);
         lock_acquire(&qp->sq.lock);
         stream->tx.stop = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
@@ -325,7 +333,8 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
         lock_release(&qp->sq.lock);
         lock_release(&qp->tx_lock);
         atomic_store_explicit(&stream->closing, true, memory_order_release);
-        atomic_store_explicit(&stream->end_deadline_ms, now_ms + SRD_LINGER_MS, memory_order_relaxed);
+        atomic_store_explicit(
+            &stream->end_deadline_ms, now_ms + SRD_LINGER_MS, memory_order_relaxed);
         if (!atomic_load_explicit(&stream->open, memory_order_acquire) || drained(qp))
             wants = srd_stream_fail(qp, &end, now_ms);
         else
@@ -362,9 +371,12 @@ uint64_t srd_stream_deadline_ms(struct srd_qp *qp)
 static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_rx *rx = &qp->stream.rx;
-    const uint8_t *held = rx->hold_wr ? rx->hold : rx->staging + rx->rd; /* both begin with the length */
+    const uint8_t *held =
+        rx->hold_wr ? rx->hold : rx->staging + rx->rd; /* both begin with the length */
     uint8_t ulpdu[SRD_DDP_UNTAGGED_OCTETS];
-    struct srd_end end = { .fault = SRD_FAULT_NO_BUFFER, .ulpdu = ulpdu, .event = IBV_EVENT_QP_FATAL,
+    struct srd_end end = { .fault = SRD_FAULT_NO_BUFFER,
+        .ulpdu = ulpdu,
+        .event = IBV_EVENT_QP_FATAL,
         .keep_responses = qp->stream.params.soft_peer };
 
     end.ulpdu_octets = (uint32_t)held[0] << 8 | held[1];

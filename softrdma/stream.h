@@ -31,24 +31,28 @@ struct srd_stream;
 
 /* What MPA startup agreed on. */
 struct srd_stream_params {
-    bool initiator;          /* sent the MPA Request */
-    bool crc;                /* CRC in both directions */
-    bool soft_peer;          /* the acknowledgement extension is on */
-    bool rtr_expected;       /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
-    uint8_t rtr;             /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
-    uint16_t ird, ord;       /* read depths in force here */
-    uint32_t fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
+    bool initiator; /* sent the MPA Request */
+    bool crc;       /* CRC in both directions */
+    bool soft_peer; /* the acknowledgement extension is on */
+    bool
+        rtr_expected; /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
+    uint16_t ird, ord; /* read depths in force here */
+    uint32_t
+        fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
 };
 
 /* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
 enum srd_stream_want {
     SRD_STREAM_TX = 1 << 0,          /* there is something to send */
     SRD_STREAM_ESTABLISHED = 1 << 1, /* responder: the first FPDU was valid */
-    SRD_STREAM_DOWN = 1 << 2,        /* the connection is over; the queue pair is in error and flushed */
-    SRD_STREAM_SHUTDOWN = 1 << 3,    /* when everything is sent: shut the write side, then drain the read side */
-    SRD_STREAM_CLOSE = 1 << 4,       /* close the socket now */
-    SRD_STREAM_SETTLE = 1 << 5,      /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
-    SRD_STREAM_RX = 1 << 6,          /* srd_stream_rx_space had said stop: read again */
+    SRD_STREAM_DOWN = 1 << 2, /* the connection is over; the queue pair is in error and flushed */
+    SRD_STREAM_SHUTDOWN =
+        1 << 3, /* when everything is sent: shut the write side, then drain the read side */
+    SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
+    SRD_STREAM_SETTLE =
+        1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
+    SRD_STREAM_RX = 1 << 6, /* srd_stream_rx_space had said stop: read again */
 };
 
 enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
@@ -58,8 +62,8 @@ enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
  * Returns wants. On the initiator the RTR frame is queued but goes out, like everything, only after
  * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU.
  */
-unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params, const void *surplus,
-    size_t surplus_octets, uint64_t now_ms);
+unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms);
 unsigned srd_stream_release(struct srd_qp *qp);
 
 /* Receive side; LOCK_SRD_RX held. Returns the number of iov entries, at most SRD_RX_IOV, 0 = stop reading for now. */
@@ -72,7 +76,8 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
  * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is offered
  * again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
  */
-int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
+int srd_stream_tx(
+    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 
 /* Earliest moment srd_stream_timer has something to do; UINT64_MAX = none. Timer: LOCK_SRD_RX held. */

@@ -16,7 +16,7 @@ static inline enum srd_stream_phase srd_phase(struct srd_stream *stream)
 static inline uint32_t srd_ring_used(struct srd_read_ring *ring)
 {
     return atomic_load_explicit(&ring->head, memory_order_acquire) -
-        atomic_load_explicit(&ring->tail, memory_order_acquire);
+           atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
 /* The front of a ring, for the side that empties it; NULL when empty. */
@@ -24,25 +24,29 @@ static inline struct srd_read_in *srd_read_in_front(struct srd_stream *stream)
 {
     if (!srd_ring_used(&stream->in))
         return NULL;
-    return &stream->reads_in[atomic_load_explicit(&stream->in.tail, memory_order_relaxed) % stream->in.limit];
+    return &stream->reads_in[atomic_load_explicit(&stream->in.tail, memory_order_relaxed) %
+                             stream->in.limit];
 }
 
 static inline struct srd_read_out *srd_read_out_front(struct srd_stream *stream)
 {
     if (!srd_ring_used(&stream->out))
         return NULL;
-    return &stream->reads_out[atomic_load_explicit(&stream->out.tail, memory_order_relaxed) % stream->out.limit];
+    return &stream->reads_out[atomic_load_explicit(&stream->out.tail, memory_order_relaxed) %
+                              stream->out.limit];
 }
 
 /* The next free place, for the side that fills it; the caller looked that there is one. */
 static inline struct srd_read_in *srd_read_in_free(struct srd_stream *stream)
 {
-    return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) % stream->in.limit];
+    return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) %
+                             stream->in.limit];
 }
 
 static inline struct srd_read_out *srd_read_out_free(struct srd_stream *stream)
 {
-    return &stream->reads_out[atomic_load_explicit(&stream->out.head, memory_order_relaxed) % stream->out.limit];
+    return &stream->reads_out[atomic_load_explicit(&stream->out.head, memory_order_relaxed) %
+                              stream->out.limit];
 }
 
 static inline void srd_ring_push(struct srd_read_ring *ring)
@@ -86,11 +90,13 @@ struct srd_tx_mark {
     size_t last_octets;
     uint32_t crc;
 };
-void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment, uint32_t payload);
-void srd_tx_add_copy(struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets);
+void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment,
+    uint32_t payload);
+void srd_tx_add_copy(
+    struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets);
 /* Registered memory: copied when small, else gathered from where it is and pinned until tx_done. */
-enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key, uint64_t addr,
-    uint32_t octets, bool remote, bool small);
+enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
+    uint64_t addr, uint32_t octets, bool remote, bool small);
 void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark);
 void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark);
 
@@ -105,16 +111,16 @@ enum srd_rx_result { SRD_RX_DONE, SRD_RX_HOLD, SRD_RX_FAILED };
  * srd_rx_segment_begin - checks of RFC 5041 section 7 and RFC 5040 section 7 on a segment, and where its payload goes
  * (rx->sink). SRD_RX_HOLD: no receive is posted, nothing has changed. SRD_RX_FAILED: the stream has ended.
  */
-enum srd_rx_result srd_rx_segment_begin(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 /* Places octets of the payload in order. */
 enum srd_rx_result srd_rx_segment_place(
     struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *wants);
 /* All is placed: count, deliver. */
 enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
 /* The three in one, for a segment that is there completely; also Read Requests and Terminates. */
-enum srd_rx_result srd_rx_segment_whole(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 
 /*
  * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
@@ -125,30 +131,30 @@ struct srd_piece {
     uint32_t octets;
     struct srd_stag_entry *entry;
 };
-int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces, int max,
-    enum srd_stag_error *error);
+int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
+    int max, enum srd_stag_error *error);
 
 /* Ends the stream for a fault in the segment at ulpdu. */
-enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu, uint32_t ulpdu_octets,
-    uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 
 /* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
 void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants);
 
 /* rx_message.c: messages that are no data */
 bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets);
-enum srd_rx_result srd_rx_acknowledgement(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-enum srd_rx_result srd_rx_read_request(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-enum srd_rx_result srd_rx_terminate(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_read_request(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_terminate(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *wants);
 
 /* rx_hold.c: messages that wait for a receive, and everything behind them */
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
 /* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
-enum srd_rx_result srd_rx_hold_segment(
-    struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 void srd_rx_hold_end(struct srd_qp *qp);
 
 /* rx.c: goes through what is staged. */

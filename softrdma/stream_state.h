@@ -17,20 +17,21 @@
 #include <stdatomic.h>
 
 enum {
-    SRD_RNR_MS = 250,          /* a message waits so long for a receive */
-    SRD_LINGER_MS = 1000,      /* disconnect: for what was posted before */
-    SRD_DRAIN_MS = 2000,       /* after the end: for the peer's FIN */
-    SRD_HOLD_OCTETS = 262144,  /* kept while a message waits for a receive; then the socket is not read */
-    SRD_ACK_MESSAGES = 16,     /* owed acknowledgements that are sent by themselves */
-    SRD_ACK_OCTETS = 262144,   /* or so much data since the last */
-    SRD_RX_STAGING = 131072,   /* more than one FPDU */
+    SRD_RNR_MS = 250,     /* a message waits so long for a receive */
+    SRD_LINGER_MS = 1000, /* disconnect: for what was posted before */
+    SRD_DRAIN_MS = 2000,  /* after the end: for the peer's FIN */
+    SRD_HOLD_OCTETS =
+        262144, /* kept while a message waits for a receive; then the socket is not read */
+    SRD_ACK_MESSAGES = 16,   /* owed acknowledgements that are sent by themselves */
+    SRD_ACK_OCTETS = 262144, /* or so much data since the last */
+    SRD_RX_STAGING = 131072, /* more than one FPDU */
     SRD_TX_STAGING = 32768,
-    SRD_TX_FPDUS = 256,        /* in one batch */
+    SRD_TX_FPDUS = 256, /* in one batch */
     SRD_TX_BATCH_OCTETS = 524288,
 };
 
 enum srd_stream_phase {
-    SRD_STREAM_IDLE,   /* before start */
+    SRD_STREAM_IDLE, /* before start */
     SRD_STREAM_UP,
     SRD_STREAM_ENDING, /* queues flushed; owed frames, Terminate and FIN go out, the rest of the input is dropped */
 };
@@ -118,7 +119,7 @@ struct srd_tx {
 
     /* the message being built */
     enum srd_tx_source source, last_source;
-    uint32_t offset;  /* in it */
+    uint32_t offset; /* in it */
     uint32_t sge, sge_offset;
 
     uint32_t send_msn, read_msn; /* next to give */
@@ -140,10 +141,10 @@ struct srd_stream {
     struct srd_rx rx;
     struct srd_tx tx;
 
-    atomic_bool open; /* sends may go: released (initiator), first FPDU seen (responder) */
-    atomic_bool settle; /* the retirement of requests came upon a failed one: fail */
-    atomic_bool closing; /* disconnect was called */
-    atomic_bool cut;     /* the memory of a half-sent FPDU went away: close */
+    atomic_bool open;     /* sends may go: released (initiator), first FPDU seen (responder) */
+    atomic_bool settle;   /* the retirement of requests came upon a failed one: fail */
+    atomic_bool closing;  /* disconnect was called */
+    atomic_bool cut;      /* the memory of a half-sent FPDU went away: close */
     atomic_bool rx_ended; /* the peer's FIN was seen, or its reset */
 
     _Atomic uint64_t rx_complete; /* messages of the peer's that are complete */
@@ -168,11 +169,11 @@ unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms);
 
 /* How a stream ends. */
 struct srd_end {
-    srd_fault fault;       /* Terminate to send; SRD_FAULT_NONE for none */
-    const uint8_t *ulpdu;  /* the offending segment, or NULL */
+    srd_fault fault;      /* Terminate to send; SRD_FAULT_NONE for none */
+    const uint8_t *ulpdu; /* the offending segment, or NULL */
     uint32_t ulpdu_octets;
-    bool has_culprit;      /* a request of ours it belongs to */
-    uint32_t culprit;      /* its count in the send queue */
+    bool has_culprit; /* a request of ours it belongs to */
+    uint32_t culprit; /* its count in the send queue */
     enum ibv_wc_status status;
     uint32_t vendor_err;
     enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */

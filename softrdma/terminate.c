@@ -88,7 +88,8 @@ static bool bare_is_siw(uint8_t first, uint8_t code, bool flowed)
     }
 }
 
-bool srd_terminate_decode(struct srd_terminate *terminate, const uint8_t *in, uint32_t octets, bool flowed)
+bool srd_terminate_decode(
+    struct srd_terminate *terminate, const uint8_t *in, uint32_t octets, bool flowed)
 {
     unsigned layer, type;
     bool m, d, r, siw;
@@ -127,7 +128,7 @@ enum srd_terminate_class srd_terminate_classify(const struct srd_terminate *term
 {
     srd_fault fault = terminate->fault;
     bool about_read = terminate->has_segment && !terminate->segment.tagged &&
-        terminate->segment.qn == SRD_QN_READ;
+                      terminate->segment.qn == SRD_QN_READ;
 
     switch (layer_of(fault) << 4 | type_of(fault)) {
     case 0x00: return SRD_CLASS_PEER;
@@ -149,7 +150,9 @@ enum srd_terminate_class srd_terminate_classify(const struct srd_terminate *term
         case 0x05: return SRD_CLASS_TOO_LONG;
         default: return SRD_CLASS_PROTOCOL;
         }
-    case 0x20: return code_of(fault) == 0x06 || code_of(fault) == 0x07 ? SRD_CLASS_SETUP : SRD_CLASS_TRANSPORT;
+    case 0x20:
+        return code_of(fault) == 0x06 || code_of(fault) == 0x07 ? SRD_CLASS_SETUP
+                                                                : SRD_CLASS_TRANSPORT;
     default: return SRD_CLASS_PROTOCOL;
     }
 }

@@ -17,7 +17,8 @@ enum {
 struct srd_terminate {
     srd_fault fault;
     bool has_length, has_segment, has_read_request;
-    uint16_t segment_octets; /* ULPDU_Length of the offending FPDU; foreign peers may count otherwise */
+    uint16_t
+        segment_octets; /* ULPDU_Length of the offending FPDU; foreign peers may count otherwise */
     struct srd_segment segment;
     struct srd_read_request read_request;
 };
@@ -34,7 +35,8 @@ uint32_t srd_terminate_build(srd_fault fault, const uint8_t *ulpdu, uint32_t ulp
     uint8_t out[SRD_TERMINATE_FPDU_MAX]);
 
 /* The form without headers; also for errors behind an accepting MPA Reply (2/0/05, 06, 07: RFC 6581 section 8). */
-static inline uint32_t srd_terminate_bare(srd_fault fault, bool crc, uint8_t out[SRD_TERMINATE_FPDU_MAX])
+static inline uint32_t srd_terminate_bare(
+    srd_fault fault, bool crc, uint8_t out[SRD_TERMINATE_FPDU_MAX])
 {
     return srd_terminate_build(fault, NULL, 0, crc, out);
 }
@@ -45,7 +47,8 @@ static inline uint32_t srd_terminate_bare(srd_fault fault, bool crc, uint8_t out
  * flowed     FPDUs have gone both ways: settles what is ambiguous between the RFC's form and the bit-reversed one that
  *            Linux's siw emits on little-endian hosts
  */
-bool srd_terminate_decode(struct srd_terminate *terminate, const uint8_t *in, uint32_t octets, bool flowed);
+bool srd_terminate_decode(
+    struct srd_terminate *terminate, const uint8_t *in, uint32_t octets, bool flowed);
 
 /* What a Terminate means to the request it belongs to. */
 enum srd_terminate_class {

@@ -20,7 +20,7 @@ bool srd_tx_room(const struct srd_tx *tx)
     enum { MOST = 20 + SRD_TX_COPY_OCTETS + 3 + 4 };
 
     return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-        tx->staged + MOST <= SRD_TX_STAGING && tx->octets < SRD_TX_BATCH_OCTETS;
+           tx->staged + MOST <= SRD_TX_STAGING && tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
 static bool last_is_memory(const struct srd_tx *tx)
@@ -47,7 +47,8 @@ static void add_crc(struct srd_qp *qp, struct srd_tx_mark *mark, const void *dat
         mark->crc = srd_crc32c(mark->crc, data, octets);
 }
 
-void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment, uint32_t payload)
+void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment,
+    uint32_t payload)
 {
     struct srd_tx *tx = &qp->stream.tx;
     uint32_t octets = SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(segment->tagged);
@@ -72,14 +73,15 @@ void srd_tx_add_copy(struct srd_qp *qp, struct srd_tx_mark *mark, const void *da
     add_crc(qp, mark, p, octets);
 }
 
-enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key, uint64_t addr,
-    uint32_t octets, bool remote, bool small)
+enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
+    uint64_t addr, uint32_t octets, bool remote, bool small)
 {
     struct srd_tx *tx = &qp->stream.tx;
     struct srd_stag_entry *entry;
     enum srd_stag_error error;
 
-    error = srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
+    error =
+        srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
     if (error)
         return error;
     if (small) {
@@ -160,8 +162,10 @@ static bool repin(struct srd_qp *qp)
 /* An FPDU is half sent and cannot be completed. */
 static void cut_off(struct srd_qp *qp, unsigned *wants)
 {
-    log_write(LOG_WARN, LOG_SOFT, "queue pair %#x: memory was deregistered or invalidated while it was being sent; "
-                                  "the connection is cut", qp->qp.qp_num);
+    log_write(LOG_WARN, LOG_SOFT,
+        "queue pair %#x: memory was deregistered or invalidated while it was being sent; "
+        "the connection is cut",
+        qp->qp.qp_num);
     atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
     *wants |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
 }
@@ -170,7 +174,8 @@ bool srd_tx_idle(struct srd_stream *stream)
 {
     struct srd_tx *tx = &stream->tx;
 
-    return tx->first == tx->count && !tx->terminate_octets && !tx->ack_last && !srd_ring_used(&stream->in);
+    return tx->first == tx->count && !tx->terminate_octets && !tx->ack_last &&
+           !srd_ring_used(&stream->in);
 }
 
 int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants)
@@ -181,7 +186,8 @@ int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_
 
     (void)now_ms;
     lock_assert_held(&qp->tx_lock);
-    if (srd_phase(stream) == SRD_STREAM_IDLE || atomic_load_explicit(&stream->cut, memory_order_acquire))
+    if (srd_phase(stream) == SRD_STREAM_IDLE ||
+        atomic_load_explicit(&stream->cut, memory_order_acquire))
         return 0;
     if (tx->first == tx->count) {
         batch_clear(tx);

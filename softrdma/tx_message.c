@@ -18,7 +18,8 @@ static bool is_tagged(const struct srd_sqe *sqe)
 static uint32_t payload_max(const struct srd_stream *stream, bool tagged)
 {
     return (stream->params.fpdu_max_octets - SRD_FPDU_LENGTH_OCTETS - srd_segment_octets(tagged) -
-               SRD_FPDU_CRC_OCTETS) & ~3u;
+               SRD_FPDU_CRC_OCTETS) &
+           ~3u;
 }
 
 static void put_bare(struct srd_qp *qp, const struct srd_segment *segment)
@@ -32,7 +33,9 @@ static void put_bare(struct srd_qp *qp, const struct srd_segment *segment)
 static void put_acknowledgement(struct srd_qp *qp)
 {
     struct srd_stream *stream = &qp->stream;
-    struct srd_segment segment = { .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = SRD_ACK_STAG };
+    struct srd_segment segment = {
+        .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = SRD_ACK_STAG
+    };
 
     segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
     put_bare(qp, &segment);
@@ -49,11 +52,13 @@ static uint32_t next_count(struct srd_qp *qp)
 static void advance(struct srd_qp *qp)
 {
     qp->stream.tx.source = SRD_TX_NONE;
-    atomic_store_explicit(&qp->sq.next, next_count(qp) + 1, memory_order_release); /* pairs with srd_sq_retire_locked */
+    atomic_store_explicit(&qp->sq.next, next_count(qp) + 1,
+        memory_order_release); /* pairs with srd_sq_retire_locked */
 }
 
 /* The request at next is over without the wire; whatever its status, it completes after those in front of it. */
-static void executed(struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *wants)
+static void executed(
+    struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *wants)
 {
     lock_acquire(&qp->sq.lock);
     sqe->status = status;
@@ -82,7 +87,8 @@ static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
 }
 
 /* Adds the next octets of the request in progress. */
-static bool add_payload(struct srd_qp *qp, struct srd_tx_mark *mark, struct srd_sqe *sqe, uint32_t octets)
+static bool add_payload(
+    struct srd_qp *qp, struct srd_tx_mark *mark, struct srd_sqe *sqe, uint32_t octets)
 {
     struct srd_tx *tx = &qp->stream.tx;
     struct ibv_sge *sge = srd_sqe_sge(sqe);
@@ -102,7 +108,8 @@ static bool add_payload(struct srd_qp *qp, struct srd_tx_mark *mark, struct srd_
         }
         if (n > octets)
             n = octets;
-        if (srd_tx_add_memory(qp, mark, sge[tx->sge].lkey, sge[tx->sge].addr + tx->sge_offset, n, false, small))
+        if (srd_tx_add_memory(
+                qp, mark, sge[tx->sge].lkey, sge[tx->sge].addr + tx->sge_offset, n, false, small))
             return false;
         tx->sge_offset += n;
         octets -= n;
@@ -116,7 +123,8 @@ static void message_built(struct srd_qp *qp, struct srd_sqe *sqe)
 
     sqe->number = atomic_load_explicit(&stream->numbered, memory_order_relaxed) + 1;
     stream->tx.batch_number = sqe->number;
-    atomic_store_explicit(&stream->numbered, sqe->number, memory_order_release); /* pairs with the check of an ack */
+    atomic_store_explicit(
+        &stream->numbered, sqe->number, memory_order_release); /* pairs with the check of an ack */
     stream->tx.last_source = SRD_TX_REQUEST;
     advance(qp);
 }
@@ -127,7 +135,9 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wa
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
     uint32_t most = payload_max(stream, is_tagged(sqe)), octets = sqe->octets - tx->offset;
-    struct srd_segment segment = { .tagged = is_tagged(sqe), .opcode = sqe->wire_opcode, .stag = sqe->rkey };
+    struct srd_segment segment = {
+        .tagged = is_tagged(sqe), .opcode = sqe->wire_opcode, .stag = sqe->rkey
+    };
     struct srd_tx_mark mark;
 
     if (octets > most)
@@ -188,7 +198,9 @@ static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t co
 /* RFC 6581 section 9.2: the initiator's first FPDU. */
 static void put_rtr(struct srd_qp *qp)
 {
-    static const struct srd_segment write = { .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = 1 };
+    static const struct srd_segment write = {
+        .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = 1
+    };
 
     qp->stream.tx.rtr_due = false;
     if (qp->stream.params.rtr == SRD_MPA_RTR_READ)
@@ -215,7 +227,8 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
 }
 
 /* A Read: one segment, when the depth allows. Returns whether to go on. */
-static bool request_read(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *wants)
+static bool request_read(
+    struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *wants)
 {
     uint32_t limit = qp->stream.params.ord;
 
@@ -287,8 +300,8 @@ static bool response_segment(struct srd_qp *qp, unsigned *wants)
     segment.to = read->request.sink_to + read->sent;
     srd_tx_begin(qp, &mark, &segment, octets);
     if (octets)
-        error = srd_tx_add_memory(qp, &mark, read->request.source_stag, read->request.source_to + read->sent, octets,
-            true, octets <= SRD_TX_COPY_OCTETS);
+        error = srd_tx_add_memory(qp, &mark, read->request.source_stag,
+            read->request.source_to + read->sent, octets, true, octets <= SRD_TX_COPY_OCTETS);
     if (error) {
         srd_tx_undo(qp, &mark);
         tx->response_fault = srd_fault_of_source(error);
@@ -380,8 +393,8 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
 static bool matches(const struct srd_sqe *sqe, const struct srd_segment *segment)
 {
     if (segment->tagged)
-        return sqe->kind == SRD_SQE_WRITE && segment->opcode == SRD_OP_WRITE && sqe->rkey == segment->stag &&
-            segment->to - sqe->remote_addr < sqe->octets;
+        return sqe->kind == SRD_SQE_WRITE && segment->opcode == SRD_OP_WRITE &&
+               sqe->rkey == segment->stag && segment->to - sqe->remote_addr < sqe->octets;
     if (segment->qn == SRD_QN_SEND)
         return sqe->kind == SRD_SQE_SEND && sqe->msn == segment->msn;
     if (segment->qn == SRD_QN_READ)
@@ -403,7 +416,8 @@ bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, 
     for (uint32_t i = tail; i != end; i++) {
         const struct srd_sqe *sqe = srd_sqe_at(sq, i);
 
-        if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE || sqe->status != IBV_WC_SUCCESS || sqe->done)
+        if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE ||
+            sqe->status != IBV_WC_SUCCESS || sqe->done)
             continue;
         /* To others than soft peers only Reads are still out; and without a header it is the oldest. */
         if (!terminate->has_segment || matches(sqe, &terminate->segment)) {

@@ -33,7 +33,11 @@ static void to_state(struct end *end, enum ibv_qp_state state)
 void end_open(struct end *end, unsigned flags)
 {
     struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
-        .cap = { .max_send_wr = 64, .max_recv_wr = 64, .max_send_sge = 4, .max_recv_sge = 4, .max_inline_data = 512 } };
+        .cap = { .max_send_wr = 64,
+            .max_recv_wr = 64,
+            .max_send_sge = 4,
+            .max_recv_sge = 4,
+            .max_inline_data = 512 } };
     struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 64, .max_sge = 4 } };
 
     memset(end, 0, sizeof(*end));
@@ -45,7 +49,8 @@ void end_open(struct end *end, unsigned flags)
     assert_non_null(end->mem);
     memset(end->mem, 0, MEM_OCTETS);
     end->mr = srd_reg_mr(end->pd, end->mem, MEM_OCTETS,
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+            IBV_ACCESS_MW_BIND);
     assert_non_null(end->mr);
     attr.send_cq = end->scq;
     attr.recv_cq = end->rcq;
@@ -60,8 +65,11 @@ void end_open(struct end *end, unsigned flags)
 
 void end_start(struct pair *pair, struct end *end, bool initiator)
 {
-    struct srd_stream_params params = { .initiator = initiator, .crc = pair->flags & PAIR_CRC,
-        .soft_peer = pair->flags & PAIR_SOFT, .ird = pair->ird, .ord = pair->ord,
+    struct srd_stream_params params = { .initiator = initiator,
+        .crc = pair->flags & PAIR_CRC,
+        .soft_peer = pair->flags & PAIR_SOFT,
+        .ird = pair->ird,
+        .ord = pair->ord,
         .fpdu_max_octets = pair->flags & PAIR_SMALL ? 256 : 65536 };
 
     if (!(pair->flags & PAIR_NO_RTR)) {
@@ -327,7 +335,10 @@ static void post(struct end *end, struct ibv_send_wr *wr)
 void post_send(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, unsigned flags)
 {
     struct ibv_sge sge = sge_at(end, offset, octets);
-    struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = octets ? 1 : 0, .opcode = IBV_WR_SEND,
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = octets ? 1 : 0,
+        .opcode = IBV_WR_SEND,
         .send_flags = IBV_SEND_SIGNALED ^ flags };
 
     post(end, &wr);
@@ -335,17 +346,22 @@ void post_send(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, 
 
 void post_send_inv(struct end *end, uint64_t wr_id, uint32_t rkey)
 {
-    struct ibv_send_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED };
+    struct ibv_send_wr wr = {
+        .wr_id = wr_id, .opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED
+    };
 
     wr.invalidate_rkey = rkey;
     post(end, &wr);
 }
 
-static void post_rdma(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset, uint32_t octets,
-    uint64_t remote, uint32_t rkey, unsigned flags)
+static void post_rdma(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,
+    uint32_t octets, uint64_t remote, uint32_t rkey, unsigned flags)
 {
     struct ibv_sge sge = sge_at(end, offset, octets);
-    struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = octets ? 1 : 0, .opcode = opcode,
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = octets ? 1 : 0,
+        .opcode = opcode,
         .send_flags = IBV_SEND_SIGNALED ^ flags };
 
     wr.wr.rdma.remote_addr = remote;
@@ -353,39 +369,45 @@ static void post_rdma(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id
     post(end, &wr);
 }
 
-void post_write(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote, uint32_t rkey,
-    unsigned flags)
+void post_write(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote,
+    uint32_t rkey, unsigned flags)
 {
     post_rdma(end, IBV_WR_RDMA_WRITE, wr_id, offset, octets, remote, rkey, flags);
 }
 
-void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote, uint32_t rkey,
-    unsigned flags)
+void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote,
+    uint32_t rkey, unsigned flags)
 {
     post_rdma(end, IBV_WR_RDMA_READ, wr_id, offset, octets, remote, rkey, flags);
 }
 
-void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr, size_t offset,
-    uint64_t octets, int access)
+void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
+    size_t offset, uint64_t octets, int access)
 {
-    struct ibv_send_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED };
+    struct ibv_send_wr wr = {
+        .wr_id = wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED
+    };
 
     wr.bind_mw.mw = mw;
     wr.bind_mw.rkey = rkey;
-    wr.bind_mw.bind_info = (struct ibv_mw_bind_info){ .mr = mr, .addr = at(end, offset), .length = octets,
-        .mw_access_flags = (unsigned)access };
+    wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
+        .mr = mr, .addr = at(end, offset), .length = octets, .mw_access_flags = (unsigned)access
+    };
     post(end, &wr);
 }
 
 void post_local_inv(struct end *end, uint64_t wr_id, uint32_t rkey)
 {
-    struct ibv_send_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED };
+    struct ibv_send_wr wr = {
+        .wr_id = wr_id, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED
+    };
 
     wr.invalidate_rkey = rkey;
     post(end, &wr);
 }
 
-struct ibv_wc expect_wc_(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status, const char *file, int line)
+struct ibv_wc expect_wc_(
+    struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status, const char *file, int line)
 {
     struct ibv_wc wc;
 
@@ -395,7 +417,8 @@ struct ibv_wc expect_wc_(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status s
         _fail(file, line);
     }
     if (wc.wr_id != wr_id || wc.status != status) {
-        print_error("request %d with status %d, but %d with %d was due\n", (int)wc.wr_id, wc.status, (int)wr_id, status);
+        print_error("request %d with status %d, but %d with %d was due\n", (int)wc.wr_id, wc.status,
+            (int)wr_id, status);
         _fail(file, line);
     }
     return wc;
@@ -406,7 +429,8 @@ void expect_none_(struct ibv_cq *cq, const char *file, int line)
     struct ibv_wc wc;
 
     if (ibv_poll_cq(cq, 1, &wc) != 0) {
-        print_error("completion of request %d, status %d, but none was due\n", (int)wc.wr_id, wc.status);
+        print_error(
+            "completion of request %d, status %d, but none was due\n", (int)wc.wr_id, wc.status);
         _fail(file, line);
     }
 }
@@ -427,4 +451,39 @@ void fill(uint8_t *p, size_t octets, unsigned seed)
 {
     for (size_t i = 0; i < octets; i++)
         p[i] = (uint8_t)(rand_r(&seed) >> 7);
+}
+
+const unsigned pair_soft_forms[PAIR_SOFT_FORMS] = { PAIR_SOFT, PAIR_SOFT | PAIR_CRC,
+    PAIR_SOFT | PAIR_SMALL };
+
+void pair_with_soft_peers(void (*body)(struct pair *))
+{
+    for (size_t f = 0; f < PAIR_SOFT_FORMS; f++)
+        for (unsigned seed = 0; seed < PAIR_SEEDS; seed++) {
+            struct pair pair;
+
+            pair_open(&pair, pair_soft_forms[f], seed);
+            pair_pump(&pair);
+            body(&pair);
+            pair_close(&pair);
+        }
+}
+
+void pair_expect_over(struct pair *pair)
+{
+    struct end *ends[2] = { &pair->a, &pair->b };
+
+    for (int i = 0; i < 2; i++) {
+        struct end *end = ends[i];
+
+        assert_int_equal(end->wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+        assert_int_equal(end->qp->state, IBV_QPS_ERR);
+        assert_true(end->closed);
+        post_send(end, 901, 0, 4, IBV_SEND_SIGNALED); /* even an unsignaled one */
+        assert_int_equal(expect_wc(end->scq, 901, IBV_WC_WR_FLUSH_ERR).qp_num, end->qp->qp_num);
+        post_recv(end, 902, 0, 4);
+        expect_wc(end->rcq, 902, IBV_WC_WR_FLUSH_ERR);
+        expect_none(end->scq);
+        expect_none(end->rcq);
+    }
 }

@@ -73,17 +73,19 @@ void end_feed(struct pair *pair, struct end *end, const void *octets, size_t cou
 size_t end_take(struct pair *pair, struct end *end, uint8_t *out, size_t room);
 void end_want(struct pair *pair, struct end *end, unsigned wants);
 
-/* Requests; memory by offset in mem. Each is signaled unless said otherwise and must be accepted. */
+/*
+ * Requests; memory by offset in mem. Each must be accepted, and is signaled: flags are xor-ed with IBV_SEND_SIGNALED.
+ */
 void post_recv(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets);
 void post_srq_recv(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets);
 void post_send(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, unsigned flags);
 void post_send_inv(struct end *end, uint64_t wr_id, uint32_t rkey);
-void post_write(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote, uint32_t rkey,
-    unsigned flags);
-void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote, uint32_t rkey,
-    unsigned flags);
-void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr, size_t offset,
-    uint64_t octets, int access);
+void post_write(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote,
+    uint32_t rkey, unsigned flags);
+void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote,
+    uint32_t rkey, unsigned flags);
+void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
+    size_t offset, uint64_t octets, int access);
 void post_local_inv(struct end *end, uint64_t wr_id, uint32_t rkey);
 
 static inline uint64_t at(const struct end *end, size_t offset)
@@ -93,12 +95,21 @@ static inline uint64_t at(const struct end *end, size_t offset)
 
 /* The next completion must be this one. */
 #define expect_wc(cq, wr_id, status) expect_wc_((cq), (wr_id), (status), __FILE__, __LINE__)
-struct ibv_wc expect_wc_(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status, const char *file, int line);
+struct ibv_wc expect_wc_(
+    struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status, const char *file, int line);
 #define expect_none(cq) expect_none_((cq), __FILE__, __LINE__)
 void expect_none_(struct ibv_cq *cq, const char *file, int line);
 
 /* The next asynchronous event of the context, acknowledged; -1 when there is none. */
 int next_async(struct end *end);
+
+/* Runs body on fresh pairs with acknowledgements: without and with CRC, in small segments; uncut and cut at random. */
+enum { PAIR_SOFT_FORMS = 3, PAIR_SEEDS = 4 };
+extern const unsigned pair_soft_forms[PAIR_SOFT_FORMS];
+void pair_with_soft_peers(void (*body)(struct pair *));
+
+/* What every end of a connection has: both down, in error, closed after both FINs, later posts flushed. */
+void pair_expect_over(struct pair *pair);
 
 /* Deterministic contents. */
 void fill(uint8_t *p, size_t octets, unsigned seed);

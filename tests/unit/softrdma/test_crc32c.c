@@ -46,7 +46,8 @@ static void published_fpdus(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct vector *v = vector_named(rows[i].name);
         uint32_t crc = srd_crc32c(0, v->octets, v->count - 4);
-        uint8_t wire[4] = { (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16), (uint8_t)(crc >> 24) };
+        uint8_t wire[4] = { (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16),
+            (uint8_t)(crc >> 24) };
 
         assert_memory_equal(wire, rows[i].wire, 4);
         assert_memory_equal(v->octets + v->count - 4, wire, 4);

@@ -101,10 +101,12 @@ static void malformed_is_said_early(void **state)
 
     (void)state;
     assert_int_equal(srd_mpa_decode(&frame, false, v->octets, v->count), -EPROTO);
-    assert_int_equal(srd_mpa_decode(&frame, false, v->octets, 10), -EPROTO); /* at the octet that differs */
+    assert_int_equal(
+        srd_mpa_decode(&frame, false, v->octets, 10), -EPROTO); /* at the octet that differs */
     assert_int_equal(srd_mpa_decode(&frame, false, v->octets, 9), 0);
     v = vector_named("m.bad_pdlen");
-    assert_int_equal(srd_mpa_decode(&frame, false, v->octets, v->count), -EPROTO); /* no data has come */
+    assert_int_equal(
+        srd_mpa_decode(&frame, false, v->octets, v->count), -EPROTO); /* no data has come */
     v = vector_named("m.bad_s_short");
     assert_int_equal(srd_mpa_decode(&frame, false, v->octets, v->count), -EPROTO);
 }
@@ -148,28 +150,28 @@ struct accept_row {
 };
 
 static const struct accept_row accepts[] = {
-    { "as the session", "s1.01.mpa_req", { .ird = 4, .ord = 4, .ird_max = 16 }, "s1.02.mpa_rep", SRD_MPA_AGREED, 4, 4, 4,
-        4, 2, 2, true, true, false },
-    { "own ORD cut to the peer's IRD", "s1.01.mpa_req", { .ird = 16, .ord = 16, .ird_max = 16 }, NULL, SRD_MPA_AGREED,
-        16, 4, 16, 4, 2, 2, true, true, false },
-    { "less of our own", "s1.01.mpa_req", { .ird = 1, .ord = 0, .ird_max = 16 }, NULL, SRD_MPA_AGREED, 1, 0, 1, 0, 2, 2,
-        true, true, false },
-    { "revision 1", "m.req_rev1", { .ird = 4, .ord = 5, .ird_max = 16 }, NULL, SRD_MPA_AGREED, 4, 5, 0, 0, 0, 1, true,
-        false, false },
-    { "CRC asked by us only", "m.req_rev1_plain", { .crc = true, .ird = 4, .ord = 4 }, NULL, SRD_MPA_AGREED, 4, 4, 0, 0,
-        0, 1, true, false, false },
-    { "CRC by nobody", "m.req_rev1_plain", { .ird = 4, .ord = 4 }, NULL, SRD_MPA_AGREED, 4, 4, 0, 0, 0, 1, false, false,
-        false },
-    { "client-server", "m.req_rev2_cs", { .ird = 8, .ord = 8, .ird_max = 16 }, NULL, SRD_MPA_AGREED, 8, 8, 8, 8, 0, 2,
-        false, false, false },
-    { "no automatic negotiation", "m.req_auto", { .ird = 3, .ord = 5, .ird_max = 16 }, NULL, SRD_MPA_AGREED, 3, 5,
-        0x3fff, 0x3fff, 0, 2, true, false, false },
-    { "revision 3 is answered as 2", "m.bad_rev", { .ird = 4, .ord = 4 }, NULL, SRD_MPA_AGREED, 4, 4, 0, 0, 0, 2, true,
-        false, false },
-    { "soft offered, peer is not", "s1.01.mpa_req", { .soft = true, .ird = 4, .ord = 4 }, "s1.02.mpa_rep",
+    { "as the session", "s1.01.mpa_req", { .ird = 4, .ord = 4, .ird_max = 16 }, "s1.02.mpa_rep",
         SRD_MPA_AGREED, 4, 4, 4, 4, 2, 2, true, true, false },
-    { "Markers demanded", "m.req_markers", { .ird = 4, .ord = 4 }, "m.rep_reject_markers", SRD_MPA_NO_MARKERS, 0, 0, 0,
-        0, 0, 2, false, false, false },
+    { "own ORD cut to the peer's IRD", "s1.01.mpa_req", { .ird = 16, .ord = 16, .ird_max = 16 },
+        NULL, SRD_MPA_AGREED, 16, 4, 16, 4, 2, 2, true, true, false },
+    { "less of our own", "s1.01.mpa_req", { .ird = 1, .ord = 0, .ird_max = 16 }, NULL,
+        SRD_MPA_AGREED, 1, 0, 1, 0, 2, 2, true, true, false },
+    { "revision 1", "m.req_rev1", { .ird = 4, .ord = 5, .ird_max = 16 }, NULL, SRD_MPA_AGREED, 4, 5,
+        0, 0, 0, 1, true, false, false },
+    { "CRC asked by us only", "m.req_rev1_plain", { .crc = true, .ird = 4, .ord = 4 }, NULL,
+        SRD_MPA_AGREED, 4, 4, 0, 0, 0, 1, true, false, false },
+    { "CRC by nobody", "m.req_rev1_plain", { .ird = 4, .ord = 4 }, NULL, SRD_MPA_AGREED, 4, 4, 0, 0,
+        0, 1, false, false, false },
+    { "client-server", "m.req_rev2_cs", { .ird = 8, .ord = 8, .ird_max = 16 }, NULL, SRD_MPA_AGREED,
+        8, 8, 8, 8, 0, 2, false, false, false },
+    { "no automatic negotiation", "m.req_auto", { .ird = 3, .ord = 5, .ird_max = 16 }, NULL,
+        SRD_MPA_AGREED, 3, 5, 0x3fff, 0x3fff, 0, 2, true, false, false },
+    { "revision 3 is answered as 2", "m.bad_rev", { .ird = 4, .ord = 4 }, NULL, SRD_MPA_AGREED, 4,
+        4, 0, 0, 0, 2, true, false, false },
+    { "soft offered, peer is not", "s1.01.mpa_req", { .soft = true, .ird = 4, .ord = 4 },
+        "s1.02.mpa_rep", SRD_MPA_AGREED, 4, 4, 4, 4, 2, 2, true, true, false },
+    { "Markers demanded", "m.req_markers", { .ird = 4, .ord = 4 }, "m.rep_reject_markers",
+        SRD_MPA_NO_MARKERS, 0, 0, 0, 0, 0, 2, false, false, false },
 };
 
 static void responder_rows(void **state)
@@ -216,14 +218,17 @@ static void rtr_choice(void **state)
         uint16_t ird;
     } rows[] = {
         { SRD_MPA_RTR_WRITE | SRD_MPA_RTR_READ | SRD_MPA_RTR_SEND, SRD_MPA_RTR_WRITE, 0 },
-        { SRD_MPA_RTR_READ, SRD_MPA_RTR_READ, 1 }, /* the depth is raised for it */
+        { SRD_MPA_RTR_READ, SRD_MPA_RTR_READ, 1 },  /* the depth is raised for it */
         { SRD_MPA_RTR_SEND, SRD_MPA_RTR_WRITE, 0 }, /* what we can take; the initiator ends it */
         { 0, SRD_MPA_RTR_WRITE, 0 },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct srd_mpa_frame request = { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = rows[i].offered },
+        struct srd_mpa_frame request = { .revision = 2,
+            .enhanced = true,
+            .peer_to_peer = true,
+            .rtr = rows[i].offered },
                              reply;
         struct srd_mpa_local local = { .ird = 0, .ord = 0, .ird_max = 16 };
         struct srd_stream_params params;
@@ -267,38 +272,51 @@ struct conclude_row {
 
 static const struct conclude_row concludes[] = {
     { "accepted", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 4 }, SRD_MPA_AGREED, 4, 4, 2 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 4 },
+        SRD_MPA_AGREED, 4, 4, 2 },
     { "ORD cut", 2, { .ird = 4, .ord = 8, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 3, .ord = 1 }, SRD_MPA_AGREED, 4, 3, 2 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 3, .ord = 1 },
+        SRD_MPA_AGREED, 4, 3, 2 },
     { "IRD raised", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 16 }, SRD_MPA_AGREED, 16, 4,
-        2 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 16 },
+        SRD_MPA_AGREED, 16, 4, 2 },
     { "IRD cannot be raised", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 17 }, SRD_MPA_NO_IRD, 0, 0,
-        0 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 4, .ord = 17 },
+        SRD_MPA_NO_IRD, 0, 0, 0 },
     { "not negotiated by the peer", 2, { .ird = 4, .ord = 5, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 2, .ird = 0x3fff, .ord = 0x3fff },
+        { .revision = 2,
+            .enhanced = true,
+            .peer_to_peer = true,
+            .rtr = 2,
+            .ird = 0x3fff,
+            .ord = 0x3fff },
         SRD_MPA_AGREED, 4, 5, 2 },
     { "RTR by Read", 2, { .ird = 4, .ord = 0, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 4, .ird = 1, .ord = 0 }, SRD_MPA_AGREED, 4, 1, 4 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 4, .ird = 1, .ord = 0 },
+        SRD_MPA_AGREED, 4, 1, 4 },
     { "Write preferred", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 6, .ird = 4, .ord = 4 }, SRD_MPA_AGREED, 4, 4, 2 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 6, .ird = 4, .ord = 4 },
+        SRD_MPA_AGREED, 4, 4, 2 },
     { "no RTR fits", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
-        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 1, .ird = 4, .ord = 4 }, SRD_MPA_NO_RTR, 0, 0, 0 },
+        { .revision = 2, .enhanced = true, .peer_to_peer = true, .rtr = 1, .ird = 4, .ord = 4 },
+        SRD_MPA_NO_RTR, 0, 0, 0 },
     { "client-server answer", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
         { .revision = 2, .enhanced = true, .ird = 4, .ord = 4 }, SRD_MPA_AGREED, 4, 4, 0 },
-    { "unenhanced answer of revision 2", 2, { .ird = 4, .ord = 4, .ird_max = 16 }, { .revision = 2 }, SRD_MPA_MALFORMED,
-        0, 0, 0 },
-    { "answered as revision 1", 2, { .ird = 4, .ord = 6, .ird_max = 16 }, { .revision = 1 }, SRD_MPA_AGREED, 4, 6, 0 },
-    { "revision 1 both", 1, { .ird = 4, .ord = 6, .ird_max = 16 }, { .revision = 1 }, SRD_MPA_AGREED, 4, 6, 0 },
-    { "higher revision than asked", 1, { .ird = 4, .ord = 4, .ird_max = 16 }, { .revision = 2 }, SRD_MPA_MALFORMED, 0, 0,
-        0 },
-    { "rejected", 2, { .ird = 4, .ord = 4, .ird_max = 16 }, { .revision = 2, .enhanced = true, .reject = true },
-        SRD_MPA_REJECTED, 0, 0, 0 },
-    { "rejected, with Markers", 2, { .ird = 4 }, { .revision = 2, .enhanced = true, .reject = true, .markers = true },
-        SRD_MPA_REJECTED, 0, 0, 0 },
-    { "Markers demanded", 2, { .ird = 4 }, { .revision = 2, .enhanced = true, .markers = true }, SRD_MPA_NO_MARKERS, 0,
+    { "unenhanced answer of revision 2", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
+        { .revision = 2 }, SRD_MPA_MALFORMED, 0, 0, 0 },
+    { "answered as revision 1", 2, { .ird = 4, .ord = 6, .ird_max = 16 }, { .revision = 1 },
+        SRD_MPA_AGREED, 4, 6, 0 },
+    { "revision 1 both", 1, { .ird = 4, .ord = 6, .ird_max = 16 }, { .revision = 1 },
+        SRD_MPA_AGREED, 4, 6, 0 },
+    { "higher revision than asked", 1, { .ird = 4, .ord = 4, .ird_max = 16 }, { .revision = 2 },
+        SRD_MPA_MALFORMED, 0, 0, 0 },
+    { "rejected", 2, { .ird = 4, .ord = 4, .ird_max = 16 },
+        { .revision = 2, .enhanced = true, .reject = true }, SRD_MPA_REJECTED, 0, 0, 0 },
+    { "rejected, with Markers", 2, { .ird = 4 },
+        { .revision = 2, .enhanced = true, .reject = true, .markers = true }, SRD_MPA_REJECTED, 0,
         0, 0 },
+    { "Markers demanded", 2, { .ird = 4 }, { .revision = 2, .enhanced = true, .markers = true },
+        SRD_MPA_NO_MARKERS, 0, 0, 0 },
 };
 
 static void initiator_rows(void **state)

@@ -68,8 +68,13 @@ static void one_round(void)
 {
     struct pair pair = { .now_ms = 1000 };
     struct end end;
-    struct srd_stream_params params = { .initiator = pick(2), .crc = pick(2), .soft_peer = pick(2), .ird = 1 + pick(4),
-        .ord = 1 + pick(4), .fpdu_max_octets = 1460, .rtr_expected = pick(2) };
+    struct srd_stream_params params = { .initiator = pick(2),
+        .crc = pick(2),
+        .soft_peer = pick(2),
+        .ird = 1 + pick(4),
+        .ord = 1 + pick(4),
+        .fpdu_max_octets = 1460,
+        .rtr_expected = pick(2) };
     uint32_t msn[2] = { 1, 1 };
     unsigned receives = 0, sends = 0;
     struct ibv_wc wc;
@@ -141,7 +146,9 @@ static void mutated_startup_frames_and_terminates(void **state)
         const struct vector *v = &vectors[pick((unsigned)vectors_count)];
         struct srd_mpa_frame mpa, reply;
         struct srd_terminate terminate;
-        struct srd_mpa_local local = { .crc = pick(2), .soft = pick(2), .ird = pick(20), .ord = pick(20), .ird_max = 16 };
+        struct srd_mpa_local local = {
+            .crc = pick(2), .soft = pick(2), .ird = pick(20), .ord = pick(20), .ird_max = 16
+        };
         struct srd_stream_params params;
         uint8_t *octets = malloc(v->count); /* exactly, so that a read behind the end shows */
         bool is_reply = pick(2);

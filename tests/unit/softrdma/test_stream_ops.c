@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-static const unsigned forms[] = { 0, PAIR_CRC, PAIR_SOFT, PAIR_SOFT | PAIR_CRC, PAIR_SMALL, PAIR_SMALL | PAIR_CRC,
-    PAIR_SOFT | PAIR_SMALL, PAIR_RTR_READ, PAIR_NO_RTR };
+static const unsigned forms[] = { 0, PAIR_CRC, PAIR_SOFT, PAIR_SOFT | PAIR_CRC, PAIR_SMALL,
+    PAIR_SMALL | PAIR_CRC, PAIR_SOFT | PAIR_SMALL, PAIR_RTR_READ, PAIR_NO_RTR };
 
 enum { FORMS = sizeof(forms) / sizeof(*forms), SEEDS = 6 };
 
@@ -107,12 +107,17 @@ static void scattered(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
     uint32_t key = a->mr->lkey, bkey = b->mr->lkey;
-    struct ibv_sge from[4] = { { at(a, 0), 1, key }, { 0, 0, 0 }, { at(a, 100), 70000, key }, { at(a, 90000), 3, key } };
-    struct ibv_sge to[4] = { { at(b, 5), 3, bkey }, { at(b, 1000), 9000, bkey }, { at(b, 20000), 1, bkey },
-        { at(b, 30000), 100000, bkey } };
+    struct ibv_sge from[4] = { { at(a, 0), 1, key }, { 0, 0, 0 }, { at(a, 100), 70000, key },
+        { at(a, 90000), 3, key } };
+    struct ibv_sge to[4] = { { at(b, 5), 3, bkey }, { at(b, 1000), 9000, bkey },
+        { at(b, 20000), 1, bkey }, { at(b, 30000), 100000, bkey } };
     struct ibv_recv_wr recv = { .wr_id = 9, .sg_list = to, .num_sge = 4 }, *bad_recv;
-    struct ibv_send_wr send = { .wr_id = 1, .sg_list = from, .num_sge = 4, .opcode = IBV_WR_SEND,
-        .send_flags = IBV_SEND_SIGNALED }, *bad;
+    struct ibv_send_wr send = { .wr_id = 1,
+        .sg_list = from,
+        .num_sge = 4,
+        .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED },
+                       *bad;
     static uint8_t sent[70004], got[70004];
 
     fill(a->mem, 100000, 3);
@@ -166,8 +171,10 @@ static void mixed(struct pair *pair)
             fill(own->mem, 100000, 50u + (unsigned)round);
             for (unsigned i = 0; i < 10; i++) {
                 post_write(own, 4 * i, 0, 100 + 1111 * i, at(peer, 200000), peer->mr->rkey, 0);
-                post_read(own, 4 * i + 1, 400000 + 1000 * i, 900, at(peer, 0), peer->mr->rkey, i % 3 ? 0 : IBV_SEND_FENCE);
-                post_send(own, 4 * i + 2, 0, 77 * i, i % 4 ? 0 : IBV_SEND_FENCE | IBV_SEND_INLINE * (i < 5));
+                post_read(own, 4 * i + 1, 400000 + 1000 * i, 900, at(peer, 0), peer->mr->rkey,
+                    i % 3 ? 0 : IBV_SEND_FENCE);
+                post_send(own, 4 * i + 2, 0, 77 * i,
+                    i % 4 ? 0 : IBV_SEND_FENCE | IBV_SEND_INLINE * (i < 5));
                 post_read(own, 4 * i + 3, 500000 + 1000 * i, 11, at(peer, 13), peer->mr->rkey, 0);
             }
         }
@@ -176,7 +183,8 @@ static void mixed(struct pair *pair)
             for (unsigned i = 0; i < 40; i++)
                 expect_wc(ends[e]->scq, i, IBV_WC_SUCCESS);
             for (unsigned i = 0; i < 10; i++)
-                assert_int_equal(expect_wc(ends[e]->rcq, 1000 + i, IBV_WC_SUCCESS).byte_len, 77 * i);
+                assert_int_equal(
+                    expect_wc(ends[e]->rcq, 1000 + i, IBV_WC_SUCCESS).byte_len, 77 * i);
             expect_none(ends[e]->scq);
             expect_none(ends[e]->rcq);
             assert_memory_equal(ends[e]->mem + 400000, ends[!e]->mem, 900);
@@ -194,7 +202,8 @@ static void unsignaled(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
 
-    for (unsigned i = 0; i < 200; i++) { /* more than the queue holds: silent ones free their place */
+    for (unsigned i = 0; i < 200;
+         i++) { /* more than the queue holds: silent ones free their place */
         post_write(a, i, 0, 8, at(b, 0), b->mr->rkey, i % 10 == 9 ? 0 : IBV_SEND_SIGNALED);
         if (i % 50 == 49)
             pair_pump(pair);
@@ -214,9 +223,14 @@ static void inlined(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
     char text[] = "gone when the call returns";
-    struct ibv_sge sge[2] = { { (uintptr_t)text, 5, 0 }, { (uintptr_t)text + 5, sizeof(text) - 5, 0xbad } };
-    struct ibv_send_wr wr = { .wr_id = 1, .sg_list = sge, .num_sge = 2, .opcode = IBV_WR_SEND,
-        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE }, *bad;
+    struct ibv_sge sge[2] = { { (uintptr_t)text, 5, 0 },
+        { (uintptr_t)text + 5, sizeof(text) - 5, 0xbad } };
+    struct ibv_send_wr wr = { .wr_id = 1,
+        .sg_list = sge,
+        .num_sge = 2,
+        .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE },
+                       *bad;
 
     post_recv(b, 2, 0, 100);
     assert_int_equal(ibv_post_send(a->qp, &wr, &bad), 0);
@@ -411,7 +425,8 @@ static void many_owed_acknowledgements_are_sent_by_themselves(void **state)
     assert_int_equal(pair.b.wants & SRD_STREAM_TX, SRD_STREAM_TX);
     pair_pump(&pair);
     pair.b.wants = 0;
-    post_write(&pair.a, 16, 0, 300000, at(&pair.b, 0), pair.b.mr->rkey, 0); /* much data counts too */
+    post_write(
+        &pair.a, 16, 0, 300000, at(&pair.b, 0), pair.b.mr->rkey, 0); /* much data counts too */
     while (pair_move(&pair, &pair.a, &pair.b))
         ;
     assert_int_equal(pair.b.wants & SRD_STREAM_TX, SRD_STREAM_TX);
@@ -429,7 +444,8 @@ static void responder_is_silent_until_the_first_fpdu(void **state)
     post_recv(&pair.a, 5, 0, 8);
     post_send(&pair.b, 1, 0, 4, 0);
     assert_int_equal(end_take(&pair, &pair.b, out, sizeof(out)), 0);
-    assert_int_equal(end_take(&pair, &pair.a, out, sizeof(out)), 0); /* nor does the initiator before its program says so */
+    assert_int_equal(end_take(&pair, &pair.a, out, sizeof(out)),
+        0); /* nor does the initiator before its program says so */
     assert_int_equal(pair.b.wants & SRD_STREAM_ESTABLISHED, 0);
     end_want(&pair, &pair.a, srd_stream_release(srd_qp_from(pair.a.qp)));
     pair_move(&pair, &pair.a, &pair.b);
@@ -462,7 +478,8 @@ static void solicited_and_list_errors(void **state)
     struct pair pair;
     struct ibv_sge sge[5] = { { 0 } };
     struct ibv_send_wr wr[3] = { { .wr_id = 1, .opcode = IBV_WR_SEND, .next = &wr[1] },
-        { .wr_id = 2, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .next = &wr[2] }, { .wr_id = 3, .opcode = IBV_WR_SEND } };
+        { .wr_id = 2, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .next = &wr[2] },
+        { .wr_id = 3, .opcode = IBV_WR_SEND } };
     struct ibv_send_wr *bad = NULL;
     struct ibv_recv_wr recv = { .sg_list = sge, .num_sge = 5 }, *bad_recv = NULL;
 

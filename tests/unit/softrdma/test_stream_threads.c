@@ -38,10 +38,15 @@ static bool take_room(struct load *load)
 
 static int post_one(struct load *load, unsigned poster, uint32_t number)
 {
-    struct ibv_sge sge = { (uintptr_t)load->end->memory + 65536 * poster, 40 + number % 5000, load->end->mr->lkey };
-    struct ibv_send_wr wr = { .wr_id = (uint64_t)poster << 32 | number, .sg_list = &sge, .num_sge = 1,
-        .send_flags = IBV_SEND_SIGNALED }, *bad;
-    static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_RDMA_READ };
+    struct ibv_sge sge = { (uintptr_t)load->end->memory + 65536 * poster, 40 + number % 5000,
+        load->end->mr->lkey };
+    struct ibv_send_wr wr = { .wr_id = (uint64_t)poster << 32 | number,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .send_flags = IBV_SEND_SIGNALED },
+                       *bad;
+    static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
+        IBV_WR_RDMA_READ };
 
     wr.opcode = opcodes[number % 4];
     if (number % 7 == 0)
@@ -161,7 +166,8 @@ static void all_threads_at_once(void **state)
     deadline_ms = test_now_ms() + 60000;
     for (int e = 0; e < 2; e++)
         while ((atomic_load(&loads[e].completed) < POSTERS * EACH ||
-                   atomic_load(&loads[e].received) < POSTERS * EACH / 2) && test_now_ms() < deadline_ms)
+                   atomic_load(&loads[e].received) < POSTERS * EACH / 2) &&
+               test_now_ms() < deadline_ms)
             sched_yield();
     for (int e = 0; e < 2; e++) {
         atomic_store(&loads[e].stop, true);
@@ -196,7 +202,8 @@ static void error_state_in_full_traffic(void **state)
                 assert_int_equal(pthread_create(&posters[e][i], NULL, post_thread, &args[e][i]), 0);
             }
         }
-        while (atomic_load(&loads[round % 2].completed) < 100 + 50 * round && test_now_ms() < deadline_ms)
+        while (atomic_load(&loads[round % 2].completed) < 100 + 50 * round &&
+               test_now_ms() < deadline_ms)
             sched_yield();
         assert_int_equal(srd_modify_qp(loads[round % 2].end->qp, &attr, IBV_QP_STATE), 0);
         for (int e = 0; e < 2; e++)
@@ -205,14 +212,15 @@ static void error_state_in_full_traffic(void **state)
         for (int e = 0; e < 2; e++)
             while ((atomic_load(&loads[e].completed) < atomic_load(&loads[e].accepted) ||
                        atomic_load(&loads[e].received) < atomic_load(&loads[e].receives_posted)) &&
-                test_now_ms() < deadline_ms)
+                   test_now_ms() < deadline_ms)
                 sched_yield();
         for (int e = 0; e < 2; e++) {
             atomic_store(&loads[e].stop, true);
             pthread_join(pollers[e], NULL);
             assert_int_equal(atomic_load(&loads[e].bad), 0);
             assert_int_equal(atomic_load(&loads[e].completed), POSTERS * EACH);
-            assert_int_equal(atomic_load(&loads[e].received), atomic_load(&loads[e].receives_posted));
+            assert_int_equal(
+                atomic_load(&loads[e].received), atomic_load(&loads[e].receives_posted));
             assert_int_equal(loads[e].end->qp->state, IBV_QPS_ERR);
         }
         pair_close(&pair);
@@ -233,8 +241,11 @@ static void *write_until_refused(void *arg)
 {
     struct writer *writer = arg;
     struct ibv_sge sge = { (uintptr_t)writer->end->memory, writer->octets, writer->end->mr->lkey };
-    struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-        .send_flags = IBV_SEND_SIGNALED }, *bad;
+    struct ibv_send_wr wr = { .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_RDMA_WRITE,
+        .send_flags = IBV_SEND_SIGNALED },
+                       *bad;
     struct ibv_wc wc = { 0 };
     uint64_t deadline_ms = test_now_ms() + 60000;
 
@@ -266,7 +277,8 @@ static void nothing_is_placed_after_deregistration(void **state)
     (void)state;
     for (int round = 0; round < 6; round++) {
         pair_connect(&pair, "127.0.0.1");
-        mr = srd_reg_mr(pair.passive.pd, target, sizeof(target), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+        mr = srd_reg_mr(pair.passive.pd, target, sizeof(target),
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
         assert_non_null(mr);
         memset(&writer, 0, sizeof(writer));
         writer.end = &pair.active;

@@ -11,8 +11,13 @@
 /* A lone end whose peer is the test: CRC on, no extension, RTR by Write expected on the responder. */
 static void open_end(struct pair *pair, struct end *end, bool initiator, bool rtr, bool crc)
 {
-    struct srd_stream_params params = { .initiator = initiator, .crc = crc, .ird = 4, .ord = 4,
-        .fpdu_max_octets = 1460, .rtr_expected = rtr && !initiator, .rtr = rtr ? SRD_MPA_RTR_WRITE : SRD_MPA_RTR_NONE };
+    struct srd_stream_params params = { .initiator = initiator,
+        .crc = crc,
+        .ird = 4,
+        .ord = 4,
+        .fpdu_max_octets = 1460,
+        .rtr_expected = rtr && !initiator,
+        .rtr = rtr ? SRD_MPA_RTR_WRITE : SRD_MPA_RTR_NONE };
 
     memset(pair, 0, sizeof(*pair));
     pair->now_ms = 1000;
@@ -77,11 +82,11 @@ static size_t moved(const char *name, const struct session *s, uint8_t *out)
     return with_crc(out, v->count);
 }
 
-static const char *const from_initiator[] = { "s1.03.rtr_write0", "s1.04.send4", "s1.06.write4", "s1.07.read_req4",
-    "s1.09.send_se", "s1.10.send_inv", "s1.11.send_seg1", "s1.12.send_seg2", "s1.13.write_seg1", "s1.14.write_seg2",
-    "s1.15.send0", "s1.16.read_req0", "s1.18.bad_write" };
-static const char *const from_responder[] = { "s1.05.send4_back", "s1.08.read_resp4", "s1.17.read_resp0",
-    "s1.19.term_bad_write" };
+static const char *const from_initiator[] = { "s1.03.rtr_write0", "s1.04.send4", "s1.06.write4",
+    "s1.07.read_req4", "s1.09.send_se", "s1.10.send_inv", "s1.11.send_seg1", "s1.12.send_seg2",
+    "s1.13.write_seg1", "s1.14.write_seg2", "s1.15.send0", "s1.16.read_req0", "s1.18.bad_write" };
+static const char *const from_responder[] = { "s1.05.send4_back", "s1.08.read_resp4",
+    "s1.17.read_resp0", "s1.19.term_bad_write" };
 
 static size_t join(const char *const *names, size_t count, const struct session *s, uint8_t *out)
 {
@@ -110,8 +115,10 @@ static void play_session(size_t piece)
     s.base1 = at(&end, 0x1000);
     s.base2 = at(&end, 0x3000);
     /* Windows are bound in the send queue, which is held until the first FPDU. */
-    post_bind(&end, 1, mw[0], s.stag1, end.mr, 0x1000, 0x1000, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-    post_bind(&end, 2, mw[1], s.stag2, end.mr, 0x3000, 0x1000, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    post_bind(&end, 1, mw[0], s.stag1, end.mr, 0x1000, 0x1000,
+        IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    post_bind(&end, 2, mw[1], s.stag2, end.mr, 0x3000, 0x1000,
+        IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     for (unsigned i = 0; i < 5; i++)
         post_recv(&end, 10 + i, 0x10000 + 64 * i, 64);
     memcpy(end.mem, "pong", 4);
@@ -153,7 +160,8 @@ static void play_session(size_t piece)
     assert_memory_equal(end.mem + 0x10000 + 64 * 3, "ABCDEFGHIJKLMNOPQRST", 20);
     assert_memory_equal(end.mem + 0x1000, "data", 4);
     assert_memory_equal(end.mem + 0x3000, "abcdefghijklm", 13);
-    assert_int_equal(end.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN), SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
+    assert_int_equal(
+        end.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN), SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
     assert_int_equal(ibv_dealloc_mw(mw[0]), 0);
     assert_int_equal(ibv_dealloc_mw(mw[1]), 0);
     end_close(&end);
@@ -187,7 +195,8 @@ static void every_cut(void **state)
         const char *payload;
         bool crc;
     } rows[] = { { "f.pad1", "abc", true }, { "f.pad2", "ab", true }, { "f.pad3", "a", true },
-        { "f.crc_off", "ping", false }, { "s1.04.send4", "ping", true }, { "f.zero24", NULL, true } };
+        { "f.crc_off", "ping", false }, { "s1.04.send4", "ping", true },
+        { "f.zero24", NULL, true } };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -218,8 +227,12 @@ static void surplus_behind_the_startup_frame(void **state)
     struct end end;
     uint8_t in[128];
     size_t octets = 0;
-    struct srd_stream_params params = { .crc = true, .ird = 4, .ord = 4, .fpdu_max_octets = 1460,
-        .rtr = SRD_MPA_RTR_WRITE, .rtr_expected = true };
+    struct srd_stream_params params = { .crc = true,
+        .ird = 4,
+        .ord = 4,
+        .fpdu_max_octets = 1460,
+        .rtr = SRD_MPA_RTR_WRITE,
+        .rtr_expected = true };
 
     (void)state;
     end_open(&end, 0);
@@ -254,7 +267,8 @@ static const struct refusal_row refusals[] = {
     { "n.qn_7", NULL, 0x12, 0x01 },
     { "n.msn_gap", NULL, 0x12, 0x03 },
     { "n.mo_bad", NULL, 0x12, 0x04 },
-    { "n.to_wrap", NULL, 0x11, 0x00 }, /* its STag is unknown here; the wrap itself is in test_stream_faults */
+    { "n.to_wrap", NULL, 0x11,
+        0x00 }, /* its STag is unknown here; the wrap itself is in test_stream_faults */
     { "n.rreq_short", NULL, 0x02, 0xff },
     { "n.rreq_long", NULL, 0x12, 0x05 },
     { "n.rresp_unasked", NULL, 0x11, 0x00 },
@@ -278,7 +292,8 @@ static void refuse(const struct refusal_row *row, size_t piece)
     post_recv(&end, 2, 0, 64);
     end_feed(&pair, &end, v->octets, v->count, piece);
     if (row->then)
-        end_feed(&pair, &end, vector_named(row->then)->octets, vector_named(row->then)->count, piece);
+        end_feed(
+            &pair, &end, vector_named(row->then)->octets, vector_named(row->then)->count, piece);
     assert_int_equal(end.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
     octets = end_take(&pair, &end, out, sizeof(out));
     assert_true(octets >= 28);
@@ -315,7 +330,8 @@ static void every_refusal(void **state)
 static void terminates_octet_by_octet(void **state)
 {
     static const char *const rows[][2] = { { "s1.18.bad_write", "s1.19.term_bad_write" },
-        { "t.read_bad_req", "t.read_bad_stag" }, { "f.crc_bad", "t.crc" }, { "n.opcode_f", "t.opcode" } };
+        { "t.read_bad_req", "t.read_bad_stag" }, { "f.crc_bad", "t.crc" },
+        { "n.opcode_f", "t.opcode" } };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -380,7 +396,9 @@ static void wrong_responses(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct pair pair;
         struct end end;
-        struct srd_segment segment = { .tagged = true, .last = rows[i].last, .opcode = SRD_OP_READ_RESPONSE };
+        struct srd_segment segment = {
+            .tagged = true, .last = rows[i].last, .opcode = SRD_OP_READ_RESPONSE
+        };
         uint8_t out[128], in[64] = { 0 };
         uint32_t octets;
 
@@ -440,7 +458,9 @@ static void acknowledgement_of_what_was_not_sent(void **state)
     struct pair pair;
     struct end end;
     struct srd_segment ack = { .tagged = true, .last = true, .stag = 0xffffff41, .to = 2 };
-    struct srd_stream_params params = { .initiator = true, .soft_peer = true, .ird = 4, .ord = 4, .fpdu_max_octets = 1460 };
+    struct srd_stream_params params = {
+        .initiator = true, .soft_peer = true, .ird = 4, .ord = 4, .fpdu_max_octets = 1460
+    };
     uint8_t in[20] = { 0 }, out[256];
 
     (void)state;

@@ -30,13 +30,16 @@ static const struct segment_row segments[] = {
     { "s1.04.send4", { .last = true, .opcode = 3, .msn = 1 }, "ping" },
     { "s1.05.send4_back", { .last = true, .opcode = 3, .msn = 1 }, "pong" },
     { "s1.06.write4", { .tagged = true, .last = true, .stag = 0x11223344, .to = 0x1000 }, "data" },
-    { "s1.08.read_resp4", { .tagged = true, .last = true, .opcode = 2, .stag = 0x0a0b0c01, .to = 0x2000 }, "data" },
+    { "s1.08.read_resp4",
+        { .tagged = true, .last = true, .opcode = 2, .stag = 0x0a0b0c01, .to = 0x2000 }, "data" },
     { "s1.09.send_se", { .last = true, .opcode = 5, .msn = 2 }, "se" },
     { "s1.10.send_inv", { .last = true, .opcode = 4, .stag = 0x11223344, .msn = 3 }, "inv" },
     { "s1.11.send_seg1", { .last = false, .opcode = 3, .msn = 4 }, "ABCDEFGHIJKL" },
     { "s1.12.send_seg2", { .last = true, .opcode = 3, .msn = 4, .mo = 12 }, "MNOPQRST" },
-    { "s1.13.write_seg1", { .tagged = true, .last = false, .stag = 0x55667788, .to = 0x3000 }, "abcdefgh" },
-    { "s1.14.write_seg2", { .tagged = true, .last = true, .stag = 0x55667788, .to = 0x3008 }, "ijklm" },
+    { "s1.13.write_seg1", { .tagged = true, .last = false, .stag = 0x55667788, .to = 0x3000 },
+        "abcdefgh" },
+    { "s1.14.write_seg2", { .tagged = true, .last = true, .stag = 0x55667788, .to = 0x3008 },
+        "ijklm" },
     { "s1.15.send0", { .last = true, .opcode = 6, .stag = 0x55667788, .msn = 5 }, "" },
     { "s1.17.read_resp0", { .tagged = true, .last = true, .opcode = 2 }, "" },
     { "f.pad1", { .last = true, .opcode = 3, .msn = 1 }, "abc" },
@@ -149,7 +152,8 @@ static void terminates_build(void **state)
         uint32_t ulpdu_octets;
     } rows[] = {
         { "s1.19.term_bad_write", 0x1100, "s1.18.bad_write", { 0 }, 46 },
-        { "t.crc", 0x2002, "s1.18.bad_write", { 0 }, 46 }, /* no headers for an error of the layer below */
+        { "t.crc", 0x2002, "s1.18.bad_write", { 0 },
+            46 }, /* no headers for an error of the layer below */
         { "t.read_bad_stag", 0x0100, "t.read_bad_req", { 0 }, 46 },
         { "t.send_long", 0x1205, NULL, { 0x41, 0x43, [13] = 1 }, 26 },
         { "t.send_nobuf", 0x1202, NULL, { 0x41, 0x43, [13] = 1 }, 26 },
@@ -163,13 +167,14 @@ static void terminates_build(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct vector *v = vector_named(rows[i].name);
-        const uint8_t *ulpdu = rows[i].offender ? vector_named(rows[i].offender)->octets + 2
-            : rows[i].ulpdu_octets              ? rows[i].ulpdu
-                                                : NULL;
+        const uint8_t *ulpdu = rows[i].offender       ? vector_named(rows[i].offender)->octets + 2
+                               : rows[i].ulpdu_octets ? rows[i].ulpdu
+                                                      : NULL;
         uint8_t out[SRD_TERMINATE_FPDU_MAX];
 
         print_message("%s\n", rows[i].name);
-        assert_int_equal(srd_terminate_build(rows[i].fault, ulpdu, rows[i].ulpdu_octets, true, out), v->count);
+        assert_int_equal(
+            srd_terminate_build(rows[i].fault, ulpdu, rows[i].ulpdu_octets, true, out), v->count);
         assert_memory_equal(out, v->octets, v->count);
     }
 }
@@ -181,9 +186,13 @@ static void version_and_opcode_errors_return_no_headers(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-        assert_int_equal(srd_terminate_build(faults[i], vector_named("s1.18.bad_write")->octets + 2, 46, true, out), 28);
+        assert_int_equal(srd_terminate_build(
+                             faults[i], vector_named("s1.18.bad_write")->octets + 2, 46, true, out),
+            28);
     /* a write without the right is an RDMAP error, yet returns its header, and only that */
-    assert_int_equal(srd_terminate_build(0x0102, vector_named("s1.18.bad_write")->octets + 2, 46, true, out), 44);
+    assert_int_equal(
+        srd_terminate_build(0x0102, vector_named("s1.18.bad_write")->octets + 2, 46, true, out),
+        44);
     assert_int_equal(out[22], 0xc0);
 }
 
@@ -251,14 +260,16 @@ static void returned_headers_are_read(void **state)
     struct srd_terminate terminate;
 
     (void)state;
-    assert_true(srd_terminate_decode(&terminate, v->octets + 20, wire_get16(v->octets) - 18u, true));
+    assert_true(
+        srd_terminate_decode(&terminate, v->octets + 20, wire_get16(v->octets) - 18u, true));
     assert_int_equal(terminate.segment_octets, 46);
     assert_false(terminate.segment.tagged);
     assert_int_equal(terminate.segment.qn, 1);
     assert_int_equal(terminate.segment.msn, 1);
     assert_int_equal(terminate.read_request.source_stag, 0x00dead00);
     v = vector_named("s1.19.term_bad_write");
-    assert_true(srd_terminate_decode(&terminate, v->octets + 20, wire_get16(v->octets) - 18u, true));
+    assert_true(
+        srd_terminate_decode(&terminate, v->octets + 20, wire_get16(v->octets) - 18u, true));
     assert_true(terminate.segment.tagged);
     assert_int_equal(terminate.segment.stag, 0x00dead00);
     assert_true(terminate.segment.to == 0x1234);
@@ -327,24 +338,41 @@ static void classes(void **state)
         bool about_read;
         enum srd_terminate_class class;
     } rows[] = {
-        { 0x0100, true, SRD_CLASS_ACCESS }, { 0x0104, true, SRD_CLASS_ACCESS }, { 0x01ff, false, SRD_CLASS_ACCESS },
-        { 0x0200, false, SRD_CLASS_ACCESS }, { 0x1100, false, SRD_CLASS_ACCESS }, { 0x1103, false, SRD_CLASS_ACCESS },
-        { 0x0109, false, SRD_CLASS_INVALIDATE }, { 0x0209, false, SRD_CLASS_INVALIDATE },
-        { 0x1205, false, SRD_CLASS_TOO_LONG }, { 0x1202, false, SRD_CLASS_NO_RECEIVE },
-        { 0x1202, true, SRD_CLASS_TOO_MANY_READS }, { 0x1203, true, SRD_CLASS_TOO_MANY_READS },
-        { 0x0207, true, SRD_CLASS_TOO_MANY_READS }, { 0x0207, false, SRD_CLASS_PEER },
-        { 0x0208, false, SRD_CLASS_PEER }, { 0x1000, false, SRD_CLASS_PEER }, { 0x0001, false, SRD_CLASS_PEER },
-        { 0x0205, false, SRD_CLASS_PROTOCOL }, { 0x02ff, false, SRD_CLASS_PROTOCOL },
-        { 0x1104, false, SRD_CLASS_PROTOCOL }, { 0x1201, false, SRD_CLASS_PROTOCOL },
-        { 0x1203, false, SRD_CLASS_PROTOCOL }, { 0x1204, false, SRD_CLASS_PROTOCOL },
-        { 0x1206, false, SRD_CLASS_PROTOCOL }, { 0x5555, false, SRD_CLASS_PROTOCOL },
-        { 0x2001, false, SRD_CLASS_TRANSPORT }, { 0x2005, false, SRD_CLASS_TRANSPORT },
-        { 0x2006, false, SRD_CLASS_SETUP }, { 0x2007, false, SRD_CLASS_SETUP },
+        { 0x0100, true, SRD_CLASS_ACCESS },
+        { 0x0104, true, SRD_CLASS_ACCESS },
+        { 0x01ff, false, SRD_CLASS_ACCESS },
+        { 0x0200, false, SRD_CLASS_ACCESS },
+        { 0x1100, false, SRD_CLASS_ACCESS },
+        { 0x1103, false, SRD_CLASS_ACCESS },
+        { 0x0109, false, SRD_CLASS_INVALIDATE },
+        { 0x0209, false, SRD_CLASS_INVALIDATE },
+        { 0x1205, false, SRD_CLASS_TOO_LONG },
+        { 0x1202, false, SRD_CLASS_NO_RECEIVE },
+        { 0x1202, true, SRD_CLASS_TOO_MANY_READS },
+        { 0x1203, true, SRD_CLASS_TOO_MANY_READS },
+        { 0x0207, true, SRD_CLASS_TOO_MANY_READS },
+        { 0x0207, false, SRD_CLASS_PEER },
+        { 0x0208, false, SRD_CLASS_PEER },
+        { 0x1000, false, SRD_CLASS_PEER },
+        { 0x0001, false, SRD_CLASS_PEER },
+        { 0x0205, false, SRD_CLASS_PROTOCOL },
+        { 0x02ff, false, SRD_CLASS_PROTOCOL },
+        { 0x1104, false, SRD_CLASS_PROTOCOL },
+        { 0x1201, false, SRD_CLASS_PROTOCOL },
+        { 0x1203, false, SRD_CLASS_PROTOCOL },
+        { 0x1204, false, SRD_CLASS_PROTOCOL },
+        { 0x1206, false, SRD_CLASS_PROTOCOL },
+        { 0x5555, false, SRD_CLASS_PROTOCOL },
+        { 0x2001, false, SRD_CLASS_TRANSPORT },
+        { 0x2005, false, SRD_CLASS_TRANSPORT },
+        { 0x2006, false, SRD_CLASS_SETUP },
+        { 0x2007, false, SRD_CLASS_SETUP },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct srd_terminate terminate = { .fault = rows[i].fault, .has_segment = rows[i].about_read };
+        struct srd_terminate terminate = { .fault = rows[i].fault,
+            .has_segment = rows[i].about_read };
 
         terminate.segment.qn = 1;
         assert_int_equal(srd_terminate_classify(&terminate), rows[i].class);

@@ -16,10 +16,11 @@ size_t vectors_count;
 static void parse_line(char *line)
 {
     struct vector *v = &vectors[vectors_count];
-    char *name = strtok(line, "\t\n"), *direction = strtok(NULL, "\t\n"), *hex = strtok(NULL, "\t\n"),
-         *meaning = strtok(NULL, "\t\n");
+    char *name = strtok(line, "\t\n"), *direction = strtok(NULL, "\t\n"),
+         *hex = strtok(NULL, "\t\n"), *meaning = strtok(NULL, "\t\n");
 
-    if (!direction || !hex || !meaning || strlen(hex) > 2 * sizeof(v->octets) || vectors_count == 128) {
+    if (!direction || !hex || !meaning || strlen(hex) > 2 * sizeof(v->octets) ||
+        vectors_count == 128) {
         fprintf(stderr, "bad line in the vector file: %s\n", name);
         exit(1);
     }
