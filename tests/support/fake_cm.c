@@ -5,10 +5,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+enum { FAKE_ACK_MS = 10000 };
 
 struct fake_id {
     struct rdma_cm_id id;
@@ -77,6 +80,12 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel)
     fake_cm_free(channel);
 }
 
+/* Whose destruction waits for the event's acknowledgement: of a request, the listener's. */
+static struct fake_id *fake_event_owner(const struct rdma_cm_event *event)
+{
+    return (struct fake_id *)(event->listen_id ? event->listen_id : event->id);
+}
+
 static void fake_event_raise(
     struct fake_id *id, enum rdma_cm_event_type type, int status, struct fake_id *listener)
 {
@@ -112,7 +121,7 @@ int rdma_get_cm_event(struct rdma_event_channel *ibv_channel, struct rdma_cm_eve
         channel->first = event->next;
         if (!channel->first)
             channel->last = &channel->first;
-        ((struct fake_id *)event->event.id)->unacked++;
+        fake_event_owner(&event->event)->unacked++;
     }
     fake_unlock();
     if (!event)
@@ -123,10 +132,8 @@ int rdma_get_cm_event(struct rdma_event_channel *ibv_channel, struct rdma_cm_eve
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-    struct fake_id *id = (struct fake_id *)event->id;
-
     fake_lock();
-    if (id->unacked-- == 0)
+    if (fake_event_owner(event)->unacked-- == 0)
         fake_abort("a connection event is acknowledged twice");
     fake_unlock();
     fake_cm_free(event);
