@@ -102,7 +102,7 @@ bool bench_libfabric(const struct bench_test *test, double *value, const char **
 
     snprintf(count, sizeof count, "%u", test->count);
     snprintf(size, sizeof size, "%zu", test->octets);
-    snprintf(port, sizeof port, "%u", FABRIC_CONTROL_PORT + runs++ % 16);
+    snprintf(port, sizeof port, "%u", FABRIC_CONTROL_PORT + runs++ % 4096);
     pid = fabric_start(server, null, false);
     close(null);
     *why = "fi_pingpong did not start";

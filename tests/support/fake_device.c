@@ -737,6 +737,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
+    if (fake.removed)
+        return EIO;
     if (!(attr_mask & IBV_QP_STATE))
         return 0;
     fake_lock();
