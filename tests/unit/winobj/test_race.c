@@ -119,8 +119,8 @@ static void race(void)
     pthread_t threads[THREADS];
 
     for (int i = 0; i < SLOTS; i++)
-        assert_non_null(ring.events[i] = CreateEventW(NULL, i & 1, FALSE, NULL));
-    assert_non_null(ring.port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0));
+        atomic_init(&ring.events[i], CreateEventW(NULL, i & 1, FALSE, NULL));
+    atomic_init(&ring.port, CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0));
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){ &ring, i + 1 };
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);

@@ -4,7 +4,12 @@
 
 #include "util/clock.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -241,6 +246,71 @@ static void test_sources_of_one_device_share_their_lead_descriptor(void **state)
     assert_true(CloseHandle(first.context));
 }
 
+/* The service thread's mask of blocked signals, from /proc. */
+static uint64_t service_blocked_signals(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned long long blocked = 0;
+    struct dirent *task;
+
+    assert_non_null(tasks);
+    while ((task = readdir(tasks))) {
+        char path[300], line[128], name[64] = "";
+        FILE *status;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+        if (task->d_name[0] == '.' || !(status = fopen(path, "r")))
+            continue;
+        while (fgets(line, sizeof(line), status)) {
+            sscanf(line, "Name: %63s", name);
+            if (!strcmp(name, "ndspi-service"))
+                sscanf(line, "SigBlk: %llx", &blocked);
+        }
+        fclose(status);
+    }
+    closedir(tasks);
+    return blocked;
+}
+
+static void test_service_thread_takes_no_signal(void **state)
+{
+    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD, SIGIO,
+        SIGPROF, SIGSEGV };
+    struct fake_source fake = { 0 };
+    uint64_t blocked;
+
+    (void)state;
+    fake_source_add(&fake);
+    blocked = service_blocked_signals();
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        assert_true(blocked >> (signals[i] - 1) & 1);
+    fake_source_remove(&fake);
+}
+
+static void test_descriptors_are_closed_on_exec(void **state)
+{
+    struct fake_source fake = { 0 };
+    DIR *open_fds;
+    struct dirent *entry;
+    int looked_at = 0;
+
+    (void)state;
+    fake_source_add(&fake);
+    assert_non_null(open_fds = opendir("/proc/self/fd"));
+    while ((entry = readdir(open_fds))) {
+        char path[300], target[64] = "";
+
+        snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+        if (readlink(path, target, sizeof(target) - 1) < 0 || strncmp(target, "anon_inode:", 11))
+            continue;
+        assert_true(fcntl(atoi(entry->d_name), F_GETFD) & FD_CLOEXEC);
+        looked_at++;
+    }
+    closedir(open_fds);
+    assert_true(looked_at >= 6); /* two epoll sets, two kicks, the test's two */
+    fake_source_remove(&fake);
+}
+
 static uint64_t process_cpu_ns(void)
 {
     struct timespec ts;
@@ -281,6 +351,8 @@ int main(void)
         cmocka_unit_test(test_source_removed_under_a_sleeping_leader),
         cmocka_unit_test(test_source_descriptor_that_cannot_be_polled_is_refused),
         cmocka_unit_test(test_sources_of_one_device_share_their_lead_descriptor),
+        cmocka_unit_test(test_service_thread_takes_no_signal),
+        cmocka_unit_test(test_descriptors_are_closed_on_exec),
         cmocka_unit_test(test_idle_costs_no_processor_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
