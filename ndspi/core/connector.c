@@ -129,6 +129,10 @@ static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_
     memcpy(connector->received.data, copy->private_data, copy->private_data_octets);
     if (copy->type == RDMA_CM_EVENT_REJECTED)
         return;
+    /* iWARP's first revision carries no depths: what was asked for stands. */
+    if (copy->type == RDMA_CM_EVENT_ESTABLISHED && !copy->responder_resources &&
+        !copy->initiator_depth)
+        return;
     /* A peer's reply may name more than was asked for. */
     if (copy->responder_resources < connector->inbound)
         connector->inbound = copy->responder_resources;
@@ -302,9 +306,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
             error == ECONNREFUSED || error == ECONNRESET ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE,
             NULL, ND_SUCCESS);
         break;
-    case RDMA_CM_EVENT_UNREACHABLE:
-        unreachable(connector, id, error);
-        break;
+    case RDMA_CM_EVENT_UNREACHABLE: unreachable(connector, id, error); break;
     case RDMA_CM_EVENT_DISCONNECTED:
         nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
         break;

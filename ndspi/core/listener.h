@@ -8,6 +8,8 @@
  * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
  * on one port.
  *
+ * listener.c: life, requests and those who wait; listener_bind.c: Bind and Listen.
+ *
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that a cancel
  * and an arriving request never disagree about who got it.
  */
@@ -79,5 +81,11 @@ HRESULT nd_listener_cancel(struct nd_listener *listener);
 
 /* A connector that waits here is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held. */
 void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector);
+
+/* ---- between the files of the listener ---- */
+
+extern const struct nd_cm_owner_ops nd_listener_id_ops;
+/* Ends bound ids, listening or not. No locks held. */
+void nd_listener_close_ids(struct nd_cm_id **ids, unsigned count);
 
 #endif
