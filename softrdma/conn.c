@@ -196,10 +196,8 @@ static unsigned transmit(struct srd_conn *conn)
         lock_release(&conn->qp->tx_lock);
         atomic_thread_fence(
             memory_order_seq_cst); /* the release, before looking for who came meanwhile */
-        if (blocked) {
-            atomic_store_explicit(&conn->want_out, true, memory_order_relaxed);
+        if (blocked)
             srd_source_update(&conn->source);
-        }
     }
     return wants;
 }
@@ -212,10 +210,8 @@ static unsigned unblock(struct srd_conn *conn)
     if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
         return 0;
     wants = transmit(conn);
-    if (!atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed)) {
-        atomic_store_explicit(&conn->want_out, false, memory_order_relaxed);
-        srd_source_update(&conn->source);
-    }
+    srd_source_update(
+        &conn->source); /* whoever changed the flag last tells the engine last: it reads it anew */
     return wants;
 }
 
@@ -395,8 +391,12 @@ static uint32_t on_interest(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    return (atomic_load_explicit(&conn->want_in, memory_order_relaxed) ? EPOLLIN : 0u) |
-           (atomic_load_explicit(&conn->want_out, memory_order_relaxed) ? EPOLLOUT : 0u);
+    bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    bool out =
+        atomic_load_explicit(in_phase(conn, SRD_CONN_STREAM) ? &conn->tx_blocked : &conn->want_out,
+            memory_order_relaxed);
+
+    return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 }
 
 static void on_settle(struct srd_source *source)

@@ -43,10 +43,11 @@ struct srd_conn {
     struct lock *owner_lock;
     struct srd_qp *qp; /* from attach on, pinned until freed */
 
-    atomic_bool want_in, want_out; /* what the engine waits for */
-    atomic_bool tx_pending;        /* look again before going */
-    atomic_bool tx_blocked;        /* the socket was full */
-    atomic_int tx_error;           /* writing is over */
+    atomic_bool want_in,
+        want_out; /* what the engine waits for; in the stream phase, tx_blocked instead of want_out */
+    atomic_bool tx_pending; /* look again before going */
+    atomic_bool tx_blocked; /* the socket was full */
+    atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */

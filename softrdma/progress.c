@@ -139,13 +139,19 @@ static int64_t sleep_ns(void)
 
 static int wait_events(struct epoll_event *events, int64_t ns)
 {
+    static bool
+        coarse; /* no epoll_pwait2: Linux before 5.11, or a filter of system calls that does not know it */
     struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-    int count = epoll_pwait2(srd_engine.prog_fd, events, EVENTS, ns < 0 ? NULL : &timeout, NULL);
 
-    if (count < 0 && errno == ENOSYS) /* before Linux 5.11 */
-        count = epoll_wait(
-            srd_engine.prog_fd, events, EVENTS, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
-    return count;
+    if (!coarse) {
+        int count =
+            epoll_pwait2(srd_engine.prog_fd, events, EVENTS, ns < 0 ? NULL : &timeout, NULL);
+        if (count >= 0 || errno == EINTR)
+            return count;
+        coarse = true;
+    }
+    return epoll_wait(
+        srd_engine.prog_fd, events, EVENTS, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
 }
 
 static void *run(void *arg)

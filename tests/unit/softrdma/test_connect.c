@@ -419,6 +419,32 @@ static void passive_target_need_not_enter_the_library(void **state)
     pair_close(&pair);
 }
 
+static void two_peers_that_both_write_do_not_wait_for_each_other(void **state)
+{
+    enum { COUNT = 32, OCTETS = 400000 }; /* far more than two socket buffers hold */
+    struct ibv_wc wc[COUNT];
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    memset(pair.active.memory, 1, OCTETS);
+    memset(pair.passive.memory, 2, OCTETS);
+    for (int i = 0; i < COUNT; i++) {
+        end_post(&pair.active, IBV_WR_RDMA_WRITE, (uint64_t)i, 0, OCTETS, &pair.passive, OCTETS, 0);
+        end_post(&pair.passive, IBV_WR_RDMA_WRITE, (uint64_t)i, 0, OCTETS, &pair.active, OCTETS, 0);
+    }
+    /* One end is polled, the other is the progress thread's; then the other way round. */
+    test_poll(pair.active.cq, COUNT, wc);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(wc[i].status, IBV_WC_SUCCESS);
+    test_poll(pair.passive.cq, COUNT, wc);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(wc[i].status, IBV_WC_SUCCESS);
+    assert_memory_equal(pair.passive.memory + OCTETS, pair.active.memory, OCTETS);
+    assert_memory_equal(pair.active.memory + OCTETS, pair.passive.memory, OCTETS);
+    pair_close(&pair);
+}
+
 static void completion_channel_blocks_until_it_fires(void **state)
 {
     struct pair pair;
@@ -476,6 +502,7 @@ int main(void)
         cmocka_unit_test(many_connections_leave_no_descriptor),
         cmocka_unit_test(idle_connections_cost_no_cpu),
         cmocka_unit_test(passive_target_need_not_enter_the_library),
+        cmocka_unit_test(two_peers_that_both_write_do_not_wait_for_each_other),
         cmocka_unit_test(completion_channel_blocks_until_it_fires),
     };
 
