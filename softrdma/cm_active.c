@@ -48,6 +48,10 @@ static int start_tcp_locked(struct srd_id *id)
     int error;
 
     srd_cm_tune(id->fd);
+    /* TCP connects a socket to itself; but who holds the port where nobody can listen is refused. */
+    if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
+        srd_get_src_port(&id->ibv) == srd_addr_port(dst))
+        return ECONNREFUSED;
     if (connect(id->fd, dst, srd_addr_len(dst)) && errno != EINPROGRESS && errno != ECONNREFUSED)
         return errno == EINVAL ? ENETUNREACH : errno; /* from a loopback address out of the host */
     conn = srd_conn_create(id->fd, &srd_id_conn_ops, id, &id->lock);
@@ -264,7 +268,8 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
         memcpy(id->request.private_data, param->private_data, octets);
     error = start_tcp_locked(id);
     /* What the network says comes as an event, as from any other device. */
-    if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT) {
+    if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
+        error == ECONNREFUSED) {
         fail_tcp_locked(id, error);
         error = 0;
     } else if (error) {

@@ -150,6 +150,28 @@ static void the_wildcard_as_destination_is_this_host(void **state)
     end_close(&end);
 }
 
+static void an_id_does_not_connect_to_itself(void **state)
+{
+    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
+    struct sockaddr_storage address;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    end_make_qp(&end);
+    end.id = new_id(&end);
+    assert_int_equal(bind_to(end.id, "127.0.0.1", 0), 0);
+    test_address("127.0.0.1", ntohs(srd_get_src_port(end.id)), &address);
+    assert_int_equal(srd_resolve_addr(end.id, NULL, (struct sockaddr *)&address, 100), 0);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_ADDR_RESOLVED), 0);
+    assert_int_equal(srd_resolve_route(end.id, 100), 0);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_ROUTE_RESOLVED), 0);
+    param.qp_num = end.qp->qp_num;
+    assert_int_equal(srd_connect(end.id, &param), 0);
+    assert_int_equal(test_event_done(end.events, RDMA_CM_EVENT_REJECTED), 8);
+    end_close(&end);
+}
+
 static void a_dual_stack_listener_shows_ipv4_peers_as_such(void **state)
 {
     struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
@@ -628,6 +650,7 @@ int main(void)
         cmocka_unit_test(a_port_can_be_listened_on_again_at_once),
         cmocka_unit_test(wrong_addresses_are_refused),
         cmocka_unit_test(the_wildcard_as_destination_is_this_host),
+        cmocka_unit_test(an_id_does_not_connect_to_itself),
         cmocka_unit_test(a_dual_stack_listener_shows_ipv4_peers_as_such),
         cmocka_unit_test(requests_beyond_the_backlog_are_rejected),
         cmocka_unit_test(migration_takes_queued_events_along),
