@@ -156,6 +156,7 @@ int main(int argc, char **argv)
 
     if (!sample.server)
         printf("%10s %10s %14s %16s\n", "bytes", "rounds", "latency us", "bandwidth MB/s");
+    run(1, rounds ? rounds : rounds_of(1), 1); /* for caches, clocks and schedulers to settle */
     for (ULONG size = 1; size <= max_size; size *= 2) {
         ULONG count = rounds ? rounds : rounds_of(size);
         double one_way = run(size, count, size * 2 <= max_size ? size * 2 : 0) / count / 2;

@@ -280,6 +280,8 @@ static void run(const MESSAGE *peer, ULONG rounds)
 {
     if (!sample.server)
         printf("%5s %10s %10s %14s %16s\n", "", "bytes", "rounds", "latency us", "bandwidth MB/s");
+    run_writes(
+        peer, 1, rounds ? rounds : rounds_of(1)); /* for caches, clocks and schedulers to settle */
     for (ULONG size = 1; size <= max_size; size *= 2) {
         ULONG count = rounds ? rounds : rounds_of(size);
         print_row("Write", size, count, run_writes(peer, size, count) / count / 2);
