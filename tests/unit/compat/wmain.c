@@ -24,5 +24,13 @@ int _tmain(int argc, TCHAR *argv[])
         return 3;
     if (!same(argv[3], L"\U0001F600")) /* beyond 16 bits: two units where wchar_t has 16 */
         return 4;
+#if __SIZEOF_WCHAR_T__ == 4
+    if (_tcscmp(argv[1], L"-s") || _tcsicmp(argv[1], L"-S") || _tcslen(argv[2]) != 4)
+        return 5;
+    if (_ttoi(L"42") != 42 || _ttol(L"-7") != -7 || _ttoi64(L"1099511627776") != 1099511627776)
+        return 6;
+    if (_stricmp("Name", "nAME") || sizeof(_ttol(L"1")) != 4)
+        return 7;
+#endif
     return 0;
 }
