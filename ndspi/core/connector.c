@@ -9,6 +9,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void deadline_expired(struct nd_cm_timer *timer)
@@ -209,24 +210,39 @@ static void id_unpin(void *owner)
     nd_object_unpin(&((struct nd_connector *)owner)->object);
 }
 
-/* A step on the way to the peer failed. */
-static void failed(struct nd_connector *connector, struct nd_cm_id *id, HRESULT status,
+/* An attempt did not lead to a connection: where it was made, and what to look at. */
+static void tell(
+    struct nd_connector *connector, enum log_level level, const char *what, const char *advice)
+{
+    char local_text[ND_ADDRESS_TEXT_OCTETS], peer_text[ND_ADDRESS_TEXT_OCTETS];
+    struct sockaddr_storage local, peer;
+
+    if (!log_on(level, LOG_CM))
+        return;
+    lock_acquire(&connector->lock);
+    local = connector->local;
+    peer = connector->peer;
+    lock_release(&connector->lock);
+    log_write(level, LOG_CM, "adapter %s: connection between %s and %s: %s; %s",
+        connector->adapter->device->name, nd_address_text(&local, local_text),
+        nd_address_text(&peer, peer_text), what, advice);
+}
+
+void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
     const char *step, int error)
 {
-    char local[ND_ADDRESS_TEXT_OCTETS], peer[ND_ADDRESS_TEXT_OCTETS];
+    char what[128];
 
-    log_write(LOG_WARN, LOG_CM,
-        "adapter %s: connect from %s to %s: %s: %s; check that the peer's address is "
-        "reached through this adapter",
-        connector->adapter->device->name, nd_address_text(&connector->local, local),
-        nd_address_text(&connector->peer, peer), step, strerror(error));
+    snprintf(what, sizeof(what), "%s: %s", step, strerror(error));
+    tell(
+        connector, LOG_WARN, what, "check that the peer's address is reached through this adapter");
     nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, status);
 }
 
 static void resolve_route(struct nd_connector *connector, struct nd_cm_id *id)
 {
     if (connector->adapter->cm.verbs->resolve_route(id->id, ND_RESOLVE_TIMEOUT_MS))
-        failed(connector, id, ND_HOST_UNREACHABLE, "route", errno);
+        nd_connector_failed(connector, id, ND_HOST_UNREACHABLE, "route", errno);
 }
 
 void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param)
@@ -256,7 +272,8 @@ static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
     connector->state = nd_connector_row(connector->state, ND_EVENT_ROUTED)->next;
     lock_release(&connector->lock);
     if (connector->adapter->cm.verbs->connect(id->id, &param))
-        failed(connector, id, nd_cm_connect_status(errno, ND_UNSUCCESSFUL), "request", errno);
+        nd_connector_failed(
+            connector, id, nd_cm_connect_status(errno, ND_UNSUCCESSFUL), "request", errno);
 }
 
 static HRESULT address_status(int error)
@@ -265,15 +282,12 @@ static HRESULT address_status(int error)
                               : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
 }
 
-/* The peer was not reached: there is no way to it, or it did not answer. */
-static void unreachable(struct nd_connector *connector, struct nd_cm_id *id, int error)
+/* Why a peer was not reached, where the network says more than that it did not answer. */
+static HRESULT unreached_status(int error)
 {
-    HRESULT hr = nd_cm_connect_status(error, ND_IO_TIMEOUT);
+    HRESULT hr = nd_cm_connect_status(error, ND_SUCCESS);
 
-    if (hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE)
-        failed(connector, id, hr, "request", error);
-    else
-        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
+    return hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE ? hr : ND_SUCCESS;
 }
 
 static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
@@ -285,11 +299,11 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
     case RDMA_CM_EVENT_ADDR_RESOLVED: resolve_route(connector, id); break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED: send_request(connector, id); break;
     case RDMA_CM_EVENT_ADDR_ERROR:
-        failed(connector, id, address_status(error), "address", error);
+        nd_connector_failed(connector, id, address_status(error), "address", error);
         break;
     case RDMA_CM_EVENT_ROUTE_ERROR:
-        failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE, "route",
-            error);
+        nd_connector_failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE,
+            "route", error);
         break;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
         nd_connector_event(connector, id, ND_EVENT_RESPONSE, event, ND_SUCCESS);
@@ -298,6 +312,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
         nd_connector_event(connector, id, ND_EVENT_ESTABLISHED, event, ND_SUCCESS);
         break;
     case RDMA_CM_EVENT_REJECTED:
+        tell(connector, LOG_INFO, "refused by the peer", "does its program listen on this port?");
         nd_connector_event(connector, id, ND_EVENT_REJECTED, event, ND_SUCCESS);
         break;
     case RDMA_CM_EVENT_CONNECT_ERROR:
@@ -306,7 +321,11 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
             error == ECONNREFUSED || error == ECONNRESET ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE,
             NULL, ND_SUCCESS);
         break;
-    case RDMA_CM_EVENT_UNREACHABLE: unreachable(connector, id, error); break;
+    case RDMA_CM_EVENT_UNREACHABLE:
+        tell(connector, LOG_WARN, error ? strerror(error) : "no answer",
+            "is the peer up, and is it reached through this adapter?");
+        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, unreached_status(error));
+        break;
     case RDMA_CM_EVENT_DISCONNECTED:
         nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
         break;

@@ -164,6 +164,10 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
 bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
     enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given);
 
+/* A step on the way to the peer failed with an errno: logged, then ND_EVENT_FAILED with the status. */
+void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
+    const char *step, int error);
+
 /* What is to be done to the device once the lock is dropped; taken out of the connector under it. */
 struct nd_connector_deeds {
     unsigned actions;

@@ -183,9 +183,12 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
         return ND_PENDING;
     }
     if (connector->adapter->verbs->resolve_addr(
-            id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_TIMEOUT_MS))
-        nd_connector_event(connector, id, ND_EVENT_FAILED, NULL,
-            nd_cm_connect_status(errno, ND_STATUS_BAD_NETWORK_NAME));
+            id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_TIMEOUT_MS)) {
+        int error = errno;
+
+        nd_connector_failed(connector, id, nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME),
+            "address", error);
+    }
     nd_cm_id_unpin(id);
     return ND_PENDING;
 }

@@ -162,7 +162,7 @@ static const struct {
 } ends[] = {
     { "rs", ND_EVENT_FAILED, ND_DO_END_CONNECT, GIVEN_, GIVEN_ },
     { "rs", ND_EVENT_REJECTED, ND_DO_END_CONNECT, REFUSED_, REFUSED_ },
-    { "rs", ND_EVENT_UNREACHABLE, ND_DO_END_CONNECT, IOTIME, TIME_ },
+    { "rs", ND_EVENT_UNREACHABLE, ND_DO_END_CONNECT, GIVEN_, GIVEN_ }, /* without one: see below */
     { "rs", ND_EVENT_DISCONNECTED, ND_DO_END_CONNECT, REFUSED_, REFUSED_ },
     { "rs", ND_EVENT_REMOVED, ND_DO_END_CONNECT, REMOVED_, REMOVED_ },
     { "rs", ND_EVENT_CANCEL, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
@@ -226,6 +226,16 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
     assert_int_equal(rows, listed);
 }
 
+static void test_connector_state_unreached_peer_without_a_reason_is_a_timeout(void **state)
+{
+    enum nd_connector_status ends_with =
+        nd_connector_row(ND_CONNECTOR_REQUEST_SENT, ND_EVENT_UNREACHABLE)->status;
+
+    (void)state;
+    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v2, ends_with, 0), IOTIME);
+    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v1, ends_with, 0), TIME_);
+}
+
 static void test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was(void **state)
 {
     (void)state;
@@ -270,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_connector_state_calls_lead_where_the_pages_say),
         cmocka_unit_test(test_connector_state_follows_every_event_in_every_state),
         cmocka_unit_test(test_connector_state_completes_with_the_status_of_its_version),
+        cmocka_unit_test(test_connector_state_unreached_peer_without_a_reason_is_a_timeout),
         cmocka_unit_test(test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was),
         cmocka_unit_test(test_connector_state_ends_of_a_connection_flush),
         cmocka_unit_test(test_connector_state_release_tells_the_peer),
