@@ -20,7 +20,8 @@ int srd_rq_init(struct srd_rq *rq, uint32_t depth, uint32_t max_sge)
     rq->stride_octets = (uint32_t)(sizeof(struct srd_rqe) + max_sge * sizeof(struct ibv_sge));
     if (!depth)
         return 0;
-    rq->ring = malloc((size_t)depth * rq->stride_octets);
+    rq->mask = srd_ring_mask(depth);
+    rq->ring = malloc((rq->mask + (size_t)1) * rq->stride_octets);
     return rq->ring ? 0 : -ENOMEM;
 }
 
@@ -31,12 +32,13 @@ void srd_rq_fini(struct srd_rq *rq)
 
 static struct srd_rqe *rqe_at(struct srd_rq *rq, uint32_t count)
 {
-    return (struct srd_rqe *)(rq->ring + (size_t)(count % rq->depth) * rq->stride_octets);
+    return (struct srd_rqe *)(rq->ring + (size_t)(count & rq->mask) * rq->stride_octets);
 }
 
 int srd_rq_resize(struct srd_rq *rq, uint32_t depth)
 {
-    uint8_t *ring = malloc((size_t)depth * rq->stride_octets), *old = NULL;
+    uint32_t mask = srd_ring_mask(depth);
+    uint8_t *ring = malloc((mask + (size_t)1) * rq->stride_octets), *old = NULL;
     int error = 0;
     uint32_t used;
 
@@ -54,6 +56,7 @@ int srd_rq_resize(struct srd_rq *rq, uint32_t depth)
         old = rq->ring;
         rq->ring = ring;
         rq->depth = depth;
+        rq->mask = mask;
         rq->tail = 0;
         rq->head = used;
     }

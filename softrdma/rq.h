@@ -14,6 +14,12 @@
 
 struct srd_qp;
 
+/* The least 2^n - 1 with at least so many places; entries > 0. */
+static inline uint32_t srd_ring_mask(uint32_t entries)
+{
+    return entries == 1 ? 0 : UINT32_MAX >> __builtin_clz(entries - 1);
+}
+
 /* A receive taken off the queue, on its way to completion. */
 struct srd_receive {
     uint64_t wr_id;
@@ -31,7 +37,8 @@ struct srd_rqe {
 struct srd_rq {
     struct lock lock; /* LOCK_SRD_RQ; guards everything below */
     uint8_t *ring;
-    uint32_t depth, stride_octets, max_sge;
+    uint32_t depth, mask; /* of 2^n places: counts wrap */
+    uint32_t stride_octets, max_sge;
     uint32_t head, tail;      /* counts */
     bool closed;              /* queue pair's own: reset state */
     bool flushing;            /* queue pair's own: error state */

@@ -27,7 +27,8 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
     if (!sq->depth)
         return 0;
-    sq->ring = aligned_alloc(64, (size_t)sq->depth * sq->stride_octets);
+    sq->mask = srd_ring_mask(sq->depth);
+    sq->ring = aligned_alloc(64, (sq->mask + (size_t)1) * sq->stride_octets);
     return sq->ring ? 0 : -ENOMEM;
 }
 

@@ -58,7 +58,8 @@ static inline struct srd_sqe_bind *srd_sqe_bind(struct srd_sqe *sqe)
 struct srd_sq {
     struct lock lock; /* LOCK_SRD_SQ */
     uint8_t *ring;
-    uint32_t depth, stride_octets, max_sge, max_inline;
+    uint32_t depth, mask; /* of 2^n places: counts wrap */
+    uint32_t stride_octets, max_sge, max_inline;
     bool sig_all;
     bool flushing; /* error state: posts complete flushed at once; under the lock */
     _Atomic uint32_t head, next, tail; /* counts, not positions */
@@ -73,7 +74,7 @@ void srd_sq_fini(struct srd_sq *sq);
 
 static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
 {
-    return (struct srd_sqe *)(sq->ring + (size_t)(count % sq->depth) * sq->stride_octets);
+    return (struct srd_sqe *)(sq->ring + (size_t)(count & sq->mask) * sq->stride_octets);
 }
 
 /*

@@ -42,15 +42,12 @@ void srd_stream_fini(struct srd_stream *stream)
 
 static bool allocate(struct srd_stream *stream)
 {
-    uint32_t ird = stream->params.ird ? stream->params.ird : 1,
-             ord = stream->params.ord ? stream->params.ord : 1;
-
     stream->rx.staging = malloc(SRD_RX_STAGING);
     stream->tx.staging = malloc(SRD_TX_STAGING);
-    stream->reads_in = calloc(ird, sizeof(*stream->reads_in));
-    stream->reads_out = calloc(ord, sizeof(*stream->reads_out));
-    stream->in.limit = ird;
-    stream->out.limit = ord;
+    stream->in.mask = srd_ring_mask(stream->params.ird ? stream->params.ird : 1);
+    stream->out.mask = srd_ring_mask(stream->params.ord ? stream->params.ord : 1);
+    stream->reads_in = calloc(stream->in.mask + (size_t)1, sizeof(*stream->reads_in));
+    stream->reads_out = calloc(stream->out.mask + (size_t)1, sizeof(*stream->reads_out));
     return stream->rx.staging && stream->tx.staging && stream->reads_in && stream->reads_out;
 }
 

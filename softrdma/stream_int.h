@@ -24,29 +24,29 @@ static inline struct srd_read_in *srd_read_in_front(struct srd_stream *stream)
 {
     if (!srd_ring_used(&stream->in))
         return NULL;
-    return &stream->reads_in[atomic_load_explicit(&stream->in.tail, memory_order_relaxed) %
-                             stream->in.limit];
+    return &stream->reads_in[atomic_load_explicit(&stream->in.tail, memory_order_relaxed) &
+                             stream->in.mask];
 }
 
 static inline struct srd_read_out *srd_read_out_front(struct srd_stream *stream)
 {
     if (!srd_ring_used(&stream->out))
         return NULL;
-    return &stream->reads_out[atomic_load_explicit(&stream->out.tail, memory_order_relaxed) %
-                              stream->out.limit];
+    return &stream->reads_out[atomic_load_explicit(&stream->out.tail, memory_order_relaxed) &
+                              stream->out.mask];
 }
 
 /* The next free place, for the side that fills it; the caller looked that there is one. */
 static inline struct srd_read_in *srd_read_in_free(struct srd_stream *stream)
 {
-    return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) %
-                             stream->in.limit];
+    return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) &
+                             stream->in.mask];
 }
 
 static inline struct srd_read_out *srd_read_out_free(struct srd_stream *stream)
 {
-    return &stream->reads_out[atomic_load_explicit(&stream->out.head, memory_order_relaxed) %
-                              stream->out.limit];
+    return &stream->reads_out[atomic_load_explicit(&stream->out.head, memory_order_relaxed) &
+                              stream->out.mask];
 }
 
 static inline void srd_ring_push(struct srd_read_ring *ring)

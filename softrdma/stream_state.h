@@ -54,7 +54,7 @@ struct srd_read_out {
 /* Single-producer, single-consumer: head by the one, tail by the other; counts. */
 struct srd_read_ring {
     _Atomic uint32_t head, tail;
-    uint32_t limit; /* entries; power of two is not needed */
+    uint32_t mask; /* of 2^n places: counts wrap */
 };
 
 enum srd_sink { SRD_SINK_NONE, SRD_SINK_WRITE, SRD_SINK_RECEIVE, SRD_SINK_RESPONSE };

@@ -33,8 +33,8 @@ static void to_state(struct end *end, enum ibv_qp_state state)
 void end_open(struct end *end, unsigned flags)
 {
     struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
-        .cap = { .max_send_wr = 64,
-            .max_recv_wr = 64,
+        .cap = { .max_send_wr = 60,
+            .max_recv_wr = 60,
             .max_send_sge = 4,
             .max_recv_sge = 4,
             .max_inline_data = 512 } };

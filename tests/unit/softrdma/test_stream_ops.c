@@ -499,7 +499,7 @@ static void solicited_and_list_errors(void **state)
     assert_int_equal(ibv_post_send(pair.a.qp, &wr[1], &bad), EINVAL); /* too much inline */
     wr[1].num_sge = 0;
     wr[1].next = NULL;
-    for (int i = 0; i < 63; i++) /* one is queued already */
+    for (int i = 0; i < 59; i++) /* one is queued already */
         assert_int_equal(ibv_post_send(pair.a.qp, &wr[1], &bad), 0);
     bad = NULL;
     assert_int_equal(ibv_post_send(pair.a.qp, &wr[1], &bad), ENOMEM); /* full */
@@ -507,12 +507,61 @@ static void solicited_and_list_errors(void **state)
     assert_int_equal(ibv_post_recv(pair.b.qp, &recv, &bad_recv), EINVAL);
     assert_ptr_equal(bad_recv, &recv);
     recv.num_sge = 0;
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 60; i++)
         assert_int_equal(ibv_post_recv(pair.b.qp, &recv, &bad_recv), 0);
     assert_int_equal(ibv_post_recv(pair.b.qp, &recv, &bad_recv), ENOMEM);
     pair_pump(&pair);
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 60; i++)
         expect_wc(pair.b.rcq, 0, IBV_WC_SUCCESS);
+    pair_close(&pair);
+}
+
+/* Counts of requests, receives and Reads go round after 2^32; depths here are no powers of two. */
+static void counts_wrap(void **state)
+{
+    struct pair pair;
+    struct end *a = &pair.a, *b = &pair.b;
+    struct srd_sq *sq;
+    struct srd_rq *rq;
+    struct srd_stream *stream;
+
+    (void)state;
+    pair_open_depths(&pair, PAIR_SOFT, 3, 3, 3);
+    pair_pump(&pair);
+    sq = &srd_qp_from(a->qp)->sq;
+    rq = &srd_qp_from(b->qp)->own_rq;
+    atomic_store(&sq->head, UINT32_MAX - 70);
+    atomic_store(&sq->next, UINT32_MAX - 70);
+    atomic_store(&sq->tail, UINT32_MAX - 70);
+    rq->head = rq->tail = UINT32_MAX - 70;
+    stream = &srd_qp_from(a->qp)->stream;
+    atomic_store(&stream->out.head, UINT32_MAX - 10);
+    atomic_store(&stream->out.tail, UINT32_MAX - 10);
+    stream = &srd_qp_from(b->qp)->stream;
+    atomic_store(&stream->in.head, UINT32_MAX - 10);
+    atomic_store(&stream->in.tail, UINT32_MAX - 10);
+    for (unsigned round = 0; round < 5; round++) {
+        for (unsigned i = 0; i < 20; i++) {
+            fill(a->mem + 64 * i, 64, round * 20 + i);
+            post_recv(b, 100 * round + i, 8192 + 64 * i, 64);
+        }
+        for (unsigned i = 0; i < 20; i++) {
+            post_send(a, 3 * i, 64 * i, 64, 0);
+            post_read(a, 3 * i + 1, 16384 + 64 * i, 64, at(b, 8192 + 64 * i), b->mr->rkey,
+                i % 2 ? 0 : IBV_SEND_FENCE);
+            post_write(a, 3 * i + 2, 64 * i, 64, at(b, 32768 + 64 * i), b->mr->rkey, 0);
+        }
+        pair_pump(&pair);
+        for (unsigned i = 0; i < 20; i++) {
+            for (unsigned k = 0; k < 3; k++)
+                expect_wc(a->scq, 3 * i + k, IBV_WC_SUCCESS);
+            expect_wc(b->rcq, 100 * round + i, IBV_WC_SUCCESS);
+        }
+        assert_memory_equal(a->mem, b->mem + 8192, 64 * 20);
+        assert_memory_equal(a->mem, a->mem + 16384, 64 * 20);
+        assert_memory_equal(a->mem, b->mem + 32768, 64 * 20);
+    }
+    assert_true(atomic_load(&sq->head) < 1000);
     pair_close(&pair);
 }
 
@@ -536,6 +585,7 @@ int main(void)
         cmocka_unit_test(responder_is_silent_until_the_first_fpdu),
         cmocka_unit_test(rtr_goes_before_what_was_posted),
         cmocka_unit_test(solicited_and_list_errors),
+        cmocka_unit_test(counts_wrap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
