@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARMUP = 50, CYCLES = 1000, DEPTH = 8, SETTLE_MS = 10000, THREAD_CACHES = 65536 };
+enum { WARMUP = 50, CYCLES = 1000, QUARTERS = 4, DEPTH = 8, SETTLE_MS = 2000 };
 
 static const struct nd2_end_options options = { .depth = DEPTH, .memory_octets = 4096 };
 
@@ -156,21 +156,26 @@ static struct footprint footprint_settled(struct footprint before)
 static void test_a_thousand_cycles_leave_nothing(void **state)
 {
     struct footprint before, after;
+    unsigned grew = 0;
 
     (void)state;
     for (unsigned i = 0; i < WARMUP; i++)
         cycle(i);
     before = footprint();
-    for (unsigned i = 0; i < CYCLES; i++)
-        cycle(i);
-    after = footprint_settled(before);
-    print_message("before: %u descriptors, %u threads, %zu octets; after: %u, %u, %zu\n",
-        before.descriptors, before.threads, before.heap_octets, after.descriptors, after.threads,
-        after.heap_octets);
-    assert_true(after.descriptors <= before.descriptors);
-    assert_true(after.threads <= before.threads);
-    assert_true(
-        after.heap_octets <= before.heap_octets + (getenv("GLIBC_TUNABLES") ? 0 : THREAD_CACHES));
+    for (unsigned quarter = 0; quarter < QUARTERS; quarter++) {
+        for (unsigned i = 0; i < CYCLES / QUARTERS; i++)
+            cycle(i);
+        after = footprint_settled(before);
+        print_message("%u descriptors, %u threads, %zu octets; before: %u, %u, %zu\n",
+            after.descriptors, after.threads, after.heap_octets, before.descriptors, before.threads,
+            before.heap_octets);
+        assert_true(after.descriptors <= before.descriptors);
+        assert_true(after.threads <= before.threads);
+        grew += after.heap_octets > before.heap_octets;
+        before.heap_octets = after.heap_octets;
+    }
+    /* A pool may reach its final size in one of them; what leaks, though a byte a cycle, grows in each. */
+    assert_true(grew < QUARTERS);
 }
 
 static int group_open(void **state)
