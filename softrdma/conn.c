@@ -24,6 +24,11 @@
 
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
+/*
+ * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which would
+ * have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
+ */
+enum { ACK_PATIENCE_LOOKS = 3 };
 
 /* In the child of a fork no phase holds: the socket is the parent's. */
 static bool in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
@@ -313,6 +318,20 @@ void srd_conn_want(struct srd_conn *conn, unsigned wants)
     act(conn, wants);
 }
 
+/* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
+static bool patience_ends(struct srd_conn *conn)
+{
+    unsigned looks = 0;
+    bool ends = false;
+
+    if (srd_stream_owes_ack(conn->qp)) {
+        looks = atomic_load_explicit(&conn->owing, memory_order_relaxed) + 1;
+        ends = looks >= ACK_PATIENCE_LOOKS;
+    }
+    atomic_store_explicit(&conn->owing, ends ? 0 : looks, memory_order_relaxed);
+    return ends;
+}
+
 bool srd_conn_poll(struct srd_conn *conn)
 {
     unsigned wants = 0;
@@ -326,7 +345,7 @@ bool srd_conn_poll(struct srd_conn *conn)
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
         wants = unblock(conn);
-    else if (!blocked && srd_stream_owes_ack(conn->qp))
+    else if (!blocked && patience_ends(conn))
         wants = transmit(conn);
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
         try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);

@@ -53,6 +53,7 @@ struct srd_conn {
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
     atomic_bool down, down_told;
     atomic_uint turn;
+    atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
     _Atomic uint64_t close_ms, deadline_ms;
 
     /* startup phase, and what it left: under the owner's lock */

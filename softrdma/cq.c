@@ -27,6 +27,7 @@ struct srd_cq {
     uint32_t head; /* next to fetch */
     atomic_uint count;
     enum armed armed;
+    atomic_bool just_armed; /* the next poll looks at the ring alone */
     atomic_bool overrun;
     unsigned conns;
     struct srd_conn *conn; /* when conns is 1, with a reference */
@@ -216,9 +217,17 @@ int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
     if (srd_stale(ibv->context) || num_entries < 0)
         return -EINVAL;
     count = take(cq, num_entries, wc);
-    if (count || !num_entries || !progress(cq))
+    if (count || !num_entries)
         return count;
-    return take(cq, num_entries, wc);
+    /*
+     * The poll right after arming is there for what was completed before; what is still in the socket wakes the sleep that
+     * follows, so it need not be looked for.
+     */
+    if (atomic_load_explicit(&cq->just_armed, memory_order_relaxed)) {
+        atomic_store_explicit(&cq->just_armed, false, memory_order_relaxed);
+        return 0;
+    }
+    return progress(cq) ? take(cq, num_entries, wc) : 0;
 }
 
 int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
@@ -232,6 +241,7 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
         cq->armed = ARMED_ANY;
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;
+    atomic_store_explicit(&cq->just_armed, true, memory_order_relaxed);
     lock_release(&cq->lock);
     return 0;
 }
