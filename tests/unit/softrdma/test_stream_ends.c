@@ -343,6 +343,93 @@ static void reset_makes_it_new(void **state)
     pair_close(&pair);
 }
 
+/* Sends so many octets of what is due and drops them. */
+static void send_part(struct pair *pair, struct end *end, size_t octets)
+{
+    struct srd_qp *qp = srd_qp_from(end->qp);
+    struct iovec iov[SRD_TX_IOV];
+    size_t total = 0;
+    unsigned wants = 0;
+    int n;
+
+    lock_acquire(&qp->tx_lock);
+    n = srd_stream_tx(qp, iov, pair->now_ms, &wants);
+    for (int i = 0; i < n; i++)
+        total += iov[i].iov_len;
+    assert_true(total > octets);
+    wants |= srd_stream_tx_done(qp, octets, pair->now_ms);
+    lock_release(&qp->tx_lock);
+    end_want(pair, end, wants);
+}
+
+/* The memory of a half-sent FPDU is deregistered: that does not wait for the socket, and the connection is cut. */
+static void memory_goes_while_it_is_sent(void **state)
+{
+    (void)state;
+    for (int response = 0; response < 2; response++) {
+        struct pair pair;
+        struct end *a = &pair.a, *b = &pair.b, *sender = response ? b : a;
+        uint8_t out[64];
+
+        pair_open(&pair, PAIR_SOFT, 0);
+        pair_pump(&pair);
+        post_recv(sender, 9, 0, 8);
+        if (response) {
+            post_read(a, 1, 0, 100000, at(b, 0), b->mr->rkey, 0);
+            while (pair_move(&pair, a, b))
+                ;
+        } else {
+            post_write(a, 1, 0, 100000, at(b, 0), b->mr->rkey, 0);
+            post_write(a, 2, 0, 8, at(b, 0), b->mr->rkey, 0);
+        }
+        send_part(&pair, sender, 30000);
+        assert_int_equal(srd_dereg_mr(sender->mr), 0);
+        assert_int_equal(end_take(&pair, sender, out, sizeof(out)), 0);
+        assert_int_equal(sender->wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+        assert_true(sender->closed);
+        if (!response) {
+            expect_wc(a->scq, 1, IBV_WC_WR_FLUSH_ERR);
+            expect_wc(a->scq, 2, IBV_WC_WR_FLUSH_ERR);
+        }
+        expect_wc(sender->rcq, 9, IBV_WC_WR_FLUSH_ERR);
+        expect_none(sender->scq);
+        assert_int_equal(next_async(sender), IBV_EVENT_QP_FATAL);
+        sender->mr = srd_reg_mr(sender->pd, sender->mem, MEM_OCTETS, 0); /* for end_close */
+        pair_close(&pair);
+    }
+}
+
+/* An FPDU under way when the queue pair goes to the error state is completed from a copy: the peer sees the Terminate. */
+static void fpdu_under_way_is_completed(void **state)
+{
+    struct pair pair;
+    struct end *a = &pair.a;
+    static uint8_t out[2 * 65536];
+    size_t octets;
+
+    (void)state;
+    pair_open(&pair, 0, 0);
+    pair_pump(&pair);
+    fill(a->mem, 200000, 3);
+    post_write(a, 1, 0, 200000, 0x1000, 0x11223344, 0);
+    send_part(&pair, a, 70000); /* into the second of four */
+    end_want(&pair, a, srd_stream_abort(srd_qp_from(a->qp), pair.now_ms));
+    expect_wc(a->scq, 1, IBV_WC_WR_FLUSH_ERR);
+    memset(a->mem, 0xee, 200000); /* ours again */
+    assert_int_equal(srd_dereg_mr(a->mr), 0);
+    octets = end_take(&pair, a, out, sizeof(out));
+    assert_int_equal(octets, 2 * 65536 - 70000 + 28);
+    octets -= 28;
+    assert_int_equal(
+        out[octets + 3], 0x47); /* Terminate 0/0/00 behind the last octet of the FPDU */
+    assert_int_equal(out[octets + 20] | out[octets + 21], 0);
+    fill(a->mem, 200000, 3);
+    /* payload: 65516 octets each, the second FPDU's begins at 65536 + 16 */
+    assert_memory_equal(out, a->mem + 65516 + (70000 - 65536 - 16), octets - 4);
+    a->mr = srd_reg_mr(a->pd, a->mem, MEM_OCTETS, 0);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +443,8 @@ int main(void)
         cmocka_unit_test(reset_flushes_after_what_came_before),
         cmocka_unit_test(fin_behind_a_held_message),
         cmocka_unit_test(reset_makes_it_new),
+        cmocka_unit_test(memory_goes_while_it_is_sent),
+        cmocka_unit_test(fpdu_under_way_is_completed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
