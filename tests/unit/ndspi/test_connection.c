@@ -760,6 +760,44 @@ static void test_addresses_are_told_from_the_right_state_on(void **state)
     assert_int_equal(length, 16);
 }
 
+static void test_connection_over_ipv6(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in6 local = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT }, to,
+                        peer;
+    IND2Listener *old = pair->listener;
+    ULONG length = sizeof(to);
+    HRESULT hr = CALL(pair->active.connector, Bind, (struct sockaddr *)&local, sizeof(local));
+
+    if (hr == BAD_ADDR) {
+        print_message("this host has no ::1\n");
+        skip();
+    }
+    assert_int_equal(hr, OK);
+    pair->listener = side_new_listener(&pair->passive);
+    assert_int_equal(CALL(pair->listener, Bind, (struct sockaddr *)&local, sizeof(local)), OK);
+    assert_int_equal(CALL(pair->listener, GetLocalAddress, (struct sockaddr *)&to, &length), OK);
+    assert_int_equal(length, 28);
+    assert_int_equal(CALL(pair->listener, Listen, 0), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, Connect, (IUnknown *)pair->active.qp, (struct sockaddr *)&to,
+            sizeof(to), 1, 1, NULL, 0, fresh(&pair->active, 0)),
+        PENDING);
+    assert_int_equal(get_request(pair), OK);
+    length = sizeof(peer);
+    assert_int_equal(
+        CALL(pair->active.connector, GetLocalAddress, (struct sockaddr *)&local, &length), OK);
+    assert_int_equal(
+        CALL(pair->passive.connector, GetPeerAddress, (struct sockaddr *)&peer, &length), OK);
+    assert_int_equal(peer.sin6_port, local.sin6_port);
+    assert_memory_equal(&peer.sin6_addr, &local.sin6_addr, 16);
+    assert_int_equal(accept_begin(&pair->passive, NULL, 0), PENDING);
+    assert_int_equal(connected(pair), OK);
+    assert_int_equal(complete_connect(&pair->active), OK);
+    assert_int_equal(accepted(pair), OK);
+    assert_int_equal(CALL(old, Release), 0);
+}
+
 /* ---- many ---- */
 
 static unsigned entries(const char *folder)
@@ -850,6 +888,7 @@ int main(void)
         TEST(test_listener_on_the_wildcard_hears_every_address),
         TEST(test_connectors_may_name_the_port_of_a_listener),
         TEST(test_addresses_are_told_from_the_right_state_on),
+        TEST(test_connection_over_ipv6),
         TEST(test_thousand_connections_leak_nothing),
     };
 
