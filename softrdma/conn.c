@@ -350,8 +350,8 @@ bool srd_conn_poll(struct srd_conn *conn)
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
         try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
     if (wants || moved) {
-        srd_engine_unpark();
         act(conn, wants);
+        srd_engine_polled(&conn->source); /* behind what is owed now */
         if (srd_stream_owes_ack(conn->qp))
             srd_source_watch(&conn->source);
     }

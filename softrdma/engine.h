@@ -40,10 +40,10 @@ void srd_engine_rearm(struct srd_source *source);
  * A thread polled something by itself: a progress thread that sleeps without a tick, because others sleep in the
  * foreground set, has to look after it again.
  */
-static inline void srd_engine_unpark(void)
+static inline void srd_engine_polled(struct srd_source *source)
 {
-    if (atomic_load_explicit(&srd_engine.standby.parked, memory_order_relaxed) &&
-        atomic_exchange(&srd_engine.standby.parked, 0))
+    atomic_fetch_add(&source->activity, 1); /* pairs with may_park_locked and serve, all seq_cst */
+    if (atomic_load(&srd_engine.standby.parked) && atomic_exchange(&srd_engine.standby.parked, 0))
         standby_kick(&srd_engine.standby);
 }
 

@@ -52,6 +52,12 @@ static void serve(struct srd_source *source, uint32_t events)
 {
     source->ops->ready(source, events, true);
     srd_engine_rearm(source);
+    /*
+     * A poller that put something off meanwhile may have seen it aside, which it is no more. Of the two updates of the
+     * count one comes first: then either the poller sees that it has to put it aside, or this sees what it put off.
+     */
+    atomic_fetch_add(&source->activity, 0);
+    source->ops->settle(source);
 }
 
 static void arrived(uint64_t token, uint32_t events)
@@ -117,23 +123,40 @@ static void look_aside(void)
     progress.quiet_ticks = all_calm ? progress.quiet_ticks + 1 : 0;
 }
 
+/*
+ * Whether it may sleep without a tick although sources are aside. The last look decides, so nobody may have been at work
+ * since: a thread that ended its sleep, put something off, and sleeps again would not kick.
+ */
+static bool may_park_locked(void)
+{
+    lock_assert_held(&srd_engine.lock);
+    if (progress.quiet_ticks < PARK_TICKS || !standby_park(&srd_engine.standby))
+        return false;
+    if (atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed) != progress.seen)
+        return false;
+    list_for_each (&srd_engine.aside, node) {
+        struct srd_source *source = list_entry(node, struct srd_source, aside_node);
+
+        if (atomic_load(&source->activity) != source->seen) /* pairs with srd_engine_polled */
+            return false;
+    }
+    return true;
+}
+
 /* How long to sleep, ns; -1: until something happens. */
 static int64_t sleep_ns(void)
 {
     uint64_t deadline_ms = srd_timer_next();
     uint64_t now_ns = clock_now_ns();
     int64_t ns = -1;
-    bool aside;
 
     if (deadline_ms != UINT64_MAX)
         ns = deadline_ms * 1000000u > now_ns ? (int64_t)(deadline_ms * 1000000u - now_ns) : 0;
     lock_acquire(&srd_engine.lock);
-    aside = !list_empty(&srd_engine.aside);
-    srd_engine.tickless = !aside;
-    lock_release(&srd_engine.lock);
-    if (aside && !(progress.quiet_ticks >= PARK_TICKS && standby_park(&srd_engine.standby)) &&
-        (ns < 0 || ns > STANDBY_TICK_US * 1000))
+    srd_engine.tickless = list_empty(&srd_engine.aside) || may_park_locked();
+    if (!srd_engine.tickless && (ns < 0 || ns > STANDBY_TICK_US * 1000))
         ns = STANDBY_TICK_US * 1000;
+    lock_release(&srd_engine.lock);
     return ns;
 }
 

@@ -185,7 +185,8 @@ ND2_RESULT next_result(IND2CompletionQueue *cq)
         struct op *op = result_op();
         expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
         if (WaitForSingleObject(op->event, DEADLINE_MS) != WAIT_OBJECT_0)
-            fail_row("no result came (Notify)");
+            fail_row("no Notify came; %s",
+                CALL(cq, GetResults, &result, 1) ? "a result is there" : "nor did a result");
         expect_status(ND_SUCCESS, result_of(cq, op));
     }
     return result;
