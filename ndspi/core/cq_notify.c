@@ -40,40 +40,50 @@ bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call)
  * An overrun shows when draining; so where the depth is exact, waiting for errors alone has the queue looked at for
  * every completion, too.
  */
-static enum nd_cq_arming needed_locked(const struct nd_cq *cq)
+static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
     const struct nd_caps *caps = &cq->adapter->port.caps;
 
-    if (cq->waiting & WAITS(ND_CQ_NOTIFY_ANY))
+    if (waiting & WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
-    if (cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+    if (waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
         return caps->solicited_events ? ND_CQ_ARMED_SOLICITED : ND_CQ_ARMED_ANY;
-    return cq->waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+    return waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 
-/* Arms for what waits, and looks again: what arrived before the arming raises no event. */
-static void arm_locked(struct nd_cq *cq)
+/* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */
+static bool arm_locked(struct nd_cq *cq, unsigned waiting)
 {
-    enum nd_cq_arming needed;
+    enum nd_cq_arming arming = needed(cq, waiting);
+    int rc;
 
-    while ((needed = needed_locked(cq)) > cq->armed) {
-        int rc = ibv_req_notify_cq(cq->poll.ibv, needed == ND_CQ_ARMED_SOLICITED);
+    if (arming <= cq->armed)
+        return false;
+    rc = ibv_req_notify_cq(cq->poll.ibv, arming == ND_CQ_ARMED_SOLICITED);
+    if (rc) {
+        log_write(LOG_ERROR, LOG_CQ, "a completion queue cannot be armed: %s", strerror(rc));
+        nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+        return false;
+    }
+    cq->armed = arming;
+    return true;
+}
 
-        if (rc) {
-            log_write(LOG_ERROR, LOG_CQ, "a completion queue cannot be armed: %s", strerror(rc));
-            nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
-            return;
-        }
-        cq->armed = needed;
+/* The same until nothing is left to look at. */
+static void rearm_locked(struct nd_cq *cq)
+{
+    while (arm_locked(cq, cq->waiting)) {
         nd_cq_drain_locked(cq);
         nd_cq_trigger_locked(cq, true);
     }
 }
 
+/* Armed first, for this request, too: so one look is both the one before it starts and the one after arming. */
 static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
 {
     HRESULT status;
 
+    arm_locked(cq, cq->waiting | WAITS(type));
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     if (cq->failed)
@@ -82,8 +92,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     if (FAILED(status))
         return status;
     cq->waiting |= WAITS(type);
-    if (!nd_cq_trigger_locked(cq, true))
-        arm_locked(cq);
+    nd_cq_trigger_locked(cq, true);
     return status;
 }
 
@@ -126,6 +135,6 @@ void nd_cq_event(struct nd_cq *cq)
         fire_locked(cq); /* the device knows */
     else
         nd_cq_trigger_locked(cq, true);
-    arm_locked(cq);
+    rearm_locked(cq);
     nd_cq_leave(cq);
 }
