@@ -306,9 +306,20 @@ void srd_conn_transmit(struct srd_conn *conn)
         act(conn, wants);
 }
 
+/* An acknowledgement that is owed goes out when this thread sleeps or polls next, or soon by the progress thread. */
+static void put_off(struct srd_conn *conn)
+{
+    if (!in_phase(conn, SRD_CONN_STREAM) || !srd_stream_owes_ack(conn->qp))
+        return;
+    srd_source_defer(&conn->source);
+    srd_engine_polled(&conn->source);
+    srd_source_watch(&conn->source);
+}
+
 void srd_conn_started(struct srd_conn *conn, unsigned wants)
 {
     act(conn, wants);
+    put_off(conn);
 }
 
 void srd_conn_want(struct srd_conn *conn, unsigned wants)
@@ -316,6 +327,7 @@ void srd_conn_want(struct srd_conn *conn, unsigned wants)
     if (wants & SRD_STREAM_DOWN)
         atomic_store(&conn->local_end, true);
     act(conn, wants);
+    put_off(conn); /* what was held for want of a Receive has arrived by now */
 }
 
 /* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
@@ -369,10 +381,8 @@ static void stream_ready(struct srd_conn *conn, uint32_t events, bool background
     if (background && srd_stream_owes_ack(conn->qp))
         wants |= SRD_STREAM_TX;
     act(conn, wants);
-    if (!background && srd_stream_owes_ack(conn->qp)) {
-        srd_source_defer(&conn->source);
-        srd_source_watch(&conn->source);
-    }
+    if (!background)
+        put_off(conn);
 }
 
 static void on_ready(struct srd_source *source, uint32_t events, bool background)
