@@ -105,13 +105,13 @@ int main(int argc, char **argv, char **envp)
         short_cxx0 };
     wmain_fn *entry = first_of(wide);
     size_t width = entry ? 4 : 2;
-    void **wargv, **wenvp;
+    static void **wargv, **wenvp; /* both live as long as the process: exit handlers may look */
 
     if (!entry && !(entry = first_of(narrow))) {
         fputs("this program defines neither main nor wmain\n", stderr);
         return EXIT_FAILURE;
     }
-    wargv = widen_all(argv, width); /* both live as long as the program */
+    wargv = widen_all(argv, width);
     wenvp = widen_all(envp, width);
     if (!wargv || !wenvp) {
         fputs("out of memory\n", stderr);

@@ -39,7 +39,7 @@ static const struct refused {
     { .vector = "m.bad_key" },
     { .vector = "m.bad_pdlen" },
     { .vector = "m.bad_s_short" },
-    { .octets = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", .length = 37 },
+    { .octets = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", .length = 35 },
     { .octets = "MPA ID Req Frame\x50\x02\xff\xff", .length = 20 },
     { .octets = "MPA ID Req Frame\x50\x02\x00\x03\x01\x02\x03", .length = 23 },
     { .octets = "MPA ID Req Frame\x40\x00\x00\x00", .length = 20 }, /* revision 0 */
