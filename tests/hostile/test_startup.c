@@ -147,8 +147,10 @@ static void test_unknown_revision(void **state)
     wire_vector(&frame, "m.bad_rev");
     peer_send_frame(&peer, &frame);
     peer_half_close(&peer);
-    if (victim_event(&victim, 1000, &end.id, NULL) == RDMA_CM_EVENT_CONNECT_REQUEST)
+    if (victim_event(&victim, 1000, &end.id, NULL) == RDMA_CM_EVENT_CONNECT_REQUEST) {
         assert_int_equal(srd_reject(end.id, NULL, 0), 0);
+        assert_int_equal(srd_destroy_id(end.id), 0);
+    }
     if (peer_receive_startup(&peer, &frame))
         assert_in_range(frame.octets[17], 1, 2);
     peer_close(&peer);

@@ -44,12 +44,11 @@ static void child_accept(struct nd2_end *end, int control)
 /* Waits for nothing but its own memory: round r is there when the last octet of the block says so; answers by control. */
 static void child_spin(struct nd2_end *end, int control)
 {
-    volatile unsigned char *last = end->memory + 4095;
+    const unsigned char *last = end->memory + 4095;
 
     for (unsigned round = 1; round <= ROUNDS; round++) {
-        while (*last != (unsigned char)round)
+        while (__atomic_load_n(last, __ATOMIC_ACQUIRE) != (unsigned char)round)
             ;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
         for (size_t i = 0; i < 4096; i++)
             if (end->memory[i] != (unsigned char)round)
                 exit(3);
