@@ -120,8 +120,9 @@ static void finish(void *context)
 }
 
 /*
- * A leader is most often woken for one completion event: that is asked for first, and alone. What else is ready keeps
- * the descriptor readable, so the next run finds it.
+ * A leader is most often woken for one completion event: that is asked for first, and alone. Asking for it moves the
+ * embedded device, too, and hands over what that brings without a detour over a descriptor. What else is ready keeps the
+ * descriptor readable, so the next run finds it.
  */
 static void run(void *context, bool leading)
 {
@@ -130,9 +131,7 @@ static void run(void *context, bool leading)
     if (!nd_object_try_pin(&adapter->object))
         return;
     running++;
-    if (leading && adapter->verbs->progress_run)
-        adapter->verbs->progress_run(adapter->port.context);
-    if (!leading || ++adapter->runs % LOOK_AT_ALL_EVERY == 0 || !run_cq_event(adapter))
+    if (!leading || !run_cq_event(adapter) || ++adapter->runs % LOOK_AT_ALL_EVERY == 0)
         run_all(adapter);
     nd_adapter_unpin(adapter);
     running--;
