@@ -12,6 +12,7 @@
 #include "softrdma/device.h"
 #include "softrdma/engine.h"
 #include "softrdma/qp.h"
+#include "softrdma/socket.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -60,7 +61,7 @@ static __attribute__((noinline)) ssize_t srd_place_recv(int fd, struct iovec *io
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
 
     if (count == 1)
-        return recv(fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT);
+        return srd_socket_recv(fd, iov->iov_base, iov->iov_len);
     return recvmsg(fd, &msg, MSG_DONTWAIT);
 }
 
@@ -160,9 +161,8 @@ static unsigned send_all(struct srd_conn *conn)
                 srd_conn_shut(conn);
             break;
         }
-        sent = count == 1
-                   ? send(conn->source.fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL)
-                   : sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
+                          : sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0) {
             int error = errno;
             wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
