@@ -98,6 +98,9 @@ static wmain_fn *first_of(wmain_fn *const *entries)
     return NULL;
 }
 
+/* Both vectors live as long as the process: exit handlers may look. */
+static void **volatile kept[2];
+
 int main(int argc, char **argv, char **envp)
 {
     wmain_fn *const wide[6] = { wide_c, wide_cxx3, wide_cxx3k, wide_cxx2, wide_cxx2k, wide_cxx0 };
@@ -105,14 +108,14 @@ int main(int argc, char **argv, char **envp)
         short_cxx0 };
     wmain_fn *entry = first_of(wide);
     size_t width = entry ? 4 : 2;
-    static void **wargv, **wenvp; /* both live as long as the process: exit handlers may look */
+    void **wargv, **wenvp;
 
     if (!entry && !(entry = first_of(narrow))) {
         fputs("this program defines neither main nor wmain\n", stderr);
         return EXIT_FAILURE;
     }
-    wargv = widen_all(argv, width);
-    wenvp = widen_all(envp, width);
+    kept[0] = wargv = widen_all(argv, width);
+    kept[1] = wenvp = widen_all(envp, width);
     if (!wargv || !wenvp) {
         fputs("out of memory\n", stderr);
         return EXIT_FAILURE;
