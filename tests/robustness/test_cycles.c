@@ -156,7 +156,7 @@ static struct footprint footprint_settled(struct footprint before)
 static void test_a_thousand_cycles_leave_nothing(void **state)
 {
     struct footprint before, after;
-    unsigned grew = 0;
+    unsigned grew = 0, more_threads = 0;
 
     (void)state;
     for (unsigned i = 0; i < WARMUP; i++)
@@ -170,12 +170,15 @@ static void test_a_thousand_cycles_leave_nothing(void **state)
             after.descriptors, after.threads, after.heap_octets, before.descriptors, before.threads,
             before.heap_octets);
         assert_true(after.descriptors <= before.descriptors);
-        assert_true(after.threads <= before.threads);
         grew += after.heap_octets > before.heap_octets;
+        more_threads += after.threads > before.threads;
         before.heap_octets = after.heap_octets;
+        before.threads = after.threads;
     }
-    /* A pool may reach its final size in one of them; what leaks, though a byte a cycle, grows in each. */
+    /* A pool may reach its final size in one of them, and the thread for deferred work begin; what leaks, though a byte a
+     * cycle, grows in each. */
     assert_true(grew < QUARTERS);
+    assert_true(more_threads <= 1);
 }
 
 static int group_open(void **state)

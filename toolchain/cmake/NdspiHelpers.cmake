@@ -78,6 +78,9 @@ function(nd_test)
     if(NOT A_TIMEOUT)
         set(A_TIMEOUT 120)
     endif()
+    if(NDSPI_SANITIZE) # ten times slower at worst, and CI machines are small
+        math(EXPR A_TIMEOUT "${A_TIMEOUT} * 4")
+    endif()
     set_tests_properties(${A_NAME} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
         SKIP_RETURN_CODE 77
         ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
