@@ -31,16 +31,18 @@
 
 enum { EPOLL_EVENTS = 16 };
 
+enum source_running { RUN_IDLE, RUNNING, RUN_AGAIN, RUN_AGAIN_LEADING };
+
 struct source_state {
     struct win_source *source;
     unsigned forks;         /* when it was added: another number means that it is a parent's */
     struct list_node link;  /* sources; under lead_lock */
     struct list_node led;   /* the leader's own list of what it prepared */
     struct list_node aside; /* the service thread's own list of what is disarmed */
-    bool ready;            /* leader: epoll reported it */
+    bool ready;             /* leader: epoll reported it */
     atomic_bool dead;
     atomic_uint pins;      /* leader, service thread, poller; one for the list */
-    atomic_uint running;   /* 0 no, 1 yes, 2 yes and again */
+    atomic_uint running;   /* enum source_running */
     _Atomic uint32_t gone; /* futex word: set when the last pin went */
 };
 
@@ -54,7 +56,8 @@ static unsigned forks; /* between this process and its first ancestor */
 /* Set up once, when the first source comes. */
 static int lead_epfd = -1, service_epfd = -1, kick_fd = -1;
 static struct standby standby;
-static char kick_mark, standby_mark; /* addresses that stand for the two own descriptors in epoll data */
+static char kick_mark,
+    standby_mark; /* addresses that stand for the two own descriptors in epoll data */
 
 /* sources */
 
@@ -66,26 +69,31 @@ static void source_unpin(struct source_state *state)
     }
 }
 
+/*
+ * Runs a source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device is moved,
+ * too. (Without that a leader whose lead_fd stays readable and a service thread that does not serve it would keep each
+ * other busy for ever.)
+ */
 static void source_run(struct source_state *state, bool leading)
 {
-    unsigned idle = 0;
+    const unsigned again = leading ? RUN_AGAIN_LEADING : RUN_AGAIN;
+    unsigned now = RUN_IDLE;
 
-    if (!atomic_compare_exchange_strong_explicit(
-            &state->running, &idle, 1, memory_order_acquire, memory_order_relaxed)) {
-        /* Someone is in it: make that thread look again, unless it has just left. */
-        unsigned once = 1;
-        if (atomic_compare_exchange_strong(&state->running, &once, 2) || once == 2)
+    while (!atomic_compare_exchange_strong_explicit(&state->running, &now,
+        now == RUN_IDLE ? RUNNING : again, memory_order_acquire, memory_order_relaxed))
+        if (now >= again)
             return;
-        source_run(state, leading);
+    if (now != RUN_IDLE)
         return;
-    }
     for (;;) {
-        unsigned once = 1;
+        unsigned expected = RUNNING;
+
         state->source->run(state->source, leading);
         if (atomic_compare_exchange_strong_explicit(
-                &state->running, &once, 0, memory_order_release, memory_order_relaxed))
+                &state->running, &expected, RUN_IDLE, memory_order_release, memory_order_relaxed))
             return;
-        atomic_store_explicit(&state->running, 1, memory_order_relaxed);
+        leading = atomic_exchange_explicit(&state->running, RUNNING, memory_order_acquire) ==
+                  RUN_AGAIN_LEADING;
     }
 }
 
@@ -96,7 +104,7 @@ static void lead_collect(struct list_head *led)
 {
     list_init(led);
     lock_acquire(&lead_lock);
-    list_for_each(&sources, node) {
+    list_for_each (&sources, node) {
         struct source_state *state = list_entry(node, struct source_state, link);
         atomic_fetch_add_explicit(&state->pins, 1, memory_order_relaxed);
         state->ready = false;
@@ -147,7 +155,7 @@ static void mark_ready(struct list_head *led, const struct epoll_event *events, 
             continue;
         }
         /* A source that came after lead_collect is not on our list: the next round has it. */
-        list_for_each(led, node)
+        list_for_each (led, node)
             if (led_state(node) == events[i].data.ptr)
                 led_state(node)->ready = true;
     }
@@ -312,7 +320,8 @@ bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns)
     bool lead = follow_join(waiter);
     bool in_time = true;
 
-    while (!(atomic_load(&waiter->word) & WAITER_SIGNAL) && (in_time = time_left_ns(deadline_ns) > 0)) {
+    while (!(atomic_load(&waiter->word) & WAITER_SIGNAL) &&
+           (in_time = time_left_ns(deadline_ns) > 0)) {
         if (lead) {
             lead_round(waiter, deadline_ns);
             continue;
@@ -358,10 +367,11 @@ void win_progress_poll(bool stays)
 /* the service thread */
 
 struct service {
-    struct list_head aside; /* sources that fired and are left to the foreground: disarmed, pinned */
-    unsigned seen;          /* activity of the foreground at the last look */
-    uint64_t busy_ns;       /* when it was last seen at work */
-    unsigned sound;         /* looks in a row at which a thread slept on as leader */
+    struct list_head
+        aside;        /* sources that fired and are left to the foreground: disarmed, pinned */
+    unsigned seen;    /* activity of the foreground at the last look */
+    uint64_t busy_ns; /* when it was last seen at work */
+    unsigned sound;   /* looks in a row at which a thread slept on as leader */
 };
 
 /* looks until the tick stops while a thread sleeps soundly as leader; it must kick at its end, which costs it something */
@@ -386,7 +396,8 @@ static void service_arm(struct source_state *state)
     /* Fails only for a source that win_source_remove took out meanwhile. */
     if (epoll_ctl(service_epfd, EPOLL_CTL_MOD, state->source->fd, &event) < 0 && errno != ENOENT &&
         errno != EBADF)
-        log_write(LOG_ERROR, LOG_WIN, "service thread: cannot arm a descriptor: %s", strerror(errno));
+        log_write(
+            LOG_ERROR, LOG_WIN, "service thread: cannot arm a descriptor: %s", strerror(errno));
 }
 
 /* Pins the source an event names; NULL when it has been removed since. */
@@ -395,7 +406,7 @@ static struct source_state *service_find(const void *event_data)
     struct source_state *found = NULL;
 
     lock_acquire(&lead_lock);
-    list_for_each(&sources, node)
+    list_for_each (&sources, node)
         if (list_entry(node, struct source_state, link) == event_data)
             found = list_entry(node, struct source_state, link);
     if (found)
@@ -419,7 +430,7 @@ static void service_fired(struct service *service, struct source_state *state, b
 /* Lets go of what was removed, and when the foreground is away arms the rest again: what is ready fires at once. */
 static void service_look(struct service *service, bool quiet)
 {
-    list_for_each_safe(&service->aside, node) {
+    list_for_each_safe (&service->aside, node) {
         struct source_state *state = list_entry(node, struct source_state, aside);
         bool dead = atomic_load_explicit(&state->dead, memory_order_acquire);
 
@@ -567,7 +578,7 @@ fini_standby:
 static struct source_state *source_with_lead_fd_locked(int lead_fd)
 {
     lock_assert_held(&lead_lock);
-    list_for_each(&sources, node) {
+    list_for_each (&sources, node) {
         struct source_state *state = list_entry(node, struct source_state, link);
 
         if (lead_fd >= 0 && state->source->lead_fd == lead_fd)
@@ -625,7 +636,8 @@ DWORD win_source_add(struct win_source *source)
     lock_acquire(&lead_lock);
     if ((error = progress_init_locked()) < 0 || (error = source_watch(state)) < 0) {
         lock_release(&lead_lock);
-        log_write(LOG_ERROR, LOG_WIN, "cannot watch an adapter's descriptors: %s", strerror(-error));
+        log_write(
+            LOG_ERROR, LOG_WIN, "cannot watch an adapter's descriptors: %s", strerror(-error));
         free(state);
         return ERROR_NO_SYSTEM_RESOURCES;
     }

@@ -50,7 +50,7 @@ static void fake_run(struct win_source *source, bool leading)
 
     if (atomic_fetch_add(&fake->running, 1))
         atomic_store(&fake->broken, true);
-    if (leading == by_service_thread())
+    if (!leading && !by_service_thread()) /* the other way round the service thread runs it again for a leader */
         atomic_store(&fake->broken, true);
     if (eventfd_read(source->fd, &count))
         count = 0;

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,8 @@ static void test_source_leader_serves_while_its_own_wait_goes_on(void **state)
     (void)state;
     fake_source_add(&fake);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_context, &fake), 0);
+    while (!atomic_load(&fake.prepared)) /* it leads */
+        sched_yield();
     for (long i = 1; i <= 300; i++) {
         fake_source_fire(&fake, 1);
         assert_true(fake_source_reached(&fake, i));
