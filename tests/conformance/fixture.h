@@ -158,6 +158,8 @@ void pair_request(struct pair *pair);
 void pair_accept(struct pair *pair);
 /* ... and established. */
 void pair_complete(struct pair *pair);
+/* Releases the listener. Nobody listens there any more, nor will, as long as the row runs. */
+void stop_listening(struct pair *pair);
 struct pair *connected_pair(const struct pair_options *options);
 /* A pair of queue pairs connected to other objects: the ends' qp and connector must be set. */
 void connect_ends(struct pair *pair);

@@ -55,6 +55,21 @@ struct pair *new_pair(const struct pair_options *options)
     return pair;
 }
 
+void stop_listening(struct pair *pair)
+{
+    for (;;) {
+        expect_equal(0, release_now(pair->listener));
+        /* Bound and not listening, so that no other process gets the port and answers there. */
+        IND2Listener *keeper = new_listener(pair->passive.node);
+        HRESULT hr = CALL(keeper, Bind, &pair->listen.any, pair->listen.length);
+        pair->listener = NULL;
+        if (hr == ND_SUCCESS)
+            return;
+        expect_status(ND_SHARING_VIOLATION, hr);
+        pair->listener = new_listening(pair->passive.node, 0, &pair->listen);
+    }
+}
+
 HRESULT start_connect(struct pair *pair, struct op *op)
 {
     struct end *end = &pair->active;

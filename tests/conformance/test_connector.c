@@ -398,7 +398,7 @@ static void nobody_listens(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op();
-    release_now(pair->listener);
+    stop_listening(pair);
     HRESULT hr = start_connect(pair, op);
     expect_status(ND_PENDING, hr);
     expect_status(ND_CONNECTION_REFUSED, wait_op(pair->active.connector, op));
@@ -411,7 +411,7 @@ static void refused_connector_connects_again(void)
     struct address before, after;
     struct op *op = new_op();
     IND2Connector *connector = pair->active.connector;
-    release_now(pair->listener);
+    stop_listening(pair);
     expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(1), 0, 100));
     expect_status(ND_PENDING, start_connect(pair, op));
     expect_status(ND_CONNECTION_REFUSED, wait_op(connector, op));

@@ -368,7 +368,7 @@ static void dequeued_error_of_a_refusal(void)
     struct op *op = new_op_without_event();
     HANDLE port = new_port();
     attach(port, pair->active.node->file, 1);
-    release_now(pair->listener);
+    stop_listening(pair);
     expect_status(ND_PENDING, start_connect(pair, op));
     expect_packet(port, 1, op, 1225); /* ERROR_CONNECTION_REFUSED */
     expect_status(ND_CONNECTION_REFUSED, result_of(pair->active.connector, op));
