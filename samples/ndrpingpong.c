@@ -245,6 +245,17 @@ static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
     return sample_seconds() - start;
 }
 
+/* What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. */
+static void farewell(void)
+{
+    if (sample.server) {
+        post_send(0);
+        await(&done);
+    } else {
+        await(&received);
+    }
+}
+
 /* ---- program --------------------------------------------------------------------------------------------------- */
 
 static void allocate(ULONG size)
@@ -294,6 +305,7 @@ static void run(const MESSAGE *peer, ULONG rounds)
         return;
     }
     await(&received);
+    post_receive(); /* for the farewell */
     for (ULONG size = 1; size <= max_size; size *= 2) {
         ULONG count = rounds ? rounds : rounds_of(size);
         print_row("Read", size, count, run_reads(peer, size, count) / count);
@@ -327,6 +339,7 @@ int main(int argc, char **argv)
 
     invalidate(outgoing_window);
     invalidate(incoming_window);
+    farewell();
     sample_disconnect(&sample);
     sample_deregister(&sample, message_region);
     sample_deregister(&sample, incoming_region);
