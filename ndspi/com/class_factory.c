@@ -22,39 +22,19 @@ struct nd_class_factory {
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
 
-static struct nd_class_factory *impl_from_IClassFactory(IClassFactory *iface)
-{
-    return (struct nd_class_factory *)iface;
-}
-
 HRESULT nd_provider_create(REFIID iid, void **out)
 {
     *out = NULL;
     return nd2_provider_create(iid, out);
 }
 
-static HRESULT STDMETHODCALLTYPE nd_class_factory_QueryInterface(
-    IClassFactory *iface, REFIID iid, void **out)
+static void nd_class_factory_close(struct nd_class_factory *factory)
 {
-    return nd_com_query_interface(iface, &impl_from_IClassFactory(iface)->refs, iids, iid, out);
+    free(factory);
+    nd_library_unpin();
 }
 
-static ULONG STDMETHODCALLTYPE nd_class_factory_AddRef(IClassFactory *iface)
-{
-    return nd_com_addref(&impl_from_IClassFactory(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd_class_factory_Release(IClassFactory *iface)
-{
-    struct nd_class_factory *factory = impl_from_IClassFactory(iface);
-    ULONG refs = nd_com_release(&factory->refs);
-
-    if (refs == 0) {
-        free(factory);
-        nd_library_unpin();
-    }
-    return refs;
-}
+ND_COM_UNKNOWN(nd_class_factory, IClassFactory);
 
 static HRESULT STDMETHODCALLTYPE nd_class_factory_CreateInstance(
     IClassFactory *iface, IUnknown *outer, REFIID iid, void **out)
@@ -79,9 +59,7 @@ static HRESULT STDMETHODCALLTYPE nd_class_factory_LockServer(IClassFactory *ifac
 }
 
 static const IClassFactoryVtbl nd_class_factory_vtbl = {
-    .QueryInterface = nd_class_factory_QueryInterface,
-    .AddRef = nd_class_factory_AddRef,
-    .Release = nd_class_factory_Release,
+    ND_COM_UNKNOWN_SLOTS(nd_class_factory),
     .CreateInstance = nd_class_factory_CreateInstance,
     .LockServer = nd_class_factory_LockServer,
 };

@@ -33,12 +33,3 @@ HRESULT nd_com_query_interface(
     *out = object;
     return S_OK;
 }
-
-void *nd_com_reach(IUnknown *unknown, REFIID private_iid)
-{
-    void *object = NULL;
-
-    if (!unknown || FAILED(unknown->lpVtbl->QueryInterface(unknown, private_iid, &object)))
-        return NULL;
-    return object;
-}

@@ -118,7 +118,7 @@ HRESULT nd_connector_get_peer_address(
 
 HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped);
 HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped);
-HRESULT nd_connector_cancel(struct nd_connector *connector);
+void nd_connector_cancel(struct nd_connector *connector);
 
 /* ---- for the queue pair ---- */
 

@@ -345,10 +345,9 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
     return ND_PENDING;
 }
 
-HRESULT nd_connector_cancel(struct nd_connector *connector)
+void nd_connector_cancel(struct nd_connector *connector)
 {
     nd_connector_event(connector, NULL, ND_EVENT_CANCEL, NULL, ND_SUCCESS);
     /* Also what an event in another thread has not decided yet: it will find nothing. */
     nd_pending_cancel(&connector->pending);
-    return ND_SUCCESS;
 }

@@ -259,7 +259,7 @@ static void cancel_locked(struct nd_listener *listener, struct list_head *waiter
     nd_pending_cancel(&listener->pending);
 }
 
-HRESULT nd_listener_cancel(struct nd_listener *listener)
+void nd_listener_cancel(struct nd_listener *listener)
 {
     struct list_head requests, waiters;
 
@@ -269,7 +269,6 @@ HRESULT nd_listener_cancel(struct nd_listener *listener)
     cancel_locked(listener, &waiters);
     lock_release(&listener->lock);
     drop_all(&requests, &waiters);
-    return ND_SUCCESS;
 }
 
 void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector)

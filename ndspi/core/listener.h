@@ -77,7 +77,7 @@ HRESULT nd_listener_get_local_address(
 HRESULT nd_listener_get_request(
     struct nd_listener *listener, struct nd_connector *connector, OVERLAPPED *overlapped);
 /* Ends all GetConnectionRequests with ND_CANCELED; their connectors are idle again. */
-HRESULT nd_listener_cancel(struct nd_listener *listener);
+void nd_listener_cancel(struct nd_listener *listener);
 
 /* A connector that waits here is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held. */
 void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector);

@@ -159,6 +159,11 @@ HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped)
     return nd_pending_complete_now(&mr->pending, overlapped, ND_SUCCESS);
 }
 
+void nd_mr_cancel(struct nd_mr *mr)
+{
+    nd_pending_cancel(&mr->pending);
+}
+
 void nd_mr_unbound_locked(struct nd_mr *mr)
 {
     lock_assert_held(&mr->adapter->memory_lock);

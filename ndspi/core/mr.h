@@ -44,5 +44,7 @@ HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);
 /* Returns ND_PENDING; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);
+/* Ends its requests with ND_CANCELED. */
+void nd_mr_cancel(struct nd_mr *mr);
 
 #endif

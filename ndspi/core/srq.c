@@ -212,6 +212,11 @@ HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
     return status;
 }
 
+void nd_srq_cancel(struct nd_srq *srq)
+{
+    nd_pending_cancel(&srq->pending);
+}
+
 void nd_srq_event(struct nd_srq *srq)
 {
     nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);

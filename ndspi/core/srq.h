@@ -55,6 +55,8 @@ void nd_srq_fini(struct nd_srq *srq);
 HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /* Returns ND_PENDING, or a failure. */
 HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped);
+/* Ends its Notify requests with ND_CANCELED. */
+void nd_srq_cancel(struct nd_srq *srq);
 HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, uint32_t n);
 
 /* The device says the limit was reached. */

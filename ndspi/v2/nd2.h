@@ -5,13 +5,13 @@
  * A facade is an interface, the application's count of references, and the core object; the last Release closes the core
  * object, whose last pin frees the allocation.
  *
- * Objects of ours that a client hands in as IUnknown are reached by private IIDs. The nd2_reach_* functions return the
- * core object with a reference, which the caller drops through the IUnknown (nd2_drop), or NULL: not ours, or of another
- * adapter.
+ * Objects of ours that a client hands in as IUnknown are reached by private IIDs: nd2_reach_X returns the core object with
+ * a reference, to be given back with nd2_drop_X, or NULL: not ours, or of another adapter.
  */
 #ifndef NDSPI_V2_ND2_H
 #define NDSPI_V2_ND2_H
 
+#include "ndspi/com/unknown.h"
 #include "ndspi/core/adapter.h"
 
 #include <ndspi.h>
@@ -24,18 +24,31 @@ struct nd2_adapter {
 
 extern const IID nd2_iid_connector, nd2_iid_cq, nd2_iid_mr, nd2_iid_mw, nd2_iid_qp, nd2_iid_srq;
 
-struct nd_cq *nd2_reach_cq(IUnknown *unknown, const struct nd_adapter *adapter);
-struct nd_mr *nd2_reach_mr(IUnknown *unknown, const struct nd_adapter *adapter);
-struct nd_mw *nd2_reach_mw(IUnknown *unknown, const struct nd_adapter *adapter);
-struct nd_qp *nd2_reach_qp(IUnknown *unknown, const struct nd_adapter *adapter);
-struct nd_srq *nd2_reach_srq(IUnknown *unknown, const struct nd_adapter *adapter);
+#define ND2_REACH_PROTOTYPES(name)                                                                 \
+    struct nd_##name *nd2_reach_##name(IUnknown *given, const struct nd_adapter *adapter);         \
+    void nd2_drop_##name(struct nd_##name *core)
+ND2_REACH_PROTOTYPES(connector);
+ND2_REACH_PROTOTYPES(cq);
+ND2_REACH_PROTOTYPES(mr);
+ND2_REACH_PROTOTYPES(mw);
+ND2_REACH_PROTOTYPES(qp);
+ND2_REACH_PROTOTYPES(srq);
 
-/* core: what reach returned for it; NULL: nothing to drop. */
-static inline void nd2_drop(IUnknown *unknown, const void *core)
-{
-    if (core)
-        unknown->lpVtbl->Release(unknown);
-}
+#define ND2_REACH(name, itype)                                                                     \
+    ND_COM_REACH(                                                                                  \
+        nd2_reach_##name, nd2_drop_##name, nd2_##name, itype, nd_##name, IUnknown, nd2_iid_##name)
+
+/* IND2Overlapped of a facade with a core object that has pending requests. */
+#define ND2_OVERLAPPED(facade, itype, core_type)                                                   \
+    ND_COM_CANCEL(facade, itype, core_type)                                                        \
+                                                                                                   \
+    static HRESULT STDMETHODCALLTYPE facade##_GetOverlappedResult(                                 \
+        itype *iface, OVERLAPPED *overlapped, BOOL wait)                                           \
+    {                                                                                              \
+        return nd_pending_result(&impl_from_##itype(iface)->core.pending, overlapped, wait);       \
+    }                                                                                              \
+    _Static_assert(                                                                                \
+        offsetof(struct facade, itype##_iface) == 0, "interface pointer = object pointer")
 
 /*
  * What each create function does first.
@@ -45,6 +58,9 @@ static inline void nd2_drop(IUnknown *unknown, const void *core)
  */
 HRESULT nd2_begin_create(
     struct nd2_adapter *adapter, const IID *const iids[], REFIID iid, void **out);
+/* The same for an object with overlapped requests; file out: pinned. Returns also ND_INVALID_HANDLE. */
+HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const iids[],
+    REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out);
 
 HRESULT nd2_provider_create(REFIID iid, void **out);
 /* Opens a device of the provider's table. */

@@ -4,7 +4,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2Adapter.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/qp.h"
 #include "ndspi/v2/nd2.h"
 
@@ -13,9 +12,9 @@
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Adapter, NULL };
 
-static struct nd2_adapter *impl_from_IND2Adapter(IND2Adapter *iface)
+static void nd2_adapter_close(struct nd2_adapter *adapter)
 {
-    return (struct nd2_adapter *)iface;
+    nd_adapter_unpin(&adapter->core);
 }
 
 static void nd2_adapter_destroy(struct nd_object *object)
@@ -25,6 +24,8 @@ static void nd2_adapter_destroy(struct nd_object *object)
     nd_adapter_fini(core);
     free(container_of(core, struct nd2_adapter, core));
 }
+
+ND_COM_UNKNOWN(nd2_adapter, IND2Adapter);
 
 HRESULT nd2_begin_create(
     struct nd2_adapter *adapter, const IID *const object_iids[], REFIID iid, void **out)
@@ -37,27 +38,15 @@ HRESULT nd2_begin_create(
     return nd_adapter_removed(&adapter->core) ? ND_DEVICE_REMOVED : ND_SUCCESS;
 }
 
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_adapter_QueryInterface(
-    IND2Adapter *iface, REFIID iid, void **out)
+HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const object_iids[],
+    REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out)
 {
-    return nd_com_query_interface(iface, &impl_from_IND2Adapter(iface)->refs, iids, iid, out);
-}
+    HRESULT status = nd2_begin_create(adapter, object_iids, iid, out);
 
-static ULONG STDMETHODCALLTYPE nd2_adapter_AddRef(IND2Adapter *iface)
-{
-    return nd_com_addref(&impl_from_IND2Adapter(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_adapter_Release(IND2Adapter *iface)
-{
-    struct nd2_adapter *adapter = impl_from_IND2Adapter(iface);
-    ULONG refs = nd_com_release(&adapter->refs);
-
-    if (refs == 0)
-        nd_adapter_unpin(&adapter->core);
-    return refs;
+    if (FAILED(status))
+        return status;
+    *file = nd_adapter_file(&adapter->core, overlapped_file);
+    return *file ? ND_SUCCESS : ND_INVALID_HANDLE;
 }
 
 /* ---- IND2Adapter ---- */
@@ -175,8 +164,8 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePair(IND2Adapter *iface,
         status = ND_INVALID_PARAMETER_9;
     else
         status = nd2_qp_create(adapter, iid, &params, out);
-    nd2_drop(initiator_cq, params.initiator_cq);
-    nd2_drop(receive_cq, params.receive_cq);
+    nd2_drop_cq(params.initiator_cq);
+    nd2_drop_cq(params.receive_cq);
     return status;
 }
 
@@ -215,9 +204,9 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePairWithSrq(IND2Adapter 
         status = ND_INVALID_PARAMETER_8;
     else
         status = nd2_qp_create(adapter, iid, &params, out);
-    nd2_drop(srq, params.srq);
-    nd2_drop(initiator_cq, params.initiator_cq);
-    nd2_drop(receive_cq, params.receive_cq);
+    nd2_drop_srq(params.srq);
+    nd2_drop_cq(params.initiator_cq);
+    nd2_drop_cq(params.receive_cq);
     return status;
 }
 
@@ -235,9 +224,7 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateListener(
 
 static const IND2AdapterVtbl nd2_adapter_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_adapter_QueryInterface,
-    .AddRef = nd2_adapter_AddRef,
-    .Release = nd2_adapter_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_adapter),
     /* IND2Adapter */
     .CreateOverlappedFile = nd2_adapter_CreateOverlappedFile,
     .Query = nd2_adapter_Query,

@@ -5,65 +5,27 @@
  *
  * Source: NetworkDirect SPI version 2, IND2Connector.
  */
-#include "ndspi/com/unknown.h"
+#include "ndspi/core/connector.h"
 #include "ndspi/v2/nd2.h"
-#include "ndspi/v2/nd2_connector.h"
 
 #include <stdlib.h>
 
-const IID nd2_iid_connector = { 0x6e1f2a56, 0x9d0b, 0x4c1e, { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+struct nd2_connector {
+    IND2Connector IND2Connector_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct nd_connector core;
+};
+
+const IID nd2_iid_connector = { 0x6e1f2a56, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Overlapped, &IID_IND2Connector,
     &nd2_iid_connector, NULL };
 
-static struct nd2_connector *impl_from_IND2Connector(IND2Connector *iface)
-{
-    return (struct nd2_connector *)iface;
-}
-
-static void nd2_connector_destroy(struct nd_object *object)
-{
-    struct nd_connector *core = (struct nd_connector *)object;
-
-    nd_connector_fini(core);
-    free(container_of(core, struct nd2_connector, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_connector_QueryInterface(
-    IND2Connector *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2Connector(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_connector_AddRef(IND2Connector *iface)
-{
-    return nd_com_addref(&impl_from_IND2Connector(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_connector_Release(IND2Connector *iface)
-{
-    struct nd2_connector *connector = impl_from_IND2Connector(iface);
-    ULONG refs = nd_com_release(&connector->refs);
-
-    if (refs == 0)
-        nd_connector_close(&connector->core);
-    return refs;
-}
-
-/* ---- IND2Overlapped ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_connector_CancelOverlappedRequests(IND2Connector *iface)
-{
-    return nd_connector_cancel(&impl_from_IND2Connector(iface)->core);
-}
-
-static HRESULT STDMETHODCALLTYPE nd2_connector_GetOverlappedResult(
-    IND2Connector *iface, OVERLAPPED *overlapped, BOOL wait)
-{
-    return nd_pending_result(&impl_from_IND2Connector(iface)->core.pending, overlapped, wait);
-}
+ND_COM_CORE(nd2_connector, nd_connector);
+ND_COM_UNKNOWN(nd2_connector, IND2Connector);
+ND2_OVERLAPPED(nd2_connector, IND2Connector, nd_connector);
+ND2_REACH(connector, IND2Connector);
 
 /* ---- IND2Connector ---- */
 
@@ -85,7 +47,7 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Connect(IND2Connector *iface, IUn
     if (!params.qp)
         return ND_INVALID_PARAMETER_1;
     hr = nd_connector_connect(core, &params, destination, length, overlapped);
-    nd2_drop(queue_pair, params.qp);
+    nd2_drop_qp(params.qp);
     return hr;
 }
 
@@ -106,7 +68,7 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Accept(IND2Connector *iface, IUnk
     if (!params.qp)
         return ND_INVALID_PARAMETER_1;
     hr = nd_connector_accept(core, &params, overlapped);
-    nd2_drop(queue_pair, params.qp);
+    nd2_drop_qp(params.qp);
     return hr;
 }
 
@@ -179,12 +141,9 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Disconnect(
 
 static const IND2ConnectorVtbl nd2_connector_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_connector_QueryInterface,
-    .AddRef = nd2_connector_AddRef,
-    .Release = nd2_connector_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_connector),
     /* IND2Overlapped */
-    .CancelOverlappedRequests = nd2_connector_CancelOverlappedRequests,
-    .GetOverlappedResult = nd2_connector_GetOverlappedResult,
+    ND_COM_OVERLAPPED_SLOTS(nd2_connector),
     /* IND2Connector */
     .Bind = nd2_connector_Bind,
     .Connect = nd2_connector_Connect,
@@ -206,12 +165,9 @@ HRESULT nd2_connector_create(
     struct nd_sink_file *file;
     HRESULT hr;
 
-    hr = nd2_begin_create(adapter, iids, iid, out);
+    hr = nd2_begin_create_overlapped(adapter, iids, iid, overlapped_file, &file, out);
     if (FAILED(hr))
         return hr;
-    file = nd_adapter_file(&adapter->core, overlapped_file);
-    if (!file)
-        return ND_INVALID_HANDLE;
     connector = calloc(1, sizeof(*connector));
     if (connector) {
         connector->IND2Connector_iface.lpVtbl = &nd2_connector_vtbl;

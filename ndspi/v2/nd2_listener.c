@@ -5,10 +5,8 @@
  *
  * Source: NetworkDirect SPI version 2, IND2Listener.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/listener.h"
 #include "ndspi/v2/nd2.h"
-#include "ndspi/v2/nd2_connector.h"
 
 #include <stdlib.h>
 
@@ -20,54 +18,9 @@ struct nd2_listener {
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Overlapped, &IID_IND2Listener, NULL };
 
-static struct nd2_listener *impl_from_IND2Listener(IND2Listener *iface)
-{
-    return (struct nd2_listener *)iface;
-}
-
-static void nd2_listener_destroy(struct nd_object *object)
-{
-    struct nd_listener *core = (struct nd_listener *)object;
-
-    nd_listener_fini(core);
-    free(container_of(core, struct nd2_listener, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_listener_QueryInterface(
-    IND2Listener *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2Listener(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_listener_AddRef(IND2Listener *iface)
-{
-    return nd_com_addref(&impl_from_IND2Listener(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_listener_Release(IND2Listener *iface)
-{
-    struct nd2_listener *listener = impl_from_IND2Listener(iface);
-    ULONG refs = nd_com_release(&listener->refs);
-
-    if (refs == 0)
-        nd_listener_close(&listener->core);
-    return refs;
-}
-
-/* ---- IND2Overlapped ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_listener_CancelOverlappedRequests(IND2Listener *iface)
-{
-    return nd_listener_cancel(&impl_from_IND2Listener(iface)->core);
-}
-
-static HRESULT STDMETHODCALLTYPE nd2_listener_GetOverlappedResult(
-    IND2Listener *iface, OVERLAPPED *overlapped, BOOL wait)
-{
-    return nd_pending_result(&impl_from_IND2Listener(iface)->core.pending, overlapped, wait);
-}
+ND_COM_CORE(nd2_listener, nd_listener);
+ND_COM_UNKNOWN(nd2_listener, IND2Listener);
+ND2_OVERLAPPED(nd2_listener, IND2Listener, nd_listener);
 
 /* ---- IND2Listener ---- */
 
@@ -100,25 +53,21 @@ static HRESULT STDMETHODCALLTYPE nd2_listener_GetConnectionRequest(
     IND2Listener *iface, IUnknown *object, OVERLAPPED *overlapped)
 {
     struct nd_listener *core = &impl_from_IND2Listener(iface)->core;
-    struct nd2_connector *connector = nd_com_reach(object, &nd2_iid_connector);
-    HRESULT hr = ND_INVALID_PARAMETER_1;
+    struct nd_connector *connector = nd2_reach_connector(object, core->adapter);
+    HRESULT hr;
 
     if (!connector)
         return ND_INVALID_PARAMETER_1;
-    if (connector->core.adapter == core->adapter)
-        hr = nd_listener_get_request(core, &connector->core, overlapped);
-    object->lpVtbl->Release(object);
+    hr = nd_listener_get_request(core, connector, overlapped);
+    nd2_drop_connector(connector);
     return hr;
 }
 
 static const IND2ListenerVtbl nd2_listener_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_listener_QueryInterface,
-    .AddRef = nd2_listener_AddRef,
-    .Release = nd2_listener_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_listener),
     /* IND2Overlapped */
-    .CancelOverlappedRequests = nd2_listener_CancelOverlappedRequests,
-    .GetOverlappedResult = nd2_listener_GetOverlappedResult,
+    ND_COM_OVERLAPPED_SLOTS(nd2_listener),
     /* IND2Listener */
     .Bind = nd2_listener_Bind,
     .Listen = nd2_listener_Listen,
@@ -133,12 +82,9 @@ HRESULT nd2_listener_create(
     struct nd_sink_file *file;
     HRESULT hr;
 
-    hr = nd2_begin_create(adapter, iids, iid, out);
+    hr = nd2_begin_create_overlapped(adapter, iids, iid, overlapped_file, &file, out);
     if (FAILED(hr))
         return hr;
-    file = nd_adapter_file(&adapter->core, overlapped_file);
-    if (!file)
-        return ND_INVALID_HANDLE;
     listener = calloc(1, sizeof(*listener));
     if (listener) {
         listener->IND2Listener_iface.lpVtbl = &nd2_listener_vtbl;

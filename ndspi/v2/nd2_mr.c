@@ -4,7 +4,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryRegion.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/mr.h"
 #include "ndspi/v2/nd2.h"
 
@@ -22,66 +21,10 @@ const IID nd2_iid_mr = { 0x6e1f2a53, 0x9d0b, 0x4c1e,
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Overlapped, &IID_IND2MemoryRegion,
     &nd2_iid_mr, NULL };
 
-static struct nd2_mr *impl_from_IND2MemoryRegion(IND2MemoryRegion *iface)
-{
-    return (struct nd2_mr *)iface;
-}
-
-struct nd_mr *nd2_reach_mr(IUnknown *unknown, const struct nd_adapter *adapter)
-{
-    struct nd2_mr *mr = nd_com_reach(unknown, &nd2_iid_mr);
-
-    if (mr && mr->core.adapter != adapter) {
-        unknown->lpVtbl->Release(unknown);
-        return NULL;
-    }
-    return mr ? &mr->core : NULL;
-}
-
-static void nd2_mr_destroy(struct nd_object *object)
-{
-    struct nd_mr *core = (struct nd_mr *)object;
-
-    nd_mr_fini(core);
-    free(container_of(core, struct nd2_mr, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_mr_QueryInterface(
-    IND2MemoryRegion *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2MemoryRegion(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_mr_AddRef(IND2MemoryRegion *iface)
-{
-    return nd_com_addref(&impl_from_IND2MemoryRegion(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_mr_Release(IND2MemoryRegion *iface)
-{
-    struct nd2_mr *mr = impl_from_IND2MemoryRegion(iface);
-    ULONG refs = nd_com_release(&mr->refs);
-
-    if (refs == 0)
-        nd_mr_close(&mr->core);
-    return refs;
-}
-
-/* ---- IND2Overlapped ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_mr_CancelOverlappedRequests(IND2MemoryRegion *iface)
-{
-    nd_pending_cancel(&impl_from_IND2MemoryRegion(iface)->core.pending);
-    return ND_SUCCESS;
-}
-
-static HRESULT STDMETHODCALLTYPE nd2_mr_GetOverlappedResult(
-    IND2MemoryRegion *iface, OVERLAPPED *overlapped, BOOL wait)
-{
-    return nd_pending_result(&impl_from_IND2MemoryRegion(iface)->core.pending, overlapped, wait);
-}
+ND_COM_CORE(nd2_mr, nd_mr);
+ND_COM_UNKNOWN(nd2_mr, IND2MemoryRegion);
+ND2_OVERLAPPED(nd2_mr, IND2MemoryRegion, nd_mr);
+ND2_REACH(mr, IND2MemoryRegion);
 
 /* ---- IND2MemoryRegion ---- */
 
@@ -111,12 +54,9 @@ static UINT32 STDMETHODCALLTYPE nd2_mr_GetRemoteToken(IND2MemoryRegion *iface)
 
 static const IND2MemoryRegionVtbl nd2_mr_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_mr_QueryInterface,
-    .AddRef = nd2_mr_AddRef,
-    .Release = nd2_mr_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_mr),
     /* IND2Overlapped */
-    .CancelOverlappedRequests = nd2_mr_CancelOverlappedRequests,
-    .GetOverlappedResult = nd2_mr_GetOverlappedResult,
+    ND_COM_OVERLAPPED_SLOTS(nd2_mr),
     /* IND2MemoryRegion */
     .Register = nd2_mr_Register,
     .Deregister = nd2_mr_Deregister,
@@ -126,14 +66,12 @@ static const IND2MemoryRegionVtbl nd2_mr_vtbl = {
 
 HRESULT nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE overlapped_file, void **out)
 {
-    HRESULT status = nd2_begin_create(adapter, iids, iid, out);
     struct nd_sink_file *file;
+    HRESULT status = nd2_begin_create_overlapped(adapter, iids, iid, overlapped_file, &file, out);
     struct nd2_mr *mr;
 
     if (FAILED(status))
         return status;
-    if (!(file = nd_adapter_file(&adapter->core, overlapped_file)))
-        return ND_INVALID_HANDLE;
     if ((mr = nd_object_alloc(sizeof(*mr)))) {
         mr->IND2MemoryRegion_iface.lpVtbl = &nd2_mr_vtbl;
         atomic_init(&mr->refs, 1);

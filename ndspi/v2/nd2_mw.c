@@ -4,7 +4,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryWindow.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/mw.h"
 #include "ndspi/v2/nd2.h"
 
@@ -21,52 +20,9 @@ const IID nd2_iid_mw = { 0x6e1f2a54, 0x9d0b, 0x4c1e,
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2MemoryWindow, &nd2_iid_mw, NULL };
 
-static struct nd2_mw *impl_from_IND2MemoryWindow(IND2MemoryWindow *iface)
-{
-    return (struct nd2_mw *)iface;
-}
-
-struct nd_mw *nd2_reach_mw(IUnknown *unknown, const struct nd_adapter *adapter)
-{
-    struct nd2_mw *mw = nd_com_reach(unknown, &nd2_iid_mw);
-
-    if (mw && mw->core.adapter != adapter) {
-        unknown->lpVtbl->Release(unknown);
-        return NULL;
-    }
-    return mw ? &mw->core : NULL;
-}
-
-static void nd2_mw_destroy(struct nd_object *object)
-{
-    struct nd_mw *core = (struct nd_mw *)object;
-
-    nd_mw_fini(core);
-    free(container_of(core, struct nd2_mw, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_mw_QueryInterface(
-    IND2MemoryWindow *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2MemoryWindow(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_mw_AddRef(IND2MemoryWindow *iface)
-{
-    return nd_com_addref(&impl_from_IND2MemoryWindow(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_mw_Release(IND2MemoryWindow *iface)
-{
-    struct nd2_mw *mw = impl_from_IND2MemoryWindow(iface);
-    ULONG refs = nd_com_release(&mw->refs);
-
-    if (refs == 0)
-        nd_mw_close(&mw->core);
-    return refs;
-}
+ND_COM_CORE(nd2_mw, nd_mw);
+ND_COM_UNKNOWN(nd2_mw, IND2MemoryWindow);
+ND2_REACH(mw, IND2MemoryWindow);
 
 /* ---- IND2MemoryWindow ---- */
 
@@ -78,9 +34,7 @@ static UINT32 STDMETHODCALLTYPE nd2_mw_GetRemoteToken(IND2MemoryWindow *iface)
 
 static const IND2MemoryWindowVtbl nd2_mw_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_mw_QueryInterface,
-    .AddRef = nd2_mw_AddRef,
-    .Release = nd2_mw_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_mw),
     /* IND2MemoryWindow */
     .GetRemoteToken = nd2_mw_GetRemoteToken,
 };

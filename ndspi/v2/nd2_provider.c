@@ -5,7 +5,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2Provider.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/address.h"
 #include "ndspi/core/library.h"
 #include "ndspi/core/provider.h"
@@ -20,33 +19,13 @@ struct nd2_provider {
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Provider, NULL };
 
-static struct nd2_provider *impl_from_IND2Provider(IND2Provider *iface)
+static void nd2_provider_close(struct nd2_provider *provider)
 {
-    return (struct nd2_provider *)iface;
+    free(provider);
+    nd_library_unpin();
 }
 
-static HRESULT STDMETHODCALLTYPE nd2_provider_QueryInterface(
-    IND2Provider *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2Provider(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_provider_AddRef(IND2Provider *iface)
-{
-    return nd_com_addref(&impl_from_IND2Provider(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_provider_Release(IND2Provider *iface)
-{
-    struct nd2_provider *provider = impl_from_IND2Provider(iface);
-    ULONG refs = nd_com_release(&provider->refs);
-
-    if (refs == 0) {
-        free(provider);
-        nd_library_unpin();
-    }
-    return refs;
-}
+ND_COM_UNKNOWN(nd2_provider, IND2Provider);
 
 static HRESULT STDMETHODCALLTYPE nd2_provider_QueryAddressList(
     IND2Provider *iface, SOCKET_ADDRESS_LIST *list, ULONG *size)
@@ -99,9 +78,7 @@ static HRESULT STDMETHODCALLTYPE nd2_provider_OpenAdapter(
 }
 
 static const IND2ProviderVtbl nd2_provider_vtbl = {
-    .QueryInterface = nd2_provider_QueryInterface,
-    .AddRef = nd2_provider_AddRef,
-    .Release = nd2_provider_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_provider),
     .QueryAddressList = nd2_provider_QueryAddressList,
     .ResolveAddress = nd2_provider_ResolveAddress,
     .OpenAdapter = nd2_provider_OpenAdapter,

@@ -4,7 +4,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2QueuePair.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/datapath.h"
 #include "ndspi/v2/nd2.h"
 
@@ -21,51 +20,9 @@ const IID nd2_iid_qp = { 0x6e1f2a55, 0x9d0b, 0x4c1e,
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2QueuePair, &nd2_iid_qp, NULL };
 
-static struct nd2_qp *impl_from_IND2QueuePair(IND2QueuePair *iface)
-{
-    return (struct nd2_qp *)iface;
-}
-
-struct nd_qp *nd2_reach_qp(IUnknown *unknown, const struct nd_adapter *adapter)
-{
-    struct nd2_qp *qp = nd_com_reach(unknown, &nd2_iid_qp);
-
-    if (qp && qp->core.adapter != adapter) {
-        unknown->lpVtbl->Release(unknown);
-        return NULL;
-    }
-    return qp ? &qp->core : NULL;
-}
-
-static void nd2_qp_destroy(struct nd_object *object)
-{
-    struct nd_qp *core = (struct nd_qp *)object;
-
-    nd_qp_fini(core);
-    free(container_of(core, struct nd2_qp, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_qp_QueryInterface(IND2QueuePair *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(iface, &impl_from_IND2QueuePair(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_qp_AddRef(IND2QueuePair *iface)
-{
-    return nd_com_addref(&impl_from_IND2QueuePair(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_qp_Release(IND2QueuePair *iface)
-{
-    struct nd2_qp *qp = impl_from_IND2QueuePair(iface);
-    ULONG refs = nd_com_release(&qp->refs);
-
-    if (refs == 0)
-        nd_qp_close(&qp->core);
-    return refs;
-}
+ND_COM_CORE(nd2_qp, nd_qp);
+ND_COM_UNKNOWN(nd2_qp, IND2QueuePair);
+ND2_REACH(qp, IND2QueuePair);
 
 /* ---- IND2QueuePair ---- */
 
@@ -100,8 +57,8 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Bind(IND2QueuePair *iface, VOID *context
         status = ND_INVALID_PARAMETER_3;
     else
         status = nd_qp_bind(core, context, mr, mw, buffer, length, flags);
-    nd2_drop(window, mw);
-    nd2_drop(region, mr);
+    nd2_drop_mw(mw);
+    nd2_drop_mr(mr);
     return status;
 }
 
@@ -115,7 +72,7 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Invalidate(
     if (!mw)
         return ND_INVALID_PARAMETER_2;
     status = nd_qp_invalidate(core, context, mw, flags);
-    nd2_drop(window, mw);
+    nd2_drop_mw(mw);
     return status;
 }
 
@@ -137,9 +94,7 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Write(IND2QueuePair *iface, VOID *contex
 
 static const IND2QueuePairVtbl nd2_qp_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_qp_QueryInterface,
-    .AddRef = nd2_qp_AddRef,
-    .Release = nd2_qp_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_qp),
     /* IND2QueuePair */
     .Flush = nd2_qp_Flush,
     .Send = nd2_qp_Send,

@@ -4,7 +4,6 @@
  *
  * Source: NetworkDirect SPI version 2, IND2SharedReceiveQueue.
  */
-#include "ndspi/com/unknown.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/v2/nd2.h"
 
@@ -23,68 +22,10 @@ const IID nd2_iid_srq = { 0x6e1f2a52, 0x9d0b, 0x4c1e,
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Overlapped, &IID_IND2SharedReceiveQueue,
     &nd2_iid_srq, NULL };
 
-static struct nd2_srq *impl_from_IND2SharedReceiveQueue(IND2SharedReceiveQueue *iface)
-{
-    return (struct nd2_srq *)iface;
-}
-
-struct nd_srq *nd2_reach_srq(IUnknown *unknown, const struct nd_adapter *adapter)
-{
-    struct nd2_srq *srq = nd_com_reach(unknown, &nd2_iid_srq);
-
-    if (srq && srq->core.adapter != adapter) {
-        unknown->lpVtbl->Release(unknown);
-        return NULL;
-    }
-    return srq ? &srq->core : NULL;
-}
-
-static void nd2_srq_destroy(struct nd_object *object)
-{
-    struct nd_srq *core = (struct nd_srq *)object;
-
-    nd_srq_fini(core);
-    free(container_of(core, struct nd2_srq, core));
-}
-
-/* ---- IUnknown ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_srq_QueryInterface(
-    IND2SharedReceiveQueue *iface, REFIID iid, void **out)
-{
-    return nd_com_query_interface(
-        iface, &impl_from_IND2SharedReceiveQueue(iface)->refs, iids, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_srq_AddRef(IND2SharedReceiveQueue *iface)
-{
-    return nd_com_addref(&impl_from_IND2SharedReceiveQueue(iface)->refs);
-}
-
-static ULONG STDMETHODCALLTYPE nd2_srq_Release(IND2SharedReceiveQueue *iface)
-{
-    struct nd2_srq *srq = impl_from_IND2SharedReceiveQueue(iface);
-    ULONG refs = nd_com_release(&srq->refs);
-
-    if (refs == 0)
-        nd_srq_close(&srq->core);
-    return refs;
-}
-
-/* ---- IND2Overlapped ---- */
-
-static HRESULT STDMETHODCALLTYPE nd2_srq_CancelOverlappedRequests(IND2SharedReceiveQueue *iface)
-{
-    nd_pending_cancel(&impl_from_IND2SharedReceiveQueue(iface)->core.pending);
-    return ND_SUCCESS;
-}
-
-static HRESULT STDMETHODCALLTYPE nd2_srq_GetOverlappedResult(
-    IND2SharedReceiveQueue *iface, OVERLAPPED *overlapped, BOOL wait)
-{
-    return nd_pending_result(
-        &impl_from_IND2SharedReceiveQueue(iface)->core.pending, overlapped, wait);
-}
+ND_COM_CORE(nd2_srq, nd_srq);
+ND_COM_UNKNOWN(nd2_srq, IND2SharedReceiveQueue);
+ND2_OVERLAPPED(nd2_srq, IND2SharedReceiveQueue, nd_srq);
+ND2_REACH(srq, IND2SharedReceiveQueue);
 
 /* ---- IND2SharedReceiveQueue ---- */
 
@@ -118,12 +59,9 @@ static HRESULT STDMETHODCALLTYPE nd2_srq_Receive(
 
 static const IND2SharedReceiveQueueVtbl nd2_srq_vtbl = {
     /* IUnknown */
-    .QueryInterface = nd2_srq_QueryInterface,
-    .AddRef = nd2_srq_AddRef,
-    .Release = nd2_srq_Release,
+    ND_COM_UNKNOWN_SLOTS(nd2_srq),
     /* IND2Overlapped */
-    .CancelOverlappedRequests = nd2_srq_CancelOverlappedRequests,
-    .GetOverlappedResult = nd2_srq_GetOverlappedResult,
+    ND_COM_OVERLAPPED_SLOTS(nd2_srq),
     /* IND2SharedReceiveQueue */
     .GetNotifyAffinity = nd2_srq_GetNotifyAffinity,
     .Modify = nd2_srq_Modify,
@@ -135,17 +73,15 @@ HRESULT nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE overlappe
     ULONG sge, ULONG threshold, KAFFINITY affinity, void **out)
 {
     const struct nd_limits *limits = &adapter->core.limits;
-    HRESULT status = nd2_begin_create(adapter, iids, iid, out);
     struct nd_sink_file *file;
+    HRESULT status = nd2_begin_create_overlapped(adapter, iids, iid, overlapped_file, &file, out);
     struct nd2_srq *srq;
 
     if (FAILED(status))
         return status;
-    if (!limits->max_srq_depth)
-        return ND_NOT_SUPPORTED;
-    if (!(file = nd_adapter_file(&adapter->core, overlapped_file)))
-        return ND_INVALID_HANDLE;
-    if (!depth || depth > limits->max_srq_depth) {
+    if (!limits->max_srq_depth) {
+        status = ND_NOT_SUPPORTED;
+    } else if (!depth || depth > limits->max_srq_depth) {
         status = ND_INVALID_PARAMETER_3;
     } else if (sge > limits->max_srq_sge) {
         status = ND_INVALID_PARAMETER_4;
