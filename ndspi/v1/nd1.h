@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nd1.h - what the facades of version 1 know of each other. A facade is what it is in version 2 (com/unknown.h); the
+ * differences: an adapter belongs to one IP address and has one file for everything; registrations are handles of the
+ * adapter, not objects; a queue pair (endpoint) is made by a connector and keeps it.
+ *
+ * Interfaces of ours that a client hands in are reached by private IIDs: nd1_reach_X returns the core object with a
+ * reference, to be given back with nd1_drop_X, or NULL: not ours, or of another adapter.
+ */
+#ifndef NDSPI_V1_ND1_H
+#define NDSPI_V1_ND1_H
+
+#include "ndspi/com/unknown.h"
+#include "ndspi/core/adapter.h"
+#include "ndspi/core/connector.h"
+#include "ndspi/core/qp.h"
+#include "ndspi/v1/nd1_memory.h"
+
+#include <ndspi.h>
+
+struct nd1_adapter {
+    INDAdapter INDAdapter_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
+    HANDLE handle;                   /* what GetFileHandle tells; a client may have closed it */
+    struct nd_sink_file
+        *file; /* behind it, pinned: where all requests of the adapter's objects end */
+    struct nd1_memory memory; /* its registrations */
+    struct nd_adapter core;
+};
+
+/* The application is one holder, each of its endpoints another: an established connection ends with the last one. */
+struct nd1_connector {
+    INDConnector INDConnector_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    atomic_uint holders;
+    struct nd1_adapter *adapter; /* pinned by core */
+    struct nd_connector core;
+};
+
+struct nd1_endpoint {
+    INDEndpoint INDEndpoint_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct nd1_connector *connector;        /* which made it; held until the last Release */
+    unsigned inbound_reads, outbound_reads; /* what its Connect or Accept asks for */
+    struct nd_qp core;
+};
+
+extern const IID nd1_iid_connector, nd1_iid_cq, nd1_iid_endpoint, nd1_iid_mw;
+
+#define ND1_REACH_PROTOTYPES(name, itype, core_type)                                               \
+    struct core_type *nd1_reach_##name(itype *given, const struct nd_adapter *adapter);            \
+    void nd1_drop_##name(struct core_type *core)
+ND1_REACH_PROTOTYPES(connector, INDConnector, nd_connector);
+ND1_REACH_PROTOTYPES(cq, INDCompletionQueue, nd_cq);
+ND1_REACH_PROTOTYPES(endpoint, INDEndpoint, nd_qp);
+ND1_REACH_PROTOTYPES(mw, INDMemoryWindow, nd_mw);
+
+#define ND1_REACH(name, itype, core_type)                                                          \
+    ND_COM_REACH(                                                                                  \
+        nd1_reach_##name, nd1_drop_##name, nd1_##name, itype, core_type, itype, nd1_iid_##name)
+
+/*
+ * INDOverlapped::GetOverlappedResult.
+ * octets  out: the provider's own affair, always 0
+ * Returns the final status, ND_PENDING, ND_INVALID_PARAMETER (no overlapped, no octets).
+ */
+static inline HRESULT nd1_overlapped_result(
+    struct nd_pending *pending, OVERLAPPED *overlapped, SIZE_T *octets, BOOL wait)
+{
+    if (!octets)
+        return ND_INVALID_PARAMETER;
+    *octets = 0;
+    return nd_pending_result(pending, overlapped, wait);
+}
+
+/* INDOverlapped of a facade with a core object that has pending requests. */
+#define ND1_OVERLAPPED(facade, itype, core_type)                                                   \
+    ND_COM_CANCEL(facade, itype, core_type)                                                        \
+                                                                                                   \
+    static HRESULT STDMETHODCALLTYPE facade##_GetOverlappedResult(                                 \
+        itype *iface, OVERLAPPED *overlapped, SIZE_T *octets, BOOL wait)                           \
+    {                                                                                              \
+        return nd1_overlapped_result(                                                              \
+            &impl_from_##itype(iface)->core.pending, overlapped, octets, wait);                    \
+    }                                                                                              \
+    _Static_assert(                                                                                \
+        offsetof(struct facade, itype##_iface) == 0, "interface pointer = object pointer")
+
+/*
+ * What each create function does first.
+ * out  out: set to NULL
+ * Returns ND_SUCCESS, E_POINTER, ND_DEVICE_REMOVED.
+ */
+HRESULT nd1_begin_create(struct nd1_adapter *adapter, void **out);
+
+/* Answers IUnknown and INDProvider. Returns S_OK, E_NOINTERFACE, E_OUTOFMEMORY; *out is NULL on failure. */
+HRESULT nd1_provider_create(REFIID iid, void **out);
+
+/*
+ * Opens the device that has an address.
+ * address  in: one of ours, checked
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, or what the device says.
+ */
+HRESULT nd1_adapter_open(
+    const struct nd_device *device, const struct sockaddr_storage *address, INDAdapter **out);
+
+/*
+ * One per create method; parameters, checks and codes are those of the interface page. Their requests end in
+ * adapter->file.
+ */
+HRESULT nd1_cq_create(struct nd1_adapter *adapter, SIZE_T entries, INDCompletionQueue **out);
+HRESULT nd1_mw_create(
+    struct nd1_adapter *adapter, ND_RESULT *invalidate_result, INDMemoryWindow **out);
+HRESULT nd1_connector_create(struct nd1_adapter *adapter, INDConnector **out);
+/* port_be, assigned_be: network order; the latter may be NULL unless the former is 0. */
+HRESULT nd1_listen_create(struct nd1_adapter *adapter, SIZE_T backlog, USHORT port_be,
+    USHORT *assigned_be, INDListen **out);
+
+/*
+ * nd1_endpoint_create - the end of CreateEndpoint; the connector has checked the parameters against the limits.
+ * connector                in: held by the endpoint (nd1_connector_hold) until its last Release (nd1_connector_let_go)
+ * params                   in: queues, depths in requests, entries; inline_data: the most the device takes, bytes
+ * inbound, outbound_reads  in: kept for Connect and Accept
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED.
+ */
+HRESULT nd1_endpoint_create(struct nd1_connector *connector, const struct nd_qp_params *params,
+    unsigned inbound_reads, unsigned outbound_reads, INDEndpoint **out);
+
+/* let_go: by the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
+void nd1_connector_hold(struct nd1_connector *connector);
+void nd1_connector_let_go(struct nd1_connector *connector);
+
+#endif
