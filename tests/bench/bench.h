@@ -2,10 +2,8 @@
 /*
  * bench.h - what the benchmark program's parts share.
  *
- * A test is measured by a pair of processes forked for it: the client, which takes the time, and
- * the server. Each transport (raw TCP, raw verbs calls, NetworkDirect version 2) brings one
- * function that plays either side, with its own straight loop: nothing common sits in a measured
- * path.
+ * A test is measured by a pair of processes forked for it: the client, which takes the time, and the server (pair.c).
+ * Each transport brings a struct bench_api; driver.h plays either side with it.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -21,16 +19,26 @@ struct bench_test {
     const char *name;     /* as in the keys: "poll_8B" */
     enum bench_wait wait; /* how both sides learn of a message */
     bool stream;          /* one direction, several outstanding; otherwise a ping-pong */
+    bool batch;           /* a burst is posted as one request batch */
+    unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
     size_t octets;        /* of a message */
     unsigned warmup;      /* messages (round trips) before the clock starts */
     unsigned count;       /* messages (round trips) measured */
 };
 
 enum {
-    BENCH_WINDOW = 4,         /* messages outstanding in a stream; receives posted, twice that */
+    BENCH_WINDOW = 4,         /* messages outstanding in a stream */
+    BENCH_DEPTH_MAX = 32,     /* of a queue */
+    BENCH_BATCH = 8,          /* completions fetched at once */
     BENCH_ROUNDS = 7,         /* of every measurement, interleaved */
     BENCH_DEADLINE_MS = 30000 /* of one measurement */
 };
+
+/* How deep both queues of an end are, and how many receives it keeps posted. */
+static inline unsigned bench_depth(const struct bench_test *test)
+{
+    return 2 * (test->burst > BENCH_WINDOW ? test->burst : BENCH_WINDOW);
+}
 
 /* One side of a measurement. */
 struct bench_side {
@@ -39,31 +47,26 @@ struct bench_side {
     int control; /* stream socket to the other side, for set-up */
 };
 
-/* Play one side. The client returns the nanoseconds that test->count took; errors end the process
- * (bench_die). */
-uint64_t bench_tcp(const struct bench_side *side);
-uint64_t bench_verbs(const struct bench_side *side);
-uint64_t bench_nd2(const struct bench_side *side);
+/* Play one side. The client returns the nanoseconds that test->count took; errors end the process (bench_die). */
+typedef uint64_t bench_play_fn(const struct bench_side *side);
+bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2;
 
 /*
- * bench_run_pair - fork both sides and wait. Returns the client's nanoseconds, 0 when a side failed
- * (it has said why) or the deadline passed.
+ * bench_run_pair - fork both sides and wait. Returns the client's nanoseconds, 0 when a side failed (it has said why) or
+ * the deadline passed.
  */
-uint64_t bench_run_pair(const char *transport, const struct bench_test *test,
-    uint64_t (*play)(const struct bench_side *side));
+uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play);
 
 /*
  * bench_libfabric - the same through fi_pingpong on libfabric's tcp provider.
- * value  out: microseconds one way (ping-pong), or MB/s (stream: fi_pingpong measures large
- * messages turn by turn) Returns false, with the reason in why, when the program is missing or
- * fails.
+ * value  out: microseconds one way (ping-pong), or MB/s (stream: fi_pingpong measures large messages turn by turn)
+ * Returns false, with the reason in why, when the program is missing or fails.
  */
 bool bench_libfabric(const struct bench_test *test, double *value, const char **why);
 
 /*
- * Where a side runs: on one processor, the client on the first allowed one and the server on the
- * next. Left to itself the scheduler sometimes puts both on one, which alone changes a ping-pong
- * two- to tenfold.
+ * Where a side runs: on one processor, the client on the first allowed one and the server on the next. Left to itself the
+ * scheduler sometimes puts both on one, which alone changes a ping-pong two- to tenfold.
  */
 void bench_pin(bool client);
 
@@ -75,21 +78,27 @@ void bench_tell(const struct bench_side *side, const void *data, size_t octets);
 void bench_hear(const struct bench_side *side, void *data, size_t octets);
 
 /*
- * A message buffer, touched. Every message of a side is sent from, or received into, the same one,
- * as the usual tools do (fi_pingpong among them): what is in which cache is then alike for all.
- * Ends the process on failure.
+ * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools do
+ * (fi_pingpong among them): what is in which cache is then alike for all. Ends the process on failure.
  */
 void *bench_alloc(size_t octets);
 
+enum bench_counted { BENCH_COUNTED_V2, BENCH_COUNTED };
+
+/* What one Send, one Receive and both completions cost more in a NetworkDirect version than by raw verbs calls. */
+struct bench_instructions {
+    double together; /* completions fetched by one call */
+    double singly;
+};
+
 /*
  * bench_count_instructions - run ndspi-bench-count under callgrind.
- * directory  in: where its output files go
- * table      in: the readable report is appended here
- * Results out: instructions of one Send, one Receive and both completions more than by raw verbs
- * calls, completions fetched together, and one by one. False, with the reason in why, when valgrind
- * is missing or fails.
+ * directory     in: where its output files go
+ * table         in: the readable report is appended here
+ * instructions  out
+ * Returns false, with the reason in why, when valgrind is missing or fails.
  */
-bool bench_count_instructions(
-    const char *directory, FILE *table, double *together, double *singly, const char **why);
+bool bench_count_instructions(const char *directory, FILE *table,
+    struct bench_instructions instructions[BENCH_COUNTED], const char **why);
 
 #endif

@@ -2,10 +2,9 @@
 /*
  * callgrind.c - runs ndspi-bench-count under callgrind and adds up what it counted, by function.
  *
- * The overhead is everything executed between the caller and the device: the instructions counted
- * in the run through NetworkDirect, less those of the same loop on raw verbs calls. The fake
- * device's own functions are left out of both, so a poll more or less does not count as the
- * device's work.
+ * The overhead is everything executed between the caller and the device: the instructions counted in the run through
+ * NetworkDirect, less those of the same loop on raw verbs calls. The fake device's own functions are left out of both, so a
+ * poll more or less does not count as the device's work.
  */
 #include "tests/bench/bench.h"
 
@@ -161,27 +160,35 @@ static void profile_print(struct profile *profile, FILE *table, const char *titl
                 is_device(profile->functions[i].name) ? "   (device)" : "");
 }
 
-bool bench_count_instructions(
-    const char *directory, FILE *table, double *together, double *singly, const char **why)
-{
-    static const char *const hows[2] = { "together", "singly" };
-    double *results[2] = { together, singly };
-    struct profile *v2 = malloc(sizeof *v2), *verbs = malloc(sizeof *verbs);
+/* The last one is what the others are compared with. */
+static const struct {
+    const char *what, *title;
+} counted[BENCH_COUNTED + 1] = {
+    [BENCH_COUNTED_V2] = { "v2", "NetworkDirect v2" },
+    [BENCH_COUNTED] = { "verbs", "raw verbs calls" },
+};
 
-    *why = v2 && verbs ? NULL : "out of memory";
-    for (int i = 0; i < 2 && !*why; i++) {
-        *why = profile_take(v2, directory, "v2", hows[i]);
-        if (!*why)
-            *why = profile_take(verbs, directory, "verbs", hows[i]);
+bool bench_count_instructions(const char *directory, FILE *table,
+    struct bench_instructions instructions[BENCH_COUNTED], const char **why)
+{
+    struct profile *profiles = calloc(BENCH_COUNTED + 1, sizeof *profiles);
+
+    *why = profiles ? NULL : "out of memory";
+    for (int singly = 0; singly < 2 && !*why; singly++) {
+        const char *how = singly ? "singly" : "together";
+
+        for (int i = 0; i <= BENCH_COUNTED && !*why; i++)
+            *why = profile_take(&profiles[i], directory, counted[i].what, how);
         if (*why)
             break;
-        *results[i] = v2->sum - verbs->sum;
-        fprintf(table, "completions fetched %s:\n", hows[i]);
-        profile_print(v2, table, "NetworkDirect v2");
-        profile_print(verbs, table, "raw verbs calls");
+        fprintf(table, "completions fetched %s:\n", how);
+        for (int i = 0; i <= BENCH_COUNTED; i++)
+            profile_print(&profiles[i], table, counted[i].title);
         fputc('\n', table);
+        for (int i = 0; i < BENCH_COUNTED; i++)
+            *(singly ? &instructions[i].singly : &instructions[i].together) =
+                profiles[i].sum - profiles[BENCH_COUNTED].sum;
     }
-    free(v2);
-    free(verbs);
+    free(profiles);
     return !*why;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake
- * device; run under callgrind by ndspi-bench, which collects inside bench_counted only.
+ * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake device; run under callgrind
+ * by ndspi-bench, which collects inside bench_counted only.
  *
  * usage: ndspi-bench-count v2|verbs together|singly
  * v2: through the public vtables of the libndspi as installed. verbs: the same by raw verbs calls.
@@ -11,21 +11,23 @@
 #include "tests/support/fake_device.h"
 #include "tests/support/nd2_end.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OCTETS = 8, DEPTH = 16, WARMUP = 100 };
+enum { OCTETS = 8, DEPTH = 16, WARMUP = 100, MEMORY_OCTETS = 4096 };
+
+struct count_api {
+    const char *name;
+    void *(*open)(void);
+    void (*posts)(void *end);                   /* one Receive, one Send */
+    unsigned (*fetch)(void *end, unsigned max); /* completions, max of them 1 or 2 */
+};
 
 /* Entered once with the number of rounds to count; what it calls is counted with it. */
 __attribute__((noinline, visibility("default"))) void bench_counted(
-    void (*rounds)(void *, unsigned), void *context, unsigned count);
-
-void bench_counted(void (*rounds)(void *, unsigned), void *context, unsigned count)
-{
-    rounds(context, count);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-}
+    const struct count_api *api, void *end, bool singly, unsigned count);
 
 static _Noreturn void die(const char *what)
 {
@@ -33,39 +35,47 @@ static _Noreturn void die(const char *what)
     exit(1);
 }
 
-static void v2_posts(struct nd2_end *end)
+void bench_counted(const struct count_api *api, void *end, bool singly, unsigned count)
 {
-    ND2_SGE sge = { end->memory, OCTETS, end->lkey };
-
-    if (end->qp->lpVtbl->Receive(end->qp, end, &sge, 1) != ND_SUCCESS ||
-        end->qp->lpVtbl->Send(end->qp, end, &sge, 1, 0) != ND_SUCCESS)
-        die("a post failed");
-}
-
-static void v2_together(void *context, unsigned count)
-{
-    struct nd2_end *end = context;
-    ND2_RESULT results[2];
-
     while (count-- > 0) {
-        v2_posts(end);
-        if (end->cq->lpVtbl->GetResults(end->cq, results, 2) != 2)
+        api->posts(end);
+        if (singly ? api->fetch(end, 1) != 1 || api->fetch(end, 1) != 1 : api->fetch(end, 2) != 2)
             die("a completion is missing");
     }
 }
 
-static void v2_singly(void *context, unsigned count)
-{
-    struct nd2_end *end = context;
-    ND2_RESULT result;
+/* ---- version 2 ------------------------------------------------------------------------------------------------- */
 
-    while (count-- > 0) {
-        v2_posts(end);
-        for (int i = 0; i < 2; i++)
-            if (end->cq->lpVtbl->GetResults(end->cq, &result, 1) != 1)
-                die("a completion is missing");
-    }
+static void *v2_open(void)
+{
+    static struct nd2_end v2;
+    struct nd2_end_options options = { .depth = DEPTH, .memory_octets = MEMORY_OCTETS };
+
+    if (NdStartup() != ND_SUCCESS || nd2_end_open(&v2, &options) != ND_SUCCESS ||
+        nd2_end_connect(&v2, htons(7)) != ND_SUCCESS)
+        die(v2.step ? v2.step : "NdStartup");
+    return &v2;
 }
+
+static void v2_posts(void *end)
+{
+    struct nd2_end *v2 = end;
+    ND2_SGE sge = { v2->memory, OCTETS, v2->lkey };
+
+    if (v2->qp->lpVtbl->Receive(v2->qp, v2, &sge, 1) != ND_SUCCESS ||
+        v2->qp->lpVtbl->Send(v2->qp, v2, &sge, 1, 0) != ND_SUCCESS)
+        die("a post failed");
+}
+
+static unsigned v2_fetch(void *end, unsigned max)
+{
+    struct nd2_end *v2 = end;
+    ND2_RESULT results[2];
+
+    return v2->cq->lpVtbl->GetResults(v2->cq, results, max);
+}
+
+/* ---- verbs ----------------------------------------------------------------------------------------------------- */
 
 struct verbs_end {
     struct ibv_qp *qp;
@@ -73,63 +83,6 @@ struct verbs_end {
     struct ibv_mr *mr;
     char memory[OCTETS];
 };
-
-static void verbs_posts(struct verbs_end *end)
-{
-    struct ibv_sge sge = {
-        .addr = (uintptr_t)end->memory, .length = OCTETS, .lkey = end->mr->lkey
-    };
-    struct ibv_recv_wr receive = { .wr_id = (uintptr_t)end, .sg_list = &sge, .num_sge = 1 },
-                       *bad_receive;
-    struct ibv_send_wr send = {
-        .wr_id = (uintptr_t)end,
-        .sg_list = &sge,
-        .num_sge = 1,
-        .opcode = IBV_WR_SEND,
-        .send_flags = IBV_SEND_SIGNALED,
-    };
-    struct ibv_send_wr *bad_send;
-
-    if (ibv_post_recv(end->qp, &receive, &bad_receive) != 0 ||
-        ibv_post_send(end->qp, &send, &bad_send) != 0)
-        die("a post failed");
-}
-
-static void verbs_together(void *context, unsigned count)
-{
-    struct verbs_end *end = context;
-    struct ibv_wc wc[2];
-
-    while (count-- > 0) {
-        verbs_posts(end);
-        if (ibv_poll_cq(end->cq, 2, wc) != 2)
-            die("a completion is missing");
-    }
-}
-
-static void verbs_singly(void *context, unsigned count)
-{
-    struct verbs_end *end = context;
-    struct ibv_wc wc;
-
-    while (count-- > 0) {
-        verbs_posts(end);
-        for (int i = 0; i < 2; i++)
-            if (ibv_poll_cq(end->cq, 1, &wc) != 1)
-                die("a completion is missing");
-    }
-}
-
-static void *v2_open(void)
-{
-    static struct nd2_end end;
-    struct nd2_end_options options = { .depth = DEPTH, .memory_octets = 4096 };
-
-    if (NdStartup() != ND_SUCCESS || nd2_end_open(&end, &options) != ND_SUCCESS ||
-        nd2_end_connect(&end, htons(7)) != ND_SUCCESS)
-        die(end.step ? end.step : "NdStartup");
-    return &end;
-}
 
 static void *verbs_open(void)
 {
@@ -152,22 +105,64 @@ static void *verbs_open(void)
     return &end;
 }
 
+static void verbs_posts(void *end)
+{
+    struct verbs_end *verbs = end;
+    struct ibv_sge sge = {
+        .addr = (uintptr_t)verbs->memory, .length = OCTETS, .lkey = verbs->mr->lkey
+    };
+    struct ibv_recv_wr receive = { .wr_id = (uintptr_t)verbs, .sg_list = &sge, .num_sge = 1 },
+                       *bad_receive;
+    struct ibv_send_wr send = {
+        .wr_id = (uintptr_t)verbs,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_SEND,
+        .send_flags = IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad_send;
+
+    if (ibv_post_recv(verbs->qp, &receive, &bad_receive) != 0 ||
+        ibv_post_send(verbs->qp, &send, &bad_send) != 0)
+        die("a post failed");
+}
+
+static unsigned verbs_fetch(void *end, unsigned max)
+{
+    struct verbs_end *verbs = end;
+    struct ibv_wc wc[2];
+
+    return (unsigned)ibv_poll_cq(verbs->cq, (int)max, wc);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+
+static const struct count_api apis[] = {
+    { "v2", v2_open, v2_posts, v2_fetch },
+    { "verbs", verbs_open, verbs_posts, verbs_fetch },
+};
+
 int main(int argc, char **argv)
 {
-    bool v2, singly;
-    void (*rounds)(void *, unsigned);
-    void *context;
+    const struct count_api *api = NULL;
+    bool singly;
+    void *end;
 
-    if (argc != 3) {
+    for (unsigned i = 0; argc == 3 && i < sizeof apis / sizeof apis[0]; i++)
+        if (strcmp(argv[1], apis[i].name) == 0)
+            api = &apis[i];
+    if (!api) {
         fprintf(stderr, "usage: ndspi-bench-count v2|verbs together|singly\n");
         return 2;
     }
-    v2 = strcmp(argv[1], "v2") == 0;
     singly = strcmp(argv[2], "singly") == 0;
     setenv("NDSPI_DEVICE", FAKE_DEVICE_NAME, 1);
-    context = v2 ? v2_open() : verbs_open();
-    rounds = v2 ? singly ? v2_singly : v2_together : singly ? verbs_singly : verbs_together;
-    rounds(context, WARMUP);
-    bench_counted(rounds, context, BENCH_COUNT_ROUNDS);
+    end = api->open();
+    for (unsigned i = 0; i < WARMUP; i++) {
+        api->posts(end);
+        if (api->fetch(end, 2) != 2)
+            die("a completion is missing");
+    }
+    bench_counted(api, end, singly, BENCH_COUNT_ROUNDS);
     return 0;
 }

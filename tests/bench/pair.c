@@ -69,8 +69,8 @@ void bench_pin(bool client)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static pid_t bench_fork(const struct bench_side *side, const char *transport,
-    uint64_t (*play)(const struct bench_side *side), int result_fd)
+static pid_t bench_fork(
+    const struct bench_side *side, const char *transport, bench_play_fn *play, int result_fd)
 {
     static char who[96];
     pid_t parent = getpid();
@@ -113,8 +113,7 @@ static bool bench_reap(pid_t pids[2], int result_fd, uint64_t *elapsed_ns)
     return good;
 }
 
-uint64_t bench_run_pair(const char *transport, const struct bench_test *test,
-    uint64_t (*play)(const struct bench_side *side))
+uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play)
 {
     struct bench_side sides[2] = { { .test = test, .client = false },
         { .test = test, .client = true } };

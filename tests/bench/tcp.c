@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tcp.c - the yardstick: plain TCP sockets on the loopback interface. */
-#include "tests/bench/bench.h"
-
-#include "util/clock.h"
+#include "tests/bench/driver.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,39 +10,96 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int tcp_open(const struct bench_side *side)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t address_len = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, listener = -1;
+struct tcp {
+    int fd; /* the listener's, until accepted */
+    int flags;
+    char *buffer;
+    size_t incoming; /* octets of a message */
+    unsigned sent;   /* sends not yet told of: send has done all when it returns */
+};
 
-    if (fd < 0)
+static void *tcp_open(const struct bench_side *side)
+{
+    static struct tcp tcp;
+
+    tcp.fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (tcp.fd < 0)
         bench_die("socket: %s", strerror(errno));
-    if (side->client) {
-        bench_hear(side, &address.sin_port, sizeof address.sin_port);
-        if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
-            bench_die("connect: %s", strerror(errno));
-    } else {
-        listener = fd;
-        if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 1) != 0 ||
-            getsockname(fd, (struct sockaddr *)&address, &address_len) != 0)
-            bench_die("listen: %s", strerror(errno));
-        bench_tell(side, &address.sin_port, sizeof address.sin_port);
-        fd = accept(listener, NULL, NULL);
-        if (fd < 0)
-            bench_die("accept: %s", strerror(errno));
-        close(listener);
-    }
-    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0)
-        bench_die("TCP_NODELAY: %s", strerror(errno));
-    return fd;
+    tcp.flags = side->test->wait == BENCH_POLL ? MSG_DONTWAIT : 0;
+    tcp.buffer = bench_alloc(side->test->octets);
+    tcp.incoming = side->test->stream && side->client ? 1 : side->test->octets;
+    return &tcp;
 }
 
-static void tcp_send(int fd, const char *data, size_t octets, int flags)
+static struct sockaddr_in tcp_loopback(uint16_t port_be)
 {
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = port_be, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+    };
+}
+
+static uint16_t tcp_listen(void *end)
+{
+    struct tcp *tcp = end;
+    struct sockaddr_in address = tcp_loopback(0);
+    socklen_t address_len = sizeof address;
+
+    if (bind(tcp->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(tcp->fd, 1) != 0 ||
+        getsockname(tcp->fd, (struct sockaddr *)&address, &address_len) != 0)
+        bench_die("listen: %s", strerror(errno));
+    return address.sin_port;
+}
+
+static void tcp_no_delay(const struct tcp *tcp)
+{
+    int one = 1;
+
+    if (setsockopt(tcp->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0)
+        bench_die("TCP_NODELAY: %s", strerror(errno));
+}
+
+static void tcp_accept(void *end)
+{
+    struct tcp *tcp = end;
+    int listener = tcp->fd;
+
+    tcp->fd = accept(listener, NULL, NULL);
+    if (tcp->fd < 0)
+        bench_die("accept: %s", strerror(errno));
+    close(listener);
+    tcp_no_delay(tcp);
+}
+
+static void tcp_connect(void *end, uint16_t port_be)
+{
+    struct tcp *tcp = end;
+    struct sockaddr_in address = tcp_loopback(port_be);
+
+    if (connect(tcp->fd, (struct sockaddr *)&address, sizeof address) != 0)
+        bench_die("connect: %s", strerror(errno));
+    tcp_no_delay(tcp);
+}
+
+static void tcp_close(void *end)
+{
+    struct tcp *tcp = end;
+
+    close(tcp->fd);
+}
+
+static void tcp_receive(void *end)
+{
+    (void)end; /* nothing to post */
+}
+
+static void tcp_send(void *end, size_t octets)
+{
+    struct tcp *tcp = end;
+    const char *data = tcp->buffer;
+
     while (octets > 0) {
-        ssize_t sent = send(fd, data, octets, MSG_NOSIGNAL | flags);
+        ssize_t sent = send(tcp->fd, data, octets, MSG_NOSIGNAL | tcp->flags);
 
         if (sent < 0) {
             if (errno == EAGAIN)
@@ -54,12 +109,16 @@ static void tcp_send(int fd, const char *data, size_t octets, int flags)
         data += sent;
         octets -= (size_t)sent;
     }
+    tcp->sent++;
 }
 
-static void tcp_receive(int fd, char *data, size_t octets, int flags)
+static void tcp_message(struct tcp *tcp)
 {
+    char *data = tcp->buffer;
+    size_t octets = tcp->incoming;
+
     while (octets > 0) {
-        ssize_t received = recv(fd, data, octets, flags);
+        ssize_t received = recv(tcp->fd, data, octets, tcp->flags);
 
         if (received == 0)
             bench_die("the peer closed");
@@ -73,56 +132,30 @@ static void tcp_receive(int fd, char *data, size_t octets, int flags)
     }
 }
 
-static uint64_t tcp_ping_pong(const struct bench_side *side, int fd)
+static unsigned tcp_wait(void *end, unsigned *received)
 {
-    const struct bench_test *test = side->test;
-    int flags = test->wait == BENCH_POLL ? MSG_DONTWAIT : 0;
-    char *buffer = bench_alloc(test->octets);
-    uint64_t start_ns = 0;
+    struct tcp *tcp = end;
+    unsigned sent = tcp->sent;
 
-    for (unsigned i = 0; i < test->warmup + test->count; i++) {
-        if (i == test->warmup)
-            start_ns = clock_now_ns();
-        if (side->client)
-            tcp_send(fd, buffer, test->octets, flags);
-        tcp_receive(fd, buffer, test->octets, flags);
-        if (!side->client)
-            tcp_send(fd, buffer, test->octets, flags);
-    }
-    return clock_now_ns() - start_ns;
+    tcp->sent = 0;
+    *received = sent == 0;
+    if (*received)
+        tcp_message(tcp);
+    return sent;
 }
 
-/* The server answers the last message of the warm-up, and the last of all. */
-static uint64_t tcp_stream(const struct bench_side *side, int fd)
-{
-    const struct bench_test *test = side->test;
-    int flags = test->wait == BENCH_POLL ? MSG_DONTWAIT : 0;
-    char *buffer = bench_alloc(test->octets), answer = 0;
-    uint64_t start_ns = 0;
-
-    for (unsigned i = 1; i <= test->warmup + test->count; i++) {
-        bool last = i == test->warmup || i == test->warmup + test->count;
-
-        if (side->client) {
-            tcp_send(fd, buffer, test->octets, flags);
-            if (last)
-                tcp_receive(fd, &answer, sizeof answer, flags);
-        } else {
-            tcp_receive(fd, buffer, test->octets, flags);
-            if (last)
-                tcp_send(fd, &answer, sizeof answer, flags);
-        }
-        if (i == test->warmup)
-            start_ns = clock_now_ns();
-    }
-    return clock_now_ns() - start_ns;
-}
+static const struct bench_api tcp_api = {
+    .open = tcp_open,
+    .listen = tcp_listen,
+    .accept = tcp_accept,
+    .connect = tcp_connect,
+    .close = tcp_close,
+    .receive = tcp_receive,
+    .send = tcp_send,
+    .wait = tcp_wait,
+};
 
 uint64_t bench_tcp(const struct bench_side *side)
 {
-    int fd = tcp_open(side);
-    uint64_t elapsed_ns = side->test->stream ? tcp_stream(side, fd) : tcp_ping_pong(side, fd);
-
-    close(fd);
-    return elapsed_ns;
+    return bench_play(&tcp_api, side);
 }

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.c - the embedded device used directly, by verbs calls: what NetworkDirect on top of it is
- * compared with. */
-#include "tests/bench/bench.h"
+/* verbs.c - the embedded device used directly, by verbs calls: what NetworkDirect on top of it is compared with. */
+#include "tests/bench/driver.h"
 
 #include "softrdma/softrdma.h"
-#include "util/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { VERBS_DEPTH = 2 * BENCH_WINDOW, VERBS_BATCH = 8 };
 
 struct verbs {
     const struct bench_side *side;
@@ -41,8 +37,9 @@ static struct rdma_cm_id *verbs_event(struct verbs *verbs, enum rdma_cm_event_ty
     return id;
 }
 
-static void verbs_post_receive(struct verbs *verbs)
+static void verbs_receive(void *end)
 {
+    struct verbs *verbs = end;
     struct ibv_sge sge = {
         .addr = (uintptr_t)verbs->buffer,
         .length = (uint32_t)verbs->side->test->octets,
@@ -54,8 +51,9 @@ static void verbs_post_receive(struct verbs *verbs)
         bench_die("ibv_post_recv failed");
 }
 
-static void verbs_post_send(struct verbs *verbs, size_t octets)
+static void verbs_send(void *end, size_t octets)
 {
+    struct verbs *verbs = end;
     struct ibv_sge sge = {
         .addr = (uintptr_t)verbs->buffer,
         .length = (uint32_t)octets,
@@ -76,11 +74,9 @@ static void verbs_post_send(struct verbs *verbs, size_t octets)
 static void verbs_queue_pair(struct verbs *verbs)
 {
     const struct bench_test *test = verbs->side->test;
+    unsigned depth = bench_depth(test);
     struct ibv_qp_init_attr attr = {
-        .cap = { .max_send_wr = VERBS_DEPTH,
-            .max_recv_wr = VERBS_DEPTH,
-            .max_send_sge = 1,
-            .max_recv_sge = 1 },
+        .cap = { .max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 1, .max_recv_sge = 1 },
         .qp_type = IBV_QPT_RC,
     };
 
@@ -92,7 +88,7 @@ static void verbs_queue_pair(struct verbs *verbs)
         if (!verbs->channel)
             bench_die("srd_create_comp_channel: %s", strerror(errno));
     }
-    verbs->cq = srd_create_cq(verbs->id->verbs, 2 * VERBS_DEPTH, NULL, verbs->channel, 0);
+    verbs->cq = srd_create_cq(verbs->id->verbs, 2 * (int)depth, NULL, verbs->channel, 0);
     verbs->buffer = bench_alloc(test->octets);
     verbs->mr = srd_reg_mr(verbs->pd, verbs->buffer, test->octets, IBV_ACCESS_LOCAL_WRITE);
     if (!verbs->cq || !verbs->mr)
@@ -100,54 +96,77 @@ static void verbs_queue_pair(struct verbs *verbs)
     attr.send_cq = attr.recv_cq = verbs->cq;
     if (srd_create_id_qp(verbs->id, verbs->pd, &attr) != 0)
         bench_die("srd_create_id_qp: %s", strerror(errno));
-    for (unsigned i = 0; i < VERBS_DEPTH; i++)
-        verbs_post_receive(verbs);
+    for (unsigned i = 0; i < depth; i++)
+        verbs_receive(verbs);
 }
 
-static void verbs_connect(struct verbs *verbs)
+static const struct rdma_conn_param verbs_param = { .rnr_retry_count = 6, .retry_count = 6 };
+
+static struct sockaddr_in verbs_loopback(uint16_t port_be)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct rdma_conn_param param = { .rnr_retry_count = 6, .retry_count = 6 };
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = port_be, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+    };
+}
 
-    verbs->events = srd_create_event_channel();
-    if (!verbs->events)
+static void *verbs_open(const struct bench_side *side)
+{
+    static struct verbs verbs;
+
+    verbs.side = side;
+    verbs.events = srd_create_event_channel();
+    if (!verbs.events)
         bench_die("srd_create_event_channel: %s", strerror(errno));
-    if (verbs->side->client) {
-        bench_hear(verbs->side, &address.sin_port, sizeof address.sin_port);
-        if (srd_create_id(verbs->events, &verbs->id, NULL, RDMA_PS_TCP) != 0 ||
-            srd_resolve_addr(verbs->id, NULL, (struct sockaddr *)&address, 2000) != 0)
-            bench_die("srd_resolve_addr: %s", strerror(errno));
-        verbs_event(verbs, RDMA_CM_EVENT_ADDR_RESOLVED);
-        if (srd_resolve_route(verbs->id, 2000) != 0)
-            bench_die("srd_resolve_route: %s", strerror(errno));
-        verbs_event(verbs, RDMA_CM_EVENT_ROUTE_RESOLVED);
-        verbs_queue_pair(verbs);
-        if (srd_connect(verbs->id, &param) != 0)
-            bench_die("srd_connect: %s", strerror(errno));
-    } else {
-        __be16 port;
+    return &verbs;
+}
 
-        if (srd_create_id(verbs->events, &verbs->listener, NULL, RDMA_PS_TCP) != 0 ||
-            srd_bind_addr(verbs->listener, (struct sockaddr *)&address) != 0 ||
-            srd_listen(verbs->listener, 1) != 0)
-            bench_die("srd_listen: %s", strerror(errno));
-        port = srd_get_src_port(verbs->listener);
-        bench_tell(verbs->side, &port, sizeof port);
-        verbs->id = verbs_event(verbs, RDMA_CM_EVENT_CONNECT_REQUEST);
-        verbs_queue_pair(verbs);
-        if (srd_accept(verbs->id, &param) != 0)
-            bench_die("srd_accept: %s", strerror(errno));
-    }
+static uint16_t verbs_listen(void *end)
+{
+    struct verbs *verbs = end;
+    struct sockaddr_in address = verbs_loopback(0);
+
+    if (srd_create_id(verbs->events, &verbs->listener, NULL, RDMA_PS_TCP) != 0 ||
+        srd_bind_addr(verbs->listener, (struct sockaddr *)&address) != 0 ||
+        srd_listen(verbs->listener, 1) != 0)
+        bench_die("srd_listen: %s", strerror(errno));
+    return srd_get_src_port(verbs->listener);
+}
+
+static void verbs_accept(void *end)
+{
+    struct verbs *verbs = end;
+    struct rdma_conn_param param = verbs_param;
+
+    verbs->id = verbs_event(verbs, RDMA_CM_EVENT_CONNECT_REQUEST);
+    verbs_queue_pair(verbs);
+    if (srd_accept(verbs->id, &param) != 0)
+        bench_die("srd_accept: %s", strerror(errno));
     verbs_event(verbs, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-static void verbs_close(struct verbs *verbs)
+static void verbs_connect(void *end, uint16_t port_be)
 {
-    char done = 0;
+    struct verbs *verbs = end;
+    struct sockaddr_in address = verbs_loopback(port_be);
+    struct rdma_conn_param param = verbs_param;
 
-    bench_tell(verbs->side, &done, sizeof done);
-    bench_hear(verbs->side, &done, sizeof done);
+    if (srd_create_id(verbs->events, &verbs->id, NULL, RDMA_PS_TCP) != 0 ||
+        srd_resolve_addr(verbs->id, NULL, (struct sockaddr *)&address, 2000) != 0)
+        bench_die("srd_resolve_addr: %s", strerror(errno));
+    verbs_event(verbs, RDMA_CM_EVENT_ADDR_RESOLVED);
+    if (srd_resolve_route(verbs->id, 2000) != 0)
+        bench_die("srd_resolve_route: %s", strerror(errno));
+    verbs_event(verbs, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    verbs_queue_pair(verbs);
+    if (srd_connect(verbs->id, &param) != 0)
+        bench_die("srd_connect: %s", strerror(errno));
+    verbs_event(verbs, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void verbs_close(void *end)
+{
+    struct verbs *verbs = end;
+
     srd_disconnect(verbs->id);
     if (verbs->events_unacked)
         srd_ack_cq_events(verbs->cq, verbs->events_unacked);
@@ -174,21 +193,25 @@ static void verbs_sleep(struct verbs *verbs)
     verbs->events_unacked++;
 }
 
-/* Fetches completions, at least one. */
-static int verbs_wait(struct verbs *verbs, struct ibv_wc wc[VERBS_BATCH])
+static unsigned verbs_wait(void *end, unsigned *received)
 {
+    struct verbs *verbs = end;
+    struct ibv_wc wc[BENCH_BATCH];
     bool armed = false;
 
     for (;;) {
-        int count = ibv_poll_cq(verbs->cq, VERBS_BATCH, wc);
+        int count = ibv_poll_cq(verbs->cq, BENCH_BATCH, wc);
 
         if (count < 0)
             bench_die("ibv_poll_cq failed");
-        for (int i = 0; i < count; i++)
+        *received = 0;
+        for (int i = 0; i < count; i++) {
             if (wc[i].status != IBV_WC_SUCCESS)
                 bench_die("completion with status %d", wc[i].status);
+            *received += wc[i].opcode == IBV_WC_RECV;
+        }
         if (count > 0)
-            return count;
+            return (unsigned)count - *received;
         if (!verbs->channel)
             continue;
         if (armed) {
@@ -202,85 +225,18 @@ static int verbs_wait(struct verbs *verbs, struct ibv_wc wc[VERBS_BATCH])
     }
 }
 
-static uint64_t verbs_ping_pong(struct verbs *verbs)
-{
-    const struct bench_test *test = verbs->side->test;
-    bool client = verbs->side->client;
-    unsigned received = 0, sent = 0;
-    uint64_t start_ns = 0;
-
-    for (unsigned i = 0; i < test->warmup + test->count; i++) {
-        if (i == test->warmup)
-            start_ns = clock_now_ns();
-        if (client)
-            verbs_post_send(verbs, test->octets);
-        /* The completion of a send may come as late as with the peer's next message; only the
-         * queue's depth counts. */
-        while (received == i || i - sent == VERBS_DEPTH - 1) {
-            struct ibv_wc wc[VERBS_BATCH];
-            int count = verbs_wait(verbs, wc);
-
-            for (int k = 0; k < count; k++) {
-                if (wc[k].opcode != IBV_WC_RECV) {
-                    sent++;
-                    continue;
-                }
-                received++;
-                verbs_post_receive(verbs);
-            }
-        }
-        if (!client)
-            verbs_post_send(verbs, test->octets);
-    }
-    return clock_now_ns() - start_ns;
-}
-
-/* The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and
- * the last of all. */
-static uint64_t verbs_stream(struct verbs *verbs)
-{
-    const struct bench_test *test = verbs->side->test;
-    unsigned total = test->warmup + test->count, posted = 0, sent = 0, received = 0, answers = 0;
-    uint64_t start_ns = 0;
-
-    for (unsigned stop = test->warmup;; stop = total) {
-        while (verbs->side->client ? answers < (stop == total ? 2u : 1u) : received < stop) {
-            struct ibv_wc wc[VERBS_BATCH];
-            int count;
-
-            while (verbs->side->client && posted < stop && posted - sent < BENCH_WINDOW) {
-                verbs_post_send(verbs, test->octets);
-                posted++;
-            }
-            count = verbs_wait(verbs, wc);
-            for (int k = 0; k < count; k++) {
-                if (wc[k].opcode != IBV_WC_RECV) {
-                    sent++;
-                    continue;
-                }
-                verbs_post_receive(verbs);
-                if (verbs->side->client)
-                    answers++;
-                else
-                    received++;
-            }
-        }
-        if (!verbs->side->client)
-            verbs_post_send(verbs, 1);
-        if (stop == total)
-            break;
-        start_ns = clock_now_ns();
-    }
-    return clock_now_ns() - start_ns;
-}
+static const struct bench_api verbs_api = {
+    .open = verbs_open,
+    .listen = verbs_listen,
+    .accept = verbs_accept,
+    .connect = verbs_connect,
+    .close = verbs_close,
+    .receive = verbs_receive,
+    .send = verbs_send,
+    .wait = verbs_wait,
+};
 
 uint64_t bench_verbs(const struct bench_side *side)
 {
-    struct verbs verbs = { .side = side };
-    uint64_t elapsed_ns;
-
-    verbs_connect(&verbs);
-    elapsed_ns = side->test->stream ? verbs_stream(&verbs) : verbs_ping_pong(&verbs);
-    verbs_close(&verbs);
-    return elapsed_ns;
+    return bench_play(&verbs_api, side);
 }

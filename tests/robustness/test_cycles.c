@@ -81,11 +81,11 @@ static void exchange(struct nd2_end *from, struct nd2_end *to, unsigned value)
 
     memset(from->memory, (int)value, 64);
     check(from, nd2_end_send(from, &value, 0, 64, 0));
-    assert_int_equal(nd2_end_results(to, &result, 1, ND2_END_WAIT_MS), 1);
+    assert_int_equal(nd2_end_results(to, &result, 1, ND_END_WAIT_MS), 1);
     assert_int_equal(result.Status, ND_SUCCESS);
     assert_int_equal(result.BytesTransferred, 64);
     assert_memory_equal(from->memory, to->memory + 2048, 64);
-    assert_int_equal(nd2_end_results(from, &result, 1, ND2_END_WAIT_MS), 1);
+    assert_int_equal(nd2_end_results(from, &result, 1, ND_END_WAIT_MS), 1);
     assert_int_equal(result.Status, ND_SUCCESS);
 }
 

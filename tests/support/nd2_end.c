@@ -3,29 +3,6 @@
 
 #include "util/clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-static const struct sockaddr_in nd2_loopback = {
-    .sin_family = AF_INET,
-    .sin_addr = { .s_addr = 0x0100007f }, /* 127.0.0.1 as it lies in memory, little endian */
-};
-
-static HRESULT nd2_end_step(struct nd2_end *end, const char *step, HRESULT hr)
-{
-    if (FAILED(hr) || hr == ND_PENDING)
-        end->step = step;
-    return hr;
-}
-
-#define STEP(end, step, call)                                                                      \
-    do {                                                                                           \
-        HRESULT step_hr_ = nd2_end_step(end, step, call);                                          \
-        if (FAILED(step_hr_) || step_hr_ == ND_PENDING)                                            \
-            return step_hr_;                                                                       \
-    } while (0)
-
 HRESULT nd2_end_wait(struct nd2_end *end, void *object, HRESULT hr, unsigned timeout_ms)
 {
     IND2Overlapped *overlapped = object;
@@ -38,14 +15,12 @@ HRESULT nd2_end_wait(struct nd2_end *end, void *object, HRESULT hr, unsigned tim
 
 static HRESULT nd2_end_finish(struct nd2_end *end, void *object, HRESULT hr)
 {
-    return nd2_end_wait(end, object, hr, ND2_END_WAIT_MS);
+    return nd2_end_wait(end, object, hr, ND_END_WAIT_MS);
 }
 
 static OVERLAPPED *nd2_end_fresh(struct nd2_end *end)
 {
-    memset(&end->overlapped, 0, sizeof end->overlapped);
-    end->overlapped.hEvent = end->event;
-    return &end->overlapped;
+    return nd_end_fresh(&end->overlapped, end->event);
 }
 
 static HRESULT nd2_end_region(struct nd2_end *end)
@@ -53,16 +28,12 @@ static HRESULT nd2_end_region(struct nd2_end *end)
     ULONG flags = ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
                   ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK;
 
-    end->memory = mmap(NULL, end->memory_octets, PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (end->memory == MAP_FAILED) {
-        end->memory = NULL;
-        return nd2_end_step(end, "mmap", ND_NO_MEMORY);
-    }
-    STEP(end, "CreateMemoryRegion",
+    end->memory = nd_end_memory(end->memory_octets);
+    ND_END_STEP(end, "mmap", end->memory ? ND_SUCCESS : ND_NO_MEMORY);
+    ND_END_STEP(end, "CreateMemoryRegion",
         end->adapter->lpVtbl->CreateMemoryRegion(
             end->adapter, &IID_IND2MemoryRegion, end->file, (void **)&end->mr));
-    STEP(end, "Register",
+    ND_END_STEP(end, "Register",
         nd2_end_finish(end, end->mr,
             end->mr->lpVtbl->Register(
                 end->mr, end->memory, end->memory_octets, flags, nd2_end_fresh(end))));
@@ -73,22 +44,24 @@ static HRESULT nd2_end_region(struct nd2_end *end)
 
 HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 {
+    struct sockaddr_in local = nd_end_loopback(0);
+
     *end = (struct nd2_end){ .memory_octets = options->memory_octets };
     end->event = CreateEventA(NULL, FALSE, FALSE, NULL);
-    STEP(end, "CreateEvent", end->event ? ND_SUCCESS : ND_NO_MEMORY);
-    STEP(end, "NdOpenAdapter",
-        NdOpenAdapter(&IID_IND2Adapter, (const struct sockaddr *)&nd2_loopback, sizeof nd2_loopback,
-            (void **)&end->adapter));
-    STEP(end, "CreateOverlappedFile",
+    ND_END_STEP(end, "CreateEvent", end->event ? ND_SUCCESS : ND_NO_MEMORY);
+    ND_END_STEP(end, "NdOpenAdapter",
+        NdOpenAdapter(
+            &IID_IND2Adapter, (struct sockaddr *)&local, sizeof local, (void **)&end->adapter));
+    ND_END_STEP(end, "CreateOverlappedFile",
         end->adapter->lpVtbl->CreateOverlappedFile(end->adapter, &end->file));
-    STEP(end, "CreateCompletionQueue",
+    ND_END_STEP(end, "CreateCompletionQueue",
         end->adapter->lpVtbl->CreateCompletionQueue(end->adapter, &IID_IND2CompletionQueue,
             end->file, 2 * options->depth, 0, 0, (void **)&end->cq));
-    STEP(end, "CreateQueuePair",
+    ND_END_STEP(end, "CreateQueuePair",
         end->adapter->lpVtbl->CreateQueuePair(end->adapter, &IID_IND2QueuePair, (IUnknown *)end->cq,
             (IUnknown *)end->cq, end, options->depth, options->depth, 1, 1, options->inline_octets,
             (void **)&end->qp));
-    STEP(end, "CreateConnector",
+    ND_END_STEP(end, "CreateConnector",
         end->adapter->lpVtbl->CreateConnector(
             end->adapter, &IID_IND2Connector, end->file, (void **)&end->connector));
     return nd2_end_region(end);
@@ -96,23 +69,21 @@ HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 
 HRESULT nd2_end_connect_begin(struct nd2_end *end, USHORT port_be)
 {
-    struct sockaddr_in peer = nd2_loopback;
+    struct sockaddr_in local = nd_end_loopback(0), peer = nd_end_loopback(port_be);
 
-    peer.sin_port = port_be;
-    STEP(end, "connector Bind",
-        end->connector->lpVtbl->Bind(
-            end->connector, (const struct sockaddr *)&nd2_loopback, sizeof nd2_loopback));
-    STEP(end, "Connect",
+    ND_END_STEP(end, "connector Bind",
+        end->connector->lpVtbl->Bind(end->connector, (struct sockaddr *)&local, sizeof local));
+    ND_END_STEP(end, "Connect",
         nd2_end_finish(end, end->connector,
             end->connector->lpVtbl->Connect(end->connector, (IUnknown *)end->qp,
-                (struct sockaddr *)&peer, sizeof peer, ND2_END_READ_LIMIT, ND2_END_READ_LIMIT, NULL,
+                (struct sockaddr *)&peer, sizeof peer, ND_END_READ_LIMIT, ND_END_READ_LIMIT, NULL,
                 0, nd2_end_fresh(end))));
     return ND_SUCCESS;
 }
 
 HRESULT nd2_end_connect_complete(struct nd2_end *end)
 {
-    STEP(end, "CompleteConnect",
+    ND_END_STEP(end, "CompleteConnect",
         nd2_end_finish(end, end->connector,
             end->connector->lpVtbl->CompleteConnect(end->connector, nd2_end_fresh(end))));
     return ND_SUCCESS;
@@ -127,16 +98,16 @@ HRESULT nd2_end_connect(struct nd2_end *end, USHORT port_be)
 
 HRESULT nd2_end_listen(struct nd2_end *end, USHORT *port_be)
 {
-    struct sockaddr_in address = nd2_loopback;
+    struct sockaddr_in address = nd_end_loopback(0);
     ULONG address_octets = sizeof address;
 
-    STEP(end, "CreateListener",
+    ND_END_STEP(end, "CreateListener",
         end->adapter->lpVtbl->CreateListener(
             end->adapter, &IID_IND2Listener, end->file, (void **)&end->listener));
-    STEP(end, "listener Bind",
+    ND_END_STEP(end, "listener Bind",
         end->listener->lpVtbl->Bind(end->listener, (struct sockaddr *)&address, sizeof address));
-    STEP(end, "Listen", end->listener->lpVtbl->Listen(end->listener, 0));
-    STEP(end, "listener GetLocalAddress",
+    ND_END_STEP(end, "Listen", end->listener->lpVtbl->Listen(end->listener, 0));
+    ND_END_STEP(end, "listener GetLocalAddress",
         end->listener->lpVtbl->GetLocalAddress(
             end->listener, (struct sockaddr *)&address, &address_octets));
     *port_be = address.sin_port;
@@ -145,7 +116,7 @@ HRESULT nd2_end_listen(struct nd2_end *end, USHORT *port_be)
 
 HRESULT nd2_end_request(struct nd2_end *end)
 {
-    STEP(end, "GetConnectionRequest",
+    ND_END_STEP(end, "GetConnectionRequest",
         nd2_end_finish(end, end->listener,
             end->listener->lpVtbl->GetConnectionRequest(
                 end->listener, (IUnknown *)end->connector, nd2_end_fresh(end))));
@@ -154,40 +125,33 @@ HRESULT nd2_end_request(struct nd2_end *end)
 
 HRESULT nd2_end_accept(struct nd2_end *end)
 {
-    STEP(end, "Accept",
+    ND_END_STEP(end, "Accept",
         nd2_end_finish(end, end->connector,
-            end->connector->lpVtbl->Accept(end->connector, (IUnknown *)end->qp, ND2_END_READ_LIMIT,
-                ND2_END_READ_LIMIT, NULL, 0, nd2_end_fresh(end))));
+            end->connector->lpVtbl->Accept(end->connector, (IUnknown *)end->qp, ND_END_READ_LIMIT,
+                ND_END_READ_LIMIT, NULL, 0, nd2_end_fresh(end))));
     return ND_SUCCESS;
 }
 
 HRESULT nd2_end_disconnect(struct nd2_end *end)
 {
-    STEP(end, "Disconnect",
+    ND_END_STEP(end, "Disconnect",
         nd2_end_finish(end, end->connector,
             end->connector->lpVtbl->Disconnect(end->connector, nd2_end_fresh(end))));
     return ND_SUCCESS;
 }
 
-#define RELEASE(object)                                                                            \
-    do {                                                                                           \
-        if (object)                                                                                \
-            (object)->lpVtbl->Release(object);                                                     \
-        (object) = NULL;                                                                           \
-    } while (0)
-
 void nd2_end_close(struct nd2_end *end)
 {
-    RELEASE(end->listener);
-    RELEASE(end->connector);
-    RELEASE(end->qp);
-    RELEASE(end->cq);
+    ND_END_RELEASE(end->listener);
+    ND_END_RELEASE(end->connector);
+    ND_END_RELEASE(end->qp);
+    ND_END_RELEASE(end->cq);
     if (end->mr)
         nd2_end_finish(end, end->mr, end->mr->lpVtbl->Deregister(end->mr, nd2_end_fresh(end)));
-    RELEASE(end->mr);
+    ND_END_RELEASE(end->mr);
     if (end->file)
         CloseHandle(end->file);
-    RELEASE(end->adapter);
+    ND_END_RELEASE(end->adapter);
     if (end->event)
         CloseHandle(end->event);
     if (end->memory)

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nd2_end.h - one end of a NetworkDirect version 2 connection, for test programs that are about
- * something else than making one. Public interfaces only. Waits are bounded: what has not ended
- * when ND2_END_WAIT_MS are over is reported as ND_PENDING.
+ * something else than making one. Public interfaces only.
  */
 #ifndef TESTS_SUPPORT_ND2_END_H
 #define TESTS_SUPPORT_ND2_END_H
 
-#include <windows.h>
-
-#include <ndspi.h>
-#include <ndsupport.h>
-
-#include <netinet/in.h>
-#include <stdint.h>
-
-enum { ND2_END_WAIT_MS = 20000, ND2_END_READ_LIMIT = 8 };
+#include "tests/support/nd_end.h"
 
 struct nd2_end_options {
     ULONG depth; /* of either queue of the queue pair; the completion queue is twice as deep */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver.h - plays one side of a measurement with a transport's operations.
+ *
+ * Included once by each transport, which calls bench_play with a constant struct bench_api: all of it is inlined there,
+ * so that every transport has its own straight loop and no call through a pointer sits in a measured path.
+ */
+#ifndef TESTS_BENCH_DRIVER_H
+#define TESTS_BENCH_DRIVER_H
+
+#include "tests/bench/bench.h"
+
+#include "util/clock.h"
+
+/* Operations on one end of a connection over the loopback interface. Errors end the process (bench_die). */
+struct bench_api {
+    void *(*open)(const struct bench_side *side);
+    /* Passive side: listen on a port of the system's choice and return it (network order); then take one connection. */
+    uint16_t (*listen)(void *end);
+    void (*accept)(void *end);
+    /* Active side. Either way bench_depth() receives are posted when the connection is there. */
+    void (*connect)(void *end, uint16_t port_be);
+    void (*close)(void *end);
+
+    void (*receive)(void *end);             /* posts one, for a message of the test's size */
+    void (*send)(void *end, size_t octets); /* posts one, of the one message buffer */
+    /* Fetches completions, at least one, waiting as the test says. Returns how many sends; received out: receives. */
+    unsigned (*wait)(void *end, unsigned *received);
+    /* What is sent from begin (true) to end (false) may be held back. Only needed for tests of batches. */
+    void (*batch)(void *end, bool begin);
+};
+
+#define BENCH_INLINE static inline __attribute__((always_inline))
+
+BENCH_INLINE void bench_ping(
+    const struct bench_api *api, void *end, const struct bench_test *test, unsigned burst)
+{
+    if (test->batch)
+        api->batch(end, true);
+    for (unsigned i = 0; i < burst; i++)
+        api->send(end, test->octets);
+    if (test->batch)
+        api->batch(end, false);
+}
+
+/* The client sends a burst (usually of one), the server answers it. */
+BENCH_INLINE uint64_t bench_ping_pong(
+    const struct bench_api *api, void *end, const struct bench_side *side)
+{
+    const struct bench_test *test = side->test;
+    unsigned burst = test->burst ? test->burst : 1, ours = side->client ? burst : 1,
+             theirs = side->client ? 1 : burst, depth = bench_depth(test);
+    unsigned posted = 0, sent = 0, due = 0, received = 0;
+    uint64_t start_ns = 0;
+
+    for (unsigned i = 0; i < test->warmup + test->count; i++) {
+        if (i == test->warmup)
+            start_ns = clock_now_ns();
+        if (side->client) {
+            bench_ping(api, end, test, ours);
+            posted += ours;
+        }
+        due += theirs;
+        /* The completion of a send may come as late as with the peer's next message; only the queue's depth counts. */
+        while (received < due || posted - sent > depth - ours) {
+            unsigned arrived;
+
+            sent += api->wait(end, &arrived);
+            received += arrived;
+            while (arrived-- > 0)
+                api->receive(end);
+        }
+        if (!side->client) {
+            api->send(end, test->octets);
+            posted++;
+        }
+    }
+    return clock_now_ns() - start_ns;
+}
+
+/* The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and the last of all. */
+BENCH_INLINE uint64_t bench_stream(
+    const struct bench_api *api, void *end, const struct bench_side *side)
+{
+    const struct bench_test *test = side->test;
+    unsigned total = test->warmup + test->count, posted = 0, sent = 0, received = 0;
+    uint64_t start_ns = 0;
+
+    for (unsigned stop = test->warmup;; stop = total) {
+        unsigned due = !side->client ? stop : stop == total ? 2 : 1;
+
+        while (received < due) {
+            unsigned arrived;
+
+            while (side->client && posted < stop && posted - sent < BENCH_WINDOW) {
+                api->send(end, test->octets);
+                posted++;
+            }
+            sent += api->wait(end, &arrived);
+            received += arrived;
+            while (arrived-- > 0)
+                api->receive(end);
+        }
+        if (!side->client)
+            api->send(end, 1);
+        if (stop == total)
+            break;
+        start_ns = clock_now_ns();
+    }
+    return clock_now_ns() - start_ns;
+}
+
+/* Returns what bench_play_fn returns. */
+BENCH_INLINE uint64_t bench_play(const struct bench_api *api, const struct bench_side *side)
+{
+    void *end = api->open(side);
+    uint16_t port_be;
+    uint64_t elapsed_ns;
+    char done = 0;
+
+    if (side->client) {
+        bench_hear(side, &port_be, sizeof port_be);
+        api->connect(end, port_be);
+    } else {
+        port_be = api->listen(end);
+        bench_tell(side, &port_be, sizeof port_be);
+        api->accept(end);
+    }
+    elapsed_ns =
+        side->test->stream ? bench_stream(api, end, side) : bench_ping_pong(api, end, side);
+    /* nobody hangs up on the other's last message */
+    bench_tell(side, &done, sizeof done);
+    bench_hear(side, &done, sizeof done);
+    api->close(end);
+    return elapsed_ns;
+}
+
+#endif

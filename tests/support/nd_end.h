@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* nd_end.h - between nd1_end and nd2_end, the ends of a connection for test programs; what a caller may use of it too. */
+#ifndef TESTS_SUPPORT_ND_END_H
+#define TESTS_SUPPORT_ND_END_H
+
+#include <windows.h>
+
+#include <ndspi.h>
+#include <ndsupport.h>
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Waits are bounded: what has not ended when ND_END_WAIT_MS are over is reported as ND_PENDING. */
+enum { ND_END_WAIT_MS = 20000, ND_END_READ_LIMIT = 8 };
+
+/* Inside a function that returns an HRESULT: leaves it, with the step's name in end, unless call has succeeded. */
+#define ND_END_STEP(end, name, call)                                                               \
+    do {                                                                                           \
+        HRESULT hr_ = (call);                                                                      \
+        if (FAILED(hr_) || hr_ == ND_PENDING) {                                                    \
+            (end)->step = (name);                                                                  \
+            return hr_;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+#define ND_END_RELEASE(object)                                                                     \
+    do {                                                                                           \
+        if (object)                                                                                \
+            (object)->lpVtbl->Release(object);                                                     \
+        (object) = NULL;                                                                           \
+    } while (0)
+
+static inline struct sockaddr_in nd_end_loopback(USHORT port_be)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET,
+        .sin_port = port_be,
+        .sin_addr.s_addr = 0x0100007f, /* 127.0.0.1 as it lies in memory, little endian */
+    };
+}
+
+/* An OVERLAPPED ready to be used, with this event. */
+static inline OVERLAPPED *nd_end_fresh(OVERLAPPED *overlapped, HANDLE event)
+{
+    memset(overlapped, 0, sizeof *overlapped);
+    overlapped->hEvent = event;
+    return overlapped;
+}
+
+/* octets of touched memory, page by page; NULL if there are none. munmap frees it. */
+static inline unsigned char *nd_end_memory(size_t octets)
+{
+    void *memory = mmap(
+        NULL, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+#endif
