@@ -14,7 +14,6 @@
 #include "ndspi/core/adapter.h"
 #include "ndspi/core/connector.h"
 #include "ndspi/core/qp.h"
-#include "ndspi/v1/nd1_memory.h"
 
 #include <ndspi.h>
 
@@ -25,7 +24,7 @@ struct nd1_adapter {
     HANDLE handle;                   /* what GetFileHandle tells; a client may have closed it */
     struct nd_sink_file
         *file; /* behind it, pinned: where all requests of the adapter's objects end */
-    struct nd1_memory memory; /* its registrations */
+    struct nd_pending pending; /* RegisterMemory and DeregisterMemory */
     struct nd_adapter core;
 };
 
@@ -36,14 +35,6 @@ struct nd1_connector {
     atomic_uint holders;
     struct nd1_adapter *adapter; /* pinned by core */
     struct nd_connector core;
-};
-
-struct nd1_endpoint {
-    INDEndpoint INDEndpoint_iface; /* first: interface pointer is object pointer */
-    atomic_uint refs;
-    struct nd1_connector *connector;        /* which made it; held until the last Release */
-    unsigned inbound_reads, outbound_reads; /* what its Connect or Accept asks for */
-    struct nd_qp core;
 };
 
 extern const IID nd1_iid_connector, nd1_iid_cq, nd1_iid_endpoint, nd1_iid_mw;
@@ -119,13 +110,18 @@ HRESULT nd1_listen_create(struct nd1_adapter *adapter, SIZE_T backlog, USHORT po
 
 /*
  * nd1_endpoint_create - the end of CreateEndpoint; the connector has checked the parameters against the limits.
- * connector                in: held by the endpoint (nd1_connector_hold) until its last Release (nd1_connector_let_go)
- * params                   in: queues, depths in requests, entries; inline_data: the most the device takes, bytes
- * inbound, outbound_reads  in: kept for Connect and Accept
+ * connector  in: held by the endpoint (nd1_connector_hold) until its last Release (nd1_connector_let_go)
+ * params     in: inline_data: the most the device takes, bytes; read limits: kept for Connect and Accept
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED.
  */
-HRESULT nd1_endpoint_create(struct nd1_connector *connector, const struct nd_qp_params *params,
-    unsigned inbound_reads, unsigned outbound_reads, INDEndpoint **out);
+HRESULT nd1_endpoint_create(
+    struct nd1_connector *connector, const struct nd_qp_params *params, INDEndpoint **out);
+
+/* INDAdapter::RegisterMemory, DeregisterMemory; their requests are the adapter's. */
+HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZE_T octets,
+    OVERLAPPED *overlapped, ND_MR_HANDLE *handle);
+HRESULT nd1_deregister_memory(
+    struct nd1_adapter *adapter, ND_MR_HANDLE handle, OVERLAPPED *overlapped);
 
 /* let_go: by the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
 void nd1_connector_hold(struct nd1_connector *connector);
