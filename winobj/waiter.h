@@ -4,7 +4,7 @@
  *
  * Of the threads in a wait, one leads: it sleeps in epoll on the descriptors of all sources and runs what becomes ready.
  * The others follow: they sleep on their word. Without sources everybody follows nobody. A leader that stops hands over
- * to a follower; progress.c does that.
+ * to a follower; lead.c does that.
  *
  * A waiter's memory is never freed (waiters are reused by other threads), so a wake-up that comes late hits a valid
  * waiter and at worst makes it look once more. Every user therefore loops: sleep, look whether what it waits for holds.
@@ -24,7 +24,7 @@ enum win_waiter_mode { WAITER_AWAKE, WAITER_FUTEX, WAITER_EPOLL };
 struct win_waiter {
     _Atomic uint32_t word; /* win_waiter_bits; set by others, cleared by the owner. Pairs with mode (both seq_cst) */
     _Atomic uint32_t mode; /* win_waiter_mode; set by the owner */
-    struct list_node follower; /* progress.c: followers, under its lock */
+    struct list_node follower; /* lead.c: followers; win_progress_lock */
     struct list_node pool;
 };
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service.c - the service thread: it has each source's fd (not lead_fd) armed once in a set of its own, serves what nobody
+ * waits or polls for, and steps aside for threads of the program (util/standby.h).
+ */
+#include "winobj/service.h"
+
+#include "winobj/provider.h"
+#include "winobj/source.h"
+
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EPOLL_EVENTS = 16 };
+
+struct standby win_service_standby;
+static int epfd = -1;
+static char standby_mark; /* its address stands for the standby's descriptor in epoll data */
+
+struct service {
+    struct list_head
+        aside;        /* sources that fired and are left to the foreground: disarmed, pinned */
+    unsigned seen;    /* activity of the foreground at the last look */
+    uint64_t busy_ns; /* when it was last seen at work */
+    unsigned sound;   /* looks in a row at which a thread slept on as leader */
+};
+
+/* looks until the tick stops while a thread sleeps soundly as leader; it must kick at its end, which costs it something */
+enum { SERVICE_SOUND = 8 };
+
+/* Whether the foreground has been away for a tick. */
+static bool service_quiet(struct service *service)
+{
+    unsigned before = service->seen;
+
+    if (standby_quiet(&win_service_standby, &service->seen))
+        return clock_now_ns() - service->busy_ns >= STANDBY_TICK_US * 1000u;
+    service->sound = service->seen == before ? service->sound + 1 : 0;
+    service->busy_ns = clock_now_ns();
+    return false;
+}
+
+static void service_arm(struct win_source_state *state)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = state };
+
+    /* Fails only for a source that win_source_remove took out meanwhile. */
+    if (epoll_ctl(epfd, EPOLL_CTL_MOD, state->source->fd, &event) < 0 && errno != ENOENT &&
+        errno != EBADF)
+        log_write(
+            LOG_ERROR, LOG_WIN, "service thread: cannot arm a descriptor: %s", strerror(errno));
+}
+
+/* A source fired. Foreground threads at work: leave it to them, disarmed; the list keeps the pin. */
+static void service_fired(struct service *service, struct win_source_state *state, bool quiet)
+{
+    if (!quiet) {
+        list_add_tail(&service->aside, &state->aside);
+        return;
+    }
+    win_source_run(state, false);
+    service_arm(state);
+    win_source_unpin(state);
+}
+
+/* Lets go of what was removed, and when the foreground is away arms the rest again: what is ready fires at once. */
+static void service_look(struct service *service, bool quiet)
+{
+    list_for_each_safe (&service->aside, node) {
+        struct win_source_state *state = list_entry(node, struct win_source_state, aside);
+        bool dead = atomic_load_explicit(&state->dead, memory_order_acquire);
+
+        if (!dead && !quiet)
+            continue;
+        list_del(node);
+        if (!dead)
+            service_arm(state);
+        win_source_unpin(state);
+    }
+}
+
+static int service_wait(struct epoll_event *events, bool tick)
+{
+    struct timespec timeout = { 0, STANDBY_TICK_US * 1000L };
+    static bool no_pwait2;
+    int count;
+
+    if (tick && !no_pwait2) {
+        count = epoll_pwait2(epfd, events, EPOLL_EVENTS, &timeout, NULL);
+        if (count >= 0 || errno != ENOSYS)
+            return count;
+        no_pwait2 = true;
+    }
+    return epoll_wait(epfd, events, EPOLL_EVENTS, tick ? 1 : -1);
+}
+
+static void *service_main(void *arg)
+{
+    struct epoll_event events[EPOLL_EVENTS];
+    struct service service = { 0 };
+
+    (void)arg;
+    list_init(&service.aside);
+    for (;;) {
+        bool parked = service.sound >= SERVICE_SOUND && standby_park(&win_service_standby);
+        int count = service_wait(events, !list_empty(&service.aside) && !parked);
+        bool quiet;
+
+        standby_unpark(&win_service_standby);
+        quiet = service_quiet(&service);
+        for (int i = 0; i < count; i++) {
+            struct win_source_state *state;
+            if (events[i].data.ptr == &standby_mark) {
+                standby_kicked(&win_service_standby);
+                service.sound = 0;
+            } else if ((state = win_source_find(events[i].data.ptr))) {
+                service_fired(&service, state, quiet);
+            }
+        }
+        service_look(&service, quiet);
+    }
+    return NULL;
+}
+
+static int service_start(void)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    pthread_t thread;
+    int error;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    error = pthread_create(&thread, &attr, service_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (!error)
+        pthread_setname_np(thread, "ndspi-service");
+    return -error;
+}
+
+int win_service_open_locked(void)
+{
+    int error;
+
+    lock_assert_held(&win_progress_lock);
+    if ((error = standby_init(&win_service_standby)) < 0)
+        return error;
+    if ((epfd = epoll_create1(EPOLL_CLOEXEC)) < 0) {
+        error = -errno;
+        goto fini_standby;
+    }
+    if ((error = win_epoll_add(epfd, win_service_standby.kick_fd, EPOLLIN, &standby_mark)) < 0 ||
+        (error = service_start()) < 0)
+        goto close_epfd;
+    return 0;
+
+close_epfd:
+    close(epfd);
+fini_standby:
+    standby_fini(&win_service_standby);
+    epfd = -1;
+    return error;
+}
+
+void win_service_close(void)
+{
+    close(epfd);
+    standby_fini(&win_service_standby);
+    epfd = -1;
+}
+
+int win_service_watch_locked(struct win_source_state *state)
+{
+    return win_epoll_add(epfd, state->source->fd, EPOLLIN | EPOLLONESHOT, state);
+}
+
+void win_service_unwatch_locked(struct win_source_state *state)
+{
+    epoll_ctl(epfd, EPOLL_CTL_DEL, state->source->fd, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - the sources that providers registered (provider.h), as the leader (lead.c) and the service thread (service.c)
+ * use them.
+ *
+ * A source is run by one thread at a time: who finds it running leaves a mark and the runner runs it again.
+ */
+#ifndef WINOBJ_SOURCE_H
+#define WINOBJ_SOURCE_H
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct win_source;
+
+struct win_source_state {
+    struct win_source *source;
+    unsigned forks;         /* when it was added: another number means that it is a parent's */
+    struct list_node link;  /* all sources; win_progress_lock */
+    struct list_node led;   /* the leader's own list of what it prepared */
+    struct list_node aside; /* the service thread's own list of what is disarmed */
+    bool ready;             /* leader: epoll reported it */
+    atomic_bool dead;       /* removed: who has it pinned lets go */
+    atomic_uint pins;       /* leader, service thread, poller; one for the list */
+    atomic_uint running;
+    _Atomic uint32_t gone; /* futex word: set when the last pin went */
+};
+
+/*
+ * LOCK_WIN_WAITER. Guards the list of sources, who leads and who follows, and what is set up with the first source. No
+ * callback of a source, and no call that can block, is made with it held. Functions named _locked want it held.
+ */
+extern struct lock win_progress_lock;
+
+/* Whether there is a source to lead. */
+bool win_sources_any_locked(void);
+/* The same without the lock, for threads that need not be right. */
+bool win_sources_any(void);
+
+/* Pins every source onto a list by its member led. Leader only. Takes the lock. */
+void win_sources_collect(struct list_head *led);
+/* Pins the source that epoll data name; NULL when it has been removed since. Takes the lock. */
+struct win_source_state *win_source_find(const void *epoll_data);
+/* A source on the list with this lead_fd, or NULL: those of one device share it, and it is slept on once. */
+struct win_source_state *win_source_with_lead_fd_locked(int lead_fd);
+/* Drops a pin: after the last one win_source_remove goes on. */
+void win_source_unpin(struct win_source_state *state);
+
+/*
+ * Runs a pinned source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device is
+ * moved, too. No lock held.
+ */
+void win_source_run(struct win_source_state *state, bool leading);
+
+/* Puts a descriptor into a set. Returns 0 or a negative errno. */
+int win_epoll_add(int epfd, int fd, uint32_t events, void *data);
+
+#endif
