@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIZE = 4 << 20, DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_ROUNDS = 16 };
-
 static const char usage[] =
     "usage: ndpingpong -s ip[:port] [-b|-p]                         on one host, and then\n"
     "       ndpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the address "
@@ -26,21 +24,9 @@ static const char usage[] =
     "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
     "Latency is that of one way: half a round trip.\n";
 
-/* What the client tells the server, in network order. */
-typedef struct _ORDER {
-    UINT32 rounds; /* 0: by size */
-    UINT32 max_size;
-} ORDER;
-
 static SAMPLE sample = { .name = "ndpingpong" };
 static unsigned char *outgoing, *incoming;
 static IND2MemoryRegion *outgoing_region, *incoming_region;
-
-/* A byte of the message of this size: both ends know what has to arrive. */
-static unsigned char pattern(ULONG size, ULONG offset)
-{
-    return (unsigned char)(offset * 7 + (offset >> 8) + size);
-}
 
 static void allocate(ULONG max_size)
 {
@@ -89,22 +75,13 @@ static void await_sends(int *sends)
         sample_next(&sample, &result);
 }
 
-static void compare(ULONG size)
-{
-    for (ULONG i = 1; i + 1 < size; ++i)
-        if (incoming[i] != pattern(size, i))
-            sample_fail(&sample, "byte %u of a message of %u bytes is damaged", (unsigned)i,
-                (unsigned)size);
-}
-
 /* rounds round trips after a first one that is checked but not timed. A Receive of this size is posted. */
 static double run(ULONG size, ULONG rounds, ULONG next_size)
 {
     double start = 0;
     int sends = 0;
 
-    for (ULONG i = 0; i < size; ++i)
-        outgoing[i] = pattern(size, i);
+    sample_fill(outgoing, size, size);
     for (ULONG number = 0; number <= rounds; ++number) {
         if (number == 1)
             start = sample_seconds();
@@ -114,7 +91,7 @@ static double run(ULONG size, ULONG rounds, ULONG next_size)
         }
         await_message(size, number, &sends);
         if (number == 0)
-            compare(size);
+            sample_compare(&sample, incoming, 1, size - 1, size);
         if (number < rounds)
             post_receive(size);
         else if (next_size)
@@ -130,36 +107,28 @@ static double run(ULONG size, ULONG rounds, ULONG next_size)
     return seconds;
 }
 
-static ULONG rounds_of(ULONG size)
-{
-    ULONG rounds = DEFAULT_BYTES / size;
-    return rounds > DEFAULT_ROUNDS ? DEFAULT_ROUNDS : rounds < MIN_ROUNDS ? MIN_ROUNDS : rounds;
-}
-
 int main(int argc, char **argv)
 {
     const char *values[2];
     sample_arguments(&sample, argc, argv, usage, "nm", values);
-    ULONG rounds = sample_number(&sample, values[0], 1, 100000000, 0);
-    ULONG max_size = sample_number(&sample, values[1], 1, MAX_SIZE, MAX_SIZE);
-    ORDER order = { htonl(rounds), htonl(max_size) };
+    SAMPLE_ORDER order = sample_order(&sample, values[0], values[1]);
+    SAMPLE_ORDER told = sample_order_swap(order);
 
     sample_open(&sample, 4);
     sample_create_queue_pair(&sample, 2, 2);
-    allocate(sample.server ? MAX_SIZE : max_size);
+    allocate(sample.server ? SAMPLE_MAX_SIZE : order.max_size);
     post_receive(1);
-    sample_connect(&sample, &order, sizeof(order));
-    rounds = ntohl(order.rounds);
-    max_size = ntohl(order.max_size);
-    if (max_size > MAX_SIZE || max_size > sample.info.MaxTransferLength)
-        sample_fail(&sample, "messages of %u bytes are too long: use -m", (unsigned)max_size);
+    sample_connect(&sample, &told, sizeof(told));
+    order = sample_order_swap(told);
+    if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
+        sample_fail(&sample, "messages of %u bytes are too long: use -m", (unsigned)order.max_size);
 
     if (!sample.server)
         printf("%10s %10s %14s %16s\n", "bytes", "rounds", "latency us", "bandwidth MB/s");
-    run(1, rounds ? rounds : rounds_of(1), 1); /* for caches, clocks and schedulers to settle */
-    for (ULONG size = 1; size <= max_size; size *= 2) {
-        ULONG count = rounds ? rounds : rounds_of(size);
-        double one_way = run(size, count, size * 2 <= max_size ? size * 2 : 0) / count / 2;
+    run(1, sample_rounds(&order, 1), 1); /* for caches, clocks and schedulers to settle */
+    for (ULONG size = 1; size <= order.max_size; size *= 2) {
+        ULONG count = sample_rounds(&order, size);
+        double one_way = run(size, count, size * 2 <= order.max_size ? size * 2 : 0) / count / 2;
         if (!sample.server)
             printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)count, one_way * 1e6,
                 size / one_way / 1e6);

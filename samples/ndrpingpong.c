@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIZE = 4 << 20, DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_ROUNDS = 16 };
-
 static const char usage[] =
     "usage: ndrpingpong -s ip[:port]                                 on one host, and then\n"
     "       ndrpingpong -c ip[:port] [-b|-p] [-n rounds] [-m bytes]  on the other, with the "
@@ -26,13 +24,6 @@ static const char usage[] =
     "  -m  largest transfer in bytes, at most 4194304 (default)\n"
     "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
     "Latency of Write is one way, half a round trip; that of Read is the whole Read.\n";
-
-/* What the client tells the server, in network order. */
-typedef struct _ORDER {
-    UINT32 rounds; /* 0: by size */
-    UINT32 max_size;
-    UINT32 blocking;
-} ORDER;
 
 /* What the peer has to know of a window; travels in a message, in network order. */
 typedef struct _WINDOW_DESCRIPTION {
@@ -47,7 +38,7 @@ typedef struct _MESSAGE {
 } MESSAGE;
 
 static SAMPLE sample = { .name = "ndrpingpong" };
-static ULONG max_size;
+static SAMPLE_ORDER order;
 static unsigned char *outgoing, *incoming;
 static MESSAGE *messages; /* [0] ours, [1] the peer's */
 static IND2MemoryRegion *outgoing_region, *incoming_region, *message_region;
@@ -99,7 +90,7 @@ static IND2MemoryWindow *bind_window(IND2MemoryRegion *region, void *buffer, ULO
         "CreateMemoryWindow");
     sample_check(&sample,
         sample.qp->lpVtbl->Bind(
-            sample.qp, NULL, (IUnknown *)region, (IUnknown *)window, buffer, max_size, flags),
+            sample.qp, NULL, (IUnknown *)region, (IUnknown *)window, buffer, order.max_size, flags),
         "Bind");
     await(&done);
     return window;
@@ -147,24 +138,6 @@ static MESSAGE exchange_windows(void)
 
 /* ---- data ------------------------------------------------------------------------------------------------------ */
 
-static unsigned char pattern(ULONG seed, ULONG offset)
-{
-    return (unsigned char)(offset * 7 + (offset >> 8) + seed);
-}
-
-static void fill(ULONG size, ULONG seed)
-{
-    for (ULONG i = 0; i < size; ++i)
-        outgoing[i] = pattern(seed, i);
-}
-
-static void compare(ULONG size, ULONG seed)
-{
-    for (ULONG i = 0; i < size; ++i)
-        if (incoming[i] != pattern(seed, i))
-            sample_fail(&sample, "byte %u of %u is damaged", (unsigned)i, (unsigned)size);
-}
-
 /* The last byte of a Write; never what it was before: 1 to 251, going on over all sizes. */
 static unsigned char next_number(void)
 {
@@ -206,7 +179,7 @@ static void await_data(ULONG size, unsigned char number)
 static double run_writes(const MESSAGE *peer, ULONG size, ULONG rounds)
 {
     double start = 0;
-    fill(size, size);
+    sample_fill(outgoing, size, size);
     for (ULONG round = 0; round <= rounds; ++round) {
         unsigned char number = next_number();
         if (round == 1)
@@ -215,7 +188,7 @@ static double run_writes(const MESSAGE *peer, ULONG size, ULONG rounds)
             post_write(peer, size, number);
         await_data(size, number);
         if (round == 0)
-            compare(size - 1, size);
+            sample_compare(&sample, incoming, 0, size - 1, size);
         if (sample.server)
             post_write(peer, size, number);
         await(&done);
@@ -240,7 +213,7 @@ static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
             "Read");
         await(&done);
         if (round == 0)
-            compare(size, 0);
+            sample_compare(&sample, incoming, 0, size, 0);
     }
     return sample_seconds() - start;
 }
@@ -273,12 +246,6 @@ static void allocate(ULONG size)
         sample_register(&sample, messages, 2 * sizeof(*messages), ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 }
 
-static ULONG rounds_of(ULONG size)
-{
-    ULONG rounds = DEFAULT_BYTES / size;
-    return rounds > DEFAULT_ROUNDS ? DEFAULT_ROUNDS : rounds < MIN_ROUNDS ? MIN_ROUNDS : rounds;
-}
-
 static void print_row(const char *what, ULONG size, ULONG rounds, double seconds)
 {
     if (!sample.server)
@@ -287,18 +254,17 @@ static void print_row(const char *what, ULONG size, ULONG rounds, double seconds
     fflush(stdout);
 }
 
-static void run(const MESSAGE *peer, ULONG rounds)
+static void run(const MESSAGE *peer)
 {
     if (!sample.server)
         printf("%5s %10s %10s %14s %16s\n", "", "bytes", "rounds", "latency us", "bandwidth MB/s");
-    run_writes(
-        peer, 1, rounds ? rounds : rounds_of(1)); /* for caches, clocks and schedulers to settle */
-    for (ULONG size = 1; size <= max_size; size *= 2) {
-        ULONG count = rounds ? rounds : rounds_of(size);
+    run_writes(peer, 1, sample_rounds(&order, 1)); /* for caches, clocks and schedulers to settle */
+    for (ULONG size = 1; size <= order.max_size; size *= 2) {
+        ULONG count = sample_rounds(&order, size);
         print_row("Write", size, count, run_writes(peer, size, count) / count / 2);
     }
     if (sample.server) {
-        fill(max_size, 0);
+        sample_fill(outgoing, order.max_size, 0);
         post_send(0); /* go */
         await(&done);
         await(&received); /* the end */
@@ -306,8 +272,8 @@ static void run(const MESSAGE *peer, ULONG rounds)
     }
     await(&received);
     post_receive(); /* for the farewell */
-    for (ULONG size = 1; size <= max_size; size *= 2) {
-        ULONG count = rounds ? rounds : rounds_of(size);
+    for (ULONG size = 1; size <= order.max_size; size *= 2) {
+        ULONG count = sample_rounds(&order, size);
         print_row("Read", size, count, run_reads(peer, size, count) / count);
     }
     post_send(0);
@@ -318,24 +284,24 @@ int main(int argc, char **argv)
 {
     const char *values[2];
     sample_arguments(&sample, argc, argv, usage, "nm", values);
-    ULONG rounds = sample_number(&sample, values[0], 1, 100000000, 0);
-    max_size = sample_number(&sample, values[1], 1, MAX_SIZE, MAX_SIZE);
-    ORDER order = { htonl(rounds), htonl(max_size), htonl((ULONG)sample.blocking) };
+    order = sample_order(&sample, values[0], values[1]);
+    SAMPLE_ORDER told = sample_order_swap(order);
 
     sample_open(&sample, 8);
     if (sample.info.MaxOutboundReadLimit == 0)
         sample_fail(&sample, "the adapter does no Reads");
     sample_create_queue_pair(&sample, 2, 4);
-    allocate(sample.server ? MAX_SIZE : max_size);
+    allocate(sample.server ? SAMPLE_MAX_SIZE : order.max_size);
     post_receive();
-    sample_connect(&sample, &order, sizeof(order));
-    max_size = ntohl(order.max_size);
-    sample.blocking = ntohl(order.blocking) != 0;
-    if (max_size > MAX_SIZE || max_size > sample.info.MaxTransferLength)
-        sample_fail(&sample, "transfers of %u bytes are too long: use -m", (unsigned)max_size);
+    sample_connect(&sample, &told, sizeof(told));
+    order = sample_order_swap(told);
+    sample.blocking = order.blocking != 0;
+    if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
+        sample_fail(
+            &sample, "transfers of %u bytes are too long: use -m", (unsigned)order.max_size);
 
     MESSAGE peer = exchange_windows();
-    run(&peer, ntohl(order.rounds));
+    run(&peer);
 
     invalidate(outgoing_window);
     invalidate(incoming_window);

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE_SECONDS = 5 };
+enum { PATIENCE = 100, PATIENCE_STEP_MS = 50 };
+enum { DEFAULT_BYTES = 64 << 20, DEFAULT_ROUNDS = 1000, MIN_ROUNDS = 16 };
+
+static const char port_taken[] = "Another program listens there: choose another port.";
 
 static const struct {
     HRESULT hr;
@@ -24,8 +27,8 @@ static const struct {
     { ND_INVALID_DEVICE_REQUEST, "ND_INVALID_DEVICE_REQUEST", NULL },
     { ND_NO_MEMORY, "ND_NO_MEMORY", NULL },
     { ND_DATA_OVERRUN, "ND_DATA_OVERRUN", NULL },
-    { ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION",
-        "Another program listens there: choose another port." },
+    { ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION", port_taken },
+    { ND_ADDRESS_ALREADY_EXISTS, "ND_ADDRESS_ALREADY_EXISTS", port_taken },
     { ND_INSUFFICIENT_RESOURCES, "ND_INSUFFICIENT_RESOURCES",
         "Check the limit of locked memory (ulimit -l)." },
     { ND_DEVICE_NOT_READY, "ND_DEVICE_NOT_READY", NULL },
@@ -182,25 +185,71 @@ ULONG sample_number(SAMPLE *sample, const char *value, ULONG minimum, ULONG maxi
     return (ULONG)number;
 }
 
+/* ---- runs of growing sizes ------------------------------------------------------------------------------------- */
+
+SAMPLE_ORDER sample_order(SAMPLE *sample, const char *rounds, const char *max_size)
+{
+    SAMPLE_ORDER order;
+    order.rounds = sample_number(sample, rounds, 1, 100000000, 0);
+    order.max_size = sample_number(sample, max_size, 1, SAMPLE_MAX_SIZE, SAMPLE_MAX_SIZE);
+    order.blocking = sample->blocking ? 1 : 0;
+    return order;
+}
+
+SAMPLE_ORDER sample_order_swap(SAMPLE_ORDER order)
+{
+    order.rounds = htonl(order.rounds);
+    order.max_size = htonl(order.max_size);
+    order.blocking = htonl(order.blocking);
+    return order;
+}
+
+ULONG sample_rounds(const SAMPLE_ORDER *order, ULONG size)
+{
+    ULONG rounds = DEFAULT_BYTES / size;
+    if (order->rounds)
+        return order->rounds;
+    return rounds > DEFAULT_ROUNDS ? DEFAULT_ROUNDS : rounds < MIN_ROUNDS ? MIN_ROUNDS : rounds;
+}
+
+static unsigned char pattern(ULONG seed, ULONG offset)
+{
+    return (unsigned char)(offset * 7 + (offset >> 8) + seed);
+}
+
+void sample_fill(unsigned char *data, ULONG size, ULONG seed)
+{
+    for (ULONG i = 0; i < size; ++i)
+        data[i] = pattern(seed, i);
+}
+
+void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULONG end, ULONG seed)
+{
+    for (ULONG i = begin; i < end; ++i)
+        if (data[i] != pattern(seed, i))
+            sample_fail(sample, "byte %u of a message of some %u bytes is damaged", (unsigned)i,
+                (unsigned)end);
+}
+
 /* ---- adapter and objects --------------------------------------------------------------------------------------- */
 
-static SIZE_T address_size(const SOCKADDR_INET *address)
+SIZE_T sample_address_size(const SOCKADDR_INET *address)
 {
     return address->si_family == AF_INET ? sizeof(address->Ipv4) : sizeof(address->Ipv6);
 }
 
-static void local_address(SAMPLE *sample, SOCKADDR_INET *local)
+SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local)
 {
     SIZE_T size = sizeof(*local);
-    if (sample->server) {
-        *local = sample->address;
-        return;
-    }
     memset(local, 0, sizeof(*local));
-    sample_check(sample,
-        NdResolveAddress((struct sockaddr *)&sample->address, address_size(&sample->address),
-            (struct sockaddr *)local, &size),
-        "finding the adapter for the peer (NdResolveAddress)");
+    if (sample->server)
+        *local = sample->address;
+    else
+        sample_check(sample,
+            NdResolveAddress((struct sockaddr *)&sample->address,
+                sample_address_size(&sample->address), (struct sockaddr *)local, &size),
+            "finding the adapter for the peer (NdResolveAddress)");
+    return sample_address_size(local);
 }
 
 void sample_open(SAMPLE *sample, ULONG cq_depth)
@@ -209,10 +258,10 @@ void sample_open(SAMPLE *sample, ULONG cq_depth)
     ULONG size = sizeof(sample->info);
 
     sample_check(sample, NdStartup(), "NdStartup");
-    local_address(sample, &local);
+    SIZE_T local_size = sample_local_address(sample, &local);
     sample_check(sample,
-        NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&local, address_size(&local),
-            (void **)&sample->adapter),
+        NdOpenAdapter(
+            &IID_IND2Adapter, (struct sockaddr *)&local, local_size, (void **)&sample->adapter),
         "NdOpenAdapter");
     sample->info.InfoVersion = ND_VERSION_2;
     sample_check(
@@ -271,19 +320,36 @@ void sample_wait(SAMPLE *sample, void *object, HRESULT hr, const char *what)
     sample_check(sample, hr, what);
 }
 
+BOOL sample_try_again(ULONG *attempt)
+{
+    if (++*attempt > PATIENCE)
+        return FALSE;
+    Sleep(PATIENCE_STEP_MS);
+    return TRUE;
+}
+
+void sample_listening(SAMPLE *sample, const SOCKADDR_INET *local)
+{
+    sample_address_text((const struct sockaddr *)local, sample->where, sizeof(sample->where));
+    fprintf(stderr, "%s: listening on %s\n", sample->name, sample->where);
+}
+
 /* ---- connection ------------------------------------------------------------------------------------------------ */
 
-/* Some transports deliver more than was sent, filled up with zero. */
+void sample_check_private_data(
+    SAMPLE *sample, HRESULT hr, const char *what, SIZE_T length, SIZE_T size)
+{
+    sample_check(sample, hr == ND_BUFFER_OVERFLOW ? ND_SUCCESS : hr, what);
+    if (length < size)
+        sample_fail(sample, "the client is another program: it told %u bytes, not %u",
+            (unsigned)length, (unsigned)size);
+}
+
 static void take_private_data(SAMPLE *sample, void *data, ULONG size)
 {
     ULONG length = size;
     HRESULT hr = sample->connector->lpVtbl->GetPrivateData(sample->connector, data, &length);
-    if (hr == ND_BUFFER_OVERFLOW)
-        hr = ND_SUCCESS;
-    sample_check(sample, hr, "GetPrivateData");
-    if (length < size)
-        sample_fail(sample, "the client is another program: it told %u bytes, not %u",
-            (unsigned)length, (unsigned)size);
+    sample_check_private_data(sample, hr, "GetPrivateData", length, size);
 }
 
 static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
@@ -298,15 +364,14 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
             sample->adapter, &IID_IND2Listener, sample->file, (void **)&listener),
         "CreateListener");
     sample_check(sample,
-        listener->lpVtbl->Bind(
-            listener, (struct sockaddr *)&sample->address, (ULONG)address_size(&sample->address)),
+        listener->lpVtbl->Bind(listener, (struct sockaddr *)&sample->address,
+            (ULONG)sample_address_size(&sample->address)),
         "Bind");
     sample_check(sample, listener->lpVtbl->Listen(listener, 0), "Listen");
     sample_check(sample,
         listener->lpVtbl->GetLocalAddress(listener, (struct sockaddr *)&local, &size),
         "GetLocalAddress");
-    sample_address_text((struct sockaddr *)&local, sample->where, sizeof(sample->where));
-    fprintf(stderr, "%s: listening on %s\n", sample->name, sample->where);
+    sample_listening(sample, &local);
 
     sample_wait(sample, listener,
         listener->lpVtbl->GetConnectionRequest(
@@ -321,24 +386,20 @@ static void serve(SAMPLE *sample, void *data, ULONG size_of_data)
         "Accept");
 }
 
-/* The server may just be starting: a refused attempt is repeated for a while. */
 static void connect_patiently(SAMPLE *sample, const void *data, ULONG size)
 {
     IND2Connector *connector = sample->connector;
-    double until = sample_seconds() + PATIENCE_SECONDS;
+    ULONG attempt = 0;
     HRESULT hr;
 
-    for (;;) {
+    do {
         hr = connector->lpVtbl->Connect(connector, (IUnknown *)sample->qp,
-            (struct sockaddr *)&sample->address, (ULONG)address_size(&sample->address),
+            (struct sockaddr *)&sample->address, (ULONG)sample_address_size(&sample->address),
             sample->info.MaxInboundReadLimit, sample->info.MaxOutboundReadLimit, data, size,
             &sample->overlapped);
         if (hr == ND_PENDING)
             hr = connector->lpVtbl->GetOverlappedResult(connector, &sample->overlapped, TRUE);
-        if (hr != ND_CONNECTION_REFUSED || sample_seconds() > until)
-            break;
-        Sleep(50);
-    }
+    } while (hr == ND_CONNECTION_REFUSED && sample_try_again(&attempt));
     sample_check(sample, hr, "Connect");
 }
 
@@ -351,10 +412,9 @@ void sample_connect(SAMPLE *sample, void *data, ULONG size)
         serve(sample, data, size);
         return;
     }
-    local_address(sample, &local);
+    SIZE_T local_size = sample_local_address(sample, &local);
     sample_check(sample,
-        connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)address_size(&local)),
-        "Bind");
+        connector->lpVtbl->Bind(connector, (struct sockaddr *)&local, (ULONG)local_size), "Bind");
     connect_patiently(sample, data, size);
     sample_wait(sample, connector,
         connector->lpVtbl->CompleteConnect(connector, &sample->overlapped), "CompleteConnect");

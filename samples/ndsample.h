@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-#define SAMPLE_PORT 54325
+#define SAMPLE_PORT     54325
+#define SAMPLE_MAX_SIZE (4u << 20) /* of a message, in bytes */
 
 typedef struct _SAMPLE {
     const char *name; /* of the program, for messages */
@@ -58,6 +59,44 @@ void sample_fail(SAMPLE *sample, const char *format, ...);
 const char *sample_code_name(HRESULT hr);
 /* Writes "10.0.0.1:54325" or "[::1]:54325". Returns text. */
 const char *sample_address_text(const struct sockaddr *address, char *text, size_t size);
+
+/*
+ * What a run of growing sizes is made of: the client tells the server (as private data).
+ */
+typedef struct _SAMPLE_ORDER {
+    UINT32 rounds; /* of each size; 0: by size */
+    UINT32 max_size;
+    UINT32 blocking;
+} SAMPLE_ORDER;
+
+/* From the values of the options n and m, and back. */
+SAMPLE_ORDER sample_order(SAMPLE *sample, const char *rounds, const char *max_size);
+/* In network order: as it travels. The same function converts back. */
+SAMPLE_ORDER sample_order_swap(SAMPLE_ORDER order);
+/* Rounds of messages of this size. */
+ULONG sample_rounds(const SAMPLE_ORDER *order, ULONG size);
+
+/* Data both ends know: byte i is a function of seed and i. */
+void sample_fill(unsigned char *data, ULONG size, ULONG seed);
+/* Ends the program if bytes begin to end (exclusive) are not what sample_fill made. */
+void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULONG end, ULONG seed);
+
+/* The local address from which sample->address is reached (client), or which it is (server). Returns its length. */
+SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local);
+SIZE_T sample_address_size(const SOCKADDR_INET *address);
+/*
+ * Whether an attempt to connect is to be repeated: the server may just be starting. Waits a little before it says so, some
+ * seconds in all. attempt  inout: how often it was asked, 0 to begin with
+ */
+BOOL sample_try_again(ULONG *attempt);
+/*
+ * After reading private data into room for size bytes, of which length came. Some transports deliver more than was sent,
+ * filled up with zero, which is no error; fewer than size bytes end the program. what in: the call that returned hr
+ */
+void sample_check_private_data(
+    SAMPLE *sample, HRESULT hr, const char *what, SIZE_T length, SIZE_T size);
+/* Says on which address the server listens, and keeps it for messages. */
+void sample_listening(SAMPLE *sample, const SOCKADDR_INET *local);
 
 /* NdStartup, and the adapter of sample->address: opened, queried, with a file and a completion queue of depth results. */
 void sample_open(SAMPLE *sample, ULONG cq_depth);
