@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixture.c - adapters, queues, memory and overlapped requests for the rows. Pairs are in fixture_pair.c.
+ * fixture.c - addresses, overlapped requests, completion ports.
  */
 #include "fixture.h"
 
@@ -109,12 +109,12 @@ struct op *new_op_tagged(void)
     return make_op(make_event(TRUE), 1);
 }
 
-HRESULT result_of(void *object, struct op *op)
+HRESULT result_of(any_object object, struct op *op)
 {
-    return CALL((IND2Overlapped *)object, GetOverlappedResult, &op->overlapped, FALSE);
+    return CALL(object.object, GetOverlappedResult, &op->overlapped, FALSE);
 }
 
-HRESULT wait_op(void *object, struct op *op)
+HRESULT wait_op(any_object object, struct op *op)
 {
     if (WaitForSingleObject(op->event, DEADLINE_MS) != WAIT_OBJECT_0)
         fail_row(
@@ -122,7 +122,7 @@ HRESULT wait_op(void *object, struct op *op)
     return result_of(object, op);
 }
 
-HRESULT finish(void *object, HRESULT started, struct op *op)
+HRESULT finish(any_object object, HRESULT started, struct op *op)
 {
     if (started == ND_SUCCESS)
         fail_row("an overlapped method returned ND_SUCCESS");
@@ -174,163 +174,4 @@ void expect_no_packet(HANDLE port)
     expect_true(!packet.ok);
     expect_pointer(NULL, packet.overlapped);
     expect_equal(WAIT_TIMEOUT, packet.error);
-}
-
-/* Adapters */
-
-static IND2Adapter *open_adapter_on(const struct address *address)
-{
-    IND2Adapter *adapter = NULL;
-    expect_status(ND_SUCCESS,
-        NdOpenAdapter(&IID_IND2Adapter, &address->any, address->length, (void **)&adapter));
-    expect_true(adapter != NULL);
-    keep_object(adapter);
-    return adapter;
-}
-
-IND2Adapter *open_adapter(void)
-{
-    struct address address = test_address();
-    return open_adapter_on(&address);
-}
-
-struct node *new_node_on(const struct address *address)
-{
-    struct node *node = keep_memory(sizeof(*node));
-    ULONG size = sizeof(node->info);
-    node->adapter = open_adapter_on(address);
-    node->info.InfoVersion = ND_VERSION_2;
-    expect_status(ND_SUCCESS, CALL(node->adapter, Query, &node->info, &size));
-    expect_status(ND_SUCCESS, CALL(node->adapter, CreateOverlappedFile, &node->file));
-    keep_handle(node->file);
-    return node;
-}
-
-struct node *new_node(void)
-{
-    struct address address = test_address();
-    return new_node_on(&address);
-}
-
-IND2CompletionQueue *new_cq(struct node *node, ULONG depth)
-{
-    IND2CompletionQueue *cq = NULL;
-    expect_status(ND_SUCCESS, CALL(node->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue,
-                                  node->file, depth, 0, 0, (void **)&cq));
-    keep_object(cq);
-    return cq;
-}
-
-IND2SharedReceiveQueue *new_srq(struct node *node, ULONG depth, ULONG sge, ULONG threshold)
-{
-    IND2SharedReceiveQueue *srq = NULL;
-    expect_status(
-        ND_SUCCESS, CALL(node->adapter, CreateSharedReceiveQueue, &IID_IND2SharedReceiveQueue,
-                        node->file, depth, sge, threshold, 0, 0, (void **)&srq));
-    keep_object(srq);
-    return srq;
-}
-
-IND2MemoryRegion *new_mr(struct node *node)
-{
-    IND2MemoryRegion *mr = NULL;
-    expect_status(ND_SUCCESS,
-        CALL(node->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, node->file, (void **)&mr));
-    keep_object(mr);
-    return mr;
-}
-
-IND2MemoryWindow *new_mw(struct node *node)
-{
-    IND2MemoryWindow *mw = NULL;
-    expect_status(
-        ND_SUCCESS, CALL(node->adapter, CreateMemoryWindow, &IID_IND2MemoryWindow, (void **)&mw));
-    keep_object(mw);
-    return mw;
-}
-
-IND2Connector *new_connector(struct node *node)
-{
-    IND2Connector *connector = NULL;
-    expect_status(ND_SUCCESS,
-        CALL(node->adapter, CreateConnector, &IID_IND2Connector, node->file, (void **)&connector));
-    keep_object(connector);
-    return connector;
-}
-
-IND2Connector *new_bound_connector(struct node *node)
-{
-    struct address address = test_address();
-    IND2Connector *connector = new_connector(node);
-    expect_status(ND_SUCCESS, CALL(connector, Bind, &address.any, address.length));
-    return connector;
-}
-
-IND2Listener *new_listener(struct node *node)
-{
-    IND2Listener *listener = NULL;
-    expect_status(ND_SUCCESS,
-        CALL(node->adapter, CreateListener, &IID_IND2Listener, node->file, (void **)&listener));
-    keep_object(listener);
-    return listener;
-}
-
-IND2Listener *new_listening(struct node *node, ULONG backlog, struct address *at)
-{
-    struct address address = test_address();
-    IND2Listener *listener = new_listener(node);
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address.any, address.length));
-    expect_status(ND_SUCCESS, CALL(listener, Listen, backlog));
-    memset(at, 0, sizeof(*at));
-    at->length = sizeof(at->v6);
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &at->any, &at->length));
-    expect_true(port_of(at) != 0);
-    return listener;
-}
-
-IND2QueuePair *new_qp(struct node *node, IND2CompletionQueue *cq, void *context, ULONG depth)
-{
-    IND2QueuePair *qp = NULL;
-    expect_status(
-        ND_SUCCESS, CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)cq,
-                        (IUnknown *)cq, context, depth, depth, 1, 1, 0, (void **)&qp));
-    keep_object(qp);
-    return qp;
-}
-
-/* Memory */
-
-void register_memory(IND2MemoryRegion *mr, void *bytes, SIZE_T length, ULONG flags)
-{
-    struct op *op = new_op();
-    HRESULT started = CALL(mr, Register, bytes, length, flags, &op->overlapped);
-    expect_status(ND_SUCCESS, finish(mr, started, op));
-}
-
-struct memory new_memory(struct node *node, SIZE_T length, ULONG flags)
-{
-    struct memory memory = { new_mr(node), keep_memory(length), length, 0, 0 };
-    register_memory(memory.mr, memory.bytes, length, flags);
-    memory.local = CALL(memory.mr, GetLocalToken);
-    memory.remote = CALL(memory.mr, GetRemoteToken);
-    return memory;
-}
-
-static BYTE pattern(SIZE_T i, unsigned seed)
-{
-    return (BYTE)((i * 2654435761u + seed * 40503u) >> 11);
-}
-
-void fill(BYTE *bytes, SIZE_T length, unsigned seed)
-{
-    for (SIZE_T i = 0; i < length; i++)
-        bytes[i] = pattern(i, seed);
-}
-
-void expect_filled(const BYTE *bytes, SIZE_T length, unsigned seed)
-{
-    for (SIZE_T i = 0; i < length; i++)
-        if (bytes[i] != pattern(i, seed))
-            fail_row("octet %llu of %llu is 0x%02x, expected 0x%02x", (unsigned long long)i,
-                (unsigned long long)length, bytes[i], pattern(i, seed));
 }

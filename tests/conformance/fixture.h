@@ -7,7 +7,7 @@
 #ifndef CONFORMANCE_FIXTURE_H
 #define CONFORMANCE_FIXTURE_H
 
-#include "harness.h"
+#include "dialect.h"
 
 /* Addresses */
 
@@ -42,12 +42,12 @@ struct op *new_op_auto(void); /* auto-reset event */
 struct op *new_op_without_event(void);
 struct op *new_op_tagged(void); /* manual-reset event, bit 0 of hEvent set */
 
-/* GetOverlappedResult without waiting; object: any interface derived from IND2Overlapped. */
-HRESULT result_of(void *object, struct op *op);
+/* GetOverlappedResult without waiting. */
+HRESULT result_of(any_object object, struct op *op);
 /* Waits for the op's event and returns the status. */
-HRESULT wait_op(void *object, struct op *op);
+HRESULT wait_op(any_object object, struct op *op);
 /* What a request came to, whether it failed at the call (started) or later. started must not be ND_SUCCESS. */
-HRESULT finish(void *object, HRESULT started, struct op *op);
+HRESULT finish(any_object object, HRESULT started, struct op *op);
 bool event_is_set(struct op *op);
 
 /* Completion ports */
@@ -67,28 +67,25 @@ struct packet take_packet(HANDLE port, DWORD timeout_ms);
 void expect_packet(HANDLE port, ULONG_PTR key, struct op *op, DWORD error);
 void expect_no_packet(HANDLE port);
 
-/* An adapter and one overlapped file of it */
-
-struct node {
-    IND2Adapter *adapter;
-    HANDLE file;
-    ND2_ADAPTER_INFO info;
-};
+/* Adapters and their objects, of the row's version unless told otherwise */
 
 struct node *new_node(void);
 struct node *new_node_on(const struct address *address);
-IND2Adapter *open_adapter(void);
+struct node *new_node_of(const struct dialect *dialect, const struct address *address);
 
-IND2CompletionQueue *new_cq(struct node *node, ULONG depth);
-IND2SharedReceiveQueue *new_srq(struct node *node, ULONG depth, ULONG sge, ULONG threshold);
-IND2MemoryRegion *new_mr(struct node *node); /* not registered */
-IND2MemoryWindow *new_mw(struct node *node);
-IND2Connector *new_connector(struct node *node);
-IND2Connector *new_bound_connector(struct node *node);
-IND2Listener *new_listener(struct node *node);
-/* Bound to the node's address and listening; *at: where. */
-IND2Listener *new_listening(struct node *node, ULONG backlog, struct address *at);
-IND2QueuePair *new_qp(struct node *node, IND2CompletionQueue *cq, void *context, ULONG depth);
+struct cq *new_cq(struct node *node, ULONG depth);
+struct mr *new_mr(struct node *node); /* not registered */
+struct mw *new_mw(struct node *node);
+struct connector *new_connector(struct node *node);
+/* Version 2: bound to the row's address. Version 1 binds with Connect. */
+struct connector *new_bound_connector(struct node *node);
+/* Bound to the row's address and listening; *at: where. */
+struct listener *new_listening(struct node *node, ULONG backlog, struct address *at);
+struct qp *new_qp(struct node *node, struct cq *cq, void *context, ULONG depth);
+
+/* Version 2 only. */
+struct srq *new_srq(struct node *node, ULONG depth, ULONG sge, ULONG threshold);
+struct listener *new_listener(struct node *node); /* neither bound nor listening */
 
 /* Memory */
 
@@ -96,14 +93,15 @@ IND2QueuePair *new_qp(struct node *node, IND2CompletionQueue *cq, void *context,
 #define MR_REMOTE (MR_LOCAL | ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE)
 
 struct memory {
-    IND2MemoryRegion *mr;
+    struct mr *mr;
     BYTE *bytes;
     SIZE_T length;
-    UINT32 local, remote; /* tokens */
+    uintptr_t local; /* token */
+    UINT32 remote;   /* token; version 2 */
 };
 
 struct memory new_memory(struct node *node, SIZE_T length, ULONG flags);
-void register_memory(IND2MemoryRegion *mr, void *bytes, SIZE_T length, ULONG flags);
+void register_memory(struct mr *mr, void *bytes, SIZE_T length, ULONG flags);
 void fill(BYTE *bytes, SIZE_T length, unsigned seed);
 void expect_filled(const BYTE *bytes, SIZE_T length, unsigned seed);
 
@@ -119,8 +117,8 @@ struct end_options {
     ULONG sge;             /* 4, both ways */
     ULONG inline_bytes;    /* 0 */
     bool two_cqs;          /* receive and initiator completions apart */
-    IND2SharedReceiveQueue *srq;
-    bool empty_srq; /* an SRQ without Receives: peers' Sends wait, for ever */
+    struct srq *srq;
+    bool empty_srq; /* an SRQ without Receives (version 2): peers' Sends wait, for ever */
     struct node *node;
     ULONG inbound_reads, outbound_reads; /* 8 */
 };
@@ -128,11 +126,13 @@ struct end_options {
 struct end {
     struct end_options options;
     struct node *node;
-    IND2CompletionQueue *cq; /* of Receives, and of all unless two_cqs */
-    IND2CompletionQueue *initiator_cq;
-    IND2QueuePair *qp; /* its context is this struct end */
-    IND2Connector *connector;
+    struct cq *cq; /* of Receives, and of all unless two_cqs */
+    struct cq *initiator_cq;
+    struct qp *qp; /* its context is this struct end */
+    struct connector *connector;
     struct memory memory; /* END_MEMORY bytes, MR_REMOTE */
+    struct mw *window;    /* version 1: over all of it, of queue pair window_of */
+    struct qp *window_of;
 };
 
 struct pair_options {
@@ -145,7 +145,7 @@ struct pair_options {
 struct pair {
     struct pair_options options;
     struct end active, passive;
-    IND2Listener *listener;
+    struct listener *listener;
     struct address listen; /* where */
     struct op *request, *connect, *complete, *accept;
 };
@@ -171,7 +171,7 @@ void disconnect(struct end *end);
 /* Requests on an end's own memory; TAG(n) makes a context. */
 #define TAG(n) ((void *)(uintptr_t)(0x1000 + (n)))
 
-ND2_SGE sge_of(const struct end *end, SIZE_T offset, ULONG length);
+struct sge sge_of(const struct end *end, SIZE_T offset, ULONG length);
 HRESULT post_send(struct end *end, void *context, SIZE_T offset, ULONG length, ULONG flags);
 HRESULT post_receive(struct end *end, void *context, SIZE_T offset, ULONG length);
 HRESULT post_read(struct end *end, void *context, SIZE_T offset, ULONG length, const void *remote,
@@ -179,12 +179,15 @@ HRESULT post_read(struct end *end, void *context, SIZE_T offset, ULONG length, c
 HRESULT post_write(struct end *end, void *context, SIZE_T offset, ULONG length, const void *remote,
     UINT32 token, ULONG flags);
 
+/* The peer's way to all of an end's memory, connected: the region's token, or in version 1 a window's. */
+UINT32 remote_token(struct end *end);
+
 /* Results. poll_result never uses Notify; next_result does, unless the suite runs with --poll. */
-ND2_RESULT next_result(IND2CompletionQueue *cq);
-ND2_RESULT poll_result(IND2CompletionQueue *cq);
+ND2_RESULT next_result(struct cq *cq);
+ND2_RESULT poll_result(struct cq *cq);
 /* The next result is this one: all five fields. Returns BytesTransferred (of a Receive; else 0). */
 ULONG expect_result(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
-void expect_no_result(IND2CompletionQueue *cq);
+void expect_no_result(struct cq *cq);
 const char *type_name(ND2_REQUEST_TYPE type);
 
 /* One message from end to end and both its results: proves that a connection works. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * harness.c - the runner (cmocka natively, our own in a PE build), the expectations, the keeper.
+ * harness.c - the runner (cmocka natively, our own in a PE build) and the keeper.
  */
-#include "harness.h"
+#include "dialect.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
 
 #ifdef _WIN32
@@ -17,7 +16,7 @@ static jmp_buf row_end;
 
 static struct {
     const struct row *row;
-    char note[256];
+    char name[128];
     void *objects[MAX_KEPT];
     size_t object_count;
     HANDLE handles[MAX_KEPT];
@@ -25,7 +24,9 @@ static struct {
     void *memory[MAX_KEPT];
     size_t memory_count;
     bool polls, one_adapter, failed;
-    const char *address;
+    const char *suite;
+    const char *address, *only; /* arguments, or NULL */
+    const struct dialect *dialect;
     unsigned number;
 } harness;
 
@@ -49,157 +50,31 @@ const char *harness_address(void)
     return harness.address;
 }
 
-/* Names of statuses */
-
-#define STATUS(name)                                                                               \
-    {                                                                                              \
-        name, #name                                                                                \
-    }
-static const struct {
-    HRESULT status;
-    const char *name;
-} status_names[] = {
-    STATUS(ND_SUCCESS),
-    STATUS(ND_TIMEOUT),
-    STATUS(ND_PENDING),
-    STATUS(ND_BUFFER_OVERFLOW),
-    STATUS(ND_DEVICE_BUSY),
-    STATUS(ND_NO_MORE_ENTRIES),
-    STATUS(ND_UNSUCCESSFUL),
-    STATUS(ND_ACCESS_VIOLATION),
-    STATUS(ND_INVALID_HANDLE),
-    STATUS(ND_INVALID_PARAMETER),
-    STATUS(ND_INVALID_DEVICE_REQUEST),
-    STATUS(ND_NO_MEMORY),
-    STATUS(ND_INVALID_PARAMETER_MIX),
-    STATUS(ND_DATA_OVERRUN),
-    STATUS(ND_SHARING_VIOLATION),
-    STATUS(ND_INSUFFICIENT_RESOURCES),
-    STATUS(ND_DEVICE_NOT_READY),
-    STATUS(ND_IO_TIMEOUT),
-    STATUS(ND_NOT_SUPPORTED),
-    STATUS(ND_INTERNAL_ERROR),
-    STATUS(ND_INVALID_PARAMETER_1),
-    STATUS(ND_INVALID_PARAMETER_2),
-    STATUS(ND_INVALID_PARAMETER_3),
-    STATUS(ND_INVALID_PARAMETER_4),
-    STATUS(ND_INVALID_PARAMETER_5),
-    STATUS(ND_INVALID_PARAMETER_6),
-    STATUS(ND_INVALID_PARAMETER_7),
-    STATUS(ND_INVALID_PARAMETER_8),
-    STATUS(ND_INVALID_PARAMETER_9),
-    STATUS(ND_INVALID_PARAMETER_10),
-    STATUS(ND_CANCELED),
-    STATUS(ND_REMOTE_ERROR),
-    STATUS(ND_INVALID_ADDRESS),
-    STATUS(ND_INVALID_DEVICE_STATE),
-    STATUS(ND_INVALID_BUFFER_SIZE),
-    STATUS(ND_TOO_MANY_ADDRESSES),
-    STATUS(ND_ADDRESS_ALREADY_EXISTS),
-    STATUS(ND_CONNECTION_REFUSED),
-    STATUS(ND_CONNECTION_INVALID),
-    STATUS(ND_CONNECTION_ACTIVE),
-    STATUS(ND_NETWORK_UNREACHABLE),
-    STATUS(ND_HOST_UNREACHABLE),
-    STATUS(ND_CONNECTION_ABORTED),
-    STATUS(ND_DEVICE_REMOVED),
-    STATUS(NT_DATA_ERROR),
-    STATUS(NT_BAD_NETWORK_NAME),
-    STATUS(NT_CONNECTION_DISCONNECTED),
-    STATUS(NT_ADDRESS_ALREADY_ASSOCIATED),
-    STATUS(NT_ADDRESS_NOT_ASSOCIATED),
-    STATUS(S_FALSE),
-    STATUS(E_NOINTERFACE),
-    STATUS(E_POINTER),
-    STATUS(E_NOTIMPL),
-    STATUS(E_OUTOFMEMORY),
-    STATUS(E_INVALIDARG),
-    STATUS(CLASS_E_NOAGGREGATION),
-    STATUS(CLASS_E_CLASSNOTAVAILABLE),
-};
-
-const char *status_name(HRESULT status)
+const char *harness_row_name(void)
 {
-    static char text[4][16];
-    static unsigned next;
-    for (size_t i = 0; i < sizeof(status_names) / sizeof(status_names[0]); i++)
-        if (status_names[i].status == status)
-            return status_names[i].name;
-    char *out = text[next++ % 4];
-    snprintf(out, sizeof(text[0]), "0x%08X", (unsigned)status);
-    return out;
+    return harness.row ? harness.name : "-";
 }
 
-/* Expectations */
-
-void note(const char *format, ...)
+const struct dialect *row_dialect(void)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(harness.note, sizeof(harness.note), format, args);
-    va_end(args);
+    return harness.row->dialect;
 }
 
-void check_failed(const char *file, int line, const char *format, ...)
+bool row_is_v1(void)
 {
-    va_list args;
+    return harness.row->dialect == &dialect_v1;
+}
+
+void row_failed(const char *file, int line)
+{
     harness.failed = true;
-    fprintf(stderr, "%s:%d: row %s", file, line, harness.row ? harness.row->name : "-");
-    if (harness.note[0])
-        fprintf(stderr, " (%s)", harness.note);
-    fprintf(stderr, ": ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, "\n");
-    fflush(stderr);
 #ifdef _WIN32
+    (void)file, (void)line;
     longjmp(row_end, 1);
 #else
     _fail(file, line);
     abort(); /* _fail does not return while a row runs */
 #endif
-}
-
-void check_status(const char *file, int line, const char *what, HRESULT expected, HRESULT actual)
-{
-    if (actual != expected)
-        check_failed(file, line, "%s: expected %s, got %s", what, status_name(expected),
-            status_name(actual));
-}
-
-void check_equal(const char *file, int line, const char *what, unsigned long long expected,
-    unsigned long long actual)
-{
-    if (actual != expected)
-        check_failed(file, line, "%s: expected %llu (0x%llx), got %llu (0x%llx)", what, expected,
-            expected, actual, actual);
-}
-
-void check_pointer(
-    const char *file, int line, const char *what, const void *expected, const void *actual)
-{
-    if (actual != expected)
-        check_failed(file, line, "%s: expected %p, got %p", what, expected, actual);
-}
-
-void check_true(const char *file, int line, const char *what, bool holds)
-{
-    if (!holds)
-        check_failed(file, line, "%s does not hold", what);
-}
-
-HRESULT check_one_of(const char *file, int line, const char *what, HRESULT actual,
-    const HRESULT *allowed, size_t count)
-{
-    char names[256] = "";
-    for (size_t i = 0; i < count; i++) {
-        if (allowed[i] == actual)
-            return actual;
-        snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "",
-            status_name(allowed[i]));
-    }
-    check_failed(file, line, "%s: expected one of %s, got %s", what, names, status_name(actual));
 }
 
 /* The keeper */
@@ -229,7 +104,7 @@ void *keep_memory(size_t bytes)
     return bytes < 64 ? memory : memory + (64 - (uintptr_t)memory % 64) % 64;
 }
 
-ULONG release_now(void *object)
+ULONG release_kept(void *object)
 {
     for (size_t i = harness.object_count; i-- > 0;)
         if (harness.objects[i] == object) {
@@ -238,7 +113,12 @@ ULONG release_now(void *object)
                 (harness.object_count - i) * sizeof(harness.objects[0]));
             return CALL((IUnknown *)object, Release);
         }
-    fail_row("release_now of an object that is not kept");
+    fail_row("release of an object that is not kept");
+}
+
+ULONG release_now(any_object any)
+{
+    return release_kept(any.object->unknown);
 }
 
 void close_now(HANDLE handle)
@@ -309,12 +189,34 @@ HRESULT provider_can_unload(void)
 
 /* Rows */
 
+/* "v1.connector.nobody_listens" */
+static void full_name(char *out, const char *suite, const struct row *row)
+{
+    snprintf(out, sizeof(harness.name), "%s.%s.%s", row->dialect->name, suite, row->name);
+}
+
+/* Whether a name that was asked for means a row: its own, with the suite's, with the version's. */
+static bool is_named(const char *asked, const char *suite, const struct row *row)
+{
+    char name[sizeof(harness.name)];
+    full_name(name, suite, row);
+    return strcmp(asked, name) == 0 || strcmp(asked, strchr(name, '.') + 1) == 0 ||
+           strcmp(asked, row->name) == 0;
+}
+
+static bool is_asked_for(const char *suite, const struct row *row)
+{
+    return (!harness.dialect || harness.dialect == row->dialect) &&
+           (!harness.only || is_named(harness.only, suite, row));
+}
+
 static void row_begin(const struct row *row)
 {
     WSADATA data;
     harness.row = row;
+    full_name(harness.name, harness.suite, row);
     harness.number++;
-    harness.note[0] = '\0';
+    expectations_begin();
     harness.failed = false;
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         fail_row("WSAStartup failed");
@@ -342,8 +244,11 @@ static void row_end_clean(void)
     if (!wrong && !nothing_is_left())
         wrong = "DllCanUnloadNow says that an object is left";
 #endif
+    dialect_v1_row_end();
     NdCleanup();
     WSACleanup();
+    if (!wrong)
+        wrong = expectations_breached();
     if (wrong && !harness.failed)
         fail_row("%s", wrong);
 }
@@ -364,18 +269,18 @@ static bool guarded(void (*step)(void))
     return true;
 }
 
-static int run_suites(const struct suite *const *suites, size_t count, const char *only)
+static int run_suites(const struct suite *const *suites, size_t count)
 {
     int failed = 0, passed = 0;
     for (size_t s = 0; s < count; s++)
         for (size_t r = 0; r < suites[s]->count; r++) {
+            harness.suite = suites[s]->name;
             harness.row = &suites[s]->rows[r];
-            if (only && strcmp(only, harness.row->name) != 0)
+            if (!is_asked_for(harness.suite, harness.row))
                 continue;
             bool good = guarded(row_begin_and_run);
             good = guarded(row_end_clean) && good;
-            printf(
-                "[%s] %s.%s\n", good ? "      OK" : "  FAILED", suites[s]->name, harness.row->name);
+            printf("[%s] %s\n", good ? "      OK" : "  FAILED", harness.name);
             fflush(stdout);
             failed += !good;
             passed += good;
@@ -402,47 +307,70 @@ static int row_teardown(void **state)
     return 0;
 }
 
-static int run_suites(const struct suite *const *suites, size_t count, const char *only)
+static int run_suite(const struct suite *suite)
+{
+    struct CMUnitTest *tests = calloc(suite->count, sizeof(*tests));
+    char(*names)[sizeof(harness.name)] = calloc(suite->count, sizeof(*names));
+    size_t used = 0;
+    int failed = 0;
+    for (size_t r = 0; tests && names && r < suite->count; r++) {
+        const struct row *row = &suite->rows[r];
+        if (!is_asked_for(suite->name, row))
+            continue;
+        full_name(names[used], suite->name, row);
+        tests[used] = (struct CMUnitTest){ names[used], row_trampoline, row_setup, row_teardown,
+            (void *)(uintptr_t)row };
+        used++;
+    }
+    harness.suite = suite->name;
+    if (used > 0)
+        failed = _cmocka_run_group_tests(suite->name, tests, used, NULL, NULL);
+    free(names);
+    free(tests);
+    return failed;
+}
+
+static int run_suites(const struct suite *const *suites, size_t count)
 {
     int failed = 0;
-    for (size_t s = 0; s < count; s++) {
-        struct CMUnitTest *tests = calloc(suites[s]->count, sizeof(*tests));
-        size_t used = 0;
-        for (size_t r = 0; tests && r < suites[s]->count; r++) {
-            const struct row *row = &suites[s]->rows[r];
-            if (!only || strcmp(only, row->name) == 0)
-                tests[used++] = (struct CMUnitTest){ row->name, row_trampoline, row_setup,
-                    row_teardown, (void *)(uintptr_t)row };
-        }
-        if (used > 0)
-            failed += _cmocka_run_group_tests(suites[s]->name, tests, used, NULL, NULL);
-        free(tests);
-    }
+    for (size_t s = 0; s < count; s++)
+        failed += run_suite(suites[s]);
     return failed;
 }
 #endif
 
+static void list_rows(const struct suite *suite)
+{
+    for (size_t r = 0; r < suite->count; r++) {
+        char name[sizeof(harness.name)];
+        full_name(name, suite->name, &suite->rows[r]);
+        if (is_asked_for(suite->name, &suite->rows[r]))
+            printf("%s %s\n", name, suite->rows[r].covers);
+    }
+}
+
 int conformance_main(int argc, char **argv, const struct suite *const *suites, size_t count)
 {
-    const char *only = NULL;
     bool list = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--poll") == 0)
             harness.polls = true;
         else if (strcmp(argv[i], "--one-adapter") == 0)
             harness.one_adapter = true;
+        else if (strcmp(argv[i], "--v1") == 0)
+            harness.dialect = &dialect_v1;
+        else if (strcmp(argv[i], "--v2") == 0)
+            harness.dialect = &dialect_v2;
         else if (strcmp(argv[i], "--list") == 0)
             list = true;
         else if (strcmp(argv[i], "--row") == 0 && i + 1 < argc)
-            only = argv[++i];
+            harness.only = argv[++i];
         else
             harness.address = argv[i];
     }
     if (!list)
-        return run_suites(suites, count, only);
+        return run_suites(suites, count);
     for (size_t s = 0; s < count; s++)
-        for (size_t r = 0; r < suites[s]->count; r++)
-            printf(
-                "%s.%s %s\n", suites[s]->name, suites[s]->rows[r].name, suites[s]->rows[r].covers);
+        list_rows(suites[s]);
     return 0;
 }

@@ -37,7 +37,11 @@
 #define NT_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)0xC0000238)
 #define NT_ADDRESS_NOT_ASSOCIATED     ((HRESULT)0xC0000239)
 
+struct dialect;
+extern const struct dialect dialect_v2, dialect_v1; /* see dialect.h */
+
 struct row {
+    const struct dialect *dialect;
     const char *name;
     const char *covers; /* behaviours, see README.md */
     void (*run)(void);
@@ -49,9 +53,12 @@ struct suite {
     size_t count;
 };
 
-/* At the end of each test file: SUITE(cq) turns ROWS_cq of rows.h into the table. A row without a function, or a
- * function without a row, does not compile. */
-#define SUITE_ROW_(function, covers) { #function, covers, function },
+/* At the end of each test file: SUITE(cq) turns ROWS_cq of rows.h into the table, a row over both versions into two. A
+ * row without a function, or a function without a row, does not compile. */
+#define SUITE_V2_(function, covers)            { &dialect_v2, #function, covers, function },
+#define SUITE_V1_(function, covers)            { &dialect_v1, #function, covers, function },
+#define SUITE_BOTH_(function, covers)          SUITE_V2_(function, covers) SUITE_V1_(function, covers)
+#define SUITE_ROW_(dialects, function, covers) SUITE_##dialects##_(function, covers)
 #define SUITE(group)                                                                               \
     static const struct row group##_rows[] = { ROWS_##group(SUITE_ROW_) };                         \
     const struct suite suite_##group = { #group, group##_rows,                                     \
@@ -88,6 +95,9 @@ HRESULT check_one_of(const char *file, int line, const char *what, HRESULT actua
 void check_failed(const char *file, int line, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 
+/* A rule that every row relies on was broken; fails the row at its end. Any thread. */
+void breach(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* What a table-driven row is at; printed with a failure, forgotten with the row. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -102,8 +112,8 @@ void keep_object(void *object);
 void keep_handle(HANDLE handle);
 /* Zeroed, at least 64-byte aligned for 64 bytes and more; freed after the row. */
 void *keep_memory(size_t bytes);
-/* Releases now instead of at the end; returns what Release returned. */
-ULONG release_now(void *object);
+/* Releases now instead of at the end; returns what Release returned. object: an interface. */
+ULONG release_kept(void *object);
 /* Closes now instead of at the end. */
 void close_now(HANDLE handle);
 
@@ -117,12 +127,18 @@ bool harness_polls(void);
 bool harness_one_adapter(void);
 /* Counts the rows that were begun. */
 unsigned harness_row_number(void);
+/* "v1.connector.nobody_listens" */
+const char *harness_row_name(void);
+/* Between expect.c and the runner: a row begins; what breach() was told, or NULL; the row is over. */
+void expectations_begin(void);
+const char *expectations_breached(void);
+void row_failed(const char *file, int line) __attribute__((noreturn));
 /* Address given as an argument ("127.0.0.1", "[::1]"), or NULL. */
 const char *harness_address(void);
 
 /*
  * conformance_main - run one or more suites.
- * argv     [--poll] [--one-adapter] [--list] [--row NAME] [address]
+ * argv     [--v1 | --v2] [--poll] [--one-adapter] [--list] [--row NAME] [address]; NAME with or without version and suite
  * Returns  0, or the number of failed rows (natively: as cmocka reports it).
  */
 int conformance_main(int argc, char **argv, const struct suite *const *suites, size_t count);

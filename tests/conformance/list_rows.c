@@ -15,10 +15,10 @@
 #include "behaviours.h"
 #include "rows.h"
 
-#define ROW_(function, covers) { #function, covers },
-#define GROUP_(group)          { #group, NULL }, ROWS_##group(ROW_)
+#define ROW_(dialects, function, covers) { #dialects, #function, covers },
+#define GROUP_(group)                    { NULL, #group, NULL }, ROWS_##group(ROW_)
 static const struct {
-    const char *name, *covers; /* covers NULL: a suite begins */
+    const char *dialects, *name, *covers; /* covers NULL: a suite begins */
 } rows[] = { SUITES(GROUP_) };
 
 #define BEHAVIOUR_(name, text) { #name, text },
@@ -77,6 +77,8 @@ static int build(char **table)
                 fprintf(out, "%s **%s** %s", count ? ";" : "", group, rows[r].name);
             else
                 fprintf(out, ", %s", rows[r].name);
+            if (strcmp(rows[r].dialects, "BOTH") != 0)
+                fprintf(out, " (%s)", rows[r].dialects);
             told = group;
             count++;
         }

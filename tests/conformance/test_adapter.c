@@ -8,7 +8,7 @@
 
 static void query_with_the_exact_size(void)
 {
-    IND2Adapter *adapter = open_adapter();
+    IND2Adapter *adapter = new_node()->v2;
     ND2_ADAPTER_INFO info;
     ULONG size = sizeof(info);
     memset(&info, 0xEE, sizeof(info));
@@ -30,7 +30,7 @@ static void query_with_the_exact_size(void)
 
 static void query_for_the_size(void)
 {
-    IND2Adapter *adapter = open_adapter();
+    IND2Adapter *adapter = new_node()->v2;
     ULONG size = 0;
     expect_status(ND_BUFFER_OVERFLOW, CALL(adapter, Query, NULL, &size));
     expect_equal(sizeof(void *) == 8 ? 96 : 88, size);
@@ -38,7 +38,7 @@ static void query_for_the_size(void)
 
 static void query_into_too_small_a_buffer(void)
 {
-    IND2Adapter *adapter = open_adapter();
+    IND2Adapter *adapter = new_node()->v2;
     ND2_ADAPTER_INFO info;
     ULONG size = sizeof(info) - 1;
     memset(&info, 0xEE, sizeof(info));
@@ -52,7 +52,7 @@ static void query_into_too_small_a_buffer(void)
 
 static void query_into_a_larger_buffer(void)
 {
-    IND2Adapter *adapter = open_adapter();
+    IND2Adapter *adapter = new_node()->v2;
     struct {
         ND2_ADAPTER_INFO info;
         BYTE more[64];
@@ -72,7 +72,7 @@ static void query_versions(void)
         ULONG asked, told;
     } good[] = { { 0x20000, 0x20000 }, { 0, 0x20000 }, { 1, 1 } };
     static const ULONG bad[] = { 2, 3, 0x10000, 0x20001, 0x30000, 0xFFFFFFFF };
-    IND2Adapter *adapter = open_adapter();
+    IND2Adapter *adapter = new_node()->v2;
     ND2_ADAPTER_INFO info;
     ULONG size;
     for (int i = 0; i < 3; i++) {
@@ -102,18 +102,18 @@ static void query_address_list(void)
 {
     struct node *node = new_node();
     ULONG size = 0, needed;
-    expect_status(ND_BUFFER_OVERFLOW, CALL(node->adapter, QueryAddressList, NULL, &size));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(node->v2, QueryAddressList, NULL, &size));
     needed = size;
     BYTE *buffer = keep_memory(needed);
     memset(buffer, 0xBB, needed);
     size = needed - 1;
-    expect_status(ND_BUFFER_OVERFLOW,
-        CALL(node->adapter, QueryAddressList, (SOCKET_ADDRESS_LIST *)buffer, &size));
+    expect_status(
+        ND_BUFFER_OVERFLOW, CALL(node->v2, QueryAddressList, (SOCKET_ADDRESS_LIST *)buffer, &size));
     expect_equal(needed, size);
     for (ULONG i = 0; i < needed; i++)
         expect_equal(0xBB, buffer[i]);
     SOCKET_ADDRESS_LIST *list = (SOCKET_ADDRESS_LIST *)buffer;
-    expect_status(ND_SUCCESS, CALL(node->adapter, QueryAddressList, list, &size));
+    expect_status(ND_SUCCESS, CALL(node->v2, QueryAddressList, list, &size));
     struct address wanted = test_address();
     bool found = false;
     for (int i = 0; i < list->iAddressCount; i++) {
@@ -133,7 +133,7 @@ static void overlapped_files(void)
     HANDLE files[5];
     for (int i = 0; i < 5; i++) {
         files[i] = NULL;
-        expect_status(ND_SUCCESS, CALL(node->adapter, CreateOverlappedFile, &files[i]));
+        expect_status(ND_SUCCESS, CALL(node->v2, CreateOverlappedFile, &files[i]));
         expect_true(files[i] != NULL && files[i] != INVALID_HANDLE_VALUE);
         keep_handle(files[i]);
         for (int k = 0; k < i; k++)
@@ -143,9 +143,9 @@ static void overlapped_files(void)
     /* The others are not touched by that. */
     IND2MemoryRegion *mr = NULL;
     expect_status(ND_SUCCESS,
-        CALL(node->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, files[3], (void **)&mr));
+        CALL(node->v2, CreateMemoryRegion, &IID_IND2MemoryRegion, files[3], (void **)&mr));
     keep_object(mr);
-    expect_true(FAILED(CALL(node->adapter, CreateOverlappedFile, NULL)));
+    expect_true(FAILED(CALL(node->v2, CreateOverlappedFile, NULL)));
 }
 
 static void objects_outlive_the_file_handle(void)

@@ -51,8 +51,8 @@ static struct subject reach(enum state state)
     switch (state) {
     case IDLE: return (struct subject){ pair, passive, NULL };
     case QUEUED:
-        expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest,
-                                      (IUnknown *)passive->connector, &op->overlapped));
+        expect_status(ND_PENDING,
+            CALL(pair->listener, GetConnectionRequest, passive->connector, &op->overlapped));
         return (struct subject){ pair, passive, op };
     case BOUND: return (struct subject){ pair, active, NULL };
     case REFUSED:
@@ -92,16 +92,16 @@ static struct subject reach(enum state state)
 static HRESULT call_bind(struct subject *s)
 {
     struct address address = test_address();
-    return CALL(s->end->connector, Bind, &address.any, address.length);
+    return CALL(s->end->connector->v2, Bind, &address.any, address.length);
 }
 
 static HRESULT call_connect(struct subject *s)
 {
     struct op *op = new_op();
     struct end *end = s->end;
-    IND2QueuePair *qp = new_qp(end->node, end->cq, end, 1);
-    return CALL(end->connector, Connect, (IUnknown *)qp, &s->pair->listen.any,
-        s->pair->listen.length, 0, 0, NULL, 0, &op->overlapped);
+    struct qp *qp = new_qp(end->node, end->cq, end, 1);
+    return CALL(end->connector, Connect, qp, &s->pair->listen.any, s->pair->listen.length, 0, 0,
+        NULL, 0, &op->overlapped);
 }
 
 static HRESULT call_complete_connect(struct subject *s)
@@ -113,8 +113,8 @@ static HRESULT call_complete_connect(struct subject *s)
 static HRESULT call_accept(struct subject *s)
 {
     struct op *op = new_op();
-    IND2QueuePair *qp = new_qp(s->end->node, s->end->cq, s->end, 1);
-    return CALL(s->end->connector, Accept, (IUnknown *)qp, 0, 0, NULL, 0, &op->overlapped);
+    struct qp *qp = new_qp(s->end->node, s->end->cq, s->end, 1);
+    return CALL(s->end->connector, Accept, qp, 0, 0, NULL, 0, &op->overlapped);
 }
 
 static HRESULT call_reject(struct subject *s)
@@ -283,7 +283,7 @@ static void second_disconnect_while_one_runs(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct op *first = new_op(), *second = new_op();
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     expect_status(ND_PENDING, CALL(connector, Disconnect, &first->overlapped));
     expect_one_of(CALL(connector, Disconnect, &second->overlapped), ND_INVALID_DEVICE_STATE,
         ND_CONNECTION_INVALID);
@@ -295,7 +295,7 @@ static void second_disconnect_while_one_runs(void)
 static void bind_port_zero_chooses_a_port(void)
 {
     struct node *node = new_node();
-    IND2Connector *connector = new_bound_connector(node);
+    struct connector *connector = new_bound_connector(node);
     struct address wanted = test_address(), address;
     address.length = sizeof(address.v6);
     expect_status(ND_SUCCESS, CALL(connector, GetLocalAddress, &address.any, &address.length));
@@ -307,10 +307,10 @@ static void bind_port_zero_chooses_a_port(void)
 static void bind_to_a_foreign_address(void)
 {
     struct address address = make_address("203.0.113.7", 0);
-    IND2Connector *connector = new_connector(new_node());
-    expect_status(ND_INVALID_ADDRESS, CALL(connector, Bind, &address.any, address.length));
+    struct connector *connector = new_connector(new_node());
+    expect_status(ND_INVALID_ADDRESS, CALL(connector->v2, Bind, &address.any, address.length));
     address = test_address();
-    expect_status(ND_SUCCESS, CALL(connector, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(connector->v2, Bind, &address.any, address.length));
 }
 
 /* Clients bind all their connectors to the address of their listener. */
@@ -318,21 +318,21 @@ static void bind_to_the_port_of_a_listener(void)
 {
     struct pair *pair = new_pair(NULL);
     struct node *node = pair->passive.node;
-    IND2Connector *first = new_connector(node), *second = new_connector(node);
+    struct connector *first = new_connector(node), *second = new_connector(node);
     struct address *listen = &pair->listen, address;
-    expect_status(ND_SUCCESS, CALL(first, Bind, &listen->any, listen->length));
-    expect_status(ND_SUCCESS, CALL(second, Bind, &listen->any, listen->length));
+    expect_status(ND_SUCCESS, CALL(first->v2, Bind, &listen->any, listen->length));
+    expect_status(ND_SUCCESS, CALL(second->v2, Bind, &listen->any, listen->length));
     address.length = sizeof(address.v6);
     expect_status(ND_SUCCESS, CALL(second, GetLocalAddress, &address.any, &address.length));
     expect_equal(port_of(listen), port_of(&address));
 
     /* And they connect: here, to the very listener. */
     struct op *connect = new_op(), *request = new_op();
-    expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest,
-                                  (IUnknown *)pair->passive.connector, &request->overlapped));
+    expect_status(ND_PENDING,
+        CALL(pair->listener, GetConnectionRequest, pair->passive.connector, &request->overlapped));
     expect_status(
-        ND_PENDING, CALL(first, Connect, (IUnknown *)new_qp(node, pair->passive.cq, NULL, 1),
-                        &listen->any, listen->length, 0, 0, NULL, 0, &connect->overlapped));
+        ND_PENDING, CALL(first, Connect, new_qp(node, pair->passive.cq, NULL, 1), &listen->any,
+                        listen->length, 0, 0, NULL, 0, &connect->overlapped));
     expect_status(ND_SUCCESS, wait_op(pair->listener, request));
     expect_status(ND_SUCCESS, CALL(pair->passive.connector, Reject, NULL, 0));
     expect_status(ND_CONNECTION_REFUSED, wait_op(first, connect));
@@ -344,11 +344,11 @@ static void connect_from_an_explicit_port(void)
     for (int tries = 0; tries < 5; tries++) {
         struct pair *pair = new_pair(NULL);
         struct address local, peer;
-        IND2Listener *listener = new_listening(pair->active.node, 0, &local);
+        struct listener *listener = new_listening(pair->active.node, 0, &local);
         release_now(listener);
         release_now(pair->active.connector);
         pair->active.connector = new_connector(pair->active.node);
-        expect_status(ND_SUCCESS, CALL(pair->active.connector, Bind, &local.any, local.length));
+        expect_status(ND_SUCCESS, CALL(pair->active.connector->v2, Bind, &local.any, local.length));
         connect_ends(pair);
         peer.length = sizeof(peer.v6);
         expect_status(
@@ -366,7 +366,7 @@ static void both_ends_tell_the_same_addresses(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct address a_local, a_peer, p_local, p_peer;
-    IND2Connector *active = pair->active.connector, *passive = pair->passive.connector;
+    struct connector *active = pair->active.connector, *passive = pair->passive.connector;
     a_local.length = a_peer.length = p_local.length = p_peer.length = sizeof(a_local.v6);
     expect_status(ND_SUCCESS, CALL(active, GetLocalAddress, &a_local.any, &a_local.length));
     expect_status(ND_SUCCESS, CALL(active, GetPeerAddress, &a_peer.any, &a_peer.length));
@@ -381,7 +381,7 @@ static void both_ends_tell_the_same_addresses(void)
 static void short_address_buffer(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     struct address address;
     ULONG needed = test_address().length, size = 0;
     expect_status(ND_BUFFER_OVERFLOW, CALL(connector, GetLocalAddress, NULL, &size));
@@ -410,7 +410,7 @@ static void refused_connector_connects_again(void)
     struct pair *pair = new_pair(NULL);
     struct address before, after;
     struct op *op = new_op();
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     stop_listening(pair);
     expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(1), 0, 100));
     expect_status(ND_PENDING, start_connect(pair, op));
@@ -434,9 +434,9 @@ static void connect_to_the_wildcard_address(void)
     struct address address = make_address(
         pair->listen.any.sa_family == AF_INET ? "0.0.0.0" : "::", port_of(&pair->listen));
     struct op *op = new_op();
-    IND2Connector *connector = pair->active.connector;
-    HRESULT hr = CALL(connector, Connect, (IUnknown *)pair->active.qp, &address.any, address.length,
-        0, 0, NULL, 0, &op->overlapped);
+    struct connector *connector = pair->active.connector;
+    HRESULT hr = CALL(connector, Connect, pair->active.qp, &address.any, address.length, 0, 0, NULL,
+        0, &op->overlapped);
     expect_status(NT_BAD_NETWORK_NAME, finish(connector, hr, op));
     connect_ends(pair); /* the connector is as it was */
 }
@@ -449,11 +449,11 @@ static void connect_without_a_route(void)
         make_address(pair->listen.any.sa_family == AF_INET ? "203.0.113.7" : "2001:db8::7", 7);
     struct address local = test_address();
     struct op *op = new_op();
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     if (local.any.sa_family != AF_INET || (ntohl(local.v4.sin_addr.s_addr) >> 24) != 127)
         return; /* a real interface may have a way there */
-    HRESULT hr = CALL(connector, Connect, (IUnknown *)pair->active.qp, &address.any, address.length,
-        0, 0, NULL, 0, &op->overlapped);
+    HRESULT hr = CALL(connector, Connect, pair->active.qp, &address.any, address.length, 0, 0, NULL,
+        0, &op->overlapped);
     expect_one_of(finish(connector, hr, op), ND_NETWORK_UNREACHABLE, ND_HOST_UNREACHABLE);
     connect_ends(pair);
 }
@@ -473,25 +473,24 @@ static void second_connect_of_a_connector(void)
 static void queue_pair_is_connected_already(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2Connector *other = new_bound_connector(pair->active.node);
+    struct connector *other = new_bound_connector(pair->active.node);
     struct op *op = new_op();
-    expect_status(
-        ND_CONNECTION_ACTIVE, CALL(other, Connect, (IUnknown *)pair->active.qp, &pair->listen.any,
-                                  pair->listen.length, 0, 0, NULL, 0, &op->overlapped));
+    expect_status(ND_CONNECTION_ACTIVE, CALL(other, Connect, pair->active.qp, &pair->listen.any,
+                                            pair->listen.length, 0, 0, NULL, 0, &op->overlapped));
     exchange(&pair->active, &pair->passive);
 }
 
 static void accept_with_a_connected_queue_pair(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2QueuePair *used = pair->passive.qp;
+    struct qp *used = pair->passive.qp;
     pair->passive.connector = new_connector(pair->passive.node);
     pair->active.connector = new_bound_connector(pair->active.node);
     pair->active.qp = new_qp(pair->active.node, pair->active.cq, &pair->active, 4);
     pair_request(pair);
     struct op *op = new_op();
     expect_status(ND_CONNECTION_ACTIVE,
-        CALL(pair->passive.connector, Accept, (IUnknown *)used, 0, 0, NULL, 0, &op->overlapped));
+        CALL(pair->passive.connector, Accept, used, 0, 0, NULL, 0, &op->overlapped));
     pair->passive.qp = new_qp(pair->passive.node, pair->passive.cq, &pair->passive, 4);
     pair_accept(pair);
     pair_complete(pair);
@@ -530,7 +529,7 @@ static void notify_disconnect_behind_complete_connect(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *complete = new_op(), *notify = new_op();
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     pair_request(pair);
     pair_accept(pair);
     expect_status(ND_PENDING, CALL(connector, CompleteConnect, &complete->overlapped));
@@ -599,7 +598,7 @@ static void reject_with_too_much_data(void)
 }
 
 /* Waits until the passive connector has learnt that its request is dead. */
-static void wait_until_dead(IND2Connector *connector)
+static void wait_until_dead(struct connector *connector)
 {
     ULONGLONG end = GetTickCount64() + DEADLINE_MS;
     ULONG inbound, outbound;
@@ -670,7 +669,7 @@ static void connect_with_too_much_data(void)
     pair->options.connect_data = sent;
     pair->options.connect_length = limit + 1;
     expect_status(ND_INVALID_BUFFER_SIZE, start_connect(pair, op));
-    (void)CALL(pair->active.connector, Bind, &address.any, address.length);
+    (void)CALL(pair->active.connector->v2, Bind, &address.any, address.length);
     pair->options.connect_length = limit;
     pair_request(pair);
     expect_status(ND_BUFFER_OVERFLOW, CALL(pair->passive.connector, GetPrivateData, NULL, &size));
@@ -713,7 +712,7 @@ static void private_data_both_ways(ULONG from_active, ULONG from_passive)
         .accept_data = ho,
         .accept_length = from_passive });
     pair_request(pair);
-    IND2Connector *connector = pair->passive.connector;
+    struct connector *connector = pair->passive.connector;
     expect_status(ND_BUFFER_OVERFLOW, CALL(connector, GetPrivateData, NULL, &size));
     expect_true(size >= from_active && size <= 512);
     ULONG full = size;
@@ -863,8 +862,8 @@ static void many_connections_at_once(void)
 {
     struct pair *pair = new_pair(&(struct pair_options){ .passive = { .cq_depth = 256 } });
     struct {
-        IND2Connector *active, *passive;
-        IND2QueuePair *active_qp, *passive_qp;
+        struct connector *active, *passive;
+        struct qp *active_qp, *passive_qp;
         struct op *request, *connect, *accept, *complete;
         DWORD data;
     } c[AT_ONCE];
@@ -878,13 +877,13 @@ static void many_connections_at_once(void)
         c[i].connect = new_op();
         c[i].accept = new_op();
         c[i].complete = new_op();
-        expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest,
-                                      (IUnknown *)c[i].passive, &c[i].request->overlapped));
+        expect_status(ND_PENDING,
+            CALL(pair->listener, GetConnectionRequest, c[i].passive, &c[i].request->overlapped));
     }
     for (DWORD i = 0; i < AT_ONCE; i++)
         expect_status(ND_PENDING,
-            CALL(c[i].active, Connect, (IUnknown *)c[i].active_qp, &pair->listen.any,
-                pair->listen.length, 1, 1, &c[i].data, sizeof(DWORD), &c[i].connect->overlapped));
+            CALL(c[i].active, Connect, c[i].active_qp, &pair->listen.any, pair->listen.length, 1, 1,
+                &c[i].data, sizeof(DWORD), &c[i].connect->overlapped));
     bool seen[AT_ONCE] = { false };
     for (DWORD i = 0; i < AT_ONCE; i++) {
         char data[256];
@@ -895,8 +894,8 @@ static void many_connections_at_once(void)
         memcpy(&who, data, sizeof(who));
         expect_true(size >= sizeof(who) && who < AT_ONCE && !seen[who]);
         seen[who] = true;
-        expect_status(ND_PENDING, CALL(c[i].passive, Accept, (IUnknown *)c[i].passive_qp, 1, 1,
-                                      NULL, 0, &c[i].accept->overlapped));
+        expect_status(ND_PENDING,
+            CALL(c[i].passive, Accept, c[i].passive_qp, 1, 1, NULL, 0, &c[i].accept->overlapped));
     }
     for (DWORD i = 0; i < AT_ONCE; i++) {
         expect_status(ND_SUCCESS, wait_op(c[i].active, c[i].connect));

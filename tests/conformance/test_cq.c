@@ -5,9 +5,9 @@
 #include "fixture.h"
 
 /* count results on a queue, without a connection: Receives that are flushed. Contexts are TAG(first) on. */
-static void add_results(struct node *node, IND2CompletionQueue *cq, int first, int count)
+static void add_results(struct node *node, struct cq *cq, int first, int count)
 {
-    IND2QueuePair *qp = new_qp(node, cq, TAG(9999), (ULONG)count);
+    struct qp *qp = new_qp(node, cq, TAG(9999), (ULONG)count);
     for (int i = 0; i < count; i++)
         expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(first + i), NULL, 0));
     expect_status(ND_SUCCESS, CALL(qp, Flush));
@@ -16,7 +16,7 @@ static void add_results(struct node *node, IND2CompletionQueue *cq, int first, i
 static void results_come_in_arrays(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 16);
+    struct cq *cq = new_cq(node, 16);
     ND2_RESULT results[16];
     expect_equal(0, CALL(cq, GetResults, results, 16));
     add_results(node, cq, 0, 10);
@@ -39,14 +39,14 @@ static void result_of_each_kind(void)
 {
     struct pair *pair = connected_pair(&(struct pair_options){ .active = { .two_cqs = true } });
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(a->node);
+    struct mw *mw = new_mw(a->node);
     expect_status(ND_SUCCESS, post_receive(p, TAG(0), 0, 64));
     expect_status(ND_SUCCESS, post_send(a, TAG(1), 0, 64, 0));
-    expect_status(ND_SUCCESS, CALL(a->qp, Bind, TAG(2), (IUnknown *)a->memory.mr, (IUnknown *)mw,
-                                  a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
-    expect_status(ND_SUCCESS, CALL(a->qp, Invalidate, TAG(3), (IUnknown *)mw, 0));
-    expect_status(ND_SUCCESS, post_read(a, TAG(4), 0, 8, p->memory.bytes, p->memory.remote, 0));
-    expect_status(ND_SUCCESS, post_write(a, TAG(5), 0, 8, p->memory.bytes, p->memory.remote, 0));
+    expect_status(ND_SUCCESS,
+        CALL(a->qp, Bind, TAG(2), a->memory.mr, mw, a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
+    expect_status(ND_SUCCESS, CALL(a->qp, Invalidate, TAG(3), mw, 0));
+    expect_status(ND_SUCCESS, post_read(a, TAG(4), 0, 8, p->memory.bytes, remote_token(p), 0));
+    expect_status(ND_SUCCESS, post_write(a, TAG(5), 0, 8, p->memory.bytes, remote_token(p), 0));
     expect_equal(64, expect_result(p, Nd2RequestTypeReceive, TAG(0), ND_SUCCESS));
     static const int types[] = { 1, 2, 3, 4, 5 }; /* the published numbers */
     for (int i = 0; i < 5; i++) {
@@ -75,7 +75,7 @@ static void depth_smaller_than_its_queue_pairs(void)
 static void exactly_full(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 5);
+    struct cq *cq = new_cq(node, 5);
     ND2_RESULT results[8];
     for (int round = 0; round < 3; round++) {
         add_results(node, cq, 0, 5);
@@ -89,7 +89,7 @@ static void exactly_full(void)
 static void overrun_fails_the_queue(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     struct op *waiting[3], *later = new_op();
     ND2_RESULT results[8];
     for (int i = 0; i < 3; i++) {
@@ -132,7 +132,7 @@ static struct node *node_that_resizes(void)
 static void resize_up_with_entries_queued(void)
 {
     struct node *node = node_that_resizes();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     ND2_RESULT results[32];
     add_results(node, cq, 0, 4);
     expect_status(ND_SUCCESS, CALL(cq, Resize, 16));
@@ -145,7 +145,7 @@ static void resize_up_with_entries_queued(void)
 static void resize_down_with_entries_queued(void)
 {
     struct node *node = node_that_resizes();
-    IND2CompletionQueue *cq = new_cq(node, 64);
+    struct cq *cq = new_cq(node, 64);
     ND2_RESULT results[32];
     add_results(node, cq, 0, 5);
     expect_status(ND_BUFFER_OVERFLOW, CALL(cq, Resize, 4));
@@ -167,7 +167,7 @@ static void resize_down_with_entries_queued(void)
 static void failed_resize_changes_nothing(void)
 {
     struct node *node = node_that_resizes();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     ND2_RESULT results[8];
     expect_status(ND_INVALID_PARAMETER, CALL(cq, Resize, node->info.MaxCompletionQueueDepth + 1));
     expect_status(ND_INVALID_PARAMETER, CALL(cq, Resize, 0));
@@ -200,22 +200,22 @@ static void resize_while_messages_arrive(void)
 
 static void notify_affinity(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     USHORT group = 99;
     KAFFINITY affinity = 0;
-    HRESULT hr =
-        expect_one_of(CALL(cq, GetNotifyAffinity, &group, &affinity), ND_SUCCESS, ND_NOT_SUPPORTED);
+    HRESULT hr = expect_one_of(
+        CALL(cq->v2, GetNotifyAffinity, &group, &affinity), ND_SUCCESS, ND_NOT_SUPPORTED);
     if (hr == ND_SUCCESS)
         expect_equal(0, group);
-    expect_status(ND_INVALID_PARAMETER, CALL(cq, GetNotifyAffinity, NULL, &affinity));
-    expect_status(ND_INVALID_PARAMETER, CALL(cq, GetNotifyAffinity, &group, NULL));
+    expect_status(ND_INVALID_PARAMETER, CALL(cq->v2, GetNotifyAffinity, NULL, &affinity));
+    expect_status(ND_INVALID_PARAMETER, CALL(cq->v2, GetNotifyAffinity, &group, NULL));
 }
 
 /* Results of one queue taken by several threads: each exactly once. */
 
 enum { TAKERS = 3, RESULTS = 3000 };
 struct taker {
-    IND2CompletionQueue *cq;
+    struct cq *cq;
     volatile LONG *left;
     BYTE *seen; /* one per result; each index is written by the thread that took it */
     volatile LONG *twice;
@@ -241,7 +241,7 @@ static DWORD WINAPI take_results(void *arg)
 static void several_threads_take_results(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, RESULTS);
+    struct cq *cq = new_cq(node, RESULTS);
     static volatile LONG left, twice;
     struct taker taker = { cq, &left, keep_memory(RESULTS), &twice };
     HANDLE threads[TAKERS];

@@ -6,15 +6,20 @@
 
 /* Limits */
 
-static HRESULT create_qp(struct node *node, IND2CompletionQueue *cq, ULONG receives,
-    ULONG initiators, ULONG receive_sge, ULONG initiator_sge, ULONG inline_bytes)
+static HRESULT create_qp(struct node *node, struct cq *cq, ULONG receives, ULONG initiators,
+    ULONG receive_sge, ULONG initiator_sge, ULONG inline_bytes)
 {
-    IND2QueuePair *qp = NULL;
-    HRESULT hr =
-        CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)cq, (IUnknown *)cq,
-            NULL, receives, initiators, receive_sge, initiator_sge, inline_bytes, (void **)&qp);
+    struct qp qp;
+    const struct qp_options options = { .receive_cq = cq,
+        .initiator_cq = cq,
+        .receive_depth = receives,
+        .initiator_depth = initiators,
+        .receive_sge = receive_sge,
+        .initiator_sge = initiator_sge,
+        .inline_bytes = inline_bytes };
+    HRESULT hr = CALL(node, CreateQueuePair, &options, &qp);
     if (hr == ND_SUCCESS)
-        keep_object(qp);
+        keep_object(qp.unknown);
     return hr;
 }
 
@@ -22,7 +27,7 @@ static void two_queues_of_the_greatest_depth(void)
 {
     struct node *node = new_node();
     ULONG depth = node->info.MaxCompletionQueueDepth;
-    IND2CompletionQueue *cq = new_cq(node, depth);
+    struct cq *cq = new_cq(node, depth);
     new_cq(node, depth);
     if (depth > node->info.MaxReceiveQueueDepth)
         depth = node->info.MaxReceiveQueueDepth;
@@ -39,7 +44,7 @@ static void limits_hold_together(void)
 {
     struct node *node = new_node();
     const ND2_ADAPTER_INFO *info = &node->info;
-    IND2CompletionQueue *cq = new_cq(node, info->MaxCompletionQueueDepth);
+    struct cq *cq = new_cq(node, info->MaxCompletionQueueDepth);
     expect_status(
         ND_SUCCESS, create_qp(node, cq, info->MaxReceiveQueueDepth, info->MaxInitiatorQueueDepth,
                         info->MaxReceiveSge, info->MaxInitiatorSge, info->MaxInlineDataSize));
@@ -79,7 +84,7 @@ static void many_objects(void)
 {
     struct node *node = new_node();
     for (int i = 0; i < 100; i++) {
-        IND2CompletionQueue *cq = new_cq(node, 16);
+        struct cq *cq = new_cq(node, 16);
         new_qp(node, cq, NULL, 4);
         new_qp(node, cq, NULL, 4);
         new_mr(node);
@@ -126,7 +131,7 @@ static void one_port_for_everything(void)
 static void connections_share_one_queue(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 64);
+    struct cq *cq = new_cq(node, 64);
     struct pair *pairs[3];
     for (int i = 0; i < 3; i++) {
         pairs[i] = new_pair(&(struct pair_options){ .passive = { .node = node } });
@@ -146,26 +151,24 @@ static void connections_share_one_queue(void)
 static void connect_on(const struct address *address)
 {
     struct node *active = new_node_on(address), *passive = new_node_on(address);
-    IND2CompletionQueue *cq[2] = { new_cq(active, 8), new_cq(passive, 8) };
-    IND2QueuePair *qp[2] = { new_qp(active, cq[0], NULL, 4), new_qp(passive, cq[1], NULL, 4) };
-    IND2Connector *c[2] = { new_connector(active), new_connector(passive) };
-    IND2Listener *listener = new_listener(passive);
+    struct cq *cq[2] = { new_cq(active, 8), new_cq(passive, 8) };
+    struct qp *qp[2] = { new_qp(active, cq[0], NULL, 4), new_qp(passive, cq[1], NULL, 4) };
+    struct connector *c[2] = { new_connector(active), new_connector(passive) };
+    struct listener *listener = new_listener(passive);
     struct op *request = new_op(), *connect = new_op(), *accept = new_op(), *complete = new_op();
     struct address at, told;
     at.length = told.length = sizeof(at.v6);
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address->any, address->length));
-    expect_status(ND_SUCCESS, CALL(listener, Listen, 0));
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &at.any, &at.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address->any, address->length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
+    expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &at.any, &at.length));
     expect_equal(address->length, at.length);
     expect_true(same_ip(address, &at));
-    expect_status(
-        ND_PENDING, CALL(listener, GetConnectionRequest, (IUnknown *)c[1], &request->overlapped));
-    expect_status(ND_SUCCESS, CALL(c[0], Bind, &address->any, address->length));
-    expect_status(ND_PENDING, CALL(c[0], Connect, (IUnknown *)qp[0], &at.any, at.length, 1, 1, NULL,
-                                  0, &connect->overlapped));
+    expect_status(ND_PENDING, CALL(listener, GetConnectionRequest, c[1], &request->overlapped));
+    expect_status(ND_SUCCESS, CALL(c[0]->v2, Bind, &address->any, address->length));
+    expect_status(ND_PENDING,
+        CALL(c[0], Connect, qp[0], &at.any, at.length, 1, 1, NULL, 0, &connect->overlapped));
     expect_status(ND_SUCCESS, wait_op(listener, request));
-    expect_status(
-        ND_PENDING, CALL(c[1], Accept, (IUnknown *)qp[1], 1, 1, NULL, 0, &accept->overlapped));
+    expect_status(ND_PENDING, CALL(c[1], Accept, qp[1], 1, 1, NULL, 0, &accept->overlapped));
     expect_status(ND_SUCCESS, wait_op(c[0], connect));
     HRESULT hr = CALL(c[0], CompleteConnect, &complete->overlapped);
     expect_status(ND_SUCCESS, finish(c[0], hr, complete));

@@ -136,7 +136,7 @@ static void disconnect_after_the_peer_has(void)
 static void disconnect_without_a_connection(void)
 {
     struct op *op = new_op();
-    IND2Connector *connector = new_connector(new_node());
+    struct connector *connector = new_connector(new_node());
     expect_status(ND_CONNECTION_INVALID, CALL(connector, Disconnect, &op->overlapped));
 }
 

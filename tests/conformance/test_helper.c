@@ -136,8 +136,8 @@ static void resolve_address(void)
     expect_equal(0, port_of(&local));
     /* It opens an adapter, and a connector binds to it. */
     struct node *node = new_node_on(&local);
-    IND2Connector *connector = new_connector(node);
-    expect_status(ND_SUCCESS, CALL(connector, Bind, &local.any, local.length));
+    struct connector *connector = new_connector(node);
+    expect_status(ND_SUCCESS, CALL(connector->v2, Bind, &local.any, local.length));
 }
 
 static void resolve_into_too_small_a_buffer(void)

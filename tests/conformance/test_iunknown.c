@@ -30,45 +30,45 @@ static HRESULT make_adapter(struct node *node, REFIID iid, void **out)
 
 static HRESULT make_cq(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateCompletionQueue, iid, node->file, 4, 0, 0, out);
+    return CALL(node->v2, CreateCompletionQueue, iid, node->file, 4, 0, 0, out);
 }
 
 static HRESULT make_srq(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateSharedReceiveQueue, iid, node->file, 4, 1, 0, 0, 0, out);
+    return CALL(node->v2, CreateSharedReceiveQueue, iid, node->file, 4, 1, 0, 0, 0, out);
 }
 
 static HRESULT make_mr(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateMemoryRegion, iid, node->file, out);
+    return CALL(node->v2, CreateMemoryRegion, iid, node->file, out);
 }
 
 static HRESULT make_mw(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateMemoryWindow, iid, out);
+    return CALL(node->v2, CreateMemoryWindow, iid, out);
 }
 
 static HRESULT make_qp(struct node *node, REFIID iid, void **out)
 {
-    IUnknown *cq = (IUnknown *)new_cq(node, 4);
-    return CALL(node->adapter, CreateQueuePair, iid, cq, cq, NULL, 2, 2, 1, 1, 0, out);
+    IUnknown *cq = new_cq(node, 4)->unknown;
+    return CALL(node->v2, CreateQueuePair, iid, cq, cq, NULL, 2, 2, 1, 1, 0, out);
 }
 
 static HRESULT make_qp_with_srq(struct node *node, REFIID iid, void **out)
 {
-    IUnknown *cq = (IUnknown *)new_cq(node, 4);
-    IUnknown *srq = (IUnknown *)new_srq(node, 4, 1, 0);
-    return CALL(node->adapter, CreateQueuePairWithSrq, iid, cq, cq, srq, NULL, 2, 1, 0, out);
+    IUnknown *cq = new_cq(node, 4)->unknown;
+    IUnknown *srq = new_srq(node, 4, 1, 0)->unknown;
+    return CALL(node->v2, CreateQueuePairWithSrq, iid, cq, cq, srq, NULL, 2, 1, 0, out);
 }
 
 static HRESULT make_connector(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateConnector, iid, node->file, out);
+    return CALL(node->v2, CreateConnector, iid, node->file, out);
 }
 
 static HRESULT make_listener(struct node *node, REFIID iid, void **out)
 {
-    return CALL(node->adapter, CreateListener, iid, node->file, out);
+    return CALL(node->v2, CreateListener, iid, node->file, out);
 }
 
 static const struct maker {
@@ -192,7 +192,7 @@ static void counts(void)
             expect_equal(n, CALL(object, AddRef));
         for (ULONG n = 9; n >= 1; n--)
             expect_equal(n, CALL(object, Release));
-        expect_equal(0, release_now(object));
+        expect_equal(0, release_kept(object));
     }
 }
 
@@ -204,9 +204,8 @@ static void holders_are_not_counted(void)
     struct op *op = new_op();
     expect_status(ND_PENDING, CALL(a->connector, NotifyDisconnect, &op->overlapped));
     expect_status(ND_SUCCESS, post_receive(a, TAG(1), 0, 8));
-    IUnknown *const objects[] = { (IUnknown *)a->qp, (IUnknown *)a->cq, (IUnknown *)a->initiator_cq,
-        (IUnknown *)a->connector, (IUnknown *)a->memory.mr, (IUnknown *)a->node->adapter,
-        (IUnknown *)pair->listener };
+    IUnknown *const objects[] = { a->qp->unknown, a->cq->unknown, a->initiator_cq->unknown,
+        a->connector->unknown, a->memory.mr->unknown, a->node->unknown, pair->listener->unknown };
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
         expect_equal(2, CALL(objects[i], AddRef));
         expect_equal(1, CALL(objects[i], Release));
@@ -285,39 +284,36 @@ static void every_peer_parameter(struct pair *pair, IUnknown *x)
 {
     struct node *node = pair->active.node;
     struct end *a = &pair->active;
-    IUnknown *cq = (IUnknown *)a->cq, *mr = (IUnknown *)a->memory.mr;
-    IUnknown *mw = (IUnknown *)new_mw(node);
+    IUnknown *cq = a->cq->unknown, *mr = a->memory.mr->unknown;
+    IUnknown *mw = new_mw(node)->unknown;
     IND2QueuePair *qp = NULL;
     struct op *op = new_op();
     struct pair *other = new_pair(NULL);
-    expect_status(ND_INVALID_PARAMETER_2, CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair,
-                                              x, cq, NULL, 2, 2, 1, 1, 0, (void **)&qp));
-    expect_status(ND_INVALID_PARAMETER_3, CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair,
-                                              cq, x, NULL, 2, 2, 1, 1, 0, (void **)&qp));
-    IUnknown *srq = (IUnknown *)new_srq(node, 4, 1, 0);
-    expect_status(
-        ND_INVALID_PARAMETER_2, CALL(node->adapter, CreateQueuePairWithSrq, &IID_IND2QueuePair, x,
-                                    cq, srq, NULL, 2, 1, 0, (void **)&qp));
-    expect_status(
-        ND_INVALID_PARAMETER_3, CALL(node->adapter, CreateQueuePairWithSrq, &IID_IND2QueuePair, cq,
-                                    x, srq, NULL, 2, 1, 0, (void **)&qp));
-    expect_status(
-        ND_INVALID_PARAMETER_4, CALL(node->adapter, CreateQueuePairWithSrq, &IID_IND2QueuePair, cq,
-                                    cq, x, NULL, 2, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_2, CALL(node->v2, CreateQueuePair, &IID_IND2QueuePair, x, cq,
+                                              NULL, 2, 2, 1, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_3, CALL(node->v2, CreateQueuePair, &IID_IND2QueuePair, cq, x,
+                                              NULL, 2, 2, 1, 1, 0, (void **)&qp));
+    IUnknown *srq = new_srq(node, 4, 1, 0)->unknown;
+    expect_status(ND_INVALID_PARAMETER_2, CALL(node->v2, CreateQueuePairWithSrq, &IID_IND2QueuePair,
+                                              x, cq, srq, NULL, 2, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_3, CALL(node->v2, CreateQueuePairWithSrq, &IID_IND2QueuePair,
+                                              cq, x, srq, NULL, 2, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_4, CALL(node->v2, CreateQueuePairWithSrq, &IID_IND2QueuePair,
+                                              cq, cq, x, NULL, 2, 1, 0, (void **)&qp));
     expect_pointer(NULL, qp);
     expect_status(ND_INVALID_PARAMETER_2,
-        CALL(a->qp, Bind, TAG(1), x, mw, a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
+        CALL(a->qp->v2, Bind, TAG(1), x, mw, a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
     expect_status(ND_INVALID_PARAMETER_3,
-        CALL(a->qp, Bind, TAG(1), mr, x, a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
-    expect_status(ND_INVALID_PARAMETER_2, CALL(a->qp, Invalidate, TAG(1), x, 0));
+        CALL(a->qp->v2, Bind, TAG(1), mr, x, a->memory.bytes, 8, ND_OP_FLAG_ALLOW_READ));
+    expect_status(ND_INVALID_PARAMETER_2, CALL(a->qp->v2, Invalidate, TAG(1), x, 0));
     expect_status(
-        ND_INVALID_PARAMETER_1, CALL(other->active.connector, Connect, x, &other->listen.any,
+        ND_INVALID_PARAMETER_1, CALL(other->active.connector->v2, Connect, x, &other->listen.any,
                                     other->listen.length, 0, 0, NULL, 0, &op->overlapped));
-    expect_status(
-        ND_INVALID_PARAMETER_1, CALL(other->listener, GetConnectionRequest, x, &op->overlapped));
+    expect_status(ND_INVALID_PARAMETER_1,
+        CALL(other->listener->v2, GetConnectionRequest, x, &op->overlapped));
     pair_request(other);
     expect_status(ND_INVALID_PARAMETER_1,
-        CALL(other->passive.connector, Accept, x, 0, 0, NULL, 0, &op->overlapped));
+        CALL(other->passive.connector->v2, Accept, x, 0, 0, NULL, 0, &op->overlapped));
     pair_accept(other); /* and nothing was lost by it */
     pair_complete(other);
     exchange(&pair->active, &pair->passive);
@@ -340,7 +336,7 @@ static void peer_is_foreign(void)
 static void peer_is_of_the_wrong_kind(void)
 {
     struct pair *pair = connected_pair(NULL);
-    every_peer_parameter(pair, (IUnknown *)new_listener(pair->active.node));
+    every_peer_parameter(pair, new_listener(pair->active.node)->unknown);
 }
 
 /* Threads */
@@ -369,7 +365,7 @@ static void counts_are_safe_in_threads(void)
     }
     expect_equal(WAIT_OBJECT_0, WaitForMultipleObjects(MAKERS, threads, TRUE, 3 * DEADLINE_MS));
     for (int i = 0; i < MAKERS; i++)
-        expect_equal(0, release_now(objects[i]));
+        expect_equal(0, release_kept(objects[i]));
 }
 
 SUITE(iunknown);

@@ -10,9 +10,9 @@ static void hostile_order_of_release(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct op *op = new_op();
-    IND2MemoryWindow *mw = new_mw(a->node);
-    expect_status(ND_SUCCESS, CALL(a->qp, Bind, TAG(1), (IUnknown *)a->memory.mr, (IUnknown *)mw,
-                                  a->memory.bytes, 64, ND_OP_FLAG_ALLOW_READ));
+    struct mw *mw = new_mw(a->node);
+    expect_status(ND_SUCCESS,
+        CALL(a->qp, Bind, TAG(1), a->memory.mr, mw, a->memory.bytes, 64, ND_OP_FLAG_ALLOW_READ));
     expect_result(a, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_status(ND_SUCCESS, post_receive(a, TAG(2), 0, 8));
     expect_status(ND_PENDING, CALL(a->cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
@@ -25,7 +25,7 @@ static void hostile_order_of_release(void)
     expect_equal(0, release_now(a->connector));
     if (a->node != p->node) {
         close_now(a->node->file);
-        expect_equal(0, release_now(a->node->adapter));
+        expect_equal(0, release_now(a->node));
     }
 }
 
@@ -37,7 +37,7 @@ static void adapter_is_released_first(void)
     for (int e = 0; e < 2; e++) {
         if (e == 1 && ends[1]->node == ends[0]->node)
             break;
-        expect_equal(0, release_now(ends[e]->node->adapter));
+        expect_equal(0, release_now(ends[e]->node));
         close_now(ends[e]->node->file);
     }
     connect_ends(pair);
@@ -60,7 +60,7 @@ static void queues_are_released_before_their_use(void)
 
 /* Which requests are under way when the last reference goes, and what they come to. */
 
-static void gone(void *object, struct op *op)
+static void gone(any_object object, struct op *op)
 {
     expect_status(ND_PENDING, result_of(object, op));
     expect_equal(0, release_now(object));
@@ -71,7 +71,7 @@ static void gone(void *object, struct op *op)
 
 static void last_release_with_a_notify(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     struct op *op = new_op();
     for (ULONG type = 0; type <= 2; type++)
         expect_status(ND_PENDING, CALL(cq, Notify, type, &new_op()->overlapped));
@@ -124,16 +124,16 @@ static void last_release_with_a_connection_request(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op();
-    expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest,
-                                  (IUnknown *)pair->passive.connector, &op->overlapped));
+    expect_status(ND_PENDING,
+        CALL(pair->listener, GetConnectionRequest, pair->passive.connector, &op->overlapped));
     gone(pair->listener, op);
 }
 
 static void last_release_with_an_srq_notify(void)
 {
-    IND2SharedReceiveQueue *srq = new_srq(new_node(), 4, 1, 0);
+    struct srq *srq = new_srq(new_node(), 4, 1, 0);
     struct op *op = new_op();
-    expect_status(ND_PENDING, CALL(srq, Notify, &op->overlapped));
+    expect_status(ND_PENDING, CALL(srq->v2, Notify, &op->overlapped));
     gone(srq, op);
 }
 
@@ -142,7 +142,7 @@ static void last_release_after_a_registration(void)
     static BYTE buffer[64];
     struct node *node = new_node();
     for (int i = 0; i < 50; i++) {
-        IND2MemoryRegion *mr = new_mr(node);
+        struct mr *mr = new_mr(node);
         struct op *op = new_op();
         expect_status(ND_PENDING, CALL(mr, Register, buffer, 64, MR_LOCAL, &op->overlapped));
         expect_equal(0, release_now(mr));
@@ -157,7 +157,7 @@ static void structures_are_free_after_the_release(void)
         struct pair *pair = new_pair(NULL);
         struct op *connect = new_op(), *request = new_op();
         expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest,
-                                      (IUnknown *)pair->passive.connector, &request->overlapped));
+                                      pair->passive.connector, &request->overlapped));
         expect_status(ND_PENDING, start_connect(pair, connect));
         /* The request may be arriving right now. */
         expect_equal(0, release_now(pair->active.connector));
@@ -197,7 +197,7 @@ static void one_overlapped_twice(void)
 /* The request outlives its structure's owner's interest: the event is closed under it. */
 static void event_is_closed_while_pending(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     struct op *op = new_op();
     expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
     close_now(op->event);
@@ -208,7 +208,7 @@ static void event_is_closed_while_pending(void)
 static void port_is_closed_while_pending(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     HANDLE port = new_port();
     struct op *op = new_op();
     attach(port, node->file, 1);
@@ -221,7 +221,7 @@ static void port_is_closed_while_pending(void)
 /* Threads */
 
 struct canceller {
-    IND2CompletionQueue *cq;
+    struct cq *cq;
     volatile LONG stop;
 };
 
@@ -237,8 +237,8 @@ static DWORD WINAPI cancel_for_ever(void *arg)
 static void cancel_races_with_completion(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 16);
-    IND2QueuePair *qp = NULL;
+    struct cq *cq = new_cq(node, 16);
+    struct qp *qp = NULL;
     HANDLE port = new_port();
     struct op *op = new_op_without_event();
     struct canceller *canceller = keep_memory(sizeof(*canceller));
@@ -275,7 +275,7 @@ enum { WORKERS = 3, ROUNDS = 15 };
 struct worker {
     struct node *node;
     struct address listen;
-    IND2Listener *listener;
+    struct listener *listener;
     bool right;
 };
 
@@ -283,33 +283,36 @@ struct worker {
 static bool work_once(struct worker *w)
 {
     OVERLAPPED ov[4];
-    IND2CompletionQueue *cq = NULL;
-    IND2QueuePair *qp[2] = { NULL, NULL };
-    IND2Connector *c[2] = { NULL, NULL };
+    struct cq cq = { .unknown = NULL };
+    struct qp qp[2] = { { .unknown = NULL }, { .unknown = NULL } };
+    struct connector c[2] = { { .unknown = NULL }, { .unknown = NULL } };
     struct address local = with_port(w->listen, 0);
-    bool right = CALL(w->node->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue,
-                     w->node->file, 8, 0, 0, (void **)&cq) == ND_SUCCESS;
+    bool right = CALL(w->node, CreateCompletionQueue, 8, &cq) == ND_SUCCESS;
+    const struct qp_options options = { .receive_cq = &cq,
+        .initiator_cq = &cq,
+        .receive_depth = 2,
+        .initiator_depth = 2,
+        .receive_sge = 1,
+        .initiator_sge = 1,
+        .inbound_reads = 1,
+        .outbound_reads = 1 };
     memset(ov, 0, sizeof(ov));
     for (int i = 0; i < 2 && right; i++)
-        right = CALL(w->node->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)cq,
-                    (IUnknown *)cq, NULL, 2, 2, 1, 1, 0, (void **)&qp[i]) == ND_SUCCESS &&
-                CALL(w->node->adapter, CreateConnector, &IID_IND2Connector, w->node->file,
-                    (void **)&c[i]) == ND_SUCCESS;
-    right = right && CALL(c[0], Bind, &local.any, local.length) == ND_SUCCESS &&
-            CALL(w->listener, GetConnectionRequest, (IUnknown *)c[1], &ov[0]) == ND_PENDING &&
-            CALL(c[0], Connect, (IUnknown *)qp[0], &w->listen.any, w->listen.length, 1, 1, NULL, 0,
-                &ov[1]) == ND_PENDING &&
+        right = CALL(w->node, CreateQueuePair, &options, &qp[i]) == ND_SUCCESS &&
+                CALL(w->node, CreateConnector, &c[i]) == ND_SUCCESS;
+    right = right &&
+            (w->node->lpVtbl == &dialect_v1 ||
+                CALL(c[0].v2, Bind, &local.any, local.length) == ND_SUCCESS) &&
+            CALL(w->listener, GetConnectionRequest, &c[1], &ov[0]) == ND_PENDING &&
+            CALL(&c[0], Connect, &qp[0], &w->listen.any, w->listen.length, 1, 1, NULL, 0, &ov[1]) ==
+                ND_PENDING &&
             CALL(w->listener, GetOverlappedResult, &ov[0], TRUE) == ND_SUCCESS &&
-            CALL(c[1], Accept, (IUnknown *)qp[1], 1, 1, NULL, 0, &ov[2]) == ND_PENDING;
-    if (c[0])
-        CALL(c[0], Release);
-    if (c[1])
-        CALL(c[1], Release);
-    for (int i = 0; i < 2; i++)
-        if (qp[i])
-            CALL(qp[i], Release);
-    if (cq)
-        CALL(cq, Release);
+            CALL(&c[1], Accept, &qp[1], 1, 1, NULL, 0, &ov[2]) == ND_PENDING;
+    IUnknown *const made[] = { c[0].unknown, c[1].unknown, qp[0].unknown, qp[1].unknown,
+        cq.unknown };
+    for (int i = 0; i < 5; i++)
+        if (made[i])
+            CALL(made[i], Release);
     return right;
 }
 

@@ -4,23 +4,23 @@
  */
 #include "fixture.h"
 
-static HRESULT get_request(IND2Listener *listener, IND2Connector *connector, struct op *op)
+static HRESULT get_request(struct listener *listener, struct connector *connector, struct op *op)
 {
-    return CALL(listener, GetConnectionRequest, (IUnknown *)connector, &op->overlapped);
+    return CALL(listener, GetConnectionRequest, connector, &op->overlapped);
 }
 
 /* An active connector on its way to the listener; its data tells it from others. */
-static IND2Connector *start_one(
-    struct node *node, IND2CompletionQueue *cq, const struct address *to, BYTE data, struct op *op)
+static struct connector *start_one(
+    struct node *node, struct cq *cq, const struct address *to, BYTE data, struct op *op)
 {
-    IND2Connector *connector = new_bound_connector(node);
-    IND2QueuePair *qp = new_qp(node, cq, NULL, 1);
-    expect_status(ND_PENDING, CALL(connector, Connect, (IUnknown *)qp, &to->any, to->length, 0, 0,
-                                  &data, 1, &op->overlapped));
+    struct connector *connector = new_bound_connector(node);
+    struct qp *qp = new_qp(node, cq, NULL, 1);
+    expect_status(ND_PENDING,
+        CALL(connector, Connect, qp, &to->any, to->length, 0, 0, &data, 1, &op->overlapped));
     return connector;
 }
 
-static BYTE data_of(IND2Connector *connector)
+static BYTE data_of(struct connector *connector)
 {
     BYTE data[256];
     ULONG size = sizeof(data);
@@ -33,17 +33,17 @@ static void bind_port_zero_chooses_a_port(void)
 {
     struct node *node = new_node();
     struct address address = test_address(), got;
-    IND2Listener *listener = new_listener(node);
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address.any, address.length));
+    struct listener *listener = new_listener(node);
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address.any, address.length));
     /* Told before Listen already. */
     got.length = sizeof(got.v6);
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &got.any, &got.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &got.any, &got.length));
     expect_true(same_ip(&address, &got));
     expect_true(port_of(&got) != 0);
     unsigned port = port_of(&got);
-    expect_status(ND_SUCCESS, CALL(listener, Listen, 0));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
     got.length = sizeof(got.v6);
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &got.any, &got.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &got.any, &got.length));
     expect_equal(port, port_of(&got));
 }
 
@@ -51,68 +51,69 @@ static void second_bind(void)
 {
     struct node *node = new_node();
     struct address address = test_address();
-    IND2Listener *listener = new_listener(node);
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address.any, address.length));
+    struct listener *listener = new_listener(node);
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address.any, address.length));
     expect_status(
-        NT_ADDRESS_ALREADY_ASSOCIATED, CALL(listener, Bind, &address.any, address.length));
-    expect_status(ND_SUCCESS, CALL(listener, Listen, 0));
+        NT_ADDRESS_ALREADY_ASSOCIATED, CALL(listener->v2, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
     expect_status(
-        NT_ADDRESS_ALREADY_ASSOCIATED, CALL(listener, Bind, &address.any, address.length));
+        NT_ADDRESS_ALREADY_ASSOCIATED, CALL(listener->v2, Bind, &address.any, address.length));
 }
 
 static void second_listen(void)
 {
     struct address at;
-    IND2Listener *listener = new_listening(new_node(), 0, &at);
-    expect_status(ND_INVALID_DEVICE_STATE, CALL(listener, Listen, 0));
+    struct listener *listener = new_listening(new_node(), 0, &at);
+    expect_status(ND_INVALID_DEVICE_STATE, CALL(listener->v2, Listen, 0));
 }
 
 static void listen_before_bind(void)
 {
-    IND2Listener *listener = new_listener(new_node());
-    expect_status(ND_INVALID_DEVICE_STATE, CALL(listener, Listen, 0));
+    struct listener *listener = new_listener(new_node());
+    expect_status(ND_INVALID_DEVICE_STATE, CALL(listener->v2, Listen, 0));
 }
 
 static void local_address_before_bind(void)
 {
     struct address address;
     ULONG size = sizeof(address.v6);
-    IND2Listener *listener = new_listener(new_node());
-    expect_status(ND_INVALID_DEVICE_STATE, CALL(listener, GetLocalAddress, &address.any, &size));
+    struct listener *listener = new_listener(new_node());
+    expect_status(
+        ND_INVALID_DEVICE_STATE, CALL(listener->v2, GetLocalAddress, &address.any, &size));
 }
 
 static void short_address_buffer(void)
 {
     struct address at, address;
-    IND2Listener *listener = new_listening(new_node(), 0, &at);
+    struct listener *listener = new_listening(new_node(), 0, &at);
     ULONG size = 0;
-    expect_status(ND_BUFFER_OVERFLOW, CALL(listener, GetLocalAddress, NULL, &size));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(listener->v2, GetLocalAddress, NULL, &size));
     expect_equal(at.length, size);
     size = at.length - 1;
-    expect_status(ND_BUFFER_OVERFLOW, CALL(listener, GetLocalAddress, &address.any, &size));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(listener->v2, GetLocalAddress, &address.any, &size));
     expect_equal(at.length, size);
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &address.any, &size));
+    expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &address.any, &size));
 }
 
 static void request_before_listen(void)
 {
     struct node *node = new_node();
     struct address address = test_address();
-    IND2Listener *listener = new_listener(node);
-    IND2Connector *connector = new_connector(node);
+    struct listener *listener = new_listener(node);
+    struct connector *connector = new_connector(node);
     struct op *op = new_op();
     expect_status(ND_INVALID_DEVICE_STATE, get_request(listener, connector, op));
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address.any, address.length));
     expect_status(ND_INVALID_DEVICE_STATE, get_request(listener, connector, op));
 }
 
 static void bind_to_a_foreign_address(void)
 {
     struct address address = make_address("203.0.113.7", 0);
-    IND2Listener *listener = new_listener(new_node());
-    expect_status(ND_INVALID_ADDRESS, CALL(listener, Bind, &address.any, address.length));
+    struct listener *listener = new_listener(new_node());
+    expect_status(ND_INVALID_ADDRESS, CALL(listener->v2, Bind, &address.any, address.length));
     address = test_address();
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address.any, address.length));
 }
 
 static void port_is_taken(void)
@@ -120,11 +121,11 @@ static void port_is_taken(void)
     struct address at;
     struct node *node = new_node();
     new_listening(node, 0, &at);
-    IND2Listener *second = new_listener(node);
-    expect_status(ND_SHARING_VIOLATION, CALL(second, Bind, &at.any, at.length));
+    struct listener *second = new_listener(node);
+    expect_status(ND_SHARING_VIOLATION, CALL(second->v2, Bind, &at.any, at.length));
     /* A client searches a free port with fresh listeners. */
     struct address address = test_address();
-    expect_status(ND_SUCCESS, CALL(second, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(second->v2, Bind, &address.any, address.length));
 }
 
 static void port_is_free_after_the_release(void)
@@ -132,13 +133,13 @@ static void port_is_free_after_the_release(void)
     struct address at;
     struct node *node = new_node();
     for (int i = 0; i < 20; i++) {
-        IND2Listener *listener;
+        struct listener *listener;
         if (i == 0)
             listener = new_listening(node, 0, &at);
         else {
             listener = new_listener(node);
-            expect_status(ND_SUCCESS, CALL(listener, Bind, &at.any, at.length));
-            expect_status(ND_SUCCESS, CALL(listener, Listen, 0));
+            expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &at.any, at.length));
+            expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
         }
         expect_equal(0, release_now(listener));
     }
@@ -165,7 +166,7 @@ static void connector_is_not_idle(void)
 static void requests_come_in_order(void)
 {
     struct pair *pair = new_pair(NULL);
-    IND2Connector *passive[4];
+    struct connector *passive[4];
     struct op *request[4], *connect[4];
     for (int i = 0; i < 4; i++) {
         passive[i] = new_connector(pair->passive.node);
@@ -197,7 +198,7 @@ static void cancelled_connectors_are_idle_again(void)
 {
     struct pair *pair = new_pair(NULL);
     struct address address = test_address();
-    IND2Connector *first = pair->passive.connector, *second = new_connector(pair->passive.node);
+    struct connector *first = pair->passive.connector, *second = new_connector(pair->passive.node);
     struct op *op1 = new_op(), *op2 = new_op();
     expect_status(ND_PENDING, get_request(pair->listener, first, op1));
     expect_status(ND_PENDING, get_request(pair->listener, second, op2));
@@ -205,7 +206,7 @@ static void cancelled_connectors_are_idle_again(void)
     expect_true(event_is_set(op1) && event_is_set(op2));
     expect_status(ND_CANCELED, result_of(pair->listener, op1));
     expect_status(ND_CANCELED, result_of(pair->listener, op2));
-    expect_status(ND_SUCCESS, CALL(second, Bind, &address.any, address.length));
+    expect_status(ND_SUCCESS, CALL(second->v2, Bind, &address.any, address.length));
     connect_ends(pair); /* with the first one queued anew */
     exchange(&pair->active, &pair->passive);
 }
@@ -215,14 +216,15 @@ static void release_cancels(void)
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op();
     expect_status(ND_PENDING, get_request(pair->listener, pair->passive.connector, op));
-    CALL(pair->listener, AddRef);
-    expect_equal(1, CALL(pair->listener, Release));
+    CALL(pair->listener->unknown, AddRef);
+    expect_equal(1, CALL(pair->listener->unknown, Release));
     expect_equal(0, release_now(pair->listener));
     expect_true(event_is_set(op));
     expect_status(ND_CANCELED, (HRESULT)op->overlapped.Internal);
     /* The connector is idle. */
     struct address address = test_address();
-    expect_status(ND_SUCCESS, CALL(pair->passive.connector, Bind, &address.any, address.length));
+    expect_status(
+        ND_SUCCESS, CALL(pair->passive.connector->v2, Bind, &address.any, address.length));
 }
 
 /* A connector that waits in a GetConnectionRequest is released. */
@@ -230,7 +232,7 @@ static void release_of_a_queued_connector(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op();
-    IND2Connector *gone = new_connector(pair->passive.node);
+    struct connector *gone = new_connector(pair->passive.node);
     expect_status(ND_PENDING, get_request(pair->listener, gone, op));
     expect_equal(0, release_now(gone));
     connect_ends(pair); /* the request goes to the next */
@@ -264,11 +266,11 @@ static void backlog_limits_unanswered_requests(void)
 {
     struct pair *pair = new_pair(NULL);
     struct address at;
-    IND2Listener *listener = new_listening(pair->passive.node, 2, &at);
+    struct listener *listener = new_listening(pair->passive.node, 2, &at);
     enum { TRIES = 12 };
     struct op *connect[TRIES];
     HANDLE events[TRIES];
-    IND2Connector *active[TRIES];
+    struct connector *active[TRIES];
     for (BYTE i = 0; i < TRIES; i++) {
         connect[i] = new_op();
         events[i] = connect[i]->event;
@@ -278,7 +280,7 @@ static void backlog_limits_unanswered_requests(void)
     expect_true(which < WAIT_OBJECT_0 + TRIES);
     expect_status(ND_CONNECTION_REFUSED, result_of(active[which], connect[which]));
     for (int i = 0; i < 2; i++) {
-        IND2Connector *passive = new_connector(pair->passive.node);
+        struct connector *passive = new_connector(pair->passive.node);
         struct op *request = new_op();
         expect_status(ND_PENDING, get_request(listener, passive, request));
         expect_status(ND_SUCCESS, wait_op(listener, request));
@@ -299,7 +301,7 @@ static void backlog_zero_is_unlimited(void)
     }
     bool seen[COUNT] = { false };
     for (int i = 0; i < COUNT; i++) {
-        IND2Connector *passive = new_connector(pair->passive.node);
+        struct connector *passive = new_connector(pair->passive.node);
         struct op *request = new_op();
         expect_status(ND_PENDING, get_request(pair->listener, passive, request));
         expect_status(ND_SUCCESS, wait_op(pair->listener, request));
@@ -313,23 +315,23 @@ static void reach_wildcard(const char *wildcard, const char *const *targets, int
 {
     struct address any = make_address(wildcard, 0), bound;
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 16);
-    IND2Listener *listener = new_listener(node);
-    expect_status(ND_SUCCESS, CALL(listener, Bind, &any.any, any.length));
-    expect_status(ND_SUCCESS, CALL(listener, Listen, 0));
+    struct cq *cq = new_cq(node, 16);
+    struct listener *listener = new_listener(node);
+    expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &any.any, any.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
     bound.length = sizeof(bound.v6);
-    expect_status(ND_SUCCESS, CALL(listener, GetLocalAddress, &bound.any, &bound.length));
+    expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &bound.any, &bound.length));
     expect_true(port_of(&bound) != 0);
     for (int i = 0; i < count; i++) {
         note("%s through %s", targets[i], wildcard);
         struct address to = make_address(targets[i], port_of(&bound)), told;
         struct address from = make_address(targets[i], 0);
-        IND2Connector *active = new_connector(node), *passive = new_connector(node);
+        struct connector *active = new_connector(node), *passive = new_connector(node);
         struct op *request = new_op(), *connect = new_op();
         expect_status(ND_PENDING, get_request(listener, passive, request));
-        expect_status(ND_SUCCESS, CALL(active, Bind, &from.any, from.length));
-        expect_status(ND_PENDING, CALL(active, Connect, (IUnknown *)new_qp(node, cq, NULL, 1),
-                                      &to.any, to.length, 0, 0, NULL, 0, &connect->overlapped));
+        expect_status(ND_SUCCESS, CALL(active->v2, Bind, &from.any, from.length));
+        expect_status(ND_PENDING, CALL(active, Connect, new_qp(node, cq, NULL, 1), &to.any,
+                                      to.length, 0, 0, NULL, 0, &connect->overlapped));
         expect_status(ND_SUCCESS, wait_op(listener, request));
         /* The connector tells the address it was reached at. */
         told.length = sizeof(told.v6);
@@ -346,9 +348,9 @@ static int adapter_addresses(int family, char text[][64], int room)
     struct node *node = new_node();
     ULONG size = 0;
     int count = 0;
-    expect_status(ND_BUFFER_OVERFLOW, CALL(node->adapter, QueryAddressList, NULL, &size));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(node->v2, QueryAddressList, NULL, &size));
     SOCKET_ADDRESS_LIST *list = keep_memory(size);
-    expect_status(ND_SUCCESS, CALL(node->adapter, QueryAddressList, list, &size));
+    expect_status(ND_SUCCESS, CALL(node->v2, QueryAddressList, list, &size));
     for (int i = 0; i < list->iAddressCount && count < room; i++) {
         DWORD length = 64;
         const struct sockaddr_in6 *v6 = (const void *)list->Address[i].lpSockaddr;

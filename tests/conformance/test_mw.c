@@ -6,28 +6,27 @@
 
 #define BIND_BOTH (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
 
-static HRESULT bind_window(struct end *end, void *context, struct memory *m, IND2MemoryWindow *mw,
+static HRESULT bind_window(struct end *end, void *context, struct memory *m, struct mw *mw,
     SIZE_T offset, SIZE_T length, ULONG flags)
 {
-    return CALL(end->qp, Bind, context, (IUnknown *)m->mr, (IUnknown *)mw, m->bytes + offset,
-        length, flags);
+    return CALL(end->qp, Bind, context, m->mr, mw, m->bytes + offset, length, flags);
 }
 
-static HRESULT invalidate_window(struct end *end, void *context, IND2MemoryWindow *mw, ULONG flags)
+static HRESULT invalidate_window(struct end *end, void *context, struct mw *mw, ULONG flags)
 {
-    return CALL(end->qp, Invalidate, context, (IUnknown *)mw, flags);
+    return CALL(end->qp, Invalidate, context, mw, flags);
 }
 
 /* Bound and its completion taken; returns the token. */
-static UINT32 bound(struct end *end, struct memory *m, IND2MemoryWindow *mw, SIZE_T offset,
-    SIZE_T length, ULONG flags)
+static UINT32 bound(
+    struct end *end, struct memory *m, struct mw *mw, SIZE_T offset, SIZE_T length, ULONG flags)
 {
     expect_status(ND_SUCCESS, bind_window(end, TAG(700), m, mw, offset, length, flags));
     expect_result(end, Nd2RequestTypeBind, TAG(700), ND_SUCCESS);
     return CALL(mw, GetRemoteToken);
 }
 
-static void invalidated(struct end *end, IND2MemoryWindow *mw)
+static void invalidated(struct end *end, struct mw *mw)
 {
     expect_status(ND_SUCCESS, invalidate_window(end, TAG(701), mw, 0));
     expect_result(end, Nd2RequestTypeInvalidate, TAG(701), ND_SUCCESS);
@@ -68,10 +67,10 @@ static void bind_completes_and_token_is_known_at_once(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     expect_status(ND_SUCCESS, bind_window(p, TAG(1), &p->memory, mw, 4096, 4096, BIND_BOTH));
     UINT32 token = CALL(mw, GetRemoteToken);
-    expect_true(token != p->memory.remote);
+    expect_true(token != remote_token(p));
     expect_result(p, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_equal(token, CALL(mw, GetRemoteToken));
     fill(a->memory.bytes, 4096, 6);
@@ -84,7 +83,7 @@ static void active_side_owns_the_window(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(a->node);
+    struct mw *mw = new_mw(a->node);
     UINT32 token = bound(a, &a->memory, mw, 0, 1000, BIND_BOTH);
     can_write(p, a->memory.bytes, 1000, token);
     can_read(p, a->memory.bytes + 999, 1, token);
@@ -125,7 +124,7 @@ static void after_invalidate(void)
     for (int way = 0; way < 2; way++) {
         struct pair *pair = connected_pair(NULL);
         struct end *p = &pair->passive;
-        IND2MemoryWindow *mw = new_mw(p->node);
+        struct mw *mw = new_mw(p->node);
         UINT32 token = bound(p, &p->memory, mw, 0, 4096, BIND_BOTH);
         can_write(&pair->active, p->memory.bytes, 8, token);
         invalidated(p, mw);
@@ -134,7 +133,7 @@ static void after_invalidate(void)
     }
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     UINT32 token = bound(p, &p->memory, mw, 0, 64, BIND_BOTH);
     invalidated(p, mw);
     note("longer than the window had been");
@@ -177,14 +176,14 @@ static void window_grants_what_its_region_does_not(void)
     expect_result(p, Nd2RequestTypeReceive, TAG(2), ND_SUCCESS);
     expect_result(a, Nd2RequestTypeSend, TAG(1), ND_SUCCESS);
     expect_filled(m.bytes, 4096, 3);
-    cannot(pair, Nd2RequestTypeWrite, m.bytes, 8, CALL(m.mr, GetRemoteToken));
+    cannot(pair, Nd2RequestTypeWrite, m.bytes, 8, m.remote);
 }
 
 static void write_right_needs_local_write(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     struct memory m = new_memory(p->node, 64, 0);
     expect_status(
         ND_ACCESS_VIOLATION, bind_window(p, TAG(1), &m, mw, 0, 64, ND_OP_FLAG_ALLOW_WRITE));
@@ -197,10 +196,10 @@ static void buffer_outside_the_region(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     struct memory inner = { p->memory.mr, p->memory.bytes, 0, 0, 0 };
-    expect_status(ND_INVALID_PARAMETER_4, CALL(p->qp, Bind, TAG(1), (IUnknown *)inner.mr,
-                                              (IUnknown *)mw, inner.bytes - 1, 8, BIND_BOTH));
+    expect_status(ND_INVALID_PARAMETER_4,
+        CALL(p->qp, Bind, TAG(1), inner.mr, mw, inner.bytes - 1, 8, BIND_BOTH));
     expect_status(
         ND_INVALID_PARAMETER_5, bind_window(p, TAG(1), &inner, mw, END_MEMORY - 7, 8, BIND_BOTH));
     expect_status(
@@ -224,7 +223,7 @@ static void window_is_bound_already(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     UINT32 token = bound(p, &p->memory, mw, 0, 64, BIND_BOTH);
     expect_status(
         ND_INVALID_DEVICE_REQUEST, bind_window(p, TAG(1), &p->memory, mw, 0, 64, BIND_BOTH));
@@ -236,7 +235,7 @@ static void invalidate_of_an_unbound_window(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     expect_status(ND_INVALID_DEVICE_REQUEST, invalidate_window(p, TAG(1), mw, 0));
     bound(p, &p->memory, mw, 0, 64, BIND_BOTH);
     invalidated(p, mw);
@@ -248,14 +247,14 @@ static void bind_and_invalidate_keep_the_order(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node), *other = new_mw(p->node);
+    struct mw *mw = new_mw(p->node), *other = new_mw(p->node);
     expect_status(ND_SUCCESS, post_receive(a, TAG(9), 0, 64));
     expect_status(ND_SUCCESS, bind_window(p, TAG(1), &p->memory, mw, 0, 64, BIND_BOTH));
     expect_status(ND_SUCCESS, post_send(p, TAG(2), 0, 64, 0));
     expect_status(ND_SUCCESS, bind_window(p, TAG(3), &p->memory, other, 0, 64, BIND_BOTH));
     expect_status(ND_SUCCESS, invalidate_window(p, TAG(4), mw, 0));
     expect_status(
-        ND_SUCCESS, post_write(p, TAG(5), 0, 8, a->memory.bytes + 100, a->memory.remote, 0));
+        ND_SUCCESS, post_write(p, TAG(5), 0, 8, a->memory.bytes + 100, remote_token(a), 0));
     expect_status(ND_SUCCESS, invalidate_window(p, TAG(6), other, ND_OP_FLAG_READ_FENCE));
     expect_result(p, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_result(p, Nd2RequestTypeSend, TAG(2), ND_SUCCESS);
@@ -270,7 +269,7 @@ static void silent_bind_and_invalidate(void)
     struct pair *pair = connected_pair(
         &(struct pair_options){ .passive = { .initiator_depth = 4, .two_cqs = true } });
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     for (int i = 0; i < 40; i++) {
         expect_status(ND_SUCCESS,
             bind_window(p, TAG(1), &p->memory, mw, 0, 64, BIND_BOTH | ND_OP_FLAG_SILENT_SUCCESS));
@@ -289,7 +288,7 @@ static void token_changes_with_each_bind(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     UINT32 last = 0;
     for (int i = 0; i < 300; i++) {
         UINT32 token = bound(p, &p->memory, mw, 0, 64, BIND_BOTH);
@@ -307,7 +306,7 @@ static void rebind_to_another_queue_pair_and_region(void)
     struct pair *second = connected_pair(&(struct pair_options){
         .active = { .node = first->active.node }, .passive = { .node = first->passive.node } });
     struct memory other = new_memory(first->passive.node, 4096, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(first->passive.node);
+    struct mw *mw = new_mw(first->passive.node);
     for (int i = 0; i < 3; i++) {
         UINT32 token = bound(&first->passive, &first->passive.memory, mw, 0, 4096, BIND_BOTH);
         can_write(&first->active, first->passive.memory.bytes, 64, token);
@@ -354,7 +353,7 @@ static void deregister_with_a_bound_window(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct memory m = new_memory(p->node, 4096, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     struct op *op = new_op();
     UINT32 token = bound(p, &m, mw, 0, 4096, BIND_BOTH);
     expect_status(ND_DEVICE_BUSY, CALL(m.mr, Deregister, &op->overlapped));
@@ -368,7 +367,7 @@ static void deregister_after_the_window_has_gone(void)
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
     struct memory m = new_memory(p->node, 4096, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     UINT32 token = bound(p, &m, mw, 0, 4096, BIND_BOTH);
     expect_equal(0, release_now(mw));
     expect_status(ND_SUCCESS, deregister(&m));
@@ -381,7 +380,7 @@ static void region_is_released_before_its_window(void)
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
     struct memory m = new_memory(p->node, 4096, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     bound(p, &m, mw, 0, 4096, BIND_BOTH);
     struct op *op = new_op();
     expect_status(ND_DEVICE_BUSY, CALL(m.mr, Deregister, &op->overlapped));
@@ -396,7 +395,7 @@ static void bound_region_is_released_and_access_goes_on(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct memory m = new_memory(p->node, 4096, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(p->node);
+    struct mw *mw = new_mw(p->node);
     UINT32 token = bound(p, &m, mw, 0, 4096, BIND_BOTH);
     expect_equal(0, release_now(m.mr));
     fill(a->memory.bytes, 100, 8);
@@ -413,7 +412,7 @@ static void window_of_another_adapter(void)
     struct end *p = &pair->passive;
     struct node *node = new_node();
     struct memory foreign = new_memory(node, 64, MR_LOCAL);
-    IND2MemoryWindow *mw = new_mw(node);
+    struct mw *mw = new_mw(node);
     expect_status(ND_INVALID_PARAMETER_3, bind_window(p, TAG(1), &p->memory, mw, 0, 8, BIND_BOTH));
     expect_status(
         ND_INVALID_PARAMETER_2, bind_window(p, TAG(1), &foreign, new_mw(p->node), 0, 8, BIND_BOTH));

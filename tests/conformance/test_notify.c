@@ -4,12 +4,12 @@
  */
 #include "fixture.h"
 
-static void start_notify(IND2CompletionQueue *cq, ULONG type, struct op *op)
+static void start_notify(struct cq *cq, ULONG type, struct op *op)
 {
     expect_status(ND_PENDING, CALL(cq, Notify, type, &op->overlapped));
 }
 
-static void expect_waiting(IND2CompletionQueue *cq, struct op *op)
+static void expect_waiting(struct cq *cq, struct op *op)
 {
     expect_status(ND_PENDING, result_of(cq, op));
     expect_true(!event_is_set(op));
@@ -24,7 +24,7 @@ static void send_message(struct pair *pair, ULONG flags)
     expect_status(ND_SUCCESS, result.Status);
 }
 
-static ULONG drain(IND2CompletionQueue *cq)
+static ULONG drain(struct cq *cq)
 {
     ND2_RESULT results[64];
     return CALL(cq, GetResults, results, 64);
@@ -36,7 +36,7 @@ static void cancels_come_in_the_order_of_the_calls(void)
 {
     for (int reverse = 0; reverse < 2; reverse++) {
         struct node *node = new_node();
-        IND2CompletionQueue *cqs[2] = { new_cq(node, 4), new_cq(node, 4) };
+        struct cq *cqs[2] = { new_cq(node, 4), new_cq(node, 4) };
         struct op *ops[2] = { new_op_without_event(), new_op_without_event() };
         HANDLE port = new_port();
         attach(port, node->file, 11);
@@ -59,7 +59,7 @@ static void cancels_come_in_the_order_of_the_calls(void)
 static void one_cancel_ends_all_in_issue_order(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     struct op *ops[8];
     HANDLE port = new_port();
     attach(port, node->file, 12);
@@ -77,7 +77,7 @@ static void one_cancel_ends_all_in_issue_order(void)
 static void issue_and_cancel_a_thousand_times(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     struct op *ops[2] = { new_op_without_event(), new_op_without_event() };
     HANDLE port = new_port();
     attach(port, node->file, 13);
@@ -93,13 +93,13 @@ static void issue_and_cancel_a_thousand_times(void)
 
 static void cancel_with_nothing_pending(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
 }
 
 static void release_cancels(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     struct op *op = new_op();
     start_notify(cq, ND_CQ_NOTIFY_ANY, op);
     expect_equal(0, release_now(cq));
@@ -112,7 +112,7 @@ static void release_cancels(void)
 static void any_completes_on_success(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op();
     start_notify(cq, ND_CQ_NOTIFY_ANY, op);
     expect_waiting(cq, op);
@@ -124,7 +124,7 @@ static void any_completes_on_success(void)
 static void any_completes_on_errors(void)
 {
     struct pair *pair = new_pair(NULL);
-    IND2CompletionQueue *cq = pair->active.cq;
+    struct cq *cq = pair->active.cq;
     struct op *op = new_op();
     expect_status(ND_SUCCESS, post_receive(&pair->active, TAG(1), 0, 8));
     start_notify(cq, ND_CQ_NOTIFY_ANY, op);
@@ -149,7 +149,7 @@ static void entry_that_is_there_completes_it_at_once(void)
 static void fetched_entries_do_not_count(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op();
     send_message(pair, 0);
     expect_equal(1, drain(cq));
@@ -164,7 +164,7 @@ static void fetched_entries_do_not_count(void)
 static void used_up_entries_do_not_count(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *first = new_op(), *second = new_op();
     start_notify(cq, ND_CQ_NOTIFY_ANY, first);
     send_message(pair, 0);
@@ -179,7 +179,7 @@ static void used_up_entries_do_not_count(void)
 static void one_event_completes_all(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *ops[6];
     HANDLE port = new_port();
     attach(port, pair->passive.node->file, 14);
@@ -196,7 +196,7 @@ static void one_event_completes_all(void)
 static void silent_success_does_not_trigger(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->active.cq;
+    struct cq *cq = pair->active.cq;
     struct op *op = new_op();
     start_notify(cq, ND_CQ_NOTIFY_ANY, op);
     for (int i = 0; i < 40; i++) {
@@ -218,7 +218,7 @@ static void silent_success_does_not_trigger(void)
 static void solicited_waits_for_a_solicited_message(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op();
     start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
     for (int i = 0; i < 3; i++) {
@@ -233,7 +233,7 @@ static void solicited_waits_for_a_solicited_message(void)
 static void solicited_ignores_own_requests(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->active.cq;
+    struct cq *cq = pair->active.cq;
     struct op *op = new_op();
     start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
     send_message(pair, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
@@ -243,7 +243,7 @@ static void solicited_ignores_own_requests(void)
 static void solicited_completes_on_errors(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op();
     expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(1), 0, 8));
     start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
@@ -258,7 +258,7 @@ static void any_upgrades_solicited(void)
 {
     for (int any_first = 0; any_first < 2; any_first++) {
         struct pair *pair = connected_pair(NULL);
-        IND2CompletionQueue *cq = pair->passive.cq;
+        struct cq *cq = pair->passive.cq;
         struct op *first = new_op(), *second = new_op();
         start_notify(cq, any_first ? ND_CQ_NOTIFY_ANY : ND_CQ_NOTIFY_SOLICITED, first);
         start_notify(cq, any_first ? ND_CQ_NOTIFY_SOLICITED : ND_CQ_NOTIFY_ANY, second);
@@ -278,7 +278,7 @@ static void any_upgrades_solicited(void)
 static void errors_ignores_requests(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *op = new_op(), *any = new_op();
     start_notify(cq, ND_CQ_NOTIFY_ERRORS, op);
     send_message(pair, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
@@ -295,7 +295,7 @@ static void errors_ignores_requests(void)
 
 static void unknown_type(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     struct op *op = new_op();
     expect_status(ND_INVALID_PARAMETER, CALL(cq, Notify, 3, &op->overlapped));
     expect_status(ND_INVALID_PARAMETER, CALL(cq, Notify, 0xFFFFFFFFu, &op->overlapped));
@@ -422,7 +422,7 @@ static void random_interleavings(void)
 {
     struct pair *pair = connected_pair(&(struct pair_options){
         .active = { .two_cqs = true }, .passive = { .two_cqs = true, .receive_depth = 64 } });
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct op *ops[4] = { new_op(), new_op(), new_op(), new_op() };
     unsigned arrived = 0, fetched = 0, triggered = 0, waiting = 0, random = 12345;
     for (int step = 0; step < 2000; step++) {

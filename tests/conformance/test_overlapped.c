@@ -6,17 +6,17 @@
 
 static BYTE buffer[64];
 
-static HRESULT start_register(IND2MemoryRegion *mr, struct op *op)
+static HRESULT start_register(struct mr *mr, struct op *op)
 {
     return CALL(mr, Register, buffer, sizeof(buffer), MR_LOCAL, &op->overlapped);
 }
 
-static HRESULT start_deregister(IND2MemoryRegion *mr, struct op *op)
+static HRESULT start_deregister(struct mr *mr, struct op *op)
 {
     return CALL(mr, Deregister, &op->overlapped);
 }
 
-static HRESULT start_notify(IND2CompletionQueue *cq, struct op *op)
+static HRESULT start_notify(struct cq *cq, struct op *op)
 {
     return CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped);
 }
@@ -31,7 +31,7 @@ static void never_success_at_once(void)
 {
     struct pair *pair = new_pair(NULL);
     struct end *a = &pair->active;
-    IND2MemoryRegion *mr = new_mr(a->node);
+    struct mr *mr = new_mr(a->node);
     struct op *op = new_op();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_true(event_is_set(op));
@@ -53,10 +53,9 @@ static void connection_calls_never_succeed_at_once(void)
     struct pair *pair = new_pair(NULL);
     struct op *request = new_op(), *connect = new_op(), *accept = new_op(), *complete = new_op();
     struct op *notify = new_op(), *disconnect = new_op(), *late = new_op();
-    IND2Connector *a = pair->active.connector, *p = pair->passive.connector;
+    struct connector *a = pair->active.connector, *p = pair->passive.connector;
     expect_status(ND_PENDING, start_connect(pair, connect));
-    expect_status(ND_PENDING,
-        CALL(pair->listener, GetConnectionRequest, (IUnknown *)p, &request->overlapped));
+    expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest, p, &request->overlapped));
     expect_status(ND_SUCCESS, wait_op(pair->listener, request));
     expect_status(ND_PENDING, start_accept(pair, accept));
     expect_status(ND_SUCCESS, wait_op(a, connect));
@@ -81,15 +80,14 @@ static void one_packet_for_each_non_failure(void)
     struct pair *pair = new_pair(NULL);
     struct op *ops[6];
     HANDLE port = new_port();
-    IND2Connector *a = pair->active.connector, *p = pair->passive.connector;
+    struct connector *a = pair->active.connector, *p = pair->passive.connector;
     attach(port, pair->active.node->file, 1);
     if (pair->passive.node != pair->active.node)
         attach(port, pair->passive.node->file, 2);
     ULONG_PTR key = pair->passive.node != pair->active.node ? 2 : 1;
     for (int i = 0; i < 6; i++)
         ops[i] = new_op_without_event();
-    expect_true(
-        SUCCEEDED(CALL(pair->listener, GetConnectionRequest, (IUnknown *)p, &ops[0]->overlapped)));
+    expect_true(SUCCEEDED(CALL(pair->listener, GetConnectionRequest, p, &ops[0]->overlapped)));
     expect_true(SUCCEEDED(start_connect(pair, ops[1])));
     expect_packet(port, key, ops[0], 0);
     expect_true(SUCCEEDED(start_accept(pair, ops[2])));
@@ -109,7 +107,7 @@ static void one_packet_for_each_non_failure(void)
 
 static void pending_structure(void)
 {
-    IND2CompletionQueue *cq = new_cq(new_node(), 4);
+    struct cq *cq = new_cq(new_node(), 4);
     struct op *op = new_op(); /* filled with rubbish */
     OVERLAPPED before = op->overlapped;
     SetEvent(op->event);
@@ -129,7 +127,7 @@ static void pending_structure(void)
 
 static void finished_structure(void)
 {
-    IND2MemoryRegion *mr = new_mr(new_node());
+    struct mr *mr = new_mr(new_node());
     struct op *op = new_op();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_status(ND_SUCCESS, wait_op(mr, op));
@@ -143,9 +141,9 @@ static void finished_structure(void)
 static void immediate_error_leaves_everything_alone(void)
 {
     struct node *node = new_node();
-    IND2MemoryRegion *mr = new_mr(node);
-    IND2CompletionQueue *cq = new_cq(node, 4);
-    IND2Connector *connector = new_connector(node);
+    struct mr *mr = new_mr(node);
+    struct cq *cq = new_cq(node, 4);
+    struct connector *connector = new_connector(node);
     HANDLE port = new_port();
     attach(port, node->file, 3);
     for (int set = 0; set < 2; set++) {
@@ -169,8 +167,8 @@ static void immediate_error_leaves_everything_alone(void)
 static void tagged_event_suppresses_the_packet(void)
 {
     struct node *node = new_node();
-    IND2MemoryRegion *mr = new_mr(node);
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct mr *mr = new_mr(node);
+    struct cq *cq = new_cq(node, 4);
     HANDLE port = new_port();
     struct op *tagged = new_op_tagged(), *plain = new_op();
     attach(port, node->file, 4);
@@ -191,8 +189,8 @@ static void tagged_event_suppresses_the_packet(void)
 static void no_event_and_no_port(void)
 {
     struct node *node = new_node();
-    IND2MemoryRegion *mr = new_mr(node);
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct mr *mr = new_mr(node);
+    struct cq *cq = new_cq(node, 4);
     struct op *op = new_op_without_event();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_status(ND_SUCCESS, CALL(mr, GetOverlappedResult, &op->overlapped, TRUE));
@@ -204,7 +202,7 @@ static void no_event_and_no_port(void)
 }
 
 struct waiter {
-    void *object;
+    struct cq *cq;
     struct op *op;
     HANDLE started;
     HRESULT result;
@@ -214,8 +212,7 @@ static DWORD WINAPI wait_for_result(void *arg)
 {
     struct waiter *waiter = arg;
     SetEvent(waiter->started);
-    waiter->result =
-        CALL((IND2Overlapped *)waiter->object, GetOverlappedResult, &waiter->op->overlapped, TRUE);
+    waiter->result = CALL(waiter->cq, GetOverlappedResult, &waiter->op->overlapped, TRUE);
     return 0;
 }
 
@@ -223,7 +220,7 @@ static DWORD WINAPI wait_for_result(void *arg)
 static void waiting_form(struct op *op, bool message)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->passive.cq;
+    struct cq *cq = pair->passive.cq;
     struct waiter *waiter = keep_memory(sizeof(*waiter));
     *waiter = (struct waiter){ cq, op, CreateEventA(NULL, TRUE, FALSE, NULL), E_NOTIMPL };
     keep_handle(waiter->started);
@@ -254,7 +251,7 @@ static void result_waits(void)
 /* An auto-reset event whose signal somebody has taken: the result is final, so nobody waits for it again. */
 static void auto_reset_event(void)
 {
-    IND2MemoryRegion *mr = new_mr(new_node());
+    struct mr *mr = new_mr(new_node());
     struct op *op = new_op_auto();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_equal(WAIT_OBJECT_0, WaitForSingleObject(op->event, DEADLINE_MS));
@@ -268,8 +265,8 @@ static void auto_reset_event(void)
 static void port_attached_late(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
-    IND2MemoryRegion *mr = new_mr(node);
+    struct cq *cq = new_cq(node, 4);
+    struct mr *mr = new_mr(node);
     struct op *before = new_op(), *pending = new_op(), *after = new_op();
     HANDLE port = new_port();
     expect_status(ND_PENDING, start_register(mr, before));
@@ -287,9 +284,9 @@ static void two_files_one_port(void)
 {
     struct node *first = new_node(), *second = new_node();
     HANDLE port = new_port(), third = NULL;
-    IND2MemoryRegion *mr[3];
+    struct mr *mr[3], of_third = { .lpVtbl = &dialect_v2, .node = first };
     struct op *op = new_op_without_event();
-    expect_status(ND_SUCCESS, CALL(first->adapter, CreateOverlappedFile, &third));
+    expect_status(ND_SUCCESS, CALL(first->v2, CreateOverlappedFile, &third));
     keep_handle(third);
     attach(port, first->file, 101);
     attach(port, second->file, 102);
@@ -297,8 +294,9 @@ static void two_files_one_port(void)
     mr[0] = new_mr(first);
     mr[1] = new_mr(second);
     expect_status(ND_SUCCESS,
-        CALL(first->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, third, (void **)&mr[2]));
-    keep_object(mr[2]);
+        CALL(first->v2, CreateMemoryRegion, &IID_IND2MemoryRegion, third, (void **)&of_third.v2));
+    keep_object(of_third.unknown);
+    mr[2] = &of_third;
     for (int i = 0; i < 3; i++) {
         expect_status(ND_PENDING, start_register(mr[i], op));
         expect_packet(port, 101 + (ULONG_PTR)i, op, 0);
@@ -319,7 +317,7 @@ static void user_packets_pass(void)
 {
     struct node *node = new_node();
     HANDLE port = new_port();
-    IND2MemoryRegion *mr = new_mr(node);
+    struct mr *mr = new_mr(node);
     struct op *op = new_op_without_event();
     OVERLAPPED own;
     attach(port, node->file, 1);
@@ -343,7 +341,7 @@ static void several_packets_at_once(void)
 {
     struct node *node = new_node();
     HANDLE port = new_port();
-    IND2CompletionQueue *cq = new_cq(node, 4);
+    struct cq *cq = new_cq(node, 4);
     struct op *ops[4];
     OVERLAPPED_ENTRY entries[8];
     ULONG count = 0;
@@ -378,7 +376,7 @@ static void dequeued_error_of_a_local_disconnect(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct op *notify = new_op_without_event(), *op = new_op_without_event();
-    IND2Connector *connector = pair->active.connector;
+    struct connector *connector = pair->active.connector;
     HANDLE port = new_port();
     attach(port, pair->active.node->file, 1);
     expect_status(ND_PENDING, CALL(connector, NotifyDisconnect, &notify->overlapped));
@@ -391,8 +389,8 @@ static void dequeued_error_of_a_local_disconnect(void)
 static void dequeued_error_of_an_overrun(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 1);
-    IND2QueuePair *qp = new_qp(node, cq, NULL, 4);
+    struct cq *cq = new_cq(node, 1);
+    struct qp *qp = new_qp(node, cq, NULL, 4);
     struct op *op = new_op_without_event();
     HANDLE port = new_port();
     attach(port, node->file, 1);
@@ -409,7 +407,7 @@ static void dequeued_error_of_an_overrun(void)
 static void any_region_tells_the_result(void)
 {
     struct node *node = new_node();
-    IND2MemoryRegion *mr = new_mr(node), *other = new_mr(node);
+    struct mr *mr = new_mr(node), *other = new_mr(node);
     struct op *op = new_op();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_status(ND_SUCCESS, wait_op(mr, op));
@@ -422,7 +420,7 @@ static void any_region_tells_the_result(void)
 static void cancel_touches_its_own_object_only(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *first = new_cq(node, 4), *second = new_cq(node, 4);
+    struct cq *first = new_cq(node, 4), *second = new_cq(node, 4);
     struct op *op1 = new_op(), *op2 = new_op();
     expect_status(ND_PENDING, start_notify(first, op1));
     expect_status(ND_PENDING, start_notify(second, op2));
@@ -434,7 +432,7 @@ static void cancel_touches_its_own_object_only(void)
 /* A request that ended just before keeps its own status. */
 static void cancel_after_the_end(void)
 {
-    IND2MemoryRegion *mr = new_mr(new_node());
+    struct mr *mr = new_mr(new_node());
     struct op *op = new_op();
     expect_status(ND_PENDING, start_register(mr, op));
     expect_status(ND_SUCCESS, CALL(mr, CancelOverlappedRequests));
@@ -444,8 +442,8 @@ static void cancel_after_the_end(void)
 static void file_closed_while_requests_are_pending(void)
 {
     struct node *node = new_node();
-    IND2CompletionQueue *cq = new_cq(node, 4);
-    IND2MemoryRegion *mr = new_mr(node);
+    struct cq *cq = new_cq(node, 4);
+    struct mr *mr = new_mr(node);
     struct op *op = new_op(), *reg = new_op();
     expect_status(ND_PENDING, start_notify(cq, op));
     close_now(node->file);
@@ -458,12 +456,12 @@ static void file_closed_while_requests_are_pending(void)
 static void null_overlapped(void)
 {
     struct pair *pair = connected_pair(NULL);
-    IND2CompletionQueue *cq = pair->active.cq;
+    struct cq *cq = pair->active.cq;
     expect_true(FAILED(CALL(cq, Notify, ND_CQ_NOTIFY_ANY, NULL)));
     expect_true(FAILED(CALL(pair->active.connector, NotifyDisconnect, NULL)));
     expect_true(FAILED(CALL(pair->active.connector, Disconnect, NULL)));
-    expect_true(FAILED(CALL(pair->listener, GetConnectionRequest,
-        (IUnknown *)new_connector(pair->passive.node), NULL)));
+    expect_true(FAILED(
+        CALL(pair->listener, GetConnectionRequest, new_connector(pair->passive.node), NULL)));
     exchange(&pair->active, &pair->passive); /* nothing has happened */
 }
 

@@ -11,9 +11,9 @@ struct qp_numbers {
 
 static HRESULT create_qp(struct node *node, struct qp_numbers n)
 {
-    IUnknown *cq = (IUnknown *)new_cq(node, 16);
+    IUnknown *cq = new_cq(node, 16)->unknown;
     IND2QueuePair *qp = NULL;
-    HRESULT hr = CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair, cq, cq, NULL, n.receives,
+    HRESULT hr = CALL(node->v2, CreateQueuePair, &IID_IND2QueuePair, cq, cq, NULL, n.receives,
         n.initiators, n.receive_sge, n.initiator_sge, n.inline_bytes, (void **)&qp);
     expect_true((hr == ND_SUCCESS) == (qp != NULL));
     if (qp)
@@ -24,9 +24,9 @@ static HRESULT create_qp(struct node *node, struct qp_numbers n)
 static HRESULT create_qp_with_srq(
     struct node *node, ULONG initiators, ULONG sge, ULONG inline_bytes)
 {
-    IUnknown *cq = (IUnknown *)new_cq(node, 16), *srq = (IUnknown *)new_srq(node, 4, 1, 0);
+    IUnknown *cq = new_cq(node, 16)->unknown, *srq = new_srq(node, 4, 1, 0)->unknown;
     IND2QueuePair *qp = NULL;
-    HRESULT hr = CALL(node->adapter, CreateQueuePairWithSrq, &IID_IND2QueuePair, cq, cq, srq, NULL,
+    HRESULT hr = CALL(node->v2, CreateQueuePairWithSrq, &IID_IND2QueuePair, cq, cq, srq, NULL,
         initiators, sge, inline_bytes, (void **)&qp);
     expect_true((hr == ND_SUCCESS) == (qp != NULL));
     if (qp)
@@ -37,8 +37,8 @@ static HRESULT create_qp_with_srq(
 static HRESULT create_cq(struct node *node, HANDLE file, ULONG depth)
 {
     IND2CompletionQueue *cq = NULL;
-    HRESULT hr = CALL(node->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue, file, depth,
-        0, 0, (void **)&cq);
+    HRESULT hr = CALL(
+        node->v2, CreateCompletionQueue, &IID_IND2CompletionQueue, file, depth, 0, 0, (void **)&cq);
     expect_true((hr == ND_SUCCESS) == (cq != NULL));
     if (cq)
         keep_object(cq);
@@ -48,8 +48,8 @@ static HRESULT create_cq(struct node *node, HANDLE file, ULONG depth)
 static HRESULT create_srq(struct node *node, HANDLE file, ULONG depth, ULONG sge, ULONG threshold)
 {
     IND2SharedReceiveQueue *srq = NULL;
-    HRESULT hr = CALL(node->adapter, CreateSharedReceiveQueue, &IID_IND2SharedReceiveQueue, file,
-        depth, sge, threshold, 0, 0, (void **)&srq);
+    HRESULT hr = CALL(node->v2, CreateSharedReceiveQueue, &IID_IND2SharedReceiveQueue, file, depth,
+        sge, threshold, 0, 0, (void **)&srq);
     expect_true((hr == ND_SUCCESS) == (srq != NULL));
     if (srq)
         keep_object(srq);
@@ -124,10 +124,10 @@ static void affinity_is_a_hint(void)
 {
     struct node *node = new_node();
     IND2CompletionQueue *cq = NULL;
-    expect_status(ND_SUCCESS, CALL(node->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue,
+    expect_status(ND_SUCCESS, CALL(node->v2, CreateCompletionQueue, &IID_IND2CompletionQueue,
                                   node->file, 4, 0, 1, (void **)&cq));
     keep_object(cq);
-    expect_status(ND_SUCCESS, CALL(node->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue,
+    expect_status(ND_SUCCESS, CALL(node->v2, CreateCompletionQueue, &IID_IND2CompletionQueue,
                                   node->file, 4, 0, (KAFFINITY)-1, (void **)&cq));
     keep_object(cq);
 }
@@ -154,11 +154,9 @@ static HRESULT with_file(struct node *node, int which, HANDLE file)
     switch (which) {
     case 0: return create_cq(node, file, 4);
     case 1: return create_srq(node, file, 4, 1, 0);
-    case 2:
-        hr = CALL(node->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, file, &object);
-        break;
-    case 3: hr = CALL(node->adapter, CreateConnector, &IID_IND2Connector, file, &object); break;
-    case 4: hr = CALL(node->adapter, CreateListener, &IID_IND2Listener, file, &object); break;
+    case 2: hr = CALL(node->v2, CreateMemoryRegion, &IID_IND2MemoryRegion, file, &object); break;
+    case 3: hr = CALL(node->v2, CreateConnector, &IID_IND2Connector, file, &object); break;
+    case 4: hr = CALL(node->v2, CreateListener, &IID_IND2Listener, file, &object); break;
     }
     expect_true((hr == ND_SUCCESS) == (object != NULL));
     if (object)
@@ -171,7 +169,7 @@ static void file_is_not_of_this_adapter(void)
 {
     struct node *node = new_node(), *other = new_node();
     HANDLE closed = NULL;
-    expect_status(ND_SUCCESS, CALL(node->adapter, CreateOverlappedFile, &closed));
+    expect_status(ND_SUCCESS, CALL(node->v2, CreateOverlappedFile, &closed));
     expect_true(CloseHandle(closed));
     struct op *op = new_op();
     HANDLE wrong[] = { NULL, INVALID_HANDLE_VALUE, op->event, new_port(), other->file, closed };
@@ -188,24 +186,23 @@ static void file_is_not_of_this_adapter(void)
 static void peers_of_another_adapter(void)
 {
     struct node *node = new_node(), *other = new_node();
-    IUnknown *cq = (IUnknown *)new_cq(node, 4), *far_cq = (IUnknown *)new_cq(other, 4);
-    IUnknown *far_srq = (IUnknown *)new_srq(other, 4, 1, 0);
+    IUnknown *cq = new_cq(node, 4)->unknown, *far_cq = new_cq(other, 4)->unknown;
+    IUnknown *far_srq = new_srq(other, 4, 1, 0)->unknown;
     IND2QueuePair *qp = NULL;
     struct op *op = new_op();
-    expect_status(ND_INVALID_PARAMETER_2, CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair,
+    expect_status(ND_INVALID_PARAMETER_2, CALL(node->v2, CreateQueuePair, &IID_IND2QueuePair,
                                               far_cq, cq, NULL, 2, 2, 1, 1, 0, (void **)&qp));
-    expect_status(ND_INVALID_PARAMETER_3, CALL(node->adapter, CreateQueuePair, &IID_IND2QueuePair,
-                                              cq, far_cq, NULL, 2, 2, 1, 1, 0, (void **)&qp));
-    expect_status(
-        ND_INVALID_PARAMETER_4, CALL(node->adapter, CreateQueuePairWithSrq, &IID_IND2QueuePair, cq,
-                                    cq, far_srq, NULL, 2, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_3, CALL(node->v2, CreateQueuePair, &IID_IND2QueuePair, cq,
+                                              far_cq, NULL, 2, 2, 1, 1, 0, (void **)&qp));
+    expect_status(ND_INVALID_PARAMETER_4, CALL(node->v2, CreateQueuePairWithSrq, &IID_IND2QueuePair,
+                                              cq, cq, far_srq, NULL, 2, 1, 0, (void **)&qp));
     struct pair *pair = new_pair(NULL);
-    IND2QueuePair *far_qp = new_qp(node, new_cq(node, 4), NULL, 2);
+    struct qp *far_qp = new_qp(node, new_cq(node, 4), NULL, 2);
+    expect_status(
+        ND_INVALID_PARAMETER_1, CALL(pair->active.connector, Connect, far_qp, &pair->listen.any,
+                                    pair->listen.length, 0, 0, NULL, 0, &op->overlapped));
     expect_status(ND_INVALID_PARAMETER_1,
-        CALL(pair->active.connector, Connect, (IUnknown *)far_qp, &pair->listen.any,
-            pair->listen.length, 0, 0, NULL, 0, &op->overlapped));
-    expect_status(ND_INVALID_PARAMETER_1, CALL(pair->listener, GetConnectionRequest,
-                                              (IUnknown *)new_connector(node), &op->overlapped));
+        CALL(pair->listener, GetConnectionRequest, new_connector(node), &op->overlapped));
     connect_ends(pair);
 }
 
@@ -216,21 +213,21 @@ static void malformed_addresses(void)
     struct pair *pair = new_pair(NULL);
     struct address good = pair->listen, bad = good;
     struct op *op = new_op();
-    IND2Connector *connector = new_connector(pair->active.node);
-    IND2Listener *listener = new_listener(pair->active.node);
+    struct connector *connector = new_connector(pair->active.node);
+    struct listener *listener = new_listener(pair->active.node);
     bad.any.sa_family = 77;
-    expect_status(ND_INVALID_ADDRESS, CALL(connector, Bind, &bad.any, bad.length));
-    expect_status(ND_INVALID_ADDRESS, CALL(listener, Bind, &bad.any, bad.length));
-    expect_true(FAILED(CALL(connector, Bind, &good.any, good.length - 1)));
-    expect_true(FAILED(CALL(listener, Bind, &good.any, good.length - 1)));
-    expect_true(FAILED(CALL(connector, Bind, NULL, 0)));
-    expect_true(FAILED(CALL(listener, Bind, NULL, 0)));
-    IND2Connector *active = pair->active.connector;
-    HRESULT hr = CALL(active, Connect, (IUnknown *)pair->active.qp, &bad.any, bad.length, 0, 0,
-        NULL, 0, &op->overlapped);
+    expect_status(ND_INVALID_ADDRESS, CALL(connector->v2, Bind, &bad.any, bad.length));
+    expect_status(ND_INVALID_ADDRESS, CALL(listener->v2, Bind, &bad.any, bad.length));
+    expect_true(FAILED(CALL(connector->v2, Bind, &good.any, good.length - 1)));
+    expect_true(FAILED(CALL(listener->v2, Bind, &good.any, good.length - 1)));
+    expect_true(FAILED(CALL(connector->v2, Bind, NULL, 0)));
+    expect_true(FAILED(CALL(listener->v2, Bind, NULL, 0)));
+    struct connector *active = pair->active.connector;
+    HRESULT hr = CALL(
+        active, Connect, pair->active.qp, &bad.any, bad.length, 0, 0, NULL, 0, &op->overlapped);
     expect_true(FAILED(finish(active, hr, op)));
-    hr = CALL(active, Connect, (IUnknown *)pair->active.qp, &good.any, good.length - 1, 0, 0, NULL,
-        0, &op->overlapped);
+    hr = CALL(active, Connect, pair->active.qp, &good.any, good.length - 1, 0, 0, NULL, 0,
+        &op->overlapped);
     expect_true(FAILED(finish(active, hr, op)));
     connect_ends(pair); /* all of it left the connector as it was */
 }

@@ -8,13 +8,13 @@ static void posts_before_connecting(void)
 {
     struct pair *pair = new_pair(NULL);
     struct end *end = &pair->active;
-    IND2MemoryWindow *mw = new_mw(end->node);
+    struct mw *mw = new_mw(end->node);
     void *own = end->memory.bytes;
     expect_status(ND_CONNECTION_INVALID, post_send(end, TAG(1), 0, 8, 0));
     expect_status(ND_CONNECTION_INVALID, post_read(end, TAG(1), 0, 8, own, 1, 0));
     expect_status(ND_CONNECTION_INVALID, post_write(end, TAG(1), 0, 8, own, 1, 0));
-    expect_status(ND_CONNECTION_INVALID, CALL(end->qp, Bind, TAG(1), (IUnknown *)end->memory.mr,
-                                             (IUnknown *)mw, own, 8, ND_OP_FLAG_ALLOW_READ));
+    expect_status(ND_CONNECTION_INVALID,
+        CALL(end->qp, Bind, TAG(1), end->memory.mr, mw, own, 8, ND_OP_FLAG_ALLOW_READ));
     expect_status(ND_SUCCESS, post_receive(end, TAG(1), 0, 8));
     expect_no_result(end->cq);
 }
@@ -83,9 +83,9 @@ static void too_many_sge(void)
     struct pair *pair =
         connected_pair(&(struct pair_options){ .active = { .sge = 2 }, .passive = { .sge = 2 } });
     struct end *a = &pair->active;
-    ND2_SGE sge[3] = { sge_of(a, 0, 8), sge_of(a, 8, 8), sge_of(a, 16, 8) };
+    struct sge sge[3] = { sge_of(a, 0, 8), sge_of(a, 8, 8), sge_of(a, 16, 8) };
     UINT64 remote = (UINT64)(uintptr_t)pair->passive.memory.bytes;
-    UINT32 token = pair->passive.memory.remote;
+    UINT32 token = remote_token(&pair->passive);
     expect_status(ND_DATA_OVERRUN, CALL(a->qp, Send, TAG(1), sge, 3, 0));
     expect_status(ND_DATA_OVERRUN, CALL(a->qp, Receive, TAG(1), sge, 3));
     expect_status(ND_DATA_OVERRUN, CALL(a->qp, Write, TAG(1), sge, 3, remote, token, 0));
@@ -100,9 +100,9 @@ static void too_long(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active;
-    ND2_SGE sge[2] = { sge_of(a, 0, 0xFFFFFFFFu), sge_of(a, 0, 0xFFFFFFFFu) };
+    struct sge sge[2] = { sge_of(a, 0, 0xFFFFFFFFu), sge_of(a, 0, 0xFFFFFFFFu) };
     UINT64 remote = (UINT64)(uintptr_t)pair->passive.memory.bytes;
-    UINT32 token = pair->passive.memory.remote;
+    UINT32 token = remote_token(&pair->passive);
     expect_status(ND_BUFFER_OVERFLOW, CALL(a->qp, Send, TAG(1), sge, 2, 0));
     expect_status(ND_BUFFER_OVERFLOW, CALL(a->qp, Receive, TAG(1), sge, 2));
     expect_status(ND_BUFFER_OVERFLOW, CALL(a->qp, Write, TAG(1), sge, 2, remote, token, 0));
@@ -116,7 +116,7 @@ static void one_octet_beyond_the_transfer_limit(void)
     ULONG limit = pair->active.node->info.MaxTransferLength;
     if (limit == 0xFFFFFFFFu)
         return; /* cannot be exceeded in one entry; too_long exceeds it in two */
-    ND2_SGE sge = sge_of(&pair->active, 0, limit + 1);
+    struct sge sge = sge_of(&pair->active, 0, limit + 1);
     expect_status(ND_BUFFER_OVERFLOW, CALL(pair->active.qp, Send, TAG(1), &sge, 1, 0));
     exchange(&pair->active, &pair->passive);
 }
@@ -125,9 +125,9 @@ static void unknown_flags(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active;
-    IND2MemoryWindow *mw = new_mw(a->node);
+    struct mw *mw = new_mw(a->node);
     void *remote = pair->passive.memory.bytes;
-    UINT32 token = pair->passive.memory.remote;
+    UINT32 token = remote_token(&pair->passive);
     static const ULONG send[] = { 0x08, 0x10, 0x40, 0x80000000 };
     static const ULONG read[] = { 0x04, 0x08, 0x10, 0x20, 0x40 };
     static const ULONG write[] = { 0x04, 0x08, 0x10, 0x40 };
@@ -140,11 +140,10 @@ static void unknown_flags(void)
     for (int i = 0; i < 4; i++)
         expect_status(ND_INVALID_PARAMETER_6, post_write(a, TAG(1), 0, 8, remote, token, write[i]));
     for (int i = 0; i < 3; i++)
-        expect_status(ND_INVALID_PARAMETER_6, CALL(a->qp, Bind, TAG(1), (IUnknown *)a->memory.mr,
-                                                  (IUnknown *)mw, a->memory.bytes, 8, bind[i]));
+        expect_status(ND_INVALID_PARAMETER_6,
+            CALL(a->qp, Bind, TAG(1), a->memory.mr, mw, a->memory.bytes, 8, bind[i]));
     for (int i = 0; i < 5; i++)
-        expect_status(
-            ND_INVALID_PARAMETER_3, CALL(a->qp, Invalidate, TAG(1), (IUnknown *)mw, invalidate[i]));
+        expect_status(ND_INVALID_PARAMETER_3, CALL(a->qp, Invalidate, TAG(1), mw, invalidate[i]));
     exchange(&pair->active, &pair->passive);
 }
 
@@ -153,7 +152,7 @@ static void sge_array_may_be_reused(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    ND2_SGE sge = sge_of(p, 100, 50);
+    struct sge sge = sge_of(p, 100, 50);
     fill(a->memory.bytes, 50, 5);
     expect_status(ND_SUCCESS, CALL(p->qp, Receive, TAG(1), &sge, 1));
     memset(&sge, 0xEE, sizeof(sge));
@@ -243,7 +242,7 @@ static void two_queue_pairs_on_one_cq(void)
 {
     struct node *node = new_node();
     struct end ends[2];
-    IND2CompletionQueue *cq = new_cq(node, 16);
+    struct cq *cq = new_cq(node, 16);
     for (int e = 0; e < 2; e++) {
         memset(&ends[e], 0, sizeof(ends[e]));
         ends[e].cq = ends[e].initiator_cq = cq;

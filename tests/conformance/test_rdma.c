@@ -15,7 +15,7 @@ static void write_sizes(void)
         fill(a->memory.bytes, n, n);
         memset(p->memory.bytes, 0, END_MEMORY);
         expect_status(
-            ND_SUCCESS, post_write(a, TAG(i), 0, n, p->memory.bytes + 1001, p->memory.remote, 0));
+            ND_SUCCESS, post_write(a, TAG(i), 0, n, p->memory.bytes + 1001, remote_token(p), 0));
         expect_result(a, Nd2RequestTypeWrite, TAG(i), ND_SUCCESS);
         expect_status(ND_SUCCESS, post_receive(p, TAG(50), 0, 0));
         expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(51), NULL, 0, 0));
@@ -40,7 +40,7 @@ static void read_sizes(void)
             fill(p->memory.bytes + 77, n, n);
             memset(a->memory.bytes, 0, END_MEMORY);
             expect_status(
-                ND_SUCCESS, post_read(a, TAG(i), 5, n, p->memory.bytes + 77, p->memory.remote, 0));
+                ND_SUCCESS, post_read(a, TAG(i), 5, n, p->memory.bytes + 77, remote_token(p), 0));
             expect_result(a, Nd2RequestTypeRead, TAG(i), ND_SUCCESS);
             expect_filled(a->memory.bytes + 5, n, n);
             expect_equal(0, a->memory.bytes[4]);
@@ -54,7 +54,7 @@ static void zero_length_read_and_write(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active;
     UINT64 remote = (UINT64)(uintptr_t)pair->passive.memory.bytes;
-    UINT32 token = pair->passive.memory.remote;
+    UINT32 token = remote_token(&pair->passive);
     expect_status(ND_SUCCESS, CALL(a->qp, Write, TAG(1), NULL, 0, remote, token, 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     expect_status(ND_SUCCESS, CALL(a->qp, Read, TAG(2), NULL, 0, remote, token, 0));
@@ -66,13 +66,13 @@ static void write_gathers(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    ND2_SGE sge[3] = { sge_of(a, 0, 7), sge_of(a, 7, 3000), sge_of(a, 3007, 993) };
+    struct sge sge[3] = { sge_of(a, 0, 7), sge_of(a, 7, 3000), sge_of(a, 3007, 993) };
     fill(a->memory.bytes, 4000, 12);
-    expect_status(ND_SUCCESS, CALL(a->qp, Write, TAG(1), sge, 3, (UINT64)(uintptr_t)p->memory.bytes,
-                                  p->memory.remote, 0));
+    expect_status(ND_SUCCESS,
+        CALL(a->qp, Write, TAG(1), sge, 3, (UINT64)(uintptr_t)p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     expect_status(
-        ND_SUCCESS, post_read(a, TAG(2), 8000, 4000, p->memory.bytes, p->memory.remote, 0));
+        ND_SUCCESS, post_read(a, TAG(2), 8000, 4000, p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeRead, TAG(2), ND_SUCCESS);
     expect_filled(a->memory.bytes + 8000, 4000, 12);
 }
@@ -84,12 +84,12 @@ static void read_scatters(void)
     struct pair *pair =
         connected_pair(&(struct pair_options){ .active = { .node = node, .sge = n } });
     struct end *a = &pair->active, *p = &pair->passive;
-    ND2_SGE sge[4];
+    struct sge sge[4];
     for (ULONG i = 0; i < n; i++)
         sge[i] = sge_of(a, i * 4096 + i, 1000);
     fill(p->memory.bytes, n * 1000, 13);
     expect_status(ND_SUCCESS,
-        CALL(a->qp, Read, TAG(1), sge, n, (UINT64)(uintptr_t)p->memory.bytes, p->memory.remote, 0));
+        CALL(a->qp, Read, TAG(1), sge, n, (UINT64)(uintptr_t)p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeRead, TAG(1), ND_SUCCESS);
     BYTE *all = keep_memory(4000);
     for (ULONG i = 0; i < n; i++)
@@ -118,7 +118,7 @@ static void large_region_at_any_offset(void)
     enum { PIECE = 32 * 1024 * 1024 };
     struct memory own = new_memory(a->node, PIECE, MR_LOCAL);
     fill(own.bytes, PIECE, 99);
-    ND2_SGE sge = { own.bytes, PIECE, own.local };
+    struct sge sge = { own.bytes, PIECE, own.local };
     UINT64 at = (UINT64)(uintptr_t)(big.bytes + SIZE - PIECE);
     expect_status(ND_SUCCESS, CALL(a->qp, Write, TAG(1), &sge, 1, at, big.remote, 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
@@ -136,7 +136,7 @@ static void send_delivers_behind_the_write(void)
         ULONG n = 1 + i * 61;
         expect_status(ND_SUCCESS, post_receive(p, TAG(i), 60000, 8));
         fill(a->memory.bytes, n, i);
-        expect_status(ND_SUCCESS, post_write(a, TAG(i), 0, n, p->memory.bytes, p->memory.remote,
+        expect_status(ND_SUCCESS, post_write(a, TAG(i), 0, n, p->memory.bytes, remote_token(p),
                                       ND_OP_FLAG_SILENT_SUCCESS));
         expect_status(ND_SUCCESS, post_send(a, TAG(i), 60000, 8, 0));
         expect_equal(8, expect_result(p, Nd2RequestTypeReceive, TAG(i), ND_SUCCESS));
@@ -156,10 +156,10 @@ static void batches_complete_in_order(void)
             void *remote = p->memory.bytes + i * 512;
             if ((i + round) % 3)
                 expect_status(ND_SUCCESS,
-                    post_read(a, TAG(i), (SIZE_T)i * 512, 512, remote, p->memory.remote, 0));
+                    post_read(a, TAG(i), (SIZE_T)i * 512, 512, remote, remote_token(p), 0));
             else
                 expect_status(ND_SUCCESS, post_write(a, TAG(i), 30000 + (SIZE_T)i, 512,
-                                              p->memory.bytes + 30000, p->memory.remote, 0));
+                                              p->memory.bytes + 30000, remote_token(p), 0));
         }
         for (int i = 0; i < 16; i++)
             expect_result(
@@ -178,7 +178,7 @@ static void reads_beyond_the_limit_wait(void)
     fill(p->memory.bytes, END_MEMORY, 31);
     for (int i = 0; i < 16; i++)
         expect_status(ND_SUCCESS, post_read(a, TAG(i), (SIZE_T)i * 4096, 4096,
-                                      p->memory.bytes + i * 4096, p->memory.remote, 0));
+                                      p->memory.bytes + i * 4096, remote_token(p), 0));
     for (int i = 0; i < 16; i++)
         expect_result(a, Nd2RequestTypeRead, TAG(i), ND_SUCCESS);
     expect_filled(a->memory.bytes, END_MEMORY, 31);
@@ -190,11 +190,11 @@ static void read_with_a_limit_of_zero(void)
     struct pair *pair =
         connected_pair(&(struct pair_options){ .active = { .outbound_reads = READS_NONE } });
     struct end *a = &pair->active, *p = &pair->passive;
-    expect_status(ND_INVALID_DEVICE_REQUEST,
-        post_read(a, TAG(1), 0, 8, p->memory.bytes, p->memory.remote, 0));
+    expect_status(
+        ND_INVALID_DEVICE_REQUEST, post_read(a, TAG(1), 0, 8, p->memory.bytes, remote_token(p), 0));
     exchange(a, p);
     /* The other direction has its own limit. */
-    expect_status(ND_SUCCESS, post_read(p, TAG(2), 0, 8, a->memory.bytes, a->memory.remote, 0));
+    expect_status(ND_SUCCESS, post_read(p, TAG(2), 0, 8, a->memory.bytes, remote_token(a), 0));
     expect_result(p, Nd2RequestTypeRead, TAG(2), ND_SUCCESS);
 }
 
@@ -203,10 +203,10 @@ static void peer_offered_no_reads(void)
     struct pair *pair =
         connected_pair(&(struct pair_options){ .active = { .inbound_reads = READS_NONE } });
     struct end *a = &pair->active, *p = &pair->passive;
-    expect_status(ND_INVALID_DEVICE_REQUEST,
-        post_read(p, TAG(1), 0, 8, a->memory.bytes, a->memory.remote, 0));
+    expect_status(
+        ND_INVALID_DEVICE_REQUEST, post_read(p, TAG(1), 0, 8, a->memory.bytes, remote_token(a), 0));
     exchange(p, a);
-    expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, 8, p->memory.bytes, p->memory.remote, 0));
+    expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, 8, p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeRead, TAG(2), ND_SUCCESS);
 }
 
@@ -219,7 +219,7 @@ static void fence_waits_for_reads(void)
         fill(p->memory.bytes, 20000, i);
         memset(a->memory.bytes, 0, 20000);
         expect_status(ND_SUCCESS, post_receive(p, TAG(1), 30000, 20000));
-        expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, 20000, p->memory.bytes, p->memory.remote,
+        expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, 20000, p->memory.bytes, remote_token(p),
                                       ND_OP_FLAG_SILENT_SUCCESS));
         expect_status(ND_SUCCESS, post_send(a, TAG(3), 0, 20000, ND_OP_FLAG_READ_FENCE));
         expect_equal(20000, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
@@ -233,11 +233,11 @@ static void fence_on_every_kind(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     fill(p->memory.bytes, 8192, 55);
-    expect_status(ND_SUCCESS, post_read(a, TAG(1), 0, 8192, p->memory.bytes, p->memory.remote, 0));
+    expect_status(ND_SUCCESS, post_read(a, TAG(1), 0, 8192, p->memory.bytes, remote_token(p), 0));
     expect_status(ND_SUCCESS, post_write(a, TAG(2), 0, 8192, p->memory.bytes + 16384,
-                                  p->memory.remote, ND_OP_FLAG_READ_FENCE));
+                                  remote_token(p), ND_OP_FLAG_READ_FENCE));
     expect_status(ND_SUCCESS, post_read(a, TAG(3), 8192, 8192, p->memory.bytes + 16384,
-                                  p->memory.remote, ND_OP_FLAG_READ_FENCE));
+                                  remote_token(p), ND_OP_FLAG_READ_FENCE));
     expect_result(a, Nd2RequestTypeRead, TAG(1), ND_SUCCESS);
     expect_result(a, Nd2RequestTypeWrite, TAG(2), ND_SUCCESS);
     expect_result(a, Nd2RequestTypeRead, TAG(3), ND_SUCCESS);
@@ -274,7 +274,7 @@ static void no_token(void)
         struct pair *pair = connected_pair(NULL);
         denied((enum way)way, pair, pair->passive.memory.bytes, 8, 0, "token 0");
         pair = connected_pair(NULL);
-        denied((enum way)way, pair, pair->passive.memory.bytes, 8, ~pair->passive.memory.remote,
+        denied((enum way)way, pair, pair->passive.memory.bytes, 8, ~remote_token(&pair->passive),
             "a token of nothing");
     }
 }
@@ -345,10 +345,10 @@ static void bad_local_memory(void)
         expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
         if (way == READING)
             expect_status(ND_SUCCESS,
-                post_read(a, TAG(2), END_MEMORY - 4, 8, p->memory.bytes, p->memory.remote, 0));
+                post_read(a, TAG(2), END_MEMORY - 4, 8, p->memory.bytes, remote_token(p), 0));
         else
             expect_status(ND_SUCCESS,
-                post_write(a, TAG(2), END_MEMORY - 4, 8, p->memory.bytes, p->memory.remote, 0));
+                post_write(a, TAG(2), END_MEMORY - 4, 8, p->memory.bytes, remote_token(p), 0));
         expect_result(a, way == READING ? Nd2RequestTypeRead : Nd2RequestTypeWrite, TAG(2),
             ND_ACCESS_VIOLATION);
         expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
@@ -360,10 +360,10 @@ static void read_into_memory_without_the_right(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct memory constant = new_memory(a->node, 64, ND_MR_FLAG_ALLOW_REMOTE_READ);
-    ND2_SGE sge = { constant.bytes, 8, constant.local };
+    struct sge sge = { constant.bytes, 8, constant.local };
     fill(p->memory.bytes, 8, 1);
-    expect_status(ND_SUCCESS, CALL(a->qp, Read, TAG(1), &sge, 1, (UINT64)(uintptr_t)p->memory.bytes,
-                                  p->memory.remote, 0));
+    expect_status(ND_SUCCESS,
+        CALL(a->qp, Read, TAG(1), &sge, 1, (UINT64)(uintptr_t)p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeRead, TAG(1), ND_ACCESS_VIOLATION);
     expect_equal(0, constant.bytes[0]);
 }
@@ -373,12 +373,12 @@ static void same_memory_with_different_rights(void)
 {
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    IND2MemoryRegion *second = new_mr(p->node);
+    struct mr *second = new_mr(p->node);
     register_memory(second, p->memory.bytes, 4096, ND_MR_FLAG_ALLOW_REMOTE_READ);
-    UINT32 token = CALL(second, GetRemoteToken);
+    UINT32 token = CALL(second->v2, GetRemoteToken);
     fill(a->memory.bytes, 100, 4);
     expect_status(
-        ND_SUCCESS, post_write(a, TAG(1), 0, 100, p->memory.bytes + 8, p->memory.remote, 0));
+        ND_SUCCESS, post_write(a, TAG(1), 0, 100, p->memory.bytes + 8, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     expect_status(ND_SUCCESS, post_read(a, TAG(2), 200, 100, p->memory.bytes + 8, token, 0));
     expect_result(a, Nd2RequestTypeRead, TAG(2), ND_SUCCESS);

@@ -79,9 +79,9 @@ static void gather_and_scatter(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     fill(a->memory.bytes, 4000, 9);
-    ND2_SGE out[4] = { sge_of(a, 0, 1), sge_of(a, 1, 1499), sge_of(a, 1500, 500),
+    struct sge out[4] = { sge_of(a, 0, 1), sge_of(a, 1, 1499), sge_of(a, 1500, 500),
         sge_of(a, 2000, 2000) };
-    ND2_SGE in[3] = { sge_of(p, 10, 700), sge_of(p, 5000, 2501), sge_of(p, 20000, 1000) };
+    struct sge in[3] = { sge_of(p, 10, 700), sge_of(p, 5000, 2501), sge_of(p, 20000, 1000) };
     expect_status(ND_SUCCESS, CALL(p->qp, Receive, TAG(1), in, 3));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), out, 4, 0));
     expect_equal(4000, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
@@ -103,7 +103,7 @@ static void mixed_entries(void)
     struct memory other = new_memory(a->node, 64, 0);
     fill(other.bytes, 64, 4);
     fill(a->memory.bytes, 36, 4 /* continues nothing: compared apart */);
-    ND2_SGE out[4] = { { other.bytes, 64, other.local }, sge_of(a, 0, 0), sge_of(a, 0, 36),
+    struct sge out[4] = { { other.bytes, 64, other.local }, sge_of(a, 0, 0), sge_of(a, 0, 36),
         { NULL, 0, 0 } };
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 100));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), out, 4, 0));
@@ -121,7 +121,7 @@ static void most_entries_the_adapter_takes(void)
     struct pair *pair =
         connected_pair(&(struct pair_options){ .active = { .sge = n }, .passive = { .sge = n } });
     struct end *a = &pair->active, *p = &pair->passive;
-    ND2_SGE *out = keep_memory(n * sizeof(*out)), *in = keep_memory(n * sizeof(*in));
+    struct sge *out = keep_memory(n * sizeof(*out)), *in = keep_memory(n * sizeof(*in));
     fill(a->memory.bytes, n * 3, 8);
     for (ULONG i = 0; i < n; i++) {
         out[i] = sge_of(a, i * 3, 3);
@@ -238,7 +238,7 @@ static void silent_request_that_fails_is_reported(void)
     struct end *a = &pair->active, *p = &pair->passive;
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
     expect_status(ND_SUCCESS, post_write(a, TAG(2), 0, 8, p->memory.bytes + END_MEMORY,
-                                  p->memory.remote, ND_OP_FLAG_SILENT_SUCCESS));
+                                  remote_token(p), ND_OP_FLAG_SILENT_SUCCESS));
     expect_result(a, Nd2RequestTypeWrite, TAG(2), ND_ACCESS_VIOLATION);
     expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
@@ -260,7 +260,7 @@ static void inline_data_needs_no_registration(void)
     struct end *a = &pair->active, *p = &pair->passive;
     BYTE data[16];
     fill(data, 16, 1);
-    ND2_SGE sge = { data, 16, 0xDEADBEEF };
+    struct sge sge = { data, 16, 0xDEADBEEF };
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 16));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), &sge, 1, ND_OP_FLAG_INLINE));
     memset(data, 0, sizeof(data)); /* may be reused at once */
@@ -276,10 +276,10 @@ static void inline_data_in_many_entries(void)
     struct end *a = &pair->active, *p = &pair->passive;
     ULONG count = a->options.inline_bytes;
     BYTE *data = keep_memory(count);
-    ND2_SGE *sge = keep_memory((count + 1) * sizeof(*sge));
+    struct sge *sge = keep_memory((count + 1) * sizeof(*sge));
     fill(data, count, 6);
     for (ULONG i = 0; i < count; i++)
-        sge[i] = (ND2_SGE){ data + i, 1, 0 };
+        sge[i] = (struct sge){ data + i, 1, 0 };
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, count));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), sge, count, ND_OP_FLAG_INLINE));
     memset(data, 0, count);
@@ -294,14 +294,14 @@ static void inline_length_limit(void)
     struct end *a = &pair->active, *p = &pair->passive;
     ULONG limit = a->options.inline_bytes;
     BYTE *data = keep_memory(limit + 1);
-    ND2_SGE one = { data, limit + 1, 0 };
-    ND2_SGE two[2] = { { data, limit, 0 }, { data, 1, 0 } };
+    struct sge one = { data, limit + 1, 0 };
+    struct sge two[2] = { { data, limit, 0 }, { data, 1, 0 } };
     fill(data, limit + 1, 2);
     expect_status(ND_BUFFER_OVERFLOW, CALL(a->qp, Send, TAG(1), &one, 1, ND_OP_FLAG_INLINE));
     expect_status(ND_BUFFER_OVERFLOW, CALL(a->qp, Send, TAG(1), two, 2, ND_OP_FLAG_INLINE));
     expect_status(
         ND_BUFFER_OVERFLOW, CALL(a->qp, Write, TAG(1), two, 2, (UINT64)(uintptr_t)p->memory.bytes,
-                                p->memory.remote, ND_OP_FLAG_INLINE));
+                                remote_token(p), ND_OP_FLAG_INLINE));
     one.BufferLength = limit;
     expect_status(ND_SUCCESS, post_receive(p, TAG(2), 0, limit));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(3), &one, 1, ND_OP_FLAG_INLINE));
@@ -322,11 +322,11 @@ static void inline_write(void)
     struct pair *pair = inline_pair(1);
     struct end *a = &pair->active, *p = &pair->passive;
     BYTE data[16];
-    ND2_SGE sge = { data, 16, 0 };
+    struct sge sge = { data, 16, 0 };
     fill(data, 16, 3);
     expect_status(
         ND_SUCCESS, CALL(a->qp, Write, TAG(1), &sge, 1, (UINT64)(uintptr_t)(p->memory.bytes + 7),
-                        p->memory.remote, ND_OP_FLAG_INLINE));
+                        remote_token(p), ND_OP_FLAG_INLINE));
     memset(data, 0, sizeof(data));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     exchange(a, p); /* behind it, so that the write is there */
@@ -339,7 +339,7 @@ static void inline_buffer_reuse(void)
     struct pair *pair = inline_pair(1);
     struct end *a = &pair->active, *p = &pair->passive;
     BYTE data[16];
-    ND2_SGE sge = { data, 16, 0 };
+    struct sge sge = { data, 16, 0 };
     for (int i = 0; i < 16; i++)
         expect_status(ND_SUCCESS, post_receive(p, TAG(i), (SIZE_T)i * 16, 16));
     for (unsigned i = 0; i < 16; i++) {
@@ -393,7 +393,7 @@ static void receive_comes_late(void)
     expect_result(a, Nd2RequestTypeSend, TAG(1), ND_SUCCESS);
 }
 
-static void bad_send(ND2_SGE sge, const char *what)
+static void bad_send(struct sge sge, const char *what)
 {
     note("%s", what);
     struct pair *pair = connected_pair(NULL);
@@ -405,10 +405,10 @@ static void bad_send(ND2_SGE sge, const char *what)
         struct op *op = new_op();
         HRESULT hr = CALL(gone.mr, Deregister, &op->overlapped);
         expect_status(ND_SUCCESS, finish(gone.mr, hr, op));
-        sge = (ND2_SGE){ gone.bytes, 8, gone.local };
+        sge = (struct sge){ gone.bytes, 8, gone.local };
     } else if (sge.MemoryRegionToken == 3) {
         struct memory foreign = new_memory(new_node(), 64, MR_LOCAL);
-        sge = (ND2_SGE){ foreign.bytes, 8, foreign.local };
+        sge = (struct sge){ foreign.bytes, 8, foreign.local };
     }
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 64));
     expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), &sge, 1, 0));
@@ -420,10 +420,10 @@ static void bad_send(ND2_SGE sge, const char *what)
 static void bad_local_memory_of_a_send(void)
 {
     static BYTE buffer[8];
-    bad_send((ND2_SGE){ buffer, 8, 0xDEADBE00 }, "a token of nothing");
-    bad_send((ND2_SGE){ NULL, 0, 1 }, "beyond the region's end");
-    bad_send((ND2_SGE){ NULL, 0, 2 }, "a region that is no more");
-    bad_send((ND2_SGE){ NULL, 0, 3 }, "a region of another adapter");
+    bad_send((struct sge){ buffer, 8, 0xDEADBE00 }, "a token of nothing");
+    bad_send((struct sge){ NULL, 0, 1 }, "beyond the region's end");
+    bad_send((struct sge){ NULL, 0, 2 }, "a region that is no more");
+    bad_send((struct sge){ NULL, 0, 3 }, "a region of another adapter");
 }
 
 static void receive_without_the_right_to_write(void)
@@ -431,7 +431,7 @@ static void receive_without_the_right_to_write(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct memory constant = new_memory(p->node, 64, 0);
-    ND2_SGE sge = { constant.bytes, 64, constant.local };
+    struct sge sge = { constant.bytes, 64, constant.local };
     expect_status(ND_SUCCESS, CALL(p->qp, Receive, TAG(1), &sge, 1));
     fill(a->memory.bytes, 8, 1);
     expect_status(ND_SUCCESS, post_send(a, TAG(2), 0, 8, 0));
@@ -456,10 +456,10 @@ static void failure_flushes_the_rest(void)
     expect_status(ND_SUCCESS, post_receive(a, TAG(1), 0, 8));
     expect_status(ND_SUCCESS, post_receive(p, TAG(2), 0, 8));
     expect_status(
-        ND_SUCCESS, post_write(a, TAG(3), 0, 8, p->memory.bytes, p->memory.remote ^ 0x5A5A, 0));
+        ND_SUCCESS, post_write(a, TAG(3), 0, 8, p->memory.bytes, remote_token(p) ^ 0x5A5A, 0));
     expect_status(ND_SUCCESS, post_send(a, TAG(4), 0, 8, 0));
     expect_status(ND_SUCCESS,
-        post_read(a, TAG(5), 0, 8, p->memory.bytes, p->memory.remote, ND_OP_FLAG_SILENT_SUCCESS));
+        post_read(a, TAG(5), 0, 8, p->memory.bytes, remote_token(p), ND_OP_FLAG_SILENT_SUCCESS));
     expect_result(a, Nd2RequestTypeWrite, TAG(3), ND_ACCESS_VIOLATION);
     expect_result(a, Nd2RequestTypeSend, TAG(4), ND_CANCELED);
     expect_result(a, Nd2RequestTypeRead, TAG(5), ND_CANCELED);

@@ -5,16 +5,16 @@
 #include "fixture.h"
 
 static HRESULT srq_receive(
-    IND2SharedReceiveQueue *srq, void *context, const struct memory *m, SIZE_T offset, ULONG length)
+    struct srq *srq, void *context, const struct memory *m, SIZE_T offset, ULONG length)
 {
     ND2_SGE sge = { m->bytes + offset, length, m->local };
-    return CALL(srq, Receive, context, &sge, 1);
+    return CALL(srq->v2, Receive, context, &sge, 1);
 }
 
 /* Connections that share one adapter, SRQ and buffer on their passive side. */
 struct shared {
     struct node *node;
-    IND2SharedReceiveQueue *srq;
+    struct srq *srq;
     struct memory memory;
     struct pair *pairs[2];
 };
@@ -95,8 +95,8 @@ static void notify_below_the_threshold(void)
     struct op *first = new_op(), *second = new_op();
     for (int i = 0; i < 5; i++)
         expect_status(ND_SUCCESS, srq_receive(s.srq, TAG(i), &s.memory, 0, 64));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &first->overlapped));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &second->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &first->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &second->overlapped));
     take_one(&s, TAG(0));
     take_one(&s, TAG(1)); /* three left: not below */
     expect_status(ND_PENDING, result_of(s.srq, first));
@@ -108,7 +108,7 @@ static void notify_below_the_threshold(void)
     /* Filled up again it works once more. */
     for (int i = 5; i < 7; i++)
         expect_status(ND_SUCCESS, srq_receive(s.srq, TAG(i), &s.memory, 0, 64));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &first->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &first->overlapped));
     take_one(&s, TAG(3)); /* 4 were there */
     expect_status(ND_PENDING, result_of(s.srq, first));
     take_one(&s, TAG(4));
@@ -123,7 +123,7 @@ static void notify_when_it_is_below_already(void)
         expect_status(ND_SUCCESS, srq_receive(s.srq, TAG(i), &s.memory, 0, 64));
     for (int i = 0; i < 4; i++)
         take_one(&s, TAG(i));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &op->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &op->overlapped));
     expect_status(ND_SUCCESS, wait_op(s.srq, op));
 }
 
@@ -133,7 +133,7 @@ static void notify_without_a_threshold(void)
     struct op *op = new_op();
     for (int i = 0; i < 2; i++)
         expect_status(ND_SUCCESS, srq_receive(s.srq, TAG(i), &s.memory, 0, 64));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &op->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &op->overlapped));
     take_one(&s, TAG(0));
     take_one(&s, TAG(1));
     expect_status(ND_PENDING, result_of(s.srq, op));
@@ -145,10 +145,10 @@ static void modify_threshold(void)
 {
     struct shared s = make_shared(8, 0, 1);
     struct op *op = new_op();
-    expect_status(ND_SUCCESS, CALL(s.srq, Modify, 0, 2));
+    expect_status(ND_SUCCESS, CALL(s.srq->v2, Modify, 0, 2));
     for (int i = 0; i < 3; i++)
         expect_status(ND_SUCCESS, srq_receive(s.srq, TAG(i), &s.memory, 0, 64));
-    expect_status(ND_PENDING, CALL(s.srq, Notify, &op->overlapped));
+    expect_status(ND_PENDING, CALL(s.srq->v2, Notify, &op->overlapped));
     take_one(&s, TAG(0));
     expect_status(ND_PENDING, result_of(s.srq, op));
     take_one(&s, TAG(1));
@@ -158,35 +158,35 @@ static void modify_threshold(void)
 static void modify_depth(void)
 {
     struct node *node = new_node();
-    IND2SharedReceiveQueue *srq = new_srq(node, 4, 1, 0);
+    struct srq *srq = new_srq(node, 4, 1, 0);
     struct memory m = new_memory(node, 64, MR_LOCAL);
     for (int i = 0; i < 4; i++)
         expect_status(ND_SUCCESS, srq_receive(srq, TAG(i), &m, 0, 64));
     expect_status(ND_NO_MORE_ENTRIES, srq_receive(srq, TAG(4), &m, 0, 64));
-    expect_status(ND_SUCCESS, CALL(srq, Modify, 6, 0));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Modify, 6, 0));
     for (int i = 4; i < 6; i++)
         expect_status(ND_SUCCESS, srq_receive(srq, TAG(i), &m, 0, 64));
     expect_status(ND_NO_MORE_ENTRIES, srq_receive(srq, TAG(6), &m, 0, 64));
-    expect_status(ND_BUFFER_OVERFLOW, CALL(srq, Modify, 5, 0));
-    expect_status(ND_SUCCESS, CALL(srq, Modify, 0, 0));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(srq->v2, Modify, 5, 0));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Modify, 0, 0));
     expect_status(ND_NO_MORE_ENTRIES, srq_receive(srq, TAG(6), &m, 0, 64));
     expect_status(
-        ND_INVALID_PARAMETER, CALL(srq, Modify, node->info.MaxSharedReceiveQueueDepth + 1, 0));
-    expect_status(ND_SUCCESS, CALL(srq, Modify, node->info.MaxSharedReceiveQueueDepth, 0));
+        ND_INVALID_PARAMETER, CALL(srq->v2, Modify, node->info.MaxSharedReceiveQueueDepth + 1, 0));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Modify, node->info.MaxSharedReceiveQueueDepth, 0));
     expect_status(ND_SUCCESS, srq_receive(srq, TAG(6), &m, 0, 64));
 }
 
 static void receive_limits(void)
 {
     struct node *node = new_node();
-    IND2SharedReceiveQueue *srq = new_srq(node, 4, 2, 0);
+    struct srq *srq = new_srq(node, 4, 2, 0);
     struct memory m = new_memory(node, 64, MR_LOCAL);
     ND2_SGE sge[3] = { { m.bytes, 8, m.local }, { m.bytes, 8, m.local }, { m.bytes, 8, m.local } };
-    expect_status(ND_SUCCESS, CALL(srq, Receive, TAG(1), sge, 2));
-    expect_status(ND_DATA_OVERRUN, CALL(srq, Receive, TAG(1), sge, 3));
-    expect_status(ND_SUCCESS, CALL(srq, Receive, TAG(2), NULL, 0));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Receive, TAG(1), sge, 2));
+    expect_status(ND_DATA_OVERRUN, CALL(srq->v2, Receive, TAG(1), sge, 3));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Receive, TAG(2), NULL, 0));
     sge[0].BufferLength = sge[1].BufferLength = 0xFFFFFFFFu;
-    expect_status(ND_BUFFER_OVERFLOW, CALL(srq, Receive, TAG(3), sge, 2));
+    expect_status(ND_BUFFER_OVERFLOW, CALL(srq->v2, Receive, TAG(3), sge, 2));
 }
 
 static void scatter(void)
@@ -196,7 +196,7 @@ static void scatter(void)
     ND2_SGE sge[2] = { { s.memory.bytes + 5, 300, s.memory.local },
         { s.memory.bytes + 1000, 1000, s.memory.local } };
     fill(a->memory.bytes, 900, 44);
-    expect_status(ND_SUCCESS, CALL(s.srq, Receive, TAG(1), sge, 2));
+    expect_status(ND_SUCCESS, CALL(s.srq->v2, Receive, TAG(1), sge, 2));
     expect_status(ND_SUCCESS, post_send(a, TAG(2), 0, 900, 0));
     expect_equal(
         900, expect_result(&s.pairs[0]->passive, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
@@ -242,12 +242,12 @@ static void released_before_its_queue_pairs(void)
 static void release_cancels_notify(void)
 {
     struct node *node = new_node();
-    IND2SharedReceiveQueue *srq = new_srq(node, 4, 1, 2);
+    struct srq *srq = new_srq(node, 4, 1, 2);
     struct memory m = new_memory(node, 64, MR_LOCAL);
     struct op *op = new_op();
     for (int i = 0; i < 3; i++)
         expect_status(ND_SUCCESS, srq_receive(srq, TAG(i), &m, 0, 64));
-    expect_status(ND_PENDING, CALL(srq, Notify, &op->overlapped));
+    expect_status(ND_PENDING, CALL(srq->v2, Notify, &op->overlapped));
     expect_equal(0, release_now(srq));
     expect_true(event_is_set(op));
     expect_status(ND_CANCELED, (HRESULT)op->overlapped.Internal);
@@ -255,15 +255,15 @@ static void release_cancels_notify(void)
 
 static void notify_affinity(void)
 {
-    IND2SharedReceiveQueue *srq = new_srq(new_node(), 4, 1, 0);
+    struct srq *srq = new_srq(new_node(), 4, 1, 0);
     USHORT group = 99;
     KAFFINITY affinity = 0;
     HRESULT hr = expect_one_of(
-        CALL(srq, GetNotifyAffinity, &group, &affinity), ND_SUCCESS, ND_NOT_SUPPORTED);
+        CALL(srq->v2, GetNotifyAffinity, &group, &affinity), ND_SUCCESS, ND_NOT_SUPPORTED);
     if (hr == ND_SUCCESS)
         expect_equal(0, group);
-    expect_status(ND_INVALID_PARAMETER, CALL(srq, GetNotifyAffinity, NULL, &affinity));
-    expect_status(ND_INVALID_PARAMETER, CALL(srq, GetNotifyAffinity, &group, NULL));
+    expect_status(ND_INVALID_PARAMETER, CALL(srq->v2, GetNotifyAffinity, NULL, &affinity));
+    expect_status(ND_INVALID_PARAMETER, CALL(srq->v2, GetNotifyAffinity, &group, NULL));
 }
 
 SUITE(srq);
