@@ -4,7 +4,7 @@
 
 #include "softrdma/wire.h"
 
-enum { DDP_TAGGED = 0x80, DDP_LAST = 0x40, DDP_VERSION_MASK = 0x03, DDP_VERSION = 1 };
+enum { DDP_TAGGED = 0x80, DDP_VERSION_MASK = 0x03, DDP_VERSION = 1 };
 enum { RDMAP_VERSION_MASK = 0xc0, RDMAP_VERSION = 0x40, RDMAP_OPCODE_MASK = 0x0f };
 
 uint32_t srd_fpdu_begin(uint8_t *out, const struct srd_segment *segment, uint32_t payload_octets)
@@ -12,7 +12,7 @@ uint32_t srd_fpdu_begin(uint8_t *out, const struct srd_segment *segment, uint32_
     uint32_t header = srd_segment_octets(segment->tagged);
 
     wire_put16(out, (uint16_t)(header + payload_octets));
-    out[2] = (uint8_t)((segment->tagged ? DDP_TAGGED : 0) | (segment->last ? DDP_LAST : 0) |
+    out[2] = (uint8_t)((segment->tagged ? DDP_TAGGED : 0) | (segment->last ? SRD_DDP_LAST : 0) |
                        DDP_VERSION);
     out[3] = (uint8_t)(RDMAP_VERSION | segment->opcode);
     wire_put32(out + 4, segment->stag);
@@ -70,7 +70,7 @@ srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu)
     uint32_t queue;
 
     segment->tagged = ulpdu[0] & DDP_TAGGED;
-    segment->last = ulpdu[0] & DDP_LAST;
+    segment->last = ulpdu[0] & SRD_DDP_LAST;
     segment->opcode = ulpdu[1] & RDMAP_OPCODE_MASK;
     segment->stag = wire_get32(ulpdu + 2);
     if (segment->tagged) {

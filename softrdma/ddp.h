@@ -30,6 +30,7 @@ enum {
     SRD_DDP_UNTAGGED_OCTETS = 18,
     SRD_READ_REQUEST_OCTETS = 28,
     SRD_FPDU_MAX = 65544,
+    SRD_DDP_LAST = 0x40, /* in the first octet of a segment */
 };
 
 /*

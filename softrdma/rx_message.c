@@ -7,18 +7,31 @@
 bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     return qp->stream.params.soft_peer && ulpdu_octets == SRD_DDP_TAGGED_OCTETS &&
-           wire_get32(ulpdu + 2) == SRD_ACK_STAG;
+           ulpdu[0] & SRD_DDP_LAST && wire_get32(ulpdu + 2) == SRD_ACK_STAG;
+}
+
+/* Whether so many Sends and Writes of ours have been sent. Whoever sends just now has not counted, perhaps. */
+static bool was_sent(struct srd_qp *qp, uint64_t count)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    if (count <= atomic_load_explicit(&stream->handed, memory_order_acquire))
+        return true;
+    lock_acquire(&qp->tx_lock);
+    lock_release(&qp->tx_lock);
+    return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
 }
 
 enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
-    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &qp->stream.rx;
     uint64_t complete = wire_get64(ulpdu + 6);
 
-    /* What was not sent cannot be complete. (Backwards it may come: the last one is sent again at the end.) */
-    if (complete > atomic_load_explicit(&stream->numbered, memory_order_acquire))
+    /* What was not sent cannot be complete, and what is complete stays so. */
+    if (complete < rx->acknowledged || !was_sent(qp, complete))
         return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, wants);
+    rx->acknowledged = complete;
     *wants |= srd_stream_retire(qp, complete);
     return SRD_RX_DONE;
 }

@@ -80,6 +80,13 @@ bool srd_tx_idle(struct srd_stream *stream);
 /* Which request a Terminate is about; false when none of ours. */
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
+/* The batch ends with an FPDU now. */
+static inline void srd_tx_border(struct srd_tx *tx)
+{
+    tx->fpdu_completes[tx->n_fpdus] = false;
+    tx->fpdu_end[tx->n_fpdus++] = tx->octets;
+}
+
 bool srd_tx_room(const struct srd_tx *tx);
 void srd_tx_unpin(struct srd_tx *tx);
 

@@ -84,9 +84,9 @@ struct srd_rx {
     bool receiving;
     struct srd_receive receive;
 
-    bool first_seen; /* the peer's first FPDU was valid */
-    bool flowed;
-    uint64_t ack_octets; /* received since an acknowledgement was last sent */
+    bool first_seen;       /* the peer's first FPDU was valid */
+    uint64_t ack_octets;   /* received since an acknowledgement was last sent */
+    uint64_t acknowledged; /* what the peer's last acknowledgement said */
 
     /* a message waits for a receive */
     bool held, hold_full;
@@ -113,9 +113,9 @@ struct srd_tx {
     int first, count;
     struct srd_tx_ref refs[SRD_TX_IOV];
     int n_refs;
-    uint32_t fpdu_end[SRD_TX_FPDUS]; /* octets from the beginning of the batch */
-    uint32_t n_fpdus, octets, taken;
-    uint64_t batch_number; /* last Send or Write that is wholly in it */
+    uint32_t fpdu_end[SRD_TX_FPDUS];   /* octets from the beginning of the batch */
+    bool fpdu_completes[SRD_TX_FPDUS]; /* it ends a Send or Write */
+    uint32_t n_fpdus, n_gone, octets, taken;
 
     /* the message being built */
     enum srd_tx_source source, last_source;
@@ -149,7 +149,8 @@ struct srd_stream {
 
     _Atomic uint64_t rx_complete; /* messages of the peer's that are complete */
     _Atomic uint64_t acked_sent;  /* the count last put into a batch */
-    _Atomic uint64_t numbered;    /* Sends and Writes of ours wholly built */
+    uint64_t numbered;            /* Sends and Writes of ours wholly built; tx */
+    _Atomic uint64_t handed;      /* those that TCP has taken; in the order of numbers */
 
     struct srd_read_in *reads_in;
     struct srd_read_ring in;

@@ -105,7 +105,7 @@ void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark)
     memset(p, 0, pad);
     add_crc(qp, mark, p, pad);
     wire_put_crc(p + pad, mark->crc);
-    tx->fpdu_end[tx->n_fpdus++] = tx->octets;
+    srd_tx_border(tx);
 }
 
 void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark)
@@ -124,7 +124,7 @@ void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark)
 static void batch_clear(struct srd_tx *tx)
 {
     tx->first = tx->count = tx->n_refs = 0;
-    tx->n_fpdus = tx->octets = tx->taken = tx->staged = 0;
+    tx->n_fpdus = tx->n_gone = tx->octets = tx->taken = tx->staged = 0;
     free(tx->salvage);
     tx->salvage = NULL;
 }
@@ -204,10 +204,28 @@ int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_
     return n;
 }
 
-unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+/* Counts the messages in what TCP has taken by now. */
+static unsigned count_handed(struct srd_qp *qp)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
+    uint64_t before = atomic_load_explicit(&stream->handed, memory_order_relaxed), handed = before;
+
+    for (; tx->n_gone < tx->n_fpdus && tx->fpdu_end[tx->n_gone] <= tx->taken; tx->n_gone++)
+        handed += tx->fpdu_completes[tx->n_gone];
+    if (handed == before)
+        return 0;
+    atomic_store_explicit(
+        &stream->handed, handed, memory_order_release); /* pairs with the check of an ack */
+    /* Towards others than soft peers that is the completion (RFC 5040 section 5.5). */
+    if (stream->params.soft_peer || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    return srd_stream_retire(qp, handed) & SRD_STREAM_SETTLE;
+}
+
+unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    struct srd_tx *tx = &qp->stream.tx;
 
     (void)now_ms;
     lock_assert_held(&qp->tx_lock);
@@ -218,12 +236,8 @@ unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     if (tx->first < tx->count) {
         tx->iov[tx->first].iov_base = (char *)tx->iov[tx->first].iov_base + octets;
         tx->iov[tx->first].iov_len -= octets;
-        return 0;
     }
-    /* Handed to TCP: towards others than soft peers that is the completion (RFC 5040 section 5.5). */
-    if (!stream->params.soft_peer && tx->batch_number && srd_phase(stream) == SRD_STREAM_UP)
-        return srd_stream_retire(qp, tx->batch_number) & SRD_STREAM_SETTLE;
-    return 0;
+    return count_handed(qp);
 }
 
 /* Copies the next octets of the batch to out; false when memory has gone. */
@@ -270,10 +284,21 @@ static bool salvage(struct srd_qp *qp, bool all)
         tx->salvage = copy;
         tx->iov[0] = (struct iovec){ copy, rest };
         tx->count = 1;
-        tx->octets = tx->fpdu_end[0] = rest;
-        tx->n_fpdus = 1;
+        tx->octets = rest;
+        srd_tx_border(tx);
     }
     return true;
+}
+
+/*
+ * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): the end is all it says. Faults that are
+ * found above MPA are in valid ones.
+ */
+static bool may_speak(struct srd_stream *stream, srd_fault fault)
+{
+    if (stream->params.initiator || atomic_load_explicit(&stream->open, memory_order_acquire))
+        return true;
+    return fault != SRD_FAULT_NONE && fault != SRD_FAULT_LOCAL && fault != SRD_FAULT_CRC;
 }
 
 void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
@@ -298,6 +323,8 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     }
     if (tx->first != tx->count && !salvage(qp, end->keep_responses))
         atomic_store_explicit(&stream->cut, true, memory_order_release);
+    if (!may_speak(stream, end->fault))
+        return;
     tx->ack_last = stream->params.soft_peer;
     if (end->fault != SRD_FAULT_NONE)
         tx->terminate_octets = srd_terminate_build(

@@ -121,10 +121,8 @@ static void message_built(struct srd_qp *qp, struct srd_sqe *sqe)
 {
     struct srd_stream *stream = &qp->stream;
 
-    sqe->number = atomic_load_explicit(&stream->numbered, memory_order_relaxed) + 1;
-    stream->tx.batch_number = sqe->number;
-    atomic_store_explicit(
-        &stream->numbered, sqe->number, memory_order_release); /* pairs with the check of an ack */
+    sqe->number = ++stream->numbered;
+    stream->tx.fpdu_completes[stream->tx.n_fpdus - 1] = true;
     stream->tx.last_source = SRD_TX_REQUEST;
     advance(qp);
 }
@@ -363,7 +361,7 @@ static void build_ending(struct srd_qp *qp)
     if (tx->terminate_octets && !srd_ring_used(&stream->in) && srd_tx_room(tx)) {
         tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
         tx->octets += tx->terminate_octets;
-        tx->fpdu_end[tx->n_fpdus++] = tx->octets;
+        srd_tx_border(tx);
         tx->terminate_octets = 0;
     }
 }
@@ -373,7 +371,6 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
 
-    tx->batch_number = 0;
     if (srd_phase(stream) == SRD_STREAM_ENDING) {
         build_ending(qp);
         return;

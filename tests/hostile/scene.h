@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scene.h - a hostile peer connected to a listening victim: MPA revision 2, CRC on, RTR by Write done.
+ * scene.h - a hostile peer connected to a victim: MPA revision 2, CRC on, RTR by Write done.
  */
 #ifndef TESTS_HOSTILE_SCENE_H
 #define TESTS_HOSTILE_SCENE_H
@@ -22,6 +22,16 @@ int scenes_open(void **state);
 int scenes_close(void **state);
 
 void scene_open(struct scene *scene, unsigned receives);
+
+/* A hostile responder connected to a connecting victim, which has VICTIM_RECEIVES posted. */
+void scene_open_active(struct scene *scene);
+
+/*
+ * The same with reserved flag bits in the peer's startup frame; soft: they are those that make the victim take it for
+ * another softrdma end.
+ */
+enum { SCENE_REQUEST_MARK = 0x04, SCENE_REPLY_MARK = 0x02 };
+void scene_open_marked(struct scene *scene, bool active, uint8_t reserved, bool soft);
 
 /* Terminate layer, type and code as 0xLTCC, or SCENE_END: the connection just ends. */
 enum { SCENE_END = 0x10000, SCENE_ANSWERS = 3 };

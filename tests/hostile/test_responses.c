@@ -6,7 +6,6 @@
 #include "tests/hostile/scene.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { READ_OCTETS = 64 };
 
@@ -51,23 +50,6 @@ static void post_read(struct victim_end *end, unsigned number)
     assert_int_equal(ibv_post_send(end->id->qp, &wr, &bad), 0);
 }
 
-static void meet(struct victim_end *end, struct peer *peer)
-{
-    uint16_t port_be;
-    int listener = peer_listen(&port_be);
-
-    victim_connect(&victim, end, port_be);
-    peer_accept(peer, listener);
-    close(listener);
-    assert_true(peer_receive_startup(peer, &frame));
-    wire_startup2(&frame, true, 4, 4);
-    peer_send_frame(peer, &frame);
-    assert_int_equal(victim_event(&victim, VICTIM_WAIT_MS, NULL, NULL), RDMA_CM_EVENT_ESTABLISHED);
-    assert_true(peer_receive_fpdu(peer, &frame)); /* the RTR */
-    assert_int_equal(wire_get16(frame.octets), 14);
-    assert_int_equal(wire_get16(frame.octets + 2), 0xc140);
-}
-
 /* Takes a Read Request; where its sink is. */
 static void hear_read(struct peer *peer, uint32_t *stag, uint64_t *offset)
 {
@@ -101,31 +83,30 @@ static void answer(struct peer *peer, const struct row *row, uint32_t stag, uint
 static void test_row(void **state)
 {
     const struct row *row = *state;
-    struct victim_end end;
-    struct peer peer;
+    struct scene scene;
     struct ibv_wc wc;
     uint64_t offset[2];
     uint32_t stag[2];
     unsigned got;
 
-    meet(&end, &peer);
-    post_read(&end, 0);
-    hear_read(&peer, &stag[0], &offset[0]);
+    scene_open_active(&scene);
+    post_read(&scene.end, 0);
+    hear_read(&scene.peer, &stag[0], &offset[0]);
     if (row->second_first) {
-        post_read(&end, 1);
-        hear_read(&peer, &stag[1], &offset[1]);
+        post_read(&scene.end, 1);
+        hear_read(&scene.peer, &stag[1], &offset[1]);
     }
-    answer(&peer, row, stag[row->second_first], offset[row->second_first]);
-    assert_int_not_equal(peer_finish(&peer), PEER_HANGS);
-    assert_true(peer.terminated);
-    got = (unsigned)(peer.layer << 12 | peer.type << 8 | peer.code);
+    answer(&scene.peer, row, stag[row->second_first], offset[row->second_first]);
+    assert_int_not_equal(peer_finish(&scene.peer), PEER_HANGS);
+    assert_true(scene.peer.terminated);
+    got = (unsigned)(scene.peer.layer << 12 | scene.peer.type << 8 | scene.peer.code);
     assert_true(got == row->answers[0] || (row->answers[1] && got == row->answers[1]));
     assert_int_equal(ibv_poll_cq(victim.cq, 1, &wc), 1);
     assert_int_equal(wc.wr_id, 0);
     assert_int_equal(wc.status, IBV_WC_BAD_RESP_ERR);
     for (unsigned i = READ_OCTETS; i < VICTIM_REGION; i++)
         assert_int_equal(victim.region[i], VICTIM_FILL);
-    victim_over(&end);
+    victim_over(&scene.end);
     victim_unharmed(&victim);
 }
 
@@ -133,60 +114,57 @@ static void test_row(void **state)
 static void test_a_right_answer_completes(void **state)
 {
     static const uint8_t payload[READ_OCTETS] = "all is well";
-    struct victim_end end;
-    struct peer peer;
+    struct scene scene;
     uint64_t offset[2];
     uint32_t stag[2];
 
     (void)state;
-    meet(&end, &peer);
+    scene_open_active(&scene);
     for (unsigned i = 0; i < 2; i++) {
-        post_read(&end, i);
-        hear_read(&peer, &stag[i], &offset[i]);
+        post_read(&scene.end, i);
+        hear_read(&scene.peer, &stag[i], &offset[i]);
     }
     assert_int_not_equal(stag[0], stag[1]);
     for (unsigned i = 0; i < 2; i++) {
         struct ibv_wc wc;
 
         wire_tagged(&frame, WIRE_READ_RESPONSE, false, stag[i], offset[i], payload, 7);
-        peer_send_frame(&peer, &frame);
+        peer_send_frame(&scene.peer, &frame);
         wire_tagged(
             &frame, WIRE_READ_RESPONSE, true, stag[i], offset[i] + 7, payload + 7, READ_OCTETS - 7);
-        peer_send_frame(&peer, &frame);
-        while (ibv_poll_cq(victim.cq, 1, &wc) == 0)
-            ;
+        peer_send_frame(&scene.peer, &frame);
+        victim_fetch(victim.cq, &wc);
         assert_int_equal(wc.wr_id, i);
         assert_int_equal(wc.status, IBV_WC_SUCCESS);
         assert_memory_equal(victim.region + i * 1024, payload, READ_OCTETS);
     }
-    peer_half_close(&peer);
-    victim_over(&end);
-    peer_finish(&peer);
+    peer_half_close(&scene.peer);
+    victim_over(&scene.end);
+    peer_finish(&scene.peer);
     victim_unharmed(&victim);
 }
 
 /* A Terminate that names the Read: it gets the status of the fault, as far as a foreign peer's word goes. */
 static void test_a_refused_read(void **state)
 {
-    struct victim_end end;
-    struct peer peer;
+    struct scene scene;
     struct ibv_wc wc;
     uint64_t offset;
     uint32_t stag;
     uint8_t terminate[6 + 18 + 28] = { 0x01, 0x01, 0xe0, 0x00, 0x00, 0x2e };
 
     (void)state;
-    meet(&end, &peer);
-    post_read(&end, 0);
-    hear_read(&peer, &stag, &offset);
+    scene_open_active(&scene);
+    post_read(&scene.end, 0);
+    hear_read(&scene.peer, &stag, &offset);
     memcpy(terminate + 6, frame.octets + 2, 18 + 28);
     wire_untagged(&frame, WIRE_TERMINATE, true, 0, 2, 1, 0, terminate, sizeof terminate);
-    peer_send_frame(&peer, &frame);
-    peer_finish(&peer);
-    assert_false(peer.terminated);
+    peer_send_frame(&scene.peer, &frame);
+    peer_finish(&scene.peer);
+    assert_false(scene.peer.terminated);
     assert_int_equal(ibv_poll_cq(victim.cq, 1, &wc), 1);
     assert_int_equal(wc.status, IBV_WC_REM_ACCESS_ERR);
-    victim_over(&end);
+    victim_over(&scene.end);
     victim_unharmed(&victim);
 }
 

@@ -109,7 +109,7 @@ static void healthy_close(struct victim *victim)
     munmap(victim->healthy_memory, HEALTHY_OCTETS);
 }
 
-static void cq_fetch(struct ibv_cq *cq, struct ibv_wc *wc)
+void victim_fetch(struct ibv_cq *cq, struct ibv_wc *wc)
 {
     uint64_t deadline_ms = clock_now_ms() + VICTIM_WAIT_MS;
     int count;
@@ -147,7 +147,7 @@ static void healthy_check(struct victim *victim)
         assert_int_equal(ibv_post_recv(victim->healthy[!from]->qp, &receive, &bad_receive), 0);
         assert_int_equal(ibv_post_send(victim->healthy[from]->qp, &write, &bad_send), 0);
         for (int i = 0; i < 3; i++) {
-            cq_fetch(victim->healthy_cq, &wc);
+            victim_fetch(victim->healthy_cq, &wc);
             assert_int_equal(wc.status, IBV_WC_SUCCESS);
         }
         assert_memory_equal(victim->healthy_memory, victim->healthy_memory + 1024, 16);
@@ -324,7 +324,7 @@ static void victim_post(struct victim_end *end, struct ibv_send_wr *wr)
 
     wr->send_flags = IBV_SEND_SIGNALED;
     assert_int_equal(ibv_post_send(end->id->qp, wr, &bad), 0);
-    cq_fetch(end->cq, &wc);
+    victim_fetch(end->cq, &wc);
     assert_int_equal(wc.status, IBV_WC_SUCCESS);
 }
 

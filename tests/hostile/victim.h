@@ -72,6 +72,9 @@ void victim_established(struct victim_end *end);
 /* The active victim: connects to port; the queue pair has VICTIM_RECEIVES posted. */
 void victim_connect(struct victim *victim, struct victim_end *end, uint16_t port_be);
 
+/* The next completion of cq, within VICTIM_WAIT_MS. */
+void victim_fetch(struct ibv_cq *cq, struct ibv_wc *wc);
+
 /* Binds end->mw over the region with remote read and write; invalidates it. */
 void victim_bind(struct victim_end *end);
 void victim_invalidate(struct victim_end *end);

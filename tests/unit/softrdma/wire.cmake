@@ -3,7 +3,7 @@
 foreach(part crc32c mpa terminate)
     nd_test(NAME softrdma.${part} SOURCES test_${part}.c vectors.c LINK softrdma_internal)
 endforeach()
-foreach(part ops refused local hold ends)
+foreach(part ops refused local hold ends ack)
     nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
 foreach(part wire fuzz)
