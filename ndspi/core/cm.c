@@ -405,17 +405,17 @@ HRESULT nd_cm_connect_status(int error, HRESULT otherwise)
     }
 }
 
-HRESULT nd_cm_bind_status(int error)
+HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error)
 {
     switch (error) {
-    case EADDRINUSE: return ND_SHARING_VIOLATION;
+    case EADDRINUSE: return dialect->port_taken;
     case ENOMEM: return ND_NO_MEMORY;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
     case EACCES: /* a port only root may have */
     case EPERM: return ND_INSUFFICIENT_RESOURCES;
-    case EAGAIN: /* no ephemeral port is free */ return ND_TOO_MANY_ADDRESSES;
+    case EAGAIN: /* no ephemeral port is free */ return dialect->no_port_free;
     default: return ND_INVALID_ADDRESS;
     }
 }

@@ -18,6 +18,7 @@
 
 #include "ndspi/core/base.h"
 #include "ndspi/core/deferred.h"
+#include "ndspi/core/dialect.h"
 #include "ndspi/verbs/verbs.h"
 
 #include "util/list.h"
@@ -136,6 +137,6 @@ void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_ti
 /* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
 HRESULT nd_cm_connect_status(int error, HRESULT otherwise);
 /* ND_* for a failed bind or listen. */
-HRESULT nd_cm_bind_status(int error);
+HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error);
 
 #endif

@@ -40,7 +40,8 @@ void nd_connector_fini(struct nd_connector *connector)
     nd_adapter_unpin(connector->adapter);
 }
 
-void nd_connector_close(struct nd_connector *connector)
+/* The program's part of it: nothing of its requests is left when this returns. */
+static void end_use(struct nd_connector *connector, enum nd_connector_event event)
 {
     struct nd_listener *listener;
 
@@ -50,12 +51,22 @@ void nd_connector_close(struct nd_connector *connector)
     if (listener)
         nd_object_pin(&listener->object);
     lock_release(&connector->lock);
-    nd_connector_event(connector, NULL, ND_EVENT_RELEASE, NULL, ND_SUCCESS);
+    nd_connector_event(connector, NULL, event, NULL, ND_SUCCESS);
     if (listener) {
         nd_listener_withdraw(listener, connector);
         nd_object_unpin(&listener->object);
     }
     nd_pending_cancel(&connector->pending);
+}
+
+void nd_connector_leave(struct nd_connector *connector)
+{
+    end_use(connector, ND_EVENT_LEAVE);
+}
+
+void nd_connector_close(struct nd_connector *connector)
+{
+    end_use(connector, ND_EVENT_RELEASE);
     nd_object_unpin(&connector->object);
 }
 

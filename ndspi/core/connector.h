@@ -83,6 +83,12 @@ void nd_connector_fini(struct nd_connector *connector);
 void nd_connector_close(struct nd_connector *connector);
 
 /*
+ * nd_connector_leave - the program's last Release of a connector that an endpoint may keep (version 1): as close, but an
+ * established connection lives on and no pin is dropped. nd_connector_close follows when the endpoints are gone.
+ */
+void nd_connector_leave(struct nd_connector *connector);
+
+/*
  * Methods. Codes are those of the interface pages (and of the state table); besides them each returns
  * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY and ND_INVALID_PARAMETER (no OVERLAPPED). Any thread.
  */
@@ -101,16 +107,23 @@ struct nd_connect_params {
 
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
+/* Version 1: binds to local before it, again in each attempt. */
+HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
+    const struct sockaddr_storage *local, const struct nd_connect_params *params,
+    const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
 HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED *overlapped);
 HRESULT nd_connector_accept(
     struct nd_connector *connector, const struct nd_connect_params *params, OVERLAPPED *overlapped);
 HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, size_t octets);
 
-/* Either may be NULL. */
-HRESULT nd_connector_get_read_limits(
-    struct nd_connector *connector, ULONG *inbound, ULONG *outbound);
-/* octets: room in, length of the data out. Copies what fits, also with ND_BUFFER_OVERFLOW. */
-HRESULT nd_connector_get_private_data(struct nd_connector *connector, void *data, size_t *octets);
+/*
+ * nd_connector_get_data - what the peer's request or reply brought, all of it at one moment.
+ * inbound, outbound  out: may be NULL
+ * data               out: as much as there is room for, also with ND_BUFFER_OVERFLOW; may be NULL
+ * octets             inout: room at data, length of the data; NULL: the data is not asked for
+ */
+HRESULT nd_connector_get_data(struct nd_connector *connector, ULONG *inbound, ULONG *outbound,
+    void *data, size_t *octets);
 HRESULT nd_connector_get_local_address(
     struct nd_connector *connector, struct sockaddr *address, size_t *length);
 HRESULT nd_connector_get_peer_address(

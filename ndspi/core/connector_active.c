@@ -42,24 +42,25 @@ static HRESULT bind_id(
         log_write(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
             nd_address_text(local, text), strerror(error));
         nd_cm_id_unpin(id);
-        return error == EADDRINUSE ? ND_TOO_MANY_ADDRESSES : nd_cm_bind_status(error);
+        return nd_cm_bind_status(adapter->dialect, error == EADDRINUSE ? EAGAIN : error);
     }
     *out = id;
     return ND_SUCCESS;
 }
 
-HRESULT nd_connector_bind(
-    struct nd_connector *connector, const struct sockaddr *address, size_t length)
+/* Bind, or the binding of a Connect, which takes the place of an older one. */
+static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call call,
+    const struct sockaddr *address, size_t length)
 {
     const struct nd_connector_answer *answer;
     struct sockaddr_storage local;
-    struct nd_cm_id *id = NULL;
+    struct nd_cm_id *id = NULL, *older;
     HRESULT hr;
 
     if (nd_adapter_removed(connector->adapter))
         return ND_DEVICE_REMOVED;
     lock_acquire(&connector->lock);
-    hr = nd_connector_answer(connector->state, ND_CALL_BIND)->result;
+    hr = nd_connector_answer(connector->state, call)->result;
     lock_release(&connector->lock);
     if (FAILED(hr) || FAILED(hr = nd_address_import(address, length, &local)) ||
         FAILED(hr = bind_id(connector, &local, &id)))
@@ -68,19 +69,25 @@ HRESULT nd_connector_bind(
         nd_address_set_port_be(&local, connector->adapter->verbs->get_src_port(id->id));
 
     lock_acquire(&connector->lock);
-    answer = nd_connector_answer(connector->state, ND_CALL_BIND);
+    answer = nd_connector_answer(connector->state, call);
+    older = id; /* another thread was faster */
     if (SUCCEEDED(answer->result)) {
         connector->state = answer->next;
         connector->local = local;
+        older = connector->id;
         connector->id = id;
-        id = NULL;
     }
+    if (older)
+        nd_cm_id_set_owner(older, NULL, NULL);
     lock_release(&connector->lock);
-    if (id) { /* another thread's Bind was faster */
-        nd_cm_id_set_owner(id, NULL, NULL);
-        nd_cm_id_unpin(id);
-    }
+    nd_cm_id_unpin(older);
     return answer->result;
+}
+
+HRESULT nd_connector_bind(
+    struct nd_connector *connector, const struct sockaddr *address, size_t length)
+{
+    return bind_for(connector, ND_CALL_BIND, address, length);
 }
 
 /* ---- Connect ---- */
@@ -155,18 +162,39 @@ static struct nd_cm_id *attempt_id(struct nd_connector *connector, unsigned atte
     return id;
 }
 
+static HRESULT check_connect(const struct nd_connector *connector,
+    const struct nd_connect_params *params, const OVERLAPPED *overlapped)
+{
+    if (nd_adapter_removed(connector->adapter))
+        return ND_DEVICE_REMOVED;
+    return !overlapped || (params->data_octets && !params->data) ? ND_INVALID_PARAMETER
+                                                                 : ND_SUCCESS;
+}
+
+HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
+    const struct sockaddr_storage *local, const struct nd_connect_params *params,
+    const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped)
+{
+    HRESULT hr = check_connect(connector, params, overlapped);
+
+    if (SUCCEEDED(hr))
+        hr = bind_for(connector, ND_CALL_BIND_AND_CONNECT, (const struct sockaddr *)local,
+            sizeof(*local));
+    if (FAILED(hr))
+        return hr;
+    return nd_connector_connect(connector, params, destination, length, overlapped);
+}
+
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped)
 {
     struct sockaddr_storage to = { .ss_family = AF_UNSPEC };
     struct nd_cm_id *id;
     unsigned attempt;
-    HRESULT hr;
+    HRESULT hr = check_connect(connector, params, overlapped);
 
-    if (nd_adapter_removed(connector->adapter))
-        return ND_DEVICE_REMOVED;
-    if (!overlapped || (params->data_octets && !params->data))
-        return ND_INVALID_PARAMETER;
+    if (FAILED(hr))
+        return hr;
     (void)nd_address_import(destination, length, &to); /* no address: no family, refused below */
     lock_acquire(&connector->lock);
     hr = begin_locked(connector, params, &to, overlapped);
@@ -251,6 +279,7 @@ HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED
         nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, hr);
     nd_object_unpin(&qp->object);
     nd_cm_id_unpin(id);
-    nd_pending_complete_first(&connector->pending, ND_CONNECTOR_COMPLETE, hr, NULL);
+    nd_pending_complete_first(&connector->pending, ND_CONNECTOR_COMPLETE,
+        nd_connector_status(connector->adapter->dialect, ND_ENDS_WITH_GIVEN, hr), NULL);
     return ND_PENDING;
 }

@@ -188,7 +188,7 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
     if (failed) {
         log_write(LOG_INFO, LOG_CM, "adapter %s: reject: %s; the peer has given up",
             connector->adapter->device->name, strerror(errno));
-        hr = ND_CONNECTION_ABORTED;
+        hr = connector->adapter->dialect->reject_of_dead;
     }
     nd_connector_carry_out(connector, &deeds);
     return hr;
@@ -196,34 +196,31 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
 
 /* ---- what can be asked ---- */
 
-HRESULT nd_connector_get_read_limits(
-    struct nd_connector *connector, ULONG *inbound, ULONG *outbound)
+/* Whether what is asked for can be told. */
+static HRESULT data_status_locked(const struct nd_connector *connector, bool limits, bool data)
 {
+    HRESULT hr = ND_SUCCESS;
+
+    if (limits)
+        hr = nd_connector_answer(connector->state, ND_CALL_GET_READ_LIMITS)->result;
+    if (SUCCEEDED(hr) && data)
+        hr = nd_connector_answer(connector->state, ND_CALL_GET_PRIVATE_DATA)->result;
+    return SUCCEEDED(hr) && data && !connector->held ? ND_CONNECTION_INVALID : hr;
+}
+
+HRESULT nd_connector_get_data(struct nd_connector *connector, ULONG *inbound, ULONG *outbound,
+    void *data, size_t *octets)
+{
+    size_t room = data && octets ? *octets : 0;
     HRESULT hr;
 
     lock_acquire(&connector->lock);
-    hr = nd_connector_answer(connector->state, ND_CALL_GET_READ_LIMITS)->result;
+    hr = data_status_locked(connector, inbound || outbound || !octets, octets != NULL);
     if (SUCCEEDED(hr) && inbound)
         *inbound = connector->inbound;
     if (SUCCEEDED(hr) && outbound)
         *outbound = connector->outbound;
-    lock_release(&connector->lock);
-    return hr;
-}
-
-HRESULT nd_connector_get_private_data(struct nd_connector *connector, void *data, size_t *octets)
-{
-    size_t room;
-    HRESULT hr;
-
-    if (!octets)
-        return ND_INVALID_PARAMETER;
-    room = data ? *octets : 0;
-    lock_acquire(&connector->lock);
-    hr = nd_connector_answer(connector->state, ND_CALL_GET_PRIVATE_DATA)->result;
-    if (SUCCEEDED(hr) && !connector->held)
-        hr = ND_CONNECTION_INVALID;
-    if (SUCCEEDED(hr)) {
+    if (SUCCEEDED(hr) && octets) {
         *octets = connector->received.octets;
         if (room < *octets)
             hr = ND_BUFFER_OVERFLOW;
@@ -275,6 +272,8 @@ HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPE
         return ND_DEVICE_REMOVED;
     lock_acquire(&connector->lock);
     hr = nd_connector_answer(connector->state, ND_CALL_NOTIFY_DISCONNECT)->result;
+    if (hr == ND_STATUS_CONNECTION_DISCONNECTED)
+        hr = connector->adapter->dialect->notify_of_ended;
     if (hr == ND_PENDING)
         hr = nd_pending_add(&connector->pending, overlapped, ND_CONNECTOR_NOTIFY, NULL);
     lock_release(&connector->lock);

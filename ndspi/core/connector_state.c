@@ -28,6 +28,12 @@ static const struct nd_connector_answer answers[ND_CALLS][ND_CONNECTOR_STATES] =
         S(PASSIVE_DISCONNECT) = BOUND_ALREADY, S(ACTIVE_DISCONNECT) = BOUND_ALREADY,
         S(DISCONNECTED) = BOUND_ALREADY,
     },
+    [ND_CALL_BIND_AND_CONNECT] = {
+        S(IDLE) = OK(BOUND),            S(QUEUED) = BAD_STATE,          S(BOUND) = OK(BOUND),
+        S(RESOLVING) = ACTIVE,          S(REQUEST_SENT) = ACTIVE,       S(REQUEST_RECEIVED) = ACTIVE,
+        S(REPLY_RECEIVED) = ACTIVE,     S(REPLY_SENT) = ACTIVE,         S(CONNECTED) = ACTIVE,
+        S(PASSIVE_DISCONNECT) = ACTIVE, S(ACTIVE_DISCONNECT) = ACTIVE,  S(DISCONNECTED) = BAD_STATE,
+    },
     [ND_CALL_CONNECT] = {
         S(IDLE) = NO(ND_STATUS_ADDRESS_NOT_ASSOCIATED), S(QUEUED) = BAD_STATE, S(BOUND) = PENDING(RESOLVING),
         S(RESOLVING) = ACTIVE,          S(REQUEST_SENT) = ACTIVE,       S(REQUEST_RECEIVED) = ACTIVE,
@@ -187,6 +193,7 @@ static const struct {
             DO(ND_DO_DISCONNECT | ND_DO_UNCLAIM | ND_DO_START_DEADLINE | ND_DO_END_NOTIFY), NOTIFY(LOCAL_END)}, MEANT},
         [ND_EVENT_RELEASE] = {{TO(DISCONNECTED), DO(ND_DO_DISCONNECT | LOSE_QP_DEAD | ND_DO_END_NOTIFY),
             NOTIFY(CANCELED)}, MEANT},
+        [ND_EVENT_LEAVE] = {{TO(CONNECTED), DO(ND_DO_END_NOTIFY), NOTIFY(CANCELED)}, MEANT},
     },
     S(PASSIVE_DISCONNECT) = {
         [ND_EVENT_REMOVED] = {{TO(DISCONNECTED), DO(LOSE_QP_DEAD)}, MEANT},
@@ -219,6 +226,8 @@ const struct nd_connector_answer *nd_connector_answer(
 const struct nd_connector_row *nd_connector_row(
     enum nd_connector_state state, enum nd_connector_event event)
 {
+    if (event == ND_EVENT_LEAVE && !rows[state][event].known)
+        event = ND_EVENT_RELEASE;
     return rows[state][event].known ? &rows[state][event].row : NULL;
 }
 
@@ -235,7 +244,7 @@ HRESULT nd_connector_status(
     case ND_ENDS_WITH_LOCAL_END: return dialect->own_disconnect;
     case ND_ENDS_WITH_CANCELED: return ND_CANCELED;
     case ND_ENDS_WITH_REMOVED: return ND_DEVICE_REMOVED;
-    case ND_ENDS_WITH_GIVEN: return given;
+    case ND_ENDS_WITH_GIVEN: return given == ND_IO_TIMEOUT ? dialect->connect_timeout : given;
     default: return ND_INTERNAL_ERROR;
     }
 }

@@ -30,6 +30,7 @@ enum nd_connector_state {
 enum nd_connector_call {
     ND_CALL_QUEUE, /* GetConnectionRequest of a listener */
     ND_CALL_BIND,
+    ND_CALL_BIND_AND_CONNECT, /* the binding of a Connect of version 1; its state is decided by CONNECT after it */
     ND_CALL_CONNECT,
     ND_CALL_COMPLETE_CONNECT,
     ND_CALL_ACCEPT,
@@ -58,6 +59,7 @@ enum nd_connector_event {
     ND_EVENT_CANCEL,       /* CancelOverlappedRequests */
     ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
     ND_EVENT_RELEASE,      /* the last reference to the connector is gone */
+    ND_EVENT_LEAVE,        /* the program's last one is, but an endpoint keeps the connector; as RELEASE unless it has a row */
     ND_EVENTS
 };
 

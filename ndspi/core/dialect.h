@@ -16,6 +16,10 @@ struct nd_dialect {
     HRESULT own_disconnect;  /* a pending NotifyDisconnect, when this side disconnects */
     HRESULT connect_timeout; /* Connect, Accept, without an answer */
     HRESULT accept_refused;  /* a pending Accept, when the peer backs out */
+    HRESULT reject_of_dead;  /* Reject, when the peer has given up unnoticed */
+    HRESULT notify_of_ended; /* NotifyDisconnect after this side's disconnect */
+    HRESULT port_taken;      /* a listener's address is in use */
+    HRESULT no_port_free;    /* no port can be chosen */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

@@ -110,8 +110,8 @@ static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_stora
         log_write(LOG_INFO, LOG_CM, "adapter %s: listener on %s: %s",
             listener->adapter->device->name, nd_address_text(local, text), strerror(-error));
         free(ids);
-        return error == -EADDRINUSE && !wanted_be ? ND_TOO_MANY_ADDRESSES
-                                                  : nd_cm_bind_status(-error);
+        return nd_cm_bind_status(
+            listener->adapter->dialect, error == -EADDRINUSE && !wanted_be ? EAGAIN : -error);
     }
     nd_address_set_port_be(local, port_be);
 
@@ -181,7 +181,7 @@ HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
     lock_acquire(&listener->lock);
     listener->state = ND_LISTENER_BOUND;
     lock_release(&listener->lock);
-    return nd_cm_bind_status(error);
+    return nd_cm_bind_status(listener->adapter->dialect, error);
 }
 
 HRESULT nd_listener_get_local_address(

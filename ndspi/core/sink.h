@@ -27,6 +27,8 @@ struct nd_sink {
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
     struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
     void (*file_unref)(struct nd_sink_file *file);
+    /* Gives up the handle of a pinned file, unless a client has done that. The pin stays. */
+    void (*file_close)(struct nd_sink_file *file, HANDLE handle);
     HRESULT (*start)
     (struct nd_sink_file *file, OVERLAPPED *overlapped); /* ND_SUCCESS or ND_NO_MEMORY */
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);

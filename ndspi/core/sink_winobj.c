@@ -41,6 +41,13 @@ static void file_unref(struct nd_sink_file *file)
     win_file_unref(file_of(file));
 }
 
+/* While the file is pinned its handle's number is not used again, so this closes no other. */
+static void file_close(struct nd_sink_file *file, HANDLE handle)
+{
+    (void)file;
+    CloseHandle(handle);
+}
+
 static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
     return win_overlapped_start(file_of(file), overlapped) ? ND_SUCCESS : ND_NO_MEMORY;
@@ -109,6 +116,7 @@ const struct nd_sink nd_sink_winobj = {
     .file_get = file_get,
     .file_ref = file_ref,
     .file_unref = file_unref,
+    .file_close = file_close,
     .start = start,
     .complete = complete,
     .result = result,

@@ -10,6 +10,10 @@ const struct nd_dialect nd_dialect_v2 = {
     .own_disconnect = ND_STATUS_CONNECTION_DISCONNECTED,
     .connect_timeout = ND_IO_TIMEOUT,
     .accept_refused = ND_CONNECTION_REFUSED,
+    .reject_of_dead = ND_CONNECTION_ABORTED,
+    .notify_of_ended = ND_STATUS_CONNECTION_DISCONNECTED,
+    .port_taken = ND_SHARING_VIOLATION,
+    .no_port_free = ND_TOO_MANY_ADDRESSES,
 };
 
 const struct nd_dialect nd_dialect_v1 = {
@@ -18,6 +22,10 @@ const struct nd_dialect nd_dialect_v1 = {
     .own_disconnect = ND_CANCELED,
     .connect_timeout = ND_TIMEOUT,
     .accept_refused = ND_CONNECTION_ABORTED,
+    .reject_of_dead = ND_CONNECTION_INVALID,
+    .notify_of_ended = ND_CONNECTION_INVALID,
+    .port_taken = ND_ADDRESS_ALREADY_EXISTS,
+    .no_port_free = ND_INSUFFICIENT_RESOURCES,
 };
 
 /*

@@ -81,7 +81,8 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Reject(
 static HRESULT STDMETHODCALLTYPE nd2_connector_GetReadLimits(
     IND2Connector *iface, ULONG *inbound, ULONG *outbound)
 {
-    return nd_connector_get_read_limits(&impl_from_IND2Connector(iface)->core, inbound, outbound);
+    return nd_connector_get_data(
+        &impl_from_IND2Connector(iface)->core, inbound, outbound, NULL, NULL);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_connector_GetPrivateData(
@@ -93,7 +94,7 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_GetPrivateData(
     if (!data_octets)
         return ND_INVALID_PARAMETER;
     octets = *data_octets;
-    hr = nd_connector_get_private_data(&impl_from_IND2Connector(iface)->core, data, &octets);
+    hr = nd_connector_get_data(&impl_from_IND2Connector(iface)->core, NULL, NULL, data, &octets);
     *data_octets = (ULONG)octets;
     return hr;
 }

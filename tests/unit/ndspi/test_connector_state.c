@@ -36,6 +36,8 @@ static const struct {
             ACTIVE_ } },
     { "Bind", ND_CALL_BIND,
         { OK_, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC } },
+    { "Connect of version 1, its binding", ND_CALL_BIND_AND_CONNECT,
+        { OK_, BADSTATE, OK_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, BADSTATE } },
     { "Connect", ND_CALL_CONNECT,
         { NOT_ASSOC, BADSTATE, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
             BADSTATE } },
@@ -89,6 +91,7 @@ static void test_connector_state_calls_lead_where_the_pages_say(void **state)
     } moves[] = {
         { ND_CONNECTOR_IDLE, ND_CALL_QUEUE, ND_CONNECTOR_QUEUED },
         { ND_CONNECTOR_IDLE, ND_CALL_BIND, ND_CONNECTOR_BOUND },
+        { ND_CONNECTOR_IDLE, ND_CALL_BIND_AND_CONNECT, ND_CONNECTOR_BOUND },
         { ND_CONNECTOR_BOUND, ND_CALL_CONNECT, ND_CONNECTOR_RESOLVING },
         { ND_CONNECTOR_REPLY_RECEIVED, ND_CALL_COMPLETE_CONNECT, ND_CONNECTOR_CONNECTED },
         { ND_CONNECTOR_REQUEST_RECEIVED, ND_CALL_ACCEPT, ND_CONNECTOR_REPLY_SENT },
@@ -136,6 +139,7 @@ static const struct {
     { "cancel", ND_EVENT_CANCEL,                "...DD..DC.D." },
     { "queue pair closed", ND_EVENT_QP_CLOSED,  "...DD.DDAaA." },
     { "release", ND_EVENT_RELEASE,              "DDDDDDDDDDD." },
+    { "leave", ND_EVENT_LEAVE,                  "DDDDDDDDCDD." },
 };
 
 static void test_connector_state_follows_every_event_in_every_state(void **state)
@@ -168,6 +172,7 @@ static const struct {
     { "rs", ND_EVENT_CANCEL, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
     { "rs", ND_EVENT_QP_CLOSED, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
     { "rs", ND_EVENT_RELEASE, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
+    { "rs", ND_EVENT_LEAVE, ND_DO_END_CONNECT, CANCELED_, CANCELED_ },
     { "s", ND_EVENT_RESPONSE, ND_DO_END_CONNECT, OK_, OK_ },
     { "s", ND_EVENT_ESTABLISHED, ND_DO_END_CONNECT, OK_, OK_ },
     { "P", ND_EVENT_ESTABLISHED, ND_DO_END_ACCEPT, OK_, OK_ },
@@ -179,6 +184,7 @@ static const struct {
     { "P", ND_EVENT_CANCEL, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "P", ND_EVENT_QP_CLOSED, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "P", ND_EVENT_RELEASE, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
+    { "P", ND_EVENT_LEAVE, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "C", ND_EVENT_DISCONNECTED, ND_DO_END_NOTIFY, OK_, OK_ },
     { "C", ND_EVENT_REJECTED, ND_DO_END_NOTIFY, OK_, OK_ },
     { "C", ND_EVENT_UNREACHABLE, ND_DO_END_NOTIFY, OK_, OK_ },
@@ -187,6 +193,7 @@ static const struct {
     { "C", ND_EVENT_CANCEL, ND_DO_END_NOTIFY, CANCELED_, CANCELED_ },
     { "C", ND_EVENT_QP_CLOSED, ND_DO_END_NOTIFY, ENDED_, CANCELED_ },
     { "C", ND_EVENT_RELEASE, ND_DO_END_NOTIFY, CANCELED_, CANCELED_ },
+    { "C", ND_EVENT_LEAVE, ND_DO_END_NOTIFY, CANCELED_, CANCELED_ },
     { "A", ND_EVENT_DISCONNECTED, ND_DO_END_DISCONNECT, OK_, OK_ },
     { "A", ND_EVENT_REJECTED, ND_DO_END_DISCONNECT, OK_, OK_ },
     { "A", ND_EVENT_UNREACHABLE, ND_DO_END_DISCONNECT, OK_, OK_ },
@@ -194,6 +201,7 @@ static const struct {
     { "A", ND_EVENT_REMOVED, ND_DO_END_DISCONNECT, REMOVED_, REMOVED_ },
     { "A", ND_EVENT_CANCEL, ND_DO_END_DISCONNECT, CANCELED_, CANCELED_ },
     { "A", ND_EVENT_RELEASE, ND_DO_END_DISCONNECT, CANCELED_, CANCELED_ },
+    { "A", ND_EVENT_LEAVE, ND_DO_END_DISCONNECT, CANCELED_, CANCELED_ },
 };
 
 #define ENDS (ND_DO_END_CONNECT | ND_DO_END_ACCEPT | ND_DO_END_NOTIFY | ND_DO_END_DISCONNECT)
@@ -224,6 +232,23 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
         for (unsigned e = 0; e < ND_EVENTS; e++)
             rows += nd_connector_row(s, e) && nd_connector_row(s, e)->actions & ENDS;
     assert_int_equal(rows, listed);
+}
+
+/* Codes of calls and of steps that failed: those of version 1 are the ones its pages list. */
+static void test_connector_state_dialects_name_their_own_codes(void **state)
+{
+    (void)state;
+    assert_int_equal((unsigned)nd_dialect_v2.reject_of_dead, ABORTED_);
+    assert_int_equal((unsigned)nd_dialect_v1.reject_of_dead, INVALID_);
+    assert_int_equal((unsigned)nd_dialect_v2.notify_of_ended, ENDED_);
+    assert_int_equal((unsigned)nd_dialect_v1.notify_of_ended, INVALID_);
+    assert_int_equal((unsigned)nd_dialect_v2.port_taken, 0xC0000043u);
+    assert_int_equal((unsigned)nd_dialect_v1.port_taken, 0xC000020Au);
+    assert_int_equal((unsigned)nd_dialect_v2.no_port_free, 0xC0000209u);
+    assert_int_equal((unsigned)nd_dialect_v1.no_port_free, 0xC000009Au);
+    /* A step that timed out may be tried again. */
+    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v2, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), IOTIME);
+    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v1, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), TIME_);
 }
 
 static void test_connector_state_unreached_peer_without_a_reason_is_a_timeout(void **state)
@@ -280,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_connector_state_calls_lead_where_the_pages_say),
         cmocka_unit_test(test_connector_state_follows_every_event_in_every_state),
         cmocka_unit_test(test_connector_state_completes_with_the_status_of_its_version),
+        cmocka_unit_test(test_connector_state_dialects_name_their_own_codes),
         cmocka_unit_test(test_connector_state_unreached_peer_without_a_reason_is_a_timeout),
         cmocka_unit_test(test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was),
         cmocka_unit_test(test_connector_state_ends_of_a_connection_flush),
