@@ -64,6 +64,7 @@ struct mw {
 
 struct connector {
     TEST_OBJECT(IND2Connector, INDConnector);
+    USHORT local_port; /* version 1: for the next Connect, network order */
 };
 
 struct listener {
@@ -120,7 +121,7 @@ struct dialect {
     HRESULT (*CreateMemoryWindow)(struct node *node, struct mw *mw);
     HRESULT (*CreateConnector)(struct node *node, struct connector *connector);
     /* Bound and listening; address: whose port may be 0; at: where it is. */
-    HRESULT (*Listen)
+    HRESULT(*Listen)
     (struct node *node, const struct address *address, ULONG backlog, struct address *at,
         struct listener *listener);
 
@@ -183,6 +184,9 @@ ULONG release_now(any_object object);
 
 /* Where the versions differ, both as literals. */
 #define V2_V1(v2_value, v1_value) (row_is_v1() ? (v1_value) : (v2_value))
+
+/* What a request that the peer's side refuses to let at its memory comes to. */
+#define REMOTE_ACCESS_REFUSED V2_V1(ND_ACCESS_VIOLATION, ND_REMOTE_ERROR)
 
 /* The record of requests of version 1 is new for each row. */
 void dialect_v1_row_end(void);

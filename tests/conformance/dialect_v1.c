@@ -13,7 +13,6 @@
         .lpVtbl = &dialect_v1, .node = (node)                                                      \
     }
 #define PROTOCOL     123 /* not looked at */
-#define ANY_PORT     0
 #define POOL_RECORDS 40000
 #define POISON       0xA5
 
@@ -375,8 +374,8 @@ static HRESULT v1_Connect(struct connector *connector, struct qp *qp,
     const void *data, ULONG data_length, OVERLAPPED *overlapped)
 {
     (void)inbound_reads, (void)outbound_reads; /* of CreateEndpoint */
-    return CALL(connector->v1, Connect, qp->v1, address, length, PROTOCOL, ANY_PORT, data,
-        data_length, overlapped);
+    return CALL(connector->v1, Connect, qp->v1, address, length, PROTOCOL, connector->local_port,
+        data, data_length, overlapped);
 }
 
 static HRESULT v1_CompleteConnect(struct connector *connector, OVERLAPPED *overlapped)

@@ -73,12 +73,17 @@ struct node *new_node(void);
 struct node *new_node_on(const struct address *address);
 struct node *new_node_of(const struct dialect *dialect, const struct address *address);
 
+/* Closes the node's file now; in version 1 it is the adapter's, and programs close it all the same. */
+void close_file(struct node *node);
+
 struct cq *new_cq(struct node *node, ULONG depth);
 struct mr *new_mr(struct node *node); /* not registered */
 struct mw *new_mw(struct node *node);
 struct connector *new_connector(struct node *node);
-/* Version 2: bound to the row's address. Version 1 binds with Connect. */
+/* Bound to the row's address. */
 struct connector *new_bound_connector(struct node *node);
+/* Version 2 binds now, version 1 with the next Connect, which goes out from the adapter's address. */
+void bind_connector(struct connector *connector, const struct address *address);
 /* Bound to the row's address and listening; *at: where. */
 struct listener *new_listening(struct node *node, ULONG backlog, struct address *at);
 struct qp *new_qp(struct node *node, struct cq *cq, void *context, ULONG depth);

@@ -28,6 +28,14 @@ struct node *new_node(void)
     return new_node_on(&address);
 }
 
+void close_file(struct node *node)
+{
+    if (node->lpVtbl == &dialect_v2)
+        close_now(node->file);
+    else
+        expect_true(CloseHandle(node->file));
+}
+
 /* What a node makes */
 
 struct cq *new_cq(struct node *node, ULONG depth)
@@ -63,12 +71,19 @@ struct connector *new_connector(struct node *node)
     return connector;
 }
 
+void bind_connector(struct connector *connector, const struct address *address)
+{
+    if (connector->lpVtbl == &dialect_v2)
+        expect_status(ND_SUCCESS, CALL(connector->v2, Bind, &address->any, address->length));
+    else
+        connector->local_port = htons((USHORT)port_of(address));
+}
+
 struct connector *new_bound_connector(struct node *node)
 {
     struct address address = test_address();
     struct connector *connector = new_connector(node);
-    if (node->lpVtbl == &dialect_v2)
-        expect_status(ND_SUCCESS, CALL(connector->v2, Bind, &address.any, address.length));
+    bind_connector(connector, &address);
     return connector;
 }
 

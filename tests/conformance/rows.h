@@ -25,8 +25,12 @@
     SUITE(mw) \
     SUITE(qp) \
     SUITE(sendrecv) \
+    SUITE(inline) \
     SUITE(rdma) \
     SUITE(connector) \
+    SUITE(states) \
+    SUITE(refusal) \
+    SUITE(negotiation) \
     SUITE(listener) \
     SUITE(disconnect) \
     SUITE(lifetime)
@@ -71,15 +75,15 @@
     ROW(V2, objects_outlive_the_file_handle, "lifetime")
 
 #define ROWS_device(ROW) \
-    ROW(V2, two_queues_of_the_greatest_depth, "A4") \
-    ROW(V2, limits_hold_together, "A5 A6") \
-    ROW(V2, greatest_queue_pair_works, "A5 S9") \
-    ROW(V2, many_objects, "A9") \
-    ROW(V2, several_adapters_in_one_process, "A9") \
-    ROW(V2, one_port_for_everything, "A9 N1") \
-    ROW(V2, connections_share_one_queue, "A9 S8") \
-    ROW(V2, every_address_connects, "A1 address") \
-    ROW(V2, ipv6_loopback, "address")
+    ROW(BOTH, two_queues_of_the_greatest_depth, "A4") \
+    ROW(BOTH, limits_hold_together, "A5 A6") \
+    ROW(BOTH, greatest_queue_pair_works, "A5 S9") \
+    ROW(BOTH, many_objects, "A9") \
+    ROW(BOTH, several_adapters_in_one_process, "A9") \
+    ROW(BOTH, one_port_for_everything, "A9 N1") \
+    ROW(BOTH, connections_share_one_queue, "A9 S8") \
+    ROW(BOTH, every_address_connects, "A1 address") \
+    ROW(BOTH, ipv6_loopback, "address")
 
 #define ROWS_iunknown(ROW) \
     ROW(V2, query_its_own_interface, "com") \
@@ -110,67 +114,67 @@
     ROW(V2, private_data_without_a_pointer, "status")
 
 #define ROWS_overlapped(ROW) \
-    ROW(V2, never_success_at_once, "M8 packet") \
-    ROW(V2, connection_calls_never_succeed_at_once, "C15 packet") \
-    ROW(V2, one_packet_for_each_non_failure, "M8 packet") \
-    ROW(V2, pending_structure, "overlapped") \
-    ROW(V2, finished_structure, "overlapped") \
-    ROW(V2, immediate_error_leaves_everything_alone, "packet") \
-    ROW(V2, tagged_event_suppresses_the_packet, "M7 overlapped") \
-    ROW(V2, no_event_and_no_port, "overlapped") \
-    ROW(V2, result_waits, "N4 overlapped") \
-    ROW(V2, auto_reset_event, "N4 overlapped") \
-    ROW(V2, port_attached_late, "packet") \
+    ROW(BOTH, never_success_at_once, "M8 packet") \
+    ROW(BOTH, connection_calls_never_succeed_at_once, "C15 packet") \
+    ROW(BOTH, one_packet_for_each_non_failure, "M8 packet") \
+    ROW(BOTH, pending_structure, "overlapped") \
+    ROW(BOTH, finished_structure, "overlapped") \
+    ROW(BOTH, immediate_error_leaves_everything_alone, "packet") \
+    ROW(BOTH, tagged_event_suppresses_the_packet, "M7 overlapped") \
+    ROW(BOTH, no_event_and_no_port, "overlapped") \
+    ROW(BOTH, result_waits, "N4 overlapped") \
+    ROW(BOTH, auto_reset_event, "N4 overlapped") \
+    ROW(BOTH, port_attached_late, "packet") \
     ROW(V2, two_files_one_port, "A9 packet") \
-    ROW(V2, second_port_for_a_file, "port") \
-    ROW(V2, user_packets_pass, "N5") \
-    ROW(V2, several_packets_at_once, "port") \
-    ROW(V2, dequeued_error_of_a_refusal, "overlapped C2") \
-    ROW(V2, dequeued_error_of_a_local_disconnect, "overlapped D2") \
-    ROW(V2, dequeued_error_of_an_overrun, "overlapped cq") \
+    ROW(BOTH, second_port_for_a_file, "port") \
+    ROW(BOTH, user_packets_pass, "N5") \
+    ROW(BOTH, several_packets_at_once, "port") \
+    ROW(BOTH, dequeued_error_of_a_refusal, "overlapped C2") \
+    ROW(BOTH, dequeued_error_of_a_local_disconnect, "overlapped D2") \
+    ROW(BOTH, dequeued_error_of_an_overrun, "overlapped cq") \
     ROW(V2, any_region_tells_the_result, "overlapped") \
-    ROW(V2, cancel_touches_its_own_object_only, "cancel") \
-    ROW(V2, cancel_after_the_end, "cancel") \
-    ROW(V2, file_closed_while_requests_are_pending, "packet lifetime") \
-    ROW(V2, null_overlapped, "status")
+    ROW(BOTH, cancel_touches_its_own_object_only, "cancel") \
+    ROW(BOTH, cancel_after_the_end, "cancel") \
+    ROW(BOTH, file_closed_while_requests_are_pending, "packet lifetime") \
+    ROW(BOTH, null_overlapped, "status")
 
 #define ROWS_cq(ROW) \
-    ROW(V2, results_come_in_arrays, "S8") \
-    ROW(V2, result_of_each_kind, "S7 result") \
-    ROW(V2, depth_smaller_than_its_queue_pairs, "A7") \
-    ROW(V2, exactly_full, "cq") \
-    ROW(V2, overrun_fails_the_queue, "cq status") \
-    ROW(V2, overrun_by_messages, "cq") \
-    ROW(V2, resize_up_with_entries_queued, "cq") \
-    ROW(V2, resize_down_with_entries_queued, "cq") \
-    ROW(V2, failed_resize_changes_nothing, "cq status") \
-    ROW(V2, resize_while_messages_arrive, "cq S8") \
+    ROW(BOTH, results_come_in_arrays, "S8") \
+    ROW(BOTH, result_of_each_kind, "S7 result") \
+    ROW(BOTH, depth_smaller_than_its_queue_pairs, "A7") \
+    ROW(BOTH, exactly_full, "cq") \
+    ROW(BOTH, overrun_fails_the_queue, "cq status") \
+    ROW(BOTH, overrun_by_messages, "cq") \
+    ROW(BOTH, resize_up_with_entries_queued, "cq") \
+    ROW(BOTH, resize_down_with_entries_queued, "cq") \
+    ROW(BOTH, failed_resize_changes_nothing, "cq status") \
+    ROW(BOTH, resize_while_messages_arrive, "cq S8") \
     ROW(V2, notify_affinity, "affinity") \
-    ROW(V2, several_threads_take_results, "S8")
+    ROW(BOTH, several_threads_take_results, "S8")
 
 #define ROWS_notify(ROW) \
-    ROW(V2, cancels_come_in_the_order_of_the_calls, "N1") \
-    ROW(V2, one_cancel_ends_all_in_issue_order, "N2") \
-    ROW(V2, issue_and_cancel_a_thousand_times, "N1") \
-    ROW(V2, cancel_with_nothing_pending, "N1") \
-    ROW(V2, release_cancels, "N1") \
-    ROW(V2, any_completes_on_success, "N3 N4") \
-    ROW(V2, any_completes_on_errors, "notify") \
-    ROW(V2, entry_that_is_there_completes_it_at_once, "N4 notify") \
-    ROW(V2, fetched_entries_do_not_count, "notify") \
-    ROW(V2, used_up_entries_do_not_count, "notify") \
-    ROW(V2, one_event_completes_all, "cq") \
-    ROW(V2, silent_success_does_not_trigger, "silent") \
-    ROW(V2, solicited_waits_for_a_solicited_message, "solicited") \
-    ROW(V2, solicited_ignores_own_requests, "solicited") \
-    ROW(V2, solicited_completes_on_errors, "solicited") \
-    ROW(V2, any_upgrades_solicited, "solicited") \
-    ROW(V2, errors_ignores_requests, "notify") \
-    ROW(V2, unknown_type, "status") \
-    ROW(V2, port_and_result_without_waiting, "N3") \
-    ROW(V2, blocking_mode_with_an_auto_reset_event, "N4") \
-    ROW(V2, no_wakeup_is_lost_under_load, "N4 cq") \
-    ROW(V2, random_interleavings, "cq notify")
+    ROW(BOTH, cancels_come_in_the_order_of_the_calls, "N1") \
+    ROW(BOTH, one_cancel_ends_all_in_issue_order, "N2") \
+    ROW(BOTH, issue_and_cancel_a_thousand_times, "N1") \
+    ROW(BOTH, cancel_with_nothing_pending, "N1") \
+    ROW(BOTH, release_cancels, "N1") \
+    ROW(BOTH, any_completes_on_success, "N3 N4") \
+    ROW(BOTH, any_completes_on_errors, "notify") \
+    ROW(BOTH, entry_that_is_there_completes_it_at_once, "N4 notify") \
+    ROW(BOTH, fetched_entries_do_not_count, "notify") \
+    ROW(BOTH, used_up_entries_do_not_count, "notify") \
+    ROW(BOTH, one_event_completes_all, "cq") \
+    ROW(BOTH, silent_success_does_not_trigger, "silent") \
+    ROW(BOTH, solicited_waits_for_a_solicited_message, "solicited") \
+    ROW(BOTH, solicited_ignores_own_requests, "solicited") \
+    ROW(BOTH, solicited_completes_on_errors, "solicited") \
+    ROW(BOTH, any_upgrades_solicited, "solicited") \
+    ROW(BOTH, errors_ignores_requests, "notify") \
+    ROW(BOTH, unknown_type, "status") \
+    ROW(BOTH, port_and_result_without_waiting, "N3") \
+    ROW(BOTH, blocking_mode_with_an_auto_reset_event, "N4") \
+    ROW(BOTH, no_wakeup_is_lost_under_load, "N4 cq") \
+    ROW(BOTH, random_interleavings, "cq notify")
 
 #define ROWS_srq(ROW) \
     ROW(V2, two_queue_pairs_take_from_one, "srq S7") \
@@ -190,165 +194,174 @@
     ROW(V2, notify_affinity, "affinity")
 
 #define ROWS_mr(ROW) \
-    ROW(V2, null_buffer, "M1") \
-    ROW(V2, zero_length, "M2") \
-    ROW(V2, larger_than_the_adapter_takes, "status A3") \
-    ROW(V2, unmapped_memory, "status") \
+    ROW(BOTH, null_buffer, "M1") \
+    ROW(BOTH, zero_length, "M2") \
+    ROW(BOTH, larger_than_the_adapter_takes, "status A3") \
+    ROW(BOTH, unmapped_memory, "status") \
     ROW(V2, registered_already, "status") \
     ROW(V2, deregister_without_a_registration, "status") \
-    ROW(V2, every_size_again_and_again, "M3") \
-    ROW(V2, unaligned_small_buffers, "M3") \
+    ROW(BOTH, every_size_again_and_again, "M3") \
+    ROW(BOTH, unaligned_small_buffers, "M3") \
     ROW(V2, flags, "flags") \
     ROW(V2, tokens_change_with_each_registration, "W4") \
-    ROW(V2, many_regions_of_the_same_memory, "M6") \
-    ROW(V2, synchronous_registration_on_a_port, "M7") \
-    ROW(V2, every_registration_queues_a_packet, "M8") \
+    ROW(BOTH, many_regions_of_the_same_memory, "M6") \
+    ROW(BOTH, synchronous_registration_on_a_port, "M7") \
+    ROW(BOTH, every_registration_queues_a_packet, "M8") \
     ROW(V2, release_deregisters, "W4") \
-    ROW(V2, register_without_an_overlapped, "status")
+    ROW(BOTH, register_without_an_overlapped, "status")
 
 #define ROWS_mw(ROW) \
-    ROW(V2, bind_completes_and_token_is_known_at_once, "W1") \
-    ROW(V2, active_side_owns_the_window, "W1 W2") \
-    ROW(V2, large_window_at_any_offset, "W2") \
-    ROW(V2, outside_the_window, "W3") \
-    ROW(V2, after_invalidate, "W4") \
-    ROW(V2, rights_of_the_window, "W5") \
-    ROW(V2, window_without_rights, "M5") \
+    ROW(BOTH, bind_completes_and_token_is_known_at_once, "W1") \
+    ROW(BOTH, active_side_owns_the_window, "W1 W2") \
+    ROW(BOTH, large_window_at_any_offset, "W2") \
+    ROW(BOTH, outside_the_window, "W3") \
+    ROW(BOTH, after_invalidate, "W4") \
+    ROW(BOTH, rights_of_the_window, "W5") \
+    ROW(BOTH, window_without_rights, "M5") \
     ROW(V2, window_grants_what_its_region_does_not, "M6") \
     ROW(V2, write_right_needs_local_write, "status") \
-    ROW(V2, buffer_outside_the_region, "status") \
-    ROW(V2, unregistered_region, "status") \
-    ROW(V2, window_is_bound_already, "status") \
-    ROW(V2, invalidate_of_an_unbound_window, "status") \
-    ROW(V2, bind_and_invalidate_keep_the_order, "W6 S8") \
-    ROW(V2, silent_bind_and_invalidate, "silent") \
-    ROW(V2, token_changes_with_each_bind, "W4 token") \
-    ROW(V2, rebind_to_another_queue_pair_and_region, "window") \
-    ROW(V2, window_serves_its_own_queue_pair_only, "window") \
-    ROW(V2, overlapping_windows_with_different_rights, "window M6") \
-    ROW(V2, deregister_with_a_bound_window, "M4") \
-    ROW(V2, deregister_after_the_window_has_gone, "M4") \
+    ROW(BOTH, buffer_outside_the_region, "status") \
+    ROW(BOTH, unregistered_region, "status") \
+    ROW(BOTH, window_is_bound_already, "status") \
+    ROW(BOTH, invalidate_of_an_unbound_window, "status") \
+    ROW(BOTH, bind_and_invalidate_keep_the_order, "W6 S8") \
+    ROW(BOTH, silent_bind_and_invalidate, "silent") \
+    ROW(BOTH, token_changes_with_each_bind, "W4 token") \
+    ROW(BOTH, rebind_to_another_queue_pair_and_region, "window") \
+    ROW(BOTH, window_serves_its_own_queue_pair_only, "window") \
+    ROW(BOTH, overlapping_windows_with_different_rights, "window M6") \
+    ROW(BOTH, deregister_with_a_bound_window, "M4") \
+    ROW(BOTH, deregister_after_the_window_has_gone, "M4") \
     ROW(V2, region_is_released_before_its_window, "M4") \
     ROW(V2, bound_region_is_released_and_access_goes_on, "M4") \
-    ROW(V2, window_of_another_adapter, "status")
+    ROW(BOTH, window_of_another_adapter, "status")
 
 #define ROWS_qp(ROW) \
-    ROW(V2, posts_before_connecting, "status S1") \
-    ROW(V2, posts_while_connecting, "status") \
-    ROW(V2, receive_queue_depth_is_exact, "S9") \
-    ROW(V2, initiator_queue_depth_is_exact, "S9") \
-    ROW(V2, depth_one, "S9") \
-    ROW(V2, too_many_sge, "status") \
-    ROW(V2, too_long, "status") \
-    ROW(V2, one_octet_beyond_the_transfer_limit, "status A3") \
+    ROW(BOTH, posts_before_connecting, "status S1") \
+    ROW(BOTH, posts_while_connecting, "status") \
+    ROW(BOTH, receive_queue_depth_is_exact, "S9") \
+    ROW(BOTH, initiator_queue_depth_is_exact, "S9") \
+    ROW(BOTH, depth_one, "S9") \
+    ROW(BOTH, too_many_sge, "status") \
+    ROW(BOTH, too_long, "status") \
+    ROW(BOTH, one_octet_beyond_the_transfer_limit, "status A3") \
     ROW(V2, unknown_flags, "status") \
-    ROW(V2, sge_array_may_be_reused, "S3") \
-    ROW(V2, flush_without_a_connection, "S6 S7") \
-    ROW(V2, flush_of_an_empty_queue_pair, "S6") \
-    ROW(V2, flush_of_a_connected_queue_pair, "S7 D5") \
-    ROW(V2, flush_reports_silent_requests, "silent") \
-    ROW(V2, completions_outlive_the_queue_pair, "S7") \
-    ROW(V2, two_queue_pairs_on_one_cq, "S8 S7")
+    ROW(BOTH, sge_array_may_be_reused, "S3") \
+    ROW(BOTH, flush_without_a_connection, "S6 S7") \
+    ROW(BOTH, flush_of_an_empty_queue_pair, "S6") \
+    ROW(BOTH, flush_of_a_connected_queue_pair, "S7 D5") \
+    ROW(BOTH, flush_reports_silent_requests, "silent") \
+    ROW(BOTH, completions_outlive_the_queue_pair, "S7") \
+    ROW(BOTH, two_queue_pairs_on_one_cq, "S8 S7")
 
 #define ROWS_sendrecv(ROW) \
-    ROW(V2, sizes, "S8") \
-    ROW(V2, large_message, "S3") \
-    ROW(V2, receives_posted_before_connecting, "S1") \
-    ROW(V2, zero_length_messages, "S2") \
-    ROW(V2, gather_and_scatter, "S3") \
-    ROW(V2, mixed_entries, "S3") \
-    ROW(V2, most_entries_the_adapter_takes, "A5 S3") \
-    ROW(V2, streams_both_ways_keep_their_order, "S7 S8 S9") \
-    ROW(V2, silent_requests_without_end, "silent") \
-    ROW(V2, silent_and_visible_requests_mixed, "silent S8") \
-    ROW(V2, silent_request_that_fails_is_reported, "silent S7") \
-    ROW(V2, inline_data_needs_no_registration, "inline") \
-    ROW(V2, inline_data_in_many_entries, "inline") \
-    ROW(V2, inline_length_limit, "inline") \
-    ROW(V2, inline_without_room_for_it, "inline") \
-    ROW(V2, inline_write, "W7 inline") \
-    ROW(V2, inline_buffer_reuse, "inline") \
-    ROW(V2, receive_is_too_small, "S4 S7") \
-    ROW(V2, no_receive_is_posted, "S5") \
-    ROW(V2, receive_comes_late, "S5") \
+    ROW(BOTH, sizes, "S8") \
+    ROW(BOTH, large_message, "S3") \
+    ROW(BOTH, receives_posted_before_connecting, "S1") \
+    ROW(BOTH, zero_length_messages, "S2") \
+    ROW(BOTH, gather_and_scatter, "S3") \
+    ROW(BOTH, mixed_entries, "S3") \
+    ROW(BOTH, most_entries_the_adapter_takes, "A5 S3") \
+    ROW(BOTH, streams_both_ways_keep_their_order, "S7 S8 S9") \
+    ROW(BOTH, silent_requests_without_end, "silent") \
+    ROW(BOTH, silent_and_visible_requests_mixed, "silent S8") \
+    ROW(BOTH, silent_request_that_fails_is_reported, "silent S7") \
+    ROW(BOTH, receive_is_too_small, "S4 S7") \
+    ROW(BOTH, no_receive_is_posted, "S5") \
+    ROW(BOTH, receive_comes_late, "S5") \
     ROW(V2, bad_local_memory_of_a_send, "status") \
+    ROW(BOTH, send_beyond_its_region, "status") \
     ROW(V2, receive_without_the_right_to_write, "status") \
-    ROW(V2, receive_beyond_its_region, "status") \
-    ROW(V2, failure_flushes_the_rest, "S7 S8") \
-    ROW(V2, several_threads_post_to_one_queue, "S9")
+    ROW(BOTH, receive_beyond_its_region, "status") \
+    ROW(BOTH, failure_flushes_the_rest, "S7 S8") \
+    ROW(BOTH, several_threads_post_to_one_queue, "S9")
+
+#define ROWS_inline(ROW) \
+    ROW(BOTH, inline_data_needs_no_registration, "inline") \
+    ROW(BOTH, inline_data_in_many_entries, "inline") \
+    ROW(BOTH, inline_length_limit, "inline") \
+    ROW(V2, inline_without_room_for_it, "inline") \
+    ROW(BOTH, inline_write, "W7 inline") \
+    ROW(BOTH, inline_buffer_reuse, "inline")
 
 #define ROWS_rdma(ROW) \
-    ROW(V2, write_sizes, "W7 W8") \
-    ROW(V2, read_sizes, "W7") \
-    ROW(V2, zero_length_read_and_write, "W7") \
-    ROW(V2, write_gathers, "S3 W7") \
-    ROW(V2, read_scatters, "S3 W7") \
-    ROW(V2, large_region_at_any_offset, "W2") \
-    ROW(V2, send_delivers_behind_the_write, "W8") \
-    ROW(V2, batches_complete_in_order, "W7 S8") \
-    ROW(V2, reads_beyond_the_limit_wait, "C11 W7") \
-    ROW(V2, read_with_a_limit_of_zero, "C11 status") \
-    ROW(V2, peer_offered_no_reads, "C11 status") \
-    ROW(V2, fence_waits_for_reads, "fence") \
-    ROW(V2, fence_on_every_kind, "fence") \
-    ROW(V2, no_token, "status W3") \
-    ROW(V2, beyond_the_region, "W3") \
+    ROW(BOTH, write_sizes, "W7 W8") \
+    ROW(BOTH, read_sizes, "W7") \
+    ROW(BOTH, zero_length_read_and_write, "W7") \
+    ROW(BOTH, write_gathers, "S3 W7") \
+    ROW(BOTH, read_scatters, "S3 W7") \
+    ROW(BOTH, large_region_at_any_offset, "W2") \
+    ROW(BOTH, send_delivers_behind_the_write, "W8") \
+    ROW(BOTH, batches_complete_in_order, "W7 S8") \
+    ROW(BOTH, reads_beyond_the_limit_wait, "C11 W7") \
+    ROW(BOTH, read_with_a_limit_of_zero, "C11 status") \
+    ROW(BOTH, peer_offered_no_reads, "C11 status") \
+    ROW(BOTH, fence_waits_for_reads, "fence") \
+    ROW(BOTH, fence_on_every_kind, "fence") \
+    ROW(BOTH, no_token, "status W3") \
+    ROW(BOTH, beyond_the_region, "W3") \
     ROW(V2, region_grants_only_what_its_flags_say, "W5 M6") \
     ROW(V2, token_of_another_adapter, "W3 provider") \
     ROW(V2, deregistered_region, "M3 W4") \
-    ROW(V2, bad_local_memory, "status") \
+    ROW(BOTH, bad_local_memory, "status") \
     ROW(V2, read_into_memory_without_the_right, "status") \
     ROW(V2, same_memory_with_different_rights, "M6")
 
-#define ROWS_connector(ROW) \
+#define ROWS_states(ROW) \
     ROW(V2, bind_in_every_state, "C1 C4") \
-    ROW(V2, connect_in_every_state, "C4") \
-    ROW(V2, complete_connect_in_every_state, "C1") \
-    ROW(V2, accept_in_every_state, "C1") \
-    ROW(V2, reject_in_every_state, "C5") \
-    ROW(V2, get_read_limits_in_every_state, "C11") \
-    ROW(V2, get_private_data_in_every_state, "C9") \
-    ROW(V2, get_local_address_in_every_state, "C1") \
-    ROW(V2, get_peer_address_in_every_state, "C1") \
-    ROW(V2, notify_disconnect_in_every_state, "D2") \
-    ROW(V2, disconnect_in_every_state, "D4") \
-    ROW(V2, cancel_in_every_state, "N1") \
-    ROW(V2, release_in_every_state_returns_zero, "C6") \
-    ROW(V2, second_disconnect_while_one_runs, "D4") \
+    ROW(BOTH, connect_in_every_state, "C4") \
+    ROW(BOTH, complete_connect_in_every_state, "C1") \
+    ROW(BOTH, accept_in_every_state, "C1") \
+    ROW(BOTH, reject_in_every_state, "C5") \
+    ROW(BOTH, get_read_limits_in_every_state, "C11") \
+    ROW(BOTH, get_private_data_in_every_state, "C9") \
+    ROW(BOTH, get_local_address_in_every_state, "C1") \
+    ROW(BOTH, get_peer_address_in_every_state, "C1") \
+    ROW(BOTH, notify_disconnect_in_every_state, "D2") \
+    ROW(BOTH, disconnect_in_every_state, "D4") \
+    ROW(BOTH, cancel_in_every_state, "N1") \
+    ROW(BOTH, release_in_every_state_returns_zero, "C6") \
+    ROW(BOTH, second_disconnect_while_one_runs, "D4")
+
+#define ROWS_connector(ROW) \
     ROW(V2, bind_port_zero_chooses_a_port, "C1") \
     ROW(V2, bind_to_a_foreign_address, "status") \
-    ROW(V2, bind_to_the_port_of_a_listener, "C13") \
-    ROW(V2, connect_from_an_explicit_port, "C13") \
-    ROW(V2, both_ends_tell_the_same_addresses, "C1") \
-    ROW(V2, short_address_buffer, "status") \
-    ROW(V2, nobody_listens, "C2") \
-    ROW(V2, refused_connector_connects_again, "C2 C5 S1") \
-    ROW(V2, connect_to_the_wildcard_address, "C3") \
-    ROW(V2, connect_without_a_route, "status") \
-    ROW(V2, second_connect_of_a_connector, "C4") \
-    ROW(V2, queue_pair_is_connected_already, "C4") \
-    ROW(V2, accept_with_a_connected_queue_pair, "C4") \
-    ROW(V2, one_adapter_for_both_ends, "A9 C1") \
-    ROW(V2, data_before_the_accept_is_reaped, "C17") \
-    ROW(V2, notify_disconnect_behind_complete_connect, "D2") \
-    ROW(V2, passive_side_rejects, "C5 C9") \
-    ROW(V2, active_side_rejects, "C5 D1") \
-    ROW(V2, active_side_is_released_unconfirmed, "C6 D1") \
-    ROW(V2, passive_side_is_released_unanswered, "C6") \
-    ROW(V2, reject_with_too_much_data, "C5") \
-    ROW(V2, accept_of_a_dead_request, "C6") \
-    ROW(V2, reject_of_a_dead_request, "C6") \
-    ROW(V2, cancel_connect, "N1") \
-    ROW(V2, cancel_accept, "N1") \
-    ROW(V2, connect_with_too_much_data, "C7") \
-    ROW(V2, accept_with_too_much_data, "C8") \
-    ROW(V2, private_data_arrives, "C9") \
-    ROW(V2, read_limits_are_negotiated, "C11 readlimit") \
-    ROW(V2, read_limits_of_zero, "C11 readlimit") \
-    ROW(V2, read_limits_above_everything, "C11 readlimit") \
-    ROW(V2, head_to_head, "C12") \
-    ROW(V2, many_connections, "C16") \
-    ROW(V2, many_connections_at_once, "C16 A9")
+    ROW(BOTH, bind_to_the_port_of_a_listener, "C13") \
+    ROW(BOTH, connect_from_an_explicit_port, "C13") \
+    ROW(BOTH, both_ends_tell_the_same_addresses, "C1") \
+    ROW(BOTH, short_address_buffer, "status") \
+    ROW(BOTH, nobody_listens, "C2") \
+    ROW(BOTH, refused_connector_connects_again, "C2 C5 S1") \
+    ROW(BOTH, connect_to_the_wildcard_address, "C3") \
+    ROW(BOTH, connect_without_a_route, "status") \
+    ROW(BOTH, second_connect_of_a_connector, "C4") \
+    ROW(BOTH, queue_pair_is_connected_already, "C4") \
+    ROW(BOTH, accept_with_a_connected_queue_pair, "C4") \
+    ROW(BOTH, one_adapter_for_both_ends, "A9 C1") \
+    ROW(BOTH, data_before_the_accept_is_reaped, "C17") \
+    ROW(BOTH, notify_disconnect_behind_complete_connect, "D2") \
+    ROW(BOTH, head_to_head, "C12") \
+    ROW(BOTH, many_connections, "C16") \
+    ROW(BOTH, many_connections_at_once, "C16 A9")
+
+#define ROWS_refusal(ROW) \
+    ROW(BOTH, passive_side_rejects, "C5 C9") \
+    ROW(BOTH, active_side_rejects, "C5 D1") \
+    ROW(BOTH, active_side_is_released_unconfirmed, "C6 D1") \
+    ROW(BOTH, passive_side_is_released_unanswered, "C6") \
+    ROW(BOTH, reject_with_too_much_data, "C5") \
+    ROW(BOTH, accept_of_a_dead_request, "C6") \
+    ROW(BOTH, reject_of_a_dead_request, "C6") \
+    ROW(BOTH, cancel_connect, "N1") \
+    ROW(BOTH, cancel_accept, "N1")
+
+#define ROWS_negotiation(ROW) \
+    ROW(BOTH, connect_with_too_much_data, "C7") \
+    ROW(BOTH, accept_with_too_much_data, "C8") \
+    ROW(BOTH, private_data_arrives, "C9") \
+    ROW(BOTH, read_limits_are_negotiated, "C11 readlimit") \
+    ROW(BOTH, read_limits_of_zero, "C11 readlimit") \
+    ROW(V2, read_limits_above_everything, "C11 readlimit")
 
 #define ROWS_listener(ROW) \
     ROW(V2, bind_port_zero_chooses_a_port, "C10") \
@@ -360,56 +373,56 @@
     ROW(V2, request_before_listen, "C14") \
     ROW(V2, bind_to_a_foreign_address, "status") \
     ROW(V2, port_is_taken, "status") \
-    ROW(V2, port_is_free_after_the_release, "C2") \
-    ROW(V2, connector_is_not_idle, "C14") \
-    ROW(V2, requests_come_in_order, "C14") \
-    ROW(V2, cancelled_connectors_are_idle_again, "C14 N1") \
-    ROW(V2, release_cancels, "C14") \
-    ROW(V2, release_of_a_queued_connector, "C14") \
-    ROW(V2, release_refuses_what_nobody_took, "C2") \
-    ROW(V2, requests_outlive_their_listener, "C14") \
-    ROW(V2, backlog_limits_unanswered_requests, "C14 status") \
-    ROW(V2, backlog_zero_is_unlimited, "C14") \
+    ROW(BOTH, port_is_free_after_the_release, "C2") \
+    ROW(BOTH, connector_is_not_idle, "C14") \
+    ROW(BOTH, requests_come_in_order, "C14") \
+    ROW(BOTH, cancelled_connectors_are_idle_again, "C14 N1") \
+    ROW(BOTH, release_cancels, "C14") \
+    ROW(BOTH, release_of_a_queued_connector, "C14") \
+    ROW(BOTH, release_refuses_what_nobody_took, "C2") \
+    ROW(BOTH, requests_outlive_their_listener, "C14") \
+    ROW(BOTH, backlog_limits_unanswered_requests, "C14 status") \
+    ROW(BOTH, backlog_zero_is_unlimited, "C14") \
     ROW(V2, wildcard_listens_on_every_address, "address") \
     ROW(V2, ipv6_wildcard_listens_on_every_address, "address")
 
 #define ROWS_disconnect(ROW) \
-    ROW(V2, peer_disconnects, "D1 D2") \
-    ROW(V2, receives_end_without_a_call, "D1") \
-    ROW(V2, local_disconnect_flushes, "D5") \
-    ROW(V2, notify_of_the_side_that_disconnects, "D2") \
-    ROW(V2, every_notify_completes, "D2") \
-    ROW(V2, notify_right_after_accept, "D2") \
-    ROW(V2, cancel_notify, "D2 N1") \
-    ROW(V2, both_disconnect_at_once, "D3") \
-    ROW(V2, disconnect_after_the_peer_has, "D3 D4") \
-    ROW(V2, disconnect_without_a_connection, "D4") \
-    ROW(V2, last_message_arrives, "D6") \
-    ROW(V2, posts_after_the_end_are_flushed, "D1") \
-    ROW(V2, outstanding_sends_are_flushed, "D5 S7") \
+    ROW(BOTH, peer_disconnects, "D1 D2") \
+    ROW(BOTH, receives_end_without_a_call, "D1") \
+    ROW(BOTH, local_disconnect_flushes, "D5") \
+    ROW(BOTH, notify_of_the_side_that_disconnects, "D2") \
+    ROW(BOTH, every_notify_completes, "D2") \
+    ROW(BOTH, notify_right_after_accept, "D2") \
+    ROW(BOTH, cancel_notify, "D2 N1") \
+    ROW(BOTH, both_disconnect_at_once, "D3") \
+    ROW(BOTH, disconnect_after_the_peer_has, "D3 D4") \
+    ROW(BOTH, disconnect_without_a_connection, "D4") \
+    ROW(BOTH, last_message_arrives, "D6") \
+    ROW(BOTH, posts_after_the_end_are_flushed, "D1") \
+    ROW(BOTH, outstanding_sends_are_flushed, "D5 S7") \
     ROW(V2, release_of_a_connected_connector, "D1") \
-    ROW(V2, release_of_a_connected_queue_pair, "D1") \
-    ROW(V2, queues_serve_the_next_connection, "D5 S1") \
-    ROW(V2, queue_pair_goes_before_its_disconnect_has_ended, "D5")
+    ROW(BOTH, release_of_a_connected_queue_pair, "D1") \
+    ROW(BOTH, queues_serve_the_next_connection, "D5 S1") \
+    ROW(BOTH, queue_pair_goes_before_its_disconnect_has_ended, "D5")
 
 #define ROWS_lifetime(ROW) \
-    ROW(V2, hostile_order_of_release, "lifetime M4") \
-    ROW(V2, adapter_is_released_first, "lifetime") \
-    ROW(V2, queues_are_released_before_their_use, "lifetime") \
-    ROW(V2, last_release_with_a_notify, "teardown") \
-    ROW(V2, last_release_with_a_connect, "teardown") \
-    ROW(V2, last_release_with_an_accept, "teardown C6") \
-    ROW(V2, last_release_with_a_notify_disconnect, "teardown") \
-    ROW(V2, last_release_with_a_disconnect, "teardown") \
-    ROW(V2, last_release_with_a_connection_request, "teardown") \
+    ROW(BOTH, hostile_order_of_release, "lifetime M4") \
+    ROW(BOTH, adapter_is_released_first, "lifetime") \
+    ROW(BOTH, queues_are_released_before_their_use, "lifetime") \
+    ROW(BOTH, last_release_with_a_notify, "teardown") \
+    ROW(BOTH, last_release_with_a_connect, "teardown") \
+    ROW(BOTH, last_release_with_an_accept, "teardown C6") \
+    ROW(BOTH, last_release_with_a_notify_disconnect, "teardown") \
+    ROW(BOTH, last_release_with_a_disconnect, "teardown") \
+    ROW(BOTH, last_release_with_a_connection_request, "teardown") \
     ROW(V2, last_release_with_an_srq_notify, "teardown") \
     ROW(V2, last_release_after_a_registration, "teardown") \
-    ROW(V2, structures_are_free_after_the_release, "overlapped") \
-    ROW(V2, one_overlapped_twice, "overlapped") \
-    ROW(V2, event_is_closed_while_pending, "overlapped") \
-    ROW(V2, port_is_closed_while_pending, "overlapped") \
-    ROW(V2, cancel_races_with_completion, "cancel") \
-    ROW(V2, threads_connect_and_release, "C16 com")
+    ROW(BOTH, structures_are_free_after_the_release, "overlapped") \
+    ROW(BOTH, one_overlapped_twice, "overlapped") \
+    ROW(BOTH, event_is_closed_while_pending, "overlapped") \
+    ROW(BOTH, port_is_closed_while_pending, "overlapped") \
+    ROW(BOTH, cancel_races_with_completion, "cancel") \
+    ROW(BOTH, threads_connect_and_release, "C16 com")
 /* clang-format on */
 
 #endif

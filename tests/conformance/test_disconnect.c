@@ -65,8 +65,10 @@ static void notify_of_the_side_that_disconnects(void)
     expect_status(ND_PENDING, notify(&pair->passive, first));
     expect_status(ND_PENDING, notify(&pair->passive, second));
     disconnect(&pair->passive);
-    expect_status(NT_CONNECTION_DISCONNECTED, wait_op(pair->passive.connector, first));
-    expect_status(NT_CONNECTION_DISCONNECTED, wait_op(pair->passive.connector, second));
+    expect_status(
+        V2_V1(NT_CONNECTION_DISCONNECTED, ND_CANCELED), wait_op(pair->passive.connector, first));
+    expect_status(
+        V2_V1(NT_CONNECTION_DISCONNECTED, ND_CANCELED), wait_op(pair->passive.connector, second));
 }
 
 static void every_notify_completes(void)

@@ -16,7 +16,8 @@ static void hostile_order_of_release(void)
     expect_result(a, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_status(ND_SUCCESS, post_receive(a, TAG(2), 0, 8));
     expect_status(ND_PENDING, CALL(a->cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
-    expect_equal(0, release_now(a->memory.mr)); /* before the window bound to it */
+    if (!row_is_v1())
+        expect_equal(0, release_now(a->memory.mr)); /* before the window bound to it */
     expect_equal(0, release_now(mw));
     expect_equal(0, release_now(a->cq)); /* before the queue pair that uses it */
     expect_true(event_is_set(op));
@@ -24,7 +25,7 @@ static void hostile_order_of_release(void)
     expect_equal(0, release_now(a->qp)); /* before its connector */
     expect_equal(0, release_now(a->connector));
     if (a->node != p->node) {
-        close_now(a->node->file);
+        close_file(a->node);
         expect_equal(0, release_now(a->node));
     }
 }
@@ -38,7 +39,8 @@ static void adapter_is_released_first(void)
         if (e == 1 && ends[1]->node == ends[0]->node)
             break;
         expect_equal(0, release_now(ends[e]->node));
-        close_now(ends[e]->node->file);
+        if (!row_is_v1()) /* whose adapter owns its file */
+            close_file(ends[e]->node);
     }
     connect_ends(pair);
     exchange(&pair->active, &pair->passive);
@@ -181,7 +183,8 @@ static void one_overlapped_twice(void)
         struct op *op = new_op();
         expect_status(ND_PENDING, CALL(a->connector, Disconnect, &op->overlapped));
         expect_true(SUCCEEDED(CALL(a->memory.mr, Deregister, &op->overlapped)));
-        expect_equal(0, release_now(a->memory.mr));
+        if (!row_is_v1())
+            expect_equal(0, release_now(a->memory.mr));
         expect_equal(0, release_now(a->cq));
         expect_equal(0, release_now(a->qp));
         expect_equal(0, release_now(a->connector));

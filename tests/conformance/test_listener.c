@@ -132,16 +132,14 @@ static void port_is_free_after_the_release(void)
 {
     struct address at;
     struct node *node = new_node();
+    struct listener *first = new_listening(node, 0, &at);
+    expect_equal(0, release_now(first));
     for (int i = 0; i < 20; i++) {
-        struct listener *listener;
-        if (i == 0)
-            listener = new_listening(node, 0, &at);
-        else {
-            listener = new_listener(node);
-            expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &at.any, at.length));
-            expect_status(ND_SUCCESS, CALL(listener->v2, Listen, 0));
-        }
-        expect_equal(0, release_now(listener));
+        struct listener listener;
+        struct address again;
+        expect_status(ND_SUCCESS, CALL(node, Listen, &at, 0, &again, &listener));
+        expect_equal(port_of(&at), port_of(&again));
+        expect_equal(0, CALL(listener.unknown, Release));
     }
 }
 
@@ -149,8 +147,9 @@ static void connector_is_not_idle(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op(), *second = new_op();
-    expect_status(ND_CONNECTION_ACTIVE,
-        get_request(pair->listener, new_bound_connector(pair->passive.node), op));
+    if (!row_is_v1()) /* where binding is no state */
+        expect_status(ND_CONNECTION_ACTIVE,
+            get_request(pair->listener, new_bound_connector(pair->passive.node), op));
     expect_status(ND_PENDING, get_request(pair->listener, pair->passive.connector, op));
     expect_status(
         ND_CONNECTION_ACTIVE, get_request(pair->listener, pair->passive.connector, second));
@@ -206,7 +205,7 @@ static void cancelled_connectors_are_idle_again(void)
     expect_true(event_is_set(op1) && event_is_set(op2));
     expect_status(ND_CANCELED, result_of(pair->listener, op1));
     expect_status(ND_CANCELED, result_of(pair->listener, op2));
-    expect_status(ND_SUCCESS, CALL(second->v2, Bind, &address.any, address.length));
+    bind_connector(second, &address);
     connect_ends(pair); /* with the first one queued anew */
     exchange(&pair->active, &pair->passive);
 }
@@ -223,8 +222,7 @@ static void release_cancels(void)
     expect_status(ND_CANCELED, (HRESULT)op->overlapped.Internal);
     /* The connector is idle. */
     struct address address = test_address();
-    expect_status(
-        ND_SUCCESS, CALL(pair->passive.connector->v2, Bind, &address.any, address.length));
+    bind_connector(pair->passive.connector, &address);
 }
 
 /* A connector that waits in a GetConnectionRequest is released. */

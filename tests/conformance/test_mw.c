@@ -59,7 +59,7 @@ static void cannot(
     expect_status(ND_SUCCESS, type == Nd2RequestTypeRead
                                   ? post_read(a, TAG(705), 0, length, remote, token, 0)
                                   : post_write(a, TAG(705), 0, length, remote, token, 0));
-    expect_result(a, type, TAG(705), ND_ACCESS_VIOLATION);
+    expect_result(a, type, TAG(705), REMOTE_ACCESS_REFUSED);
     expect_result(p, Nd2RequestTypeReceive, TAG(704), ND_CANCELED);
 }
 
@@ -248,13 +248,13 @@ static void bind_and_invalidate_keep_the_order(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct mw *mw = new_mw(p->node), *other = new_mw(p->node);
+    UINT32 token = remote_token(a);
     expect_status(ND_SUCCESS, post_receive(a, TAG(9), 0, 64));
     expect_status(ND_SUCCESS, bind_window(p, TAG(1), &p->memory, mw, 0, 64, BIND_BOTH));
     expect_status(ND_SUCCESS, post_send(p, TAG(2), 0, 64, 0));
     expect_status(ND_SUCCESS, bind_window(p, TAG(3), &p->memory, other, 0, 64, BIND_BOTH));
     expect_status(ND_SUCCESS, invalidate_window(p, TAG(4), mw, 0));
-    expect_status(
-        ND_SUCCESS, post_write(p, TAG(5), 0, 8, a->memory.bytes + 100, remote_token(a), 0));
+    expect_status(ND_SUCCESS, post_write(p, TAG(5), 0, 8, a->memory.bytes + 100, token, 0));
     expect_status(ND_SUCCESS, invalidate_window(p, TAG(6), other, ND_OP_FLAG_READ_FENCE));
     expect_result(p, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_result(p, Nd2RequestTypeSend, TAG(2), ND_SUCCESS);
@@ -414,8 +414,8 @@ static void window_of_another_adapter(void)
     struct memory foreign = new_memory(node, 64, MR_LOCAL);
     struct mw *mw = new_mw(node);
     expect_status(ND_INVALID_PARAMETER_3, bind_window(p, TAG(1), &p->memory, mw, 0, 8, BIND_BOTH));
-    expect_status(
-        ND_INVALID_PARAMETER_2, bind_window(p, TAG(1), &foreign, new_mw(p->node), 0, 8, BIND_BOTH));
+    expect_status(V2_V1(ND_INVALID_PARAMETER_2, ND_INVALID_HANDLE),
+        bind_window(p, TAG(1), &foreign, new_mw(p->node), 0, 8, BIND_BOTH));
     expect_status(ND_INVALID_PARAMETER_2, invalidate_window(p, TAG(1), mw, 0));
     exchange(p, &pair->active);
 }

@@ -151,7 +151,7 @@ static void immediate_error_leaves_everything_alone(void)
         OVERLAPPED before = op->overlapped;
         if (set)
             SetEvent(op->event);
-        expect_status(ND_INVALID_DEVICE_STATE, start_deregister(mr, op));
+        expect_status(V2_V1(ND_INVALID_DEVICE_STATE, ND_INVALID_HANDLE), start_deregister(mr, op));
         expect_status(ND_INVALID_PARAMETER, CALL(cq, Notify, 9, &op->overlapped));
         expect_status(ND_CONNECTION_INVALID, CALL(connector, Disconnect, &op->overlapped));
         expect_status(ND_CONNECTION_INVALID, CALL(connector, NotifyDisconnect, &op->overlapped));
@@ -381,8 +381,9 @@ static void dequeued_error_of_a_local_disconnect(void)
     attach(port, pair->active.node->file, 1);
     expect_status(ND_PENDING, CALL(connector, NotifyDisconnect, &notify->overlapped));
     expect_status(ND_PENDING, CALL(connector, Disconnect, &op->overlapped));
-    expect_packet(port, 1, notify, 64); /* ERROR_NETNAME_DELETED */
-    expect_status(NT_CONNECTION_DISCONNECTED, result_of(connector, notify));
+    expect_packet(
+        port, 1, notify, V2_V1(64, 995)); /* ERROR_NETNAME_DELETED, ERROR_OPERATION_ABORTED */
+    expect_status(V2_V1(NT_CONNECTION_DISCONNECTED, ND_CANCELED), result_of(connector, notify));
     expect_packet(port, 1, op, 0);
 }
 
@@ -446,7 +447,7 @@ static void file_closed_while_requests_are_pending(void)
     struct mr *mr = new_mr(node);
     struct op *op = new_op(), *reg = new_op();
     expect_status(ND_PENDING, start_notify(cq, op));
-    close_now(node->file);
+    close_file(node);
     expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
     expect_status(ND_CANCELED, wait_op(cq, op));
     /* Objects made on it keep working. */

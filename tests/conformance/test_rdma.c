@@ -258,12 +258,12 @@ static void denied(enum way way, struct pair *pair, const void *remote, ULONG le
     memset(a->memory.bytes, 0x11, length);
     if (way == READING) {
         expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, length, remote, token, 0));
-        expect_result(a, Nd2RequestTypeRead, TAG(2), ND_ACCESS_VIOLATION);
+        expect_result(a, Nd2RequestTypeRead, TAG(2), REMOTE_ACCESS_REFUSED);
         for (ULONG i = 0; i < length; i++)
             expect_equal(0x11, a->memory.bytes[i]);
     } else {
         expect_status(ND_SUCCESS, post_write(a, TAG(2), 0, length, remote, token, 0));
-        expect_result(a, Nd2RequestTypeWrite, TAG(2), ND_ACCESS_VIOLATION);
+        expect_result(a, Nd2RequestTypeWrite, TAG(2), REMOTE_ACCESS_REFUSED);
     }
     expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
@@ -283,14 +283,15 @@ static void beyond_the_region(void)
 {
     for (int way = READING; way <= WRITING; way++) {
         struct pair *pair = connected_pair(NULL);
-        struct memory *m = &pair->passive.memory;
-        denied((enum way)way, pair, m->bytes + END_MEMORY - 8, 9, m->remote, "one octet too far");
+        struct end *p = &pair->passive;
+        denied((enum way)way, pair, p->memory.bytes + END_MEMORY - 8, 9, remote_token(p),
+            "one octet too far");
         pair = connected_pair(NULL);
-        m = &pair->passive.memory;
-        denied((enum way)way, pair, m->bytes - 1, 8, m->remote, "one octet before");
+        p = &pair->passive;
+        denied((enum way)way, pair, p->memory.bytes - 1, 8, remote_token(p), "one octet before");
         pair = connected_pair(NULL);
-        m = &pair->passive.memory;
-        denied((enum way)way, pair, (void *)~(uintptr_t)3, 8, m->remote, "around the end");
+        p = &pair->passive;
+        denied((enum way)way, pair, (void *)~(uintptr_t)3, 8, remote_token(p), "around the end");
     }
 }
 
