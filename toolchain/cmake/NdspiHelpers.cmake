@@ -2,7 +2,7 @@
 # Settings for every target, and the helpers that keep the leaf CMakeLists short:
 #   nd_library(NAME SHARED|STATIC|OBJECT SOURCES ... [PUBLIC_INCLUDE dir...] [LINK lib...] [MAP file])
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
-#   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp
+#   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property NDSPI_SAMPLE_NAMES
 
 include(GNUInstallDirs)
 include(CheckCCompilerFlag)
@@ -93,5 +93,7 @@ function(nd_sample name)
     endif()
     add_executable(${name} ${A_SOURCES})
     target_link_libraries(${name} PRIVATE ndspi::ndspi ndspi::compat ${A_LINK})
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set_property(GLOBAL APPEND PROPERTY NDSPI_SAMPLE_NAMES ${name})
 endfunction()

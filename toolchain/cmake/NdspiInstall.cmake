@@ -21,11 +21,9 @@ target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_
 target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
 set_target_properties(ndspi winobj softrdma PROPERTIES INSTALL_RPATH "$ORIGIN")
-foreach(program ndinfo ndadapterinfo ndpingpong ndrpingpong ndcat)
-    if(TARGET ${program})
-        set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-    endif()
-endforeach()
+if(TARGET ndinfo)
+    set_target_properties(ndinfo PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
 
 install(TARGETS ndspi winobj softrdma ndspi_compat EXPORT ndspi
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
