@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "behaviours.h"
+#include "list.h"
 #include "rows.h"
 
 #define ROW_(dialects, function, covers) { #dialects, #function, covers },
@@ -101,21 +102,7 @@ static int build(char **table)
 int main(int argc, char **argv)
 {
     char *table = NULL;
-    int mistakes = build(&table);
-    if (argc < 2) {
-        fputs(table, stdout);
-    } else {
-        static char text[1 << 20];
-        FILE *file = fopen(argv[1], "r");
-        size_t size = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-        if (file)
-            fclose(file);
-        text[size] = '\0';
-        if (!strstr(text, table)) {
-            fprintf(stderr, "%s does not contain the table this program prints\n", argv[1]);
-            mistakes++;
-        }
-    }
+    int mistakes = build(&table), status = list_end(argc, argv, table, mistakes);
     free(table);
-    return mistakes ? 1 : 0;
+    return status;
 }
