@@ -29,6 +29,7 @@ struct nd_qp {
     struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq; /* or NULL */
     void *context;
+    uint32_t inbound_reads, outbound_reads;
     struct ibv_qp *ibv;
     struct list_node adapter_link;
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
@@ -48,6 +49,7 @@ struct nd_qp_params {
     struct nd_srq *srq;
     void *context;
     uint32_t receive_depth, initiator_depth, receive_sge, initiator_sge, inline_data;
+    uint32_t inbound_reads, outbound_reads;
 };
 
 /* Returns ND_SUCCESS (one pin, the application's), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
