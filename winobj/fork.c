@@ -26,7 +26,6 @@ static void fork_child(void)
     fork_end();
     win_progress_forked();
     win_waiters_forked();
-    win_addresses_forked();
     win_results_forked();
     win_handles_forked();
 }

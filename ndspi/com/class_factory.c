@@ -9,7 +9,6 @@
 
 #include "ndspi/com/unknown.h"
 #include "ndspi/core/library.h"
-#include "ndspi/v1/nd1.h"
 #include "ndspi/v2/nd2.h"
 
 #include <ndspi.h>
@@ -25,9 +24,8 @@ static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
 
 HRESULT nd_provider_create(REFIID iid, void **out)
 {
-    HRESULT hr = nd2_provider_create(iid, out);
-
-    return hr == E_NOINTERFACE ? nd1_provider_create(iid, out) : hr;
+    *out = NULL;
+    return nd2_provider_create(iid, out);
 }
 
 static void nd_class_factory_close(struct nd_class_factory *factory)

@@ -91,6 +91,7 @@ static void init_members(struct nd_adapter *adapter, const struct nd_device *dev
     list_init(&adapter->srqs);
     list_init(&adapter->qps);
     list_init(&adapter->bound_windows);
+    list_init(&adapter->leaving_windows);
 }
 
 HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
@@ -103,8 +104,11 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
     nd_object_init(&adapter->object, destroy);
     if ((rc = open_port(adapter, device)))
         goto fail;
-    if ((rc = nd_limits_find(&adapter->port, &adapter->limits)) || (rc = open_channels(adapter)))
+    if ((rc = nd_limits_find(&adapter->port, &adapter->limits)) ||
+        (dialect->handles && (rc = nd_regions_init(&adapter->regions))))
         goto fini_port;
+    if ((rc = open_channels(adapter)))
+        goto fini_regions;
     lead_fd = adapter->verbs->progress_fd ? adapter->verbs->progress_fd(adapter->port.context) : -1;
     adapter->source = sink->source_add(&nd_adapter_source_ops, adapter, adapter->epoll_fd, lead_fd);
     if (!adapter->source) {
@@ -116,6 +120,8 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
 
 close_channels:
     close_channels(adapter);
+fini_regions:
+    nd_regions_fini(&adapter->regions);
 fini_port:
     nd_port_fini(&adapter->port);
 fail:
@@ -128,6 +134,7 @@ void nd_adapter_fini(struct nd_adapter *adapter)
 {
     adapter->sink->source_remove(adapter->source);
     close_channels(adapter);
+    nd_regions_fini(&adapter->regions);
     nd_port_fini(&adapter->port);
     nd_library_unpin();
 }

@@ -16,6 +16,7 @@
 #include "ndspi/core/limits.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/provider.h"
+#include "ndspi/core/regions.h"
 #include "ndspi/core/sink.h"
 #include "ndspi/verbs/port.h"
 
@@ -39,7 +40,8 @@ struct nd_adapter {
     struct lock lock; /* the lists */
     struct list_head cqs, srqs, qps;
     struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
-    struct list_head bound_windows;
+    struct list_head bound_windows, leaving_windows;
+    struct nd_regions regions; /* of a dialect with handles */
     struct nd_deferred end;
 };
 

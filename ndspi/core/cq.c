@@ -2,6 +2,7 @@
 #include "ndspi/core/cq.h"
 
 #include "ndspi/core/adapter.h"
+#include "ndspi/core/mw.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
 
@@ -37,6 +38,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     lock_init(&cq->poll.lock, LOCK_CQ, "completion queue");
     list_init(&cq->closing);
     list_init(&cq->shared);
+    list_init(&cq->batches);
     if (!(cq->poll.ibv = make_device_queue(cq, depth)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     cq->poll.usual_room = ND_CQ_BATCH;
@@ -64,6 +66,8 @@ static void drop_entries_locked(struct nd_cq *cq)
 
         if (entry->srq)
             nd_object_unpin_later(&entry->srq->object, &cq->dead);
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
         cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
     }
 }
@@ -119,10 +123,10 @@ void nd_cq_leave(struct nd_cq *cq)
     bool deliver = cq->deliver;
 
     cq->deliver = false;
-    cq->poll.usual_room =
-        cq->count || cq->waiting || cq->failed || cq->closed || !list_empty(&cq->closing)
-            ? 0
-            : ND_CQ_BATCH;
+    cq->poll.usual_room = cq->count || cq->waiting || cq->failed || cq->closed || cq->refused ||
+                                  !list_empty(&cq->closing) || !list_empty(&cq->batches)
+                              ? 0
+                              : ND_CQ_BATCH;
     lock_release(&cq->poll.lock);
     if (deliver)
         nd_pending_deliver(&cq->pending);

@@ -30,14 +30,16 @@
 #include "util/lock.h"
 
 struct nd_adapter;
+struct nd_mw;
 
 enum { ND_CQ_BATCH = 16 };
 
 /* A completion in the software queue. */
 struct nd_cq_entry {
     ND2_RESULT result;
-    struct nd_queue *queue;  /* NULL: of an SRQ, or its queue pair is gone */
+    struct nd_queue *queue;  /* NULL: of an SRQ or a window, or its queue pair is gone */
     struct nd_srq *srq;      /* pinned */
+    struct nd_mw *mw;        /* pinned: the entry tells that the peer invalidated it */
     struct nd_request *next; /* freed up to here when it is fetched */
 };
 
@@ -46,11 +48,10 @@ enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
 /* What GetResults needs when there is nothing special; first in it the lock of the whole queue. */
 struct nd_cq_poll {
     struct lock lock;
-    unsigned
-        usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0 while it is closed */
+    unsigned usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
     struct ibv_cq *ibv;
-    ND2_RESULT *results; /* of the call under way, kept here over the device's call ... */
-    unsigned room;       /* ... because registers have to be saved and restored */
+    void *results; /* of the call under way, kept here over the device's call ... */
+    size_t room;   /* ... because registers have to be saved and restored */
     struct ibv_wc wc[ND_CQ_BATCH];
 };
 
@@ -81,6 +82,8 @@ struct nd_cq {
     unsigned unacknowledged;  /* events of ibv */
     struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
     struct list_head shared;  /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head batches; /* nd_queue.batch_link: those with an open batch */
+    unsigned refused;         /* sum of nd_queue.refused */
     struct nd_dead dead;
 };
 
@@ -124,7 +127,7 @@ void nd_cq_look(struct nd_cq *cq);
  * of poll->wc, the last `left` of `polled` are still to be dealt with). Both return the number of results; the second
  * drops the lock.
  */
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, ND2_RESULT *results, unsigned room);
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
 /* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
@@ -136,8 +139,24 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
 void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
 
-/* Between cq.c and cq_notify.c. */
+/*
+ * Batches (core/batch.h); the queue's lock is held.
+ * begins, ends  while one is open, a client that looks for results or waits for them has it submitted
+ * refuse        the device did not take the requests from first to before end: they end in their turn, the first with
+ *               the status, the others with ND_CANCELED
+ */
+void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
+void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
+void nd_cq_refuse(
+    struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
+
+/* Between cq.c, cq_batch.c, cq_drain.c and cq_notify.c. */
 void nd_cq_drain_locked(struct nd_cq *cq);
+/* Drops the lock meanwhile. */
+void nd_cq_submit_batches_locked(struct nd_cq *cq);
+/* Ends refused requests: all before `until`; NULL: those whose turn it is. */
+void nd_cq_end_refused_locked(
+    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until);
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
 /* Ends whatever the new arrivals end. at_call: a new Receive may count as solicited. */
 bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call);

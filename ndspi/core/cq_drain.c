@@ -3,6 +3,7 @@
 #include "ndspi/core/datapath.h"
 
 #include "ndspi/core/adapter.h"
+#include "ndspi/core/local.h"
 #include "ndspi/core/mw.h"
 #include "ndspi/core/qp.h"
 #include "ndspi/core/srq.h"
@@ -19,7 +20,7 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 {
     uint32_t tail;
 
-    if (cq->closed)
+    if (cq->closed || cq->failed)
         return;
     if (cq->count == cq->capacity) {
         nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
@@ -39,6 +40,24 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
         entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
     if (entry->srq)
         nd_object_pin(&entry->srq->object);
+    if (entry->mw)
+        nd_object_pin(&entry->mw->object);
+}
+
+/* The peer took a window back, with the Receive whose result was pushed last: the window's own result follows it. */
+static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
+{
+    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
+
+    if (!mw)
+        return;
+    push_locked(cq, &(struct nd_cq_entry){
+                        .result = { .Status = ND_SUCCESS,
+                            .RequestContext = mw->invalidate_result,
+                            .RequestType = Nd2RequestTypeInvalidate },
+                        .mw = mw,
+                    });
+    nd_object_unpin_later(&mw->object, &cq->dead);
 }
 
 /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
@@ -92,51 +111,110 @@ static void take_shared_locked(
             nd_status_from_wc(wc->status, Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
-    if (wc->status == IBV_WC_SUCCESS && wc->wc_flags & IBV_WC_WITH_INV && qp)
-        nd_mw_lost(cq->adapter, qp, wc->invalidated_rkey, &cq->dead);
     push_locked(cq, &entry);
+    if (wc->status == IBV_WC_SUCCESS && wc->wc_flags & IBV_WC_WITH_INV && qp)
+        push_taken_back_locked(cq, qp, wc->invalidated_rkey);
     nd_srq_seen(srq, request);
 }
 
-/* A window's side of a completion. */
-static void settle_binding_locked(struct nd_cq *cq, struct nd_request *request, bool failed)
+/* What ends with a request besides its result. */
+static void settle_locked(struct nd_cq *cq, struct nd_request *request, bool failed)
 {
-    struct nd_mr *mr = request->mr;
+    struct nd_qp *qp = request->queue->qp;
 
+    if (request->special & ND_REQUEST_STAGED)
+        nd_staging_free(request->queue, request);
+    if (!(request->special & ND_REQUEST_BINDING))
+        return;
     if (request->result.RequestType == Nd2RequestTypeInvalidate)
-        nd_mw_invalidated(cq->adapter, mr, &cq->dead);
+        nd_mw_invalidated(cq->adapter, qp, request->mr, request->rkey, &cq->dead);
     else if (failed)
-        nd_mw_lost(cq->adapter, request->queue->qp, request->rkey, &cq->dead);
+        nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
+}
+
+static struct nd_cq_entry entry_of(const struct nd_request *request)
+{
+    return (struct nd_cq_entry){
+        .result = request->result, .queue = request->queue, .next = request->next
+    };
+}
+
+void nd_cq_end_refused_locked(
+    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until)
+{
+    struct nd_request *request = nd_queue_oldest_locked(queue);
+
+    while (queue->refused && request != until) {
+        struct nd_request *next = request->next;
+        struct nd_cq_entry entry = entry_of(request);
+
+        if (request->special & ND_REQUEST_REFUSED) {
+            settle_locked(cq, request, true);
+            entry.result.BytesTransferred = 0;
+            request->special = 0;
+            request->result.Status = ND_SUCCESS;
+            queue->refused--;
+            cq->refused--;
+            push_locked(cq, &entry);
+            retire_locked(cq, request);
+        } else if (!until) {
+            return;
+        }
+        request = next;
+    }
+}
+
+/* All before the first refused request of its batch are done; if that has ended, later completions told the same. */
+static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
+{
+    struct nd_queue *queue = fence->queue;
+    struct nd_request *first = fence->next;
+
+    if (!(first->special & ND_REQUEST_REFUSED))
+        return;
+    nd_cq_end_refused_locked(cq, queue, first);
+    if (queue->unfetched)
+        queue->seen = first;
+    else
+        free_up_to(queue, first);
+    nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
 static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
     bool failed = wc->status != IBV_WC_SUCCESS;
+    bool taken_back = !failed && wc->wc_flags & IBV_WC_WITH_INV;
+    struct nd_queue *queue = request->queue;
     struct nd_cq_entry entry;
 
     if (request->special & ND_REQUEST_SHARED) {
         take_shared_locked(cq, wc, request);
         return;
     }
-    if (request->special & ND_REQUEST_BINDING)
-        settle_binding_locked(cq, request, failed);
-    entry = (struct nd_cq_entry){
-        .result = request->result, .queue = request->queue, .next = request->next
-    };
+    if (request->special & ND_REQUEST_FENCE) {
+        take_fence_locked(cq, request);
+        return;
+    }
+    if (ND_UNLIKELY(queue->refused))
+        nd_cq_end_refused_locked(cq, queue, request);
+    settle_locked(cq, request, failed);
+    entry = entry_of(request);
     if (failed) {
         entry.result.Status =
             nd_status_from_wc(wc->status, request->result.RequestType, cq->adapter->dialect);
         entry.result.BytesTransferred = 0;
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
-        if (wc->wc_flags & IBV_WC_WITH_INV)
-            nd_mw_lost(cq->adapter, request->queue->qp, wc->invalidated_rkey, &cq->dead);
     }
     if (!(request->special & ND_REQUEST_MARKER) &&
         (failed || !(request->special & ND_REQUEST_SILENT)))
         push_locked(cq, &entry);
+    if (taken_back && request->result.RequestType == Nd2RequestTypeReceive)
+        push_taken_back_locked(cq, queue->qp, wc->invalidated_rkey);
     retire_locked(cq, request);
+    if (ND_UNLIKELY(queue->refused))
+        nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
 void nd_cq_drain_locked(struct nd_cq *cq)
@@ -155,43 +233,63 @@ void nd_cq_drain_locked(struct nd_cq *cq)
         nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
 }
 
-static unsigned fetch_locked(struct nd_cq *cq, ND2_RESULT *results, unsigned room)
+/* One result, in the form of its version. */
+static void hand_out(
+    enum nd_dialect_index dialect, const ND2_RESULT *result, void *results, size_t at)
 {
-    unsigned fetched;
+    ND_RESULT *own = result->RequestContext;
 
-    for (fetched = 0; fetched < room && cq->count; fetched++) {
+    if (dialect == ND_V2) {
+        ((ND2_RESULT *)results)[at] = *result;
+        return;
+    }
+    own->Status = result->Status;
+    own->BytesTransferred = result->BytesTransferred;
+    ((ND_RESULT **)results)[at] = own;
+}
+
+/* Results from index `at` on. A window that was released meanwhile has none any more. */
+static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
+{
+    while (at < room && cq->count) {
         struct nd_cq_entry *entry = &cq->entries[cq->head];
 
-        results[fetched] = entry->result;
+        if (!entry->mw || !atomic_load_explicit(&entry->mw->closed, memory_order_relaxed))
+            hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
         if (entry->queue)
             free_up_to(entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
         if (entry->srq) {
             nd_srq_fetched(entry->srq);
             nd_object_unpin_later(&entry->srq->object, &cq->dead);
         }
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
         cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
         cq->count--;
     }
-    return fetched;
+    return at;
 }
 
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
     struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
-    unsigned stored = polled - left;
-    ND2_RESULT *results = poll->results;
-    unsigned room = poll->room;
+    size_t stored = polled - left;
+    void *results = poll->results;
+    size_t room = poll->room;
 
-    for (unsigned i = stored; i < polled; i++)
+    for (unsigned i = polled - left; i < polled; i++)
         take_locked(cq, &poll->wc[i]);
+    if (ND_UNLIKELY(
+            !list_empty(&cq->batches))) /* then the fast path was closed: nothing is half done */
+        nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
-    stored += fetch_locked(cq, results + stored, room - stored);
+    stored = fetch_locked(cq, results, stored, room);
     nd_cq_leave(cq);
-    return stored;
+    return (unsigned)stored;
 }
 
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, ND2_RESULT *results, unsigned room)
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room)
 {
     lock_acquire(&poll->lock);
     poll->results = results;
@@ -199,18 +297,29 @@ unsigned nd_cq_results_general(struct nd_cq_poll *poll, ND2_RESULT *results, uns
     return nd_cq_results_rest(poll, 0, 0);
 }
 
-unsigned nd_cq_results_count(struct nd_cq_poll *poll, int polled)
+static inline unsigned results_count(
+    enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
 {
     const struct ibv_wc *wc = poll->wc;
-    ND2_RESULT *results = poll->results;
+    void *results = poll->results;
 
     if (polled < 0)
         return nd_cq_results_rest(poll, 0, 0); /* which hears of it, too */
-    for (int left = polled; left; left--)
-        if (!nd_cq_translate_locked(wc++, results++))
-            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)left);
+    for (size_t i = 0; i < (size_t)polled; i++)
+        if (!nd_cq_translate_locked(dialect, wc++, results, i))
+            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)(polled - (int)i));
     lock_release(&poll->lock);
     return (unsigned)polled;
+}
+
+unsigned nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
+{
+    return results_count(ND_V1, poll, polled);
+}
+
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
+{
+    return results_count(ND_V2, poll, polled);
 }
 
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)

@@ -105,6 +105,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     if (nd_adapter_removed(cq->adapter))
         return ND_DEVICE_REMOVED;
     lock_acquire(&cq->poll.lock);
+    nd_cq_submit_batches_locked(cq);
     status = start_locked(cq, type, overlapped);
     nd_cq_leave(cq);
     return status;

@@ -5,13 +5,19 @@
  * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else goes to
  * the general forms (qp_post.c, cq_drain.c), which also explain. Each call takes one lock; none allocates or makes a
  * system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a change.
+ *
+ * The dialect is a constant wherever one of these is used, so that each version gets code of its own. Version 1 lists
+ * ND_SGE, which name regions by handle; its requests are told apart by the address of the client's ND_RESULT, filled
+ * when it is handed out.
  */
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
 
 #include "ndspi/core/cq.h"
+#include "ndspi/core/dialect.h"
 #include "ndspi/core/qp.h"
 #include "ndspi/core/queue.h"
+#include "ndspi/core/regions.h"
 
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(ND2_SGE) == sizeof(struct ibv_sge) &&
@@ -27,7 +33,7 @@ _Static_assert(sizeof(void *) != 8 ||
 #define ND_ALONE(pointer) __asm__("" : "+r"(pointer))
 
 /*
- * The next record, taken; NULL: the queue is not open, or full. `stop` may be an old copy of `freed`: acquire, since what
+ * The next record, taken; NULL: the queue is not open, full, or collects a batch. `stop` may be an old copy of `freed`: acquire, since what
  * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
@@ -36,7 +42,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     struct nd_request *next = request->next;
 
     if (ND_UNLIKELY(next == queue->stop)) {
-        if (queue->mode != ND_QUEUE_OPEN)
+        if (queue->mode != ND_QUEUE_OPEN || queue->batching)
             return NULL;
         queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
         if (next == queue->stop)
@@ -55,33 +61,63 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
  */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 HRESULT nd_queue_send_full(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags);
-HRESULT nd_queue_receive_full(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n);
+    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags);
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, size_t n);
 HRESULT nd_queue_release(struct nd_queue *queue);
-unsigned nd_cq_results_count(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
-/* IND2QueuePair::Send. */
-static inline HRESULT nd_queue_send(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags)
+/* Whether the fast path takes this list of one; token out, v1. */
+static inline bool nd_queue_usual(
+    enum nd_dialect_index dialect, const struct nd_queue *queue, const void *list, uint32_t *token)
+{
+    const ND_SGE *entry = list;
+
+    if (dialect == ND_V2)
+        return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= queue->max_length);
+    return ND_LIKELY(entry->Length <= queue->max_length) &&
+           ND_LIKELY(nd_region_token(queue->regions, entry->hMr, token));
+}
+
+/* Describes the request and its memory; returns where the device reads that. Lock held. */
+static inline struct ibv_sge *nd_queue_fill_locked(enum nd_dialect_index dialect,
+    struct nd_queue *queue, struct nd_request *request, void *context, const void *list,
+    uint32_t token)
+{
+    const ND_SGE *entry = list;
+
+    request->result.RequestContext = context;
+    if (dialect == ND_V2)
+        return (struct ibv_sge *)(uintptr_t)list;
+    request->result.BytesTransferred = (uint32_t)entry->Length;
+    queue->sge.addr = (uintptr_t)entry->pAddr;
+    queue->sge.length = (uint32_t)entry->Length;
+    queue->sge.lkey = token;
+    return &queue->sge;
+}
+
+/* IND2QueuePair::Send, INDEndpoint::Send; context: v1: the ND_RESULT. */
+static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_queue *queue,
+    void *context, const void *list, size_t n, uint32_t flags)
 {
     struct nd_request *request;
+    uint32_t token = 0;
     int error;
 
     ND_ALONE(queue);
-    if (ND_UNLIKELY((n ^ 1) | flags) || ND_UNLIKELY(!sge) ||
-        ND_UNLIKELY(sge->BufferLength > queue->max_length) ||
+    if (ND_UNLIKELY((n ^ 1) | flags) || ND_UNLIKELY(!list) ||
+        (dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &token) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
-        return nd_queue_send_general(queue, context, sge, n, flags);
+        return nd_queue_send_general(queue, context, list, n, flags);
     request = nd_queue_take_locked(queue);
     if (ND_UNLIKELY(!request))
-        return nd_queue_send_full(queue, context, sge, n, flags);
-    request->result.RequestContext = context;
+        return nd_queue_send_full(queue, context, list, n, flags);
+    queue->send_wr.sg_list = nd_queue_fill_locked(dialect, queue, request, context, list, token);
     request->result.RequestType = Nd2RequestTypeSend;
     request->special = 0;
     queue->send_wr.wr_id = (uintptr_t)request;
-    queue->send_wr.sg_list = (struct ibv_sge *)(uintptr_t)sge;
     error = ibv_post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
     if (ND_UNLIKELY(error))
         return nd_queue_refused(queue, queue->send_wr.wr_id, error);
@@ -90,24 +126,24 @@ static inline HRESULT nd_queue_send(
     return ND_SUCCESS;
 }
 
-/* IND2QueuePair::Receive. */
-static inline HRESULT nd_queue_receive(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n)
+/* IND2QueuePair::Receive, INDEndpoint::Receive. */
+static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_queue *queue,
+    void *context, const void *list, size_t n)
 {
     struct nd_request *request;
+    uint32_t token = 0;
     int error;
 
     ND_ALONE(queue);
-    if (ND_UNLIKELY(n != 1) || ND_UNLIKELY(!sge) ||
-        ND_UNLIKELY(sge->BufferLength > queue->max_length) ||
+    if (ND_UNLIKELY(n != 1) || ND_UNLIKELY(!list) || (dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &token) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
-        return nd_queue_receive_general(queue, context, sge, n);
+        return nd_queue_receive_general(queue, context, list, n);
     request = nd_queue_take_locked(queue);
     if (ND_UNLIKELY(!request))
-        return nd_queue_receive_full(queue, context, sge, n);
-    request->result.RequestContext = context;
+        return nd_queue_receive_full(queue, context, list, n);
+    queue->recv_wr.sg_list = nd_queue_fill_locked(dialect, queue, request, context, list, token);
     queue->recv_wr.wr_id = (uintptr_t)request;
-    queue->recv_wr.sg_list = (struct ibv_sge *)(uintptr_t)sge;
     error = ibv_post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
     if (ND_UNLIKELY(error))
         return nd_queue_refused(queue, queue->recv_wr.wr_id, error);
@@ -118,27 +154,41 @@ static inline HRESULT nd_queue_receive(
 
 /*
  * One completion into the caller's array; false: it needs the general way, nothing was done. CQ lock held.
- * Lengths mean something for Receives alone, and a peer's invalidation comes with those alone; asking for the kind would
- * cost more than it saves.
+ * A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those alone, and asking for
+ * the kind would cost more than it saves; in version 1 other requests bring theirs.
  */
-static inline bool nd_cq_translate_locked(const struct ibv_wc *wc, ND2_RESULT *result)
+static inline bool nd_cq_translate_locked(
+    enum nd_dialect_index dialect, const struct ibv_wc *wc, void *results, size_t at)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
 
     if (ND_UNLIKELY((uint32_t)wc->status | request->special | (wc->wc_flags & IBV_WC_WITH_INV)))
         return false;
-    *result = request->result;
-    result->BytesTransferred = wc->byte_len;
+    if (dialect == ND_V2) {
+        ND2_RESULT *result = (ND2_RESULT *)results + at;
+
+        *result = request->result;
+        result->BytesTransferred = wc->byte_len;
+    } else {
+        ND_RESULT *result = request->result.RequestContext;
+
+        result->Status = ND_SUCCESS;
+        result->BytesTransferred = request->result.RequestType == Nd2RequestTypeReceive
+                                       ? wc->byte_len
+                                       : request->result.BytesTransferred;
+        ((ND_RESULT **)results)[at] = result;
+    }
     /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
     atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
     return true;
 }
 
 /*
- * IND2CompletionQueue::GetResults. A program that polls finds one completion most of the time: that has a path of its
- * own.
+ * GetResults of both versions. A program that polls finds one completion most of the time: that has a path of its own.
+ * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
  */
-static inline unsigned nd_cq_results(struct nd_cq_poll *poll, ND2_RESULT *results, unsigned room)
+static inline unsigned nd_cq_results(
+    enum nd_dialect_index dialect, struct nd_cq_poll *poll, void *results, size_t room)
 {
     int polled;
 
@@ -152,8 +202,9 @@ static inline unsigned nd_cq_results(struct nd_cq_poll *poll, ND2_RESULT *result
     polled = ibv_poll_cq(poll->ibv, (int)room, poll->wc);
     ND_ALONE(poll);
     if (ND_UNLIKELY(polled != 1))
-        return nd_cq_results_count(poll, polled);
-    if (!nd_cq_translate_locked(poll->wc, poll->results))
+        return dialect == ND_V2 ? nd_cq_results_count_v2(poll, polled)
+                                : nd_cq_results_count_v1(poll, polled);
+    if (!nd_cq_translate_locked(dialect, poll->wc, poll->results, 0))
         return nd_cq_results_rest(poll, 1, 1);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return nd_cq_results_release(poll, 1);

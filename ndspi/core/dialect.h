@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dialect.h - where the versions of NetworkDirect differ in codes. Each adapter belongs to one dialect; the state
+ * dialect.h - where the versions of NetworkDirect differ. Each adapter belongs to one dialect; the state
  * machines are the same. Sources: the pages of both versions; where those are silent, what programs rely on.
  */
 #ifndef NDSPI_CORE_DIALECT_H
@@ -8,6 +8,7 @@
 
 #include "ndspi/core/base.h"
 
+/* The data path's inline functions take one as a constant: each facade's method is compiled for its own version. */
 enum nd_dialect_index { ND_V2, ND_V1, ND_DIALECTS };
 
 struct nd_dialect {
@@ -20,6 +21,7 @@ struct nd_dialect {
     HRESULT notify_of_ended; /* NotifyDisconnect after this side's disconnect */
     HRESULT port_taken;      /* a listener's address is in use */
     HRESULT no_port_free;    /* no port can be chosen */
+    bool handles;            /* regions are named by ND_MR_HANDLE, not by token (core/regions.h) */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

@@ -23,6 +23,8 @@ void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_fil
 {
     nd_object_init(&mr->object, destroy);
     mr->adapter = adapter;
+    if (!file)
+        return;
     nd_pending_init(&mr->pending, adapter->sink, file);
     nd_adapter_pin(adapter);
 }
@@ -39,6 +41,8 @@ void nd_mr_fini(struct nd_mr *mr)
 
     if (mr->ibv && (rc = mr->adapter->verbs->dereg_mr(mr->ibv)))
         log_write(LOG_ERROR, LOG_MR, "a released region does not go: %s", strerror(rc));
+    if (!mr->pending.file)
+        return;
     nd_pending_fini(&mr->pending);
     nd_adapter_unpin(mr->adapter);
 }
@@ -96,27 +100,13 @@ static HRESULT register_failed(const void *buffer, size_t length, int error)
     return error == EINVAL || error == EFAULT ? ND_ACCESS_VIOLATION : nd_status_from_errno(error);
 }
 
-/* Owned through CHANGING. */
-static int give_back(struct nd_mr *mr)
-{
-    int rc = mr->adapter->verbs->dereg_mr(mr->ibv);
-
-    if (!rc) {
-        mr->ibv = NULL;
-        publish_tokens(mr);
-    }
-    end_change(mr, rc ? ND_MR_REGISTERED : ND_MR_EMPTY);
-    return rc;
-}
-
-HRESULT nd_mr_register(
-    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped)
+HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags)
 {
     struct nd_adapter *adapter = mr->adapter;
     HRESULT status;
     int error;
 
-    if (!buffer || !overlapped || flags & ~known_flags)
+    if (!buffer || flags & ~known_flags)
         return ND_INVALID_PARAMETER;
     if (!length)
         return ND_INVALID_BUFFER_SIZE;
@@ -137,25 +127,50 @@ HRESULT nd_mr_register(
     }
     mr->flags = flags;
     publish_tokens(mr);
+    end_change(mr, ND_MR_REGISTERED);
+    return ND_SUCCESS;
+}
+
+HRESULT nd_mr_leave(struct nd_mr *mr)
+{
+    HRESULT status = begin_change(mr, ND_MR_REGISTERED);
+    int rc;
+
+    if (FAILED(status))
+        return status;
+    if ((rc = mr->adapter->verbs->dereg_mr(mr->ibv))) {
+        end_change(mr, ND_MR_REGISTERED);
+        return nd_status_from_errno(rc);
+    }
+    mr->ibv = NULL;
+    publish_tokens(mr);
+    end_change(mr, ND_MR_EMPTY);
+    return ND_SUCCESS;
+}
+
+HRESULT nd_mr_register(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    if (!overlapped)
+        return ND_INVALID_PARAMETER;
+    if (FAILED(status = nd_mr_enter(mr, buffer, length, flags)))
+        return status;
     status = nd_pending_complete_now(&mr->pending, overlapped, ND_SUCCESS);
     if (FAILED(status))
-        give_back(mr);
-    else
-        end_change(mr, ND_MR_REGISTERED);
+        nd_mr_leave(mr);
     return status;
 }
 
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped)
 {
     HRESULT status;
-    int rc;
 
     if (!overlapped)
         return ND_INVALID_PARAMETER;
-    if (FAILED(status = begin_change(mr, ND_MR_REGISTERED)))
+    if (FAILED(status = nd_mr_leave(mr)))
         return status;
-    if ((rc = give_back(mr)))
-        return nd_status_from_errno(rc);
     return nd_pending_complete_now(&mr->pending, overlapped, ND_SUCCESS);
 }
 

@@ -2,8 +2,9 @@
 /*
  * mr.h - memory region: one buffer at a time, registered and taken back any number of times.
  *
- * Registering happens in the caller's thread and is complete when the call returns ND_PENDING. State and `bound` belong to
- * the adapter's memory lock; the tokens are read without it. Each bound window pins its region.
+ * Registering happens in the caller's thread and is complete when the call returns. State and `bound` belong to the
+ * adapter's memory lock; the tokens are read without it. Each bound window pins its region. A region of an adapter's
+ * table (core/regions.h) has no requests of its own and does not pin its adapter.
  */
 #ifndef NDSPI_CORE_MR_H
 #define NDSPI_CORE_MR_H
@@ -20,8 +21,8 @@ enum nd_mr_state { ND_MR_EMPTY, ND_MR_CHANGING, ND_MR_REGISTERED };
 
 struct nd_mr {
     struct nd_object object;    /* first */
-    struct nd_adapter *adapter; /* pinned */
-    struct nd_pending pending;
+    struct nd_adapter *adapter; /* pinned, as a rule */
+    struct nd_pending pending;  /* without a file: of a table */
     enum nd_mr_state state;
     struct ibv_mr *ibv;
     uint32_t flags;                        /* ND_MR_FLAG_* of the registration */
@@ -29,6 +30,7 @@ struct nd_mr {
     atomic_uint local_token, remote_token; /* remote: network order */
 };
 
+/* file in: where its requests end; NULL: it is of a table. */
 void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_file *file,
     void (*destroy)(struct nd_object *object));
 /* The last Release: drops the application's pin. */
@@ -36,13 +38,17 @@ void nd_mr_close(struct nd_mr *mr);
 void nd_mr_fini(struct nd_mr *mr);
 
 /*
- * nd_mr_register - Returns ND_PENDING; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags, no overlapped;
- * ND_INVALID_BUFFER_SIZE: length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable;
- * ND_INVALID_DEVICE_STATE: registered already; ND_INSUFFICIENT_RESOURCES; ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ * nd_mr_enter - Returns ND_SUCCESS; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags; ND_INVALID_BUFFER_SIZE:
+ * length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable; ND_INVALID_DEVICE_STATE: registered already;
+ * ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
  */
+HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags);
+/* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
+HRESULT nd_mr_leave(struct nd_mr *mr);
+
+/* The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped; ND_NO_MEMORY. */
 HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);
-/* Returns ND_PENDING; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);
 /* Ends its requests with ND_CANCELED. */
 void nd_mr_cancel(struct nd_mr *mr);

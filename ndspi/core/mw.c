@@ -2,7 +2,9 @@
 #include "ndspi/core/mw.h"
 
 #include "ndspi/core/adapter.h"
+#include "ndspi/core/batch.h"
 #include "ndspi/core/mr.h"
+#include "ndspi/core/qp.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -28,6 +30,7 @@ HRESULT nd_mw_init(
     nd_object_init(&mw->object, destroy);
     mw->adapter = adapter;
     list_node_init(&mw->bound_link);
+    list_node_init(&mw->leaving_link);
     nd_adapter_pin(adapter);
     return ND_SUCCESS;
 }
@@ -40,14 +43,65 @@ static void destroy_device_window(struct ibv_mw *mw)
         log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
 }
 
+static struct nd_mr *free_locked(struct nd_mw *mw)
+{
+    struct nd_mr *mr = mw->mr;
+
+    lock_assert_held(&mw->adapter->memory_lock);
+    if (mr)
+        list_del(&mw->bound_link);
+    mw->mr = NULL;
+    mw->qp = NULL;
+    return mr;
+}
+
+static void leaves_no_more_locked(struct nd_mw *mw)
+{
+    if (mw->leaving_qp)
+        list_del(&mw->leaving_link);
+    mw->leaving_qp = NULL;
+}
+
+void nd_mw_leave_locked(struct nd_mw *mw)
+{
+    leaves_no_more_locked(mw);
+    mw->leaving_qp = mw->qp;
+    mw->leaving_rkey = mw->ibv->rkey;
+    list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
+    free_locked(mw);
+}
+
+/* A batch may hold requests that name the device's window. */
+static void submit_requests(struct nd_mw *mw)
+{
+    struct nd_qp *users[2];
+
+    lock_acquire(&mw->adapter->memory_lock);
+    users[0] = mw->qp;
+    users[1] = mw->leaving_qp;
+    for (int i = 0; i < 2; i++)
+        if (users[i] && !nd_object_try_pin(&users[i]->object))
+            users[i] = NULL;
+    lock_release(&mw->adapter->memory_lock);
+    for (int i = 0; i < 2; i++) {
+        if (!users[i])
+            continue;
+        nd_queue_submit(&users[i]->initiator);
+        nd_object_unpin(&users[i]->object);
+    }
+}
+
 /* The device forgets the binding with its window; only then the region is let go. */
 void nd_mw_close(struct nd_mw *mw)
 {
     struct nd_adapter *adapter = mw->adapter;
     struct nd_mr *mr;
 
+    atomic_store_explicit(&mw->closed, true, memory_order_relaxed);
+    submit_requests(mw);
     lock_acquire(&adapter->memory_lock);
-    mr = nd_mw_free_locked(mw);
+    mr = free_locked(mw);
+    leaves_no_more_locked(mw);
     lock_release(&adapter->memory_lock);
     destroy_device_window(mw->ibv);
     if (mr) {
@@ -102,40 +156,74 @@ void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp, ui
     atomic_store_explicit(&mw->token, htobe32(rkey), memory_order_relaxed);
 }
 
-struct nd_mr *nd_mw_free_locked(struct nd_mw *mw)
+/* The window that is bound on this queue pair with this key, or NULL. */
+static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
 {
-    struct nd_mr *mr = mw->mr;
+    list_for_each (&adapter->bound_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
 
-    lock_assert_held(&mw->adapter->memory_lock);
-    if (mr)
-        list_del(&mw->bound_link);
-    mw->mr = NULL;
-    mw->qp = NULL;
-    return mr;
+        if (mw->qp == qp && mw->ibv->rkey == rkey)
+            return mw;
+    }
+    return NULL;
+}
+
+static struct nd_mw *find_leaving_locked(
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
+{
+    list_for_each (&adapter->leaving_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+
+        if (mw->leaving_qp == qp && mw->leaving_rkey == rkey)
+            return mw;
+    }
+    return NULL;
+}
+
+static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
+{
+    struct nd_mr *mr = free_locked(mw);
+
+    nd_mr_unbound_locked(mr);
+    nd_object_unpin_later(&mr->object, dead);
 }
 
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
 {
-    struct nd_mr *mr = NULL;
+    struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    list_for_each (&adapter->bound_windows, node) {
-        struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
-
-        if (mw->qp != qp || mw->ibv->rkey != rkey)
-            continue;
-        mr = nd_mw_free_locked(mw);
-        nd_mr_unbound_locked(mr);
-        break;
-    }
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
+        unbind_locked(mw, dead);
     lock_release(&adapter->memory_lock);
-    if (mr)
-        nd_object_unpin_later(&mr->object, dead);
 }
 
-void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mr *mr, struct nd_dead *dead)
+struct nd_mw *nd_mw_taken_back(
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
 {
+    struct nd_mw *mw;
+
     lock_acquire(&adapter->memory_lock);
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
+        unbind_locked(mw, dead);
+    else if ((mw = find_leaving_locked(adapter, qp, rkey)))
+        leaves_no_more_locked(mw);
+    if (mw && mw->invalidate_result)
+        nd_object_pin(&mw->object);
+    else
+        mw = NULL;
+    lock_release(&adapter->memory_lock);
+    return mw;
+}
+
+void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, struct nd_mr *mr,
+    uint32_t rkey, struct nd_dead *dead)
+{
+    struct nd_mw *mw;
+
+    lock_acquire(&adapter->memory_lock);
+    if ((mw = find_leaving_locked(adapter, qp, rkey)))
+        leaves_no_more_locked(mw);
     nd_mr_unbound_locked(mr);
     lock_release(&adapter->memory_lock);
     nd_object_unpin_later(&mr->object, dead);
@@ -148,14 +236,17 @@ void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
     lock_acquire(&adapter->memory_lock);
     list_for_each_safe (&adapter->bound_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
-        struct nd_mr *mr;
 
         if (mw->qp != qp)
             continue;
-        mr = nd_mw_free_locked(mw);
         mw->stale = true;
-        nd_mr_unbound_locked(mr);
-        nd_object_unpin_later(&mr->object, &dead);
+        unbind_locked(mw, &dead);
+    }
+    list_for_each_safe (&adapter->leaving_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+
+        if (mw->leaving_qp == qp)
+            leaves_no_more_locked(mw);
     }
     lock_release(&adapter->memory_lock);
     nd_object_destroy_dead(dead.first);

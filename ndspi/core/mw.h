@@ -4,8 +4,10 @@
  *
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
- * invalidation frees it silently. When its queue pair is destroyed the window is free too, but the device's window is
- * not usable any more and is replaced at the next Bind.
+ * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
+ * Invalidate that is posted and not done; so a window is remembered as leaving until that has ended (the last one, if it
+ * is bound and invalidated again meanwhile). When its queue pair is destroyed the window is free too, but the device's
+ * window is not usable any more and is replaced at the next Bind.
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -31,10 +33,15 @@ struct nd_mw {
     struct nd_mr *mr;            /* bound to, pinned; NULL: free */
     struct nd_qp *qp;            /* bound on */
     struct list_node bound_link; /* nd_adapter.bound_windows */
-    atomic_uint token;           /* network order */
+    struct nd_qp *leaving_qp;    /* an Invalidate of this key is under way there; NULL: none */
+    uint32_t leaving_rkey;
+    struct list_node leaving_link; /* nd_adapter.leaving_windows */
+    atomic_uint token;             /* network order */
+    void *invalidate_result;       /* reported when the peer invalidates it; NULL: nothing is */
+    atomic_bool closed;            /* by the application: nothing is reported any more */
 };
 
-/* Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device has none; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. */
+/* invalidate_result is the facade's to set. Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device has none; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. */
 HRESULT nd_mw_init(
     struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object));
 /* The last Release: unbinds, drops the application's pin. */
@@ -45,18 +52,22 @@ void nd_mw_fini(struct nd_mw *mw);
 HRESULT nd_mw_refresh(struct nd_mw *mw);
 /* A Bind was posted. Memory lock held. Pins mr. */
 void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp, uint32_t rkey);
-/* The window is free. Returns its region, still counted and pinned (nd_mr_unbound_locked). Memory lock held. */
-struct nd_mr *nd_mw_free_locked(struct nd_mw *mw);
+/* The window is free, by an Invalidate that was posted: its region is still counted and pinned. Memory lock held. */
+void nd_mw_leave_locked(struct nd_mw *mw);
 /* One window less. The caller unpins the region after it. Memory lock held. */
 void nd_mr_unbound_locked(struct nd_mr *mr);
 
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
- * lost         a Bind failed, or a peer invalidated: the window of this queue pair with this key is free
- * invalidated  an Invalidate ended, well or not: its region is let go
+ * lost         a Bind failed: the window of this queue pair with this key is free
+ * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
+ * invalidated  an Invalidate of this key ended, well or not: its region is let go
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
-void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mr *mr, struct nd_dead *dead);
+struct nd_mw *nd_mw_taken_back(
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
+void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, struct nd_mr *mr,
+    uint32_t rkey, struct nd_dead *dead);
 
 /* A queue pair is destroyed: its windows are free. No lock held. */
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);

@@ -2,8 +2,10 @@
 #include "ndspi/core/qp.h"
 
 #include "ndspi/core/adapter.h"
+#include "ndspi/core/batch.h"
 #include "ndspi/core/connector.h"
 #include "ndspi/core/cq.h"
+#include "ndspi/core/local.h"
 #include "ndspi/core/mw.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
@@ -58,6 +60,14 @@ static int move_to_init(struct nd_qp *qp)
         qp->ibv, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+/* Where lists that name regions by handle are translated. */
+static HRESULT make_sges(struct nd_qp *qp, struct nd_queue *queue, uint32_t max_sge)
+{
+    if (qp->adapter->dialect->handles && !(queue->sges = calloc(max_sge + 1, sizeof(*queue->sges))))
+        return ND_NO_MEMORY;
+    return ND_SUCCESS;
+}
+
 static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
 {
     HRESULT status;
@@ -70,6 +80,10 @@ static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
     if (SUCCEEDED(status) && params->inline_data &&
         !(qp->initiator.bounce = malloc(params->inline_data)))
         status = ND_NO_MEMORY;
+    if (SUCCEEDED(status))
+        status = make_sges(qp, &qp->initiator, params->initiator_sge);
+    if (SUCCEEDED(status))
+        status = make_sges(qp, &qp->receive, params->receive_sge);
     return status;
 }
 
@@ -82,6 +96,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
         queues[i]->qp = qp;
         queues[i]->ibv = qp->ibv;
         queues[i]->max_length = limits->max_transfer;
+        queues[i]->regions = qp->adapter->regions.table;
     }
     qp->initiator.cq = params->initiator_cq;
     qp->initiator.max_sge = params->initiator_sge;
@@ -128,6 +143,8 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;
     qp->context = params->context;
+    qp->inbound_reads = params->inbound_reads;
+    qp->outbound_reads = params->outbound_reads;
     list_node_init(&qp->shared_link);
     if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
@@ -142,11 +159,17 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
         goto destroy_qp;
     }
     describe_queues(qp, params);
+    if ((rc = nd_staging_init(&qp->initiator, adapter, params->initiator_depth))) {
+        status = nd_status_from_errno(rc);
+        goto fini_staging;
+    }
     nd_cq_attach(params->receive_cq);
     nd_cq_attach(params->initiator_cq);
     publish(qp, params);
     return ND_SUCCESS;
 
+fini_staging:
+    nd_staging_fini(&qp->initiator, adapter);
 destroy_qp:
     adapter->verbs->destroy_qp(qp->ibv);
 fini_rings:
@@ -188,6 +211,8 @@ void nd_qp_close(struct nd_qp *qp)
         nd_connector_qp_closed(connector);
         nd_object_unpin(&connector->object);
     }
+    nd_queue_end_batch(&qp->receive);
+    nd_queue_end_batch(&qp->initiator);
     nd_qp_flush(qp);
     if (!nd_adapter_removed(qp->adapter)) {
         post_marker(&qp->initiator);
@@ -211,6 +236,7 @@ void nd_qp_fini(struct nd_qp *qp)
     }
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
+    nd_staging_fini(&qp->initiator, adapter);
     nd_mw_qp_gone(adapter, qp);
     nd_cq_detach(qp->initiator_cq, &qp->initiator);
     nd_cq_detach(qp->receive_cq, &qp->receive);
@@ -319,6 +345,8 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
 
     if (nd_adapter_removed(qp->adapter))
         return ND_DEVICE_REMOVED;
+    nd_queue_submit(&qp->receive);
+    nd_queue_submit(&qp->initiator);
     lock_acquire(&qp->lock);
     first = !qp->flushed;
     qp->flushed = true;

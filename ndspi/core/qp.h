@@ -29,7 +29,7 @@ struct nd_qp {
     struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq; /* or NULL */
     void *context;
-    uint32_t inbound_reads, outbound_reads;
+    uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
     struct ibv_qp *ibv;
     struct list_node adapter_link;
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
@@ -49,7 +49,7 @@ struct nd_qp_params {
     struct nd_srq *srq;
     void *context;
     uint32_t receive_depth, initiator_depth, receive_sge, initiator_sge, inline_data;
-    uint32_t inbound_reads, outbound_reads;
+    uint32_t inbound_reads, outbound_reads; /* only kept */
 };
 
 /* Returns ND_SUCCESS (one pin, the application's), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
@@ -99,21 +99,27 @@ void nd_qp_remove(struct nd_qp *qp);
 
 /*
  * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases
- * are done in core/datapath.h. Any thread. They take LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
+ * are done in core/datapath.h. list: of n ND2_SGE; on an adapter with handles, of ND_SGE. Any thread. They take
+ * LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
  */
 HRESULT nd_queue_send_general(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n, uint32_t flags);
-HRESULT nd_queue_receive_general(
-    struct nd_queue *queue, void *context, const ND2_SGE *sge, uint32_t n);
+    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags);
+HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, size_t n);
 
 struct nd_remote {
     uint64_t address;
     uint32_t token; /* network order */
+    bool bounded;   /* by `room`, bytes: more is refused in the call */
+    uint64_t room;
 };
 
-HRESULT nd_qp_read(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n,
+/* token in: of the peer's window, network order. Returns also ND_NOT_SUPPORTED. */
+HRESULT nd_qp_send_invalidate(
+    struct nd_qp *qp, void *context, const void *list, size_t n, uint32_t token, uint32_t flags);
+/* They return also ND_REMOTE_ERROR: beyond the bounds. */
+HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, size_t n,
     const struct nd_remote *remote, uint32_t flags);
-HRESULT nd_qp_write(struct nd_qp *qp, void *context, const ND2_SGE *sge, uint32_t n,
+HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, size_t n,
     const struct nd_remote *remote, uint32_t flags);
 /* Returns also ND_INVALID_PARAMETER_2 to _6, ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION. */
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,

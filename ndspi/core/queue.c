@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue.h"
 
+#include "ndspi/core/batch.h"
 #include "ndspi/core/datapath.h"
 #include "ndspi/core/status.h"
 
@@ -17,6 +18,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
 
     lock_init(&queue->lock, LOCK_QP_QUEUE, "request queue");
     list_node_init(&queue->closing_link);
+    list_node_init(&queue->batch_link);
     queue->records = aligned_alloc(sizeof(struct nd_request), records * sizeof(struct nd_request));
     if (!queue->records)
         return ND_NO_MEMORY;
@@ -33,22 +35,30 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     atomic_init(&queue->freed, queue->records);
     queue->mode = mode;
     queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
+    queue->depth = depth;
     queue->silent_run_max = (depth + 1) / 2;
     return ND_SUCCESS;
 }
 
 void nd_queue_fini(struct nd_queue *queue)
 {
+    free(queue->batch);
     free(queue->bounce);
+    free(queue->sges);
     free(queue->records);
+}
+
+/* The next post takes the slow path. */
+static void park_locked(struct nd_queue *queue)
+{
+    queue->stop = queue->next->next;
 }
 
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
 {
     lock_acquire(&queue->lock);
     queue->mode = mode;
-    /* Open: the next post finds room or not by itself. Otherwise: no post passes. */
-    queue->stop = queue->next->next;
+    park_locked(queue); /* which finds room by itself when the queue is open */
     lock_release(&queue->lock);
 }
 
@@ -61,24 +71,56 @@ static HRESULT mode_status(enum nd_queue_mode mode)
     }
 }
 
+/* While batching, `stop` stays where it keeps posts from the fast path. */
+static struct nd_request *take_any_locked(struct nd_queue *queue)
+{
+    struct nd_request *request = queue->next;
+
+    if (!queue->batching)
+        return nd_queue_take_locked(queue);
+    if (queue->mode != ND_QUEUE_OPEN ||
+        request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
+        return NULL;
+    queue->next = request->next;
+    park_locked(queue);
+    return request;
+}
+
+void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
+{
+    lock_assert_held(&queue->lock);
+    queue->next = request;
+    if (queue->batching)
+        park_locked(queue);
+}
+
+void nd_queue_make_room(struct nd_queue *queue)
+{
+    nd_queue_submit(queue);
+    nd_cq_look(queue->cq);
+}
+
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
 {
     HRESULT status;
 
-    lock_acquire(&queue->lock);
-    if ((*request = nd_queue_take_locked(queue)))
-        return ND_SUCCESS;
-    status = mode_status(queue->mode);
-    lock_release(&queue->lock);
-    if (FAILED(status))
-        return status;
-    nd_cq_look(queue->cq);
-    lock_acquire(&queue->lock);
-    if ((*request = nd_queue_take_locked(queue)))
-        return ND_SUCCESS;
-    status = mode_status(queue->mode);
-    lock_release(&queue->lock);
-    return FAILED(status) ? status : ND_NO_MORE_ENTRIES;
+    for (bool looked = false;; looked = true) {
+        lock_acquire(&queue->lock);
+        if (queue->batching && nd_batch_full_locked(queue->batch)) {
+            lock_release(&queue->lock);
+            nd_queue_submit(queue);
+            lock_acquire(&queue->lock);
+        }
+        if ((*request = take_any_locked(queue)))
+            return ND_SUCCESS;
+        status = mode_status(queue->mode);
+        lock_release(&queue->lock);
+        if (FAILED(status))
+            return status;
+        if (looked)
+            return ND_NO_MORE_ENTRIES;
+        nd_queue_make_room(queue);
+    }
 }
 
 HRESULT nd_queue_release(struct nd_queue *queue)
@@ -88,14 +130,19 @@ HRESULT nd_queue_release(struct nd_queue *queue)
 }
 
 /* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
-HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error)
+HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
 {
-    queue->next = (struct nd_request *)(uintptr_t)wr_id;
-    lock_release(&queue->lock);
     error = abs(error);
     if (error == ENOMEM)
         return ND_NO_MORE_ENTRIES;
     log_write(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
         strerror(error));
     return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
+}
+
+HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error)
+{
+    nd_queue_untake_locked(queue, (struct nd_request *)(uintptr_t)wr_id);
+    lock_release(&queue->lock);
+    return nd_queue_refusal(queue, error);
 }

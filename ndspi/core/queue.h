@@ -26,10 +26,12 @@
 #define ND_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+struct nd_batch;
 struct nd_cq;
 struct nd_mr;
 struct nd_qp;
 struct nd_queue;
+struct nd_region;
 struct nd_srq;
 
 /* nd_request.special: any of them sends a completion through the slow path. */
@@ -38,11 +40,16 @@ enum {
     ND_REQUEST_MARKER = 1 << 1,  /* ours: never a result */
     ND_REQUEST_BINDING = 1 << 2, /* Bind or Invalidate: a window's state may change */
     ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion tells whose it is */
+    ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
+    ND_REQUEST_REFUSED =
+        1 << 5, /* the device did not take it from a batch: ends when it is its turn */
+    ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
 };
 
 struct nd_request {
     _Alignas(64) union {
-        ND2_RESULT result; /* as reported on success, but for a Receive's length */
+        ND2_RESULT
+            result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
             uint32_t special; /* in the result's padding, so that kind and special are one store */
@@ -53,10 +60,9 @@ struct nd_request {
         struct nd_srq *srq; /* ND_REQUEST_SHARED */
     };
     struct nd_request *next; /* in the ring; of an SRQ: next free one */
-    union {
-        struct nd_mr *mr; /* Invalidate: the region that the window leaves, pinned */
-        uint32_t rkey;    /* Bind: the window's new key */
-    };
+    struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
+    uint32_t rkey;           /* Bind: the window's new key; Invalidate: its last one */
+    uint32_t slot;           /* ND_REQUEST_STAGED */
 };
 
 enum nd_queue_mode {
@@ -67,10 +73,9 @@ enum nd_queue_mode {
 
 struct nd_queue {
     /* posting side, guarded by lock */
-    struct lock lock; /* LOCK_QP_QUEUE */
-    uint32_t
-        max_usual; /* bytes of a request that the fast path takes: not 0, not more than this; 0: none */
-    uint32_t max_length; /* bytes of one request */
+    struct lock lock;                /* LOCK_QP_QUEUE */
+    uint32_t max_length;             /* bytes of one request */
+    const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
     union { /* what the fast path posts: all but wr_id and sg_list is fixed */
@@ -81,12 +86,19 @@ struct nd_queue {
             struct ibv_recv_wr recv_wr, *bad_recv;
         };
     };
+    struct ibv_sge sge; /* v1: what the fast path's work request points to */
     enum nd_queue_mode mode;
-    uint32_t max_sge, max_read_sge;
+    uint32_t depth, max_sge, max_read_sge;
     bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
+    struct ibv_sge *sges;                /* v1: a list as the device reads it */
+    uint8_t *staging; /* inline parts of mixed lists; slots of max_inline bytes */
+    struct ibv_mr *staging_mr;
+    _Atomic uint32_t staging_free; /* mask of slots */
+    bool batching;                 /* posts are kept, and every one takes the slow path */
+    struct nd_batch *batch;        /* core/batch.h; NULL until the first */
     struct nd_qp *qp;
     struct nd_cq *cq;
     struct nd_request *records;
@@ -95,10 +107,13 @@ struct nd_queue {
     _Alignas(64) _Atomic(struct nd_request *) freed;
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
+    uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
     bool closing;            /* its queue pair waits for the last completion */
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* it came back: nothing follows it */
     struct list_node closing_link;
+    struct list_node batch_link; /* in nd_cq.batches while batching */
+    struct nd_request fence;
 };
 
 /*
@@ -115,9 +130,23 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 /*
  * nd_queue_take - takes the lock and the next record, the long way.
  * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
- * the completion queue (silent requests may be done); ND_DEVICE_REMOVED.
+ * the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so is any
+ * when the ring is.
  */
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
+/* Gives the record taken last back. Lock held. */
+void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
+/* What a post that the device refused with this error ends with. Logs. */
+HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
+/* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */
+void nd_queue_make_room(struct nd_queue *queue);
+
+/* The oldest record that is not retired. The completion queue's lock is held. */
+static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *queue)
+{
+    return queue->unfetched ? queue->seen
+                            : atomic_load_explicit(&queue->freed, memory_order_relaxed);
+}
 
 /*
  * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock is
@@ -127,9 +156,7 @@ static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {
     if (queue->marker_posted)
         return queue->marked;
-    return queue->next == (queue->unfetched
-                                  ? queue->seen
-                                  : atomic_load_explicit(&queue->freed, memory_order_relaxed));
+    return queue->next == nd_queue_oldest_locked(queue);
 }
 
 #endif

@@ -26,6 +26,7 @@ const struct nd_dialect nd_dialect_v1 = {
     .notify_of_ended = ND_CONNECTION_INVALID,
     .port_taken = ND_ADDRESS_ALREADY_EXISTS,
     .no_port_free = ND_INSUFFICIENT_RESOURCES,
+    .handles = true,
 };
 
 /*

@@ -2,7 +2,7 @@
 /*
  * nddef.h - versions, flags and structures of NetworkDirect that know no interface.
  *
- * Source: NetworkDirect SPI version 2, structures and enumerations of the same names.
+ * Source: NetworkDirect SPI versions 1 and 2, structures and enumerations of the same names.
  */
 #ifndef _NDDEF_H_
 #define _NDDEF_H_
@@ -117,5 +117,30 @@ typedef struct _ND2_SGE {
     ULONG BufferLength;
     UINT32 MemoryRegionToken; /* IND2MemoryRegion::GetLocalToken */
 } ND2_SGE, *PND2_SGE;
+
+/* Version 1: what a finished request left; the caller's, from the request until GetResults has returned its address. */
+typedef struct _ND_RESULT {
+    HRESULT Status;
+    SIZE_T BytesTransferred; /* 0 of Bind, Invalidate and failed requests */
+} ND_RESULT;
+
+/* One registration (INDAdapter::RegisterMemory); NULL in an ND_SGE: inline data. */
+typedef VOID *ND_MR_HANDLE;
+
+/* One piece of a request's local memory. */
+typedef struct _ND_SGE {
+    VOID *pAddr;
+    SIZE_T Length;
+    ND_MR_HANDLE hMr;
+} ND_SGE;
+
+/* A bound window, to be sent to the peer as it is: packed, every member in network order. */
+#pragma pack(push, 1)
+typedef struct _ND_MW_DESCRIPTOR {
+    UINT64 Base;
+    UINT64 Length;
+    UINT32 Token;
+} ND_MW_DESCRIPTOR;
+#pragma pack(pop)
 
 #endif

@@ -423,9 +423,6 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
  * Version 1. Methods say only what version 2 does not.
  */
 
-/* One registration; NULL in an ND_SGE: inline data. */
-typedef VOID *ND_MR_HANDLE;
-
 /* What an adapter can do (INDAdapter::Query, version 1). */
 typedef struct _ND_ADAPTER_INFO1 {
     UINT32 VendorId;
@@ -448,27 +445,6 @@ typedef struct _ND_ADAPTER_INFO1 {
 } ND_ADAPTER_INFO1, *PND_ADAPTER_INFO1;
 
 typedef ND_ADAPTER_INFO1 ND_ADAPTER_INFO;
-
-/* Belongs to the caller, from the request until GetResults has returned its address. */
-typedef struct _ND_RESULT {
-    HRESULT Status;
-    SIZE_T BytesTransferred;
-} ND_RESULT;
-
-typedef struct _ND_SGE {
-    VOID *pAddr;
-    SIZE_T Length;
-    ND_MR_HANDLE hMr;
-} ND_SGE;
-
-/* A bound window, to be sent to the peer as it is: packed, every member in network order. */
-#pragma pack(push, 1)
-typedef struct _ND_MW_DESCRIPTOR {
-    UINT64 Base;
-    UINT64 Length;
-    UINT32 Token;
-} ND_MW_DESCRIPTOR;
-#pragma pack(pop)
 
 #undef INTERFACE
 #define INTERFACE INDOverlapped

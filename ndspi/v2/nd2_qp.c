@@ -34,13 +34,14 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Flush(IND2QueuePair *iface)
 static HRESULT STDMETHODCALLTYPE nd2_qp_Send(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n, ULONG flags)
 {
-    return nd_queue_send(&impl_from_IND2QueuePair(iface)->core.initiator, context, sge, n, flags);
+    return nd_queue_send(
+        ND_V2, &impl_from_IND2QueuePair(iface)->core.initiator, context, sge, n, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Receive(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n)
 {
-    return nd_queue_receive(&impl_from_IND2QueuePair(iface)->core.receive, context, sge, n);
+    return nd_queue_receive(ND_V2, &impl_from_IND2QueuePair(iface)->core.receive, context, sge, n);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Bind(IND2QueuePair *iface, VOID *context, IUnknown *region,
@@ -79,7 +80,7 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Invalidate(
 static HRESULT STDMETHODCALLTYPE nd2_qp_Read(IND2QueuePair *iface, VOID *context,
     const ND2_SGE sge[], ULONG n, UINT64 remote_address, UINT32 remote_token, ULONG flags)
 {
-    const struct nd_remote remote = { remote_address, remote_token };
+    const struct nd_remote remote = { .address = remote_address, .token = remote_token };
 
     return nd_qp_read(&impl_from_IND2QueuePair(iface)->core, context, sge, n, &remote, flags);
 }
@@ -87,7 +88,7 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Read(IND2QueuePair *iface, VOID *context
 static HRESULT STDMETHODCALLTYPE nd2_qp_Write(IND2QueuePair *iface, VOID *context,
     const ND2_SGE sge[], ULONG n, UINT64 remote_address, UINT32 remote_token, ULONG flags)
 {
-    const struct nd_remote remote = { remote_address, remote_token };
+    const struct nd_remote remote = { .address = remote_address, .token = remote_token };
 
     return nd_qp_write(&impl_from_IND2QueuePair(iface)->core, context, sge, n, &remote, flags);
 }

@@ -337,6 +337,7 @@ struct nd_adapter *fake_adapter_open(void)
     list_init(&adapter->srqs);
     list_init(&adapter->qps);
     list_init(&adapter->bound_windows);
+    list_init(&adapter->leaving_windows);
     return adapter;
 }
 

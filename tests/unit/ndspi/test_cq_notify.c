@@ -94,7 +94,7 @@ static void get(struct run *run, int at, unsigned room)
     unsigned count;
 
     /* Fetching is looking, too: it may end a Notify for what it is about to hand out. */
-    count = nd_cq_results(&run->cq->poll, results, room);
+    count = nd_cq_results(ND_V2, &run->cq->poll, results, room);
     if (count != (unfetched < room ? unfetched : room))
         report(run, at, "wrong number of results");
     for (unsigned i = 0; i < count; i++)
@@ -133,7 +133,7 @@ static void step(struct run *run, int at)
     case ARRIVE_HIDDEN: /* the second of two silent ones is signaled by the library itself */
         for (int i = 0; i < 2; i++)
             assert_int_equal(
-                nd_queue_send(&run->qp->initiator, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS),
+                nd_queue_send(ND_V2, &run->qp->initiator, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS),
                 ND_SUCCESS);
         fake_complete(run->cq, &fake->send, &fake->ibv, 2, IBV_WC_SUCCESS);
         break;
@@ -173,7 +173,8 @@ static void start_run(struct run *run)
     run->qp->initiator.silent_run_max = 2;
     nd_qp_set_sendable(run->qp);
     for (uintptr_t i = 1; i <= MOST; i++)
-        assert_int_equal(nd_queue_receive(&run->qp->receive, (void *)i, &sge, 1), ND_SUCCESS);
+        assert_int_equal(
+            nd_queue_receive(ND_V2, &run->qp->receive, (void *)i, &sge, 1), ND_SUCCESS);
 }
 
 static void end_run(struct run *run)
@@ -233,7 +234,7 @@ static void receive(struct fixture *f, enum ibv_wc_status status, bool solicited
     ND2_SGE sge = { NULL, 1, 0 };
     struct ibv_wc wc = { .status = status };
 
-    assert_int_equal(nd_queue_receive(&f->qp->receive, f, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_queue_receive(ND_V2, &f->qp->receive, f, &sge, 1), ND_SUCCESS);
     wc.wr_id = fake->receive.requests[--fake->receive.count].wr_id;
     fake_cq_push(f->cq, &wc, solicited);
 }
@@ -273,7 +274,7 @@ static void test_solicited_is_exact_when_results_are_fetched_meanwhile(void **st
 
     assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), 0x103);
     receive(&f, IBV_WC_SUCCESS, false);
-    assert_int_equal(nd_cq_results(&f.cq->poll, &result, 1), 1);
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 1);
     assert_int_equal(ov.Internal, 0x103);
     nd_cq_cancel(f.cq);
     assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
@@ -319,7 +320,7 @@ static void test_overrun_ends_all_and_later_ones_at_exactly_the_depth(void **sta
     fake_cq_deliver(f.cq);
     assert_int_equal((uint32_t)errors.Internal, 0x80000005);
     assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &any), 0x80000005);
-    assert_int_equal(nd_cq_results(&f.cq->poll, results, 4), 0);
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0);
     drop(&f);
 }
 

@@ -170,7 +170,7 @@ static void test_silent_invalidate_lets_the_region_go_too(void **state)
     assert_int_equal(bind_it(f, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, ND_OP_FLAG_SILENT_SUCCESS), 0);
     requests_end(f, 2, IBV_WC_SUCCESS);
-    assert_int_equal(nd_cq_results(&f->cq->poll, &result, 1), 0);
+    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, &result, 1), 0);
     assert_int_equal(deregister_it(f), 0x103);
 }
 
@@ -224,11 +224,11 @@ static void test_peer_frees_the_window_silently(void **state)
     assert_int_equal(register_it(f, 0), 0x103);
     assert_int_equal(bind_it(f, 0), 0);
     requests_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(nd_queue_receive(&f->qp->receive, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_queue_receive(ND_V2, &f->qp->receive, NULL, &sge, 1), ND_SUCCESS);
     wc.wr_id = fake_qp_of(f->qp)->receive.requests[0].wr_id;
     wc.invalidated_rkey = f->mw->ibv->rkey;
     fake_cq_push(f->cq, &wc, false);
-    assert_int_equal(nd_cq_results(&f->cq->poll, results, 3), 2);
+    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 3), 2);
     assert_int_equal(results[1].BytesTransferred, 3);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0xC0000010);
     assert_int_equal(deregister_it(f), 0x103);
@@ -312,12 +312,12 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
         assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
-    assert_int_equal((uint32_t)nd_queue_receive(&one->receive, NULL, &sge, 1), 0xC0000010);
+    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &one->receive, NULL, &sge, 1), 0xC0000010);
     srq_completes(f, srq, two, 2);
     srq_completes(f, srq, one, 0);
     nd_cq_look(f->cq);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal(nd_cq_results(&f->cq->poll, results, 4), 2);
+    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 4), 2);
     assert_int_equal((uintptr_t)results[0].RequestContext, 3);
     assert_ptr_equal(results[0].QueuePairContext, two);
     assert_int_equal((uintptr_t)results[1].RequestContext, 1);

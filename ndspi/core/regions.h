@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regions.h - the regions of an adapter that clients name by ND_MR_HANDLE (version 1).
+ *
+ * A handle is never followed. Its low bits are the offset of an entry in a table that never moves, the others a number no
+ * other registration of the process has; it is good if the entry holds the same handle. So what is garbage, taken back or
+ * another adapter's is told from what is good by one comparison, without a lock. The table's room is reserved when the
+ * adapter is opened; pages of it that were never used cost nothing.
+ *
+ * The table owns its regions and they do not pin the adapter: what a client leaves registered goes with the adapter.
+ * Entries are written under LOCK_MEMORY.
+ */
+#ifndef NDSPI_CORE_REGIONS_H
+#define NDSPI_CORE_REGIONS_H
+
+#include "ndspi/core/base.h"
+
+#include <stdatomic.h>
+
+struct nd_adapter;
+struct nd_mr;
+
+struct nd_region {
+    _Alignas(32) atomic_uintptr_t handle; /* 0: free */
+    atomic_uint token;                    /* local, for the device */
+    uint32_t next_free;
+    struct nd_mr *mr;
+};
+
+enum {
+    ND_REGION_INDEX_BITS = sizeof(void *) == 8 ? 20 : 14, /* so many regions, less one */
+    ND_REGION_OFFSET_MASK = ((1 << ND_REGION_INDEX_BITS) - 1) * (int)sizeof(struct nd_region),
+};
+
+struct nd_regions {
+    struct nd_region *table;
+    uint32_t used;      /* entries that ever were */
+    uint32_t next_free; /* 0: none */
+};
+
+/* Returns 0 or a negative errno. */
+int nd_regions_init(struct nd_regions *regions);
+/* Takes back what is still registered. Also of a table that was never made (NULL). */
+void nd_regions_fini(struct nd_regions *regions);
+
+/*
+ * nd_region_token - the device's token of a region, while it lives.
+ * Returns false: no handle of this table. NULL is none. Any thread, no lock.
+ */
+static inline bool nd_region_token(
+    const struct nd_region *table, const void *handle, uint32_t *token)
+{
+    uintptr_t value = (uintptr_t)handle;
+    const struct nd_region *region =
+        (const struct nd_region *)((const char *)table + (value & ND_REGION_OFFSET_MASK));
+
+    /* Acquire: the token belongs to the handle; pairs with nd_region_register. */
+    if (__builtin_expect(atomic_load_explicit(&region->handle, memory_order_acquire) != value, 0))
+        return false;
+    *token = atomic_load_explicit(&region->token, memory_order_relaxed);
+    return true;
+}
+
+/*
+ * nd_region_register - registers memory for local access; peers get access through windows.
+ * handle  out: on success
+ * Returns as nd_mr_enter, and ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES: the table is full.
+ */
+HRESULT nd_region_register(
+    struct nd_adapter *adapter, const void *buffer, size_t length, void **handle);
+/* Returns ND_SUCCESS; ND_INVALID_HANDLE; ND_DEVICE_BUSY: a window is bound; or what the device says. */
+HRESULT nd_region_deregister(struct nd_adapter *adapter, void *handle);
+/* The region, pinned; NULL: no handle of this adapter. */
+struct nd_mr *nd_region_pin(struct nd_adapter *adapter, const void *handle);
+
+#endif

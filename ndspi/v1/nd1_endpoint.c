@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nd1_endpoint.c - INDEndpoint over core/qp.h.
+ *
+ * A request is told apart by the address of the client's ND_RESULT, which must be given. Memory is named by handle; an
+ * entry without one is inline data (core/local.h). Windows of peers are named by their descriptor.
+ *
+ * Source: NetworkDirect SPI version 1, INDEndpoint.
+ */
+#include "ndspi/core/batch.h"
+#include "ndspi/core/datapath.h"
+#include "ndspi/core/mw.h"
+#include "ndspi/v1/nd1.h"
+
+#include <endian.h>
+#include <stdlib.h>
+
+struct nd1_endpoint {
+    INDEndpoint INDEndpoint_iface; /* first: interface pointer is object pointer */
+    atomic_uint refs;
+    struct nd1_connector *connector; /* held until the last Release */
+    struct nd_qp core;
+};
+
+const IID nd1_iid_endpoint = { 0x6e1f2a63, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_INDEndpoint, &nd1_iid_endpoint, NULL };
+
+static void nd1_endpoint_close(struct nd1_endpoint *endpoint)
+{
+    struct nd1_connector *connector = endpoint->connector;
+
+    nd_qp_close(&endpoint->core);
+    nd1_connector_let_go(connector);
+}
+
+static void nd1_endpoint_destroy(struct nd_object *object)
+{
+    struct nd_qp *core = (struct nd_qp *)object;
+
+    nd_qp_fini(core);
+    free(container_of(core, struct nd1_endpoint, core));
+}
+
+ND_COM_UNKNOWN(nd1_endpoint, INDEndpoint);
+ND1_REACH(endpoint, INDEndpoint, nd_qp);
+
+/*
+ * Where a descriptor and an offset lead. The descriptor may lie at any address. What reaches beyond the window is refused
+ * here already: ND_REMOTE_ERROR.
+ */
+static HRESULT find_remote(
+    const ND_MW_DESCRIPTOR *descriptor, ULONGLONG offset, struct nd_remote *remote)
+{
+    uint64_t base, length;
+
+    if (!descriptor)
+        return ND_INVALID_PARAMETER_4;
+    base = be64toh(descriptor->Base);
+    length = be64toh(descriptor->Length);
+    if (offset > length || base + offset < base)
+        return ND_REMOTE_ERROR;
+    *remote = (struct nd_remote){ .address = base + offset,
+        .token = descriptor->Token,
+        .bounded = true,
+        .room = length - offset };
+    return ND_SUCCESS;
+}
+
+/* ---- INDEndpoint ---- */
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Flush(INDEndpoint *iface)
+{
+    return nd_qp_flush(&impl_from_INDEndpoint(iface)->core);
+}
+
+static VOID STDMETHODCALLTYPE nd1_endpoint_StartRequestBatch(INDEndpoint *iface)
+{
+    nd_queue_start_batch(&impl_from_INDEndpoint(iface)->core.receive);
+    nd_queue_start_batch(&impl_from_INDEndpoint(iface)->core.initiator);
+}
+
+static VOID STDMETHODCALLTYPE nd1_endpoint_SubmitRequestBatch(INDEndpoint *iface)
+{
+    nd_queue_end_batch(&impl_from_INDEndpoint(iface)->core.receive);
+    nd_queue_end_batch(&impl_from_INDEndpoint(iface)->core.initiator);
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Send(
+    INDEndpoint *iface, ND_RESULT *result, const ND_SGE *sges, SIZE_T n, DWORD flags)
+{
+    return nd_queue_send(
+        ND_V1, &impl_from_INDEndpoint(iface)->core.initiator, result, sges, n, flags);
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_SendAndInvalidate(INDEndpoint *iface,
+    ND_RESULT *result, const ND_SGE *sges, SIZE_T n, const ND_MW_DESCRIPTOR *descriptor,
+    DWORD flags)
+{
+    if (!descriptor)
+        return ND_INVALID_PARAMETER_4;
+    return nd_qp_send_invalidate(
+        &impl_from_INDEndpoint(iface)->core, result, sges, n, descriptor->Token, flags);
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Receive(
+    INDEndpoint *iface, ND_RESULT *result, const ND_SGE *sges, SIZE_T n)
+{
+    return nd_queue_receive(ND_V1, &impl_from_INDEndpoint(iface)->core.receive, result, sges, n);
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Bind(INDEndpoint *iface, ND_RESULT *result,
+    ND_MR_HANDLE handle, INDMemoryWindow *window, const VOID *buffer, SIZE_T size, DWORD flags,
+    ND_MW_DESCRIPTOR *descriptor)
+{
+    struct nd_qp *core = &impl_from_INDEndpoint(iface)->core;
+    struct nd_mr *mr;
+    struct nd_mw *mw;
+    HRESULT status;
+
+    if (!result)
+        return ND_INVALID_PARAMETER_1;
+    if (!descriptor)
+        return ND_INVALID_PARAMETER_7;
+    if (!(mw = nd1_reach_mw(window, core->adapter)))
+        return ND_INVALID_PARAMETER_3;
+    if ((mr = nd_region_pin(core->adapter, handle))) {
+        status = nd_qp_bind(core, result, mr, mw, buffer, size, flags);
+        nd_object_unpin((struct nd_object *)mr);
+    }
+    if (!mr || status == ND_INVALID_PARAMETER_2) /* taken back meanwhile */
+        status = ND_INVALID_HANDLE;
+    if (SUCCEEDED(status))
+        *descriptor = (ND_MW_DESCRIPTOR){ .Base = htobe64((uintptr_t)buffer),
+            .Length = htobe64(size),
+            .Token = atomic_load_explicit(&mw->token, memory_order_relaxed) };
+    nd1_drop_mw(mw);
+    return status;
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Invalidate(
+    INDEndpoint *iface, ND_RESULT *result, INDMemoryWindow *window, DWORD flags)
+{
+    struct nd_qp *core = &impl_from_INDEndpoint(iface)->core;
+    struct nd_mw *mw;
+    HRESULT status;
+
+    if (!result)
+        return ND_INVALID_PARAMETER_1;
+    if (!(mw = nd1_reach_mw(window, core->adapter)))
+        return ND_INVALID_PARAMETER_2;
+    status = nd_qp_invalidate(core, result, mw, flags);
+    nd1_drop_mw(mw);
+    return status;
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Read(INDEndpoint *iface, ND_RESULT *result,
+    const ND_SGE *sges, SIZE_T n, const ND_MW_DESCRIPTOR *descriptor, ULONGLONG offset, DWORD flags)
+{
+    struct nd_remote remote;
+    HRESULT status = find_remote(descriptor, offset, &remote);
+
+    if (FAILED(status))
+        return status;
+    return nd_qp_read(&impl_from_INDEndpoint(iface)->core, result, sges, n, &remote, flags);
+}
+
+static HRESULT STDMETHODCALLTYPE nd1_endpoint_Write(INDEndpoint *iface, ND_RESULT *result,
+    const ND_SGE *sges, SIZE_T n, const ND_MW_DESCRIPTOR *descriptor, ULONGLONG offset, DWORD flags)
+{
+    struct nd_remote remote;
+    HRESULT status = find_remote(descriptor, offset, &remote);
+
+    if (FAILED(status))
+        return status;
+    return nd_qp_write(&impl_from_INDEndpoint(iface)->core, result, sges, n, &remote, flags);
+}
+
+static const INDEndpointVtbl nd1_endpoint_vtbl = {
+    /* IUnknown */
+    ND_COM_UNKNOWN_SLOTS(nd1_endpoint),
+    /* INDEndpoint */
+    .Flush = nd1_endpoint_Flush,
+    .StartRequestBatch = nd1_endpoint_StartRequestBatch,
+    .SubmitRequestBatch = nd1_endpoint_SubmitRequestBatch,
+    .Send = nd1_endpoint_Send,
+    .SendAndInvalidate = nd1_endpoint_SendAndInvalidate,
+    .Receive = nd1_endpoint_Receive,
+    .Bind = nd1_endpoint_Bind,
+    .Invalidate = nd1_endpoint_Invalidate,
+    .Read = nd1_endpoint_Read,
+    .Write = nd1_endpoint_Write,
+};
+
+HRESULT nd1_endpoint_create(
+    struct nd1_connector *connector, const struct nd_qp_params *params, INDEndpoint **out)
+{
+    struct nd1_endpoint *endpoint = nd_object_alloc(sizeof(*endpoint));
+    HRESULT status;
+
+    if (!endpoint)
+        return ND_NO_MEMORY;
+    status = nd_qp_init(&endpoint->core, connector->core.adapter, params, nd1_endpoint_destroy);
+    if (FAILED(status)) {
+        free(endpoint);
+        return status;
+    }
+    endpoint->INDEndpoint_iface.lpVtbl = &nd1_endpoint_vtbl;
+    atomic_init(&endpoint->refs, 1);
+    endpoint->connector = connector;
+    nd1_connector_hold(connector);
+    *out = &endpoint->INDEndpoint_iface;
+    return ND_SUCCESS;
+}
