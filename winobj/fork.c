@@ -26,6 +26,7 @@ static void fork_child(void)
     fork_end();
     win_progress_forked();
     win_waiters_forked();
+    win_addresses_forked();
     win_results_forked();
     win_handles_forked();
 }

@@ -14,6 +14,7 @@ void win_handles_fork_end(void);
 /* Child, after the ends. */
 void win_progress_forked(void);
 void win_waiters_forked(void);
+void win_addresses_forked(void);
 void win_results_forked(void);
 void win_handles_forked(void); /* every object's */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c - GetSystemInfo, critical sections. */
+/* system.c - GetSystemInfo. */
 #include "winobj/memory.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 /* GetSystemInfo - the machine, as this process sees it. */
@@ -31,42 +30,4 @@ void WINAPI GetSystemInfo(LPSYSTEM_INFO info)
                                       ? ~(DWORD_PTR)0
                                       : ((DWORD_PTR)1 << info->dwNumberOfProcessors) - 1;
     info->dwAllocationGranularity = WIN_ALLOCATION_GRANULARITY;
-}
-
-/* A critical section is a recursive mutex. Initialising one cannot fail on Linux. */
-void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section)
-{
-    pthread_mutexattr_t attr;
-
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&section->Mutex, &attr);
-    pthread_mutexattr_destroy(&attr);
-}
-
-BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spin_count)
-{
-    (void)spin_count; /* a hint */
-    InitializeCriticalSection(section);
-    return TRUE;
-}
-
-void WINAPI EnterCriticalSection(LPCRITICAL_SECTION section)
-{
-    pthread_mutex_lock(&section->Mutex);
-}
-
-BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section)
-{
-    return pthread_mutex_trylock(&section->Mutex) == 0;
-}
-
-void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section)
-{
-    pthread_mutex_unlock(&section->Mutex);
-}
-
-void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section)
-{
-    pthread_mutex_destroy(&section->Mutex);
 }

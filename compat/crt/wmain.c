@@ -5,6 +5,8 @@
  * Taken from the archive only by programs that define no main. The C++ spellings are its mangled names; a program
  * built with -fshort-wchar has its wmain renamed wmain16 by <tchar.h>.
  */
+#include "compat/crt/text.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,51 +29,14 @@ ENTRY(short_cxx2k, "_Z7wmain16iPPKw");
 ENTRY(short_cxx3, "_Z7wmain16iPPwS0_");
 ENTRY(short_cxx3k, "_Z7wmain16iPPKwS1_");
 
-/* One character of UTF-8; a byte that belongs to none stands for itself, so nothing is lost. */
-static uint32_t next_char(const unsigned char **text)
-{
-    const unsigned char *s = *text;
-    unsigned more = 0;
-    uint32_t c = s[0];
-
-    if (s[0] >= 0xc2 && s[0] < 0xf5)
-        more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : 1;
-    if (more)
-        c &= 0x3fu >> more;
-    for (unsigned i = 1; i <= more; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            *text = s + 1;
-            return s[0];
-        }
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    *text = s + 1 + more;
-    return c;
-}
-
-static size_t unit_put(void *out, size_t at, size_t width, uint32_t unit)
-{
-    if (width == 2)
-        ((uint16_t *)out)[at] = (uint16_t)unit;
-    else
-        ((uint32_t *)out)[at] = unit;
-    return at + 1;
-}
-
 static void *widen(const char *text, size_t width)
 {
     const unsigned char *s = (const unsigned char *)text;
     void *out = calloc(strlen(text) + 1, width); /* never more units than bytes */
     size_t at = 0;
 
-    while (out && *s) {
-        uint32_t c = next_char(&s);
-        if (width == 2 && c > 0xffff) {
-            at = unit_put(out, at, width, 0xd800 + ((c - 0x10000) >> 10));
-            c = 0xdc00 + ((c - 0x10000) & 0x3ff);
-        }
-        at = unit_put(out, at, width, c);
-    }
+    while (out && *s)
+        at += wide_put((char *)out + at * width, width, utf8_next(&s, 4));
     return out;
 }
 

@@ -3,13 +3,8 @@
 #ifndef WINCOMPAT_TCHAR_H
 #define WINCOMPAT_TCHAR_H
 
-#include <wincompat/types.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <wchar.h>
+#include <wincompat/stdio.h>
+#include <wincompat/string.h>
 
 typedef TCHAR _TCHAR;
 
@@ -20,6 +15,9 @@ typedef TCHAR _TCHAR;
 #define wmain wmain16 /* tells the archive's main the width of the arguments */
 #endif
 
+#include <ctype.h>
+#include <wctype.h>
+
 /*
  * Strings and numbers. The wide forms are the C library's, which know wchar_t with 32 bits only: programs built with
  * -fshort-wchar do not have them. _ttol and its kind give a LONG.
@@ -27,6 +25,21 @@ typedef TCHAR _TCHAR;
 #if defined(UNICODE) || defined(_UNICODE)
 #define _tmain wmain
 #if __SIZEOF_WCHAR_T__ == 4
+#define _tcscpy                 wcscpy
+#define _tcscat                 wcscat
+#define _tcsncpy                wcsncpy
+#define _tcsncat                wcsncat
+#define _tcsspn                 wcsspn
+#define _tcscspn                wcscspn
+#define _tcspbrk                wcspbrk
+#define _tcstod                 wcstod
+#define _istdigit               iswdigit
+#define _istspace               iswspace
+#define _istalpha               iswalpha
+#define _istalnum               iswalnum
+#define _istxdigit              iswxdigit
+#define _totlower               towlower
+#define _totupper               towupper
 #define _tcslen                 wcslen
 #define _tcscmp                 wcscmp
 #define _tcsncmp                wcsncmp
@@ -40,9 +53,27 @@ typedef TCHAR _TCHAR;
 #define _ttoi(s)                ((int)wcstol((s), NULL, 10))
 #define _ttol(s)                ((LONG)wcstol((s), NULL, 10))
 #define _ttoi64(s)              wcstoll((s), NULL, 10)
+#define _tstoi(s)               _ttoi(s)
+#define _tstol(s)               _ttol(s)
+#define _tstoi64(s)             _ttoi64(s)
 #endif
 #else
 #define _tmain main
+#define _tcscpy                 strcpy
+#define _tcscat                 strcat
+#define _tcsncpy                strncpy
+#define _tcsncat                strncat
+#define _tcsspn                 strspn
+#define _tcscspn                strcspn
+#define _tcspbrk                strpbrk
+#define _tcstod                 strtod
+#define _istdigit               isdigit
+#define _istspace               isspace
+#define _istalpha               isalpha
+#define _istalnum               isalnum
+#define _istxdigit              isxdigit
+#define _totlower               tolower
+#define _totupper               toupper
 #define _tcslen                 strlen
 #define _tcscmp                 strcmp
 #define _tcsncmp                strncmp
@@ -56,13 +87,72 @@ typedef TCHAR _TCHAR;
 #define _ttoi(s)                ((int)strtol((s), NULL, 10))
 #define _ttol(s)                ((LONG)strtol((s), NULL, 10))
 #define _ttoi64(s)              strtoll((s), NULL, 10)
+#define _tstoi(s)               _ttoi(s)
+#define _tstol(s)               _ttol(s)
+#define _tstoi64(s)             _ttoi64(s)
 #endif
 
-#define _stricmp  strcasecmp
-#define _strnicmp strncasecmp
-#if __SIZEOF_WCHAR_T__ == 4
-#define _wcsicmp  wcscasecmp
-#define _wcsnicmp wcsncasecmp
+/* Those that exist for either width. */
+#if defined(UNICODE) || defined(_UNICODE)
+#define _tprintf                wprintf
+#define _ftprintf               fwprintf
+#define _vtprintf               vwprintf
+#define _vftprintf              vfwprintf
+#define _sntprintf              _snwprintf
+#define _vsntprintf             _vsnwprintf
+#define _sntprintf_s            _snwprintf_s
+#define _vsntprintf_s           _vsnwprintf_s
+#define _stprintf_s             swprintf_s
+#define _vstprintf_s            vswprintf_s
+#define _sctprintf              _scwprintf
+#define _vsctprintf             _vscwprintf
+#define _stscanf                swscanf
+#define _stscanf_s              swscanf_s
+#define _fputts                 fputws
+#define _fputtc                 fputwc
+#define _fgetts                 fgetws
+#define _fgettc                 fgetwc
+#define _putts                  _putws
+#define _puttchar               putwchar
+#define _tfopen                 _wfopen
+#define _tfopen_s               _wfopen_s
+#define _tfreopen               _wfreopen
+#define _tcscpy_s               wcscpy_s
+#define _tcscat_s               wcscat_s
+#define _tcsncpy_s              wcsncpy_s
+#define _tcsncat_s              wcsncat_s
+#define _tcstok_s               wcstok_s
+#define _tcsdup                 _wcsdup
+#else
+#define _tprintf                printf
+#define _ftprintf               fprintf
+#define _vtprintf               vprintf
+#define _vftprintf              vfprintf
+#define _sntprintf              _snprintf
+#define _vsntprintf             _vsnprintf
+#define _sntprintf_s            _snprintf_s
+#define _vsntprintf_s           _vsnprintf_s
+#define _stprintf_s             sprintf_s
+#define _vstprintf_s            vsprintf_s
+#define _sctprintf              _scprintf
+#define _vsctprintf             _vscprintf
+#define _stscanf                sscanf
+#define _stscanf_s              sscanf_s
+#define _fputts                 fputs
+#define _fputtc                 fputc
+#define _fgetts                 fgets
+#define _fgettc                 fgetc
+#define _putts                  puts
+#define _puttchar               putchar
+#define _tfopen                 fopen
+#define _tfopen_s               fopen_s
+#define _tfreopen               freopen
+#define _tcscpy_s               strcpy_s
+#define _tcscat_s               strcat_s
+#define _tcsncpy_s              strncpy_s
+#define _tcsncat_s              strncat_s
+#define _tcstok_s               strtok_s
+#define _tcsdup                 _strdup
 #endif
 
 #endif

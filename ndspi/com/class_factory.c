@@ -9,6 +9,7 @@
 
 #include "ndspi/com/unknown.h"
 #include "ndspi/core/library.h"
+#include "ndspi/v1/nd1.h"
 #include "ndspi/v2/nd2.h"
 
 #include <ndspi.h>
@@ -24,8 +25,9 @@ static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
 
 HRESULT nd_provider_create(REFIID iid, void **out)
 {
-    *out = NULL;
-    return nd2_provider_create(iid, out);
+    HRESULT hr = nd2_provider_create(iid, out);
+
+    return hr == E_NOINTERFACE ? nd1_provider_create(iid, out) : hr;
 }
 
 static void nd_class_factory_close(struct nd_class_factory *factory)

@@ -190,6 +190,15 @@ enum peer_end peer_finish(struct peer *peer)
     return end;
 }
 
+unsigned peer_answer(struct peer *peer)
+{
+    assert_int_not_equal(peer_finish(peer), PEER_HANGS);
+    assert_false(peer->garbage);
+    assert_false(peer->poison);
+    return peer->terminated ? (unsigned)(peer->layer << 12 | peer->type << 8 | peer->code)
+                            : PEER_NO_ANSWER;
+}
+
 void peer_half_close(struct peer *peer)
 {
     shutdown(peer->fd, SHUT_WR);

@@ -50,6 +50,13 @@ bool peer_receive_fpdu(struct peer *peer, struct wire *frame);
  */
 enum peer_end peer_finish(struct peer *peer);
 
+/*
+ * peer_answer - peer_finish, and what the other end said: Terminate layer, type and code as 0xLTCC, or PEER_NO_ANSWER.
+ * Fails the test when it hangs, writes rubbish or gives away unregistered memory.
+ */
+enum { PEER_NO_ANSWER = 0x10000 };
+unsigned peer_answer(struct peer *peer);
+
 /* FIN now, still reading; RST now. */
 void peer_half_close(struct peer *peer);
 void peer_abort(struct peer *peer);

@@ -86,18 +86,9 @@ void scene_open_marked(struct scene *scene, bool active, uint8_t reserved, bool 
         scene_start_passive(scene, VICTIM_RECEIVES, reserved, soft);
 }
 
-static unsigned scene_judge(const struct peer *peer, enum peer_end ended)
-{
-    assert_int_not_equal(ended, PEER_HANGS);
-    assert_false(peer->garbage);
-    assert_false(peer->poison);
-    return peer->terminated ? (unsigned)(peer->layer << 12 | peer->type << 8 | peer->code)
-                            : SCENE_END;
-}
-
 unsigned scene_answer(struct scene *scene)
 {
-    return scene_judge(&scene->peer, peer_finish(&scene->peer));
+    return peer_answer(&scene->peer);
 }
 
 unsigned scene_answer_ended(struct scene *scene)

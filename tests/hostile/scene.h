@@ -33,10 +33,8 @@ void scene_open_active(struct scene *scene);
 enum { SCENE_REQUEST_MARK = 0x04, SCENE_REPLY_MARK = 0x02 };
 void scene_open_marked(struct scene *scene, bool active, uint8_t reserved, bool soft);
 
-/* Terminate layer, type and code as 0xLTCC, or SCENE_END: the connection just ends. */
-enum { SCENE_END = 0x10000, SCENE_ANSWERS = 3 };
-
-/* What the victim answered; fails the test when it hangs, writes rubbish or gives away unregistered memory. */
+/* What the victim answered, as peer_answer; SCENE_END: the connection just ends. */
+enum { SCENE_END = PEER_NO_ANSWER, SCENE_ANSWERS = 3 };
 unsigned scene_answer(struct scene *scene);
 
 /*

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACK_STAG 0xffffff41u
 enum { REQUESTS = 3, OCTETS = 16, REMOTE_STAG = 0x5511, REMOTE_OFFSET = 0x7000 };
 
 static struct wire frame, heard[REQUESTS];
@@ -37,7 +36,7 @@ static void transmit(struct scene *scene)
 
 static void acknowledge(struct scene *scene, uint64_t count)
 {
-    wire_tagged(&frame, WIRE_WRITE, true, ACK_STAG, count, NULL, 0);
+    wire_acknowledge(&frame, count);
     transmit(scene);
 }
 
@@ -45,37 +44,37 @@ static void acknowledge(struct scene *scene, uint64_t count)
 
 static void with_payload(struct scene *scene)
 {
-    wire_tagged(&frame, WIRE_WRITE, true, ACK_STAG, 3, "abcd", 4);
+    wire_tagged(&frame, WIRE_WRITE, true, WIRE_ACK_STAG, 3, "abcd", 4);
     transmit(scene);
 }
 
 static void not_last(struct scene *scene)
 {
-    wire_tagged(&frame, WIRE_WRITE, false, ACK_STAG, 3, NULL, 0);
+    wire_tagged(&frame, WIRE_WRITE, false, WIRE_ACK_STAG, 3, NULL, 0);
     transmit(scene);
 }
 
 static void as_response(struct scene *scene)
 {
-    wire_tagged(&frame, WIRE_READ_RESPONSE, true, ACK_STAG, 3, NULL, 0);
+    wire_tagged(&frame, WIRE_READ_RESPONSE, true, WIRE_ACK_STAG, 3, NULL, 0);
     transmit(scene);
 }
 
 static void as_read(struct scene *scene)
 {
-    wire_read_request(&frame, 1, 0x0a0b0c01, 0, 8, ACK_STAG, 3);
+    wire_read_request(&frame, 1, 0x0a0b0c01, 0, 8, WIRE_ACK_STAG, 3);
     transmit(scene);
 }
 
 static void as_invalidate(struct scene *scene)
 {
-    wire_untagged(&frame, WIRE_SEND_INVALIDATE, true, ACK_STAG, 0, 1, 0, NULL, 0);
+    wire_untagged(&frame, WIRE_SEND_INVALIDATE, true, WIRE_ACK_STAG, 0, 1, 0, NULL, 0);
     transmit(scene);
 }
 
 static void bad_crc(struct scene *scene)
 {
-    wire_tagged(&frame, WIRE_WRITE, true, ACK_STAG, 3, NULL, 0);
+    wire_acknowledge(&frame, 3);
     frame.octets[frame.length - 1] ^= 1;
     transmit(scene);
 }
@@ -97,7 +96,7 @@ static void flood(struct scene *scene)
     enum { TIMES = 100000, BATCH = 1000 };
     static uint8_t octets[BATCH * 20];
 
-    wire_tagged(&frame, WIRE_WRITE, true, ACK_STAG, 1, NULL, 0);
+    wire_acknowledge(&frame, 1);
     assert_int_equal(frame.length, 20);
     for (int i = 0; i < BATCH; i++)
         memcpy(octets + i * 20, frame.octets, 20);
@@ -108,16 +107,9 @@ static void flood(struct scene *scene)
 
 /* ---- Terminates ---- */
 
-/* Layer, type and code, and the header of an FPDU, or NULL. */
 static void terminate(struct scene *scene, unsigned fault, const struct wire *about)
 {
-    size_t octets = !about ? 0 : about->octets[2] & 0x80 ? 14 : 18;
-    uint8_t body[6 + 18] = { (uint8_t)(fault >> 12 << 4 | (fault >> 8 & 15)), (uint8_t)fault,
-        about ? 0xc0 : 0, 0, 0, (uint8_t)(octets + OCTETS) };
-
-    if (about)
-        memcpy(body + 6, about->octets + 2, octets);
-    wire_untagged(&frame, WIRE_TERMINATE, true, 0, 2, 1, 0, body, about ? 6 + octets : 4);
+    wire_terminate(&frame, fault, about);
     transmit(scene);
 }
 
@@ -355,16 +347,6 @@ static void test_octets_that_are_still_here(void **state)
 
 /* ---- the refusal after the Reply ---- */
 
-static void reject_frame(uint8_t reserved, uint16_t private_octets, uint16_t claimed)
-{
-    static uint8_t data[1024];
-
-    memset(data, 0x42, sizeof data);
-    wire_startup(&frame, true, WIRE_REJECT | reserved, 2, data, private_octets);
-    frame.octets[9] = 'j'; /* MPA ID Rej Frame */
-    wire_put16(frame.octets + 18, claimed);
-}
-
 /* Plays up to the victim's Reply, then the octets and the end of the stream. */
 static void expect_refusal(uint8_t mark, const uint8_t *octets, size_t count, bool reset)
 {
@@ -410,10 +392,11 @@ static void test_refusals(void **state)
         { 0, 0, 8, 8 }, /* from one without the mark: no FPDU */
         { SCENE_REPLY_MARK, 0, 8, 8 },
     };
+    static const uint8_t data[1024] = { 0x42, 0x42 };
 
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        reject_frame(refusals[i].reserved, refusals[i].octets, refusals[i].claimed);
+        wire_refusal(&frame, refusals[i].reserved, data, refusals[i].octets, refusals[i].claimed);
         expect_refusal(refusals[i].mark, frame.octets, frame.length, false);
         expect_refusal(refusals[i].mark, frame.octets, frame.length, true);
     }
@@ -424,7 +407,7 @@ static void test_refusals(void **state)
 static void test_refusal_cut_at_every_octet(void **state)
 {
     (void)state;
-    reject_frame(0, 8, 8);
+    wire_refusal(&frame, 0, "goodbye", 8, 8);
     for (size_t cut = 0; cut < frame.length; cut++)
         expect_refusal(SCENE_REQUEST_MARK, frame.octets, cut, cut % 2);
     victim_untouched(&victim);

@@ -132,6 +132,32 @@ void wire_read_request(struct wire *frame, uint32_t msn, uint32_t sink_stag, uin
     wire_untagged(frame, WIRE_READ_REQUEST, true, 0, 1, msn, 0, header, sizeof header);
 }
 
+void wire_terminate(struct wire *frame, unsigned fault, const struct wire *about)
+{
+    size_t octets = !about ? 0 : about->octets[2] & 0x80 ? 14 : 18;
+    uint8_t body[6 + 18] = { (uint8_t)(fault >> 12 << 4 | (fault >> 8 & 15)), (uint8_t)fault };
+
+    if (about) {
+        body[2] = 0xc0; /* M, D */
+        memcpy(body + 4, about->octets, 2);
+        memcpy(body + 6, about->octets + 2, octets);
+    }
+    wire_untagged(frame, WIRE_TERMINATE, true, 0, 2, 1, 0, body, about ? 6 + octets : 4);
+}
+
+void wire_acknowledge(struct wire *frame, uint64_t count)
+{
+    wire_tagged(frame, WIRE_WRITE, true, WIRE_ACK_STAG, count, NULL, 0);
+}
+
+void wire_refusal(struct wire *frame, uint8_t flags, const void *private_data,
+    size_t private_length, uint16_t claimed)
+{
+    wire_startup(frame, true, WIRE_REJECT | flags, 2, private_data, private_length);
+    frame->octets[9] = 'j'; /* MPA ID Rej Frame */
+    wire_put16(frame->octets + 18, claimed);
+}
+
 void wire_vector(struct wire *frame, const char *name)
 {
     char line[4096], found[64], direction[8], hex[2048];

@@ -54,6 +54,19 @@ void wire_read_request(struct wire *frame, uint32_t msn, uint32_t sink_stag, uin
     uint32_t octets, uint32_t source_stag, uint64_t source_offset);
 
 /*
+ * wire_terminate - a Terminate of a fault (layer << 12 | type << 8 | code).
+ * about  in: the FPDU whose header it returns, or NULL for none
+ */
+void wire_terminate(struct wire *frame, unsigned fault, const struct wire *about);
+
+/* What softrdma ends say to each other (docs/softrdma.md). */
+#define WIRE_ACK_STAG 0xffffff41u
+void wire_acknowledge(struct wire *frame, uint64_t count);
+/* The refusal after the Reply; claimed: what PD_Length says. */
+void wire_refusal(struct wire *frame, uint8_t flags, const void *private_data,
+    size_t private_length, uint16_t claimed);
+
+/*
  * wire_seal - (re)write ULPDU_Length, pad and CRC of a frame whose ULPDU is in place.
  * ulpdu_length  in: octets of the ULPDU
  */

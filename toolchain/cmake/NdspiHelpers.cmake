@@ -29,10 +29,11 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(IBVERBS REQUIRED IMPORTED_TARGET libibverbs)
 pkg_check_modules(RDMACM REQUIRED IMPORTED_TARGET librdmacm)
 
+# Release keeps no assert; the checks on what a caller or a peer hands in are not asserts.
 add_compile_options(-Wall -Wextra -Werror -Wpointer-arith -Wvla
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
-# Release keeps no assert; the checks on what a caller or a peer hands in are not asserts.
-add_compile_definitions(_GNU_SOURCE)
+# Programs (samples, tests of ported code) have the Windows meaning of printf and its kind; the project itself has libc's.
+add_compile_definitions(_GNU_SOURCE NDSPI_NO_CRT)
 
 if(NDSPI_SANITIZE)
     add_compile_options(-fsanitize=${NDSPI_SANITIZE} -fno-omit-frame-pointer -g -O1)
@@ -92,6 +93,7 @@ function(nd_sample name)
         set(A_SOURCES ${name}.c)
     endif()
     add_executable(${name} ${A_SOURCES})
+    target_compile_options(${name} PRIVATE -UNDSPI_NO_CRT)
     target_link_libraries(${name} PRIVATE ndspi::ndspi ndspi::compat ${A_LINK})
     set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

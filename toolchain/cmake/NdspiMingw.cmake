@@ -68,3 +68,21 @@ function(nd_mingw_program)
         DEPENDS ${objects} ${A_DEPENDS} VERBATIM)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
+
+# nd_win32_test(NAME dotted.name SOURCES ...): a test of Windows functions alone. Built natively, as ported code is, and as
+# a Windows program that Wine runs: NAME.wine.
+function(nd_win32_test)
+    cmake_parse_arguments(A "" "NAME" "SOURCES" ${ARGN})
+    string(REPLACE "." "_" target test_${A_NAME})
+    nd_test(NAME ${A_NAME} SOURCES ${A_SOURCES} LINK winobj ndspi_compat)
+    target_compile_options(${target} PRIVATE -UNDSPI_NO_CRT)
+    if(NDSPI_MINGW AND NOT NDSPI_SANITIZE)
+        set(program ${CMAKE_CURRENT_BINARY_DIR}/${target}.exe)
+        nd_mingw_program(NAME ${target}_exe OUTPUT ${program} SOURCES ${A_SOURCES}
+            FLAGS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/pe -D__USE_MINGW_ANSI_STDIO=0 -Wno-format
+            LINK -lws2_32 -lsynchronization)
+        add_test(NAME ${A_NAME}.wine COMMAND ${PROJECT_SOURCE_DIR}/tests/support/wine.sh
+            ${PROJECT_SOURCE_DIR}/build/wine ${program})
+        set_tests_properties(${A_NAME}.wine PROPERTIES TIMEOUT 400 SKIP_RETURN_CODE 77)
+    endif()
+endfunction()

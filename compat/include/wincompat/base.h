@@ -13,6 +13,9 @@
 #include <wincompat/overlapped.h>
 #include <wincompat/interlocked.h>
 #include <wincompat/handle.h>
+#include <wincompat/sync.h>
 #include <wincompat/system.h>
+#include <wincompat/stdio.h>
+#include <wincompat/string.h>
 
 #endif

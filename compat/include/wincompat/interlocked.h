@@ -9,12 +9,42 @@
 #include <wincompat/types.h>
 
 #ifdef __cplusplus
-#define WINCOMPAT_INTERLOCKED_CHECK(p) \
-    static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8, "Interlocked functions take integers of 4 or 8 bytes")
+
+/* Functions, so that ::InterlockedIncrement(...) is one; the operand keeps its own type. */
+extern "C++" {
+#define WINCOMPAT_INTERLOCKED(name, fn)                                                            \
+    template <class T, class V> inline T name(T volatile *p, V v)                                  \
+    {                                                                                              \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes"); \
+        return fn(p, static_cast<T>(v), __ATOMIC_SEQ_CST);                                         \
+    }
+WINCOMPAT_INTERLOCKED(InterlockedAdd, __atomic_add_fetch)
+WINCOMPAT_INTERLOCKED(InterlockedExchange, __atomic_exchange_n)
+WINCOMPAT_INTERLOCKED(InterlockedExchangeAdd, __atomic_fetch_add)
+WINCOMPAT_INTERLOCKED(InterlockedExchangeSubtract, __atomic_fetch_sub)
+WINCOMPAT_INTERLOCKED(InterlockedAnd, __atomic_fetch_and)
+WINCOMPAT_INTERLOCKED(InterlockedOr, __atomic_fetch_or)
+WINCOMPAT_INTERLOCKED(InterlockedXor, __atomic_fetch_xor)
+#undef WINCOMPAT_INTERLOCKED
+template <class T> inline T InterlockedIncrement(T volatile *p)
+{
+    return InterlockedAdd(p, 1);
+}
+template <class T> inline T InterlockedDecrement(T volatile *p)
+{
+    return InterlockedAdd(p, -1);
+}
+template <class T, class E, class C> inline T InterlockedCompareExchange(T volatile *p, E exchange, C comparand)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes");
+    return __sync_val_compare_and_swap(p, static_cast<T>(comparand), static_cast<T>(exchange));
+}
+}
+
 #else
+
 #define WINCOMPAT_INTERLOCKED_CHECK(p) \
     _Static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8, "Interlocked functions take integers of 4 or 8 bytes")
-#endif
 #define WINCOMPAT_INTERLOCKED(fn, p, v)                                                            \
     __extension__({                                                                                \
         WINCOMPAT_INTERLOCKED_CHECK(p);                                                            \
@@ -37,6 +67,8 @@
 #define InterlockedXor(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_xor, p, v)
 #define InterlockedCompareExchange(p, exchange, comparand) WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)
 
+#endif
+
 #define InterlockedIncrement64(p)      InterlockedIncrement(p)
 #define InterlockedDecrement64(p)      InterlockedDecrement(p)
 #define InterlockedAdd64(p, v)         InterlockedAdd(p, v)
@@ -51,6 +83,22 @@
 #define InterlockedCompareExchangePointer(p, exchange, comparand) \
     __sync_val_compare_and_swap((void *volatile *)(p), (void *)(comparand), (void *)(exchange))
 
+/* As the compiler's own functions are called on Windows. */
+#define _InterlockedIncrement(p)        InterlockedIncrement(p)
+#define _InterlockedDecrement(p)        InterlockedDecrement(p)
+#define _InterlockedExchange(p, v)      InterlockedExchange(p, v)
+#define _InterlockedExchangeAdd(p, v)   InterlockedExchangeAdd(p, v)
+#define _InterlockedAnd(p, v)           InterlockedAnd(p, v)
+#define _InterlockedOr(p, v)            InterlockedOr(p, v)
+#define _InterlockedXor(p, v)           InterlockedXor(p, v)
+#define _InterlockedCompareExchange(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+#define _InterlockedIncrement64(p)      InterlockedIncrement(p)
+#define _InterlockedDecrement64(p)      InterlockedDecrement(p)
+#define _InterlockedExchange64(p, v)    InterlockedExchange(p, v)
+#define _InterlockedExchangeAdd64(p, v) InterlockedExchangeAdd(p, v)
+#define _InterlockedCompareExchange64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+
+#define _ReadWriteBarrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #define MemoryBarrier()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define YieldProcessor() WINCOMPAT_YIELD()
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* system.h - clocks, system information, heaps, virtual memory, critical sections. */
+/* system.h - clocks, system information, heaps, virtual memory. */
 #ifndef WINCOMPAT_SYSTEM_H
 #define WINCOMPAT_SYSTEM_H
 
 #include <wincompat/error.h>
-
-#include <pthread.h>
 
 WINCOMPAT_BEGIN
 
@@ -73,19 +71,6 @@ WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
 #define PAGE_EXECUTE_READWRITE 0x40
 WINOBJ_API LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection);
 WINOBJ_API BOOL WINAPI VirtualFree(LPVOID address, SIZE_T size, DWORD type);
-
-/* critical sections */
-
-typedef struct _RTL_CRITICAL_SECTION {
-    pthread_mutex_t Mutex;
-} CRITICAL_SECTION, *PCRITICAL_SECTION, *LPCRITICAL_SECTION;
-
-WINOBJ_API void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section);
-WINOBJ_API BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spin_count);
-WINOBJ_API void WINAPI EnterCriticalSection(LPCRITICAL_SECTION section);
-WINOBJ_API BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section);
-WINOBJ_API void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section);
-WINOBJ_API void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section);
 
 WINCOMPAT_END
 

@@ -245,6 +245,7 @@ typedef struct _FILETIME {
 #define MAXINT64     ((INT64)(MAXUINT64 >> 1))
 #define MAXULONG     ((ULONG)~((ULONG)0))
 #define MAXLONG      ((LONG)(MAXULONG >> 1))
+#define MINLONG      ((LONG)0x80000000u)
 #define MAXUSHORT    ((USHORT)~((USHORT)0))
 #define MAXDWORD     0xffffffffu
 #define MAXWORD      0xffff

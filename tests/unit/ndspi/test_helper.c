@@ -108,13 +108,46 @@ static void test_list_has_loopback(void **state)
     free(list);
 }
 
-static void test_list_without_version_2_is_empty(void **state)
+/* The list for some flags, to be freed. */
+static SOCKET_ADDRESS_LIST *query_list(DWORD flags)
+{
+    SIZE_T size = 0;
+    assert_int_equal(NdQueryAddressList(flags, NULL, &size), ND_BUFFER_OVERFLOW);
+    SOCKET_ADDRESS_LIST *list = malloc(size);
+    assert_non_null(list);
+    assert_int_equal(NdQueryAddressList(flags, list, &size), ND_SUCCESS);
+    return list;
+}
+
+/* Every address serves both versions: those of version 2 come first. */
+static void test_list_is_that_of_version_2_then_that_of_version_1(void **state)
+{
+    (void)state;
+    SOCKET_ADDRESS_LIST *both = query_list(0);
+    SOCKET_ADDRESS_LIST *v2 = query_list(ND_QUERY_EXCLUDE_NDv1_ADDRESSES);
+    SOCKET_ADDRESS_LIST *v1 = query_list(ND_QUERY_EXCLUDE_NDv2_ADDRESSES);
+    assert_int_equal(v1->iAddressCount, v2->iAddressCount);
+    assert_int_equal(both->iAddressCount, v2->iAddressCount + v1->iAddressCount);
+    for (int i = 0; i < both->iAddressCount; ++i) {
+        const SOCKET_ADDRESS *of =
+            i < v2->iAddressCount ? &v2->Address[i] : &v1->Address[i - v2->iAddressCount];
+        assert_int_equal(both->Address[i].iSockaddrLength, of->iSockaddrLength);
+        assert_memory_equal(
+            both->Address[i].lpSockaddr, of->lpSockaddr, (size_t)of->iSockaddrLength);
+    }
+    free(v1);
+    free(v2);
+    free(both);
+}
+
+static void test_list_without_either_version_is_empty(void **state)
 {
     (void)state;
     char buffer[64];
     SIZE_T size = sizeof(buffer);
     assert_int_equal(
-        NdQueryAddressList(ND_QUERY_EXCLUDE_NDv2_ADDRESSES, (SOCKET_ADDRESS_LIST *)buffer, &size),
+        NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES | ND_QUERY_EXCLUDE_NDv2_ADDRESSES,
+            (SOCKET_ADDRESS_LIST *)buffer, &size),
         ND_SUCCESS);
     assert_int_equal(size, 0);
     assert_int_equal(NdQueryAddressList(0, NULL, NULL), ND_INVALID_PARAMETER_3);
@@ -242,7 +275,9 @@ int main(void)
         cmocka_unit_test(test_nothing_works_before_startup),
         cmocka_unit_test(test_startup_is_counted),
         cmocka_unit_test_setup_teardown(test_list_has_loopback, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_list_without_version_2_is_empty, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list_is_that_of_version_2_then_that_of_version_1, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_list_without_either_version_is_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(test_check_address, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resolve_address, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_adapter, setup, teardown),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crt.h - what the files of the C runtime part share. Each file that touches wide text is built twice, for either width
+ * of wchar_t; the twins' symbols end in 16.
+ */
+#ifndef CRT_CRT_H
+#define CRT_CRT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#if __SIZEOF_WCHAR_T__ == 2
+#define CRT(name) name##16
+#else
+#define CRT(name) name
+#endif
+
+/* One conversion of a printf or scanf format, with Windows' sizes: long has 32 bits. */
+struct crt_directive {
+    char flags[8]; /* printf: those of "-+ #0" that are there; scanf: "*" */
+    int width;     /* -1: none */
+    int precision; /* -1: none; printf only */
+    bool width_star, precision_star;
+    char size; /* 0, 'h', 'H' (hh), 'l', 'w' (wide text), '8' (64 bits), 'L' (long double) */
+    char conversion;
+};
+
+/*
+ * Reads the directive behind a '%'. Returns what follows it; NULL for one that does not exist. scan: scanf's, where the
+ * flag is '*' and '[' a conversion (its set is left to the caller).
+ */
+const char *crt_directive_read(const char *format, bool scan, struct crt_directive *directive);
+
+/* Whether the text of a c, s, C, S or [ directive is wide, in a function that is wide or not. */
+bool crt_directive_is_wide(const struct crt_directive *directive, bool wide_function);
+
+/* Where formatted text goes: to a stream as UTF-8, or to a buffer of narrow or wide characters. */
+struct crt_out {
+    bool wide; /* counts wide characters, %s is wide */
+    FILE *stream;
+    char *narrow; /* or */
+    wchar_t *text;
+    size_t room;  /* of the buffer, in characters, no end kept free */
+    size_t units; /* characters so far, those without room included */
+    bool failed;  /* the stream did not take it */
+    char held[512];
+    size_t held_bytes;
+};
+
+/*
+ * Formats into out. Returns the number of characters (out->wide: wide ones); -1 with errno EINVAL (no such directive, %n),
+ * ENOMEM, EOVERFLOW, or what the stream said.
+ */
+int CRT(crt_format)(struct crt_out *out, const char *format, va_list arguments);
+int CRT(crt_format_wide)(struct crt_out *out, const wchar_t *format, va_list arguments);
+
+/* Wide text as UTF-8, in memory of its own; NULL with errno ENOMEM. */
+char *CRT(crt_narrow)(const wchar_t *text);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - _aligned_malloc and its kind over posix_memalign; memcpy_s, memmove_s. */
+#include <wincompat/string.h>
+
+#include <malloc.h>
+
+/* _aligned_malloc - size bytes at a multiple of alignment, a power of 2. NULL with errno EINVAL or ENOMEM. */
+void *_aligned_malloc(size_t size, size_t alignment)
+{
+    void *memory = NULL;
+    int error = EINVAL;
+
+    if (alignment && !(alignment & (alignment - 1)))
+        error =
+            posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
+    if (error)
+        errno = error;
+    return error ? NULL : memory;
+}
+
+/* _aligned_realloc - another size; the contents move along. NULL: memory is as it was (or size was 0, and it is freed). */
+void *_aligned_realloc(void *memory, size_t size, size_t alignment)
+{
+    size_t before = memory ? malloc_usable_size(memory) : 0;
+    void *moved;
+
+    if (memory && !size) {
+        free(memory);
+        return NULL;
+    }
+    if (!(moved = _aligned_malloc(size, alignment)))
+        return NULL;
+    if (memory)
+        memcpy(moved, memory, size < before ? size : before);
+    free(memory);
+    return moved;
+}
+
+void _aligned_free(void *memory)
+{
+    free(memory);
+}
+
+/* memmove_s, memcpy_s - room and count in bytes. Returns 0; ERANGE or EINVAL (NULL), the destination cleared then. */
+errno_t memmove_s(void *to, rsize_t room, const void *from, rsize_t count)
+{
+    if (!count)
+        return 0;
+    if (!to || !from || room < count) {
+        if (to && room)
+            memset(to, 0, room);
+        return errno = to && from ? ERANGE : EINVAL;
+    }
+    memmove(to, from, count);
+    return 0;
+}
+
+errno_t memcpy_s(void *to, rsize_t room, const void *from, rsize_t count)
+{
+    return memmove_s(to, room, from, count);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* print.c - the printf functions, narrow and wide, over crt_format. */
+#include "compat/crt/crt.h"
+
+#include <wincompat/stdio.h>
+
+#include <errno.h>
+
+/* What is done where the buffer is too small, and where it just fits without an end. */
+enum rule {
+    RULE_ENDED,  /* cut, ended, the length it would have had is returned (snprintf) */
+    RULE_FITS,   /* cut, ended, -1 (swprintf) */
+    RULE_RAW,    /* cut, no end, -1; no end either where it just fits (_snprintf) */
+    RULE_SECURE, /* emptied, -1 with ERANGE (sprintf_s) */
+};
+
+static bool is_wide(const struct crt_out *out)
+{
+    return out->wide;
+}
+
+static void put_end(struct crt_out *out, size_t at)
+{
+    if (is_wide(out))
+        out->text[at] = 0;
+    else
+        out->narrow[at] = 0;
+}
+
+static int run(struct crt_out *out, const void *format, va_list arguments)
+{
+    if (!format) {
+        errno = EINVAL;
+        return -1;
+    }
+    return is_wide(out) ? CRT(crt_format_wide)(out, format, arguments)
+                        : CRT(crt_format)(out, format, arguments);
+}
+
+/* Into a buffer of room characters; a NULL one only counts, where the rule allows it. */
+static int to_buffer(struct crt_out out, enum rule rule, const void *format, va_list arguments)
+{
+    bool there = out.narrow || out.text;
+    int length = run(&out, format, arguments);
+
+    if (!there || !out.room)
+        return rule == RULE_ENDED || (!there && rule == RULE_RAW) || length < 0 ? length
+               : rule == RULE_RAW && !length                                    ? 0
+                                                                                : -1;
+    if (length >= 0 && (size_t)length < out.room) {
+        put_end(&out, (size_t)length);
+        return length;
+    }
+    if (rule == RULE_RAW)
+        return (size_t)length == out.room ? length : -1;
+    put_end(&out, length < 0 || rule == RULE_SECURE ? 0 : out.room - 1);
+    if (length < 0 || rule == RULE_ENDED)
+        return length;
+    if (rule == RULE_SECURE)
+        errno = ERANGE;
+    return -1;
+}
+
+/* The _s functions: the room must be there; at most count characters (_TRUNCATE: what fits) are asked for. */
+static int to_secure(struct crt_out out, size_t count, const void *format, va_list arguments)
+{
+    size_t room = out.room;
+    int length;
+
+    if ((!out.narrow && !out.text) || !room || !format) {
+        if ((out.narrow || out.text) && room)
+            put_end(&out, 0);
+        errno = EINVAL;
+        return -1;
+    }
+    if (count == _TRUNCATE || count < room) {
+        if (count < room)
+            out.room = count + 1;
+        length = to_buffer(out, RULE_FITS, format, arguments);
+        return length;
+    }
+    length = to_buffer(out, RULE_SECURE, format, arguments);
+    return length;
+}
+
+static int to_stream(FILE *stream, bool wide, const void *format, va_list arguments)
+{
+    struct crt_out out = { .stream = stream, .wide = wide };
+
+    if (!stream) {
+        errno = EINVAL;
+        return -1;
+    }
+    return run(&out, format, arguments);
+}
+
+#define NARROW(text_, room_)                                                                       \
+    (struct crt_out)                                                                               \
+    {                                                                                              \
+        .narrow = (text_), .room = (room_)                                                         \
+    }
+#define WIDE(text_, room_)                                                                         \
+    (struct crt_out)                                                                               \
+    {                                                                                              \
+        .wide = true, .text = (text_), .room = (room_)                                             \
+    }
+
+/* The form with dots of a function that takes a va_list. */
+#define DOTS(name, parameters, ...)                                                                \
+    int name parameters                                                                            \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        int length;                                                                                \
+        va_start(arguments, format);                                                               \
+        length = v##name##_(__VA_ARGS__, arguments);                                               \
+        va_end(arguments);                                                                         \
+        return length;                                                                             \
+    }
+
+/*
+ * printf, fprintf, vprintf, vfprintf, and wprintf, fwprintf, vwprintf, vfwprintf - to a stream.
+ * Returns the characters written (wide ones in the wide functions); negative with errno EINVAL (no format, no stream, a
+ * directive that does not exist), or what the stream said. A call's text is not mixed with that of other threads.
+ */
+int wincrt_vfprintf(FILE *stream, const char *format, va_list arguments)
+{
+    return to_stream(stream, false, format, arguments);
+}
+
+int wincrt_vprintf(const char *format, va_list arguments)
+{
+    return to_stream(stdout, false, format, arguments);
+}
+
+int wincrt_vfwprintf(FILE *stream, const WCHAR *format, va_list arguments)
+{
+    return to_stream(stream, true, format, arguments);
+}
+
+int wincrt_vwprintf(const WCHAR *format, va_list arguments)
+{
+    return to_stream(stdout, true, format, arguments);
+}
+
+#define vwincrt_printf_(format, arguments)           to_stream(stdout, false, format, arguments)
+#define vwincrt_fprintf_(stream, format, arguments)  to_stream(stream, false, format, arguments)
+#define vwincrt_wprintf_(format, arguments)          to_stream(stdout, true, format, arguments)
+#define vwincrt_fwprintf_(stream, format, arguments) to_stream(stream, true, format, arguments)
+DOTS(wincrt_printf, (const char *format, ...), format)
+DOTS(wincrt_fprintf, (FILE * stream, const char *format, ...), stream, format)
+DOTS(wincrt_wprintf, (const WCHAR *format, ...), format)
+DOTS(wincrt_fwprintf, (FILE * stream, const WCHAR *format, ...), stream, format)
+
+/*
+ * sprintf, snprintf and their v forms - to a buffer, ended always.
+ * Returns the length the text has or, of a buffer that is too small, would have.
+ */
+int wincrt_vsprintf(char *text, const char *format, va_list arguments)
+{
+    return to_buffer(NARROW(text, SIZE_MAX), RULE_ENDED, format, arguments);
+}
+
+int wincrt_vsnprintf(char *text, size_t room, const char *format, va_list arguments)
+{
+    return to_buffer(NARROW(text, room), RULE_ENDED, format, arguments);
+}
+
+#define vwincrt_sprintf_  wincrt_vsprintf
+#define vwincrt_snprintf_ wincrt_vsnprintf
+DOTS(wincrt_sprintf, (char *text, const char *format, ...), text, format)
+DOTS(wincrt_snprintf, (char *text, size_t room, const char *format, ...), text, room, format)
+
+/* swprintf, vswprintf - the same to wide text, but -1 when it does not fit (it is cut and ended). */
+int wincrt_vswprintf(WCHAR *text, size_t room, const WCHAR *format, va_list arguments)
+{
+    return to_buffer(WIDE(text, room), RULE_FITS, format, arguments);
+}
+
+#define vwincrt_swprintf_ wincrt_vswprintf
+DOTS(wincrt_swprintf, (WCHAR * text, size_t room, const WCHAR *format, ...), text, room, format)
+
+/*
+ * _snprintf, _snwprintf and their v forms - at most count characters; no end where the text has that many or more.
+ * Returns the length, or -1 where the text is longer. A NULL text: the length it would have.
+ */
+int _vsnprintf(char *text, size_t count, const char *format, va_list arguments)
+{
+    return to_buffer(NARROW(text, count), RULE_RAW, format, arguments);
+}
+
+int _vsnwprintf(WCHAR *text, size_t count, const WCHAR *format, va_list arguments)
+{
+    return to_buffer(WIDE(text, count), RULE_RAW, format, arguments);
+}
+
+#define v_snprintf_  _vsnprintf
+#define v_snwprintf_ _vsnwprintf
+DOTS(_snprintf, (char *text, size_t count, const char *format, ...), text, count, format)
+DOTS(_snwprintf, (WCHAR * text, size_t count, const WCHAR *format, ...), text, count, format)
+
+/*
+ * sprintf_s, swprintf_s, _snprintf_s, _snwprintf_s and their v forms - to a buffer of room characters, ended always.
+ * count    at most so many characters; _TRUNCATE: as many as fit
+ * Returns  the length; -1 where the text was cut to count or by _TRUNCATE; -1 with errno ERANGE and an empty buffer where
+ *          it did not fit otherwise; -1 with EINVAL for no buffer, no room, no format or no such directive. Nothing ends
+ *          the program, as on Windows with an invalid-parameter handler that returns.
+ */
+int vsprintf_s(char *text, size_t room, const char *format, va_list arguments)
+{
+    return to_secure(NARROW(text, room), room, format, arguments);
+}
+
+int vswprintf_s(WCHAR *text, size_t room, const WCHAR *format, va_list arguments)
+{
+    return to_secure(WIDE(text, room), room, format, arguments);
+}
+
+int _vsnprintf_s(char *text, size_t room, size_t count, const char *format, va_list arguments)
+{
+    return to_secure(NARROW(text, room), count, format, arguments);
+}
+
+int _vsnwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format, va_list arguments)
+{
+    return to_secure(WIDE(text, room), count, format, arguments);
+}
+
+#define vsprintf_s_    vsprintf_s
+#define vswprintf_s_   vswprintf_s
+#define v_snprintf_s_  _vsnprintf_s
+#define v_snwprintf_s_ _vsnwprintf_s
+DOTS(sprintf_s, (char *text, size_t room, const char *format, ...), text, room, format)
+DOTS(swprintf_s, (WCHAR * text, size_t room, const WCHAR *format, ...), text, room, format)
+DOTS(_snprintf_s, (char *text, size_t room, size_t count, const char *format, ...), text, room,
+    count, format)
+DOTS(_snwprintf_s, (WCHAR * text, size_t room, size_t count, const WCHAR *format, ...), text, room,
+    count, format)
+
+/* _scprintf, _scwprintf and their v forms - the length the text would have; -1 with EINVAL. */
+int _vscprintf(const char *format, va_list arguments)
+{
+    return to_buffer(NARROW(NULL, 0), RULE_ENDED, format, arguments);
+}
+
+int _vscwprintf(const WCHAR *format, va_list arguments)
+{
+    return to_buffer(WIDE(NULL, 0), RULE_ENDED, format, arguments);
+}
+
+#define v_scprintf_  _vscprintf
+#define v_scwprintf_ _vscwprintf
+DOTS(_scprintf, (const char *format, ...), format)
+DOTS(_scwprintf, (const WCHAR *format, ...), format)

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs a Windows test program under Wine. Without Wine the test is skipped, or fails where NDSPI_REQUIRE_WINE is set (CI).
+# usage: wine.sh PREFIX PROGRAM [ARGUMENT...]
+set -u
+prefix=$1
+shift
+for wine in "${NDSPI_WINE:-}" "$(command -v wine64)" "$(command -v wine)" /usr/lib/wine/wine64; do
+    [ -n "$wine" ] && [ -x "$wine" ] && break
+    wine=
+done
+if [ -z "$wine" ]; then
+    echo "no Wine here (Debian: wine64); the Windows build of this test was not run"
+    [ -n "${NDSPI_REQUIRE_WINE:-}" ] && exit 1
+    exit 77
+fi
+export WINEPREFIX=$prefix WINEDEBUG=-all WINEARCH=win64 WINEDLLOVERRIDES='mscoree,mshtml=' DISPLAY=
+mkdir -p "$prefix"
+# One process makes the prefix; the others wait for it.
+(
+    flock 9
+    [ -e "$prefix/ready" ] || { timeout 300 "$wine" wineboot -i >"$prefix/boot.log" 2>&1 && touch "$prefix/ready"; }
+) 9>"$prefix/lock"
+[ -e "$prefix/ready" ] || { cat "$prefix/boot.log"; echo "Wine's prefix $prefix could not be made"; exit 1; }
+exec "$wine" "$@"
