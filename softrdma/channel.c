@@ -2,6 +2,7 @@
 /* channel.c - completion channels. */
 #include "softrdma/channel.h"
 
+#include "softrdma/cq.h"
 #include "softrdma/device.h"
 
 #include <errno.h>
@@ -108,8 +109,15 @@ int srd_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq
     }
     if (srd_evq_get(&from(ibv)->q, take, cq))
         return -1;
+    srd_cq_told(*cq);
     *cq_context = (*cq)->cq_context;
     return 0;
+}
+
+bool srd_progress_wait(struct ibv_comp_channel *ibv, int timeout_ms, bool *watched)
+{
+    *watched = false;
+    return !srd_stale(ibv->context) && srd_evq_sleep(&from(ibv)->q, timeout_ms, watched);
 }
 
 void srd_channel_acked(struct srd_channel_cq *member, unsigned count)

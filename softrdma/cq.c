@@ -20,6 +20,13 @@
 
 enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
 
+/*
+ * Empty polls that look at the ring alone. The one after arming is there for what was completed before; what is still in the
+ * socket wakes the sleep that follows. Who fetches an event has just moved the device: neither that one's poll nor the poll of
+ * whom it told finds more.
+ */
+enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
+
 struct srd_cq {
     struct ibv_cq ibv; /* first */
     struct lock lock;  /* LOCK_SRD_CQ */
@@ -27,7 +34,7 @@ struct srd_cq {
     uint32_t head; /* next to fetch */
     atomic_uint count;
     enum armed armed;
-    atomic_bool just_armed; /* the next poll looks at the ring alone */
+    atomic_uint idle_polls; /* still to come */
     atomic_bool overrun;
     unsigned conns;
     struct srd_conn *conn; /* when conns is 1, with a reference */
@@ -212,6 +219,7 @@ static bool progress(struct srd_cq *cq)
 int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
 {
     struct srd_cq *cq = from(ibv);
+    unsigned idle;
     int count;
 
     if (srd_stale(ibv->context) || num_entries < 0)
@@ -219,12 +227,9 @@ int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
     count = take(cq, num_entries, wc);
     if (count || !num_entries)
         return count;
-    /*
-     * The poll right after arming is there for what was completed before; what is still in the socket wakes the sleep that
-     * follows, so it need not be looked for.
-     */
-    if (atomic_load_explicit(&cq->just_armed, memory_order_relaxed)) {
-        atomic_store_explicit(&cq->just_armed, false, memory_order_relaxed);
+    idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
+    if (idle) {
+        atomic_store_explicit(&cq->idle_polls, idle - 1, memory_order_relaxed);
         return 0;
     }
     return progress(cq) ? take(cq, num_entries, wc) : 0;
@@ -241,9 +246,14 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
         cq->armed = ARMED_ANY;
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;
-    atomic_store_explicit(&cq->just_armed, true, memory_order_relaxed);
+    atomic_store_explicit(&cq->idle_polls, IDLE_POLLS_ARMED, memory_order_relaxed);
     lock_release(&cq->lock);
     return 0;
+}
+
+void srd_cq_told(struct ibv_cq *cq)
+{
+    atomic_store_explicit(&from(cq)->idle_polls, IDLE_POLLS_EVENT, memory_order_relaxed);
 }
 
 void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp)

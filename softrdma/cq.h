@@ -14,6 +14,9 @@
  */
 void srd_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
 
+/* An event of the queue is handed over to the program. No lock held. */
+void srd_cq_told(struct ibv_cq *cq);
+
 /*
  * Queue pairs count as users of their queues (destroy_cq: EBUSY). Completions of a queue pair that
  * was destroyed stay readable: NetworkDirect wants them, and verbs allows it.

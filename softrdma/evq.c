@@ -87,6 +87,19 @@ static void run(struct srd_evq *q)
     fetching = NULL;
 }
 
+bool srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched)
+{
+    bool queued;
+
+    fetching = q;
+    *watched = srd_loop_sleep(timeout_ms);
+    fetching = NULL;
+    lock_acquire(&q->lock);
+    queued = !list_empty(&q->queue);
+    lock_release(&q->lock);
+    return queued;
+}
+
 int srd_evq_get(
     struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
 {

@@ -41,4 +41,12 @@ void srd_evq_settle_locked(struct srd_evq *q);
 int srd_evq_get(struct srd_evq *q,
     void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);
 
+/*
+ * srd_evq_sleep - sleep in the engine (srd_loop_sleep) and move it. Events that come to q by that are not shown on its
+ * descriptor: the caller fetches next.
+ * watched  out: as srd_loop_sleep returns it
+ * Returns whether q has an event.
+ */
+bool srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched);
+
 #endif

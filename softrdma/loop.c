@@ -14,6 +14,9 @@
 
 enum { EVENTS = 32, FIRST_SLOTS = 64 };
 
+/* In place of a source's token: a descriptor that is not the engine's (srd_progress_watch). */
+static const uint64_t watched_token = UINT64_MAX;
+
 struct srd_engine srd_engine = {
     .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma engine"),
     .deferred_lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma deferred"),
@@ -338,23 +341,39 @@ static bool settle_one(void)
     return true;
 }
 
-bool srd_loop_run(void)
+/* Moves what is ready in the foreground set, or will be in time. Returns how many are. watched: or'ed, may be NULL */
+static int run_set(int timeout_ms, bool *watched)
 {
     struct epoll_event events[EVENTS];
-    int count;
+    int count = epoll_wait(srd_engine.all_fd, events, EVENTS, timeout_ms);
 
-    if (!is_open())
-        return false;
-    standby_active(&srd_engine.standby);
-    count = epoll_wait(srd_engine.all_fd, events, EVENTS, 0);
     for (int i = 0; i < count; i++) {
         struct srd_source *source = srd_engine_find(events[i].data.u64);
+
+        if (watched && events[i].data.u64 == watched_token)
+            *watched = true;
         if (!source)
             continue;
         source->ops->ready(source, events[i].events, false);
         srd_source_unref(source);
     }
-    return count > 0;
+    return count;
+}
+
+bool srd_loop_run(void)
+{
+    if (!is_open())
+        return false;
+    standby_active(&srd_engine.standby);
+    return run_set(0, NULL) > 0;
+}
+
+bool srd_loop_sleep(int timeout_ms)
+{
+    bool watched = false;
+
+    run_set(timeout_ms, &watched);
+    return watched;
 }
 
 bool srd_loop_poll(void)
@@ -404,6 +423,23 @@ void srd_progress_wake(struct ibv_context *context)
 {
     if (!srd_stale(context) && is_open())
         standby_sleep_end(&srd_engine.standby);
+}
+
+int srd_progress_watch(struct ibv_context *context, int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = watched_token };
+
+    if (srd_stale(context) || !is_open())
+        return -EIO;
+    if (epoll_ctl(srd_engine.all_fd, EPOLL_CTL_ADD, fd, &event) && errno != EEXIST)
+        return -errno;
+    return 0;
+}
+
+void srd_progress_unwatch(struct ibv_context *context, int fd)
+{
+    if (!srd_stale(context) && is_open())
+        epoll_ctl(srd_engine.all_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void srd_progress_run(struct ibv_context *context)

@@ -94,5 +94,10 @@ bool srd_loop_run(void);
 bool srd_loop_poll(void);
 /* Sleeps until fd is readable or a source is ready. Returns 0 or a negative errno (-EINTR). */
 int srd_loop_wait(int fd);
+/*
+ * Sleeps in the foreground set itself until a source is ready or a descriptor watched there is (srd_progress_watch), and
+ * moves the sources. The caller has told the engine that it sleeps. Returns whether a watched descriptor is readable.
+ */
+bool srd_loop_sleep(int timeout_ms);
 
 #endif

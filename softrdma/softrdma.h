@@ -120,6 +120,23 @@ SRD_API void srd_progress_wake(struct ibv_context *context);
 /* Moves everything that is ready; never blocks. */
 SRD_API void srd_progress_run(struct ibv_context *context);
 
+/*
+ * A program whose wait is for little else sleeps in the device itself: it has a descriptor of its own (an epoll set) watched
+ * there once, and calls srd_progress_wait between sleep and wake, in place of its own epoll and of srd_progress_run.
+ *
+ * srd_progress_watch    fd: level-triggered; what it shows must be taken away soon, or whoever sleeps in the device spins.
+ *                       Watching what is watched is no error. After srd_progress_fd; takes no lock. Returns 0 or a
+ *                       negative errno.
+ * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves what
+ *                       can. A signal ends it, too.
+ *                       watched  out: fd is readable
+ *                       Returns whether channel has an event for the caller, who must now ask for it
+ *                       (srd_get_cq_event): until then the channel's descriptor may not show it.
+ */
+SRD_API int srd_progress_watch(struct ibv_context *context, int fd);
+SRD_API void srd_progress_unwatch(struct ibv_context *context, int fd);
+SRD_API bool srd_progress_wait(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,11 @@ enum { EPOLL_EVENTS = 16 };
 static struct list_head followers = { { &followers.n, &followers.n } }; /* win_progress_lock */
 static struct win_waiter *leader;                                       /* win_progress_lock */
 static int epfd = -1, kick_fd = -1;
-static char kick_mark; /* its address stands for kick_fd in epoll data */
+/*
+ * Of the sources whose device a thread can sleep in, the one last seen ready: the leader sleeps there, with epfd watched,
+ * rather than in epfd. win_progress_lock.
+ */
+static struct win_source_state *host;
 
 static struct win_source_state *led_state(struct list_node *node)
 {
@@ -66,43 +70,88 @@ static void drain_kick(void)
 static void mark_ready(struct list_head *led, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (events[i].data.ptr == &kick_mark) {
+        if (events[i].data.u64 == WIN_EPOLL_KICK) {
             drain_kick();
             continue;
         }
-        /* A source that came after lead_collect is not on our list: the next round has it. */
+        /* A source that came after they were collected is not on our list: the next round has it. */
         list_for_each (led, node)
-            if (led_state(node) == events[i].data.ptr)
+            if (led_state(node)->id == events[i].data.u64)
                 led_state(node)->ready = true;
     }
 }
 
-/* Sleeps on all descriptors; marks the sources that are ready. */
-static void lead_epoll(struct win_waiter *waiter, struct list_head *led, uint64_t deadline_ns)
+static void lead_sleep_in_set(struct list_head *led, int timeout_ms)
 {
     struct epoll_event events[EPOLL_EVENTS];
-    int count = 0;
+
+    mark_ready(led, events, epoll_wait(epfd, events, EPOLL_EVENTS, timeout_ms));
+}
+
+/* Of several sources of the host's device the busy one is the better host: its events need no descriptor. */
+static void host_move(struct list_head *led, struct win_source_state *from)
+{
+    lock_acquire(&win_progress_lock);
+    list_for_each (led, node) {
+        struct win_source_state *state = led_state(node);
+
+        if (state->ready && host == from && state->source->lead_fd == from->source->lead_fd &&
+            !atomic_load_explicit(&state->dead, memory_order_relaxed))
+            host = state;
+    }
+    lock_release(&win_progress_lock);
+}
+
+static void lead_sleep_in_device(struct list_head *led, struct win_source_state *in, int timeout_ms)
+{
+    bool watched;
+
+    in->ready = in->source->wait(in->source, timeout_ms, &watched);
+    if (!watched)
+        return;
+    lead_sleep_in_set(led, 0);
+    if (!in->ready)
+        host_move(led, in);
+}
+
+/* Sleeps on all descriptors, in a device if there is one for it; marks the sources that are ready. */
+static void lead_sleep(struct win_waiter *waiter, struct list_head *led,
+    struct win_source_state *in, uint64_t deadline_ns)
+{
 
     standby_sleep_begin(&win_service_standby);
     atomic_store(&waiter->mode, WAITER_EPOLL);
     /* Pairs with win_waiter_signal: either it sees the mode, or we see the word. */
     if (!(atomic_load(&waiter->word) & WAITER_SIGNAL)) {
         uint64_t left_ns = time_left_ns(deadline_ns);
-        if (left_ns)
-            count = epoll_wait(epfd, events, EPOLL_EVENTS, epoll_timeout_ms(left_ns));
+        if (left_ns && in)
+            lead_sleep_in_device(led, in, epoll_timeout_ms(left_ns));
+        else if (left_ns)
+            lead_sleep_in_set(led, epoll_timeout_ms(left_ns));
     }
     atomic_store(&waiter->mode, WAITER_AWAKE);
     standby_sleep_end(&win_service_standby);
-    mark_ready(led, events, count);
 }
 
 /* One source has work at once: no sleep, but a look at the others, so that a busy one does not starve them. */
-static void lead_look(struct list_head *led)
+static void lead_look(struct list_head *led, struct win_source_state *in)
 {
-    struct epoll_event events[EPOLL_EVENTS];
-
     if (led->n.next != led->n.prev)
-        mark_ready(led, events, epoll_wait(epfd, events, EPOLL_EVENTS, 0));
+        lead_sleep_in_set(led, 0);
+    if (in)
+        in->ready = true; /* whose lead_fd is not in the set */
+}
+
+/* Pins all sources. Returns the one in whose device to sleep, or NULL. */
+static struct win_source_state *lead_collect(struct list_head *led)
+{
+    struct win_source_state *in;
+
+    lock_acquire(&win_progress_lock);
+    win_sources_collect_locked(led);
+    in = host;
+    lock_release(&win_progress_lock);
+    return in;
 }
 
 /* One round of leading: prepare, sleep, finish, run. */
@@ -110,9 +159,9 @@ static void lead_round(struct win_waiter *waiter, uint64_t deadline_ns)
 {
     struct list_head led;
     struct list_node *node, *prepared_end;
+    struct win_source_state *in = lead_collect(&led);
     bool sleep = true;
 
-    win_sources_collect(&led);
     for (node = led.n.next; node != &led.n; node = node->next) {
         struct win_source *source = led_state(node)->source;
         if (source->prepare && !source->prepare(source)) {
@@ -123,9 +172,9 @@ static void lead_round(struct win_waiter *waiter, uint64_t deadline_ns)
     }
     prepared_end = node;
     if (sleep)
-        lead_epoll(waiter, &led, deadline_ns);
+        lead_sleep(waiter, &led, in, deadline_ns);
     else
-        lead_look(&led);
+        lead_look(&led, in);
     for (node = led.n.next; node != prepared_end; node = node->next) {
         struct win_source *source = led_state(node)->source;
         if (source->finish)
@@ -270,7 +319,7 @@ void win_progress_poll(bool stays)
         return;
     if (!(waiter = win_waiter_self()) || !lead_take(waiter))
         return;
-    win_sources_collect(&led);
+    lead_collect(&led);
     while ((node = list_pop(&led))) {
         win_source_run(led_state(node), true);
         win_source_unpin(led_state(node));
@@ -293,7 +342,7 @@ int win_lead_open_locked(void)
         error = -errno;
         goto close_kick;
     }
-    if ((error = win_epoll_add(epfd, kick_fd, EPOLLIN, &kick_mark)) < 0)
+    if ((error = win_epoll_add(epfd, kick_fd, EPOLLIN, WIN_EPOLL_KICK)) < 0)
         goto close_epfd;
     return 0;
 
@@ -312,32 +361,51 @@ void win_lead_close(void)
     epfd = kick_fd = -1;
 }
 
-/* The descriptor stays for as long as a source has it; any of them is run for it. */
-static void unwatch_lead_fd_locked(int lead_fd)
+/* Has the leader sleep in the device of a new source, or on its lead_fd. Returns 0 or a negative errno. */
+static int watch_device_locked(struct win_source_state *state)
 {
-    struct win_source_state *heir = win_source_with_lead_fd_locked(lead_fd);
-    struct epoll_event event = { .events = EPOLLIN, .data.ptr = heir };
+    struct win_source *source = state->source;
+    int error;
 
-    if (lead_fd >= 0)
-        epoll_ctl(epfd, heir ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, lead_fd, &event);
+    if (source->lead_fd < 0 || win_source_with_lead_fd_locked(source->lead_fd))
+        return 0;
+    if (host || !source->watch)
+        return win_epoll_add(epfd, source->lead_fd, EPOLLIN, state->id);
+    if (!(error = source->watch(source, epfd, true)))
+        host = state;
+    return error;
 }
 
 int win_lead_watch_locked(struct win_source_state *state)
 {
-    const struct win_source *source = state->source;
-    int error = win_epoll_add(epfd, source->fd, EPOLLIN, state);
+    int error = win_epoll_add(epfd, state->source->fd, EPOLLIN, state->id);
 
-    if (error < 0 || source->lead_fd < 0 || win_source_with_lead_fd_locked(source->lead_fd))
-        return error;
-    if ((error = win_epoll_add(epfd, source->lead_fd, EPOLLIN, state)) < 0)
-        epoll_ctl(epfd, EPOLL_CTL_DEL, source->fd, NULL);
+    if (!error && (error = watch_device_locked(state)) < 0)
+        epoll_ctl(epfd, EPOLL_CTL_DEL, state->source->fd, NULL);
     return error;
 }
 
+/* The descriptor stays for as long as a source has it; any of them is run for it. */
 void win_lead_unwatch_locked(struct win_source_state *state)
 {
-    unwatch_lead_fd_locked(state->source->lead_fd);
+    int lead_fd = state->source->lead_fd;
+    struct win_source_state *heir = win_source_with_lead_fd_locked(lead_fd);
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = heir ? heir->id : 0 };
+
     epoll_ctl(epfd, EPOLL_CTL_DEL, state->source->fd, NULL);
+    if (host == state)
+        host = heir;
+    else if (lead_fd >= 0 && (!host || host->source->lead_fd != lead_fd))
+        epoll_ctl(epfd, heir ? EPOLL_CTL_MOD : EPOLL_CTL_DEL, lead_fd, &event);
+}
+
+void win_lead_let_go_locked(struct win_source_state *state)
+{
+    struct win_source *source = state->source;
+
+    lock_assert_held(&win_progress_lock);
+    if (source->watch && !win_source_with_lead_fd_locked(source->lead_fd))
+        source->watch(source, epfd, false);
 }
 
 void win_lead_sources_changed_locked(void)
@@ -358,4 +426,5 @@ void win_lead_forked(void)
 {
     list_init(&followers);
     leader = NULL;
+    host = NULL;
 }

@@ -14,6 +14,8 @@ void win_lead_close(void);
 int win_lead_watch_locked(struct win_source_state *state);
 /* Takes out those of one that is on the list no more. */
 void win_lead_unwatch_locked(struct win_source_state *state);
+/* Its device is slept in by nobody any more: takes the set out of there, unless other sources share the device. */
+void win_lead_let_go_locked(struct win_source_state *state);
 
 /* A source came or went: the leader looks at the list again, or a follower begins to lead. */
 void win_lead_sources_changed_locked(void);

@@ -65,7 +65,12 @@ WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlap
  *   prepare  a leader is about to sleep; false: do not sleep, run() now (finish is not called then)
  *   finish   the leader sleeps no longer
  *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader
- * Callbacks are called without any winobj lock, by one thread at a time for run (winobj serialises).
+ *   watch    NULL, or: lead_fd stands for a set of descriptors that a thread can sleep in itself. Has fd, level-triggered,
+ *            watched there, too, or not any more. Takes no lock. Returns 0 or a negative errno
+ *   wait     with watch, between prepare and finish: a leader's sleep in that set, until something is ready there or
+ *            timeout_ms (-1: never) is over. Moves what it can; never runs any source. watched, out: fd is readable. Returns
+ *            whether run must be called
+ * Callbacks but watch are called without any winobj lock, by one thread at a time for run (winobj serialises).
  */
 struct win_source {
     int fd;
@@ -73,6 +78,8 @@ struct win_source {
     bool (*prepare)(struct win_source *source);
     void (*finish)(struct win_source *source);
     void (*run)(struct win_source *source, bool leading);
+    int (*watch)(struct win_source *source, int fd, bool watched);
+    bool (*wait)(struct win_source *source, int timeout_ms, bool *watched);
     struct list_node link; /* winobj's from here on */
     void *state;
 };

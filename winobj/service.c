@@ -23,35 +23,35 @@ enum { EPOLL_EVENTS = 16 };
 
 struct standby win_service_standby;
 static int epfd = -1;
-static char standby_mark; /* its address stands for the standby's descriptor in epoll data */
 
 struct service {
     struct list_head
         aside;        /* sources that fired and are left to the foreground: disarmed, pinned */
     unsigned seen;    /* activity of the foreground at the last look */
     uint64_t busy_ns; /* when it was last seen at work */
-    unsigned sound;   /* looks in a row at which a thread slept on as leader */
 };
 
-/* looks until the tick stops while a thread sleeps soundly as leader; it must kick at its end, which costs it something */
-enum { SERVICE_SOUND = 8 };
+/*
+ * A descriptor is armed again, too, when so many looks have found the foreground at work: once more each time it fires at
+ * once, as those of a device do that the kernel or hardware moves; those of one that its leader moves stay quiet, and need no
+ * tick.
+ */
+enum { LOOKS_MIN = 1, LOOKS_MAX = 64 };
 
 /* Whether the foreground has been away for a tick. */
 static bool service_quiet(struct service *service)
 {
-    unsigned before = service->seen;
-
     if (standby_quiet(&win_service_standby, &service->seen))
         return clock_now_ns() - service->busy_ns >= STANDBY_TICK_US * 1000u;
-    service->sound = service->seen == before ? service->sound + 1 : 0;
     service->busy_ns = clock_now_ns();
     return false;
 }
 
 static void service_arm(struct win_source_state *state)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = state };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.u64 = state->id };
 
+    state->armed_ns = clock_now_ns();
     /* Fails only for a source that win_source_remove took out meanwhile. */
     if (epoll_ctl(epfd, EPOLL_CTL_MOD, state->source->fd, &event) < 0 && errno != ENOENT &&
         errno != EBADF)
@@ -59,11 +59,23 @@ static void service_arm(struct win_source_state *state)
             LOG_ERROR, LOG_WIN, "service thread: cannot arm a descriptor: %s", strerror(errno));
 }
 
-/* A source fired. Foreground threads at work: leave it to them, disarmed; the list keeps the pin. */
+/* Leaves a source to the foreground, disarmed; the list keeps the pin. */
+static void service_put_aside(struct service *service, struct win_source_state *state)
+{
+    bool at_once = clock_now_ns() - state->armed_ns < LOOKS_MAX * STANDBY_TICK_US * 1000u;
+
+    state->patience = !at_once                      ? LOOKS_MIN
+                      : state->patience < LOOKS_MAX ? state->patience * 2
+                                                    : LOOKS_MAX;
+    state->looks = state->patience;
+    list_add_tail(&service->aside, &state->aside);
+}
+
+/* A source fired. */
 static void service_fired(struct service *service, struct win_source_state *state, bool quiet)
 {
     if (!quiet) {
-        list_add_tail(&service->aside, &state->aside);
+        service_put_aside(service, state);
         return;
     }
     win_source_run(state, false);
@@ -71,14 +83,14 @@ static void service_fired(struct service *service, struct win_source_state *stat
     win_source_unpin(state);
 }
 
-/* Lets go of what was removed, and when the foreground is away arms the rest again: what is ready fires at once. */
+/* Lets go of what was removed, and arms again what it is time for: what is ready fires at once. */
 static void service_look(struct service *service, bool quiet)
 {
     list_for_each_safe (&service->aside, node) {
         struct win_source_state *state = list_entry(node, struct win_source_state, aside);
         bool dead = atomic_load_explicit(&state->dead, memory_order_acquire);
 
-        if (!dead && !quiet)
+        if (!dead && !quiet && --state->looks)
             continue;
         list_del(node);
         if (!dead)
@@ -110,22 +122,17 @@ static void *service_main(void *arg)
     (void)arg;
     list_init(&service.aside);
     for (;;) {
-        bool parked = service.sound >= SERVICE_SOUND && standby_park(&win_service_standby);
-        int count = service_wait(events, !list_empty(&service.aside) && !parked);
-        bool quiet;
+        int count = service_wait(events, !list_empty(&service.aside));
+        bool quiet = service_quiet(&service);
 
-        standby_unpark(&win_service_standby);
-        quiet = service_quiet(&service);
+        service_look(&service, quiet);
         for (int i = 0; i < count; i++) {
             struct win_source_state *state;
-            if (events[i].data.ptr == &standby_mark) {
+            if (events[i].data.u64 == WIN_EPOLL_KICK)
                 standby_kicked(&win_service_standby);
-                service.sound = 0;
-            } else if ((state = win_source_find(events[i].data.ptr))) {
+            else if ((state = win_source_find(events[i].data.u64)))
                 service_fired(&service, state, quiet);
-            }
         }
-        service_look(&service, quiet);
     }
     return NULL;
 }
@@ -160,7 +167,7 @@ int win_service_open_locked(void)
         error = -errno;
         goto fini_standby;
     }
-    if ((error = win_epoll_add(epfd, win_service_standby.kick_fd, EPOLLIN, &standby_mark)) < 0 ||
+    if ((error = win_epoll_add(epfd, win_service_standby.kick_fd, EPOLLIN, WIN_EPOLL_KICK)) < 0 ||
         (error = service_start()) < 0)
         goto close_epfd;
     return 0;
@@ -182,7 +189,7 @@ void win_service_close(void)
 
 int win_service_watch_locked(struct win_source_state *state)
 {
-    return win_epoll_add(epfd, state->source->fd, EPOLLIN | EPOLLONESHOT, state);
+    return win_epoll_add(epfd, state->source->fd, EPOLLIN | EPOLLONESHOT, state->id);
 }
 
 void win_service_unwatch_locked(struct win_source_state *state)

@@ -20,6 +20,7 @@ enum source_running { RUN_IDLE, RUNNING, RUN_AGAIN, RUN_AGAIN_LEADING };
 struct lock win_progress_lock = LOCK_INIT(LOCK_WIN_WAITER, "progress");
 static struct list_head sources = { { &sources.n, &sources.n } };
 static atomic_uint source_count;
+static uint64_t last_id;
 static bool opened;    /* what comes with the first source is there */
 static unsigned forks; /* between this process and its first ancestor */
 
@@ -34,9 +35,9 @@ bool win_sources_any(void)
     return atomic_load_explicit(&source_count, memory_order_relaxed);
 }
 
-int win_epoll_add(int epfd, int fd, uint32_t events, void *data)
+int win_epoll_add(int epfd, int fd, uint32_t events, uint64_t id)
 {
-    struct epoll_event event = { .events = events, .data.ptr = data };
+    struct epoll_event event = { .events = events, .data.u64 = id };
 
     return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
@@ -76,26 +77,25 @@ void win_source_run(struct win_source_state *state, bool leading)
     }
 }
 
-void win_sources_collect(struct list_head *led)
+void win_sources_collect_locked(struct list_head *led)
 {
+    lock_assert_held(&win_progress_lock);
     list_init(led);
-    lock_acquire(&win_progress_lock);
     list_for_each (&sources, node) {
         struct win_source_state *state = list_entry(node, struct win_source_state, link);
         atomic_fetch_add_explicit(&state->pins, 1, memory_order_relaxed);
         state->ready = false;
         list_add_tail(led, &state->led);
     }
-    lock_release(&win_progress_lock);
 }
 
-struct win_source_state *win_source_find(const void *epoll_data)
+struct win_source_state *win_source_find(uint64_t id)
 {
     struct win_source_state *found = NULL;
 
     lock_acquire(&win_progress_lock);
     list_for_each (&sources, node)
-        if (list_entry(node, struct win_source_state, link) == epoll_data)
+        if (list_entry(node, struct win_source_state, link)->id == id)
             found = list_entry(node, struct win_source_state, link);
     if (found)
         atomic_fetch_add_explicit(&found->pins, 1, memory_order_relaxed);
@@ -140,8 +140,10 @@ static int watch_locked(struct win_source_state *state)
 
     if (error < 0)
         return error;
-    if ((error = win_service_watch_locked(state)) < 0)
+    if ((error = win_service_watch_locked(state)) < 0) {
         win_lead_unwatch_locked(state);
+        win_lead_let_go_locked(state);
+    }
     return error;
 }
 
@@ -159,6 +161,7 @@ DWORD win_source_add(struct win_source *source)
     list_node_init(&state->aside);
 
     lock_acquire(&win_progress_lock);
+    state->id = ++last_id;
     if ((error = open_locked()) < 0 || (error = watch_locked(state)) < 0) {
         lock_release(&win_progress_lock);
         log_write(
@@ -193,6 +196,9 @@ void win_source_remove(struct win_source *source)
     win_source_unpin(state);
     while (!atomic_load_explicit(&state->gone, memory_order_acquire))
         futex_wait(&state->gone, 0, NULL);
+    lock_acquire(&win_progress_lock);
+    win_lead_let_go_locked(state);
+    lock_release(&win_progress_lock);
     free(state);
     source->state = NULL;
 }

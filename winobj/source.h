@@ -19,10 +19,14 @@ struct win_source;
 
 struct win_source_state {
     struct win_source *source;
+    uint64_t id;            /* in epoll data; unlike an address never used again: events may come late */
     unsigned forks;         /* when it was added: another number means that it is a parent's */
     struct list_node link;  /* all sources; win_progress_lock */
     struct list_node led;   /* the leader's own list of what it prepared */
     struct list_node aside; /* the service thread's own list of what is disarmed */
+    uint64_t armed_ns;      /* service thread: when it was armed last */
+    unsigned looks;         /* service thread: how many more at a foreground at work before it is armed again */
+    unsigned patience;      /* service thread: what looks starts from */
     bool ready;             /* leader: epoll reported it */
     atomic_bool dead;       /* removed: who has it pinned lets go */
     atomic_uint pins;       /* leader, service thread, poller; one for the list */
@@ -32,7 +36,7 @@ struct win_source_state {
 
 /*
  * LOCK_WIN_WAITER. Guards the list of sources, who leads and who follows, and what is set up with the first source. No
- * callback of a source, and no call that can block, is made with it held. Functions named _locked want it held.
+ * callback of a source but watch, and no call that can block, is made with it held. Functions named _locked want it held.
  */
 extern struct lock win_progress_lock;
 
@@ -41,10 +45,10 @@ bool win_sources_any_locked(void);
 /* The same without the lock, for threads that need not be right. */
 bool win_sources_any(void);
 
-/* Pins every source onto a list by its member led. Leader only. Takes the lock. */
-void win_sources_collect(struct list_head *led);
-/* Pins the source that epoll data name; NULL when it has been removed since. Takes the lock. */
-struct win_source_state *win_source_find(const void *epoll_data);
+/* Pins every source onto a list by its member led. Leader only. */
+void win_sources_collect_locked(struct list_head *led);
+/* Pins the source an event names; NULL when it has been removed since. Takes the lock. */
+struct win_source_state *win_source_find(uint64_t id);
 /* A source on the list with this lead_fd, or NULL: those of one device share it, and it is slept on once. */
 struct win_source_state *win_source_with_lead_fd_locked(int lead_fd);
 /* Drops a pin: after the last one win_source_remove goes on. */
@@ -56,7 +60,9 @@ void win_source_unpin(struct win_source_state *state);
  */
 void win_source_run(struct win_source_state *state, bool leading);
 
+/* In epoll data, in place of a source's: the descriptor by which the sleeper is told something. */
+enum { WIN_EPOLL_KICK = 0 };
 /* Puts a descriptor into a set. Returns 0 or a negative errno. */
-int win_epoll_add(int epfd, int fd, uint32_t events, void *data);
+int win_epoll_add(int epfd, int fd, uint32_t events, uint64_t id);
 
 #endif

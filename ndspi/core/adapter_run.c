@@ -137,8 +137,29 @@ static void run(void *context, bool leading)
     running--;
 }
 
+static int watch(void *context, int fd, bool watched)
+{
+    struct nd_adapter *adapter = context;
+
+    if (watched)
+        return adapter->verbs->progress_watch(adapter->port.context, fd);
+    adapter->verbs->progress_unwatch(adapter->port.context, fd);
+    return 0;
+}
+
+static bool wait(void *context, int timeout_ms, bool *watched)
+{
+    struct nd_adapter *adapter = context;
+
+    return adapter->verbs->progress_wait(adapter->channel, timeout_ms, watched);
+}
+
 const struct nd_sink_source_ops nd_adapter_source_ops = {
-    .prepare = prepare, .finish = finish, .run = run
+    .prepare = prepare,
+    .finish = finish,
+    .run = run,
+    .watch = watch,
+    .wait = wait,
 };
 
 /* A queue that was not told yet, pinned, or NULL. What it is told may free other objects: no lock then. */

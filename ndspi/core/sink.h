@@ -20,6 +20,9 @@ struct nd_sink_source_ops {
     bool (*prepare)(void *context);
     void (*finish)(void *context);
     void (*run)(void *context, bool leading);
+    /* With a lead_fd only. */
+    int (*watch)(void *context, int fd, bool watched);
+    bool (*wait)(void *context, int timeout_ms, bool *watched);
 };
 
 struct nd_sink {

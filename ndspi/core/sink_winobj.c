@@ -84,6 +84,16 @@ static void source_run(struct win_source *source, bool leading)
     source_of(source)->ops->run(source_of(source)->context, leading);
 }
 
+static int source_watch(struct win_source *source, int fd, bool watched)
+{
+    return source_of(source)->ops->watch(source_of(source)->context, fd, watched);
+}
+
+static bool source_wait(struct win_source *source, int timeout_ms, bool *watched)
+{
+    return source_of(source)->ops->wait(source_of(source)->context, timeout_ms, watched);
+}
+
 static struct nd_sink_source *source_add(
     const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd)
 {
@@ -96,6 +106,8 @@ static struct nd_sink_source *source_add(
     source->source.prepare = source_prepare;
     source->source.finish = source_finish;
     source->source.run = source_run;
+    source->source.watch = lead_fd >= 0 ? source_watch : NULL;
+    source->source.wait = source_wait;
     source->ops = ops;
     source->context = context;
     if (win_source_add(&source->source) != ERROR_SUCCESS) {

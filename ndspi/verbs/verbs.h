@@ -84,6 +84,9 @@ struct nd_verbs {
     bool (*progress_sleep)(struct ibv_context *context);
     void (*progress_wake)(struct ibv_context *context);
     void (*progress_run)(struct ibv_context *context);
+    int (*progress_watch)(struct ibv_context *context, int fd);
+    void (*progress_unwatch)(struct ibv_context *context, int fd);
+    bool (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
 };
 
 extern const struct nd_verbs nd_verbs_rdma_core;

@@ -62,4 +62,7 @@ const struct nd_verbs nd_verbs_soft = {
     .progress_sleep = srd_progress_sleep,
     .progress_wake = srd_progress_wake,
     .progress_run = srd_progress_run,
+    .progress_watch = srd_progress_watch,
+    .progress_unwatch = srd_progress_unwatch,
+    .progress_wait = srd_progress_wait,
 };
