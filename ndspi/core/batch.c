@@ -100,7 +100,7 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 /* Returns whether the device refused some. The rest of the ring is the rest of the batch: nobody posted in between. */
 static bool submit_locked(struct nd_queue *queue)
 {
-    struct nd_request *refused;
+    struct nd_request *refused = NULL;
     int error;
 
     if (!queue->batch || !queue->batch->count)
