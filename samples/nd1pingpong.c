@@ -215,6 +215,12 @@ static void send_small(ULONG size)
     post_send(&send_data, &outgoing, 0, HEADER + size);
 }
 
+static void send_finished(void)
+{
+    control.data[WINDOW_SIZE] = DONE;
+    post_send(&send_done, &control, WINDOW_SIZE, HEADER);
+}
+
 /* The peer has done with the data when this returns, and the window is taken back. */
 static void send_large(ULONG size)
 {
@@ -256,8 +262,7 @@ static SIZE_T receive_large(const ND_MW_DESCRIPTOR *descriptor)
     posted(
         &read_data, endpoint->lpVtbl->Read(endpoint, &read_data.result, &sge, 1, descriptor, 0, 0));
     await(&read_data);
-    control.data[WINDOW_SIZE] = DONE;
-    post_send(&send_done, &control, WINDOW_SIZE, HEADER);
+    send_finished();
     return (SIZE_T)length;
 }
 
@@ -413,12 +418,20 @@ static void connect_to_server(void)
         "CompleteConnect");
 }
 
-/* The server waits for its client to disconnect first. */
+/* What is still under way when a connection ends is cancelled: the client ends it when the server is through, too. */
 static void disconnect(void)
 {
-    if (sample.server)
+    await(&send_data);
+    if (sample.server) {
+        send_finished();
+        await(&send_done);
         wait_for(connector, connector->lpVtbl->NotifyDisconnect(connector, &sample.overlapped),
             "NotifyDisconnect");
+    } else {
+        SIZE_T size;
+        await(&send_done);
+        await_message(DONE, DONE, &size);
+    }
     wait_for(connector, connector->lpVtbl->Disconnect(connector, &sample.overlapped), "Disconnect");
 }
 
@@ -464,8 +477,6 @@ int main(int argc, char **argv)
                 size / one_way / 1e6);
         fflush(stdout);
     }
-    await(&send_data);
-    await(&send_done);
     disconnect();
     close_all();
     return 0;
