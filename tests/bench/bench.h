@@ -83,7 +83,7 @@ void bench_hear(const struct bench_side *side, void *data, size_t octets);
  */
 void *bench_alloc(size_t octets);
 
-enum bench_counted { BENCH_COUNTED_V2, BENCH_COUNTED };
+enum bench_counted { BENCH_COUNTED_V1, BENCH_COUNTED_V2, BENCH_COUNTED };
 
 /* What one Send, one Receive and both completions cost more in a NetworkDirect version than by raw verbs calls. */
 struct bench_instructions {

@@ -164,6 +164,7 @@ static void profile_print(struct profile *profile, FILE *table, const char *titl
 static const struct {
     const char *what, *title;
 } counted[BENCH_COUNTED + 1] = {
+    [BENCH_COUNTED_V1] = { "v1", "NetworkDirect v1" },
     [BENCH_COUNTED_V2] = { "v2", "NetworkDirect v2" },
     [BENCH_COUNTED] = { "verbs", "raw verbs calls" },
 };

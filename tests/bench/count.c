@@ -3,12 +3,13 @@
  * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake device; run under callgrind
  * by ndspi-bench, which collects inside bench_counted only.
  *
- * usage: ndspi-bench-count v2|verbs together|singly
- * v2: through the public vtables of the libndspi as installed. verbs: the same by raw verbs calls.
+ * usage: ndspi-bench-count v1|v2|verbs together|singly
+ * v1, v2: through the public vtables of the libndspi as installed. verbs: the same by raw verbs calls.
  */
 #include "tests/bench/count.h"
 
 #include "tests/support/fake_device.h"
+#include "tests/support/nd1_end.h"
 #include "tests/support/nd2_end.h"
 
 #include <stdbool.h>
@@ -42,6 +43,43 @@ void bench_counted(const struct count_api *api, void *end, bool singly, unsigned
         if (singly ? api->fetch(end, 1) != 1 || api->fetch(end, 1) != 1 : api->fetch(end, 2) != 2)
             die("a completion is missing");
     }
+}
+
+/* ---- version 1 ------------------------------------------------------------------------------------------------- */
+
+struct v1_end {
+    struct nd1_end end;
+    ND_RESULT receive, send;
+};
+
+static void *v1_open(void)
+{
+    static struct v1_end v1;
+    struct nd1_end_options options = { .depth = DEPTH, .memory_octets = MEMORY_OCTETS };
+
+    if (NdStartup() != ND_SUCCESS || nd1_end_open(&v1.end, &options) != ND_SUCCESS ||
+        nd1_end_connect(&v1.end, htons(7)) != ND_SUCCESS)
+        die(v1.end.step ? v1.end.step : "NdStartup");
+    return &v1;
+}
+
+static void v1_posts(void *end)
+{
+    struct v1_end *v1 = end;
+    INDEndpoint *endpoint = v1->end.endpoint;
+    ND_SGE sge = { v1->end.memory, OCTETS, v1->end.mr };
+
+    if (endpoint->lpVtbl->Receive(endpoint, &v1->receive, &sge, 1) != ND_SUCCESS ||
+        endpoint->lpVtbl->Send(endpoint, &v1->send, &sge, 1, 0) != ND_SUCCESS)
+        die("a post failed");
+}
+
+static unsigned v1_fetch(void *end, unsigned max)
+{
+    struct v1_end *v1 = end;
+    ND_RESULT *results[2];
+
+    return (unsigned)v1->end.cq->lpVtbl->GetResults(v1->end.cq, results, max);
 }
 
 /* ---- version 2 ------------------------------------------------------------------------------------------------- */
@@ -138,6 +176,7 @@ static unsigned verbs_fetch(void *end, unsigned max)
 /* ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct count_api apis[] = {
+    { "v1", v1_open, v1_posts, v1_fetch },
     { "v2", v2_open, v2_posts, v2_fetch },
     { "verbs", verbs_open, verbs_posts, verbs_fetch },
 };
@@ -152,7 +191,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], apis[i].name) == 0)
             api = &apis[i];
     if (!api) {
-        fprintf(stderr, "usage: ndspi-bench-count v2|verbs together|singly\n");
+        fprintf(stderr, "usage: ndspi-bench-count v1|v2|verbs together|singly\n");
         return 2;
     }
     singly = strcmp(argv[2], "singly") == 0;

@@ -18,7 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRANSPORT_TCP, TRANSPORT_VERBS, TRANSPORT_ND2, TRANSPORT_LIBFABRIC, TRANSPORTS };
+enum {
+    TRANSPORT_TCP,
+    TRANSPORT_VERBS,
+    TRANSPORT_ND1,
+    TRANSPORT_ND2,
+    TRANSPORT_LIBFABRIC,
+    TRANSPORTS
+};
 
 static const struct {
     const char *key;  /* prefix in results.json */
@@ -27,14 +34,15 @@ static const struct {
 } transports[TRANSPORTS] = {
     [TRANSPORT_TCP] = { "tcp", "TCP sockets", bench_tcp },
     [TRANSPORT_VERBS] = { "soft.verbs", "verbs calls, softrdma", bench_verbs },
+    [TRANSPORT_ND1] = { "soft.v1", "NetworkDirect v1, softrdma", bench_nd1 },
     [TRANSPORT_ND2] = { "soft.v2", "NetworkDirect v2, softrdma", bench_nd2 },
     [TRANSPORT_LIBFABRIC] = { "libfabric", "libfabric tcp (fi_pingpong)", NULL },
 };
 
-enum { POLL, EVENT, PORT, STREAM, TESTS };
+enum { POLL, EVENT, PORT, STREAM, SINGLE, BATCH, TESTS };
 
 #define BY(transport) (1u << TRANSPORT_##transport)
-#define BY_ND         BY(ND2)
+#define BY_ND         (BY(ND1) | BY(ND2))
 #define BY_ALL        (BY(TCP) | BY(VERBS) | BY_ND | BY(LIBFABRIC))
 
 static const struct {
@@ -52,6 +60,14 @@ static const struct {
                              .octets = 1 << 20,
                              .warmup = 100,
                              .count = 1000 } },
+    [SINGLE] = { BY(ND1),
+        { .name = "single16_64B", .burst = 16, .octets = 64, .warmup = 500, .count = 5000 } },
+    [BATCH] = { BY(ND1), { .name = "batch16_64B",
+                             .batch = true,
+                             .burst = 16,
+                             .octets = 64,
+                             .warmup = 500,
+                             .count = 5000 } },
 };
 
 /* What a NetworkDirect version's figure of a test is held against: another transport's figure of a test. */
@@ -61,6 +77,19 @@ static const struct {
     unsigned other_transport, other_test;
     double aim; /* a time's ratio at most, a stream's at least; 0: none */
 } ratios[] = {
+    { TRANSPORT_ND1, POLL, "vs_v2", TRANSPORT_ND2, POLL, 1.05 },
+    { TRANSPORT_ND1, POLL, "vs_verbs", TRANSPORT_VERBS, POLL, 1.05 },
+    { TRANSPORT_ND1, POLL, "vs_tcp", TRANSPORT_TCP, POLL, 1.4 },
+    { TRANSPORT_ND1, EVENT, "vs_v2", TRANSPORT_ND2, EVENT, 1.05 },
+    { TRANSPORT_ND1, EVENT, "vs_verbs", TRANSPORT_VERBS, EVENT, 1.05 },
+    { TRANSPORT_ND1, EVENT, "vs_tcp", TRANSPORT_TCP, EVENT, 1.6 },
+    { TRANSPORT_ND1, PORT, "vs_v2", TRANSPORT_ND2, PORT, 1.05 },
+    { TRANSPORT_ND1, PORT, "vs_verbs", TRANSPORT_VERBS, EVENT, 1.05 },
+    { TRANSPORT_ND1, PORT, "vs_tcp", TRANSPORT_TCP, EVENT, 1.8 },
+    { TRANSPORT_ND1, STREAM, "vs_v2", TRANSPORT_ND2, STREAM, 0.95 },
+    { TRANSPORT_ND1, STREAM, "vs_verbs", TRANSPORT_VERBS, STREAM, 0.95 },
+    { TRANSPORT_ND1, STREAM, "vs_tcp", TRANSPORT_TCP, STREAM, 0.85 },
+    { TRANSPORT_ND1, BATCH, "vs_single", TRANSPORT_ND1, SINGLE, 1.0 },
     { TRANSPORT_ND2, POLL, "vs_verbs", TRANSPORT_VERBS, POLL, 1.05 },
     { TRANSPORT_ND2, POLL, "vs_tcp", TRANSPORT_TCP, POLL, 1.4 },
     { TRANSPORT_ND2, POLL, "vs_libfabric", TRANSPORT_LIBFABRIC, POLL, 1.0 },
@@ -77,11 +106,12 @@ static const struct {
     const char *name; /* in the key */
     double aim;       /* at most, completions fetched together */
 } counted[BENCH_COUNTED] = {
+    [BENCH_COUNTED_V1] = { "v1", 140 },
     [BENCH_COUNTED_V2] = { "v2", 120 },
 };
 
 struct series {
-    double value[BENCH_ROUNDS]; /* us one way, or MB/s */
+    double value[BENCH_ROUNDS]; /* in unit() of the test */
     unsigned count;
 };
 
@@ -141,7 +171,7 @@ static bool measure(unsigned test_index, unsigned transport)
         if (elapsed_ns == 0)
             return false;
         value = test->stream ? (double)test->octets * test->count * 1e3 / (double)elapsed_ns
-                             : (double)elapsed_ns / test->count / 2e3;
+                             : (double)elapsed_ns / test->count / (test->burst ? 1e3 : 2e3);
     }
     series->value[series->count++] = value;
     return true;
@@ -180,14 +210,19 @@ static bool measure_all(const char *only)
     return true;
 }
 
+static const char *unit(const struct bench_test *test)
+{
+    return test->stream ? "MB/s" : test->burst ? "us a burst" : "us one way";
+}
+
 static void report_absolutes(FILE *json)
 {
-    say("%-30s", "medians of 7 rounds");
+    say("medians of %d rounds%-*s", BENCH_ROUNDS, 11, "");
     for (unsigned test = 0; test < TESTS; test++)
         say(" %12s", tests[test].test.name);
     say("\n%-30s", "");
     for (unsigned test = 0; test < TESTS; test++)
-        say(" %12s", tests[test].test.stream ? "MB/s" : "us one way");
+        say(" %12s", unit(&tests[test].test));
     say("\n");
     for (unsigned transport = 0; transport < TRANSPORTS; transport++) {
         say("%-30s", transports[transport].name);
