@@ -142,7 +142,7 @@ static void pause_accepting(struct srd_id *listener, int error)
     srd_source_deadline(&listener->source, clock_now_ms() + PAUSE_MS);
 }
 
-static void on_ready(struct srd_source *source, uint32_t events, bool background)
+static bool on_ready(struct srd_source *source, uint32_t events, bool background)
 {
     struct srd_id *listener = of_source(source);
 
@@ -162,7 +162,7 @@ static void on_ready(struct srd_source *source, uint32_t events, bool background
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
                 pause_accepting(listener, errno);
-            return;
+            break;
         }
         id = adopt(listener, fd, &peer);
         if (!id)
@@ -170,6 +170,7 @@ static void on_ready(struct srd_source *source, uint32_t events, bool background
         start_incoming(listener, id);
         bound_half_open(listener);
     }
+    return true;
 }
 
 static void on_expired(struct srd_source *source)

@@ -17,6 +17,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -370,31 +371,33 @@ bool srd_conn_poll(struct srd_conn *conn)
     return moved || wants;
 }
 
-static void stream_ready(struct srd_conn *conn, uint32_t events, bool background)
+static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
     unsigned wants = 0;
-    bool moved = false;
+    bool moved = false, alone;
 
     if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
         wants |= unblock(conn);
-    try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+    alone = try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
     if (background && srd_stream_owes_ack(conn->qp))
         wants |= SRD_STREAM_TX;
     act(conn, wants);
     if (!background)
         put_off(conn);
+    return alone;
 }
 
-static void on_ready(struct srd_source *source, uint32_t events, bool background)
+static bool on_ready(struct srd_source *source, uint32_t events, bool background)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
     case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, events); break;
-    case SRD_CONN_STREAM: stream_ready(conn, events, background); break;
+    case SRD_CONN_STREAM: return stream_ready(conn, events, background);
     case SRD_CONN_LINGER: srd_linger_step(conn); break;
     case SRD_CONN_CLOSED: break;
     }
+    return true;
 }
 
 static void on_expired(struct srd_source *source)

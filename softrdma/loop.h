@@ -24,9 +24,11 @@
 struct srd_source;
 
 struct srd_source_ops {
-    /* The descriptor is ready (EPOLL* bits). background: called by the progress thread, nobody else
-     * is at work. */
-    void (*ready)(struct srd_source *source, uint32_t events, bool background);
+    /*
+     * The descriptor is ready (EPOLL* bits). background: called by the progress thread, nobody else is at work. Returns false
+     * when another thread is in the middle of it: what is ready may stay so until that one goes on.
+     */
+    bool (*ready)(struct srd_source *source, uint32_t events, bool background);
     /* The deadline has passed; it is unset when this is called. Progress thread. */
     void (*expired)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of both sets (errors and hang-ups would show for

@@ -50,8 +50,13 @@ static bool foreground_busy(void)
 
 static void serve(struct srd_source *source, uint32_t events)
 {
-    source->ops->ready(source, events, true);
-    srd_engine_rearm(source);
+    if (source->ops->ready(source, events, true)) {
+        srd_engine_rearm(source);
+    } else {
+        /* Armed, it would fire over and over, and keep the other from the processor if they share one. */
+        put_aside(source);
+        progress.quiet_ticks = 0;
+    }
     /*
      * A poller that put something off meanwhile may have seen it aside, which it is no more. Of the two updates of the
      * count one comes first: then either the poller sees that it has to put it aside, or this sees what it put off.

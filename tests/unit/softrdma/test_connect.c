@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections end to end: establish, move data each way, refuse, disconnect; over IPv4 and IPv6. */
 #include "pair.h"
+#include "softrdma/qp.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -398,6 +400,44 @@ static void idle_connections_cost_no_cpu(void **state)
     pair_close(&pair);
 }
 
+static void *send_one(void *argument)
+{
+    struct pair *pair = argument;
+
+    end_post(&pair->active, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
+    return NULL;
+}
+
+/*
+ * A thread stands still in the middle of a connection, as one does that the scheduler took the processor from. The progress
+ * thread must not go round and round because the socket is readable, for it may be what that thread waits for.
+ */
+static void connection_that_a_thread_is_in_is_left_to_it(void **state)
+{
+    struct pair pair;
+    struct pollfd fd;
+    pthread_t thread;
+    struct ibv_wc wc;
+    double before;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    end_recv(&pair.passive, 1, 0, 64);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
+    lock_acquire(&srd_qp_from(pair.passive.qp)->rx_lock);
+    assert_int_equal(pthread_create(&thread, NULL, send_one, &pair), 0);
+    pthread_join(thread, NULL);
+    fd = (struct pollfd){ .fd = pair.passive.channel->fd, .events = POLLIN };
+    before = cpu_seconds();
+    assert_int_equal(poll(&fd, 1, 200), 0); /* nobody can receive it */
+    assert_true(cpu_seconds() - before < 0.1);
+    lock_release(&srd_qp_from(pair.passive.qp)->rx_lock);
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now the progress thread does */
+    test_poll(pair.passive.cq, 1, &wc);
+    test_poll(pair.active.cq, 1, &wc);
+    pair_close(&pair);
+}
+
 static void passive_target_need_not_enter_the_library(void **state)
 {
     struct pair pair;
@@ -501,6 +541,7 @@ int main(void)
         cmocka_unit_test(peer_gone_before_accept_shows_at_accept),
         cmocka_unit_test(many_connections_leave_no_descriptor),
         cmocka_unit_test(idle_connections_cost_no_cpu),
+        cmocka_unit_test(connection_that_a_thread_is_in_is_left_to_it),
         cmocka_unit_test(passive_target_need_not_enter_the_library),
         cmocka_unit_test(two_peers_that_both_write_do_not_wait_for_each_other),
         cmocka_unit_test(completion_channel_blocks_until_it_fires),
