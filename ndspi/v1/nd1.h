@@ -22,9 +22,8 @@ struct nd1_adapter {
     atomic_uint refs;
     struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
     HANDLE handle;                   /* what GetFileHandle tells; a client may have closed it */
-    struct nd_sink_file
-        *file; /* behind it, pinned: where all requests of the adapter's objects end */
-    struct nd_pending pending; /* RegisterMemory and DeregisterMemory */
+    struct nd_sink_file *file;       /* behind it, pinned: of all requests of its objects */
+    struct nd_pending pending;       /* RegisterMemory and DeregisterMemory */
     struct nd_adapter core;
 };
 
