@@ -94,7 +94,14 @@
     BEHAVIOUR(overlapped, "the fields of an OVERLAPPED and its event, from start to end") \
     BEHAVIOUR(cancel, "a cancel is over when it returns and touches its own object only") \
     BEHAVIOUR(port, "completion ports beside the provider's packets") \
-    BEHAVIOUR(notify, "when a Notify completes")
+    BEHAVIOUR(notify, "when a Notify completes") \
+    BEHAVIOUR(identity, "version 1: a result is the client's own structure, told by its address") \
+    BEHAVIOUR(handle, "version 1: registrations as handles; stale, foreign and wrong ones") \
+    BEHAVIOUR(descriptor, "version 1: 20 octets, big endian, at any address; offsets from their base") \
+    BEHAVIOUR(takeback, "version 1: the peer takes a window back; both sides at once") \
+    BEHAVIOUR(batch, "version 1: batches: when they are submitted, what is checked in the call") \
+    BEHAVIOUR(client, "version 1: a message-passing library's whole conversation") \
+    BEHAVIOUR(mixed, "both versions in one process, and on one connection")
 /* clang-format on */
 
 #endif

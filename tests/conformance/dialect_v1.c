@@ -28,22 +28,30 @@ struct request {
 
 static struct request *pool;
 static volatile LONG pool_used;
+/* This thread's last request that was refused: rows may try a full queue for long. Rows end on the main thread, and the
+ * others with them. */
+static __thread struct request *spare;
 
 void dialect_v1_row_end(void)
 {
     free(pool);
+    spare = NULL;
     pool = NULL;
     pool_used = 0;
 }
 
 static struct request *new_request(struct qp *qp, ND2_REQUEST_TYPE type, void *context)
 {
-    LONG index = InterlockedIncrement(&pool_used) - 1;
-    if (index >= POOL_RECORDS) {
-        breach("a row posts more than %d requests", POOL_RECORDS);
-        abort();
+    struct request *request = spare;
+    spare = NULL;
+    if (!request) {
+        LONG index = InterlockedIncrement(&pool_used) - 1;
+        if (index >= POOL_RECORDS) {
+            fprintf(stderr, "%s posts more than %d requests\n", harness_row_name(), POOL_RECORDS);
+            abort();
+        }
+        request = &pool[index];
     }
-    struct request *request = &pool[index];
     memset(&request->result, POISON, sizeof(request->result));
     request->context = context;
     request->qp_context = qp->context;
@@ -58,6 +66,8 @@ static HRESULT posted(struct request *request, HRESULT hr)
 {
     if (FAILED(hr) && InterlockedExchange(&request->state, REFUSED) != POSTED)
         breach("a request that was refused with %s has got a result", status_name(hr));
+    if (FAILED(hr))
+        spare = request;
     return hr;
 }
 
@@ -290,7 +300,7 @@ static SIZE_T convert(const struct sge *sge, ULONG count, ULONG flags, ND_SGE *e
         const ND_SGE *list = (sge) ? entries : NULL;                                               \
         ND_RESULT *result = &request->result;                                                      \
         HRESULT hr_ = (call);                                                                      \
-        memset(entries, 0xEE, sizeof(entries));                                                    \
+        memset(entries, 0xEE, (count) * sizeof(entries[0]));                                       \
         return posted(request, hr_);                                                               \
     } while (0)
 

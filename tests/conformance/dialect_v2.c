@@ -155,7 +155,7 @@ static UINT32 v2_GetRemoteToken(struct mw *mw)
                 (UINT32)(sge)[i_].MemoryRegionToken };                                             \
         const ND2_SGE *list = (sge) ? entries : NULL;                                              \
         HRESULT hr_ = (call);                                                                      \
-        memset(entries, 0xEE, sizeof(entries));                                                    \
+        memset(entries, 0xEE, (count) * sizeof(entries[0]));                                       \
         return hr_;                                                                                \
     } while (0)
 

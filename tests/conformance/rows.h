@@ -33,7 +33,13 @@
     SUITE(negotiation) \
     SUITE(listener) \
     SUITE(disconnect) \
-    SUITE(lifetime)
+    SUITE(lifetime) \
+    SUITE(v1_adapter) \
+    SUITE(v1_endpoint) \
+    SUITE(v1_window) \
+    SUITE(v1_connector) \
+    SUITE(v1_client) \
+    SUITE(mixed)
 
 #define ROWS_provider(ROW) \
     ROW(V2, provider_asked_for_directly, "dll") \
@@ -86,19 +92,19 @@
     ROW(BOTH, ipv6_loopback, "address")
 
 #define ROWS_iunknown(ROW) \
-    ROW(V2, query_its_own_interface, "com") \
-    ROW(V2, identity, "com") \
-    ROW(V2, overlapped_interface, "com") \
-    ROW(V2, other_interfaces, "com") \
-    ROW(V2, null_out_pointer, "com") \
-    ROW(V2, counts, "com") \
-    ROW(V2, holders_are_not_counted, "com lifetime") \
+    ROW(BOTH, query_its_own_interface, "com") \
+    ROW(BOTH, identity, "com") \
+    ROW(BOTH, overlapped_interface, "com") \
+    ROW(BOTH, other_interfaces, "com") \
+    ROW(BOTH, null_out_pointer, "com") \
+    ROW(BOTH, counts, "com") \
+    ROW(BOTH, holders_are_not_counted, "com lifetime") \
     ROW(V2, makers_check_the_iid, "adapter status") \
     ROW(V2, made_as_iunknown, "provider adapter") \
     ROW(V2, peer_is_null, "com status") \
     ROW(V2, peer_is_foreign, "com status") \
     ROW(V2, peer_is_of_the_wrong_kind, "com status") \
-    ROW(V2, counts_are_safe_in_threads, "com")
+    ROW(BOTH, counts_are_safe_in_threads, "com")
 
 #define ROWS_params(ROW) \
     ROW(V2, queue_pair_depths, "A6 status") \
@@ -278,7 +284,7 @@
 
 #define ROWS_inline(ROW) \
     ROW(BOTH, inline_data_needs_no_registration, "inline") \
-    ROW(BOTH, inline_data_in_many_entries, "inline") \
+    ROW(V2, inline_data_in_many_entries, "inline") \
     ROW(BOTH, inline_length_limit, "inline") \
     ROW(V2, inline_without_room_for_it, "inline") \
     ROW(BOTH, inline_write, "W7 inline") \
@@ -290,7 +296,7 @@
     ROW(BOTH, zero_length_read_and_write, "W7") \
     ROW(BOTH, write_gathers, "S3 W7") \
     ROW(BOTH, read_scatters, "S3 W7") \
-    ROW(BOTH, large_region_at_any_offset, "W2") \
+    ROW(V2, large_region_at_any_offset, "W2") \
     ROW(BOTH, send_delivers_behind_the_write, "W8") \
     ROW(BOTH, batches_complete_in_order, "W7 S8") \
     ROW(BOTH, reads_beyond_the_limit_wait, "C11 W7") \
@@ -423,6 +429,86 @@
     ROW(BOTH, port_is_closed_while_pending, "overlapped") \
     ROW(BOTH, cancel_races_with_completion, "cancel") \
     ROW(BOTH, threads_connect_and_release, "C16 com")
+#define ROWS_v1_adapter(ROW) \
+    ROW(V1, provider_from_the_class_factory, "dll") \
+    ROW(V1, query_address_list, "provider A1") \
+    ROW(V1, open_adapter_by_address, "provider A2") \
+    ROW(V1, helper_opens_version_1, "helper") \
+    ROW(V1, query_tells_every_limit, "A3") \
+    ROW(V1, query_agrees_with_version_2, "A3 A5") \
+    ROW(V1, query_versions_and_sizes, "A3 adapter") \
+    ROW(V1, control_is_not_supported, "adapter") \
+    ROW(V1, one_file_handle, "adapter packet") \
+    ROW(V1, one_file_for_every_object, "packet A9") \
+    ROW(V1, client_closes_the_file, "lifetime") \
+    ROW(V1, completion_queue_depths, "A4 status") \
+    ROW(V1, no_place_for_the_object, "status com") \
+    ROW(V1, registrations_have_handles, "handle M6") \
+    ROW(V1, failed_registration_stores_nothing, "M1 M2 status") \
+    ROW(V1, registration_shrinks_until_it_fits, "M7 status") \
+    ROW(V1, adapter_takes_its_registrations_along, "lifetime handle")
+
+#define ROWS_v1_endpoint(ROW) \
+    ROW(V1, result_is_the_clients_own, "identity S7 S8") \
+    ROW(V1, lengths_of_each_kind, "result S7") \
+    ROW(V1, failed_results_tell_no_length, "result S7") \
+    ROW(V1, no_result_given, "status") \
+    ROW(V1, flags_of_each_kind, "status") \
+    ROW(V1, one_entry_beyond_32_bits, "status") \
+    ROW(V1, stale_and_foreign_handles, "handle status") \
+    ROW(V1, null_handle_is_inline, "inline") \
+    ROW(V1, inline_limits, "inline status") \
+    ROW(V1, inline_and_registered_entries_mixed, "inline S3") \
+    ROW(V1, batch_is_submitted, "batch S8") \
+    ROW(V1, get_results_submits_the_batch, "batch") \
+    ROW(V1, batch_does_not_outgrow_the_queue, "batch S9 status") \
+    ROW(V1, flush_ends_the_batch, "batch S7") \
+    ROW(V1, release_ends_the_batch, "batch lifetime") \
+    ROW(V1, batch_of_receives_before_connecting, "batch S1")
+
+#define ROWS_v1_window(ROW) \
+    ROW(V1, descriptor_is_big_endian_wherever_it_stands, "descriptor W1") \
+    ROW(V1, descriptor_travels_as_it_is, "descriptor W2") \
+    ROW(V1, offsets_count_from_the_base, "descriptor W2") \
+    ROW(V1, read_beyond_the_descriptor, "descriptor W3") \
+    ROW(V1, lengthened_descriptor, "descriptor W3") \
+    ROW(V1, peer_invalidates, "takeback") \
+    ROW(V1, peer_invalidates_silently, "takeback") \
+    ROW(V1, access_after_the_peer_has_invalidated, "takeback W4 M4") \
+    ROW(V1, peer_invalidates_nothing, "takeback status") \
+    ROW(V1, own_invalidate_is_not_told_of, "takeback") \
+    ROW(V1, own_invalidate_comes_too_late, "takeback status") \
+    ROW(V1, peers_invalidate_comes_too_late, "takeback D1") \
+    ROW(V1, both_invalidate_at_once, "takeback")
+
+#define ROWS_v1_connector(ROW) \
+    ROW(V1, endpoint_limits, "A5 A6 status") \
+    ROW(V1, endpoint_on_queues_that_are_none, "com status") \
+    ROW(V1, endpoint_tells_its_inline_data, "inline") \
+    ROW(V1, connection_data_in_parts, "C9 C11") \
+    ROW(V1, read_limits_come_from_the_endpoint, "C11 readlimit") \
+    ROW(V1, timeout_is_no_failure, "status") \
+    ROW(V1, endpoint_keeps_its_connection, "lifetime D1") \
+    ROW(V1, connector_makes_several_endpoints, "C1") \
+    ROW(V1, connect_to_malformed_addresses, "status") \
+    ROW(V1, protocol_is_not_looked_at, "C1") \
+    ROW(V1, listen_codes, "C10 status") \
+    ROW(V1, request_for_a_connector_that_is_none, "C14 status") \
+    ROW(V1, reject_codes, "C5 status")
+
+#define ROWS_v1_client(ROW) \
+    ROW(V1, whole_conversation, "client C12 C15 D5 N4 M7 M8")
+
+#define ROWS_mixed(ROW) \
+    ROW(V1, messages_both_ways, "mixed") \
+    ROW(V1, windows_and_tokens, "mixed token") \
+    ROW(V1, failures_in_both_words, "mixed status") \
+    ROW(V1, private_data_and_read_limits, "mixed C9 C11") \
+    ROW(V1, version_1_takes_back_a_window_of_version_2, "mixed takeback") \
+    ROW(V1, other_versions_interfaces, "mixed com") \
+    ROW(V1, other_versions_objects, "mixed com status") \
+    ROW(V1, version_1_file_for_version_2, "mixed status") \
+    ROW(V1, both_versions_side_by_side, "mixed A9")
 /* clang-format on */
 
 #endif

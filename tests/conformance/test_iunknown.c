@@ -71,12 +71,77 @@ static HRESULT make_listener(struct node *node, REFIID iid, void **out)
     return CALL(node->v2, CreateListener, iid, node->file, out);
 }
 
-static const struct maker {
+/* Version 1 has no iids to make by: what was made is asked for the interface. */
+static HRESULT made_v1(IUnknown *object, HRESULT hr, REFIID iid, void **out)
+{
+    if (FAILED(hr))
+        return hr;
+    hr = CALL(object, QueryInterface, iid, out);
+    CALL(object, Release);
+    return hr;
+}
+
+static HRESULT make_provider_v1(struct node *node, REFIID iid, void **out)
+{
+    (void)node;
+    return provider_class_object(&CLSID_NDSPI_PROVIDER_V1, iid, out);
+}
+
+static HRESULT make_adapter_v1(struct node *node, REFIID iid, void **out)
+{
+    struct address address = test_address();
+    INDAdapter *adapter = NULL;
+    (void)node;
+    HRESULT hr = NdOpenV1Adapter(&address.any, address.length, &adapter);
+    return made_v1((IUnknown *)adapter, hr, iid, out);
+}
+
+static HRESULT make_cq_v1(struct node *node, REFIID iid, void **out)
+{
+    INDCompletionQueue *cq = NULL;
+    HRESULT hr = CALL(node->v1, CreateCompletionQueue, 4, &cq);
+    return made_v1((IUnknown *)cq, hr, iid, out);
+}
+
+static HRESULT make_mw_v1(struct node *node, REFIID iid, void **out)
+{
+    INDMemoryWindow *mw = NULL;
+    HRESULT hr = CALL(node->v1, CreateMemoryWindow, NULL, &mw);
+    return made_v1((IUnknown *)mw, hr, iid, out);
+}
+
+static HRESULT make_endpoint_v1(struct node *node, REFIID iid, void **out)
+{
+    INDCompletionQueue *cq = new_cq(node, 4)->v1;
+    INDEndpoint *endpoint = NULL;
+    HRESULT hr =
+        CALL(new_connector(node)->v1, CreateEndpoint, cq, cq, 2, 2, 1, 1, 0, 0, NULL, &endpoint);
+    return made_v1((IUnknown *)endpoint, hr, iid, out);
+}
+
+static HRESULT make_connector_v1(struct node *node, REFIID iid, void **out)
+{
+    INDConnector *connector = NULL;
+    HRESULT hr = CALL(node->v1, CreateConnector, &connector);
+    return made_v1((IUnknown *)connector, hr, iid, out);
+}
+
+static HRESULT make_listen_v1(struct node *node, REFIID iid, void **out)
+{
+    INDListen *listen = NULL;
+    USHORT port = 0;
+    HRESULT hr = CALL(node->v1, Listen, 0, 123, 0, &port, &listen);
+    return made_v1((IUnknown *)listen, hr, iid, out);
+}
+
+struct maker {
     const char *name;
     const IID *iid;
     bool overlapped;
     HRESULT (*make)(struct node *node, REFIID iid, void **out);
-} makers[] = {
+};
+
+static const struct maker makers_v2[] = {
     { "IND2Provider", &IID_IND2Provider, false, make_provider },
     { "IND2Adapter", &IID_IND2Adapter, false, make_adapter },
     { "IND2CompletionQueue", &IID_IND2CompletionQueue, true, make_cq },
@@ -88,7 +153,26 @@ static const struct maker {
     { "IND2Connector", &IID_IND2Connector, true, make_connector },
     { "IND2Listener", &IID_IND2Listener, true, make_listener },
 };
-enum { MAKERS = sizeof(makers) / sizeof(makers[0]) };
+
+static const struct maker makers_v1[] = {
+    { "INDProvider", &IID_INDProvider, false, make_provider_v1 },
+    { "INDAdapter", &IID_INDAdapter, true, make_adapter_v1 },
+    { "INDCompletionQueue", &IID_INDCompletionQueue, true, make_cq_v1 },
+    { "INDMemoryWindow", &IID_INDMemoryWindow, false, make_mw_v1 },
+    { "INDEndpoint", &IID_INDEndpoint, false, make_endpoint_v1 },
+    { "INDConnector", &IID_INDConnector, true, make_connector_v1 },
+    { "INDListen", &IID_INDListen, true, make_listen_v1 },
+};
+
+enum { MOST_MAKERS = sizeof(makers_v2) / sizeof(makers_v2[0]) };
+#define MAKERS                                                                                     \
+    ((int)V2_V1(sizeof(makers_v2) / sizeof(makers_v2[0]), sizeof(makers_v1) / sizeof(makers_v1[0])))
+#define makers (V2_V1(makers_v2, makers_v1))
+
+static const IID *overlapped_iid(void)
+{
+    return V2_V1(&IID_IND2Overlapped, &IID_INDOverlapped);
+}
 
 static IUnknown *make(const struct maker *maker, struct node *node)
 {
@@ -130,7 +214,7 @@ static void identity(void)
         IUnknown *object = make(&makers[i], node), *first = NULL, *second = NULL, *other = NULL;
         expect_status(ND_SUCCESS, CALL(object, QueryInterface, &IID_IUnknown, (void **)&first));
         expect_status(ND_SUCCESS,
-            CALL(object, QueryInterface, makers[i].overlapped ? &IID_IND2Overlapped : makers[i].iid,
+            CALL(object, QueryInterface, makers[i].overlapped ? overlapped_iid() : makers[i].iid,
                 (void **)&other));
         expect_status(ND_SUCCESS, CALL(other, QueryInterface, &IID_IUnknown, (void **)&second));
         expect_pointer(first, second);
@@ -146,12 +230,12 @@ static void overlapped_interface(void)
     for (int i = 0; i < MAKERS; i++) {
         IUnknown *object = make(&makers[i], node);
         if (!makers[i].overlapped) {
-            expect_no_interface(object, &IID_IND2Overlapped);
+            expect_no_interface(object, overlapped_iid());
             continue;
         }
         IND2Overlapped *overlapped = NULL;
         expect_status(
-            ND_SUCCESS, CALL(object, QueryInterface, &IID_IND2Overlapped, (void **)&overlapped));
+            ND_SUCCESS, CALL(object, QueryInterface, overlapped_iid(), (void **)&overlapped));
         expect_status(ND_SUCCESS, CALL(overlapped, CancelOverlappedRequests));
         expect_equal(1, CALL(overlapped, Release));
     }
@@ -205,7 +289,8 @@ static void holders_are_not_counted(void)
     expect_status(ND_PENDING, CALL(a->connector, NotifyDisconnect, &op->overlapped));
     expect_status(ND_SUCCESS, post_receive(a, TAG(1), 0, 8));
     IUnknown *const objects[] = { a->qp->unknown, a->cq->unknown, a->initiator_cq->unknown,
-        a->connector->unknown, a->memory.mr->unknown, a->node->unknown, pair->listener->unknown };
+        a->connector->unknown, pair->listener->unknown, a->node->unknown,
+        V2_V1(a->memory.mr->unknown, a->node->unknown) };
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
         expect_equal(2, CALL(objects[i], AddRef));
         expect_equal(1, CALL(objects[i], Release));
@@ -354,8 +439,8 @@ static DWORD WINAPI count_up_and_down(void *arg)
 static void counts_are_safe_in_threads(void)
 {
     struct node *node = new_node();
-    HANDLE threads[MAKERS];
-    IUnknown *objects[MAKERS];
+    HANDLE threads[MOST_MAKERS];
+    IUnknown *objects[MOST_MAKERS];
     for (int i = 0; i < MAKERS; i++) {
         objects[i] = make(&makers[i], node);
         threads[i] = CreateThread(NULL, 0, count_up_and_down, objects[i], 0, NULL);
@@ -363,7 +448,8 @@ static void counts_are_safe_in_threads(void)
         keep_handle(threads[i]);
         count_up_and_down(objects[i]);
     }
-    expect_equal(WAIT_OBJECT_0, WaitForMultipleObjects(MAKERS, threads, TRUE, 3 * DEADLINE_MS));
+    expect_equal(
+        WAIT_OBJECT_0, WaitForMultipleObjects((DWORD)MAKERS, threads, TRUE, 3 * DEADLINE_MS));
     for (int i = 0; i < MAKERS; i++)
         expect_equal(0, release_kept(objects[i]));
 }

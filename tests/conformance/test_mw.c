@@ -68,9 +68,10 @@ static void bind_completes_and_token_is_known_at_once(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct mw *mw = new_mw(p->node);
+    UINT32 other = remote_token(p);
     expect_status(ND_SUCCESS, bind_window(p, TAG(1), &p->memory, mw, 4096, 4096, BIND_BOTH));
     UINT32 token = CALL(mw, GetRemoteToken);
-    expect_true(token != remote_token(p));
+    expect_true(token != other);
     expect_result(p, Nd2RequestTypeBind, TAG(1), ND_SUCCESS);
     expect_equal(token, CALL(mw, GetRemoteToken));
     fill(a->memory.bytes, 4096, 6);
