@@ -61,6 +61,14 @@ const char *sample_code_name(HRESULT hr)
     return "unknown code";
 }
 
+const char *sample_code_hint(HRESULT hr)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i)
+        if (codes[i].hr == hr)
+            return codes[i].hint;
+    return NULL;
+}
+
 void sample_fail(SAMPLE *sample, const char *format, ...)
 {
     va_list arguments;
@@ -77,10 +85,7 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
 {
     if (SUCCEEDED(hr))
         return;
-    const char *hint = NULL;
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); ++i)
-        if (codes[i].hr == hr)
-            hint = codes[i].hint;
+    const char *hint = sample_code_hint(hr);
     sample_fail(sample, "%s%s%s failed: %s (0x%08x)%s%s", what,
         sample->where[0] ? ", address " : "", sample->where, sample_code_name(hr), (unsigned)hr,
         hint ? "\n  " : "", hint ? hint : "");
@@ -223,12 +228,20 @@ void sample_fill(unsigned char *data, ULONG size, ULONG seed)
         data[i] = pattern(seed, i);
 }
 
+ULONG sample_damage(const unsigned char *data, ULONG begin, ULONG end, ULONG seed)
+{
+    ULONG i = begin;
+    while (i < end && data[i] == pattern(seed, i))
+        ++i;
+    return i;
+}
+
 void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULONG end, ULONG seed)
 {
-    for (ULONG i = begin; i < end; ++i)
-        if (data[i] != pattern(seed, i))
-            sample_fail(sample, "byte %u of a message of some %u bytes is damaged", (unsigned)i,
-                (unsigned)end);
+    ULONG damaged = sample_damage(data, begin, end, seed);
+    if (damaged < end)
+        sample_fail(sample, "byte %u of a message of some %u bytes is damaged", (unsigned)damaged,
+            (unsigned)end);
 }
 
 /* ---- adapter and objects --------------------------------------------------------------------------------------- */

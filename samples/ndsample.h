@@ -57,6 +57,8 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
 void sample_fail(SAMPLE *sample, const char *format, ...);
 /* "ND_CONNECTION_REFUSED", or "unknown code". */
 const char *sample_code_name(HRESULT hr);
+/* What to do about it, or NULL. */
+const char *sample_code_hint(HRESULT hr);
 /* Writes "10.0.0.1:54325" or "[::1]:54325". Returns text. */
 const char *sample_address_text(const struct sockaddr *address, char *text, size_t size);
 
@@ -78,6 +80,8 @@ ULONG sample_rounds(const SAMPLE_ORDER *order, ULONG size);
 
 /* Data both ends know: byte i is a function of seed and i. */
 void sample_fill(unsigned char *data, ULONG size, ULONG seed);
+/* The first of bytes begin to end (exclusive) that is not what sample_fill made; end if all are. */
+ULONG sample_damage(const unsigned char *data, ULONG begin, ULONG end, ULONG seed);
 /* Ends the program if bytes begin to end (exclusive) are not what sample_fill made. */
 void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULONG end, ULONG seed);
 

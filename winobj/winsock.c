@@ -2,9 +2,11 @@
 /* winsock.c - WSAStartup and its count, the Winsock error. */
 #include <winsock2.h>
 
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "winobj/winsock.h"
 
@@ -81,4 +83,21 @@ int WSAAPI WSAGetLastError(void)
 void WSAAPI WSASetLastError(int error)
 {
     SetLastError((DWORD)error);
+}
+
+/*
+ * closesocket - close, by Winsock's name.
+ * Returns 0, or SOCKET_ERROR with WSAENOTSOCK: not open, or no socket. Any thread.
+ */
+int WSAAPI closesocket(SOCKET socket)
+{
+    int type;
+    socklen_t size = sizeof(type);
+
+    if (socket <= INT_MAX && !getsockopt((int)socket, SOL_SOCKET, SO_TYPE, &type, &size)) {
+        close((int)socket); /* EINTR: it is closed all the same */
+        return 0;
+    }
+    SetLastError(WSAENOTSOCK);
+    return SOCKET_ERROR;
 }

@@ -36,6 +36,8 @@ WINOBJ_API int WSAAPI WSACleanup(void);
 WINOBJ_API int WSAAPI WSAGetLastError(void);
 WINOBJ_API void WSAAPI WSASetLastError(int error);
 
+WINOBJ_API int WSAAPI closesocket(SOCKET socket);
+
 WINOBJ_API INT WSAAPI WSAStringToAddressA(
     LPSTR text, INT family, LPWSAPROTOCOL_INFOA protocol, LPSOCKADDR address, LPINT address_length);
 WINOBJ_API INT WSAAPI WSAStringToAddressW(

@@ -5,6 +5,8 @@
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <wchar.h>
 
 static int startup(void **state)
@@ -178,6 +180,25 @@ static void test_inet_pton_and_ntop(void **state)
     assert_string_equal(InetNtopA(AF_INET, &address, text, sizeof(text)), "127.0.0.1");
 }
 
+static void test_closesocket(void **state)
+{
+    SOCKET socket_of = socket(AF_INET, SOCK_STREAM, 0);
+    int ends[2];
+
+    (void)state;
+    assert_true(socket_of != INVALID_SOCKET);
+    assert_int_equal(closesocket(socket_of), 0);
+    assert_int_equal(fcntl((int)socket_of, F_GETFD), -1);
+    assert_int_equal(closesocket(socket_of), -1);
+    assert_int_equal(WSAGetLastError(), 10038);
+    assert_int_equal(closesocket(INVALID_SOCKET), -1);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(closesocket((SOCKET)ends[0]), -1);
+    assert_int_equal(WSAGetLastError(), 10038);
+    assert_int_equal(close(ends[0]), 0); /* still open: it is no socket */
+    assert_int_equal(close(ends[1]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_addresses_bad_arguments, startup, cleanup),
         cmocka_unit_test_setup_teardown(test_addresses_wide, startup, cleanup),
         cmocka_unit_test(test_inet_pton_and_ntop),
+        cmocka_unit_test(test_closesocket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

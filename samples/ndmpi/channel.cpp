@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// channel.cpp - see channel.h.
+#include "channel.h"
+
+#include <string.h>
+
+#include "failure.h"
+
+namespace ndmpi
+{
+
+Channel::Channel(const Setup &setup, int peer, const SOCKADDR_INET &address)
+    : owner_(*setup.owner), rank_((int)setup.hello.rank), peer_(peer),
+      eager_(setup.adapter->advised_send() < Link::LARGEST ? setup.adapter->advised_send()
+                                                           : (size_t)Link::LARGEST),
+      largest_(setup.adapter->largest_read()),
+      connection_(*setup.executive, *setup.adapter, *this, setup.hello, (UINT32)peer, address),
+      rendezvous_(*setup.cache, *this), bye_sent_(false), bye_received_(false)
+{
+}
+
+// ---- the program's side ---------------------------------------------------------------------------------------------
+
+void Channel::send(Operation &operation)
+{
+    operation.complete = false;
+    if (peer_ == rank_) {
+        Header header = { EAGER, 0, operation.tag, (UINT32)operation.size, 0 };
+        Operation *receive = matching_.arrived(operation.tag);
+        if (receive)
+            deliver(*receive, header, operation.data);
+        else
+            matching_.keep(header, operation.data, operation.size);
+        operation.complete = true;
+        return;
+    }
+    if (operation.size > eager_ && operation.size > largest_)
+        fail("a message of %llu bytes to rank %d is too long: the adapter takes %llu",
+            (unsigned long long)operation.size, peer_,
+            (unsigned long long)(largest_ > eager_ ? largest_ : eager_));
+    Item item = { operation.size > eager_ ? OFFER : EAGER, 0, &operation };
+    queue_.push_back(item);
+    connection_.open();
+    pump();
+}
+
+void Channel::receive(Operation &operation)
+{
+    Arrival arrival;
+    operation.complete = false;
+    if (!matching_.wanted(operation, arrival))
+        return;
+    deliver(operation, arrival.header, arrival.data.empty() ? NULL : &arrival.data[0]);
+    pump();
+}
+
+void Channel::deliver(Operation &operation, const Header &header, const unsigned char *data)
+{
+    if (header.length > operation.size)
+        fail("a message of %u bytes came from rank %d where there is room for %llu",
+            (unsigned)header.length, peer_, (unsigned long long)operation.size);
+    if (header.kind == OFFER) {
+        rendezvous_.read(operation, header, data);
+        return;
+    }
+    if (header.length)
+        memcpy(operation.data, data, header.length);
+    operation.size = header.length;
+    operation.complete = true;
+}
+
+bool Channel::quiet() const
+{
+    const Link *link = connection_.up();
+    return urgent_.empty() && queue_.empty() && rendezvous_.idle() && (!link || link->all_sent());
+}
+
+void Channel::close()
+{
+    if (!connection_.ever_used())
+        return;
+    Item item = { BYE, 0, NULL };
+    queue_.push_back(item);
+    pump();
+}
+
+// ---- the peer's side ------------------------------------------------------------------------------------------------
+
+void Channel::message(const Header &header, const unsigned char *data)
+{
+    Operation *operation;
+
+    switch (header.kind) {
+    case EAGER:
+    case OFFER:
+        operation = matching_.arrived(header.tag);
+        if (operation)
+            deliver(*operation, header, data);
+        else
+            matching_.keep(
+                header, data, header.kind == EAGER ? header.length : (size_t)Descriptor::SIZE);
+        break;
+    case DONE:
+        if (!connection_.up())
+            fail("rank %d has read what was not offered", peer_);
+        rendezvous_.offer_read(header.id, *connection_.up());
+        break;
+    case CREDIT: break;
+    case BYE: bye_received_ = true; break;
+    }
+    pump();
+}
+
+void Channel::read_done(UINT32 id)
+{
+    Item item = { DONE, id, NULL };
+    urgent_.push_back(item);
+    pump();
+}
+
+void Channel::offer_ended()
+{
+    pump();
+}
+
+void Channel::room()
+{
+    pump();
+}
+
+void Channel::connected()
+{
+    pump();
+}
+
+void Channel::backed_out()
+{
+    if (!queue_.empty())
+        connection_.open();
+}
+
+// While it is set up, the connector tells how that ends; after the peer's good-bye all that is left is cancelled.
+void Channel::broken(HRESULT status, const char *what)
+{
+    if (status == ND_CANCELED && (bye_received_ || !connection_.up()))
+        end_if_due();
+    else
+        owner_.lost(peer_, status, what);
+}
+
+// ---- the queue ------------------------------------------------------------------------------------------------------
+
+void Channel::pump()
+{
+    Link *link = connection_.up();
+
+    if (!link)
+        return;
+    rendezvous_.pump(*link);
+    while (link->can_send()) {
+        std::deque<Item> &queue = urgent_.empty() ? queue_ : urgent_;
+        if (queue.empty())
+            break;
+        Item item = queue.front();
+        if (item.kind == OFFER && !rendezvous_.can_offer())
+            break;
+        queue.pop_front();
+        if (item.kind == OFFER) {
+            rendezvous_.offer(*item.operation, *link);
+        } else if (item.kind == EAGER) {
+            Operation &operation = *item.operation;
+            Header header = { EAGER, 0, operation.tag, (UINT32)operation.size, 0 };
+            link->send(header, operation.data, operation.size);
+            operation.complete = true;
+        } else {
+            Header header = { item.kind, 0, 0, 0, item.id };
+            link->send(header, NULL, 0);
+            bye_sent_ |= item.kind == BYE;
+        }
+    }
+    end_if_due();
+}
+
+void Channel::end_if_due()
+{
+    if (connection_.up() && bye_sent_ && bye_received_ && quiet())
+        connection_.close();
+}
+
+} // namespace ndmpi

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// channel.h - messages to and from one peer: small ones by Send, large ones by rendezvous, in their order.
+#ifndef NDMPI_CHANNEL_H
+#define NDMPI_CHANNEL_H
+
+#include <deque>
+
+#include "connection.h"
+#include "rendezvous.h"
+
+namespace ndmpi
+{
+
+// What the channels of a rank have in common.
+class ChannelOwner
+{
+  public:
+    virtual ~ChannelOwner()
+    {
+    }
+    // Nothing more can come from the peer.
+    virtual void lost(int peer, HRESULT status, const char *what) = 0;
+};
+
+class Channel : private ConnectionOwner, private RendezvousOwner
+{
+  public:
+    struct Setup {
+        Executive *executive;
+        Adapter *adapter;
+        RegistrationCache *cache;
+        ChannelOwner *owner;
+        Hello hello; // of this rank
+    };
+
+    Channel(const Setup &setup, int peer, const SOCKADDR_INET &address);
+
+    // Both complete operation later, or at once.
+    void send(Operation &operation);
+    void receive(Operation &operation);
+
+    // A connection request of this peer has come.
+    void requested(Endpoint *endpoint, const Hello &hello)
+    {
+        connection_.requested(endpoint, hello);
+    }
+
+    // All that was to be sent was sent.
+    bool quiet() const;
+    // Says good-bye; disconnects when the peer has said it, too. After that there are no more messages.
+    void close();
+    bool closed() const
+    {
+        return connection_.at_rest();
+    }
+    void sweep()
+    {
+        connection_.sweep();
+    }
+
+  private:
+    struct Item {
+        Kind kind;
+        UINT32 id;
+        Operation *operation;
+    };
+
+    // of the link
+    void message(const Header &header, const unsigned char *data);
+    void room();
+    void broken(HRESULT status, const char *what);
+    // of the connection
+    void connected();
+    void backed_out();
+    // of the rendezvous
+    void read_done(UINT32 id);
+    void offer_ended();
+
+    void deliver(Operation &operation, const Header &header, const unsigned char *data);
+    void pump();
+    void end_if_due();
+
+    ChannelOwner &owner_;
+    const int rank_, peer_;
+    const size_t eager_, largest_;
+    Connection connection_;
+    Rendezvous rendezvous_;
+    Matching matching_;
+    std::deque<Item> urgent_,
+        queue_; // urgent ones wait for no offer, so that no two ranks wait for each other
+    bool bye_sent_, bye_received_;
+};
+
+} // namespace ndmpi
+#endif

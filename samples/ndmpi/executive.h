@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// executive.h - one completion port where every overlapped request of a process ends.
+//
+// An overlapped call may fail at once, succeed at once with or without a packet, or be pending. A handler wants none of
+// these differences: whatever the call returned, Request::ended runs later, once, from Executive::run.
+#ifndef NDMPI_EXECUTIVE_H
+#define NDMPI_EXECUTIVE_H
+
+#include <winsock2.h>
+#include <ws2tcpip.h>
+
+#include <ndspi.h>
+
+namespace ndmpi
+{
+
+class Executive;
+
+// One overlapped request at a time. Must stay where it is until ended was called.
+class Request : public OVERLAPPED
+{
+  public:
+    // The final status of a request of object, without waiting.
+    typedef HRESULT (*Result)(IUnknown *object, OVERLAPPED *overlapped);
+
+    Request();
+    virtual ~Request()
+    {
+    }
+    virtual void ended(HRESULT status) = 0;
+
+    // Before the overlapped call is made.
+    void start(IUnknown *object, Result result);
+
+  private:
+    friend class Executive;
+    Request(const Request &);
+    Request &operator=(const Request &);
+
+    IUnknown *object_;
+    Result result_;
+    HRESULT status_; // when it was not the object that ended it
+    bool posted_;
+};
+
+class Executive
+{
+  public:
+    // A success at once has queued a packet (files of version 1), or has not (files of version 2).
+    enum Files { PACKET_ON_SUCCESS, NO_PACKET_ON_SUCCESS };
+
+    Executive();
+    ~Executive();
+
+    // Requests on this file end here from now on.
+    void attach(HANDLE file);
+    // The overlapped call returned hr.
+    void issued(Request &request, HRESULT hr, Files files);
+    // Ends a request that no object has. Any thread; everything else of this class is for one.
+    void post(Request &request, HRESULT status);
+
+    // Runs what has ended; waits for something to if nothing has. False: the time is over.
+    bool run(DWORD timeout_ms);
+
+  private:
+    Executive(const Executive &);
+    Executive &operator=(const Executive &);
+
+    HANDLE port_;
+};
+
+} // namespace ndmpi
+#endif

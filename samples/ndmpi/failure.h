@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// failure.h - the end of a rank that cannot go on: says why, tells ndmpirun, ends with status 1.
+#ifndef NDMPI_FAILURE_H
+#define NDMPI_FAILURE_H
+
+#include <string>
+
+#include "../ndsample.h"
+
+namespace ndmpi
+{
+
+// Printed before every message, "ndring: rank 2 of 4: ". May be called again when more is known.
+void set_name(const std::string &name);
+// What is done with the message besides printing it. NULL: nothing.
+void set_obituary(void (*tell)(const std::string &message));
+
+// Takes printf's arguments, without a line end.
+[[noreturn]] void fail(const char *format, ...);
+// Prints the message and ends without an obituary: the others know already.
+[[noreturn]] void end_with(const std::string &message);
+// The same as text.
+std::string format(const char *format, ...);
+
+// Ends the program if hr is a failure: "WHAT, address ADDRESS failed: CODE", and what to do about it.
+void check(HRESULT hr, const char *what, const SOCKADDR_INET *where = NULL);
+std::string code_text(HRESULT hr);
+std::string address_text(const SOCKADDR_INET &address);
+// The same without a port: "10.0.0.1", "::1".
+std::string ip_text(const SOCKADDR_INET &address);
+// Reads "10.0.0.1", "10.0.0.1:80", "[::1]:80". False: it is no address.
+bool parse_address(const std::string &text, SOCKADDR_INET &address);
+
+} // namespace ndmpi
+#endif

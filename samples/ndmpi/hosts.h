@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// hosts.h - where ranks run: this host, or those of a host file.
+#ifndef NDMPI_HOSTS_H
+#define NDMPI_HOSTS_H
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+
+namespace ndmpi
+{
+
+struct Host {
+    SOCKADDR_INET address; // of the adapter its ranks use
+    unsigned slots;
+    std::string login; // what the remote command is given; empty: this host
+};
+
+// A line for each host: ADDRESS [SLOTS [LOGIN]]; "#" begins a comment. ADDRESS is that of the adapter; LOGIN, for the
+// remote command, is the address unless told, or nothing if the address is this host's. Ends the program if the file is
+// not like that.
+std::vector<Host> read_hosts(const std::string &path);
+
+// This host, at an address, or at one that is chosen if it is empty.
+std::vector<Host> this_host(const std::string &address);
+
+// The host of each rank: as many as each has slots, and from the start again when all are full.
+std::vector<size_t> place(const std::vector<Host> &hosts, unsigned ranks);
+
+// The local address, port 0, that all hosts reach this one by. Ends the program if it cannot be told.
+SOCKADDR_INET reached_by(const std::vector<Host> &hosts);
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// launch.cpp - see launch.h. Threads block in the calls that do, and post what they hear of; one thread does all the rest.
+#include "launch.h"
+
+#include <stdio.h>
+
+#include <random>
+
+namespace ndmpi
+{
+
+namespace
+{
+
+const ULONGLONG NEVER = ~0ULL;
+const ULONGLONG LEAVE_MS = 5000; // for the other ranks to end when one has failed
+
+HANDLE start_thread(LPTHREAD_START_ROUTINE routine, void *argument)
+{
+    HANDLE thread = CreateThread(NULL, 0, routine, argument, 0, NULL);
+    if (!thread)
+        fail("CreateThread failed: error %u", (unsigned)GetLastError());
+    return thread;
+}
+
+void join(HANDLE thread)
+{
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+
+UINT64 random_key()
+{
+    std::random_device random;
+    return (UINT64)random() << 32 | random();
+}
+
+// For a shell of the other side.
+std::string quoted(const std::string &word)
+{
+    std::string text = "'";
+    for (size_t i = 0; i < word.size(); ++i)
+        text += word[i] == '\'' ? "'\\''" : std::string(1, word[i]);
+    return text + "'";
+}
+
+} // namespace
+
+// A process; and what it has told.
+struct Launch::Rank {
+    Launch *launch;
+    unsigned number;
+    Process *process;
+    HANDLE thread;
+    Connection *connection; // NULL before its card, and after it has left
+    SOCKADDR_INET address;  // where it listens
+    bool met, done, ended, good, judged;
+    std::string how, failure;
+};
+
+struct Launch::Connection {
+    Launch *launch;
+    Stream *stream;
+    HANDLE thread;
+    Rank *rank; // NULL before its card
+};
+
+// What a thread has heard of.
+struct Launch::Event : public Request {
+    enum What { CAME, SAID, LEFT, ENDED };
+
+    Event(Launch &the_launch, What the_what)
+        : launch(the_launch), what(the_what), stream(NULL), connection(NULL), rank(NULL),
+          good(false)
+    {
+    }
+    void post()
+    {
+        launch.executive_.post(*this, ND_SUCCESS);
+    }
+    void ended(HRESULT)
+    {
+        switch (what) {
+        case CAME: launch.came(stream); break;
+        case SAID: launch.said(*connection, text); break;
+        case LEFT: launch.left(*connection); break;
+        case ENDED: launch.ended(*rank, good, text); break;
+        }
+        delete this;
+    }
+
+    Launch &launch;
+    const What what;
+    Stream *stream;
+    Connection *connection;
+    Rank *rank;
+    bool good;
+    std::string text;
+};
+
+// ---- threads --------------------------------------------------------------------------------------------------------
+
+DWORD WINAPI Launch::accept_thread(void *self)
+{
+    Launch *launch = (Launch *)self;
+    for (;;) {
+        Stream *stream = launch->listener_.accept();
+        if (InterlockedCompareExchange(&launch->closing_, 0, 0)) {
+            delete stream;
+            return 0;
+        }
+        if (!stream)
+            continue; // it gave up, or there are too many open files for the moment
+        Event *event = new Event(*launch, Event::CAME);
+        event->stream = stream;
+        event->post();
+    }
+}
+
+DWORD WINAPI Launch::read_thread(void *self)
+{
+    Connection *connection = (Connection *)self;
+    std::string line;
+    while (connection->stream->read(line)) {
+        Event *event = new Event(*connection->launch, Event::SAID);
+        event->connection = connection;
+        event->text = line;
+        event->post();
+    }
+    Event *event = new Event(*connection->launch, Event::LEFT);
+    event->connection = connection;
+    event->post();
+    return 0;
+}
+
+DWORD WINAPI Launch::wait_thread(void *self)
+{
+    Rank *rank = (Rank *)self;
+    Event *event = new Event(*rank->launch, Event::ENDED);
+    event->rank = rank;
+    event->good = rank->process->wait(event->text);
+    event->post();
+    return 0;
+}
+
+// ---- start ----------------------------------------------------------------------------------------------------------
+
+Launch::Launch(const Plan &plan)
+    : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)), listener_(plan.root),
+      closing_(0), told_(false), aborted_(false), deadline_(NEVER)
+{
+}
+
+Launch::~Launch()
+{
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+        delete ranks_[i]->process;
+        delete ranks_[i];
+    }
+    for (size_t i = 0; i < connections_.size(); ++i) {
+        delete connections_[i]->stream;
+        delete connections_[i];
+    }
+}
+
+std::vector<std::string> Launch::environment(unsigned rank) const
+{
+    unsigned here = 0;
+    for (size_t i = 0; i < places_.size(); ++i)
+        here += places_[i] == places_[rank];
+    std::vector<std::string> all;
+    all.push_back(format(NDMPI_RANK "=%u", rank));
+    all.push_back(format(NDMPI_SIZE "=%u", plan_.ranks));
+    all.push_back(NDMPI_ROOT "=" + address_text(listener_.address()));
+    all.push_back(format(NDMPI_KEY "=%016llx", (unsigned long long)key_));
+    all.push_back(NDMPI_ADDRESS "=" + address_text(plan_.hosts[places_[rank]].address));
+    all.push_back(format(NDMPI_PORTS "=%u-%u", plan_.first_port, plan_.last_port));
+    all.push_back(format(NDMPI_VERSION "=%u", plan_.version));
+    all.push_back(format(NDMPI_HERE "=%u", here));
+    return all;
+}
+
+void Launch::start(unsigned number)
+{
+    const Host &host = plan_.hosts[places_[number]];
+    std::vector<std::string> arguments = plan_.command, variables = environment(number);
+    std::string problem;
+
+    if (!host.login.empty()) {
+        std::string line = "env";
+        for (size_t i = 0; i < variables.size(); ++i)
+            line += " " + quoted(variables[i]);
+        for (size_t i = 0; i < arguments.size(); ++i)
+            line += " " + quoted(arguments[i]);
+        arguments = plan_.remote;
+        arguments.push_back(host.login);
+        arguments.push_back(line);
+        variables.clear();
+    }
+    Rank *rank = new Rank();
+    rank->launch = this;
+    rank->number = number;
+    rank->process = Process::start(arguments, variables, problem);
+    ranks_.push_back(rank);
+    if (rank->process) {
+        rank->thread = start_thread(wait_thread, rank);
+        return;
+    }
+    rank->ended = rank->judged = true;
+    abort(format(
+        "rank %u cannot be started: %s: %s (it was looked for beside ndmpirun and on the PATH)",
+        number, arguments[0].c_str(), problem.c_str()));
+}
+
+bool Launch::run()
+{
+    for (unsigned rank = 0; rank < plan_.ranks && !aborted_; ++rank)
+        start(rank);
+    HANDLE accepting = start_thread(accept_thread, this);
+    if (!aborted_)
+        deadline_ = GetTickCount64() + plan_.patience_s * 1000ULL;
+
+    struct Is {
+        static bool over(const Rank &rank)
+        {
+            return rank.judged;
+        }
+        static bool good(const Rank &rank)
+        {
+            return rank.good;
+        }
+    };
+    while (!everybody(Is::over)) {
+        executive_.run(until_deadline());
+        if (GetTickCount64() >= deadline_)
+            deadline();
+    }
+
+    InterlockedExchange(&closing_, 1);
+    delete Stream::connect(listener_.address()); // wakes the thread
+    join(accepting);
+    while (executive_.run(0)) { // somebody may just have come
+    }
+    for (size_t i = 0; i < connections_.size(); ++i) {
+        connections_[i]->stream->shut_down();
+        join(connections_[i]->thread);
+    }
+    for (size_t i = 0; i < ranks_.size(); ++i)
+        if (ranks_[i]->thread)
+            join(ranks_[i]->thread);
+    while (executive_.run(0)) { // their last words
+    }
+    return !aborted_ && everybody(Is::good);
+}
+
+bool Launch::everybody(bool (*is)(const Rank &)) const
+{
+    for (size_t i = 0; i < ranks_.size(); ++i)
+        if (!is(*ranks_[i]))
+            return false;
+    return true;
+}
+
+std::string Launch::describe(const Rank &rank) const
+{
+    const Host &host = plan_.hosts[places_[rank.number]];
+    return format("rank %u (process %lu, %s%s)", rank.number, rank.process->id(),
+        host.login.empty() ? "adapter " : "at ",
+        host.login.empty() ? ip_text(host.address).c_str() : host.login.c_str());
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------------
+
+DWORD Launch::until_deadline() const
+{
+    ULONGLONG now = GetTickCount64();
+    if (deadline_ == NEVER)
+        return INFINITE;
+    return deadline_ > now ? (DWORD)(deadline_ - now) : 0;
+}
+
+// The ranks have not met in time, or not ended.
+void Launch::deadline()
+{
+    deadline_ = NEVER;
+    if (!aborted_) {
+        std::string missing;
+        for (size_t i = 0; i < ranks_.size(); ++i)
+            if (!ranks_[i]->met)
+                missing += format("%s%u", missing.empty() ? "" : ", ", ranks_[i]->number);
+        abort(format("rank %s has not come within %u s (-t gives more time)", missing.c_str(),
+            plan_.patience_s));
+        for (size_t i = 0; i < ranks_.size(); ++i)
+            if (!ranks_[i]->met && !ranks_[i]->ended) // it cannot be told
+                ranks_[i]->process->kill();
+        return;
+    }
+    for (size_t i = 0; i < ranks_.size(); ++i)
+        if (!ranks_[i]->ended) {
+            fprintf(
+                stderr, "ndmpirun: %s does not end: it is killed\n", describe(*ranks_[i]).c_str());
+            ranks_[i]->process->kill();
+        }
+}
+
+void Launch::abort(const std::string &why)
+{
+    if (aborted_)
+        return;
+    aborted_ = true;
+    why_ = why;
+    fprintf(stderr, "ndmpirun: %s; the other ranks end, too\n", why.c_str());
+    deadline_ = GetTickCount64() + LEAVE_MS;
+    for (size_t i = 0; i < ranks_.size(); ++i)
+        if (ranks_[i]->connection)
+            ranks_[i]->connection->stream->write("abort " + why_);
+}
+
+// ---- what happens ---------------------------------------------------------------------------------------------------
+
+void Launch::came(Stream *stream)
+{
+    Connection *connection = new Connection();
+    connection->launch = this;
+    connection->stream = stream;
+    connections_.push_back(connection);
+    connection->thread = start_thread(read_thread, connection);
+}
+
+void Launch::said(Connection &connection, const std::string &line)
+{
+    if (!connection.rank) {
+        card(connection, line);
+    } else if (line == "done") {
+        connection.rank->done = true;
+        connection.stream->write("bye");
+    } else if (line.compare(0, 7, "failed ") == 0) {
+        connection.rank->failure = line.substr(7);
+    }
+}
+
+// Anybody may connect; who does not know the key is sent away.
+void Launch::card(Connection &connection, const std::string &line)
+{
+    unsigned long long key;
+    unsigned number;
+    char text[80];
+    SOCKADDR_INET address;
+
+    if (sscanf(line.c_str(), "card %llx %u %79s", &key, &number, text) != 3 || key != key_ ||
+        number >= plan_.ranks || number >= ranks_.size() || ranks_[number]->met ||
+        !parse_address(text, address)) {
+        fprintf(stderr, "ndmpirun: somebody has connected who is no rank of this run: ignored\n");
+        connection.stream->shut_down();
+        return;
+    }
+    Rank &rank = *ranks_[number];
+    rank.met = true;
+    rank.address = address;
+    rank.connection = &connection;
+    connection.rank = &rank;
+    if (aborted_) {
+        connection.stream->write("abort " + why_);
+        return;
+    }
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+        if (ranks_[i]->judged && !ranks_[i]->met)
+            abort(format("%s %s before it met the others", describe(*ranks_[i]).c_str(),
+                ranks_[i]->how.c_str()));
+        if (!ranks_[i]->met)
+            return;
+    }
+    deadline_ = NEVER;
+    for (size_t to = 0; to < ranks_.size(); ++to)
+        for (size_t i = 0; i < ranks_.size() && ranks_[to]->connection; ++i)
+            ranks_[to]->connection->stream->write(
+                format("at %u %s", (unsigned)i, address_text(ranks_[i]->address).c_str()));
+}
+
+void Launch::left(Connection &connection)
+{
+    Rank *rank = connection.rank;
+    if (!rank)
+        return;
+    rank->connection = NULL;
+    if (rank->ended)
+        verdict(*rank);
+}
+
+// Its last words may still be on their way.
+void Launch::ended(Rank &rank, bool good, const std::string &how)
+{
+    rank.ended = true;
+    rank.good = good;
+    rank.how = how;
+    if (!rank.connection)
+        verdict(rank);
+}
+
+void Launch::verdict(Rank &rank)
+{
+    rank.judged = true;
+    if (!rank.failure.empty())
+        abort(describe(rank) + " failed: " + rank.failure);
+    else if (!rank.good)
+        abort(describe(rank) + " " + rank.how);
+    else if (rank.met && !rank.done)
+        abort(describe(rank) + " " + rank.how + " before the run was over");
+    for (size_t i = 0; i < ranks_.size() && !rank.met; ++i)
+        if (ranks_[i]->met)
+            abort(describe(rank) + " " + rank.how + " before it met the others");
+}
+
+} // namespace ndmpi

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// launch.h - the processes of a run, from their start until the last of them has ended.
+#ifndef NDMPI_LAUNCH_H
+#define NDMPI_LAUNCH_H
+
+#include "hosts.h"
+#include "job.h"
+#include "platform.h"
+#include "stream.h"
+
+namespace ndmpi
+{
+
+struct Plan {
+    unsigned ranks, version, first_port, last_port, patience_s;
+    std::vector<Host> hosts;
+    std::vector<std::string> remote;  // the remote command, without login
+    std::vector<std::string> command; // program and arguments
+    SOCKADDR_INET root;               // where ranks reach this process; the port is chosen
+};
+
+class Launch
+{
+  public:
+    explicit Launch(const Plan &plan);
+    ~Launch();
+    // Starts all ranks and waits for them. Returns whether all went well; if not, it was said why.
+    bool run();
+
+  private:
+    struct Rank;
+    struct Connection;
+    struct Event;
+
+    Launch(const Launch &);
+    Launch &operator=(const Launch &);
+
+    void start(unsigned rank);
+    std::vector<std::string> environment(unsigned rank) const;
+    void abort(const std::string &why);
+    void deadline();
+    DWORD until_deadline() const;
+
+    // what happens
+    void came(Stream *stream);
+    void said(Connection &connection, const std::string &line);
+    void left(Connection &connection);
+    void ended(Rank &rank, bool good, const std::string &how);
+
+    void card(Connection &connection, const std::string &line);
+    void verdict(Rank &rank);
+    bool everybody(bool (*is)(const Rank &)) const;
+    std::string describe(const Rank &rank) const;
+
+    static DWORD WINAPI accept_thread(void *launch);
+    static DWORD WINAPI read_thread(void *connection);
+    static DWORD WINAPI wait_thread(void *rank);
+
+    const Plan plan_;
+    UINT64 key_;
+    std::vector<size_t> places_;
+    Executive executive_;
+    Listener listener_;
+    volatile LONG closing_;
+    std::vector<Rank *> ranks_;
+    std::vector<Connection *> connections_;
+    bool told_, aborted_;
+    std::string why_;
+    ULONGLONG deadline_;
+};
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// link.h - an endpoint with its buffers: messages of up to a slot, with credits.
+//
+// Each side starts with as many credits as the other has receives posted, and spends one for each message. Credits for
+// receives that were posted again ride on the next message the other way; when half of them are owed, one is sent for
+// that alone. The last credit is kept for such a message: so both sides can always tell.
+#ifndef NDMPI_LINK_H
+#define NDMPI_LINK_H
+
+#include <vector>
+
+#include "message.h"
+#include "verbs.h"
+
+namespace ndmpi
+{
+
+class Link;
+
+// Who is told of what happens on a link.
+class LinkOwner
+{
+  public:
+    virtual ~LinkOwner()
+    {
+    }
+    // data: header.length bytes (EAGER) or a descriptor (OFFER); valid during the call
+    virtual void message(const Header &header, const unsigned char *data) = 0;
+    // There may be room to send again.
+    virtual void room() = 0;
+    // A request has failed. Those of a connection that ends are told, too: the owner knows whether that is due.
+    virtual void broken(HRESULT status, const char *what) = 0;
+};
+
+class Link
+{
+  public:
+    enum { SLOT = 4096, LARGEST = SLOT - Header::SIZE };
+
+    // Takes the endpoint over: opens its queues, and posts its receives.
+    Link(Adapter &adapter, Endpoint *endpoint, LinkOwner &owner);
+    // Only when idle.
+    ~Link();
+
+    Endpoint &endpoint()
+    {
+        return *endpoint_;
+    }
+
+    // What the other side has posted.
+    void set_credits(UINT32 credits)
+    {
+        credits_ = credits;
+    }
+    // From now on it may be sent on. Receives work before that.
+    void set_up()
+    {
+        up_ = true;
+    }
+    bool can_send() const
+    {
+        return up_ && credits_ > 1 && !free_.empty();
+    }
+    // Only if can_send; the data is copied.
+    void send(Header header, const void *data, size_t size);
+    bool all_sent() const
+    {
+        return free_.size() == SENDS;
+    }
+
+    // Nobody is told any more.
+    void abandon()
+    {
+        owner_ = NULL;
+    }
+    // Nothing is under way, so it may be deleted.
+    bool idle() const
+    {
+        return works_ == 0;
+    }
+    // For requests of others on this endpoint: they keep it from being idle.
+    void work_begins()
+    {
+        ++works_;
+    }
+    void work_ends()
+    {
+        --works_;
+    }
+
+  private:
+    class Receive : public Work
+    {
+      public:
+        void done(HRESULT status, size_t bytes)
+        {
+            link->received(*this, status, bytes);
+        }
+        Link *link;
+        unsigned char *data;
+    };
+    class Send : public Work
+    {
+      public:
+        void done(HRESULT status, size_t)
+        {
+            link->sent(*this, status);
+        }
+        Link *link;
+        unsigned char *data;
+    };
+
+    Link(const Link &);
+    Link &operator=(const Link &);
+
+    void post(Receive &receive);
+    void received(Receive &receive, HRESULT status, size_t bytes);
+    void sent(Send &send, HRESULT status);
+    void post(Header &header, const void *data, size_t size);
+    void pay_credits();
+
+    Endpoint *endpoint_;
+    LinkOwner *owner_;
+    unsigned char *slots_;
+    Memory *memory_;
+    Receive receives_[RECEIVES];
+    Send sends_[SENDS];
+    std::vector<Send *> free_;
+    bool up_;
+    UINT32 credits_, owed_;
+    unsigned works_;
+};
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// matching.h - which message goes into which receive, for one peer: the oldest of the same tag.
+#ifndef NDMPI_MATCHING_H
+#define NDMPI_MATCHING_H
+
+#include <list>
+#include <vector>
+
+#include "message.h"
+
+namespace ndmpi
+{
+
+// A send or a receive of the program's.
+struct Operation {
+    Operation() : complete(true), peer(-1), tag(0), data(NULL), size(0)
+    {
+    }
+    bool complete;
+    int peer;
+    INT32 tag;
+    unsigned char *data;
+    size_t size; // of a receive: the room, and when complete what came
+};
+
+// A message nobody has asked for yet.
+struct Arrival {
+    Header header;
+    std::vector<unsigned char> data; // the message, or the descriptor of an offer
+};
+
+class Matching
+{
+  public:
+    // A message has come: the receive that waits for it, or NULL. Then it has to be kept.
+    Operation *arrived(INT32 tag);
+    void keep(const Header &header, const unsigned char *data, size_t size);
+
+    // A receive is wanted: true and the message if one waits for it, otherwise it will be told by arrived.
+    bool wanted(Operation &operation, Arrival &arrival);
+    bool empty() const
+    {
+        return wanted_.empty() && arrivals_.empty();
+    }
+
+  private:
+    std::list<Operation *> wanted_;
+    std::list<Arrival> arrivals_;
+};
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// mpi.h - the library as programs see it: ranks that send each other messages.
+//
+// All of it is for one thread. What goes wrong ends the program, and the other ranks with it.
+#ifndef NDMPI_MPI_H
+#define NDMPI_MPI_H
+
+#include "engine.h"
+
+namespace ndmpi
+{
+
+class World
+{
+  public:
+    // Of one program, which ndmpirun has started in all ranks. program in: its name, for messages
+    explicit World(const std::string &program);
+    // Waits for all ranks to come here.
+    ~World();
+
+    int rank() const
+    {
+        return job_.rank();
+    }
+    int size() const
+    {
+        return job_.size();
+    }
+
+    // Begin to send or receive size bytes; data and operation must stay until wait has returned. Messages of one tag (0 or
+    // more) from one rank arrive in their order. A message may be shorter than the receive it goes into.
+    void begin_send(Operation &operation, int to, INT32 tag, const void *data, size_t size);
+    void begin_receive(Operation &operation, int from, INT32 tag, void *data, size_t size);
+    void wait(const Operation &operation);
+    void wait_all(const std::vector<Operation> &operations);
+
+    // The same at once. receive returns the size of the message.
+    void send(int to, INT32 tag, const void *data, size_t size);
+    size_t receive(int from, INT32 tag, void *data, size_t size);
+
+    // Every rank has come here when it returns.
+    void barrier();
+    // The sum of all ranks' values, in all ranks.
+    UINT64 sum(UINT64 value);
+
+    // Has to be called for memory that messages were sent from or received into, before it is given back.
+    void forget(const void *data, size_t size);
+    const RegistrationCache &cache()
+    {
+        return engine_.cache();
+    }
+
+  private:
+    World(const World &);
+    World &operator=(const World &);
+
+    Job job_;
+    Engine engine_;
+};
+
+// Memory for messages.
+class Buffer
+{
+  public:
+    Buffer(World &world, size_t size);
+    ~Buffer();
+    unsigned char *data()
+    {
+        return data_;
+    }
+    size_t size() const
+    {
+        return size_;
+    }
+
+  private:
+    Buffer(const Buffer &);
+    Buffer &operator=(const Buffer &);
+
+    World &world_;
+    unsigned char *data_;
+    size_t size_;
+};
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// platform.h - the little that Windows and POSIX do not have in common: processes and terminals.
+#ifndef NDMPI_PLATFORM_H
+#define NDMPI_PLATFORM_H
+
+#include <winsock2.h>
+
+#include <string>
+#include <vector>
+
+namespace ndmpi
+{
+
+class Process
+{
+  public:
+    // Starts a program with its arguments, and environment variables ("NAME=value") besides those of this process. A
+    // program without a path is looked for on the PATH. NULL: problem tells why.
+    static Process *start(const std::vector<std::string> &arguments,
+        const std::vector<std::string> &environment, std::string &problem);
+    virtual ~Process()
+    {
+    }
+    virtual unsigned long id() const = 0;
+    // Waits until it has ended. Returns whether with status 0; how: "exited with status 1".
+    virtual bool wait(std::string &how) = 0;
+    // Any thread, and any time until it is deleted.
+    virtual void kill() = 0;
+};
+
+// Processes started from now on do not get this socket.
+void keep_private(SOCKET socket);
+// Whether somebody looks at standard error.
+bool terminal();
+// The file is there and may be run.
+bool runnable(const std::string &path);
+// Between the parts of a path, and at the end of a program's name.
+extern const char PATH_SEPARATOR;
+extern const char PROGRAM_SUFFIX[];
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// registration_cache.h - registrations outlive the message they were made for, because the next one often uses the same
+// memory.
+//
+// Memory that is given back to the system has to be forgotten before: another mapping may come to the same address.
+#ifndef NDMPI_REGISTRATION_CACHE_H
+#define NDMPI_REGISTRATION_CACHE_H
+
+#include <list>
+
+#include "verbs.h"
+
+namespace ndmpi
+{
+
+class RegistrationCache
+{
+  public:
+    struct Entry {
+        const unsigned char *begin, *end;
+        Access access;
+        Memory *memory;
+        unsigned users;
+    };
+
+    // entries, bytes: what may be kept that nobody uses
+    RegistrationCache(Registrar &registrar, size_t entries, size_t bytes);
+    ~RegistrationCache();
+
+    // Memory for all of [data, data + size), until release. NULL: it cannot be registered, hr tells why.
+    Entry *acquire(const void *data, size_t size, Access access, HRESULT &hr);
+    void release(Entry *entry);
+    // Takes back all registrations of that range. False: one is in use.
+    bool forget(const void *data, size_t size);
+
+    // Registrations made and found, for those who want to know.
+    unsigned long long made() const
+    {
+        return made_;
+    }
+    unsigned long long found() const
+    {
+        return found_;
+    }
+
+  private:
+    typedef std::list<Entry> Entries;
+
+    RegistrationCache(const RegistrationCache &);
+    RegistrationCache &operator=(const RegistrationCache &);
+
+    // Takes back the least recently used of those nobody uses. False: there is none.
+    bool evict();
+    void drop(Entries::iterator entry);
+
+    Registrar &registrar_;
+    const size_t max_entries_, max_bytes_;
+    Entries entries_; // most recently used first
+    size_t idle_entries_, idle_bytes_;
+    unsigned long long made_, found_;
+};
+
+} // namespace ndmpi
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// verbs.h - what message passing needs of an adapter, whichever version of NetworkDirect it is spoken to in.
+//
+// verbs_v2.cpp and verbs_v1.cpp implement it; nothing else knows a version. Everything is used by one thread.
+#ifndef NDMPI_VERBS_H
+#define NDMPI_VERBS_H
+
+#include "executive.h"
+
+#include <string>
+
+namespace ndmpi
+{
+
+// Of one endpoint, in requests. A window (version 1) takes two: Bind and Invalidate.
+enum {
+    RECEIVES = 32,
+    SENDS = 16,
+    READS = 4,
+    OFFERS = 4,
+    INITIATORS = SENDS + READS + 2 * OFFERS,
+    RESULTS = RECEIVES + INITIATORS
+};
+
+// One request on an endpoint's queues; done runs from Adapter::poll. Base of what version 1 is told to write to.
+class Work : public ND_RESULT
+{
+  public:
+    Work()
+    {
+        Status = ND_SUCCESS;
+        BytesTransferred = 0;
+    }
+    virtual ~Work()
+    {
+    }
+    // bytes: of a receive
+    virtual void done(HRESULT status, size_t bytes) = 0;
+};
+
+// Registered memory. Deleting it takes the registration back.
+class Memory
+{
+  public:
+    virtual ~Memory()
+    {
+    }
+};
+
+enum Access {
+    SOURCE, // of Send, or of a peer's Read
+    SINK    // of Receive and Read, and all that SOURCE is
+};
+
+// Where a peer may read: 20 bytes in network order, in both versions laid out as an ND_MW_DESCRIPTOR.
+struct Descriptor {
+    enum { SIZE = 20 };
+    unsigned char bytes[SIZE];
+};
+
+// A grant to read that has to be taken back (version 1), or nothing (version 2).
+class Window
+{
+  public:
+    virtual ~Window()
+    {
+    }
+};
+
+// One end of a connection: a connector, and the queues it connects. What takes a Request ends there.
+class Endpoint
+{
+  public:
+    virtual ~Endpoint()
+    {
+    }
+    // The queues; receives may be posted from now on.
+    virtual void open_queues() = 0;
+
+    // Active: Connect, then CompleteConnect or reject; may be repeated after a failure. address: of a listener
+    virtual void connect(
+        const SOCKADDR_INET &address, const void *data, ULONG size, Request &request) = 0;
+    virtual void complete_connect(Request &request) = 0;
+    // Passive: of an endpoint that Adapter::next_request filled.
+    virtual void accept(const void *data, ULONG size, Request &request) = 0;
+    // Either side; that the peer gave up before is no error.
+    virtual void reject() = 0;
+    // The peer's private data, zeros where it told less. False: the attempt is over.
+    virtual bool private_data(void *data, ULONG size) = 0;
+    virtual void disconnect(Request &request) = 0;
+    // Everything posted ends with ND_CANCELED.
+    virtual void flush() = 0;
+
+    virtual HRESULT receive(Work &work, void *data, size_t size, Memory &memory) = 0;
+    virtual HRESULT send(Work &work, const void *data, size_t size, Memory &memory) = 0;
+    virtual HRESULT read(
+        Work &work, void *data, size_t size, Memory &memory, const Descriptor &from) = 0;
+    // Lets the peer read. window out: what revoke takes, at most OFFERS at a time
+    virtual HRESULT grant(
+        const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window) = 0;
+    // True: the peer may read no more. False: not before work is done.
+    virtual bool revoke(Window *window, Work &work) = 0;
+};
+
+// What makes registrations: an adapter, or a test.
+class Registrar
+{
+  public:
+    virtual ~Registrar()
+    {
+    }
+    // NULL: hr tells why.
+    virtual Memory *register_memory(const void *data, size_t size, Access access, HRESULT &hr) = 0;
+};
+
+class Adapter : public Registrar
+{
+  public:
+    // The adapter of a local address, opened with its completion queue for so many endpoints. Ends the program if that
+    // cannot be. version in: 1 or 2
+    static Adapter *open(
+        int version, Executive &executive, const SOCKADDR_INET &address, ULONG endpoints);
+    // Listens. port: network order, 0 = any. ND_SHARING_VIOLATION: it is taken.
+    virtual HRESULT listen(USHORT port) = 0;
+    // Where it listens.
+    const SOCKADDR_INET &address() const
+    {
+        return address_;
+    }
+    // Largest message: for Send as advised by the adapter, for Read as it is able to.
+    size_t advised_send() const
+    {
+        return advised_send_;
+    }
+    size_t largest_read() const
+    {
+        return largest_read_;
+    }
+
+    virtual Endpoint *create_endpoint() = 0;
+    // Ends when a connection request was put into this fresh endpoint.
+    virtual void next_request(Endpoint &endpoint, Request &request) = 0;
+
+    // Runs the done of some finished works. False: there was none.
+    virtual bool poll() = 0;
+    // Ends when there is something to poll for that came after the last poll.
+    virtual void notify(Request &request) = 0;
+
+  protected:
+    Adapter() : advised_send_(0), largest_read_(0)
+    {
+    }
+
+    SOCKADDR_INET address_;
+    size_t advised_send_, largest_read_;
+
+  private:
+    Adapter(const Adapter &);
+    Adapter &operator=(const Adapter &);
+};
+
+// A reference to a COM object, released at the end.
+template <class T> class Ref
+{
+  public:
+    Ref() : object_(NULL)
+    {
+    }
+    ~Ref()
+    {
+        reset();
+    }
+    void reset()
+    {
+        if (object_)
+            object_->Release();
+        object_ = NULL;
+    }
+    T **out()
+    {
+        reset();
+        return &object_;
+    }
+    void **out_void()
+    {
+        return (void **)out();
+    }
+    T *get() const
+    {
+        return object_;
+    }
+    T *operator->() const
+    {
+        return object_;
+    }
+
+  private:
+    Ref(const Ref &);
+    Ref &operator=(const Ref &);
+
+    T *object_;
+};
+
+} // namespace ndmpi
+#endif

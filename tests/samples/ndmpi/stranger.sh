@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: stranger.sh NDMPIRUN
+# Somebody talks nonsense to ndmpirun while it waits for its ranks: endless, of another run, and of a rank there is not.
+set -uo pipefail
+said=$(timeout 60 "$1" -n 2 bash -c '
+    if [ "$NDMPI_RANK" = 0 ]; then
+        to=/dev/tcp/${NDMPI_ROOT/://}
+        head -c 100000 /dev/zero 2> /dev/null > "$to"
+        echo "GET / HTTP/1.0" > "$to"
+        echo "card 0123456789abcdef 1 127.0.0.1:1" > "$to"
+        echo "card $NDMPI_KEY 2 127.0.0.1:1" > "$to"
+    fi
+    exec "$0" -n 2 -m 100' "$(dirname "$1")/ndring" 2>&1)
+status=$?
+printf '%s\n' "$said"
+[ "$status" = 0 ] || { echo "status $status"; exit 1; }
+[ "$(grep -c "no rank of this run: ignored" <<< "$said")" = 3 ] || { echo "three should have been sent away"; exit 1; }
+grep -q "all bytes are right" <<< "$said"
