@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_stream.c - a lone stream whose peer is the fuzzer: FPDUs, time, ends, and what the program does meanwhile.
+ *
+ * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames are written
+ * against memory at 0x1000 with STag 0x11223344, which are moved to where the memory is, and may be made right in what
+ * chance does not get right: lengths, sequence numbers, the CRC.
+ *
+ * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written, and
+ * what is sent is a row of whole and right FPDUs with one Terminate at most, at the end.
+ */
+#include "fuzz.h"
+
+#include "softrdma/crc32c.h"
+#include "softrdma/mpa.h"
+#include "softrdma/wire.h"
+#include "tests/unit/softrdma/stream_pair.h"
+#include "util/clock.h"
+
+#include <string.h>
+
+enum { INITIATOR = 1, CRC = 2, SOFT = 4, SMALL = 8, NO_RTR = 16, RTR_READ = 32, SHARED = 64 };
+
+enum {
+    GUARD = 4096,
+    REGISTERED = 65536,
+    STAG = 0x11223344,
+    BASE = 0x1000,
+    REQUESTS = 48, /* of either kind */
+    STEPS = 64,
+    SENT = 4 << 20,
+};
+
+static struct end end;
+static struct pair pair;
+static bool crc;
+static unsigned sends, receives;
+static uint8_t *sent; /* everything that left the stream */
+static size_t sent_octets, looked_octets;
+static bool terminated;
+static uint32_t sink_stag; /* of the Read that was sent last */
+
+/* ---- the program ---- */
+
+static void make_end(void)
+{
+    end_open(&end, PAIR_SRQ);
+    FUZZ_CHECK(!srd_destroy_qp(end.qp) && !srd_dereg_mr(end.mr));
+    memset(end.mem, 0xa5, GUARD + REGISTERED + GUARD);
+    end.mr = srd_reg_mr(end.pd, end.mem + GUARD, REGISTERED,
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    FUZZ_CHECK(end.mr);
+    sent = malloc(SENT);
+    FUZZ_CHECK(sent);
+}
+
+static void make_qp(bool shared)
+{
+    static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS };
+    struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
+        .send_cq = end.scq,
+        .recv_cq = end.rcq,
+        .srq = shared ? end.srq : NULL,
+        .cap = { .max_send_wr = 60, .max_recv_wr = 60, .max_send_sge = 4, .max_recv_sge = 4 } };
+
+    end.qp = srd_create_qp(end.pd, &attr);
+    FUZZ_CHECK(end.qp);
+    for (int i = 0; i < 3; i++) {
+        struct ibv_qp_attr to = { .qp_state = states[i] };
+
+        FUZZ_CHECK(!srd_modify_qp(end.qp, &to, IBV_QP_STATE));
+    }
+    end.wants = 0;
+    end.closed = false;
+}
+
+static struct srd_qp *qp(void)
+{
+    return srd_qp_from(end.qp);
+}
+
+static void post_one(uint8_t kind, uint32_t octets)
+{
+    if (sends == REQUESTS)
+        return;
+    switch (kind % 4) {
+    case 0: post_send(&end, sends++, GUARD, octets, 0); break;
+    case 1: post_write(&end, sends++, GUARD, octets, BASE, STAG, 0); break;
+    case 2: post_read(&end, sends++, GUARD, octets, BASE, STAG, 0); break;
+    default: post_write(&end, sends++, GUARD, octets, BASE, STAG, IBV_SEND_FENCE); break;
+    }
+}
+
+/* A held message goes on with it, by the device's own clock; there is no connection to act on what that leads to. */
+static void post_receive(uint32_t octets)
+{
+    if (receives < REQUESTS && !end.qp->srq)
+        post_recv(&end, receives++, GUARD + 32768, octets);
+}
+
+/* ---- the transport ---- */
+
+static void take(size_t most)
+{
+    struct iovec iov[SRD_TX_IOV];
+    unsigned wants = 0;
+    size_t total = 0, left;
+    int n;
+
+    if (end.closed)
+        return;
+    lock_acquire(&qp()->tx_lock);
+    n = srd_stream_tx(qp(), iov, pair.now_ms, &wants);
+    for (int i = 0; i < n; i++)
+        total += iov[i].iov_len;
+    total = left = total < most ? total : most;
+    for (int i = 0; i < n && left; i++) {
+        size_t here = iov[i].iov_len < left ? iov[i].iov_len : left;
+
+        FUZZ_CHECK(sent_octets + here <= SENT);
+        memcpy(sent + sent_octets, iov[i].iov_base, here);
+        sent_octets += here;
+        left -= here;
+    }
+    if (n)
+        wants |= srd_stream_tx_done(qp(), total, pair.now_ms);
+    lock_release(&qp()->tx_lock);
+    end_want(&pair, &end, wants);
+}
+
+static void finish_rx(int error)
+{
+    unsigned wants;
+
+    if (end.closed || end.fin_got)
+        return;
+    end.fin_got = true;
+    lock_acquire(&qp()->rx_lock);
+    wants = srd_stream_rx_end(qp(), error, pair.now_ms);
+    lock_release(&qp()->rx_lock);
+    end_want(&pair, &end, wants);
+}
+
+static void feed(const uint8_t *octets, size_t count, size_t piece)
+{
+    if (!end.fin_got)
+        end_feed(&pair, &end, octets, count, piece);
+}
+
+/* ---- frames ---- */
+
+enum { SEAL_LENGTH = 1, SEAL_CRC = 2, MOVE = 4, NUMBER = 8, SINK = 16, PIECES = 32, CUT = 64 };
+
+static void move(uint8_t *stag, uint8_t *offset)
+{
+    if (wire_get32(stag) == STAG)
+        wire_put32(stag, end.mr->rkey);
+    wire_put64(offset, wire_get64(offset) - BASE + at(&end, GUARD));
+}
+
+static void set_right(uint8_t *fpdu, size_t octets, uint8_t how)
+{
+    uint8_t opcode = fpdu[3] & 15;
+    bool tagged = fpdu[2] & 0x80;
+
+    if (how & MOVE && tagged && opcode == 0 && wire_get32(fpdu + 4) != SRD_ACK_STAG)
+        move(fpdu + 4, fpdu + 8);
+    if (how & MOVE && !tagged && opcode == 1 && octets >= 48)
+        move(fpdu + 36, fpdu + 40);
+    if (how & SINK && tagged && opcode == 2)
+        wire_put32(fpdu + 4, sink_stag);
+    if (how & NUMBER && !tagged)
+        wire_put32(fpdu + 12, opcode == 1   ? qp()->stream.rx.read_msn
+                              : opcode == 7 ? 1
+                                            : qp()->stream.rx.send_msn);
+}
+
+/* Octets of the input, then so many of a pattern: payloads larger than an input need be. */
+static void feed_frame(struct fuzz_input *input, uint8_t how)
+{
+    static uint8_t fpdu[65544 + 256];
+    uint32_t count = fuzz_octet(input) % 80, more = fuzz_octet(input), octets;
+
+    more = how & CUT ? more * 250 : more;
+    octets = count + more;
+    memset(fpdu, 0x42, octets + 64);
+    for (uint32_t i = 0; i < count; i++)
+        fpdu[i] = fuzz_octet(input);
+    if (octets < 24)
+        octets = 24;
+    set_right(fpdu, octets, how);
+    if (how & SEAL_LENGTH) {
+        uint32_t ulpdu = octets - 2 > 65535 ? 65535 : octets - 2;
+
+        wire_put16(fpdu, (uint16_t)ulpdu);
+        octets = srd_fpdu_octets(ulpdu);
+    }
+    if (how & SEAL_CRC && srd_fpdu_octets(wire_get16(fpdu)) <= octets) {
+        octets = srd_fpdu_octets(wire_get16(fpdu));
+        wire_put_crc(fpdu + octets - 4, srd_crc32c(0, fpdu, octets - 4));
+    }
+    /* Not thousands of pieces: time is better spent otherwise. */
+    feed(fpdu, octets, how & PIECES ? 1 + octets / 128 + fuzz_octet(input) : 0);
+}
+
+/* ---- what was sent ---- */
+
+/* Goes over what has left since; the sink of a Read is remembered for responses. */
+static void look_at_sent(bool whole)
+{
+    for (size_t total; looked_octets + 20 <= sent_octets; looked_octets += total) {
+        const uint8_t *fpdu = sent + looked_octets;
+        struct srd_segment segment;
+
+        total = srd_fpdu_octets(wire_get16(fpdu));
+        if (looked_octets + total > sent_octets)
+            break;
+        FUZZ_CHECK(!terminated);
+        FUZZ_CHECK(srd_control_check(fpdu + 2, wire_get16(fpdu)) == SRD_FAULT_NONE);
+        FUZZ_CHECK(srd_segment_decode(&segment, fpdu + 2) == SRD_FAULT_NONE);
+        FUZZ_CHECK(!crc || srd_crc32c(0, fpdu, total) == 0x48674bc7);
+        if (segment.opcode == SRD_OP_READ_REQUEST)
+            sink_stag = wire_get32(fpdu + 20);
+        terminated = segment.opcode == SRD_OP_TERMINATE;
+    }
+    FUZZ_CHECK(!whole || looked_octets == sent_octets);
+}
+
+/* ---- steps ---- */
+
+static void step(struct fuzz_input *input)
+{
+    uint8_t what = fuzz_octet(input);
+
+    if (what & 0x80) {
+        feed_frame(input, what);
+        return;
+    }
+    switch (what % 12) {
+    case 0:
+    case 1: take(SIZE_MAX); break;
+    case 2: take(fuzz_octet(input)); break;
+    case 3: post_one(what / 12, fuzz_octet(input)); break;
+    case 4: post_one(what / 12, fuzz_octet(input) * 200u); break;
+    case 5:
+    case 6: post_receive(fuzz_octet(input)); break;
+    case 7:
+        pair.now_ms += fuzz_octet(input) * 4u;
+        if (srd_stream_deadline_ms(qp()) <= pair.now_ms)
+            end_want(&pair, &end, SRD_STREAM_SETTLE);
+        break;
+    case 8: pair_disconnect(&pair, &end); break;
+    case 9: finish_rx(what & 0x40 ? ECONNRESET : 0); break;
+    case 10: end_want(&pair, &end, srd_stream_release(qp())); break;
+    default: end_want(&pair, &end, srd_stream_abort(qp(), pair.now_ms)); break;
+    }
+    look_at_sent(false);
+}
+
+static void start(uint8_t flags)
+{
+    struct srd_stream_params params = { .initiator = flags & INITIATOR,
+        .crc = flags & CRC,
+        .soft_peer = flags & SOFT,
+        .ird = 4,
+        .ord = 4,
+        .fpdu_max_octets = flags & SMALL ? 256 : 65536 };
+
+    if (!(flags & NO_RTR)) {
+        params.rtr = flags & RTR_READ ? SRD_MPA_RTR_READ : SRD_MPA_RTR_WRITE;
+        params.rtr_expected = !params.initiator;
+    }
+    crc = params.crc;
+    end_want(&pair, &end, srd_stream_start(qp(), &params, NULL, 0, pair.now_ms));
+    if (params.initiator)
+        end_want(&pair, &end, srd_stream_release(qp()));
+}
+
+/* All requests have come back: each once, in order. */
+static void check_completions(struct ibv_cq *cq, unsigned count)
+{
+    bool flushed = false;
+    struct ibv_wc wc;
+
+    for (unsigned i = 0; i < count; i++) {
+        FUZZ_CHECK(ibv_poll_cq(cq, 1, &wc) == 1);
+        FUZZ_CHECK(wc.wr_id == i);
+        FUZZ_CHECK(!flushed || wc.status != IBV_WC_SUCCESS);
+        flushed = wc.status != IBV_WC_SUCCESS;
+    }
+    FUZZ_CHECK(ibv_poll_cq(cq, 1, &wc) == 0);
+}
+
+static void check_end(void)
+{
+    end_want(&pair, &end, srd_stream_abort(qp(), pair.now_ms));
+    FUZZ_CHECK(end.qp->state == IBV_QPS_ERR);
+    for (size_t before = SIZE_MAX; before != sent_octets && !end.closed;) {
+        before = sent_octets;
+        take(SIZE_MAX);
+    }
+    look_at_sent(!end.closed);
+    check_completions(end.scq, sends);
+    check_completions(end.rcq, receives);
+    for (size_t i = 0; i < GUARD; i++)
+        FUZZ_CHECK(end.mem[i] == 0xa5 && end.mem[GUARD + REGISTERED + i] == 0xa5);
+    while (next_async(&end) >= 0)
+        ;
+    FUZZ_CHECK(!srd_destroy_qp(end.qp));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t count)
+{
+    struct fuzz_input input = { octets, count };
+    uint8_t flags = fuzz_octet(&input);
+
+    if (!end.mem)
+        make_end();
+    pair = (struct pair){ .now_ms = clock_now_ms() };
+    end.fin_got = false;
+    sends = receives = 0;
+    sent_octets = looked_octets = 0;
+    terminated = false;
+    make_qp(flags & SHARED);
+    start(flags);
+    for (unsigned i = 0; i < STEPS && input.left && !end.closed; i++)
+        step(&input);
+    check_end();
+    return 0;
+}
