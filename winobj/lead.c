@@ -4,7 +4,8 @@
  *
  * The leader's loop: tell every source that a thread is about to sleep on it (prepare), sleep in epoll on all of them
  * and the kick descriptor, tell them it woke (finish), run those that are ready. Its own wait may end in there, without
- * any system call: who signals a waiter makes one only if that waiter sleeps.
+ * any system call: who signals a waiter makes one only if that waiter sleeps. Where a device can be slept in (provider.h,
+ * wait), the leader sleeps there, and the device has moved when it wakes.
  */
 #include "winobj/lead.h"
 
@@ -118,7 +119,6 @@ static void lead_sleep_in_device(struct list_head *led, struct win_source_state 
 static void lead_sleep(struct win_waiter *waiter, struct list_head *led,
     struct win_source_state *in, uint64_t deadline_ns)
 {
-
     standby_sleep_begin(&win_service_standby);
     atomic_store(&waiter->mode, WAITER_EPOLL);
     /* Pairs with win_waiter_signal: either it sees the mode, or we see the word. */

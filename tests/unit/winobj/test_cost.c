@@ -86,7 +86,10 @@ static void *fire_at_sleepers(void *argument)
     for (long i = 0; i < peer->rounds; i++) {
         while (atomic_load(&peer->fake->prepared) == 0)
             sched_yield();
-        fake_source_fire_lead(peer->fake);
+        if (peer->fake->device)
+            fake_device_move(peer->fake->device);
+        else
+            fake_source_fire_lead(peer->fake);
         if (!fake_source_reached(peer->fake, i + 1))
             return peer;
     }
@@ -142,6 +145,19 @@ static void test_wait_that_sleeps_costs_one_system_call(void **state)
     wait_rounds(&fake, false);
 }
 
+static void test_wait_that_sleeps_in_a_device_costs_one_system_call(void **state)
+{
+    struct fake_device device;
+    struct fake_source fake = {
+        .taken = complete_here, .context = CreateEventW(NULL, FALSE, FALSE, NULL), .device = &device
+    };
+
+    (void)state;
+    fake_device_open(&device);
+    wait_rounds(&fake, false);
+    fake_device_close(&device);
+}
+
 static void test_port_wait_that_sleeps_costs_one_system_call(void **state)
 {
     struct fake_source fake = { .taken = post_here,
@@ -179,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wait_that_sleeps_costs_one_system_call),
+        cmocka_unit_test(test_wait_that_sleeps_in_a_device_costs_one_system_call),
         cmocka_unit_test(test_port_wait_that_sleeps_costs_one_system_call),
         cmocka_unit_test(test_wait_that_need_not_sleep_costs_none),
     };
