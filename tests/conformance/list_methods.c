@@ -94,7 +94,7 @@ static void print_iface(const struct iface *iface)
     if (iface->base)
         fprintf(out, "Slots 0 to %zu: %s.\n\n", iface->first - 1, iface->base);
     else
-        fprintf(out, "Of every object.\n\n");
+        fprintf(out, "Of every object; its rows run over both versions.\n\n");
     if (iface->first == iface->end) {
         fprintf(out, "No methods of its own.\n");
         return;
@@ -121,22 +121,22 @@ static void print_iface(const struct iface *iface)
     }
 }
 
-#define SLOTS_(type) (sizeof(type##Vtbl) / sizeof(void *))
+#define SLOTS_(vtable) (sizeof(vtable) / sizeof(void *))
 #define METHOD_(method, state, rows)                                                               \
     { #method, state, rows, offsetof(vtable, method) / sizeof(void *) },
 
 /* One function for each interface, in which vtable is its vtable. */
-#define PRINT_(type, base, version) PRINT_BASE_(type, #base, SLOTS_(base), version)
+#define PRINT_(type, base, version) PRINT_BASE_(type, #base, SLOTS_(base##Vtbl), version)
 #define PRINT_BASE_(type, base_name, base_slots, version)                                          \
     static void print_##type(void)                                                                 \
     {                                                                                              \
         typedef type##Vtbl vtable;                                                                 \
         static const struct method methods[] = { METHODS_##type(METHOD_) };                        \
-        static const struct iface iface = { #type, base_name, version, base_slots, SLOTS_(type),   \
+        static const struct iface iface = { #type, base_name, version, base_slots, SLOTS_(vtable), \
             methods, sizeof(methods) / sizeof(methods[0]) };                                       \
         print_iface(&iface);                                                                       \
     }
-PRINT_BASE_(IUnknown, NULL, 0, V2)
+PRINT_BASE_(IUnknown, NULL, 0, BOTH)
 INTERFACES(PRINT_)
 
 #define CALL_(type, base, version) print_##type();
