@@ -48,10 +48,10 @@ enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
 /* What GetResults needs when there is nothing special; first in it the lock of the whole queue. */
 struct nd_cq_poll {
     struct lock lock;
-    unsigned usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
+    size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
     struct ibv_cq *ibv;
     void *results; /* of the call under way, kept here over the device's call ... */
-    size_t room;   /* ... because registers have to be saved and restored */
+    uint32_t room; /* ... because registers have to be saved and restored */
     struct ibv_wc wc[ND_CQ_BATCH];
 };
 
@@ -123,12 +123,13 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 void nd_cq_look(struct nd_cq *cq);
 
 /*
- * Results in the general way: the whole call, and what is left of one that the fast path began (poll->results, poll->room;
- * of poll->wc, the last `left` of `polled` are still to be dealt with). Both return the number of results; the second
- * drops the lock.
+ * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
+ * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return the
+ * number of results; the last two drop the lock.
  */
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room);
-unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
+size_t nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room);
+size_t nd_cq_results_deep(struct nd_cq_poll *poll, void *results, size_t room);
+size_t nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
 /* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
 HRESULT nd_cq_attach(struct nd_cq *cq);

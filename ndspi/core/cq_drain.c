@@ -270,59 +270,65 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
     return at;
 }
 
-unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
+size_t nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
     struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
     size_t stored = polled - left;
     void *results = poll->results;
-    size_t room = poll->room;
+    uint32_t room = poll->room;
 
     for (unsigned i = polled - left; i < polled; i++)
         take_locked(cq, &poll->wc[i]);
-    if (ND_UNLIKELY(
-            !list_empty(&cq->batches))) /* then the fast path was closed: nothing is half done */
+    if (ND_UNLIKELY(!list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
         nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     stored = fetch_locked(cq, results, stored, room);
     nd_cq_leave(cq);
-    return (unsigned)stored;
+    return stored;
 }
 
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room)
+size_t nd_cq_results_deep(struct nd_cq_poll *poll, void *results, size_t room)
 {
-    lock_acquire(&poll->lock);
     poll->results = results;
-    poll->room = room;
+    poll->room = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
     return nd_cq_results_rest(poll, 0, 0);
 }
 
-static inline unsigned results_count(
+size_t nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room)
+{
+    lock_acquire(&poll->lock);
+    return nd_cq_results_deep(poll, results, room);
+}
+
+static inline __attribute__((always_inline)) size_t results_count(
     enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
 {
     const struct ibv_wc *wc = poll->wc;
-    void *results = poll->results;
+    char *results = poll->results;
 
     if (polled < 0)
         return nd_cq_results_rest(poll, 0, 0); /* which hears of it, too */
-    for (size_t i = 0; i < (size_t)polled; i++)
-        if (!nd_cq_translate_locked(dialect, wc++, results, i))
-            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)(polled - (int)i));
+    for (int left = polled; left; left--) {
+        if (!nd_cq_translate_locked(dialect, wc++, results))
+            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)left);
+        results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
+    }
     lock_release(&poll->lock);
     return (unsigned)polled;
 }
 
-unsigned nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
+size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
 {
     return results_count(ND_V1, poll, polled);
 }
 
-unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
+size_t nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
 {
     return results_count(ND_V2, poll, polled);
 }
 
-unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
+size_t nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
 {
     lock_release_rest(&poll->lock);
     return count;

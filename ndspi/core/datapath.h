@@ -61,62 +61,84 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
  */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 HRESULT nd_queue_send_full(
-    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags);
-HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, size_t n);
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n);
 HRESULT nd_queue_release(struct nd_queue *queue);
-unsigned nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
-unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
-unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
+size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
+size_t nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
+size_t nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
-/* Whether the fast path takes this list of one; token out, v1. */
-static inline bool nd_queue_usual(
-    enum nd_dialect_index dialect, const struct nd_queue *queue, const void *list, uint32_t *token)
+/*
+ * A list of one entry, n, as the fast path takes it; false: the general form has to look. Each condition is a branch of
+ * its own: the compiler would gather their values first.
+ */
+struct nd_usual {
+    uint32_t length, token; /* v1 */
+};
+
+static inline bool nd_queue_usual(enum nd_dialect_index dialect, const struct nd_queue *queue,
+    const void *list, struct nd_usual *usual)
 {
     const ND_SGE *entry = list;
+    uint64_t length;
 
+    if (ND_UNLIKELY(!list))
+        return false;
     if (dialect == ND_V2)
-        return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= queue->max_length);
-    return ND_LIKELY(entry->Length <= queue->max_length) &&
-           ND_LIKELY(nd_region_token(queue->regions, entry->hMr, token));
+        return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= (uint32_t)queue->max_length);
+    length = entry->Length;
+    usual->length = (uint32_t)length;
+    return ND_LIKELY(length <= queue->max_length) &&
+           ND_LIKELY(nd_region_token(queue->regions, entry->hMr, &usual->token));
 }
 
-/* Describes the request and its memory; returns where the device reads that. Lock held. */
-static inline struct ibv_sge *nd_queue_fill_locked(enum nd_dialect_index dialect,
-    struct nd_queue *queue, struct nd_request *request, void *context, const void *list,
-    uint32_t token)
+/* v1: where the device reads it; send_wr, recv_wr point there. Lock held. */
+static inline void nd_queue_fill_locked(
+    struct nd_queue *queue, const void *list, const struct nd_usual *usual)
 {
     const ND_SGE *entry = list;
 
-    request->result.RequestContext = context;
-    if (dialect == ND_V2)
-        return (struct ibv_sge *)(uintptr_t)list;
-    request->result.BytesTransferred = (uint32_t)entry->Length;
     queue->sge.addr = (uintptr_t)entry->pAddr;
-    queue->sge.length = (uint32_t)entry->Length;
-    queue->sge.lkey = token;
-    return &queue->sge;
+    queue->sge.length = usual->length;
+    queue->sge.lkey = usual->token;
+}
+
+/* For the general forms: more entries than anybody has. */
+static inline uint32_t nd_queue_entries(size_t n)
+{
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
 /* IND2QueuePair::Send, INDEndpoint::Send; context: v1: the ND_RESULT. */
 static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_queue *queue,
     void *context, const void *list, size_t n, uint32_t flags)
 {
+    struct nd_usual usual = { 0 };
     struct nd_request *request;
-    uint32_t token = 0;
     int error;
 
     ND_ALONE(queue);
-    if (ND_UNLIKELY((n ^ 1) | flags) || ND_UNLIKELY(!list) ||
-        (dialect == ND_V1 && ND_UNLIKELY(!context)) ||
-        !nd_queue_usual(dialect, queue, list, &token) ||
+    if (dialect == ND_V2 ? ND_UNLIKELY(((uint32_t)n ^ 1) | flags) : ND_UNLIKELY(n != 1))
+        return nd_queue_send_general(queue, context, list, nd_queue_entries(n), flags);
+    ND_ALONE(flags);
+    if (dialect == ND_V1 && ND_UNLIKELY(flags))
+        return nd_queue_send_general(queue, context, list, 1, flags);
+    ND_ALONE(context);
+    if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &usual) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
-        return nd_queue_send_general(queue, context, list, n, flags);
+        return nd_queue_send_general(queue, context, list, 1, flags);
     request = nd_queue_take_locked(queue);
     if (ND_UNLIKELY(!request))
-        return nd_queue_send_full(queue, context, list, n, flags);
-    queue->send_wr.sg_list = nd_queue_fill_locked(dialect, queue, request, context, list, token);
-    request->result.RequestType = Nd2RequestTypeSend;
-    request->special = 0;
+        return nd_queue_send_full(queue, context, list, 1, flags);
+    request->result.RequestContext = context;
+    if (dialect == ND_V2) {
+        queue->send_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
+    } else {
+        request->result.BytesTransferred = usual.length;
+        nd_queue_fill_locked(queue, list, &usual);
+    }
+    request->kind_and_special = ND_KIND(Nd2RequestTypeSend);
     queue->send_wr.wr_id = (uintptr_t)request;
     error = ibv_post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
     if (ND_UNLIKELY(error))
@@ -130,19 +152,26 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
 static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_queue *queue,
     void *context, const void *list, size_t n)
 {
+    struct nd_usual usual = { 0 };
     struct nd_request *request;
-    uint32_t token = 0;
     int error;
 
     ND_ALONE(queue);
-    if (ND_UNLIKELY(n != 1) || ND_UNLIKELY(!list) || (dialect == ND_V1 && ND_UNLIKELY(!context)) ||
-        !nd_queue_usual(dialect, queue, list, &token) ||
+    if (ND_UNLIKELY(n != 1))
+        return nd_queue_receive_general(queue, context, list, nd_queue_entries(n));
+    ND_ALONE(context);
+    if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &usual) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
-        return nd_queue_receive_general(queue, context, list, n);
+        return nd_queue_receive_general(queue, context, list, 1);
     request = nd_queue_take_locked(queue);
     if (ND_UNLIKELY(!request))
-        return nd_queue_receive_full(queue, context, list, n);
-    queue->recv_wr.sg_list = nd_queue_fill_locked(dialect, queue, request, context, list, token);
+        return nd_queue_receive_full(queue, context, list, 1);
+    request->result.RequestContext = context;
+    if (dialect == ND_V2)
+        queue->recv_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
+    else
+        nd_queue_fill_locked(queue, list, &usual);
     queue->recv_wr.wr_id = (uintptr_t)request;
     error = ibv_post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
     if (ND_UNLIKELY(error))
@@ -153,19 +182,19 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
 }
 
 /*
- * One completion into the caller's array; false: it needs the general way, nothing was done. CQ lock held.
- * A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those alone, and asking for
- * the kind would cost more than it saves; in version 1 other requests bring theirs.
+ * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was done.
+ * CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those alone, and
+ * asking for the kind would cost more than it saves; in version 1 other records have theirs.
  */
 static inline bool nd_cq_translate_locked(
-    enum nd_dialect_index dialect, const struct ibv_wc *wc, void *results, size_t at)
+    enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
 
     if (ND_UNLIKELY((uint32_t)wc->status | request->special | (wc->wc_flags & IBV_WC_WITH_INV)))
         return false;
     if (dialect == ND_V2) {
-        ND2_RESULT *result = (ND2_RESULT *)results + at;
+        ND2_RESULT *result = slot;
 
         *result = request->result;
         result->BytesTransferred = wc->byte_len;
@@ -173,10 +202,9 @@ static inline bool nd_cq_translate_locked(
         ND_RESULT *result = request->result.RequestContext;
 
         result->Status = ND_SUCCESS;
-        result->BytesTransferred = request->result.RequestType == Nd2RequestTypeReceive
-                                       ? wc->byte_len
-                                       : request->result.BytesTransferred;
-        ((ND_RESULT **)results)[at] = result;
+        result->BytesTransferred =
+            (wc->byte_len & request->wc_length) + request->result.BytesTransferred;
+        *(ND_RESULT **)slot = result;
     }
     /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
     atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
@@ -187,7 +215,7 @@ static inline bool nd_cq_translate_locked(
  * GetResults of both versions. A program that polls finds one completion most of the time: that has a path of its own.
  * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
  */
-static inline unsigned nd_cq_results(
+static inline size_t nd_cq_results(
     enum nd_dialect_index dialect, struct nd_cq_poll *poll, void *results, size_t room)
 {
     int polled;
@@ -195,16 +223,17 @@ static inline unsigned nd_cq_results(
     ND_ALONE(poll);
     if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
         return nd_cq_results_general(poll, results, room);
+    if (ND_UNLIKELY(dialect == ND_V2 ? (uint32_t)room > (uint32_t)poll->usual_room
+                                     : room > poll->usual_room))
+        return nd_cq_results_deep(poll, results, room);
     poll->results = results;
-    poll->room = room;
-    if (ND_UNLIKELY(room > poll->usual_room))
-        return nd_cq_results_rest(poll, 0, 0);
+    poll->room = (uint32_t)room;
     polled = ibv_poll_cq(poll->ibv, (int)room, poll->wc);
     ND_ALONE(poll);
     if (ND_UNLIKELY(polled != 1))
         return dialect == ND_V2 ? nd_cq_results_count_v2(poll, polled)
                                 : nd_cq_results_count_v1(poll, polled);
-    if (!nd_cq_translate_locked(dialect, poll->wc, poll->results, 0))
+    if (!nd_cq_translate_locked(dialect, poll->wc, poll->results))
         return nd_cq_results_rest(poll, 1, 1);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return nd_cq_results_release(poll, 1);

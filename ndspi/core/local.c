@@ -73,7 +73,7 @@ static HRESULT measure_v1(struct nd_local *local, const struct nd_queue *queue, 
 }
 
 HRESULT nd_local_measure(
-    struct nd_local *local, const struct nd_queue *queue, const void *list, size_t n, bool inlines)
+    struct nd_local *local, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines)
 {
     local->list = list;
     local->n = n;

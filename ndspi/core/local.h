@@ -24,7 +24,7 @@ enum nd_local_way {
 
 struct nd_local {
     const void *list;
-    size_t n;
+    uint32_t n;
     uint32_t total; /* bytes */
     enum nd_local_way way;
 };
@@ -36,7 +36,7 @@ struct nd_local {
  * the device, or inline data, can be; ND_INVALID_HANDLE.
  */
 HRESULT nd_local_measure(
-    struct nd_local *local, const struct nd_queue *queue, const void *list, size_t n, bool inlines);
+    struct nd_local *local, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines);
 
 /*
  * nd_local_place_locked - where the device reads it.

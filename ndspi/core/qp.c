@@ -103,11 +103,13 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->initiator.max_read_sge =
         params->initiator_sge < limits->max_read_sge ? params->initiator_sge : limits->max_read_sge;
     qp->initiator.max_inline = params->inline_data;
+    qp->initiator.send_wr.sg_list = &qp->initiator.sge;
     qp->initiator.send_wr.num_sge = 1;
     qp->initiator.send_wr.opcode = IBV_WR_SEND;
     qp->initiator.send_wr.send_flags = IBV_SEND_SIGNALED;
     qp->receive.cq = params->receive_cq;
     qp->receive.max_sge = params->receive_sge;
+    qp->receive.recv_wr.sg_list = &qp->receive.sge;
     qp->receive.recv_wr.num_sge = 1;
 }
 

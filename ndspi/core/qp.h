@@ -103,8 +103,8 @@ void nd_qp_remove(struct nd_qp *qp);
  * LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
  */
 HRESULT nd_queue_send_general(
-    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags);
-HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, size_t n);
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, uint32_t n);
 
 struct nd_remote {
     uint64_t address;
@@ -115,11 +115,11 @@ struct nd_remote {
 
 /* token in: of the peer's window, network order. Returns also ND_NOT_SUPPORTED. */
 HRESULT nd_qp_send_invalidate(
-    struct nd_qp *qp, void *context, const void *list, size_t n, uint32_t token, uint32_t flags);
+    struct nd_qp *qp, void *context, const void *list, uint32_t n, uint32_t token, uint32_t flags);
 /* They return also ND_REMOTE_ERROR: beyond the bounds. */
-HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, size_t n,
+HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n,
     const struct nd_remote *remote, uint32_t flags);
-HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, size_t n,
+HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t n,
     const struct nd_remote *remote, uint32_t flags);
 /* Returns also ND_INVALID_PARAMETER_2 to _6, ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION. */
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,

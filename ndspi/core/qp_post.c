@@ -92,7 +92,7 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
  * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. A staging slot may be had after a look at
  * the completion queue.
  */
-static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, size_t n,
+static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
     uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)
 {
     bool inlines = queue->regions ? type != Nd2RequestTypeRead : (flags & ND_OP_FLAG_INLINE) != 0;
@@ -121,7 +121,7 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
 }
 
 HRESULT nd_queue_send_general(
-    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags)
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
 {
     struct ibv_send_wr wr;
 
@@ -132,14 +132,14 @@ HRESULT nd_queue_send_general(
 }
 
 HRESULT nd_queue_send_full(
-    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags)
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
 {
     lock_release(&queue->lock);
     return nd_queue_send_general(queue, context, list, n, flags);
 }
 
 HRESULT nd_qp_send_invalidate(
-    struct nd_qp *qp, void *context, const void *list, size_t n, uint32_t token, uint32_t flags)
+    struct nd_qp *qp, void *context, const void *list, uint32_t n, uint32_t token, uint32_t flags)
 {
     struct ibv_send_wr wr;
 
@@ -152,7 +152,7 @@ HRESULT nd_qp_send_invalidate(
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeSend, NULL, &wr);
 }
 
-HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, size_t n,
+HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n,
     const struct nd_remote *remote, uint32_t flags)
 {
     struct ibv_send_wr wr;
@@ -165,7 +165,7 @@ HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, size_t n,
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeRead, remote, &wr);
 }
 
-HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, size_t n,
+HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t n,
     const struct nd_remote *remote, uint32_t flags)
 {
     struct ibv_send_wr wr;
@@ -176,7 +176,7 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, size_t n,
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
 }
 
-HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, size_t n)
+HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
     struct nd_request *request;
     struct nd_local local;
@@ -206,7 +206,7 @@ HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const vo
     return ND_SUCCESS;
 }
 
-HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, size_t n)
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
     lock_release(&queue->lock);
     return nd_queue_receive_general(queue, context, list, n);

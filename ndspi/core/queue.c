@@ -29,6 +29,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
         request->result.QueuePairContext = queue_pair_context;
         request->result.RequestType = type;
         request->queue = queue;
+        request->wc_length = type == Nd2RequestTypeReceive ? UINT32_MAX : 0;
         request->next = &queue->records[(i + 1) % records];
     }
     queue->next = queue->records;

@@ -52,7 +52,11 @@ struct nd_request {
             result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
-            uint32_t special; /* in the result's padding, so that kind and special are one store */
+            uint32_t special; /* in the result's padding ... */
+        };
+        struct {
+            uint8_t before_kind_[offsetof(ND2_RESULT, RequestType)];
+            uint64_t kind_and_special; /* ... so that both are one store: ND_KIND */
         };
     };
     union {
@@ -61,9 +65,19 @@ struct nd_request {
     };
     struct nd_request *next; /* in the ring; of an SRQ: next free one */
     struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
-    uint32_t rkey;           /* Bind: the window's new key; Invalidate: its last one */
-    uint32_t slot;           /* ND_REQUEST_STAGED */
+    union {
+        uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */
+        uint32_t slot; /* ND_REQUEST_STAGED */
+    };
+    uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */
 };
+
+/* A request of this kind with nothing special about it. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ND_KIND(type) ((uint64_t)(type))
+#else
+#define ND_KIND(type) ((uint64_t)(type) << 32)
+#endif
 
 enum nd_queue_mode {
     ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
@@ -74,7 +88,7 @@ enum nd_queue_mode {
 struct nd_queue {
     /* posting side, guarded by lock */
     struct lock lock;                /* LOCK_QP_QUEUE */
-    uint32_t max_length;             /* bytes of one request */
+    uint64_t max_length;             /* bytes of one request */
     const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
@@ -86,7 +100,7 @@ struct nd_queue {
             struct ibv_recv_wr recv_wr, *bad_recv;
         };
     };
-    struct ibv_sge sge; /* v1: what the fast path's work request points to */
+    struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
     bool no_reads;                       /* agreed: none in flight, so none at all */

@@ -52,7 +52,8 @@ static HRESULT STDMETHODCALLTYPE nd2_cq_Notify(
 static ULONG STDMETHODCALLTYPE nd2_cq_GetResults(
     IND2CompletionQueue *iface, ND2_RESULT results[], ULONG room)
 {
-    return nd_cq_results(ND_V2, &impl_from_IND2CompletionQueue(iface)->core.poll, results, room);
+    return (ULONG)nd_cq_results(
+        ND_V2, &impl_from_IND2CompletionQueue(iface)->core.poll, results, room);
 }
 
 static const IND2CompletionQueueVtbl nd2_cq_vtbl = {
