@@ -127,9 +127,9 @@ void nd_cq_look(struct nd_cq *cq);
  * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return the
  * number of results; the last two drop the lock.
  */
-size_t nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room);
-size_t nd_cq_results_deep(struct nd_cq_poll *poll, void *results, size_t room);
-size_t nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room);
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
 /* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
 HRESULT nd_cq_attach(struct nd_cq *cq);

@@ -206,6 +206,8 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         entry.result.BytesTransferred = 0;
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
+    } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
+        entry.result.BytesTransferred = (uint32_t)request->length;
     }
     if (!(request->special & ND_REQUEST_MARKER) &&
         (failed || !(request->special & ND_REQUEST_SILENT)))
@@ -270,7 +272,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
     return at;
 }
 
-size_t nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
 {
     struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
     size_t stored = polled - left;
@@ -279,26 +281,39 @@ size_t nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned lef
 
     for (unsigned i = polled - left; i < polled; i++)
         take_locked(cq, &poll->wc[i]);
-    if (ND_UNLIKELY(!list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
+    if (ND_UNLIKELY(
+            !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
         nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     stored = fetch_locked(cq, results, stored, room);
     nd_cq_leave(cq);
-    return stored;
+    return (unsigned)stored;
 }
 
-size_t nd_cq_results_deep(struct nd_cq_poll *poll, void *results, size_t room)
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
 {
     poll->results = results;
-    poll->room = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
+    poll->room = room;
     return nd_cq_results_rest(poll, 0, 0);
 }
 
-size_t nd_cq_results_general(struct nd_cq_poll *poll, void *results, size_t room)
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
 {
     lock_acquire(&poll->lock);
     return nd_cq_results_deep(poll, results, room);
+}
+
+/* The exits of version 1, whose count is wider: last calls, too. */
+static __attribute__((noinline)) size_t rest_v1(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    return nd_cq_results_rest(poll, polled, left);
+}
+
+static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsigned count)
+{
+    return nd_cq_results_release(poll, count);
 }
 
 static inline __attribute__((always_inline)) size_t results_count(
@@ -307,14 +322,17 @@ static inline __attribute__((always_inline)) size_t results_count(
     const struct ibv_wc *wc = poll->wc;
     char *results = poll->results;
 
-    if (polled < 0)
-        return nd_cq_results_rest(poll, 0, 0); /* which hears of it, too */
-    for (int left = polled; left; left--) {
+    if (ND_UNLIKELY(polled < 0)) /* the general way hears of it, too */
+        return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
+    for (unsigned left = (unsigned)polled; left; left--) {
         if (!nd_cq_translate_locked(dialect, wc++, results))
-            return nd_cq_results_rest(poll, (unsigned)polled, (unsigned)left);
+            return dialect == ND_V2 ? nd_cq_results_rest(poll, (unsigned)polled, left)
+                                    : rest_v1(poll, (unsigned)polled, left);
         results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
     }
-    lock_release(&poll->lock);
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return dialect == ND_V2 ? nd_cq_results_release(poll, (unsigned)polled)
+                                : release_v1(poll, (unsigned)polled);
     return (unsigned)polled;
 }
 
@@ -323,12 +341,12 @@ size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
     return results_count(ND_V1, poll, polled);
 }
 
-size_t nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
 {
-    return results_count(ND_V2, poll, polled);
+    return (unsigned)results_count(ND_V2, poll, polled);
 }
 
-size_t nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
+unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
 {
     lock_release_rest(&poll->lock);
     return count;

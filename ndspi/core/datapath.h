@@ -19,12 +19,17 @@
 #include "ndspi/core/queue.h"
 #include "ndspi/core/regions.h"
 
+#include <string.h>
+
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(ND2_SGE) == sizeof(struct ibv_sge) &&
                        offsetof(ND2_SGE, Buffer) == offsetof(struct ibv_sge, addr) &&
                        offsetof(ND2_SGE, BufferLength) == offsetof(struct ibv_sge, length) &&
                        offsetof(ND2_SGE, MemoryRegionToken) == offsetof(struct ibv_sge, lkey)),
     "an ND2_SGE array is an ibv_sge array");
+_Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, Length) == 8 &&
+                                          sizeof(struct ibv_sge) == 16),
+    "an ND_SGE begins as an ibv_sge does");
 
 /*
  * Makes the compiler forget where a pointer came from: it would keep the interface, the object and the queue in a
@@ -65,46 +70,52 @@ HRESULT nd_queue_send_full(
 HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n);
 HRESULT nd_queue_release(struct nd_queue *queue);
 size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
-size_t nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
-size_t nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
 /*
  * A list of one entry, n, as the fast path takes it; false: the general form has to look. Each condition is a branch of
  * its own: the compiler would gather their values first.
  */
 struct nd_usual {
-    uint32_t length, token; /* v1 */
+    uint64_t length; /* v1 */
+    uint32_t token;
 };
 
 static inline bool nd_queue_usual(enum nd_dialect_index dialect, const struct nd_queue *queue,
     const void *list, struct nd_usual *usual)
 {
     const ND_SGE *entry = list;
-    uint64_t length;
 
     if (ND_UNLIKELY(!list))
         return false;
     if (dialect == ND_V2)
         return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= (uint32_t)queue->max_length);
-    length = entry->Length;
-    usual->length = (uint32_t)length;
-    return ND_LIKELY(length <= queue->max_length) &&
-           ND_LIKELY(nd_region_token(queue->regions, entry->hMr, &usual->token));
+    usual->length = entry->Length;
+    return ND_LIKELY(usual->length <= queue->max_length) &&
+           ND_LIKELY(nd_region_token(queue->regions, &entry->hMr, &usual->token));
 }
 
-/* v1: where the device reads it; send_wr, recv_wr point there. Lock held. */
+/*
+ * v1: where the device reads it; send_wr, recv_wr point there. Address and length lie alike in both structures where
+ * pointers have 64 bits and the low half of a length comes first: then they are one move. Lock held.
+ */
 static inline void nd_queue_fill_locked(
     struct nd_queue *queue, const void *list, const struct nd_usual *usual)
 {
     const ND_SGE *entry = list;
 
-    queue->sge.addr = (uintptr_t)entry->pAddr;
-    queue->sge.length = usual->length;
+    if (sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        memcpy(&queue->sge, entry, sizeof(queue->sge));
+    } else {
+        queue->sge.addr = (uintptr_t)entry->pAddr;
+        queue->sge.length = (uint32_t)usual->length;
+    }
     queue->sge.lkey = usual->token;
 }
 
-/* For the general forms: more entries than anybody has. */
-static inline uint32_t nd_queue_entries(size_t n)
+/* For the general forms: above it is more than anybody has. */
+static inline uint32_t nd_at_most(size_t n)
 {
     return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
@@ -119,7 +130,7 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
 
     ND_ALONE(queue);
     if (dialect == ND_V2 ? ND_UNLIKELY(((uint32_t)n ^ 1) | flags) : ND_UNLIKELY(n != 1))
-        return nd_queue_send_general(queue, context, list, nd_queue_entries(n), flags);
+        return nd_queue_send_general(queue, context, list, nd_at_most(n), flags);
     ND_ALONE(flags);
     if (dialect == ND_V1 && ND_UNLIKELY(flags))
         return nd_queue_send_general(queue, context, list, 1, flags);
@@ -135,7 +146,7 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
     if (dialect == ND_V2) {
         queue->send_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
     } else {
-        request->result.BytesTransferred = usual.length;
+        request->length = usual.length;
         nd_queue_fill_locked(queue, list, &usual);
     }
     request->kind_and_special = ND_KIND(Nd2RequestTypeSend);
@@ -158,7 +169,7 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
 
     ND_ALONE(queue);
     if (ND_UNLIKELY(n != 1))
-        return nd_queue_receive_general(queue, context, list, nd_queue_entries(n));
+        return nd_queue_receive_general(queue, context, list, nd_at_most(n));
     ND_ALONE(context);
     if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
         !nd_queue_usual(dialect, queue, list, &usual) ||
@@ -202,8 +213,7 @@ static inline bool nd_cq_translate_locked(
         ND_RESULT *result = request->result.RequestContext;
 
         result->Status = ND_SUCCESS;
-        result->BytesTransferred =
-            (wc->byte_len & request->wc_length) + request->result.BytesTransferred;
+        result->BytesTransferred = (wc->byte_len & request->wc_length) + (size_t)request->length;
         *(ND_RESULT **)slot = result;
     }
     /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
@@ -222,10 +232,10 @@ static inline size_t nd_cq_results(
 
     ND_ALONE(poll);
     if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
-        return nd_cq_results_general(poll, results, room);
+        return nd_cq_results_general(poll, results, nd_at_most(room));
     if (ND_UNLIKELY(dialect == ND_V2 ? (uint32_t)room > (uint32_t)poll->usual_room
                                      : room > poll->usual_room))
-        return nd_cq_results_deep(poll, results, room);
+        return nd_cq_results_deep(poll, results, nd_at_most(room));
     poll->results = results;
     poll->room = (uint32_t)room;
     polled = ibv_poll_cq(poll->ibv, (int)room, poll->wc);

@@ -27,7 +27,7 @@ static bool read_piece(
             .data = entry->pAddr, .length = entry->Length, .inlined = !entry->hMr && entry->Length
         };
         return !entry->Length || !entry->hMr ||
-               nd_region_token(queue->regions, entry->hMr, &piece->token);
+               nd_region_token(queue->regions, &entry->hMr, &piece->token);
     }
     const ND2_SGE *entry = (const ND2_SGE *)list + at;
 
@@ -72,8 +72,8 @@ static HRESULT measure_v1(struct nd_local *local, const struct nd_queue *queue, 
     return ND_SUCCESS;
 }
 
-HRESULT nd_local_measure(
-    struct nd_local *local, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines)
+HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
+    uint32_t n, bool inlines)
 {
     local->list = list;
     local->n = n;

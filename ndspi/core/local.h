@@ -35,8 +35,8 @@ struct nd_local {
  * Returns ND_SUCCESS; ND_DATA_OVERRUN: too many entries; ND_INVALID_PARAMETER_2: no list; ND_BUFFER_OVERFLOW: longer than
  * the device, or inline data, can be; ND_INVALID_HANDLE.
  */
-HRESULT nd_local_measure(
-    struct nd_local *local, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines);
+HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
+    uint32_t n, bool inlines);
 
 /*
  * nd_local_place_locked - where the device reads it.

@@ -104,7 +104,8 @@ void nd_qp_remove(struct nd_qp *qp);
  */
 HRESULT nd_queue_send_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
-HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, uint32_t n);
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n);
 
 struct nd_remote {
     uint64_t address;

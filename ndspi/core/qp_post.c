@@ -57,7 +57,6 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
         return nd_post_abandon(queue, *request, ND_INVALID_DEVICE_REQUEST);
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
-    (*request)->result.BytesTransferred = 0;
     (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
     return ND_SUCCESS;
 }
@@ -74,7 +73,7 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
     if (queue->regions)
-        request->result.BytesTransferred = local->total;
+        request->length = local->total;
     wr->wr_id = (uintptr_t)request;
     wr->next = NULL;
     wr->send_flags = nd_post_flags_locked(queue, request, flags) |
@@ -176,7 +175,8 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
 }
 
-HRESULT nd_queue_receive_general(struct nd_queue *queue, void *context, const void *list, uint32_t n)
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
     struct nd_request *request;
     struct nd_local local;

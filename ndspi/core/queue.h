@@ -49,7 +49,7 @@ enum {
 struct nd_request {
     _Alignas(64) union {
         ND2_RESULT
-            result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
+        result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
             uint32_t special; /* in the result's padding ... */
@@ -64,13 +64,18 @@ struct nd_request {
         struct nd_srq *srq; /* ND_REQUEST_SHARED */
     };
     struct nd_request *next; /* in the ring; of an SRQ: next free one */
-    struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
+    union {
+        struct nd_mr *mr; /* Invalidate: the region that the window leaves, pinned */
+        uint64_t length;  /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+    };
     union {
         uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */
         uint32_t slot; /* ND_REQUEST_STAGED */
     };
     uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */
 };
+
+_Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 
 /* A request of this kind with nothing special about it. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

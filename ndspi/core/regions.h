@@ -45,17 +45,19 @@ void nd_regions_fini(struct nd_regions *regions);
 
 /*
  * nd_region_token - the device's token of a region, while it lives.
+ * handle  in: where it is written: read again for the comparison, which spares a register
  * Returns false: no handle of this table. NULL is none. Any thread, no lock.
  */
 static inline bool nd_region_token(
-    const struct nd_region *table, const void *handle, uint32_t *token)
+    const struct nd_region *table, void *const *handle, uint32_t *token)
 {
-    uintptr_t value = (uintptr_t)handle;
     const struct nd_region *region =
-        (const struct nd_region *)((const char *)table + (value & ND_REGION_OFFSET_MASK));
+        (const struct nd_region *)((const char *)table +
+                                   ((uintptr_t)*handle & ND_REGION_OFFSET_MASK));
 
     /* Acquire: the token belongs to the handle; pairs with nd_region_register. */
-    if (__builtin_expect(atomic_load_explicit(&region->handle, memory_order_acquire) != value, 0))
+    if (__builtin_expect(
+            atomic_load_explicit(&region->handle, memory_order_acquire) != (uintptr_t)*handle, 0))
         return false;
     *token = atomic_load_explicit(&region->token, memory_order_relaxed);
     return true;

@@ -101,8 +101,7 @@ static HRESULT STDMETHODCALLTYPE nd1_endpoint_SendAndInvalidate(INDEndpoint *ifa
     if (!descriptor)
         return ND_INVALID_PARAMETER_4;
     return nd_qp_send_invalidate(
-        &impl_from_INDEndpoint(iface)->core, result, sges, nd_queue_entries(n),
-        descriptor->Token, flags);
+        &impl_from_INDEndpoint(iface)->core, result, sges, nd_at_most(n), descriptor->Token, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_Receive(
@@ -164,8 +163,8 @@ static HRESULT STDMETHODCALLTYPE nd1_endpoint_Read(INDEndpoint *iface, ND_RESULT
 
     if (FAILED(status))
         return status;
-    return nd_qp_read(&impl_from_INDEndpoint(iface)->core, result, sges,
-        nd_queue_entries(n), &remote, flags);
+    return nd_qp_read(
+        &impl_from_INDEndpoint(iface)->core, result, sges, nd_at_most(n), &remote, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_Write(INDEndpoint *iface, ND_RESULT *result,
@@ -176,8 +175,8 @@ static HRESULT STDMETHODCALLTYPE nd1_endpoint_Write(INDEndpoint *iface, ND_RESUL
 
     if (FAILED(status))
         return status;
-    return nd_qp_write(&impl_from_INDEndpoint(iface)->core, result, sges,
-        nd_queue_entries(n), &remote, flags);
+    return nd_qp_write(
+        &impl_from_INDEndpoint(iface)->core, result, sges, nd_at_most(n), &remote, flags);
 }
 
 static const INDEndpointVtbl nd1_endpoint_vtbl = {
