@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class_factory.c - the class object: some programs ask the library for it and let it create the provider object, others
- * ask for the provider directly. It pins the library, as does each LockServer(TRUE).
+ * class_factory.c - the class object of a version: some programs ask the library for it and let it create the provider
+ * object, others ask for the provider directly. It pins the library, as does each LockServer(TRUE).
  *
  * Source: COM, IClassFactory.
  */
@@ -9,8 +9,6 @@
 
 #include "ndspi/com/unknown.h"
 #include "ndspi/core/library.h"
-#include "ndspi/v1/nd1.h"
-#include "ndspi/v2/nd2.h"
 
 #include <ndspi.h>
 
@@ -19,16 +17,10 @@
 struct nd_class_factory {
     IClassFactory IClassFactory_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
+    nd_provider_create *create;
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
-
-HRESULT nd_provider_create(REFIID iid, void **out)
-{
-    HRESULT hr = nd2_provider_create(iid, out);
-
-    return hr == E_NOINTERFACE ? nd1_provider_create(iid, out) : hr;
-}
 
 static void nd_class_factory_close(struct nd_class_factory *factory)
 {
@@ -41,13 +33,12 @@ ND_COM_UNKNOWN(nd_class_factory, IClassFactory);
 static HRESULT STDMETHODCALLTYPE nd_class_factory_CreateInstance(
     IClassFactory *iface, IUnknown *outer, REFIID iid, void **out)
 {
-    (void)iface;
     if (!out)
         return E_POINTER;
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    return nd_provider_create(iid, out);
+    return impl_from_IClassFactory(iface)->create(iid, out);
 }
 
 static HRESULT STDMETHODCALLTYPE nd_class_factory_LockServer(IClassFactory *iface, BOOL lock)
@@ -66,7 +57,7 @@ static const IClassFactoryVtbl nd_class_factory_vtbl = {
     .LockServer = nd_class_factory_LockServer,
 };
 
-HRESULT nd_class_factory_create(REFIID iid, void **out)
+HRESULT nd_class_factory_create(nd_provider_create *create, REFIID iid, void **out)
 {
     struct nd_class_factory *factory;
 
@@ -78,6 +69,7 @@ HRESULT nd_class_factory_create(REFIID iid, void **out)
         return E_OUTOFMEMORY;
     factory->IClassFactory_iface.lpVtbl = &nd_class_factory_vtbl;
     atomic_init(&factory->refs, 1);
+    factory->create = create;
     nd_library_pin();
     *out = factory;
     return S_OK;

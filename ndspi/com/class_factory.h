@@ -7,13 +7,17 @@
 
 #include <unknwn.h>
 
-/* Answers IUnknown and IClassFactory. Returns S_OK, E_NOINTERFACE, E_OUTOFMEMORY; *out is NULL on failure. */
-HRESULT nd_class_factory_create(REFIID iid, void **out);
+/*
+ * Makes a provider object. Returns S_OK; E_NOINTERFACE: neither IUnknown nor the provider interface of its version;
+ * E_OUTOFMEMORY. *out is NULL on failure.
+ */
+typedef HRESULT nd_provider_create(REFIID iid, void **out);
 
 /*
- * nd_provider_create - a provider object of the version that iid belongs to; IUnknown means version 2.
- * Returns S_OK; E_NOINTERFACE: no provider interface; E_OUTOFMEMORY. *out is NULL on failure.
+ * nd_class_factory_create - a class object that answers IUnknown and IClassFactory.
+ * create  in: what its CreateInstance calls
+ * Returns S_OK, E_NOINTERFACE, E_OUTOFMEMORY; *out is NULL on failure.
  */
-HRESULT nd_provider_create(REFIID iid, void **out);
+HRESULT nd_class_factory_create(nd_provider_create *create, REFIID iid, void **out);
 
 #endif

@@ -9,21 +9,33 @@
 
 #include "ndspi/com/class_factory.h"
 #include "ndspi/core/library.h"
+#include "ndspi/v1/nd1.h"
+#include "ndspi/v2/nd2.h"
 
 #define ND_EXPORT __attribute__((visibility("default")))
 
+/* Each version is a class of its own. */
+static nd_provider_create *class_of(REFCLSID clsid)
+{
+    if (!clsid)
+        return NULL;
+    if (IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V2))
+        return nd2_provider_create;
+    return IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V1) ? nd1_provider_create : NULL;
+}
+
 ND_EXPORT HRESULT __stdcall DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *out)
 {
+    nd_provider_create *create = class_of(clsid);
     HRESULT hr;
 
     if (!out)
         return E_POINTER;
     *out = NULL;
-    if (!clsid || (!IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V2) &&
-                      !IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V1)))
+    if (!create)
         return CLASS_E_CLASSNOTAVAILABLE;
-    hr = nd_class_factory_create(iid, out);
-    return hr == E_NOINTERFACE ? nd_provider_create(iid, out) : hr;
+    hr = nd_class_factory_create(create, iid, out);
+    return hr == E_NOINTERFACE ? create(iid, out) : hr;
 }
 
 ND_EXPORT HRESULT __stdcall DllCanUnloadNow(void)

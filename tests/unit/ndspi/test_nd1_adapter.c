@@ -68,7 +68,17 @@ static void test_provider_comes_by_every_route(void **state)
         (HRESULT)0x80040110);
     assert_null(again);
     assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_INDAdapter, &none), NO_INTERFACE);
+    assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_IND2Provider, &none), NO_INTERFACE);
+    assert_int_equal(CALL(factory, CreateInstance, NULL, &IID_IUnknown, (void **)&again), OK);
+    assert_int_equal(CALL(again, QueryInterface, &IID_INDProvider, &none), OK);
+    assert_int_equal(CALL(again, Release), 1);
+    assert_int_equal(CALL(again, Release), 0);
     assert_int_equal(CALL(factory, Release), 0);
+    assert_int_equal(
+        DllGetClassObject(&CLSID_NDSPI_PROVIDER_V2, &IID_INDProvider, &none), NO_INTERFACE);
+    assert_null(none);
+    assert_int_equal(
+        DllGetClassObject(&CLSID_NDSPI_PROVIDER_V1, &IID_IND2Provider, &none), NO_INTERFACE);
     assert_int_equal(CALL(provider, Release), 0);
     wait_unloadable();
 }

@@ -163,6 +163,99 @@ static void test_two_adapters_have_a_wildcard_each(void **state)
     side_close(&side);
 }
 
+/* ---- version 1: an adapter is one of the addresses of its device ---- */
+
+static INDAdapter *open_v1(const char *text)
+{
+    struct sockaddr_in address = ip(text);
+    INDProvider *object = NULL;
+    INDAdapter *adapter = NULL;
+
+    assert_int_equal(
+        DllGetClassObject(&CLSID_NDSPI_PROVIDER_V1, &IID_INDProvider, (void **)&object), OK);
+    assert_int_equal(
+        CALL(object, OpenAdapter, (struct sockaddr *)&address, sizeof(address), &adapter), OK);
+    assert_int_equal(CALL(object, Release), 0);
+    return adapter;
+}
+
+struct v1_end {
+    INDAdapter *adapter;
+    INDCompletionQueue *cq;
+    INDConnector *connector;
+    INDEndpoint *endpoint;
+    struct request request;
+};
+
+static void v1_open(struct v1_end *end, const char *text)
+{
+    memset(end, 0, sizeof(*end));
+    end->adapter = open_v1(text);
+    assert_int_equal(CALL(end->adapter, CreateCompletionQueue, 8, &end->cq), OK);
+    assert_int_equal(CALL(end->adapter, CreateConnector, &end->connector), OK);
+    assert_int_equal(CALL(end->connector, CreateEndpoint, end->cq, end->cq, 4, 4, 1, 1, 1, 1, NULL,
+                         &end->endpoint),
+        OK);
+}
+
+static void v1_close(struct v1_end *end)
+{
+    assert_int_equal(CALL(end->endpoint, Release), 0);
+    assert_int_equal(CALL(end->connector, Release), 0);
+    assert_int_equal(CALL(end->cq, Release), 0);
+    assert_int_equal(CALL(end->adapter, Release), 0);
+    if (end->request.overlapped.hEvent)
+        CloseHandle(end->request.overlapped.hEvent);
+}
+
+static HRESULT v1_connect(struct v1_end *end, const struct sockaddr_in *to)
+{
+    OVERLAPPED *overlapped = fresh_request(&end->request);
+    SIZE_T octets;
+    HRESULT hr = CALL(end->connector, Connect, end->endpoint, (const struct sockaddr *)to,
+        sizeof(*to), 0, 0, NULL, 0, overlapped);
+
+    assert_int_equal(hr, PENDING);
+    return CALL(end->connector, GetOverlappedResult, overlapped, &octets, TRUE);
+}
+
+static void test_version_1_adapter_listens_and_leaves_on_its_own_address(void **state)
+{
+    struct sockaddr_in to = ip("127.0.0.3"), from = { 0 };
+    SIZE_T length = sizeof(from), octets;
+    struct v1_end active, passive;
+    INDListen *listen = NULL, *other = NULL;
+    INDAdapter *second;
+    OVERLAPPED *overlapped;
+
+    (void)state;
+    v1_open(&active, "127.0.0.2");
+    v1_open(&passive, "127.0.0.2");
+    assert_int_equal(CALL(passive.adapter, Listen, 0, 0, 0, &to.sin_port, &listen), OK);
+    /* Nobody listens on the device's other address, whose port is free. */
+    assert_int_equal(v1_connect(&active, &to), REFUSED);
+    second = open_v1("127.0.0.3");
+    assert_int_equal(CALL(second, Listen, 0, 0, to.sin_port, NULL, &other), OK);
+    assert_int_equal(CALL(other, Release), 0);
+    assert_int_equal(CALL(second, Release), 0);
+
+    to.sin_addr = ip("127.0.0.2").sin_addr;
+    overlapped = fresh_request(&passive.request);
+    assert_int_equal(CALL(listen, GetConnectionRequest, passive.connector, overlapped), PENDING);
+    overlapped = fresh_request(&active.request);
+    assert_int_equal(CALL(active.connector, Connect, active.endpoint, (struct sockaddr *)&to,
+                         sizeof(to), 0, 0, NULL, 0, overlapped),
+        PENDING);
+    assert_int_equal(
+        CALL(listen, GetOverlappedResult, &passive.request.overlapped, &octets, TRUE), OK);
+    assert_int_equal(
+        CALL(passive.connector, GetPeerAddress, (struct sockaddr *)&from, &length), OK);
+    assert_int_equal(from.sin_addr.s_addr, ip("127.0.0.2").sin_addr.s_addr);
+    assert_int_equal(CALL(listen, Release), 0);
+    v1_close(&active);
+    v1_close(&passive);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +267,7 @@ int main(void)
             test_two_adapters_connect_to_each_other, pair_set_up, pair_tear_down),
         cmocka_unit_test_setup_teardown(
             test_two_adapters_have_a_wildcard_each, pair_set_up, pair_tear_down),
+        cmocka_unit_test(test_version_1_adapter_listens_and_leaves_on_its_own_address),
     };
 
     setenv("NDSPI_DEVICE", "soft", 1);
