@@ -114,10 +114,10 @@ int srd_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq
     return 0;
 }
 
-bool srd_progress_wait(struct ibv_comp_channel *ibv, int timeout_ms, bool *watched)
+unsigned srd_progress_wait(struct ibv_comp_channel *ibv, int timeout_ms, bool *watched)
 {
     *watched = false;
-    return !srd_stale(ibv->context) && srd_evq_sleep(&from(ibv)->q, timeout_ms, watched);
+    return srd_stale(ibv->context) ? 0 : srd_evq_sleep(&from(ibv)->q, timeout_ms, watched);
 }
 
 void srd_channel_acked(struct srd_channel_cq *member, unsigned count)

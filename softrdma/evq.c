@@ -87,15 +87,16 @@ static void run(struct srd_evq *q)
     fetching = NULL;
 }
 
-bool srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched)
+unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched)
 {
-    bool queued;
+    unsigned queued = 0;
 
     fetching = q;
     *watched = srd_loop_sleep(timeout_ms);
     fetching = NULL;
     lock_acquire(&q->lock);
-    queued = !list_empty(&q->queue);
+    list_for_each (&q->queue, node)
+        queued++;
     lock_release(&q->lock);
     return queued;
 }

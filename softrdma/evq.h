@@ -45,8 +45,8 @@ int srd_evq_get(struct srd_evq *q,
  * srd_evq_sleep - sleep in the engine (srd_loop_sleep) and move it. Events that come to q by that are not shown on its
  * descriptor: the caller fetches next.
  * watched  out: as srd_loop_sleep returns it
- * Returns whether q has an event.
+ * Returns how many events q has.
  */
-bool srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched);
+unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched);
 
 #endif

@@ -130,12 +130,12 @@ SRD_API void srd_progress_run(struct ibv_context *context);
  * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves what
  *                       can. A signal ends it, too.
  *                       watched  out: fd is readable
- *                       Returns whether channel has an event for the caller, who must now ask for it
- *                       (srd_get_cq_event): until then the channel's descriptor may not show it.
+ *                       Returns how many queues have events for the caller in channel. It must ask for them now
+ *                       (srd_get_cq_event): until then the channel's descriptor may not show them.
  */
 SRD_API int srd_progress_watch(struct ibv_context *context, int fd);
 SRD_API void srd_progress_unwatch(struct ibv_context *context, int fd);
-SRD_API bool srd_progress_wait(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
+SRD_API unsigned srd_progress_wait(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
 
 #ifdef __cplusplus
 }

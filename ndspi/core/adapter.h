@@ -36,6 +36,8 @@ struct nd_adapter {
     struct nd_sink_source *source;
     int epoll_fd;  /* over channel, connection manager and asynchronous events */
     unsigned runs; /* only run touches it */
+    atomic_uint
+        events; /* what a leader's sleep in the device found queued in the channel, for the next run */
     atomic_bool removed;
     struct lock lock; /* the lists */
     struct list_head cqs, srqs, qps;

@@ -120,10 +120,20 @@ static void finish(void *context)
 }
 
 /*
- * A leader is most often woken for one completion event: that is asked for first, and alone. Asking for it moves the
- * embedded device, too, and hands over what that brings without a detour over a descriptor. What else is ready keeps the
- * descriptor readable, so the next run finds it.
+ * A leader is most often woken for one completion event: that is asked for first, and alone unless more are known of. Asking
+ * for it moves the embedded device, too, and hands over what that brings without a detour over a descriptor. What else is
+ * ready keeps the descriptor readable, so the next run finds it.
  */
+static bool run_cq_events(struct nd_adapter *adapter)
+{
+    unsigned known = atomic_exchange_explicit(&adapter->events, 0, memory_order_relaxed);
+    bool found = run_cq_event(adapter);
+
+    while (found && known-- > 1 && run_cq_event(adapter))
+        ;
+    return found;
+}
+
 static void run(void *context, bool leading)
 {
     struct nd_adapter *adapter = context;
@@ -131,7 +141,7 @@ static void run(void *context, bool leading)
     if (!nd_object_try_pin(&adapter->object))
         return;
     running++;
-    if (!leading || !run_cq_event(adapter) || ++adapter->runs % LOOK_AT_ALL_EVERY == 0)
+    if (!leading || !run_cq_events(adapter) || ++adapter->runs % LOOK_AT_ALL_EVERY == 0)
         run_all(adapter);
     nd_adapter_unpin(adapter);
     running--;
@@ -150,8 +160,10 @@ static int watch(void *context, int fd, bool watched)
 static bool wait(void *context, int timeout_ms, bool *watched)
 {
     struct nd_adapter *adapter = context;
+    unsigned events = adapter->verbs->progress_wait(adapter->channel, timeout_ms, watched);
 
-    return adapter->verbs->progress_wait(adapter->channel, timeout_ms, watched);
+    atomic_store_explicit(&adapter->events, events, memory_order_relaxed);
+    return events > 0;
 }
 
 const struct nd_sink_source_ops nd_adapter_source_ops = {

@@ -86,7 +86,7 @@ struct nd_verbs {
     void (*progress_run)(struct ibv_context *context);
     int (*progress_watch)(struct ibv_context *context, int fd);
     void (*progress_unwatch)(struct ibv_context *context, int fd);
-    bool (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
+    unsigned (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
 };
 
 extern const struct nd_verbs nd_verbs_rdma_core;

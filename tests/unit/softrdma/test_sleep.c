@@ -119,6 +119,40 @@ static void sleep_ends_for_an_event_that_another_thread_queues(void **state)
     end_close(&end);
 }
 
+static void sleep_tells_of_every_queue_with_an_event(void **state)
+{
+    struct end end = { 0 };
+    struct ibv_cq *second, *cq;
+    struct ibv_wc wc = { .wr_id = 1 };
+    bool watched;
+    int set;
+
+    (void)state;
+    end_open(&end);
+    set = watch_channel(&end);
+    second = srd_create_cq(end.context, 4, NULL, end.channel, 0);
+    assert_non_null(second);
+    assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
+    assert_int_equal(ibv_req_notify_cq(second, 0), 0);
+    srd_cq_push(end.cq, &wc, false);
+    srd_cq_push(second, &wc, false);
+    srd_cq_push(second, &wc, false); /* armed once */
+    for (unsigned left = 2; left; left--) {
+        void *context;
+
+        assert_int_equal(srd_progress_wait(end.channel, -1, &watched), left);
+        assert_true(watched);
+        assert_int_equal(srd_get_cq_event(end.channel, &cq, &context), 0);
+        assert_ptr_equal(cq, left == 2 ? end.cq : second);
+        srd_ack_cq_events(cq, 1);
+    }
+    assert_int_equal(srd_progress_wait(end.channel, 1, &watched), 0);
+    assert_false(watched);
+    assert_int_equal(srd_destroy_cq(second), 0);
+    unwatch(&end, set);
+    end_close(&end);
+}
+
 /* The progress thread may be faster now and then; then the descriptor tells. */
 static void sleep_in_the_device_moves_it_and_hands_over_the_event(void **state)
 {
@@ -182,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sleep_ends_for_a_watched_descriptor_only_while_it_is_watched),
         cmocka_unit_test(sleep_ends_for_an_event_that_another_thread_queues),
+        cmocka_unit_test(sleep_tells_of_every_queue_with_an_event),
         cmocka_unit_test(sleep_in_the_device_moves_it_and_hands_over_the_event),
         cmocka_unit_test(polls_after_an_event_find_what_comes_later),
     };
