@@ -4,11 +4,14 @@
 #include "tests/unit/util/cmocka_test.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct fake_device fake_device;
 struct fake_sink_counts fake_sink_counts;
+
+static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER; /* of completion queues */
 
 /* ---- sink ---- */
 
@@ -117,11 +120,14 @@ static void ack_cq_events(struct ibv_cq *cq, unsigned int count)
 static int poll_cq(struct ibv_cq *ibv, int room, struct ibv_wc *wc)
 {
     struct fake_cq *cq = (struct fake_cq *)ibv;
-    unsigned count = cq->count < (unsigned)room ? cq->count : (unsigned)room;
+    unsigned count;
 
+    pthread_mutex_lock(&entries_lock);
+    count = cq->count < (unsigned)room ? cq->count : (unsigned)room;
     memcpy(wc, cq->entries, count * sizeof(*wc));
     memmove(cq->entries, cq->entries + count, (cq->count - count) * sizeof(*wc));
     cq->count -= count;
+    pthread_mutex_unlock(&entries_lock);
     return (int)count;
 }
 
@@ -163,33 +169,86 @@ static int destroy_qp(struct ibv_qp *qp)
     return free_object(qp);
 }
 
+/* Whether the device takes one more; errors come after fake_device.taken ones. */
+static int take_one(const struct fake_queue *queue)
+{
+    if (fake_device.post_error && fake_device.taken == 0) {
+        int error = fake_device.post_error;
+
+        if (fake_device.refuse_once)
+            fake_device.post_error = 0;
+        return error;
+    }
+    if (fake_device.taken)
+        fake_device.taken--;
+    assert_true(queue->count < FAKE_QUEUE);
+    return 0;
+}
+
+static void keep_data(struct fake_request *request, const struct ibv_sge *sges, int count)
+{
+    uint8_t *at = request->data;
+
+    for (int i = 0; i < count; at += sges[i++].length) {
+        assert_true(at + sges[i].length <= request->data + sizeof(request->data));
+        memcpy(at, (void *)(uintptr_t)sges[i].addr, sges[i].length);
+    }
+}
+
+static int end_at_once(const struct ibv_send_wr *wr)
+{
+    for (; wr; wr = wr->next)
+        fake_cq_push(fake_device.complete_at_once, &(struct ibv_wc){ .wr_id = wr->wr_id }, false);
+    return 0;
+}
+
 static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct fake_queue *queue = &((struct fake_qp *)ibv)->send;
 
-    *bad = wr;
-    if (fake_device.post_error)
-        return fake_device.post_error;
-    assert_true(queue->count < FAKE_QUEUE);
-    assert_null(wr->next);
-    queue->requests[queue->count++] = (struct fake_request){ .wr_id = wr->wr_id,
-        .opcode = wr->opcode,
-        .send_flags = wr->send_flags,
-        .num_sge = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV ? 0 : wr->num_sge,
-        .first_sge = wr->num_sge > 0 && wr->sg_list ? wr->sg_list[0] : (struct ibv_sge){ 0 },
-        .invalidate_rkey = wr->invalidate_rkey };
+    fake_device.post_calls++;
+    if (fake_device.complete_at_once)
+        return end_at_once(wr);
+    for (; wr; wr = wr->next) {
+        bool bare = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
+        struct fake_request *request = &queue->requests[queue->count];
+        int error = take_one(queue);
+
+        *bad = wr;
+        if (error)
+            return error;
+        *request = (struct fake_request){ .wr_id = wr->wr_id,
+            .opcode = wr->opcode,
+            .send_flags = wr->send_flags,
+            .num_sge = bare ? 0 : wr->num_sge,
+            .invalidate_rkey = wr->invalidate_rkey };
+        if (request->num_sge > 0)
+            request->first_sge = wr->sg_list[0];
+        if (request->num_sge > 1)
+            request->second_sge = wr->sg_list[1];
+        if (wr->send_flags & IBV_SEND_INLINE && wr->num_sge && wr->sg_list[0].addr)
+            keep_data(request, wr->sg_list, wr->num_sge);
+        queue->count++;
+    }
     return 0;
 }
 
 static int keep_receive(struct fake_queue *queue, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    *bad = wr;
-    if (fake_device.post_error)
-        return fake_device.post_error;
-    assert_true(queue->count < FAKE_QUEUE);
-    queue->requests[queue->count++] = (struct fake_request){
-        .wr_id = wr->wr_id, .send_flags = IBV_SEND_SIGNALED, .num_sge = wr->num_sge
-    };
+    fake_device.post_calls++;
+    for (; wr; wr = wr->next) {
+        int error = take_one(queue);
+
+        *bad = wr;
+        if (error)
+            return error;
+        queue->requests[queue->count] = (struct fake_request){
+            .wr_id = wr->wr_id, .send_flags = IBV_SEND_SIGNALED, .num_sge = wr->num_sge
+        };
+        if (wr->num_sge > 0)
+            queue->requests[queue->count].first_sge = wr->sg_list[0];
+        queue->count++;
+    }
     return 0;
 }
 
@@ -341,13 +400,25 @@ struct nd_adapter *fake_adapter_open(void)
     return adapter;
 }
 
+struct nd_adapter *fake_adapter_open_v1(void)
+{
+    struct nd_adapter *adapter = fake_adapter_open();
+
+    adapter->dialect = &nd_dialect_v1;
+    adapter->port.caps.send_invalidate = true;
+    assert_int_equal(nd_regions_init(&adapter->regions), 0);
+    return adapter;
+}
+
 void fake_adapter_close(struct nd_adapter *adapter)
 {
+    nd_regions_fini(&adapter->regions);
     assert_int_equal(atomic_load(&adapter->object.pins), 1);
     assert_true(list_empty(&adapter->cqs));
     assert_true(list_empty(&adapter->srqs));
     assert_true(list_empty(&adapter->qps));
     assert_true(list_empty(&adapter->bound_windows));
+    assert_true(list_empty(&adapter->leaving_windows));
     assert_int_equal(fake_device.objects, 0);
     assert_int_equal(atomic_load(&the_file.pins), 0);
     assert_int_equal(fake_sink_counts.started, fake_sink_counts.completed);
@@ -465,8 +536,10 @@ void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
     struct fake_cq *fake = fake_cq_of(cq);
 
+    pthread_mutex_lock(&entries_lock);
     assert_true(fake->count < FAKE_QUEUE);
     fake->entries[fake->count++] = *wc;
+    pthread_mutex_unlock(&entries_lock);
     if (fake->armed && (!fake->armed_solicited_only || solicited || wc->status != IBV_WC_SUCCESS)) {
         fake->armed = false;
         fake->event = true;

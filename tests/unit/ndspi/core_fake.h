@@ -34,7 +34,8 @@ struct fake_request {
     enum ibv_wr_opcode opcode;
     unsigned send_flags;
     int num_sge;
-    struct ibv_sge first_sge;
+    struct ibv_sge first_sge, second_sge;
+    uint8_t data[64]; /* of an inline request, as it was when it was posted */
     uint32_t invalidate_rkey;
 };
 
@@ -56,7 +57,11 @@ struct fake_srq {
 
 /* One device at a time. */
 struct fake_device {
-    int post_error; /* what the next posts return */
+    int post_error;                 /* what the next posts return ... */
+    unsigned taken;                 /* ... after they took so many requests */
+    bool refuse_once;               /* and that is over then */
+    unsigned post_calls;            /* of either kind */
+    struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */
     int dereg_error;
     unsigned objects; /* device objects that exist */
 };
@@ -64,6 +69,7 @@ extern struct fake_device fake_device;
 
 /* An adapter on the fake device with one application pin; fake_adapter_close checks that nothing is left. */
 struct nd_adapter *fake_adapter_open(void);
+struct nd_adapter *fake_adapter_open_v1(void);
 void fake_adapter_close(struct nd_adapter *adapter);
 
 /* The sink: each OVERLAPPED's Internal tells. */

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_batch.c - request batches of version 1: one call of the device, limits and copies at the call, what submits, and
+ * what becomes of requests that the device does not take.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "ndspi/core/batch.h"
+#include "tests/unit/ndspi/core_fake.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { DEPTH = 8 };
+
+struct fixture {
+    struct nd_adapter *adapter;
+    struct nd_cq *cq;
+    struct nd_qp *qp;
+    struct fake_qp *device;
+    char memory[64];
+    void *mr;
+    ND_RESULT results[2 * DEPTH];
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open_v1();
+    f.cq = fake_make_cq(f.adapter, 64);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    f.device = fake_qp_of(f.qp);
+    assert_int_equal(nd_region_register(f.adapter, f.memory, sizeof(f.memory), &f.mr), ND_SUCCESS);
+    nd_qp_set_sendable(f.qp);
+    memset(f.results, 0x55, sizeof(f.results));
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f->qp)
+        nd_qp_close(f->qp);
+    if (f->cq)
+        nd_cq_close(f->cq);
+    fake_adapter_close(f->adapter);
+    return 0;
+}
+
+static void start(struct fixture *f)
+{
+    nd_queue_start_batch(&f->qp->receive);
+    nd_queue_start_batch(&f->qp->initiator);
+}
+
+static void end(struct fixture *f)
+{
+    nd_queue_end_batch(&f->qp->receive);
+    nd_queue_end_batch(&f->qp->initiator);
+}
+
+static uint32_t send_it(struct fixture *f, unsigned n, uint32_t flags)
+{
+    const ND_SGE sge = { f->memory, 8, f->mr };
+
+    return (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, &f->results[n], &sge, 1, flags);
+}
+
+static uint32_t receive_it(struct fixture *f, unsigned n)
+{
+    const ND_SGE sge = { f->memory, 8, f->mr };
+
+    return (uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, &f->results[n], &sge, 1);
+}
+
+static size_t fetch(struct fixture *f, ND_RESULT **results, size_t room)
+{
+    return nd_cq_results(ND_V1, &f->cq->poll, results, room);
+}
+
+static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
+{
+    fake_complete(f->cq, &f->device->send, &f->device->ibv, count, status);
+}
+
+/* Everything ends, in order, with the statuses given. */
+static void expect_results(
+    struct fixture *f, unsigned first, const uint32_t *statuses, unsigned count)
+{
+    ND_RESULT *results[2 * DEPTH];
+
+    assert_int_equal(fetch(f, results, 2 * DEPTH), count);
+    for (unsigned i = 0; i < count; i++) {
+        assert_ptr_equal(results[i], &f->results[first + i]);
+        assert_int_equal((uint32_t)results[i]->Status, statuses[i]);
+        assert_int_equal(results[i]->BytesTransferred, statuses[i] ? 0 : 8);
+    }
+}
+
+static void test_each_queue_is_posted_to_once(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(send_it(f, i, 0), 0);
+        assert_int_equal(receive_it(f, DEPTH + i), 0);
+    }
+    assert_int_equal(fake_device.post_calls, 0);
+    end(f);
+    assert_int_equal(fake_device.post_calls, 2);
+    assert_int_equal(f->device->send.count, 5);
+    assert_int_equal(f->device->receive.count, 5);
+    assert_int_equal(send_it(f, 5, 0), 0); /* no batch any more */
+    assert_int_equal(fake_device.post_calls, 3);
+    sends_end(f, 6, IBV_WC_SUCCESS);
+    expect_results(f, 0, (uint32_t[6]){ 0 }, 6);
+    f->device->receive.count = 0;
+}
+
+static void test_lists_and_inline_data_are_read_at_the_call(void **state)
+{
+    struct fixture *f = *state;
+    ND_SGE sge = { f->memory, 8, f->mr };
+    char text[] = "inline";
+    ND_SGE inlined = { text, sizeof(text), NULL };
+    uint32_t token;
+
+    assert_true(nd_region_token(f->adapter->regions.table, &f->mr, &token));
+    start(f);
+    assert_int_equal(
+        nd_queue_send(ND_V1, &f->qp->initiator, &f->results[0], &sge, 1, 0), ND_SUCCESS);
+    assert_int_equal(
+        nd_queue_send(ND_V1, &f->qp->initiator, &f->results[1], &inlined, 1, 0), ND_SUCCESS);
+    memset(&sge, 0xee, sizeof(sge));
+    memset(text, 'x', sizeof(text));
+    end(f);
+    assert_int_equal(f->device->send.requests[0].first_sge.lkey, token);
+    assert_int_equal(f->device->send.requests[0].first_sge.length, 8);
+    assert_int_equal(f->device->send.requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
+    assert_memory_equal(f->device->send.requests[1].data, "inline", 7);
+    sends_end(f, 2, IBV_WC_SUCCESS);
+}
+
+static void test_limits_hold_at_the_call_and_a_full_ring_submits(void **state)
+{
+    struct fixture *f = *state;
+    void *stale = (char *)f->mr + (1 << 25);
+    const ND_SGE bad[3] = { { f->memory, 8, stale } };
+
+    start(f);
+    assert_int_equal(
+        (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, bad, 1, 0), 0xC0000008);
+    assert_int_equal(
+        (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, bad, 3, 0), 0xC000003C);
+    for (unsigned i = 0; i < DEPTH; i++)
+        assert_int_equal(send_it(f, i, 0), 0);
+    assert_int_equal(f->device->send.count, 0);
+    assert_int_equal(send_it(f, DEPTH, 0), 0x8000001A);
+    assert_int_equal(f->device->send.count, DEPTH);
+    assert_int_equal(fake_device.post_calls, 1);
+    sends_end(f, DEPTH, IBV_WC_SUCCESS);
+    expect_results(f, 0, (uint32_t[DEPTH]){ 0 }, DEPTH);
+    end(f);
+}
+
+static void test_looking_for_results_submits_and_the_batch_stays_open(void **state)
+{
+    struct fixture *f = *state;
+    ND_RESULT *results[2];
+    OVERLAPPED overlapped = { 0 };
+
+    start(f);
+    assert_int_equal(send_it(f, 0, 0), 0);
+    assert_int_equal(fetch(f, results, 2), 0);
+    assert_int_equal(f->device->send.count, 1);
+    assert_int_equal(receive_it(f, 1), 0);
+    assert_int_equal(f->device->receive.count, 0);
+    assert_int_equal(nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &overlapped), ND_PENDING);
+    assert_int_equal(f->device->receive.count, 1);
+    assert_int_equal(send_it(f, 2, 0), 0);
+    assert_int_equal(f->device->send.count, 1); /* kept again */
+    end(f);
+    assert_int_equal(f->device->send.count, 2);
+    nd_cq_cancel(f->cq);
+    f->device->receive.count = 0;
+    f->device->send.count = 0;
+}
+
+static void test_flush_and_release_submit(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f);
+    assert_int_equal(send_it(f, 0, 0), 0);
+    assert_int_equal(nd_qp_flush(f->qp), ND_SUCCESS);
+    assert_int_equal(f->device->send.count, 1);
+    assert_int_equal(send_it(f, 1, 0), 0);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    assert_int_equal(f->device->send.count, 3); /* and the marker */
+    sends_end(f, 3, IBV_WC_WR_FLUSH_ERR);
+    expect_results(f, 0, (uint32_t[]){ 0xC0000120, 0xC0000120 }, 2);
+}
+
+/* Of six requests, two of them silent, the device takes `taken`; no result is lost and they come in order. */
+static void refuse_after(struct fixture *f, unsigned taken, bool complete_first)
+{
+    uint32_t expected[6] = { 0 };
+
+    start(f);
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(send_it(f, i, 0), 0);
+    fake_device.post_error = EINVAL;
+    fake_device.taken = taken;
+    fake_device.refuse_once = true; /* the list, not the fence */
+    nd_queue_end_batch(&f->qp->initiator);
+    fake_device.post_error = 0;
+    fake_device.refuse_once = false;
+    assert_int_equal(f->qp->ibv->state, IBV_QPS_ERR);
+    if (taken && complete_first)
+        sends_end(f, taken, IBV_WC_SUCCESS);
+    else
+        sends_end(f, taken, IBV_WC_WR_FLUSH_ERR);
+    for (unsigned i = 0; i < 6; i++)
+        expected[i] = i < taken    ? complete_first ? 0 : 0xC0000120
+                      : i == taken ? 0xC0000010
+                                   : 0xC0000120;
+    expect_results(f, 0, expected, 6);
+    assert_int_equal(send_it(f, 0, 0), 0); /* flushed, not stuck */
+    sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
+    expect_results(f, 0, (uint32_t[]){ 0xC0000120 }, 1);
+}
+
+static void test_refused_requests_end_in_their_place(void **state)
+{
+    for (unsigned taken = 0; taken < 6; taken++)
+        for (int complete_first = 0; complete_first < 2; complete_first++) {
+            refuse_after(*state, taken, complete_first);
+            teardown(state);
+            setup(state);
+        }
+}
+
+/* The fence is refused, too: then a later request's completion tells that those before it are done. */
+static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
+{
+    struct fixture *f = *state;
+    ND_RESULT *results[4];
+
+    start(f);
+    assert_int_equal(send_it(f, 0, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(f, 1, 0), 0);
+    assert_int_equal(send_it(f, 2, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    fake_device.post_error = ENOMEM;
+    fake_device.taken = 1;
+    end(f);
+    assert_int_equal(f->device->send.count, 1);
+    assert_int_equal(fetch(f, results, 4), 0);
+    fake_device.post_error = 0;
+    assert_int_equal(send_it(f, 3, 0), 0);
+    sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fetch(f, results, 4), 4);
+    assert_ptr_equal(results[0], &f->results[0]);
+    assert_ptr_equal(results[1], &f->results[1]);
+    assert_int_equal((uint32_t)results[1]->Status, 0x8000001A);
+    assert_ptr_equal(results[2], &f->results[2]);
+    assert_int_equal((uint32_t)results[2]->Status, 0xC0000120);
+    assert_ptr_equal(results[3], &f->results[3]);
+}
+
+static void test_fence_tells_that_silent_ones_are_done(void **state)
+{
+    struct fixture *f = *state;
+    ND_RESULT *results[4];
+
+    start(f);
+    assert_int_equal(send_it(f, 0, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    nd_queue_submit(&f->qp->initiator);
+    sends_end(f, 1, IBV_WC_SUCCESS); /* of which nothing is heard */
+    assert_int_equal(send_it(f, 1, 0), 0);
+    fake_device.post_error = EINVAL;
+    fake_device.refuse_once = true; /* the list, not the fence */
+    nd_queue_end_batch(&f->qp->initiator);
+    assert_int_equal(f->device->send.count, 1);
+    assert_int_equal(f->device->send.requests[0].opcode, IBV_WR_RDMA_WRITE);
+    assert_int_equal(fetch(f, results, 4), 0);
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fetch(f, results, 4), 1);
+    assert_ptr_equal(results[0], &f->results[1]);
+    assert_int_equal((uint32_t)results[0]->Status, 0xC0000010);
+    assert_int_equal(fetch(f, results, 4), 0);
+}
+
+static void test_refused_receives_end_in_their_place(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(receive_it(f, i), 0);
+    fake_device.post_error = EINVAL;
+    fake_device.taken = 2;
+    end(f);
+    fake_device.post_error = 0;
+    fake_complete(f->cq, &f->device->receive, &f->device->ibv, 2, IBV_WC_WR_FLUSH_ERR);
+    expect_results(f, 0, (uint32_t[]){ 0xC0000120, 0xC0000120, 0xC0000010, 0xC0000120 }, 4);
+}
+
+/* A Bind that the device never saw leaves the window free, and its region. */
+static void test_refused_bind_leaves_the_window_free(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_mw *mw = fake_make_mw(f->adapter);
+    struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
+    ND_RESULT *results[2];
+
+    start(f);
+    assert_int_equal(
+        nd_qp_bind(f->qp, &f->results[0], mr, mw, f->memory, 8, ND_OP_FLAG_ALLOW_READ), ND_SUCCESS);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0x80000011);
+    fake_device.post_error = EINVAL;
+    end(f);
+    fake_device.post_error = 0;
+    assert_int_equal(fetch(f, results, 2), 1);
+    assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
+    nd_object_unpin(&mr->object);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
+    nd_mw_close(mw);
+}
+
+/* A window released while its Bind is kept: the device hears of it first. */
+static void test_released_window_submits_what_names_it(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_mw *mw = fake_make_mw(f->adapter);
+    struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
+
+    start(f);
+    assert_int_equal(nd_qp_bind(f->qp, &f->results[0], mr, mw, f->memory, 8, 0), ND_SUCCESS);
+    assert_int_equal(f->device->send.count, 0);
+    nd_mw_close(mw);
+    assert_int_equal(f->device->send.count, 1);
+    nd_object_unpin(&mr->object);
+    end(f);
+    sends_end(f, 1, IBV_WC_SUCCESS);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 2, EACH = 2000 };
+
+struct poster {
+    struct fixture *f;
+    ND_RESULT results[4];
+};
+
+static void *post_many(void *argument)
+{
+    struct poster *poster = argument;
+    const ND_SGE sge = { poster->f->memory, 8, poster->f->mr };
+
+    for (unsigned i = 0; i < EACH; i++) {
+        if (i % 16 == 0)
+            nd_queue_start_batch(&poster->f->qp->initiator);
+        if (i % 16 == 11)
+            nd_queue_end_batch(&poster->f->qp->initiator);
+        while (nd_queue_send(ND_V1, &poster->f->qp->initiator, &poster->results[i % 4], &sge, 1,
+                   0) != ND_SUCCESS)
+            ;
+    }
+    return NULL;
+}
+
+/* The device ends each list at once: ring order and device order must agree, or results are lost. */
+static void test_threads_that_post_and_submit_lose_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct poster posters[THREADS];
+    pthread_t threads[THREADS];
+    ND_RESULT *results[4];
+    unsigned fetched = 0;
+
+    fake_device.complete_at_once = f->cq;
+    for (int i = 0; i < THREADS; i++) {
+        posters[i].f = f;
+        assert_int_equal(pthread_create(&threads[i], NULL, post_many, &posters[i]), 0);
+    }
+    while (fetched < THREADS * EACH)
+        fetched += (unsigned)fetch(f, results, 4);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(fetched, THREADS * EACH);
+    assert_int_equal(fetch(f, results, 4), 0);
+    fake_device.complete_at_once = NULL;
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ROW(test_each_queue_is_posted_to_once),
+        ROW(test_lists_and_inline_data_are_read_at_the_call),
+        ROW(test_limits_hold_at_the_call_and_a_full_ring_submits),
+        ROW(test_looking_for_results_submits_and_the_batch_stays_open),
+        ROW(test_flush_and_release_submit),
+        ROW(test_refused_requests_end_in_their_place),
+        ROW(test_refused_behind_a_silent_one_without_a_fence_wait),
+        ROW(test_fence_tells_that_silent_ones_are_done),
+        ROW(test_refused_receives_end_in_their_place),
+        ROW(test_refused_bind_leaves_the_window_free),
+        ROW(test_released_window_submits_what_names_it),
+        ROW(test_threads_that_post_and_submit_lose_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
