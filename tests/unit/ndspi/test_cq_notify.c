@@ -2,7 +2,7 @@
 /*
  * test_cq_notify.c - Notify against a model, over every interleaving of a few steps.
  *
- * Source: IND2CompletionQueue::Notify. The rules checked: a completion that nobody has fetched has ended at least one
+ * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a completion that nobody has fetched has ended at least one
  * Notify that was pending when it arrived or was issued after it; a completion that ended one never ends a second; a
  * silent success ends none.
  */
@@ -19,6 +19,12 @@ static int setup(void **state)
     return 0;
 }
 
+static int setup_v1(void **state)
+{
+    *state = fake_adapter_open_v1();
+    return 0;
+}
+
 static int teardown(void **state)
 {
     fake_adapter_close(*state);
@@ -29,7 +35,7 @@ static int teardown(void **state)
 
 /* Completions of one Receive each; the model knows which are unfetched and which are used up. */
 enum step { ARRIVE, ARRIVE_HIDDEN, NOTIFY, NOTIFY_RACE, GET_ONE, GET_ALL, DELIVER, STEPS };
-enum { LENGTH = 6, MOST = LENGTH + 1 };
+enum { LENGTH = 6, MOST = LENGTH + 1, LENGTH_V1 = 5 };
 
 struct model {
     unsigned arrived, fetched; /* completions are numbered in order */
@@ -45,6 +51,10 @@ struct run {
     struct nd_qp *qp;
     struct model model;
     enum step steps[LENGTH];
+    int length;
+    enum nd_dialect_index dialect; /* in whose form results are handed out and lists are read */
+    void *mr;                      /* v1 */
+    ND_RESULT own[MOST + 1];       /* v1: of the Receives; the first: of the hidden Sends */
 };
 
 static void report(const struct run *run, int length, const char *what)
@@ -52,7 +62,7 @@ static void report(const struct run *run, int length, const char *what)
     static const char *const names[] = { "arrive", "hidden", "notify", "notify and arrive", "get 1",
         "get all", "event" };
 
-    for (int i = 0; i <= length && i < LENGTH; i++)
+    for (int i = 0; i <= length && i < run->length; i++)
         print_error("%s, ", names[run->steps[i]]);
     fail_msg("%s", what);
 }
@@ -90,18 +100,22 @@ static void get(struct run *run, int at, unsigned room)
 {
     struct model *m = &run->model;
     ND2_RESULT results[MOST];
+    ND_RESULT *own[MOST];
+    bool v1 = run->dialect == ND_V1;
     unsigned unfetched = m->arrived - m->fetched;
-    unsigned count;
+    size_t count;
 
     /* Fetching is looking, too: it may end a Notify for what it is about to hand out. */
-    count = nd_cq_results(ND_V2, &run->cq->poll, results, room);
+    count = v1 ? nd_cq_results(ND_V1, &run->cq->poll, own, room)
+               : nd_cq_results(ND_V2, &run->cq->poll, results, room);
     if (count != (unfetched < room ? unfetched : room))
         report(run, at, "wrong number of results");
     for (unsigned i = 0; i < count; i++)
-        if (results[i].RequestContext != (void *)(uintptr_t)(m->fetched + i + 1))
+        if (v1 ? own[i] != &run->own[m->fetched + i + 1] || own[i]->BytesTransferred != 8
+               : results[i].RequestContext != (void *)(uintptr_t)(m->fetched + i + 1))
             report(run, at, "results out of order");
     look(run, at);
-    m->fetched += count;
+    m->fetched += (unsigned)count;
 }
 
 static void arrive(void *context)
@@ -123,18 +137,37 @@ static void notify_any(struct run *run)
     m->notifies++;
 }
 
+static HRESULT send_silently(struct run *run)
+{
+    const ND2_SGE sge = { NULL, 1, 0 };
+    const ND_SGE own = { NULL, 1, run->mr };
+    struct nd_queue *queue = &run->qp->initiator;
+
+    if (run->dialect == ND_V2)
+        return nd_queue_send(ND_V2, queue, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS);
+    return nd_queue_send(ND_V1, queue, &run->own[0], &own, 1, ND_OP_FLAG_SILENT_SUCCESS);
+}
+
+static HRESULT receive_number(struct run *run, uintptr_t number)
+{
+    const ND2_SGE sge = { NULL, 1, 0 };
+    const ND_SGE own = { NULL, 1, run->mr };
+    struct nd_queue *queue = &run->qp->receive;
+
+    if (run->dialect == ND_V2)
+        return nd_queue_receive(ND_V2, queue, (void *)number, &sge, 1);
+    return nd_queue_receive(ND_V1, queue, &run->own[number], &own, 1);
+}
+
 static void step(struct run *run, int at)
 {
     struct fake_qp *fake = fake_qp_of(run->qp);
-    ND2_SGE sge = { NULL, 1, 0 };
 
     switch (run->steps[at]) {
     case ARRIVE: arrive(run); break;
     case ARRIVE_HIDDEN: /* the second of two silent ones is signaled by the library itself */
         for (int i = 0; i < 2; i++)
-            assert_int_equal(
-                nd_queue_send(ND_V2, &run->qp->initiator, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS),
-                ND_SUCCESS);
+            assert_int_equal(send_silently(run), ND_SUCCESS);
         fake_complete(run->cq, &fake->send, &fake->ibv, 2, IBV_WC_SUCCESS);
         break;
     case NOTIFY: notify_any(run); break;
@@ -158,23 +191,20 @@ static void settle(struct run *run)
     struct model *m = &run->model;
 
     while (fake_cq_deliver(run->cq))
-        look(run, LENGTH);
+        look(run, run->length);
     if (m->first_pending < m->notifies && m->arrived > m->used && m->arrived > m->fetched)
-        report(run, LENGTH, "a wake-up is lost");
+        report(run, run->length, "a wake-up is lost");
 }
 
 static void start_run(struct run *run)
 {
-    ND2_SGE sge = { NULL, 1, 0 };
-
     memset(&run->model, 0, sizeof(run->model));
     run->cq = fake_make_cq(run->adapter, 32);
     run->qp = fake_make_qp(run->adapter, run->cq, NULL, 4 * LENGTH);
     run->qp->initiator.silent_run_max = 2;
     nd_qp_set_sendable(run->qp);
     for (uintptr_t i = 1; i <= MOST; i++)
-        assert_int_equal(
-            nd_queue_receive(ND_V2, &run->qp->receive, (void *)i, &sge, 1), ND_SUCCESS);
+        assert_int_equal(receive_number(run, i), ND_SUCCESS);
 }
 
 static void end_run(struct run *run)
@@ -184,24 +214,40 @@ static void end_run(struct run *run)
     nd_cq_close(run->cq);
 }
 
-static void test_notify_any_in_every_interleaving(void **state)
+static void run_all(struct run *run)
 {
-    struct run run = { .adapter = *state };
     unsigned long all = 1;
 
-    for (int i = 0; i < LENGTH; i++)
+    for (int i = 0; i < run->length; i++)
         all *= STEPS;
     for (unsigned long number = 0; number < all; number++) {
         unsigned long rest = number;
 
-        start_run(&run);
-        for (int i = 0; i < LENGTH; i++, rest /= STEPS)
-            run.steps[i] = (enum step)(rest % STEPS);
-        for (int i = 0; i < LENGTH; i++)
-            step(&run, i);
-        settle(&run);
-        end_run(&run);
+        start_run(run);
+        for (int i = 0; i < run->length; i++, rest /= STEPS)
+            run->steps[i] = (enum step)(rest % STEPS);
+        for (int i = 0; i < run->length; i++)
+            step(run, i);
+        settle(run);
+        end_run(run);
     }
+}
+
+static void test_notify_any_in_every_interleaving(void **state)
+{
+    struct run run = { .adapter = *state, .length = LENGTH, .dialect = ND_V2 };
+
+    run_all(&run);
+}
+
+/* The queue is the same; only the ways in and out differ. */
+static void test_notify_any_in_every_shorter_interleaving_v1(void **state)
+{
+    struct run run = { .adapter = *state, .length = LENGTH_V1, .dialect = ND_V1 };
+    static char memory[8];
+
+    assert_int_equal(nd_region_register(run.adapter, memory, sizeof(memory), &run.mr), ND_SUCCESS);
+    run_all(&run);
 }
 
 /* ---- single rules ---- */
@@ -360,6 +406,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_notify_any_in_every_interleaving, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_notify_any_in_every_shorter_interleaving_v1, setup_v1, teardown),
         cmocka_unit_test_setup_teardown(
             test_solicited_waits_for_a_solicited_one_or_an_error, setup, teardown),
         cmocka_unit_test_setup_teardown(
