@@ -12,12 +12,6 @@
 
 enum { TEXT_MAX = 128 }; /* longer than any address */
 
-static INT fail(DWORD error)
-{
-    SetLastError(error);
-    return SOCKET_ERROR;
-}
-
 /* A whole decimal number up to limit. */
 static bool number_parse(const char *text, unsigned long limit, unsigned long *value)
 {
@@ -105,12 +99,12 @@ INT WSAAPI WSAStringToAddressA(
     if (!win_winsock_started())
         return SOCKET_ERROR;
     if (!address || !address_length)
-        return fail(WSAEFAULT);
+        return win_winsock_fail(WSAEFAULT);
     if (!text || protocol || (family != AF_INET && family != AF_INET6))
-        return fail(WSAEINVAL);
+        return win_winsock_fail(WSAEINVAL);
     if (*address_length < length) {
         *address_length = length;
-        return fail(WSAEFAULT);
+        return win_winsock_fail(WSAEFAULT);
     }
     memset(&parsed, 0, sizeof(parsed));
     memset(address, 0, (size_t)length);
@@ -120,7 +114,7 @@ INT WSAAPI WSAStringToAddressA(
         good = family == AF_INET ? ipv4_parse(copy, &parsed.v4) : ipv6_parse(copy, &parsed.v6);
     }
     if (!good)
-        return fail(WSAEINVAL);
+        return win_winsock_fail(WSAEINVAL);
     memcpy(address, &parsed, (size_t)length);
     *address_length = length;
     return 0;
@@ -159,12 +153,12 @@ static INT address_check(const struct sockaddr *address, DWORD address_length, c
     if (!win_winsock_started())
         return SOCKET_ERROR;
     if (!address || address_length < sizeof(address->sa_family))
-        return fail(WSAEFAULT);
+        return win_winsock_fail(WSAEFAULT);
     if (protocol || (address->sa_family != AF_INET && address->sa_family != AF_INET6))
-        return fail(WSAEINVAL);
+        return win_winsock_fail(WSAEINVAL);
     least =
         address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    return address_length < least ? fail(WSAEFAULT) : 0;
+    return address_length < least ? win_winsock_fail(WSAEFAULT) : 0;
 }
 
 /*
@@ -182,12 +176,12 @@ INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD address_length,
     if (address_check(address, address_length, protocol))
         return SOCKET_ERROR;
     if (!text_length)
-        return fail(WSAEFAULT);
+        return win_winsock_fail(WSAEFAULT);
     need = (DWORD)address_format(address, full) + 1;
     room = *text_length;
     *text_length = need;
     if (!text || room < need)
-        return fail(WSAEFAULT);
+        return win_winsock_fail(WSAEFAULT);
     memcpy(text, full, need);
     return 0;
 }

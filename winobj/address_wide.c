@@ -7,19 +7,25 @@
 
 enum { TEXT_MAX = 128 }; /* longer than any address */
 
+/* What is not ASCII, or too long, becomes text that is no address either. */
+static void narrow_copy(char narrow[TEXT_MAX + 1], const WCHAR *text)
+{
+    size_t i = 0;
+
+    for (; text[i] && i < TEXT_MAX; i++)
+        narrow[i] = text[i] > 0 && text[i] < 0x80 ? (char)text[i] : '?';
+    narrow[i] = 0;
+}
+
 INT WSAAPI WSAStringToAddressW(
     LPWSTR text, INT family, LPWSAPROTOCOL_INFOW protocol, LPSOCKADDR address, LPINT address_length)
 {
     char narrow[TEXT_MAX + 1];
-    size_t i = 0;
 
     if (!text)
         return WSAStringToAddressA(
             NULL, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
-    /* What is not ASCII, or too long, becomes text that is no address either. */
-    for (; text[i] && i < TEXT_MAX; i++)
-        narrow[i] = text[i] > 0 && text[i] < 0x80 ? (char)text[i] : '?';
-    narrow[i] = 0;
+    narrow_copy(narrow, text);
     return WSAStringToAddressA(
         narrow, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
 }
@@ -36,10 +42,44 @@ INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_length,
     room = *text_length;
     *text_length = need;
     if (!text || room < need) {
-        SetLastError(WSAEFAULT);
+        WSASetLastError(WSAEFAULT);
         return SOCKET_ERROR;
     }
     for (DWORD i = 0; i < need; i++)
         text[i] = (WCHAR)narrow[i];
     return 0;
+}
+
+INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address)
+{
+    char narrow[TEXT_MAX + 1];
+    int result;
+
+    if (!text || !address) {
+        WSASetLastError(WSAEFAULT);
+        return -1;
+    }
+    narrow_copy(narrow, text);
+    if ((result = inet_pton(family, narrow, address)) < 0)
+        WSASetLastError(WSAEAFNOSUPPORT);
+    return result;
+}
+
+/* InetNtopW - NULL with WSAEAFNOSUPPORT, or ERROR_INVALID_PARAMETER (NULL, or too little room). */
+LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t room)
+{
+    char narrow[TEXT_MAX];
+
+    if (family != AF_INET && family != AF_INET6) {
+        WSASetLastError(WSAEAFNOSUPPORT);
+        return NULL;
+    }
+    if (!text || !address || !inet_ntop(family, address, narrow, sizeof(narrow)) ||
+        strlen(narrow) >= room) {
+        WSASetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    for (size_t i = 0; i <= strlen(narrow); i++)
+        text[i] = (WCHAR)narrow[i];
+    return text;
 }

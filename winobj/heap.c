@@ -8,12 +8,15 @@
 #include "util/list.h"
 #include "util/lock.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct heap {
     struct list_node link;   /* heaps */
     struct list_head blocks; /* of a private heap */
-    struct lock lock;
+    size_t maximum;          /* of all blocks together, in bytes; 0: none */
+    size_t used;
+    struct lock lock; /* guards blocks, used */
 };
 
 struct block {
@@ -45,6 +48,30 @@ static struct heap *heap_of(HANDLE handle)
     return found;
 }
 
+/* Whether size bytes more fit the heap, which counts them then. */
+static bool room_take(struct heap *heap, size_t size)
+{
+    bool fits;
+
+    if (heap == &process_heap)
+        return true;
+    lock_acquire(&heap->lock);
+    fits = !heap->maximum || size <= heap->maximum - heap->used;
+    if (fits)
+        heap->used += size;
+    lock_release(&heap->lock);
+    return fits;
+}
+
+static void room_give(struct heap *heap, size_t size)
+{
+    if (heap == &process_heap)
+        return;
+    lock_acquire(&heap->lock);
+    heap->used -= size;
+    lock_release(&heap->lock);
+}
+
 static void block_link(struct heap *heap, struct block *block)
 {
     block->heap = heap;
@@ -71,7 +98,8 @@ HANDLE WINAPI GetProcessHeap(void)
 }
 
 /*
- * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE; sizes: hints; a maximum is not enforced and must be 0.
+ * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE. initial_size: a hint. maximum_size: what its blocks may have
+ * together, rounded up to whole pages; 0: no limit.
  * Returns NULL with ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
@@ -79,14 +107,16 @@ HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
     struct heap *heap;
 
     (void)initial_size;
-    if ((flags & ~(DWORD)HEAP_NO_SERIALIZE) || maximum_size) {
-        SetLastError(maximum_size ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
+    if (flags & ~(DWORD)HEAP_NO_SERIALIZE) {
+        SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
     if (!(heap = calloc(1, sizeof(*heap)))) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
+    heap->maximum =
+        maximum_size > SIZE_MAX - 4095 ? SIZE_MAX : (maximum_size + 4095) & ~(size_t)4095;
     list_init(&heap->blocks);
     lock_init(&heap->lock, LOCK_WIN_HANDLES, "heap");
     lock_acquire(&heaps_lock);
@@ -122,9 +152,12 @@ LPVOID WINAPI HeapAlloc(HANDLE handle, DWORD flags, SIZE_T size)
 
     if (!heap)
         return NULL;
-    if (size <= SIZE_MAX - sizeof(*block))
+    if (size <= SIZE_MAX - sizeof(*block) && room_take(heap, size)) {
         block = flags & HEAP_ZERO_MEMORY ? calloc(1, sizeof(*block) + size)
                                          : malloc(sizeof(*block) + size);
+        if (!block)
+            room_give(heap, size);
+    }
     if (!block) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
@@ -157,9 +190,13 @@ LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size
         return NULL;
     before = block->size;
     block_unlink(heap, block);
-    if (size <= SIZE_MAX - sizeof(*block))
+    if (size <= SIZE_MAX - sizeof(*block) && (size <= before || room_take(heap, size - before)))
         moved = realloc(block, sizeof(*block) + size);
+    else
+        size = before; /* nothing was taken */
     block_link(heap, moved ? moved : block);
+    if (moved ? size < before : size > before)
+        room_give(heap, size < before ? before - size : size - before);
     if (!moved) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
@@ -184,6 +221,7 @@ BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
     if (!(block = block_of(heap, memory)))
         return FALSE;
     block_unlink(heap, block);
+    room_give(heap, block->size);
     free(block);
     return TRUE;
 }

@@ -23,7 +23,7 @@ struct region {
 static struct list_head regions = { { &regions.n, &regions.n } };
 static struct lock regions_lock = LOCK_INIT(LOCK_WIN_HANDLES, "reservations");
 
-static bool protection_of(DWORD protection, int *prot)
+bool win_virtual_protection(DWORD protection, int *prot)
 {
     switch (protection) {
     case PAGE_NOACCESS: *prot = PROT_NONE; return true;
@@ -52,6 +52,19 @@ static struct region *region_find_locked(uintptr_t address, size_t size)
             return region;
     }
     return NULL;
+}
+
+bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end)
+{
+    struct region *region;
+
+    lock_acquire(&regions_lock);
+    if ((region = region_find_locked(address, 1))) {
+        *begin = region->base;
+        *end = region->base + region->size;
+    }
+    lock_release(&regions_lock);
+    return region != NULL;
 }
 
 /* Maps size bytes (whole pages) at a multiple of the granularity, wherever there is room. */
@@ -147,7 +160,7 @@ LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protec
     int prot;
 
     if (size && type && !(type & ~(DWORD)(MEM_COMMIT | MEM_RESERVE)) &&
-        protection_of(protection, &prot)) {
+        win_virtual_protection(protection, &prot)) {
         if (address && !(type & MEM_RESERVE))
             base = commit((uintptr_t)address, size, prot, &error);
         else

@@ -2,7 +2,7 @@
 /* winsock.c - WSAStartup and its count, the Winsock error. */
 #include <winsock2.h>
 
-#include <limits.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ bool win_winsock_started(void)
 {
     if (atomic_load_explicit(&started, memory_order_relaxed) > 0)
         return true;
-    SetLastError(WSANOTINITIALISED);
+    win_winsock_fail(WSANOTINITIALISED);
     return false;
 }
 
@@ -66,38 +66,85 @@ int WSAAPI WSACleanup(void)
 
     do {
         if (count <= 0) {
-            SetLastError(WSANOTINITIALISED);
-            return SOCKET_ERROR;
+            return win_winsock_fail(WSANOTINITIALISED);
         }
     } while (!atomic_compare_exchange_weak_explicit(
         &started, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
     return 0;
 }
 
-/* WSAGetLastError - the last error, as on Windows one and the same. Linux' socket calls report theirs in errno. */
+/* Errors of Linux' socket calls. Others (of a terminal, of a file) say nothing about a socket. */
+static int error_of(int error)
+{
+    switch (error) {
+    case EINTR: return WSAEINTR;
+    case EBADF: return WSAENOTSOCK; /* no descriptor is no socket either */
+    case EACCES:
+    case EPERM: return WSAEACCES;
+    case EFAULT: return WSAEFAULT;
+    case EINVAL: return WSAEINVAL;
+    case EMFILE:
+    case ENFILE: return WSAEMFILE;
+    case EAGAIN: return WSAEWOULDBLOCK;
+    case EINPROGRESS: return WSAEWOULDBLOCK; /* a connect that goes on */
+    case EALREADY: return WSAEALREADY;
+    case ENOTSOCK: return WSAENOTSOCK;
+    case EDESTADDRREQ: return WSAEDESTADDRREQ;
+    case EMSGSIZE: return WSAEMSGSIZE;
+    case EPROTOTYPE: return WSAEPROTOTYPE;
+    case ENOPROTOOPT: return WSAENOPROTOOPT;
+    case EPROTONOSUPPORT: return WSAEPROTONOSUPPORT;
+    case ESOCKTNOSUPPORT: return WSAESOCKTNOSUPPORT;
+    case EOPNOTSUPP: return WSAEOPNOTSUPP;
+    case EPFNOSUPPORT: return WSAEPFNOSUPPORT;
+    case EAFNOSUPPORT: return WSAEAFNOSUPPORT;
+    case EADDRINUSE: return WSAEADDRINUSE;
+    case EADDRNOTAVAIL: return WSAEADDRNOTAVAIL;
+    case ENETDOWN: return WSAENETDOWN;
+    case ENETUNREACH: return WSAENETUNREACH;
+    case ENETRESET: return WSAENETRESET;
+    case ECONNABORTED: return WSAECONNABORTED;
+    case ECONNRESET:
+    case EPIPE: return WSAECONNRESET;
+    case ENOBUFS:
+    case ENOMEM: return WSAENOBUFS;
+    case EISCONN: return WSAEISCONN;
+    case ENOTCONN: return WSAENOTCONN;
+    case ESHUTDOWN: return WSAESHUTDOWN;
+    case ETIMEDOUT: return WSAETIMEDOUT;
+    case ECONNREFUSED: return WSAECONNREFUSED;
+    case EHOSTDOWN: return WSAEHOSTDOWN;
+    case EHOSTUNREACH: return WSAEHOSTUNREACH;
+    default: return 0;
+    }
+}
+
+int win_winsock_fail(DWORD error)
+{
+    errno = 0; /* older than this */
+    SetLastError(error);
+    return SOCKET_ERROR;
+}
+
+int win_winsock_fail_errno(void)
+{
+    int error = error_of(errno);
+
+    return win_winsock_fail(error ? (DWORD)error : WSAENOBUFS);
+}
+
+/*
+ * WSAGetLastError - the error of this thread's last Winsock call that failed. The system's own socket calls leave theirs in
+ * errno: what is there, if it is an error of sockets, is newer than the last error, because Winsock functions clear it.
+ */
 int WSAAPI WSAGetLastError(void)
 {
-    return (int)GetLastError();
+    int error = error_of(errno);
+
+    return error ? error : (int)GetLastError();
 }
 
 void WSAAPI WSASetLastError(int error)
 {
-    SetLastError((DWORD)error);
-}
-
-/*
- * closesocket - close, by Winsock's name.
- * Returns 0, or SOCKET_ERROR with WSAENOTSOCK: not open, or no socket. Any thread.
- */
-int WSAAPI closesocket(SOCKET socket)
-{
-    int type;
-    socklen_t size = sizeof(type);
-
-    if (socket <= INT_MAX && !getsockopt((int)socket, SOL_SOCKET, SO_TYPE, &type, &size)) {
-        close((int)socket); /* EINTR: it is closed all the same */
-        return 0;
-    }
-    SetLastError(WSAENOTSOCK);
-    return SOCKET_ERROR;
+    win_winsock_fail((DWORD)error);
 }

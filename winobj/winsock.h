@@ -3,9 +3,15 @@
 #ifndef WINOBJ_WINSOCK_H
 #define WINOBJ_WINSOCK_H
 
+#include <windows.h>
+
 #include <stdbool.h>
 
 /* Whether WSAStartup was called; sets WSANOTINITIALISED when not. */
 bool win_winsock_started(void);
+
+/* Set the error of a Winsock function, the second from errno; SOCKET_ERROR. */
+int win_winsock_fail(DWORD error);
+int win_winsock_fail_errno(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include <wincompat/overlapped.h>
 #include <wincompat/interlocked.h>
 #include <wincompat/handle.h>
+#include <wincompat/process.h>
 #include <wincompat/sync.h>
 #include <wincompat/system.h>
 #include <wincompat/stdio.h>

@@ -47,6 +47,7 @@
 #define ERROR_NOT_LOCKED                158u
 #define ERROR_BUSY                      170u
 #define ERROR_ALREADY_EXISTS            183u
+#define ERROR_ENVVAR_NOT_FOUND          203u
 #define ERROR_MORE_DATA                 234u
 #define WAIT_TIMEOUT                    258u
 #define ERROR_NO_MORE_ITEMS             259u

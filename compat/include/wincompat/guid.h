@@ -67,6 +67,11 @@ static inline int InlineIsEqualGUID(REFGUID a, REFGUID b)
 
 WINCOMPAT_BEGIN
 extern const GUID GUID_NULL;
+
+typedef LONG RPC_STATUS;
+#define RPC_S_OK 0
+/* -1, 0 or 1: the order of two UUIDs by their fields; NULL is the nil UUID. status: RPC_S_OK. */
+WINOBJ_API int UuidCompare(UUID *a, UUID *b, RPC_STATUS *status);
 WINCOMPAT_END
 #define IID_NULL   GUID_NULL
 #define CLSID_NULL GUID_NULL

@@ -44,6 +44,10 @@ WINOBJ_API BOOL WINAPI PostQueuedCompletionStatus(
 WINOBJ_API BOOL WINAPI GetOverlappedResult(HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait);
 WINOBJ_API BOOL WINAPI SetFileCompletionNotificationModes(HANDLE file, UCHAR flags);
 
+/* Callbacks on threads of the library. */
+typedef void(WINAPI *LPOVERLAPPED_COMPLETION_ROUTINE)(DWORD error, DWORD bytes, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI BindIoCompletionCallback(HANDLE file, LPOVERLAPPED_COMPLETION_ROUTINE function, ULONG flags);
+
 /* Threads. */
 #define CREATE_SUSPENDED                  0x00000004
 #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000

@@ -9,8 +9,9 @@
 #if !defined(WINCOMPAT_SAL1_H) && !defined(NDSPI_NO_SAL1)
 #define WINCOMPAT_SAL1_H
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include <wincompat/inaddr.h>
+
+#include <netdb.h>
 
 #ifdef __cplusplus
 extern "C++" {

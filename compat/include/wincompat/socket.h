@@ -9,9 +9,10 @@
 
 #include <wincompat/base.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <wincompat/inaddr.h>
+
+#include <sys/ioctl.h>
+#include <sys/select.h>
 
 typedef UINT_PTR SOCKET;
 #define INVALID_SOCKET ((SOCKET)(~0))
@@ -51,6 +52,23 @@ C_ASSERT(sizeof(SOCKADDR_INET) == 28);
 #define SD_RECEIVE SHUT_RD
 #define SD_SEND    SHUT_WR
 #define SD_BOTH    SHUT_RDWR
+
+#define ADDR_ANY         INADDR_ANY
+#define WSA_FLAG_OVERLAPPED        0x01
+#define WSA_FLAG_NO_HANDLE_INHERIT 0x80
+
+/* What WSAIoctl is asked. */
+#define SIO_ADDRESS_LIST_QUERY      0x48000016u
+#define SIO_ROUTING_INTERFACE_QUERY 0xC8000014u
+
+typedef struct timeval TIMEVAL, *PTIMEVAL, *LPTIMEVAL;
+typedef fd_set *PFD_SET, *LPFD_SET;
+typedef struct _WSABUF {
+    ULONG len;
+    CHAR *buf;
+} WSABUF, *LPWSABUF;
+typedef OVERLAPPED WSAOVERLAPPED, *LPWSAOVERLAPPED;
+typedef unsigned int GROUP;
 
 /* Winsock's error codes, beside the base value. */
 #define WSABASEERR              10000

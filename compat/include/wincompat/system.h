@@ -63,14 +63,47 @@ WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
 #define MEM_RESERVE       0x2000
 #define MEM_DECOMMIT      0x4000
 #define MEM_RELEASE       0x8000
+#define MEM_FREE          0x10000
+#define MEM_PRIVATE       0x20000
+#define MEM_MAPPED        0x40000
 #define PAGE_NOACCESS          0x01
 #define PAGE_READONLY          0x02
 #define PAGE_READWRITE         0x04
 #define PAGE_EXECUTE           0x10
 #define PAGE_EXECUTE_READ      0x20
 #define PAGE_EXECUTE_READWRITE 0x40
+
+typedef struct _MEMORY_BASIC_INFORMATION {
+    PVOID BaseAddress;
+    PVOID AllocationBase;
+    DWORD AllocationProtect;
+    WORD PartitionId;
+    SIZE_T RegionSize;
+    DWORD State;
+    DWORD Protect;
+    DWORD Type;
+} MEMORY_BASIC_INFORMATION, *PMEMORY_BASIC_INFORMATION;
+
 WINOBJ_API LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection);
 WINOBJ_API BOOL WINAPI VirtualFree(LPVOID address, SIZE_T size, DWORD type);
+WINOBJ_API SIZE_T WINAPI VirtualQuery(LPCVOID address, PMEMORY_BASIC_INFORMATION info, SIZE_T size);
+WINOBJ_API BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD old);
+WINOBJ_API BOOL WINAPI VirtualLock(LPVOID address, SIZE_T size);
+WINOBJ_API BOOL WINAPI VirtualUnlock(LPVOID address, SIZE_T size);
+
+typedef struct _MEMORYSTATUSEX {
+    DWORD dwLength;
+    DWORD dwMemoryLoad;
+    DWORDLONG ullTotalPhys;
+    DWORDLONG ullAvailPhys;
+    DWORDLONG ullTotalPageFile;
+    DWORDLONG ullAvailPageFile;
+    DWORDLONG ullTotalVirtual;
+    DWORDLONG ullAvailVirtual;
+    DWORDLONG ullAvailExtendedVirtual;
+} MEMORYSTATUSEX, *LPMEMORYSTATUSEX;
+
+WINOBJ_API BOOL WINAPI GlobalMemoryStatusEx(LPMEMORYSTATUSEX status);
 
 WINCOMPAT_END
 

@@ -276,8 +276,39 @@ typedef struct _FILETIME {
 #define PtrToUint(p)       ((UINT)(UINT_PTR)(p))
 #define UIntToPtr(ui)      ((VOID *)(UINT_PTR)(ui))
 
+/*
+ * FIELD_OFFSET - a constant where field is one, and with a run-time index as well. g++ refuses that in its offsetof, and
+ * refuses casts in constants; comparing addresses inside one object is what it takes in both.
+ */
+#if defined(__cplusplus) && !defined(__clang__)
+extern "C++" {
+template <class T> union wincompat_object {
+    T object;
+    char bytes[sizeof(T) + 1];
+    wincompat_object();
+    ~wincompat_object();
+};
+template <class T> struct wincompat_place {
+    static wincompat_object<T> at; /* an address, nothing is there */
+};
+template <class T> constexpr LONG wincompat_offset(const volatile void *field, LONG low, LONG high)
+{
+    return low == high ? low
+           : (const volatile void *)&wincompat_place<T>::at.bytes[(low + high) / 2] < field
+               ? wincompat_offset<T>(field, (low + high) / 2 + 1, high)
+               : wincompat_offset<T>(field, low, (low + high) / 2);
+}
+}
+#define WINCOMPAT_OFFSET(type, field) \
+    wincompat_offset<type>(&wincompat_place<type>::at.object.field, 0, sizeof(type))
+#define FIELD_OFFSET(type, field)                                                                  \
+    (__builtin_constant_p(WINCOMPAT_OFFSET(type, field))                                           \
+            ? WINCOMPAT_OFFSET(type, field)                                                        \
+            : (LONG)((LONG_PTR)&((type *)4096)->field - 4096))
+#else
 #define FIELD_OFFSET(type, field)          ((LONG)__builtin_offsetof(type, field))
-#define UFIELD_OFFSET(type, field)         ((DWORD)__builtin_offsetof(type, field))
+#endif
+#define UFIELD_OFFSET(type, field)         ((DWORD)FIELD_OFFSET(type, field))
 #define CONTAINING_RECORD(address, type, field) \
     ((type *)((char *)(address) - __builtin_offsetof(type, field)))
 #define RTL_FIELD_SIZE(type, field)        (sizeof(((type *)0)->field))

@@ -20,13 +20,6 @@ typedef struct WSAData {
     char szSystemStatus[WSASYS_STATUS_LEN + 1];
 } WSADATA, *LPWSADATA;
 
-/* Wide functions exist for both widths of wchar_t; the compiler's option chooses. */
-#if __SIZEOF_WCHAR_T__ == 2
-#define WINCOMPAT_WIDE(name) __asm__(name "16")
-#else
-#define WINCOMPAT_WIDE(name)
-#endif
-
 /* Only ever passed as NULL here. */
 typedef struct _WSAPROTOCOL_INFOA *LPWSAPROTOCOL_INFOA;
 typedef struct _WSAPROTOCOL_INFOW *LPWSAPROTOCOL_INFOW;
@@ -35,8 +28,6 @@ WINOBJ_API int WSAAPI WSAStartup(WORD version, LPWSADATA data);
 WINOBJ_API int WSAAPI WSACleanup(void);
 WINOBJ_API int WSAAPI WSAGetLastError(void);
 WINOBJ_API void WSAAPI WSASetLastError(int error);
-
-WINOBJ_API int WSAAPI closesocket(SOCKET socket);
 
 WINOBJ_API INT WSAAPI WSAStringToAddressA(
     LPSTR text, INT family, LPWSAPROTOCOL_INFOA protocol, LPSOCKADDR address, LPINT address_length);
@@ -51,8 +42,40 @@ WINOBJ_API INT WSAAPI WSAAddressToStringW(
     WINCOMPAT_WIDE("WSAAddressToStringW");
 #define WSAAddressToString WINCOMPAT_AW(WSAAddressToString)
 
+/* 1; 0: no address; -1 with WSAEAFNOSUPPORT (InetPtonA, InetNtopA: errno EAFNOSUPPORT, which WSAGetLastError tells) */
 #define InetPtonA inet_pton
 #define InetNtopA inet_ntop
+WINOBJ_API INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address) WINCOMPAT_WIDE("InetPtonW");
+WINOBJ_API LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t room) WINCOMPAT_WIDE("InetNtopW");
+#define InetPton WINCOMPAT_AW(InetPton)
+#define InetNtop WINCOMPAT_AW(InetNtop)
+
+/*
+ * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls of one name are the system's
+ * own, and WSAGetLastError tells their errors.
+ */
+typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
+    DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
+WINOBJ_API int WSAAPI closesocket(SOCKET socket);
+WINOBJ_API SOCKET WSAAPI WSASocketA(
+    int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, GROUP group, DWORD flags);
+WINOBJ_API SOCKET WSAAPI WSASocketW(
+    int family, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP group, DWORD flags);
+#define WSASocket WINCOMPAT_AW(WSASocket)
+WINOBJ_API int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out, DWORD out_bytes,
+    LPDWORD returned, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+
+/* The argument is a u_long, which has other widths here: any integer does. */
+WINOBJ_API int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, size_t bytes);
+#define ioctlsocket(socket, command, argument) \
+    wincompat_ioctlsocket((socket), (long)(command), (argument), sizeof(*(argument)))
+
+/* The first argument means nothing on Windows, and the time is left as it was. */
+WINOBJ_API int WSAAPI wincompat_select(
+    int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout);
+#ifndef NDSPI_NO_CRT
+#define select(...) wincompat_select(__VA_ARGS__)
+#endif
 
 WINCOMPAT_END
 

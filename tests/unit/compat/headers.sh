@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Each header of a directory compiles alone: C11 and C++11 to C++20, gcc and (where present) clang, all warnings errors. Those
-# that programs put first also with the standard headers behind them.
+# that programs put first also with the standard headers behind them. Other Windows headers are further down the path.
 # usage: headers.sh INCLUDE-DIR CC CXX
 set -u
 cd "$1" || exit 2
@@ -14,6 +14,10 @@ if command -v clang >/dev/null && command -v clang++ >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+# Other Windows headers (Wine's, DirectX's) may be behind these on the path; none of theirs may be reached from ours.
+mkdir "$scratch/foreign"
+for header in *.h; do echo "#error foreign $header" >"$scratch/foreign/$header"; done
 
 # Forwarders that differ in the spelling of their name alone are compiled once.
 declare -A seen
@@ -32,7 +36,7 @@ while read -r header; do
             windows.h\ *-xc++* | winsock2.h\ *-xc++* | unknwn.h\ *-xc++*) printf '#include <%s>\n' algorithm vector string iostream map thread random ;;
             esac
         } >"$scratch/$number.src"
-        echo "$compiler -Wall -Wextra -Werror -fsyntax-only -I$include $scratch/$number.src || echo 'FAILED: $header with $compiler'"
+        echo "$compiler -Wall -Wextra -Werror -fsyntax-only -I$include -I$scratch/foreign $scratch/$number.src || echo 'FAILED: $header with $compiler'"
     done
 done < <(find . -name '*.h' -printf '%P\n' | LC_ALL=C sort -r) >"$scratch/commands"
 

@@ -143,9 +143,38 @@ static int forward_wide(WCHAR *to, size_t room, const WCHAR *format, ...)
     return length;
 }
 
+/* Each form that takes a list, on the same arguments. */
+static void all_forms(const char *format, const WCHAR *wide_format, ...)
+{
+    int lengths[11], count = 0;
+    va_list arguments;
+
+#define FORM(call)                                                                                 \
+    va_start(arguments, wide_format);                                                              \
+    lengths[count++] = call;                                                                       \
+    va_end(arguments)
+    FORM(vsprintf(text, format, arguments));
+    FORM(vsnprintf(text, sizeof(text), format, arguments));
+    FORM(_vsnprintf(text, sizeof(text), format, arguments));
+    FORM(_vsnprintf_s(text, sizeof(text), _TRUNCATE, format, arguments));
+    FORM(vprintf(format, arguments));
+    FORM(vprintf_s(format, arguments));
+    FORM(vfprintf_s(stdout, format, arguments));
+    FORM(vswprintf(wide, _countof(wide), wide_format, arguments));
+    FORM(_vsnwprintf(wide, _countof(wide), wide_format, arguments));
+    FORM(_vsnwprintf_s(wide, _countof(wide), _TRUNCATE, wide_format, arguments));
+    FORM(vwprintf(wide_format, arguments));
+#undef FORM
+    for (int i = 0; i < count; i++)
+        assert_int_equal(lengths[i], 9);
+    assert_string_equal(text, "7 -1 abc\n");
+    assert_wide_equal(wide, L"7 -1 abc\n");
+}
+
 static void test_arguments_in_a_list(void **state)
 {
     (void)state;
+    all_forms("%d %I64d %S\n", L"%d %I64d %s\n", 7, -1LL, L"abc");
     assert_int_equal(forward(text, sizeof(text), "%d %s %I64d %f", 1, "two", 3LL, 4.0), 16);
     assert_string_equal(text, "1 two 3 4.000000");
     assert_int_equal(forward_wide(wide, _countof(wide), L"%d %s %S", 1, L"two", "three"), 11);

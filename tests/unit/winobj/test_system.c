@@ -43,7 +43,6 @@ static void test_heap_blocks(void **state)
     assert_fails(HeapDestroy(heaps[0]), 6);
     assert_fails(HeapAlloc(heaps[1], 0, 1), 6);
     assert_fails(HeapCreate(0x4, 0, 0), 87);
-    assert_fails(HeapCreate(0, 0, 4096), 50);
 }
 
 static void test_virtual_memory(void **state)

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: the Windows base header. */
+#include <wincompat/base.h>

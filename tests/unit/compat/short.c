@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* short.c - a program with a wchar_t of 16 bits: its wide functions, narrow ones with wide arguments. */
+#include <winsock2.h>
+#include <windows.h>
+
+#include "tests/unit/compat/cxx.h"
+
+C_ASSERT(sizeof(WCHAR) == 2);
+
+static __inline int same(const WCHAR *a, const WCHAR *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+int short_formats(void)
+{
+    WCHAR wide[32], word[8];
+    char text[32];
+    int number = 0;
+
+    if (swprintf(wide, 32, L"%s %S %d", L"wide", "narrow", 7) != 13 ||
+        !same(wide, L"wide narrow 7"))
+        return 1;
+    if (sprintf_s(text, sizeof(text), "%S %ls", L"gr\u00fc\u00df", L"\U0001F600") != 11 ||
+        strcmp(text, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80"))
+        return 2;
+    if (swprintf_s(wide, 32, L"%S", "\xf0\x9f\x98\x80") != 2 || wide[0] != 0xd83d ||
+        wide[1] != 0xde00)
+        return 3;
+    if (swscanf_s(L"word 5", L"%s %d", word, 8u, &number) != 2 || !same(word, L"word") ||
+        number != 5)
+        return 4;
+    if (_snwprintf(wide, 2, L"abc") != -1 || _scwprintf(L"%c", L'x') != 1)
+        return 5;
+    return wprintf(L"%s\n", L"wide text of 16 bits") == 21 ? 0 : 6;
+}
+
+int short_functions(void)
+{
+    WCHAR wide[64], *copy, *rest = NULL;
+    IN_ADDR address;
+
+    if (wcscpy_s(wide, 64, L"a b") || wcscat_s(wide, 64, L" c") || !same(wide, L"a b c"))
+        return 1;
+    if (!(copy = _wcsdup(wide)) || !same(wcstok_s(copy, L" ", &rest), L"a"))
+        return 2;
+    free(copy);
+    if (!SetEnvironmentVariableW(L"NDTEST_SHORT", L"gr\u00fc\u00df") ||
+        GetEnvironmentVariableW(L"NDTEST_SHORT", wide, 64) != 4 || !same(wide, L"gr\u00fc\u00df"))
+        return 3;
+    if (ExpandEnvironmentStringsW(L"[%NDTEST_SHORT%]", wide, 64) != 7 ||
+        !same(wide, L"[gr\u00fc\u00df]"))
+        return 4;
+    if (!GetModuleHandleW(L"kernel32.dll") || GetModuleFileNameW(NULL, wide, 4) != 4)
+        return 5;
+    if (FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM, NULL, 6, 0, wide, 64, NULL) < 5 ||
+        wide[0] != 'T')
+        return 6;
+    if (InetPtonW(AF_INET, L"1.2.3.4", &address) != 1 || !InetNtopW(AF_INET, &address, wide, 64) ||
+        !same(wide, L"1.2.3.4"))
+        return 7;
+    OutputDebugStringW(L"16 bits\n");
+    return 0;
+}

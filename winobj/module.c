@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module.c - modules: shared objects, over dlopen. A module's handle is the dynamic linker's; those handed out are kept in
+ * a list, so that any other value is refused. The modules of Windows that this library stands for are this library.
+ */
+#include <windows.h>
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+struct module {
+    struct list_node link;
+    void *handle;
+    unsigned
+        loads; /* LoadLibrary calls that FreeLibrary has not taken back; 0: somebody else keeps it */
+};
+
+static struct list_head modules = { { &modules.n, &modules.n } };
+static struct lock modules_lock = LOCK_INIT(LOCK_WIN_HANDLES, "modules");
+
+static struct module *module_find_locked(const void *handle)
+{
+    list_for_each (&modules, node) {
+        struct module *module = list_entry(node, struct module, link);
+
+        if (module->handle == handle)
+            return module;
+    }
+    return NULL;
+}
+
+static bool is_known(HMODULE handle)
+{
+    bool known;
+
+    lock_acquire(&modules_lock);
+    known = module_find_locked(handle) != NULL;
+    lock_release(&modules_lock);
+    return known;
+}
+
+/* Notes a handle, loaded once more or just found. False: no memory. */
+static bool module_note(void *handle, unsigned loads)
+{
+    struct module *module = malloc(sizeof(*module)), *found;
+
+    if (!module)
+        return false;
+    module->handle = handle;
+    module->loads = loads;
+    lock_acquire(&modules_lock);
+    if ((found = module_find_locked(handle)))
+        found->loads += loads;
+    else
+        list_add_tail(&modules, &module->link);
+    lock_release(&modules_lock);
+    if (found)
+        free(module);
+    return true;
+}
+
+/* Whether a name is one of the modules of Windows whose functions are in this library, with or without ".dll". */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = { "kernel32", "kernelbase", "ntdll", "ws2_32", "msvcrt",
+        "ucrtbase" };
+    size_t length = strlen(name);
+
+    if (length > 4 && !strcasecmp(name + length - 4, ".dll"))
+        length -= 4;
+    for (size_t i = 0; i < ARRAYSIZE(names); i++)
+        if (length == strlen(names[i]) && !strncasecmp(name, names[i], length))
+            return true;
+    return false;
+}
+
+static void *open_named(const char *name, int mode)
+{
+    Dl_info info;
+
+    if (!name)
+        return dlopen(NULL, mode);
+    if (is_ours(name) && dladdr(&modules, &info))
+        name = info.dli_fname;
+    return dlopen(name, mode);
+}
+
+static HMODULE fail(DWORD error)
+{
+    SetLastError(error);
+    return NULL;
+}
+
+/*
+ * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts once more. The name is dlopen's: with a slash a path,
+ * else looked for where the dynamic linker looks.
+ * flags    0, LOAD_WITH_ALTERED_SEARCH_PATH, LOAD_LIBRARY_SEARCH_...: the search is the dynamic linker's anyway
+ * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag), ERROR_MOD_NOT_FOUND (no name, or it cannot be
+ *          loaded), ERROR_NOT_ENOUGH_MEMORY.
+ */
+HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags)
+{
+    void *handle;
+
+    if (file || (flags & ~(DWORD)(LOAD_WITH_ALTERED_SEARCH_PATH | LOAD_LIBRARY_SEARCH_ALL)))
+        return fail(ERROR_INVALID_PARAMETER);
+    if (!name || !*name || !(handle = open_named(name, RTLD_NOW | RTLD_LOCAL)))
+        return fail(ERROR_MOD_NOT_FOUND);
+    if (module_note(handle, 1))
+        return handle;
+    dlclose(handle);
+    return fail(ERROR_NOT_ENOUGH_MEMORY);
+}
+
+HMODULE WINAPI LoadLibraryA(LPCSTR name)
+{
+    return LoadLibraryExA(name, NULL, 0);
+}
+
+/* FreeLibrary - takes one LoadLibrary back. FALSE with ERROR_INVALID_HANDLE: not loaded by LoadLibrary. */
+BOOL WINAPI FreeLibrary(HMODULE handle)
+{
+    struct module *module, *gone = NULL;
+    bool loaded;
+
+    lock_acquire(&modules_lock);
+    module = handle ? module_find_locked(handle) : NULL;
+    if ((loaded = module && module->loads) && --module->loads == 0) {
+        list_del(&module->link);
+        gone = module;
+    }
+    lock_release(&modules_lock);
+    free(gone);
+    if (loaded)
+        dlclose(handle);
+    else
+        SetLastError(ERROR_INVALID_HANDLE);
+    return loaded;
+}
+
+/*
+ * GetModuleHandleA, GetModuleHandleW - a module that is loaded already, the program itself for NULL; not counted.
+ * Returns NULL with ERROR_MOD_NOT_FOUND, ERROR_NOT_ENOUGH_MEMORY.
+ */
+HMODULE WINAPI GetModuleHandleA(LPCSTR name)
+{
+    void *handle = open_named(name, RTLD_LAZY | RTLD_NOLOAD);
+
+    if (!handle)
+        return fail(ERROR_MOD_NOT_FOUND);
+    dlclose(handle);
+    return module_note(handle, 0) ? handle : fail(ERROR_NOT_ENOUGH_MEMORY);
+}
+
+/*
+ * GetProcAddress - a function or variable of a module; NULL for the program itself. Functions of Windows that this library
+ * does not provide are not found, as in an older Windows.
+ * Returns NULL with ERROR_PROC_NOT_FOUND (also for a number in the place of a name), ERROR_MOD_NOT_FOUND (no module).
+ */
+FARPROC WINAPI GetProcAddress(HMODULE handle, LPCSTR name)
+{
+    void *address;
+
+    if (handle ? !is_known(handle) : !(handle = GetModuleHandleA(NULL))) {
+        SetLastError(ERROR_MOD_NOT_FOUND);
+        return NULL;
+    }
+    address = (uintptr_t)name > 0xffff ? dlsym(handle, name) : NULL;
+    if (!address)
+        SetLastError(ERROR_PROC_NOT_FOUND);
+    return (FARPROC)(uintptr_t)address;
+}
+
+/*
+ * GetModuleFileNameA, GetModuleFileNameW - the path of a module, of the program for NULL.
+ * Returns its length; size with ERROR_INSUFFICIENT_BUFFER and a part, ended, where it does not fit; 0 with
+ * ERROR_MOD_NOT_FOUND.
+ */
+DWORD WINAPI GetModuleFileNameA(HMODULE handle, LPSTR path, DWORD size)
+{
+    struct link_map *map = NULL;
+    char program[4096];
+    const char *name = program;
+    ssize_t got;
+    size_t length;
+
+    if (handle && is_known(handle) && !dlinfo(handle, RTLD_DI_LINKMAP, &map))
+        name = map->l_name;
+    else if (handle) {
+        SetLastError(ERROR_MOD_NOT_FOUND);
+        return 0;
+    }
+    if (!*name || !handle) {
+        got = readlink("/proc/self/exe", program, sizeof(program) - 1);
+        program[got > 0 ? got : 0] = 0;
+        name = program;
+    }
+    length = strlen(name);
+    if (!size || length >= size) {
+        SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        length = size;
+        if (size) {
+            memcpy(path, name, size - 1);
+            path[size - 1] = 0;
+        }
+        return size;
+    }
+    memcpy(path, name, length + 1);
+    return (DWORD)length;
+}
