@@ -85,8 +85,8 @@ static void pool_start(void)
  * file      not attached to a port yet; for the rest of its life
  * function  called with a Win32 error, the bytes, and the OVERLAPPED; it may block, and runs on several threads at once
  * flags     must be 0
- * Returns   FALSE with ERROR_INVALID_PARAMETER (no function, flags, no file, attached already), ERROR_NOT_ENOUGH_MEMORY (no
- *           thread).
+ * Returns   FALSE with ERROR_INVALID_PARAMETER (no function, flags, attached already), ERROR_INVALID_HANDLE
+ *           (no file), ERROR_NOT_ENOUGH_MEMORY (no thread).
  */
 BOOL WINAPI BindIoCompletionCallback(
     HANDLE file, LPOVERLAPPED_COMPLETION_ROUTINE function, ULONG flags)

@@ -95,7 +95,7 @@ static void test_wrong_arguments(void **state)
     assert_fails(BindIoCompletionCallback(handle, NULL, 0), ERROR_INVALID_PARAMETER);
     assert_fails(BindIoCompletionCallback(handle, count_call, 1), ERROR_INVALID_PARAMETER);
     assert_fails(BindIoCompletionCallback(INVALID_HANDLE_VALUE, count_call, 0), ERROR_INVALID_PARAMETER);
-    assert_fails(BindIoCompletionCallback(event, count_call, 0), ERROR_INVALID_PARAMETER);
+    assert_fails(BindIoCompletionCallback(event, count_call, 0), ERROR_INVALID_HANDLE);
     assert_true(BindIoCompletionCallback(handle, count_call, 0));
     assert_fails(BindIoCompletionCallback(handle, count_call, 0), ERROR_INVALID_PARAMETER);
     win_file_unref(file);

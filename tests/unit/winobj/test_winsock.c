@@ -183,9 +183,11 @@ static void test_inet_pton_and_ntop(void **state)
 static void test_closesocket(void **state)
 {
     SOCKET socket_of = socket(AF_INET, SOCK_STREAM, 0);
+    WSADATA data;
     int ends[2];
 
     (void)state;
+    assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
     assert_true(socket_of != INVALID_SOCKET);
     assert_int_equal(closesocket(socket_of), 0);
     assert_int_equal(fcntl((int)socket_of, F_GETFD), -1);
@@ -197,6 +199,7 @@ static void test_closesocket(void **state)
     assert_int_equal(WSAGetLastError(), 10038);
     assert_int_equal(close(ends[0]), 0); /* still open: it is no socket */
     assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(WSACleanup(), 0);
 }
 
 int main(void)
