@@ -4,7 +4,7 @@
 # usage: names.sh list     print the list as the headers are
 #        names.sh update   write it to names.txt, and the table to docs/porting.md
 #        names.sh check    fail where names.txt or the table differs, or a function is called by no test
-# CC is the compiler. A line of the list: part of the headers, kind, name.
+# CC is the compiler, which has to be gcc (-aux-info). A line of the list: part of the headers, kind, name.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 export LC_ALL=C
@@ -16,10 +16,10 @@ trap 'rm -rf "$scratch"' EXIT
 extract() {
     for header in $headers; do echo "#include <$header.h>"; done > "$scratch/all.c"
     local flags=(-std=gnu11 -D_GNU_SOURCE -Icompat/include)
-    "${CC:-cc}" "${flags[@]}" -fsyntax-only -aux-info "$scratch/prototypes" "$scratch/all.c"
+    "${CC:-gcc}" "${flags[@]}" -fsyntax-only -aux-info "$scratch/prototypes" "$scratch/all.c"
     sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ .*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' "$scratch/prototypes" |
         sed -E 's/ function wincrt_/ function /'
-    "${CC:-cc}" "${flags[@]}" -E -dD "$scratch/all.c" | awk '
+    "${CC:-gcc}" "${flags[@]}" -E -dD "$scratch/all.c" | awk '
         /^# [0-9]+ "/ { file = $3; gsub(/"/, "", file); ours = sub(/^compat\/include\//, "", file); next }
         !ours { next }
         /^#undef / { next }

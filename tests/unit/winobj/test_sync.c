@@ -361,7 +361,7 @@ static DWORD WINAPI pass_token(LPVOID parameter)
 
     (void)parameter;
     for (LONG turn = self; turn < THREADS * (ROUNDS / 3); turn += THREADS) {
-        for (LONG seen = shared.word; seen != turn;
+        for (LONG seen = InterlockedCompareExchange(&shared.word, 0, -1); seen != turn;
              seen = InterlockedCompareExchange(&shared.word, 0, -1))
             if (!WaitOnAddress(&shared.word, &seen, sizeof(seen), LONG_MS))
                 return 1;
