@@ -35,36 +35,33 @@ const struct nd_dialect nd_dialect_v1 = {
  * - A message longer than its Receive: documents say ND_BUFFER_OVERFLOW at the receiver. Its sender gets a data error.
  * - A violation at the peer: documents say ND_REMOTE_ERROR; programs written for v2 expect ND_ACCESS_VIOLATION.
  * - ND_TIMEOUT is a success code, hence ND_IO_TIMEOUT in results of both versions.
- * - A window that is not bound makes an Invalidate a malformed request.
+ * - A window that is not bound makes an Invalidate a malformed request, whatever the device calls it: it touches no memory.
  */
-#define WC_STATUS_ROWS(row)                                                                        \
-    row(SUCCESS, ND_SUCCESS, ND_SUCCESS, ND_SUCCESS, ND_SUCCESS) row(LOC_LEN_ERR,                  \
-        ND_BUFFER_OVERFLOW, ND_DATA_OVERRUN, ND_DATA_OVERRUN, ND_DATA_OVERRUN) row(LOC_QP_OP_ERR,  \
-        ND_INTERNAL_ERROR, ND_INVALID_DEVICE_REQUEST, ND_INTERNAL_ERROR,                           \
-        ND_INTERNAL_ERROR) row(LOC_EEC_OP_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,               \
-        ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(LOC_PROT_ERR, ND_ACCESS_VIOLATION,               \
-        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(WR_FLUSH_ERR,           \
-        ND_CANCELED, ND_CANCELED, ND_CANCELED, ND_CANCELED) row(MW_BIND_ERR, ND_ACCESS_VIOLATION,  \
-        ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(BAD_RESP_ERR,     \
-        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,                          \
-        ND_REMOTE_ERROR) row(LOC_ACCESS_ERR, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION,             \
-        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION) row(REM_INV_REQ_ERR, ND_STATUS_DATA_ERROR,       \
-        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR) row(REM_ACCESS_ERR,           \
-        ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION, ND_ACCESS_VIOLATION,                             \
-        ND_REMOTE_ERROR) row(REM_OP_ERR, ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,               \
-        ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR) row(RETRY_EXC_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT,    \
-        ND_IO_TIMEOUT, ND_IO_TIMEOUT) row(RNR_RETRY_EXC_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT,         \
-        ND_IO_TIMEOUT, ND_IO_TIMEOUT) row(LOC_RDD_VIOL_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,  \
-        ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(REM_INV_RD_REQ_ERR, ND_STATUS_DATA_ERROR,        \
-        ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)                               \
-        row(REM_ABORT_ERR, ND_REMOTE_ERROR, ND_REMOTE_ERROR, ND_REMOTE_ERROR, ND_REMOTE_ERROR)     \
-            row(INV_EECN_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,             \
-                ND_INTERNAL_ERROR) row(INV_EEC_STATE_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,    \
-                ND_INTERNAL_ERROR, ND_INTERNAL_ERROR) row(FATAL_ERR, ND_INTERNAL_ERROR,            \
-                ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR)                           \
-                row(RESP_TIMEOUT_ERR, ND_IO_TIMEOUT, ND_IO_TIMEOUT, ND_IO_TIMEOUT, ND_IO_TIMEOUT)  \
-                    row(GENERAL_ERR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR, ND_INTERNAL_ERROR,      \
-                        ND_INTERNAL_ERROR)
+/* clang-format off */
+#define WC_STATUS_ROWS(row)                                                                                             \
+    row(SUCCESS,            ND_SUCCESS,           ND_SUCCESS,                ND_SUCCESS,           ND_SUCCESS)          \
+    row(LOC_LEN_ERR,        ND_BUFFER_OVERFLOW,   ND_DATA_OVERRUN,           ND_DATA_OVERRUN,      ND_DATA_OVERRUN)     \
+    row(LOC_QP_OP_ERR,      ND_INTERNAL_ERROR,    ND_INVALID_DEVICE_REQUEST, ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(LOC_EEC_OP_ERR,     ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(LOC_PROT_ERR,       ND_ACCESS_VIOLATION,  ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION,  ND_ACCESS_VIOLATION) \
+    row(WR_FLUSH_ERR,       ND_CANCELED,          ND_CANCELED,               ND_CANCELED,          ND_CANCELED)         \
+    row(MW_BIND_ERR,        ND_ACCESS_VIOLATION,  ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION,  ND_ACCESS_VIOLATION) \
+    row(BAD_RESP_ERR,       ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,      ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)     \
+    row(LOC_ACCESS_ERR,     ND_ACCESS_VIOLATION,  ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION,  ND_ACCESS_VIOLATION) \
+    row(REM_INV_REQ_ERR,    ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,      ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)     \
+    row(REM_ACCESS_ERR,     ND_ACCESS_VIOLATION,  ND_ACCESS_VIOLATION,       ND_ACCESS_VIOLATION,  ND_REMOTE_ERROR)     \
+    row(REM_OP_ERR,         ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,      ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)     \
+    row(RETRY_EXC_ERR,      ND_IO_TIMEOUT,        ND_IO_TIMEOUT,             ND_IO_TIMEOUT,        ND_IO_TIMEOUT)       \
+    row(RNR_RETRY_EXC_ERR,  ND_IO_TIMEOUT,        ND_IO_TIMEOUT,             ND_IO_TIMEOUT,        ND_IO_TIMEOUT)       \
+    row(LOC_RDD_VIOL_ERR,   ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(REM_INV_RD_REQ_ERR, ND_STATUS_DATA_ERROR, ND_STATUS_DATA_ERROR,      ND_STATUS_DATA_ERROR, ND_REMOTE_ERROR)     \
+    row(REM_ABORT_ERR,      ND_REMOTE_ERROR,      ND_REMOTE_ERROR,           ND_REMOTE_ERROR,      ND_REMOTE_ERROR)     \
+    row(INV_EECN_ERR,       ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(INV_EEC_STATE_ERR,  ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(FATAL_ERR,          ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)   \
+    row(RESP_TIMEOUT_ERR,   ND_IO_TIMEOUT,        ND_IO_TIMEOUT,             ND_IO_TIMEOUT,        ND_IO_TIMEOUT)       \
+    row(GENERAL_ERR,        ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR,         ND_INTERNAL_ERROR,    ND_INTERNAL_ERROR)
+/* clang-format on */
 
 struct wc_row {
     HRESULT receive, invalidate, other[ND_DIALECTS];
@@ -123,29 +120,25 @@ HRESULT nd_status_from_errno(int error)
     return ND_UNSUCCESSFUL;
 }
 
-#define ND_NAMES(row)                                                                              \
-    row(ND_SUCCESS) row(ND_TIMEOUT) row(ND_PENDING) row(ND_BUFFER_OVERFLOW) row(ND_DEVICE_BUSY)    \
-        row(ND_NO_MORE_ENTRIES) row(ND_UNSUCCESSFUL) row(ND_ACCESS_VIOLATION)                      \
-            row(ND_INVALID_HANDLE) row(ND_INVALID_PARAMETER) row(ND_INVALID_DEVICE_REQUEST)        \
-                row(ND_NO_MEMORY) row(ND_INVALID_PARAMETER_MIX) row(ND_DATA_OVERRUN) row(          \
-                    ND_SHARING_VIOLATION) row(ND_INSUFFICIENT_RESOURCES) row(ND_DEVICE_NOT_READY)  \
-                    row(ND_IO_TIMEOUT) row(ND_NOT_SUPPORTED) row(ND_INTERNAL_ERROR)                \
-                        row(ND_INVALID_PARAMETER_1) row(ND_INVALID_PARAMETER_2) row(               \
-                            ND_INVALID_PARAMETER_3) row(ND_INVALID_PARAMETER_4)                    \
-                            row(ND_INVALID_PARAMETER_5) row(ND_INVALID_PARAMETER_6) row(           \
-                                ND_INVALID_PARAMETER_7) row(ND_INVALID_PARAMETER_8)                \
-                                row(ND_INVALID_PARAMETER_9) row(ND_INVALID_PARAMETER_10) row(      \
-                                    ND_CANCELED) row(ND_REMOTE_ERROR) row(ND_INVALID_ADDRESS)      \
-                                    row(ND_INVALID_DEVICE_STATE) row(ND_INVALID_BUFFER_SIZE) row(  \
-                                        ND_TOO_MANY_ADDRESSES) row(ND_ADDRESS_ALREADY_EXISTS)      \
-                                        row(ND_CONNECTION_REFUSED) row(ND_CONNECTION_INVALID) row( \
-                                            ND_CONNECTION_ACTIVE) row(ND_NETWORK_UNREACHABLE)      \
-                                            row(ND_HOST_UNREACHABLE) row(ND_CONNECTION_ABORTED)    \
-                                                row(ND_DEVICE_REMOVED) row(ND_STATUS_DATA_ERROR)   \
-                                                    row(ND_STATUS_BAD_NETWORK_NAME) row(           \
-                                                        ND_STATUS_CONNECTION_DISCONNECTED)         \
-                                                        row(ND_STATUS_ADDRESS_ALREADY_ASSOCIATED)  \
-                                                            row(ND_STATUS_ADDRESS_NOT_ASSOCIATED)
+/* clang-format off */
+#define ND_NAMES(row)                                                                            \
+    row(ND_SUCCESS) row(ND_TIMEOUT) row(ND_PENDING) row(ND_BUFFER_OVERFLOW) row(ND_DEVICE_BUSY)  \
+    row(ND_NO_MORE_ENTRIES) row(ND_UNSUCCESSFUL) row(ND_ACCESS_VIOLATION) row(ND_INVALID_HANDLE) \
+    row(ND_INVALID_PARAMETER) row(ND_INVALID_DEVICE_REQUEST) row(ND_NO_MEMORY)                   \
+    row(ND_INVALID_PARAMETER_MIX) row(ND_DATA_OVERRUN) row(ND_SHARING_VIOLATION)                 \
+    row(ND_INSUFFICIENT_RESOURCES) row(ND_DEVICE_NOT_READY) row(ND_IO_TIMEOUT)                   \
+    row(ND_NOT_SUPPORTED) row(ND_INTERNAL_ERROR) row(ND_INVALID_PARAMETER_1)                     \
+    row(ND_INVALID_PARAMETER_2) row(ND_INVALID_PARAMETER_3) row(ND_INVALID_PARAMETER_4)          \
+    row(ND_INVALID_PARAMETER_5) row(ND_INVALID_PARAMETER_6) row(ND_INVALID_PARAMETER_7)          \
+    row(ND_INVALID_PARAMETER_8) row(ND_INVALID_PARAMETER_9) row(ND_INVALID_PARAMETER_10)         \
+    row(ND_CANCELED) row(ND_REMOTE_ERROR) row(ND_INVALID_ADDRESS) row(ND_INVALID_DEVICE_STATE)   \
+    row(ND_INVALID_BUFFER_SIZE) row(ND_TOO_MANY_ADDRESSES) row(ND_ADDRESS_ALREADY_EXISTS)        \
+    row(ND_CONNECTION_REFUSED) row(ND_CONNECTION_INVALID) row(ND_CONNECTION_ACTIVE)              \
+    row(ND_NETWORK_UNREACHABLE) row(ND_HOST_UNREACHABLE) row(ND_CONNECTION_ABORTED)              \
+    row(ND_DEVICE_REMOVED) row(ND_STATUS_DATA_ERROR) row(ND_STATUS_BAD_NETWORK_NAME)             \
+    row(ND_STATUS_CONNECTION_DISCONNECTED) row(ND_STATUS_ADDRESS_ALREADY_ASSOCIATED)             \
+    row(ND_STATUS_ADDRESS_NOT_ASSOCIATED)
+/* clang-format on */
 
 const char *nd_status_name(HRESULT status)
 {
