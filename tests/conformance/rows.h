@@ -431,6 +431,7 @@
     ROW(BOTH, threads_connect_and_release, "C16 com")
 #define ROWS_v1_adapter(ROW) \
     ROW(V1, provider_from_the_class_factory, "dll") \
+    ROW(V1, class_makes_its_own_version, "dll com") \
     ROW(V1, query_address_list, "provider A1") \
     ROW(V1, open_adapter_by_address, "provider A2") \
     ROW(V1, helper_opens_version_1, "helper") \

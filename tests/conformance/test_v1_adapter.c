@@ -32,6 +32,32 @@ static void provider_from_the_class_factory(void)
     expect_status(S_FALSE, provider_can_unload());
 }
 
+/* Asked directly, through the class object, or for whatever it has: each class makes its own version's. */
+static void class_makes_its_own_version(void)
+{
+    static const CLSID *const classes[] = { &CLSID_NDSPI_PROVIDER_V1, &CLSID_NDSPI_PROVIDER_V2 };
+    static const IID *const own[] = { &IID_INDProvider, &IID_IND2Provider };
+    for (int c = 0; c < 2; c++) {
+        IClassFactory *factory = NULL;
+        IUnknown *any = NULL, *provider = NULL;
+        void *out = &out;
+        note("class of version %d", c + 1);
+        expect_status(E_NOINTERFACE, provider_class_object(classes[c], own[!c], &out));
+        expect_pointer(NULL, out);
+        expect_status(
+            ND_SUCCESS, provider_class_object(classes[c], &IID_IClassFactory, (void **)&factory));
+        keep_object(factory);
+        out = &out;
+        expect_status(E_NOINTERFACE, CALL(factory, CreateInstance, NULL, own[!c], &out));
+        expect_pointer(NULL, out);
+        expect_status(
+            ND_SUCCESS, CALL(factory, CreateInstance, NULL, &IID_IUnknown, (void **)&any));
+        keep_object(any);
+        expect_status(ND_SUCCESS, CALL(any, QueryInterface, own[c], (void **)&provider));
+        expect_equal(1, CALL(provider, Release));
+    }
+}
+
 static void query_address_list(void)
 {
     INDProvider *provider = get_provider();
