@@ -208,7 +208,7 @@ static void deliver(ND_RESULT *from, ND2_RESULT *to)
 {
     struct request *request = (struct request *)from;
     memset(to, 0, sizeof(*to));
-    if (!pool || request < pool || request >= pool + pool_used ||
+    if (!pool || request < pool || request >= pool + POOL_RECORDS ||
         ((uintptr_t)request - (uintptr_t)pool) % sizeof(*pool) != 0) {
         breach("GetResults told %p, which nobody posted", (void *)from);
         return;

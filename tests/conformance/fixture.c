@@ -161,7 +161,10 @@ struct packet take_packet(HANDLE port, DWORD timeout_ms)
 void expect_packet(HANDLE port, ULONG_PTR key, struct op *op, DWORD error)
 {
     struct packet packet = take_packet(port, DEADLINE_MS);
-    expect_pointer(&op->overlapped, packet.overlapped);
+    if (packet.overlapped != &op->overlapped)
+        fail_row("expected the packet of %p with key %llu, got that of %p with key %llu, error %u",
+            (void *)&op->overlapped, (unsigned long long)key, (void *)packet.overlapped,
+            (unsigned long long)packet.key, (unsigned)packet.error);
     expect_equal(error, packet.error);
     expect_equal(error == 0, packet.ok != FALSE);
     expect_equal(key, packet.key);
