@@ -200,6 +200,7 @@ static void test_closing_all_streams_flushes(void **state)
     assert_ptr_equal(fgets(text, sizeof(text), file), text);
     assert_string_equal(text, "held");
     fclose(file);
+    remove("fcloseall.txt");
 }
 #endif
 

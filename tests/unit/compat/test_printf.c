@@ -257,11 +257,11 @@ static void print_wide_to(FILE *file, const WCHAR *format, ...)
 static void test_wide_and_narrow_on_one_stream(void **state)
 {
     static const char expected[] = "narrow 1\nwide 2\n3 list\n4 list\nputws\nwn\n";
+    const char *name = DIFFERS("printf.here.txt", "printf.wine.txt", "both run at once");
     FILE *file;
 
     (void)state;
-    assert_int_equal(
-        fopen_s(&file, DIFFERS("printf.here.txt", "printf.wine.txt", "both run at once"), "w+"), 0);
+    assert_int_equal(fopen_s(&file, name, "w+"), 0);
     assert_int_equal(fprintf(file, "%s %d\n", "narrow", 1), 9);
     assert_int_equal(fwprintf(file, L"%s %d\n", L"wide", 2), 7);
     print_to(file, "%d %s\n", 3, "list");
@@ -278,6 +278,7 @@ static void test_wide_and_narrow_on_one_stream(void **state)
     assert_ptr_equal(fgets(text, sizeof(text), file), text);
     assert_string_equal(text, "narrow 1\n");
     fclose(file);
+    remove(name);
 }
 
 static void test_wide_lines_are_read_back(void **state)
@@ -304,6 +305,7 @@ static void test_wide_lines_are_read_back(void **state)
     fclose(file);
     assert_non_null(file = _wfopen(name, L"r"));
     fclose(file);
+    remove(DIFFERS("wide.here.txt", "wide.wine.txt", "both run at once"));
     assert_null(_wfopen(L"no/such/file", L"r"));
     assert_int_equal(fopen_s(&file, "no/such/file", "r"), ENOENT);
     assert_null(file);

@@ -101,7 +101,8 @@ static void test_wide_text(void **state)
 
 static void test_streams(void **state)
 {
-    FILE *file = fopen(DIFFERS("scanf.here.txt", "scanf.wine.txt", "both run at once"), "w+b");
+    const char *name = DIFFERS("scanf.here.txt", "scanf.wine.txt", "both run at once");
+    FILE *file = fopen(name, "w+b");
     LONG a = 0, b = 0;
     char text[8];
 
@@ -117,9 +118,7 @@ static void test_streams(void **state)
     assert_string_equal(text, "bc");
     assert_int_equal(a, 7);
     assert_int_equal(fscanf(file, "%ld", &a), EOF);
-    assert_ptr_equal(
-        freopen(DIFFERS("scanf.here.txt", "scanf.wine.txt", "both run at once"), "rb", stdin),
-        stdin);
+    assert_ptr_equal(freopen(name, "rb", stdin), stdin);
     assert_int_equal(scanf("%ld", &a), 1);
     assert_int_equal(a, 12);
     assert_int_equal(scanf_s("%ld%s", &b, text, (unsigned)sizeof(text)), 2);
@@ -128,6 +127,8 @@ static void test_streams(void **state)
     assert_int_equal(getwchar(),
         DIFFERS('\n', 'r' << 8 | '\n', "a binary stream is UTF-16 to msvcrt.dll's wide functions"));
     fclose(file);
+    fclose(stdin);
+    remove(name);
 }
 
 int main(void)

@@ -139,6 +139,8 @@ static void test_formats_and_streams(void **state)
     fclose(file);
     assert_non_null(file = _tfopen(name, _T("r")));
     fclose(file);
+    assert_int_equal(
+        remove(DIFFERS("tchar.here." WIDTH, "tchar.wine." WIDTH, "both run at once")), 0);
 }
 
 static void test_windows_functions_of_either_kind(void **state)
