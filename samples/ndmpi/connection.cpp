@@ -91,8 +91,8 @@ void Connection::connect_ended(Attempt &attempt, HRESULT status)
     }
     if (status == ND_CONNECTION_REFUSED && peer_ > own_.rank) { // its request is here soon
         state_ = LOST_RACE;
-        attempt.link->endpoint().flush();
         drop(attempt);
+        attempt.link->endpoint().flush();
         return;
     }
     unsigned char receives = 0;
@@ -134,8 +134,8 @@ void Connection::requested(Endpoint *endpoint, const Hello &hello)
 void Connection::accept_ended(Attempt &attempt, HRESULT status)
 {
     if (status == ND_CONNECTION_REFUSED || status == ND_CONNECTION_ABORTED) {
-        attempt.link->endpoint().flush();
         drop(attempt);
+        attempt.link->endpoint().flush();
         state_ = IDLE;
         owner_.backed_out();
     } else if (FAILED(status)) {

@@ -9,26 +9,19 @@
 namespace ndmpi
 {
 
-namespace
-{
-
-const UINT32 INDEX_BITS = 8; // of an id; the rest counts, so that an old id is known as such
-
-} // namespace
-
 Rendezvous::Rendezvous(RegistrationCache &cache, RendezvousOwner &owner)
-    : cache_(cache), owner_(owner)
+    : cache_(cache), owner_(owner), next_id_(0), requests_(0)
 {
-    for (UINT32 i = 0; i < OFFERS; ++i) {
-        offers_[i].rendezvous = this;
-        offers_[i].id = i;
-        offers_[i].operation = NULL;
-        free_offers_.push_back(&offers_[i]);
-    }
     for (UINT32 i = 0; i < READS; ++i) {
         reads_[i].rendezvous = this;
         free_reads_.push_back(&reads_[i]);
     }
+}
+
+Rendezvous::~Rendezvous()
+{
+    for (std::map<UINT32, Offer *>::iterator i = offers_.begin(); i != offers_.end(); ++i)
+        delete i->second;
 }
 
 RegistrationCache::Entry *Rendezvous::acquire(const void *data, size_t size, Access access)
@@ -43,47 +36,86 @@ RegistrationCache::Entry *Rendezvous::acquire(const void *data, size_t size, Acc
 
 void Rendezvous::offer(Operation &operation, Link &link)
 {
-    Offer &offer = *free_offers_.back();
-    Header header = { OFFER, 0, operation.tag, (UINT32)operation.size, 0 };
+    Offer *offer = new Offer();
     Descriptor descriptor;
+    bool later = false;
 
-    offer.entry = acquire(operation.data, operation.size, SOURCE);
-    HRESULT hr = link.endpoint().grant(
-        operation.data, operation.size, *offer.entry->memory, descriptor, offer.window);
-    if (FAILED(hr)) {
-        cache_.release(offer.entry);
-        owner_.broken(hr, "Bind");
-        return;
+    offer->id = ++next_id_;
+    offer->rendezvous = this;
+    offer->link = &link;
+    offer->operation = &operation;
+    offer->granted.offer = offer->revoked.offer = offer;
+    offer->entry = acquire(operation.data, operation.size, SOURCE);
+    offers_[offer->id] = offer;
+    request_begins(*offer);
+    HRESULT hr = link.endpoint().grant(operation.data, operation.size, *offer->entry->memory,
+        descriptor, offer->window, offer->granted, later);
+    if (SUCCEEDED(hr)) {
+        Header header = { OFFER, 0, operation.tag, (UINT32)operation.size, offer->id };
+        link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
     }
-    free_offers_.pop_back();
-    offer.operation = &operation;
-    offer.link = &link;
-    offer.id += 1 << INDEX_BITS;
-    header.id = offer.id;
-    link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
+    if (FAILED(hr) || !later)
+        offer->granted.done(hr, 0);
 }
 
-void Rendezvous::offer_read(UINT32 id, Link &link)
+void Rendezvous::granted(Offer &offer, HRESULT status)
 {
-    Offer &offer = offers_[id % (1 << INDEX_BITS) % OFFERS];
-    if (offer.id != id || !offer.operation)
-        fail("a peer says that it has read offer %u, which there is not", (unsigned)id);
-    link.work_begins();
-    if (link.endpoint().revoke(offer.window, offer))
-        offer.done(ND_SUCCESS, 0);
+    request_ends(offer, status, "Bind");
 }
 
+void Rendezvous::offer_read(UINT32 id)
+{
+    std::map<UINT32, Offer *>::iterator found = offers_.find(id);
+    if (found == offers_.end() || found->second->read)
+        fail("a peer says that it has read offer %u, which there is not", (unsigned)id);
+    found->second->read = true;
+    if (requests_ < GRANTS)
+        revoke(*found->second);
+    else
+        revoking_.push_back(found->second);
+}
+
+void Rendezvous::revoke(Offer &offer)
+{
+    bool later = false;
+    request_begins(offer);
+    HRESULT hr = offer.link->endpoint().revoke(offer.window, offer.revoked, later);
+    if (FAILED(hr) || !later)
+        offer.revoked.done(hr, 0);
+}
+
+// The grant ended before: it was in front of this in the same queue.
 void Rendezvous::revoked(Offer &offer, HRESULT status)
 {
-    Operation *operation = offer.operation;
-    cache_.release(offer.entry);
-    offer.operation = NULL;
-    free_offers_.push_back(&offer);
+    if (SUCCEEDED(status)) {
+        cache_.release(offer.entry);
+        offer.link->endpoint().reclaim(offer.window);
+        offer.operation->complete = true;
+    }
+    offers_.erase(offer.id);
+    request_ends(offer, status, "Invalidate");
+    delete &offer;
+}
+
+void Rendezvous::request_begins(Offer &offer)
+{
+    ++requests_;
+    offer.link->work_begins();
+}
+
+void Rendezvous::request_ends(Offer &offer, HRESULT status, const char *what)
+{
+    --requests_;
+    offer.link->work_ends();
     if (FAILED(status)) {
-        owner_.broken(status, "Invalidate");
+        owner_.broken(status, what);
         return;
     }
-    operation->complete = true;
+    if (!revoking_.empty()) {
+        Offer *next = revoking_.front();
+        revoking_.pop_front();
+        revoke(*next);
+    }
     owner_.offer_ended();
 }
 

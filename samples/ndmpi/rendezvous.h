@@ -5,6 +5,7 @@
 #define NDMPI_RENDEZVOUS_H
 
 #include <deque>
+#include <map>
 
 #include "link.h"
 #include "matching.h"
@@ -26,44 +27,59 @@ class RendezvousOwner
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
-// Both directions with one peer.
+// Both directions with one peer. Any number of messages may be on offer; the requests of a connection's queue are few, so
+// granting and revoking may have to wait for earlier ones, which end by themselves.
 class Rendezvous
 {
   public:
     Rendezvous(RegistrationCache &cache, RendezvousOwner &owner);
+    ~Rendezvous();
 
     bool can_offer() const
     {
-        return !free_offers_.empty();
+        return requests_ < GRANTS / 2;
     }
     // Sends an OFFER on the link, which has to have room.
     void offer(Operation &operation, Link &link);
     // The peer has read the offer of this id.
-    void offer_read(UINT32 id, Link &link);
+    void offer_read(UINT32 id);
 
-    // Reads what was offered; operation completes then. The link is the one the offer came by.
+    // Reads what was offered; operation completes then.
     void read(Operation &operation, const Header &header, const unsigned char *descriptor);
     // Starts reads that have waited for the link, or for others.
     void pump(Link &link);
 
     bool idle() const
     {
-        return free_offers_.size() == OFFERS && free_reads_.size() == READS && waiting_.empty();
+        return offers_.empty() && free_reads_.size() == READS && waiting_.empty();
     }
 
   private:
-    struct Offer : public Work {
-        void done(HRESULT status, size_t)
-        {
-            link->work_ends();
-            rendezvous->revoked(*this, status);
-        }
+    struct Offer {
+        struct Granted : public Work {
+            void done(HRESULT status, size_t)
+            {
+                offer->rendezvous->granted(*offer, status);
+            }
+            Offer *offer;
+        };
+        struct Revoked : public Work {
+            void done(HRESULT status, size_t)
+            {
+                offer->rendezvous->revoked(*offer, status);
+            }
+            Offer *offer;
+        };
+
+        UINT32 id;
         Rendezvous *rendezvous;
         Link *link;
         Operation *operation;
         RegistrationCache::Entry *entry;
         Window *window;
-        UINT32 id;
+        bool read; // by the peer
+        Granted granted;
+        Revoked revoked;
     };
     struct Read : public Work {
         void done(HRESULT status, size_t)
@@ -79,26 +95,32 @@ class Rendezvous
         UINT32 id;
         Descriptor from;
     };
-
-    Rendezvous(const Rendezvous &);
-    Rendezvous &operator=(const Rendezvous &);
-
-    RegistrationCache::Entry *acquire(const void *data, size_t size, Access access);
-    void revoked(Offer &offer, HRESULT status);
-    void start(Read &read, Link &link);
-    void read_ended(Read &read, HRESULT status);
-
-    RegistrationCache &cache_;
-    RendezvousOwner &owner_;
-    Offer offers_[OFFERS];
-    Read reads_[READS];
-    std::vector<Offer *> free_offers_;
-    std::vector<Read *> free_reads_;
     struct Waiting {
         Operation *operation;
         Header header;
         Descriptor from;
     };
+
+    Rendezvous(const Rendezvous &);
+    Rendezvous &operator=(const Rendezvous &);
+
+    RegistrationCache::Entry *acquire(const void *data, size_t size, Access access);
+    void granted(Offer &offer, HRESULT status);
+    void revoke(Offer &offer);
+    void revoked(Offer &offer, HRESULT status);
+    void request_begins(Offer &offer);
+    void request_ends(Offer &offer, HRESULT status, const char *what);
+    void start(Read &read, Link &link);
+    void read_ended(Read &read, HRESULT status);
+
+    RegistrationCache &cache_;
+    RendezvousOwner &owner_;
+    std::map<UINT32, Offer *> offers_; // by id
+    UINT32 next_id_;
+    unsigned requests_;            // grants and revocations under way
+    std::deque<Offer *> revoking_; // have been read, and wait for such a request
+    Read reads_[READS];
+    std::vector<Read *> free_reads_;
     std::deque<Waiting> waiting_;
 };
 

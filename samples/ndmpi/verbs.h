@@ -13,13 +13,13 @@
 namespace ndmpi
 {
 
-// Of one endpoint, in requests. A window (version 1) takes two: Bind and Invalidate.
+// Of one endpoint, in requests. GRANTS are those that let a peer read, and take that back.
 enum {
     RECEIVES = 32,
     SENDS = 16,
     READS = 4,
-    OFFERS = 4,
-    INITIATORS = SENDS + READS + 2 * OFFERS,
+    GRANTS = 8,
+    INITIATORS = SENDS + READS + GRANTS,
     RESULTS = RECEIVES + INITIATORS
 };
 
@@ -96,11 +96,14 @@ class Endpoint
     virtual HRESULT send(Work &work, const void *data, size_t size, Memory &memory) = 0;
     virtual HRESULT read(
         Work &work, void *data, size_t size, Memory &memory, const Descriptor &from) = 0;
-    // Lets the peer read. window out: what revoke takes, at most OFFERS at a time
-    virtual HRESULT grant(
-        const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window) = 0;
-    // True: the peer may read no more. False: not before work is done.
-    virtual bool revoke(Window *window, Work &work) = 0;
+    // Lets the peer read from now on. window out: what revoke takes; later out: whether work will be done, otherwise there
+    // is none
+    virtual HRESULT grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
+        Window *&window, Work &work, bool &later) = 0;
+    // The peer may read no more when work is done, or at once.
+    virtual HRESULT revoke(Window *window, Work &work, bool &later) = 0;
+    // It has been revoked: it may be used for another grant.
+    virtual void reclaim(Window *window) = 0;
 };
 
 // What makes registrations: an adapter, or a test.

@@ -47,31 +47,11 @@ ND_SGE piece(const void *data, size_t size, Memory &memory)
     return sge;
 }
 
-class EndpointV1;
-
-// A window, and the results of its Bind and its Invalidate, which come in that order.
 class WindowV1 : public Window
 {
   public:
-    WindowV1(AdapterV1 &adapter, EndpointV1 &the_endpoint);
-
-    struct Bound : public Work {
-        void done(HRESULT status, size_t)
-        {
-            if (status != ND_CANCELED)
-                check(status, "Bind of a window");
-        }
-    };
-    struct Invalidated : public Work {
-        void done(HRESULT status, size_t);
-        WindowV1 *window;
-        Work *then;
-    };
-
-    EndpointV1 &endpoint;
+    explicit WindowV1(AdapterV1 &adapter);
     Ref<INDMemoryWindow> window;
-    Bound bound;
-    Invalidated invalidated;
 };
 
 class AdapterV1 : public Adapter
@@ -115,12 +95,12 @@ class EndpointV1 : public Endpoint
     HRESULT receive(Work &work, void *data, size_t size, Memory &memory);
     HRESULT send(Work &work, const void *data, size_t size, Memory &memory);
     HRESULT read(Work &work, void *data, size_t size, Memory &memory, const Descriptor &from);
-    HRESULT grant(
-        const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window);
-    bool revoke(Window *window, Work &work);
+    HRESULT grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
+        Window *&window, Work &work, bool &later);
+    HRESULT revoke(Window *window, Work &work, bool &later);
+    void reclaim(Window *window);
 
     Ref<INDConnector> connector;
-    std::vector<WindowV1 *> unbound;
 
   private:
     void issued(Request &request, HRESULT hr)
@@ -130,7 +110,7 @@ class EndpointV1 : public Endpoint
 
     AdapterV1 &adapter_;
     Ref<INDEndpoint> endpoint_;
-    std::vector<WindowV1 *> windows_; // all there are: made when they are needed
+    std::vector<WindowV1 *> windows_, unbound_; // all there are: made when they are needed
 };
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
@@ -140,17 +120,10 @@ MemoryV1::~MemoryV1()
     adapter_.deregister(handle);
 }
 
-WindowV1::WindowV1(AdapterV1 &adapter, EndpointV1 &the_endpoint) : endpoint(the_endpoint)
+WindowV1::WindowV1(AdapterV1 &adapter)
 {
     check(adapter.adapter->CreateMemoryWindow(NULL, window.out()), "CreateMemoryWindow",
         &adapter.address());
-    invalidated.window = this;
-}
-
-void WindowV1::Invalidated::done(HRESULT status, size_t bytes)
-{
-    window->endpoint.unbound.push_back(window);
-    then->done(status, bytes);
 }
 
 // ---- endpoint -------------------------------------------------------------------------------------------------------
@@ -242,31 +215,32 @@ HRESULT EndpointV1::read(
     return endpoint_->Read(&work, &sge, 1, (const ND_MW_DESCRIPTOR *)from.bytes, 0, 0);
 }
 
-HRESULT EndpointV1::grant(
-    const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window)
+HRESULT EndpointV1::grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
+    Window *&window, Work &work, bool &later)
 {
-    if (unbound.empty()) {
-        windows_.push_back(new WindowV1(adapter_, *this));
-        unbound.push_back(windows_.back());
+    if (unbound_.empty()) {
+        windows_.push_back(new WindowV1(adapter_));
+        unbound_.push_back(windows_.back());
     }
-    WindowV1 *next = unbound.back();
-    HRESULT hr =
-        endpoint_->Bind(&next->bound, static_cast<MemoryV1 &>(memory).handle, next->window.get(),
-            data, size, ND_OP_FLAG_ALLOW_READ, (ND_MW_DESCRIPTOR *)descriptor.bytes);
+    WindowV1 *next = unbound_.back();
+    HRESULT hr = endpoint_->Bind(&work, static_cast<MemoryV1 &>(memory).handle, next->window.get(),
+        data, size, ND_OP_FLAG_ALLOW_READ, (ND_MW_DESCRIPTOR *)descriptor.bytes);
     if (SUCCEEDED(hr))
-        unbound.pop_back();
+        unbound_.pop_back();
     window = next;
+    later = true;
     return hr;
 }
 
-bool EndpointV1::revoke(Window *window, Work &work)
+HRESULT EndpointV1::revoke(Window *window, Work &work, bool &later)
 {
-    WindowV1 *bound = static_cast<WindowV1 *>(window);
-    bound->invalidated.then = &work;
-    HRESULT hr = endpoint_->Invalidate(&bound->invalidated, bound->window.get(), 0);
-    if (FAILED(hr))
-        bound->invalidated.done(hr, 0);
-    return false;
+    later = true;
+    return endpoint_->Invalidate(&work, static_cast<WindowV1 *>(window)->window.get(), 0);
+}
+
+void EndpointV1::reclaim(Window *window)
+{
+    unbound_.push_back(static_cast<WindowV1 *>(window));
 }
 
 // ---- adapter --------------------------------------------------------------------------------------------------------

@@ -92,9 +92,10 @@ class EndpointV2 : public Endpoint
     HRESULT receive(Work &work, void *data, size_t size, Memory &memory);
     HRESULT send(Work &work, const void *data, size_t size, Memory &memory);
     HRESULT read(Work &work, void *data, size_t size, Memory &memory, const Descriptor &from);
-    HRESULT grant(
-        const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window);
-    bool revoke(Window *window, Work &work);
+    HRESULT grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
+        Window *&window, Work &work, bool &later);
+    HRESULT revoke(Window *window, Work &work, bool &later);
+    void reclaim(Window *window);
 
     Ref<IND2Connector> connector;
 
@@ -195,8 +196,8 @@ HRESULT EndpointV2::read(
     return qp_->Read(&work, &sge, 1, swap64(remote.Base), remote.Token, 0);
 }
 
-HRESULT EndpointV2::grant(
-    const void *data, size_t size, Memory &memory, Descriptor &descriptor, Window *&window)
+HRESULT EndpointV2::grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
+    Window *&window, Work &, bool &later)
 {
     ND_MW_DESCRIPTOR local;
     local.Base = swap64((UINT64)(ULONG_PTR)data);
@@ -204,13 +205,19 @@ HRESULT EndpointV2::grant(
     local.Token = static_cast<MemoryV2 &>(memory).remote();
     memcpy(descriptor.bytes, &local, sizeof(local));
     window = NULL;
+    later = false;
     return ND_SUCCESS;
 }
 
 // The region may be read for as long as it is registered: a token is trusted to a peer of the same job.
-bool EndpointV2::revoke(Window *, Work &)
+HRESULT EndpointV2::revoke(Window *, Work &, bool &later)
 {
-    return true;
+    later = false;
+    return ND_SUCCESS;
+}
+
+void EndpointV2::reclaim(Window *)
+{
 }
 
 // ---- adapter --------------------------------------------------------------------------------------------------------
