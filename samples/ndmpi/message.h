@@ -11,12 +11,12 @@
 namespace ndmpi
 {
 
-enum Kind {
-    EAGER = 1, // the data follows
-    OFFER,     // a descriptor follows: length bytes are there to be read
-    DONE,      // the offer of this id was read
-    CREDIT,    // receives are posted again, nothing else
-    BYE        // the last message
+enum Kind : unsigned char { // any value may come
+    EAGER = 1,              // the data follows
+    OFFER,                  // a descriptor follows: length bytes are there to be read
+    DONE,                   // the offer of this id was read
+    CREDIT,                 // receives are posted again, nothing else
+    BYE                     // the last message
 };
 
 struct Header {
