@@ -14,14 +14,9 @@ enum rule {
     RULE_SECURE, /* emptied, -1 with ERANGE (sprintf_s) */
 };
 
-static bool is_wide(const struct crt_out *out)
-{
-    return out->wide;
-}
-
 static void put_end(struct crt_out *out, size_t at)
 {
-    if (is_wide(out))
+    if (out->wide)
         out->text[at] = 0;
     else
         out->narrow[at] = 0;
@@ -33,8 +28,8 @@ static int run(struct crt_out *out, const void *format, va_list arguments)
         errno = EINVAL;
         return -1;
     }
-    return is_wide(out) ? CRT(crt_format_wide)(out, format, arguments)
-                        : CRT(crt_format)(out, format, arguments);
+    return out->wide ? CRT(crt_format_wide)(out, format, arguments)
+                     : CRT(crt_format)(out, format, arguments);
 }
 
 /* Into a buffer of room characters; a NULL one only counts, where the rule allows it. */
@@ -64,23 +59,19 @@ static int to_buffer(struct crt_out out, enum rule rule, const void *format, va_
 /* The _s functions: the room must be there; at most count characters (_TRUNCATE: what fits) are asked for. */
 static int to_secure(struct crt_out out, size_t count, const void *format, va_list arguments)
 {
-    size_t room = out.room;
-    int length;
+    bool there = (out.narrow || out.text) && out.room;
 
-    if ((!out.narrow && !out.text) || !room || !format) {
-        if ((out.narrow || out.text) && room)
+    if (!there || !format) {
+        if (there)
             put_end(&out, 0);
         errno = EINVAL;
         return -1;
     }
-    if (count == _TRUNCATE || count < room) {
-        if (count < room)
-            out.room = count + 1;
-        length = to_buffer(out, RULE_FITS, format, arguments);
-        return length;
-    }
-    length = to_buffer(out, RULE_SECURE, format, arguments);
-    return length;
+    if (count < out.room)
+        out.room = count + 1;
+    else if (count != _TRUNCATE)
+        return to_buffer(out, RULE_SECURE, format, arguments);
+    return to_buffer(out, RULE_FITS, format, arguments);
 }
 
 static int to_stream(FILE *stream, bool wide, const void *format, va_list arguments)
