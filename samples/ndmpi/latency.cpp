@@ -114,11 +114,12 @@ int main(int argc, char **argv)
         ULONG rounds = fixed ? fixed : rounds_of(size);
         test.checked(size, options.given('x') && size == 1);
         double latency = test.latency(size, rounds), stream = test.stream(size, rounds);
-        progress.at(++done);
+        progress.hide();
         if (first)
             printf("%10u %10u %14.2f %16.2f\n", (unsigned)size, (unsigned)rounds, latency * 1e6,
                 size / stream / 1e6);
         fflush(stdout);
+        progress.at(++done);
     }
     if (first)
         printf("ndlatency: %llu registrations, used %llu times more\n", world.cache().made(),

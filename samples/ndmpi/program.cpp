@@ -82,8 +82,14 @@ Progress::Progress(const std::string &what, unsigned long long total, bool shown
 
 Progress::~Progress()
 {
+    hide();
+}
+
+void Progress::hide()
+{
     if (visible_ && terminal_)
         fprintf(stderr, "\r%60s\r", "");
+    visible_ = false;
 }
 
 void Progress::at(unsigned long long done)

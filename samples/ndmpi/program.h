@@ -41,6 +41,8 @@ class Progress
     Progress(const std::string &what, unsigned long long total, bool shown);
     ~Progress();
     void at(unsigned long long done);
+    // Makes room for a line of output.
+    void hide();
 
   private:
     const std::string what_;

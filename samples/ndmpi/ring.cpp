@@ -73,6 +73,7 @@ int main(int argc, char **argv)
                 pass(world, token, size, round, false);
             progress.at((UINT64)i * rounds + round);
         }
+        progress.hide();
         if (world.rank() == 0)
             printf("%10u %10u %16.2f\n", (unsigned)size, (unsigned)rounds,
                 (sample_seconds() - start) / rounds / world.size() * 1e6);
