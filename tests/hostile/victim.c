@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/hostile/victim.h"
 
+#include "tests/support/settle.h"
 #include "util/clock.h"
 
 #include <arpa/inet.h>
@@ -390,9 +391,5 @@ unsigned victim_descriptors(void)
 
 void victim_settle(unsigned descriptors)
 {
-    uint64_t deadline_ms = clock_now_ms() + VICTIM_WAIT_MS;
-
-    while (victim_descriptors() > descriptors && clock_now_ms() < deadline_ms)
-        poll(NULL, 0, 5);
-    assert_true(victim_descriptors() <= descriptors);
+    assert_true(SETTLES(victim_descriptors() <= descriptors));
 }

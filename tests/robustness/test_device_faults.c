@@ -6,7 +6,7 @@
 #include "tests/support/fake_device.h"
 #include "tests/support/nd2_end.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,6 @@
 
 #include <cmocka.h>
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +38,9 @@ static int connected_end(void **state)
 /* Whatever happened: everything can be released, and the device has no object left. */
 static int released_end(void **state)
 {
-    uint64_t deadline_ms = clock_now_ms() + SOON_MS;
-
     (void)state;
     nd2_end_close(&end);
-    while (fake_live() > live_before && clock_now_ms() < deadline_ms)
-        poll(NULL, 0, 1);
-    assert_int_equal(fake_live(), live_before);
+    assert_true(SETTLES(fake_live() == live_before));
     fake_reset();
     return 0;
 }
@@ -181,7 +176,6 @@ static HRESULT waiting_start(struct waiting *waiting, unsigned which, IUnknown *
 
 static void waiting_open(struct waiting *waiting)
 {
-    uint64_t deadline_ms = clock_now_ms() + SOON_MS;
     unsigned connects = fake_connects();
     struct sockaddr_in address = { .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -227,9 +221,7 @@ static void waiting_open(struct waiting *waiting)
                          &waiting->overlapped[CONNECT]),
         ND_PENDING);
     /* On its way until the device has the request. */
-    while (fake_connects() == connects && clock_now_ms() < deadline_ms)
-        poll(NULL, 0, 1);
-    assert_int_equal(fake_connects(), connects + 1);
+    assert_true(SETTLES(fake_connects() == connects + 1));
 }
 
 static HRESULT waiting_end(struct waiting *waiting, unsigned which)

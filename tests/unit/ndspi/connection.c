@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndspi/connection.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -118,7 +118,6 @@ int pair_set_up(void **state)
 int pair_tear_down(void **state)
 {
     struct pair *pair = *state;
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
 
     side_close(&pair->active);
     RELEASE(pair->listener);
@@ -126,9 +125,7 @@ int pair_tear_down(void **state)
     close_event(&pair->get.overlapped);
     free(pair);
     /* An adapter may end on a thread of the library's. */
-    while (DllCanUnloadNow() != S_OK && clock_now_ms() < deadline_ms)
-        Sleep(1);
-    return DllCanUnloadNow() != S_OK;
+    return !SETTLES(DllCanUnloadNow() == S_OK);
 }
 
 OVERLAPPED *fresh_request(struct request *request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndspi/nd1_connection.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -97,7 +97,6 @@ int nd1_pair_set_up(void **state)
 int nd1_pair_tear_down(void **state)
 {
     struct nd1_pair *pair = *state;
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
 
     nd1_end_close(&pair->active);
     RELEASE(pair->listen);
@@ -105,9 +104,7 @@ int nd1_pair_tear_down(void **state)
     close_event(&pair->get.overlapped);
     free(pair);
     /* An adapter may end on a thread of the library's. */
-    while (DllCanUnloadNow() != S_OK && clock_now_ms() < deadline_ms)
-        Sleep(1);
-    return DllCanUnloadNow() != S_OK;
+    return !SETTLES(DllCanUnloadNow() == S_OK);
 }
 
 OVERLAPPED *nd1_fresh(struct nd1_end *end, unsigned n)

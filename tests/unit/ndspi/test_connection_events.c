@@ -6,7 +6,7 @@
 #include "tests/support/fake_device.h"
 #include "tests/unit/ndspi/connection.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,14 +28,11 @@ static int set_up(void **state)
 /* Ids of ended connections go later, on a thread of the library's. */
 static int tear_down(void **state)
 {
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
     int failed;
 
     fake_reset();
     failed = pair_tear_down(state);
-    while (fake_live() && clock_now_ms() < deadline_ms)
-        Sleep(1);
-    return failed || fake_live();
+    return failed || !SETTLES(!fake_live());
 }
 
 /* A Connect whose request is out and has no answer yet. Asking for its result moves it. */
@@ -187,12 +184,10 @@ static void test_request_that_dies_in_the_listener_is_not_handed_out(void **stat
 {
     struct pair *pair = *state;
     unsigned live = fake_live();
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
 
     assert_true(fake_request());
     fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
-    while (fake_live() != live) /* its id and its events are gone */
-        assert_true(clock_now_ms() < deadline_ms);
+    assert_true(SETTLES(fake_live() == live)); /* its id and its events are gone */
     assert_int_equal(CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector,
                          fresh_request(&pair->get)),
         PENDING);

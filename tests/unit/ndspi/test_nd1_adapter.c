@@ -2,7 +2,7 @@
 /* Provider and adapter of version 1 over the embedded device: addresses, the file, sizes, what is created and refused. */
 #include "tests/unit/ndspi/nd1_connection.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -27,11 +27,7 @@ static int set_up(void **state)
 
 static void wait_unloadable(void)
 {
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
-
-    while (DllCanUnloadNow() != S_OK && clock_now_ms() < deadline_ms)
-        Sleep(1);
-    assert_int_equal(DllCanUnloadNow(), S_OK);
+    assert_true(SETTLES(DllCanUnloadNow() == S_OK));
 }
 
 static int tear_down(void **state)

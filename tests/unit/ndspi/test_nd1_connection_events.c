@@ -3,7 +3,7 @@
 #include "tests/support/fake_device.h"
 #include "tests/unit/ndspi/nd1_connection.h"
 
-#include "util/clock.h"
+#include "tests/support/settle.h"
 
 #include <errno.h>
 
@@ -23,14 +23,11 @@ static int set_up(void **state)
 /* Ids of ended connections go later, on a thread of the library's. */
 static int tear_down(void **state)
 {
-    uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
     int failed;
 
     fake_reset();
     failed = nd1_pair_tear_down(state);
-    while (fake_live() && clock_now_ms() < deadline_ms)
-        Sleep(1);
-    return failed || fake_live();
+    return failed || !SETTLES(!fake_live());
 }
 
 /* A Connect whose request is out and has no answer yet. Asking for its result moves it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_overlapped.c - requests on files: start, completion to event and port, results. The provider here is the test. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/unit/winobj/fake_source.h"
 
 #include "winobj/provider.h"
 
@@ -287,13 +287,12 @@ static void test_result_waits_with_any_event(void **state)
     assert_true(CloseHandle(automatic));
 }
 
-static void *result_in_thread(void *argument)
+static void complete_in_run(struct fake_source *fake, unsigned long count)
 {
-    struct completion *completion = argument;
+    struct completion *completion = fake->context;
 
-    SetEvent(completion->begin);
-    win_overlapped_result(completion->file, completion->overlapped, TRUE);
-    return NULL;
+    (void)count;
+    win_overlapped_complete(completion->file, completion->overlapped, 0, 0);
 }
 
 /* Had to wait: the signal of the auto-reset event is taken. Over already: it is not. */
@@ -301,34 +300,29 @@ static void test_result_takes_the_signal_only_if_it_waited(void **state)
 {
     HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL), handle;
     OVERLAPPED overlapped = { .hEvent = event };
+    struct fake_source fake = { .taken = complete_in_run };
     struct completion completion;
     struct win_file *file;
-    bool taken = false;
 
     (void)state;
     handle = file_new(&file);
-    completion = (struct completion){ file, &overlapped, CreateEventW(NULL, FALSE, FALSE, NULL) };
+    completion = (struct completion){ file, &overlapped, NULL };
     assert_true(win_overlapped_start(file, &overlapped));
     win_overlapped_complete(file, &overlapped, 0, 0);
     assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), 0);
     assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
 
-    /* That the thread sleeps before the completion cannot be arranged from outside; some of many rounds hit it. */
-    for (int i = 0; i < 1000 && !taken; i++) {
-        pthread_t thread;
-
-        assert_true(win_overlapped_start(file, &overlapped));
-        assert_int_equal(pthread_create(&thread, NULL, result_in_thread, &completion), 0);
-        assert_wait(WaitForSingleObject(completion.begin, LONG_MS), WAIT_OBJECT_0);
-        Sleep(i / 100);
-        win_overlapped_complete(file, &overlapped, 0, 0);
-        pthread_join(thread, NULL);
-        taken = WaitForSingleObject(event, 0) == WAIT_TIMEOUT;
-    }
-    assert_true(taken);
+    /* What is ready for leaders alone runs when this thread sleeps, and completes what it sleeps for. */
+    fake.context = &completion;
+    fake_source_add(&fake);
+    assert_true(win_overlapped_start(file, &overlapped));
+    fake_source_fire_lead(&fake);
+    assert_int_equal(win_overlapped_result(file, &overlapped, TRUE), 0);
+    assert_int_equal(fake.led_runs, 1);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+    fake_source_remove(&fake);
     file_end(handle, file);
     assert_true(CloseHandle(event));
-    assert_true(CloseHandle(completion.begin));
 }
 
 static void test_get_overlapped_result_codes(void **state)
