@@ -43,7 +43,8 @@ void srd_stream_fini(struct srd_stream *stream)
 static bool allocate(struct srd_stream *stream)
 {
     stream->rx.staging = malloc(SRD_RX_STAGING);
-    stream->tx.staging = malloc(SRD_TX_STAGING);
+    stream->tx.room = stream->params.crc ? SRD_TX_STAGING_CRC : SRD_TX_STAGING;
+    stream->tx.staging = malloc(stream->tx.room);
     stream->in.mask = srd_ring_mask(stream->params.ird ? stream->params.ird : 1);
     stream->out.mask = srd_ring_mask(stream->params.ord ? stream->params.ord : 1);
     stream->reads_in = calloc(stream->in.mask + (size_t)1, sizeof(*stream->reads_in));

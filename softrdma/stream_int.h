@@ -87,7 +87,7 @@ static inline void srd_tx_border(struct srd_tx *tx)
     tx->fpdu_end[tx->n_fpdus++] = tx->octets;
 }
 
-bool srd_tx_room(const struct srd_tx *tx);
+bool srd_tx_room(const struct srd_stream *stream);
 void srd_tx_unpin(struct srd_tx *tx);
 
 /* One FPDU: begin, add, end; or begin, add, undo. */
@@ -101,7 +101,7 @@ void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_
     uint32_t payload);
 void srd_tx_add_copy(
     struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets);
-/* Registered memory: copied when small, else gathered from where it is and pinned until tx_done. */
+/* Registered memory: copied when small or with CRC, else gathered from where it is and pinned until tx_done. */
 enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
     uint64_t addr, uint32_t octets, bool remote, bool small);
 void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark);

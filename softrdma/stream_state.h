@@ -26,7 +26,8 @@ enum {
     SRD_ACK_OCTETS = 262144, /* or so much data since the last */
     SRD_RX_STAGING = 131072, /* more than one FPDU */
     SRD_TX_STAGING = 32768,
-    SRD_TX_FPDUS = 256, /* in one batch */
+    SRD_TX_STAGING_CRC = 262144, /* everything is copied then: several of the largest FPDUs */
+    SRD_TX_FPDUS = 256,          /* in one batch */
     SRD_TX_BATCH_OCTETS = 524288,
 };
 
@@ -105,8 +106,8 @@ struct srd_tx_ref {
 enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_RESPONSE };
 
 struct srd_tx {
-    uint8_t *staging; /* headers, small payloads, trailers */
-    uint32_t staged;
+    uint8_t *staging; /* headers, small payloads, trailers; with CRC all payloads */
+    uint32_t staged, room;
 
     /* the batch: FPDUs built and not wholly sent */
     struct iovec iov[SRD_TX_IOV];

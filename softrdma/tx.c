@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool srd_tx_room(const struct srd_tx *tx)
+bool srd_tx_room(const struct srd_stream *stream)
 {
-    enum { MOST = 20 + SRD_TX_COPY_OCTETS + 3 + 4 };
+    const struct srd_tx *tx = &stream->tx;
+    uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
     return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-           tx->staged + MOST <= SRD_TX_STAGING && tx->octets < SRD_TX_BATCH_OCTETS;
+           tx->staged + 20 + most + 3 + 4 <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
 static bool last_is_memory(const struct srd_tx *tx)
@@ -84,12 +85,15 @@ enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mar
         srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
     if (error)
         return error;
-    if (small) {
+    /*
+     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that a
+     * Read finds it half changed is no reason to lose the connection.
+     */
+    if (small || qp->stream.params.crc) {
         srd_tx_add_copy(qp, mark, (const void *)(uintptr_t)addr, octets);
         srd_stag_unpin(entry);
         return SRD_STAG_OK;
     }
-    add_crc(qp, mark, (const void *)(uintptr_t)addr, octets);
     tx->refs[tx->n_refs++] = (struct srd_tx_ref){ entry, key, (uint8_t)tx->count, remote };
     tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
     tx->octets += octets;

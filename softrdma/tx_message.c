@@ -351,14 +351,14 @@ static void build_ending(struct srd_qp *qp)
         tx->ack_last = false;
         put_acknowledgement(qp);
     }
-    while (srd_ring_used(&stream->in) && srd_tx_room(tx))
+    while (srd_ring_used(&stream->in) && srd_tx_room(stream))
         if (!response_segment(qp, &ignored)) {
             /* The source has gone: nothing more can be answered, the peer sees the end of the stream. */
             atomic_store_explicit(&stream->in.tail,
                 atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
             break;
         }
-    if (tx->terminate_octets && !srd_ring_used(&stream->in) && srd_tx_room(tx)) {
+    if (tx->terminate_octets && !srd_ring_used(&stream->in) && srd_tx_room(stream)) {
         tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
         tx->octets += tx->terminate_octets;
         srd_tx_border(tx);
@@ -381,7 +381,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
         put_acknowledgement(qp);
-    while (srd_tx_room(tx) && step(qp, wants))
+    while (srd_tx_room(stream) && step(qp, wants))
         ;
 }
 

@@ -496,6 +496,74 @@ static void reads_beyond_the_depth(void **state)
     end_close(&end);
 }
 
+/* Takes so many octets of what the end offers; returns how many it offered. */
+static size_t take_part(struct pair *pair, struct end *end, uint8_t *out, size_t most)
+{
+    struct srd_qp *qp = srd_qp_from(end->qp);
+    struct iovec iov[SRD_TX_IOV];
+    size_t offered = 0, taken = 0;
+    unsigned wants = 0;
+    int n;
+
+    lock_acquire(&qp->tx_lock);
+    n = srd_stream_tx(qp, iov, pair->now_ms, &wants);
+    for (int i = 0; i < n; i++) {
+        size_t here = iov[i].iov_len < most - taken ? iov[i].iov_len : most - taken;
+
+        memcpy(out + taken, iov[i].iov_base, here);
+        taken += here;
+        offered += iov[i].iov_len;
+    }
+    wants |= srd_stream_tx_done(qp, taken, pair->now_ms);
+    lock_release(&qp->tx_lock);
+    end_want(pair, end, wants);
+    return offered;
+}
+
+/*
+ * Programs read memory that its owner changes all the time. They may find it half changed; the FPDU that brings it is
+ * whole and right.
+ */
+static void memory_that_changes_while_it_is_sent(void **state)
+{
+    enum { OCTETS = 8192 };
+    struct srd_read_request request = { .sink_stag = 0x0a0b0c01, .octets = OCTETS };
+    struct srd_segment segment = { .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = 1, .msn = 1 };
+    struct srd_stream_params params = { .crc = true,
+        .ird = 4,
+        .ord = 4,
+        .fpdu_max_octets = 65536,
+        .rtr = SRD_MPA_RTR_WRITE,
+        .rtr_expected = true };
+    static uint8_t out[2 * OCTETS];
+    uint8_t in[64] = { 0 };
+    size_t offered;
+
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct pair pair = { .now_ms = 1000 };
+        struct end end;
+
+        end_open(&end, 0);
+        end_want(&pair, &end, srd_stream_start(srd_qp_from(end.qp), &params, NULL, 0, 1000));
+        feed_first(&pair, &end);
+        if (own) {
+            post_write(&end, 1, 0, OCTETS, 0x1000, 0x11223344, 0);
+        } else {
+            request.source_stag = end.mr->rkey;
+            request.source_to = at(&end, 0);
+            srd_read_request_encode(in + srd_fpdu_begin(in, &segment, 28), &request);
+            end_feed(&pair, &end, in, with_crc(in, 52), 0);
+        }
+        offered = take_part(&pair, &end, out, 1000);
+        assert_int_equal(offered, srd_fpdu_octets(14 + OCTETS));
+        memset(end.mem, 0x77, OCTETS);
+        assert_int_equal(take_part(&pair, &end, out + 1000, SIZE_MAX), offered - 1000);
+        assert_int_equal(srd_crc32c(0, out, offered), 0x48674bc7);
+        end_close(&end);
+    }
+}
+
 /* Sequence numbers and offsets wrap; a message may have any number of segments. */
 static void message_sequence_number_wraps(void **state)
 {
@@ -531,6 +599,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(terminates_are_not_answered),
         cmocka_unit_test(wrong_responses),
         cmocka_unit_test(reads_beyond_the_depth),
+        cmocka_unit_test(memory_that_changes_while_it_is_sent),
         cmocka_unit_test(message_sequence_number_wraps),
     };
 
