@@ -66,7 +66,7 @@ static void stream_seeds(void)
             if (v->name[0] == 'm' || !memcmp(v->octets, "MPA", 3) || v->count < 20)
                 continue;
             memcpy(head + 1, posts, sizeof posts);
-            snprintf(name, sizeof name, "%s-%d", v->name, flags[f]);
+            snprintf(name, sizeof name, "%.31s-%d", v->name, flags[f]);
             write_seed("stream", name, head, sizeof head, one, frame_step(one, v));
             if (v->name[0] == 's' && octets + 256 < sizeof session)
                 octets += frame_step(session + octets, v);
