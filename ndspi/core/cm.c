@@ -102,6 +102,7 @@ int nd_cm_id_create(
     if (cm->verbs->create_id(cm->channel, &wrapper->id, wrapper, RDMA_PS_TCP)) {
         error = errno;
         wrapper->id = NULL;
+        nd_cm_id_set_owner(wrapper, NULL, NULL); /* a removal may be telling it just now */
         nd_cm_id_unpin(wrapper);
         return -error;
     }

@@ -41,6 +41,7 @@ static HRESULT bind_id(
     if (error) {
         log_write(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
             nd_address_text(local, text), strerror(error));
+        nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be telling it just now */
         nd_cm_id_unpin(id);
         return nd_cm_bind_status(adapter->dialect, error == EADDRINUSE ? EAGAIN : error);
     }
