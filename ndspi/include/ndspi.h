@@ -483,7 +483,14 @@ DECLARE_INTERFACE_(INDMemoryWindow, IUnknown)
     ND_IUNKNOWN_METHODS_
 };
 
-/* pResult identifies a request. Codes as of IND2QueuePair. */
+/*
+ * pResult identifies a request; NULL: ND_INVALID_PARAMETER_1. Codes as of IND2QueuePair, and ND_INVALID_HANDLE: an hMr
+ * that is no registration of this adapter (any more).
+ *
+ * An entry whose hMr is NULL is inline data: of Send, SendAndInvalidate and Write, pMaxInlineData of CreateEndpoint in
+ * all. A list that mixes inline and registered entries may be longer than that; of such, 16 may be under way on one
+ * endpoint, the next one gets ND_NO_MORE_ENTRIES.
+ */
 #undef INTERFACE
 #define INTERFACE INDEndpoint
 DECLARE_INTERFACE_(INDEndpoint, IUnknown)
@@ -491,11 +498,15 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
     ND_IUNKNOWN_METHODS_
 
     IFACEMETHOD(Flush)(THIS) PURE;
-    /* Hint: requests up to SubmitRequestBatch may be held back. */
+    /*
+     * Requests are kept until SubmitRequestBatch and given to the device together; sooner when the queue or 256 requests
+     * are full, by Flush or Release, or when GetResults or Notify of its completion queue is called. What they take is
+     * copied in the call. Those the device refuses end with a failed result.
+     */
     IFACEMETHOD_(VOID, StartRequestBatch)(THIS) PURE;
     IFACEMETHOD_(VOID, SubmitRequestBatch)(THIS) PURE;
     IFACEMETHOD(Send)(THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, DWORD Flags) PURE;
-    /* Send that also takes back the peer's window. */
+    /* Send that also takes back the peer's window. Returns also ND_NOT_SUPPORTED: the device cannot. */
     IFACEMETHOD(SendAndInvalidate)
     (THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, const ND_MW_DESCRIPTOR *pRemoteMwDescriptor,
         DWORD Flags) PURE;
@@ -505,7 +516,7 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
     (THIS_ ND_RESULT *pResult, ND_MR_HANDLE hMr, INDMemoryWindow *pMw, const VOID *pBuffer, SIZE_T BufferSize,
         DWORD Flags, ND_MW_DESCRIPTOR *pMwDescriptor) PURE;
     IFACEMETHOD(Invalidate)(THIS_ ND_RESULT *pResult, INDMemoryWindow *pMw, DWORD Flags) PURE;
-    /* Offset  in: from the descriptor's Base, bytes */
+    /* Offset  in: from the descriptor's Base, bytes. Returns also ND_REMOTE_ERROR: beyond the descriptor's Length. */
     IFACEMETHOD(Read)
     (THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, const ND_MW_DESCRIPTOR *pRemoteMwDescriptor,
         ULONGLONG Offset, DWORD Flags) PURE;
@@ -573,7 +584,10 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     IFACEMETHOD(RegisterMemory)
     (THIS_ const VOID *pBuffer, SIZE_T BufferSize, OVERLAPPED *pOverlapped, ND_MR_HANDLE *phMr) PURE;
     IFACEMETHOD(DeregisterMemory)(THIS_ ND_MR_HANDLE hMr, OVERLAPPED *pOverlapped) PURE;
-    /* pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back; may be NULL */
+    /*
+     * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the Receive
+     * that did it, as a result more; may be NULL. Not any more when the window has been released.
+     */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ ND_RESULT *pInvalidateResult, INDMemoryWindow **ppMw) PURE;
     IFACEMETHOD(CreateConnector)(THIS_ INDConnector **ppConnector) PURE;
     /*
