@@ -96,3 +96,60 @@ void child_check(HRESULT hr, const struct nd2_end *end)
     fprintf(stderr, "child: %s: 0x%08x\n", end->step ? end->step : "a call", (unsigned)hr);
     exit(1);
 }
+
+/* ---- what the children and parents of several tests do ---- */
+
+void child_open(struct nd2_end *end, const struct nd2_end_options *options)
+{
+    child_check(NdStartup(), end);
+    child_check(nd2_end_open(end, options), end);
+}
+
+void child_serve(struct nd2_end *end, int control)
+{
+    struct child_memory memory;
+    USHORT port_be;
+
+    child_check(nd2_end_listen(end, &port_be), end);
+    child_tell(control, &port_be, sizeof port_be);
+    memory = (struct child_memory){ (uintptr_t)end->memory, end->rkey };
+    child_tell(control, &memory, sizeof memory);
+    child_check(nd2_end_request(end), end);
+}
+
+USHORT child_reach(struct child *child, struct nd2_end *end, const struct nd2_end_options *options,
+    struct child_memory *memory)
+{
+    USHORT port_be;
+
+    assert_int_equal(nd2_end_open(end, options), ND_SUCCESS);
+    child_hear(child->control, &port_be, sizeof port_be);
+    child_hear(child->control, memory, sizeof *memory);
+    return port_be;
+}
+
+void child_tell_phase(int control)
+{
+    char reached = 1;
+
+    child_tell(control, &reached, sizeof reached);
+}
+
+void child_hear_phase(struct child *child)
+{
+    char reached;
+
+    child_hear(child->control, &reached, sizeof reached);
+}
+
+int child_group_open(void **state)
+{
+    (void)state;
+    return NdStartup() == ND_SUCCESS ? 0 : -1;
+}
+
+int child_group_close(void **state)
+{
+    (void)state;
+    return NdCleanup() == ND_SUCCESS ? 0 : -1;
+}

@@ -50,4 +50,20 @@ struct child_memory {
 /* In a child: ends it with a message unless hr is ND_SUCCESS. */
 void child_check(HRESULT hr, const struct nd2_end *end);
 
+/* In a child: the library and an end. */
+void child_open(struct nd2_end *end, const struct nd2_end_options *options);
+/* In a child: the end listens and takes the request of child_reach's end, which it tells where to reach it. */
+void child_serve(struct nd2_end *end, int control);
+/* In the parent: an end of its own, and where that of a child is that serves. Returns the port to connect to. */
+USHORT child_reach(struct child *child, struct nd2_end *end, const struct nd2_end_options *options,
+    struct child_memory *memory);
+
+/* A step of a child's, of which its parent wants to know. */
+void child_tell_phase(int control);
+void child_hear_phase(struct child *child);
+
+/* Group fixtures: the library in the parent. */
+int child_group_open(void **state);
+int child_group_close(void **state);
+
 #endif

@@ -22,26 +22,11 @@ static _Noreturn void wait_for_death(void)
         pause();
 }
 
-static void tell_phase(int control)
-{
-    char reached = 1;
-
-    child_tell(control, &reached, sizeof reached);
-}
-
-static void hear_phase(struct child *child)
-{
-    char reached;
-
-    child_hear(child->control, &reached, sizeof reached);
-}
-
 /* ------------------------------------------------------------------------------------------------ the child */
 
-static void child_open(struct nd2_end *end)
+static void child_ready(struct nd2_end *end)
 {
-    child_check(NdStartup(), end);
-    child_check(nd2_end_open(end, &options), end);
+    child_open(end, &options);
     for (size_t i = 0; i < DEPTH; i++)
         child_check(nd2_end_receive(end, NULL, i * PART, PART), end);
 }
@@ -50,7 +35,7 @@ static void child_active(struct nd2_end *end, int control, bool complete)
 {
     USHORT port_be;
 
-    child_open(end);
+    child_ready(end);
     child_hear(control, &port_be, sizeof port_be);
     child_check(nd2_end_connect_begin(end, port_be), end);
     if (complete)
@@ -59,15 +44,8 @@ static void child_active(struct nd2_end *end, int control, bool complete)
 
 static void child_passive(struct nd2_end *end, int control)
 {
-    struct child_memory memory;
-    USHORT port_be;
-
-    child_open(end);
-    child_check(nd2_end_listen(end, &port_be), end);
-    child_tell(control, &port_be, sizeof port_be);
-    memory = (struct child_memory){ (uintptr_t)end->memory, end->rkey };
-    child_tell(control, &memory, sizeof memory);
-    child_check(nd2_end_request(end), end);
+    child_ready(end);
+    child_serve(end, control);
 }
 
 /* Keeps half the queue full of Sends, and repeats the receives. */
@@ -100,29 +78,29 @@ static int play(const char *name, int control)
         /* Never answered by the parent: the request alone gets there. */
         USHORT port_be;
 
-        child_open(&end);
+        child_ready(&end);
         child_hear(control, &port_be, sizeof port_be);
         nd2_end_connect_begin(&end, port_be);
     } else if (strcmp(name, "connected, not completed") == 0) {
         child_active(&end, control, false);
-        tell_phase(control);
+        child_tell_phase(control);
     } else if (strcmp(name, "active") == 0) {
         child_active(&end, control, true);
-        tell_phase(control);
+        child_tell_phase(control);
     } else if (strcmp(name, "active, chattering") == 0) {
         child_active(&end, control, true);
-        tell_phase(control);
+        child_tell_phase(control);
         child_chatter(&end);
     } else if (strcmp(name, "listening") == 0) {
         child_passive(&end, control);
-        tell_phase(control);
+        child_tell_phase(control);
     } else if (strcmp(name, "accepting") == 0) {
         child_passive(&end, control);
         nd2_end_accept(&end); /* the parent completes its side never */
     } else if (strcmp(name, "passive") == 0) {
         child_passive(&end, control);
         child_check(nd2_end_accept(&end), &end);
-        tell_phase(control);
+        child_tell_phase(control);
     } else {
         return 2;
     }
@@ -131,16 +109,11 @@ static int play(const char *name, int control)
 
 /* ------------------------------------------------------------------------------------------------ the survivor */
 
-static void open_end(struct nd2_end *end)
-{
-    assert_int_equal(nd2_end_open(end, &options), ND_SUCCESS);
-}
-
 static void listen_end(struct nd2_end *end, struct child *child)
 {
     USHORT port_be;
 
-    open_end(end);
+    assert_int_equal(nd2_end_open(end, &options), ND_SUCCESS);
     assert_int_equal(nd2_end_listen(end, &port_be), ND_SUCCESS);
     child_tell(child->control, &port_be, sizeof port_be);
     assert_int_equal(nd2_end_request(end), ND_SUCCESS);
@@ -148,13 +121,10 @@ static void listen_end(struct nd2_end *end, struct child *child)
 
 static void connect_end(struct nd2_end *end, struct child *child, struct child_memory *memory)
 {
-    USHORT port_be;
+    USHORT port_be = child_reach(child, end, &options, memory);
 
-    open_end(end);
-    child_hear(child->control, &port_be, sizeof port_be);
-    child_hear(child->control, memory, sizeof *memory);
     assert_int_equal(nd2_end_connect(end, port_be), ND_SUCCESS);
-    hear_phase(child);
+    child_hear_phase(child);
 }
 
 static void post_receives(struct nd2_end *end, unsigned count)
@@ -240,7 +210,7 @@ static void test_before_complete_connect(void **state)
     hr = end.connector->lpVtbl->Accept(
         end.connector, (IUnknown *)end.qp, 1, 1, NULL, 0, &end.overlapped);
     assert_int_equal(hr, ND_PENDING);
-    hear_phase(&child);
+    child_hear_phase(&child);
     child_kill(&child);
     assert_int_equal(nd2_end_wait(&end, end.connector, hr, SOON_MS), ND_CONNECTION_REFUSED);
     expect_flushed(&end, 3);
@@ -258,9 +228,7 @@ static void test_listener_before_it_accepts(void **state)
 
     (void)state;
     child_start(&child, "listening");
-    open_end(&end);
-    child_hear(child.control, &peer.sin_port, sizeof peer.sin_port);
-    child_hear(child.control, &memory, sizeof memory);
+    peer.sin_port = child_reach(&child, &end, &options, &memory);
     assert_int_equal(
         end.connector->lpVtbl->Bind(end.connector, (struct sockaddr *)&local, sizeof local),
         ND_SUCCESS);
@@ -268,7 +236,7 @@ static void test_listener_before_it_accepts(void **state)
     hr = end.connector->lpVtbl->Connect(end.connector, (IUnknown *)end.qp, (struct sockaddr *)&peer,
         sizeof peer, 1, 1, NULL, 0, &end.overlapped);
     assert_int_equal(hr, ND_PENDING);
-    hear_phase(&child);
+    child_hear_phase(&child);
     child_kill(&child);
     hr = nd2_end_wait(&end, end.connector, hr, SOON_MS);
     assert_true(hr == ND_CONNECTION_REFUSED || hr == ND_IO_TIMEOUT);
@@ -285,10 +253,8 @@ static void test_acceptor_before_complete_connect(void **state)
 
     (void)state;
     child_start(&child, "accepting");
-    open_end(&end);
+    port_be = child_reach(&child, &end, &options, &memory);
     post_receives(&end, 3);
-    child_hear(child.control, &port_be, sizeof port_be);
-    child_hear(child.control, &memory, sizeof memory);
     assert_int_equal(nd2_end_connect_begin(&end, port_be), ND_SUCCESS);
     child_kill(&child);
     /* Seen already or not: an abort, or a connection that ends at once. */
@@ -312,7 +278,7 @@ static void test_idle_active_peer(void **state)
     listen_end(&end, &child);
     post_receives(&end, DEPTH);
     assert_int_equal(nd2_end_accept(&end), ND_SUCCESS);
-    hear_phase(&child);
+    child_hear_phase(&child);
     hr = notify_disconnect(&end, &notify);
     assert_int_equal(hr, ND_PENDING);
     child_kill(&child);
@@ -355,7 +321,7 @@ static void test_in_the_middle_of_its_sends(void **state)
     listen_end(&end, &child);
     post_receives(&end, DEPTH);
     assert_int_equal(nd2_end_accept(&end), ND_SUCCESS);
-    hear_phase(&child);
+    child_hear_phase(&child);
     for (; received < 500; received++) {
         assert_int_equal(nd2_end_results(&end, &result, 1, SOON_MS), 1);
         assert_int_equal(result.Status, ND_SUCCESS);
@@ -438,18 +404,6 @@ static void test_release_towards_a_stopped_peer(void **state)
     child_kill(&child);
 }
 
-static int group_open(void **state)
-{
-    (void)state;
-    return NdStartup() == ND_SUCCESS ? 0 : -1;
-}
-
-static int group_close(void **state)
-{
-    (void)state;
-    return NdCleanup() == ND_SUCCESS ? 0 : -1;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -466,5 +420,5 @@ int main(int argc, char **argv)
     };
 
     child_main(argc, argv, play);
-    return cmocka_run_group_tests_name("killed peer", tests, group_open, group_close);
+    return cmocka_run_group_tests_name("killed peer", tests, child_group_open, child_group_close);
 }

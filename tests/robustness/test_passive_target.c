@@ -26,21 +26,6 @@ static uint64_t cpu_us(void)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-static void child_accept(struct nd2_end *end, int control)
-{
-    struct child_memory memory;
-    USHORT port_be;
-
-    child_check(NdStartup(), end);
-    child_check(nd2_end_open(end, &options), end);
-    child_check(nd2_end_listen(end, &port_be), end);
-    child_tell(control, &port_be, sizeof port_be);
-    memory = (struct child_memory){ (uintptr_t)end->memory, end->rkey };
-    child_tell(control, &memory, sizeof memory);
-    child_check(nd2_end_request(end), end);
-    child_check(nd2_end_accept(end), end);
-}
-
 /* Waits for nothing but its own memory: round r is there when the last octet of the block says so; answers by control. */
 static void child_spin(struct nd2_end *end, int control)
 {
@@ -100,7 +85,9 @@ static int play(const char *name, int control)
     struct nd2_end end;
     char done;
 
-    child_accept(&end, control);
+    child_open(&end, &options);
+    child_serve(&end, control);
+    child_check(nd2_end_accept(&end), &end);
     if (strcmp(name, "spin") == 0)
         child_spin(&end, control);
     else if (strcmp(name, "poll") == 0)
@@ -123,17 +110,13 @@ static void meet(
     USHORT port_be;
 
     child_start(child, name);
-    assert_int_equal(nd2_end_open(end, &options), ND_SUCCESS);
-    child_hear(child->control, &port_be, sizeof port_be);
-    child_hear(child->control, memory, sizeof *memory);
+    port_be = child_reach(child, end, &options, memory);
     assert_int_equal(nd2_end_connect(end, port_be), ND_SUCCESS);
 }
 
 static void part(struct child *child, struct nd2_end *end)
 {
-    char done = 0;
-
-    child_tell(child->control, &done, sizeof done);
+    child_tell_phase(child->control);
     child_finish(child);
     nd2_end_close(end);
 }
@@ -245,18 +228,6 @@ static void test_idle_in_a_wait(void **state)
     test_idle("wait");
 }
 
-static int group_open(void **state)
-{
-    (void)state;
-    return NdStartup() == ND_SUCCESS ? 0 : -1;
-}
-
-static int group_close(void **state)
-{
-    (void)state;
-    return NdCleanup() == ND_SUCCESS ? 0 : -1;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -267,5 +238,6 @@ int main(int argc, char **argv)
     };
 
     child_main(argc, argv, play);
-    return cmocka_run_group_tests_name("passive target", tests, group_open, group_close);
+    return cmocka_run_group_tests_name(
+        "passive target", tests, child_group_open, child_group_close);
 }

@@ -59,8 +59,7 @@ static int play(const char *name, int control)
     USHORT port_be;
     char done;
 
-    child_check(NdStartup(), &end);
-    child_check(nd2_end_open(&end, &options2), &end);
+    child_open(&end, &options2);
     child_check(nd2_end_receive(&end, NULL, 0, MESSAGE), &end);
     if (active) {
         child_hear(control, &port_be, sizeof port_be);
