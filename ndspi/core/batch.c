@@ -148,7 +148,10 @@ static void submit(struct nd_queue *queue, bool end)
         nd_cq_batch_ends(queue->cq, queue);
     }
     lock_release(&queue->lock);
-    if (refused && SUCCEEDED(nd_qp_flush(queue->qp)))
+    if (!refused)
+        return;
+    nd_cq_end_refused(queue->cq, queue);
+    if (SUCCEEDED(nd_qp_flush(queue->qp)))
         post_fence(queue);
 }
 

@@ -141,15 +141,17 @@ void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
 void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
 
 /*
- * Batches (core/batch.h); the queue's lock is held.
+ * Batches (core/batch.h); the queue's lock is held, except for the last.
  * begins, ends  while one is open, a client that looks for results or waits for them has it submitted
  * refuse        the device did not take the requests from first to before end: they end in their turn, the first with
  *               the status, the others with ND_CANCELED
+ * end_refused   after it, with no lock held and the queue pair pinned: those whose turn it is end
  */
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_refuse(
     struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
+void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 
 /* Between cq.c, cq_batch.c, cq_drain.c and cq_notify.c. */
 void nd_cq_drain_locked(struct nd_cq *cq);

@@ -57,6 +57,12 @@ void nd_cq_refuse(
         queue->refused++;
         cq->refused++;
     }
+    nd_cq_leave(cq);
+}
+
+void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_end_refused_locked(cq, queue, NULL);
     nd_cq_trigger_locked(cq, true);

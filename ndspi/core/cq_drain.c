@@ -250,13 +250,31 @@ static void hand_out(
     ((ND_RESULT **)results)[at] = own;
 }
 
-/* Results from index `at` on. A window that was released meanwhile has none any more. */
+/*
+ * A window's own result, unless it was released: then the client may have freed it. Under the lock that its release
+ * takes, so that it is not written to after that. Returns how many.
+ */
+static size_t hand_out_window(
+    const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
+{
+    bool closed;
+
+    lock_acquire(&cq->adapter->memory_lock);
+    if (!(closed = entry->mw->closed))
+        hand_out(cq->adapter->dialect->index, &entry->result, results, at);
+    lock_release(&cq->adapter->memory_lock);
+    return !closed;
+}
+
+/* Results from index `at` on. */
 static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
 {
     while (at < room && cq->count) {
         struct nd_cq_entry *entry = &cq->entries[cq->head];
 
-        if (!entry->mw || !atomic_load_explicit(&entry->mw->closed, memory_order_relaxed))
+        if (ND_UNLIKELY(entry->mw != NULL))
+            at += hand_out_window(cq, entry, results, at);
+        else
             hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
         if (entry->queue)
             free_up_to(entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);

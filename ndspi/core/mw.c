@@ -97,9 +97,9 @@ void nd_mw_close(struct nd_mw *mw)
     struct nd_adapter *adapter = mw->adapter;
     struct nd_mr *mr;
 
-    atomic_store_explicit(&mw->closed, true, memory_order_relaxed);
     submit_requests(mw);
     lock_acquire(&adapter->memory_lock);
+    mw->closed = true;
     mr = free_locked(mw);
     leaves_no_more_locked(mw);
     lock_release(&adapter->memory_lock);
@@ -118,15 +118,18 @@ void nd_mw_fini(struct nd_mw *mw)
     nd_adapter_unpin(mw->adapter);
 }
 
-HRESULT nd_mw_refresh(struct nd_mw *mw)
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
 {
     struct nd_adapter *adapter = mw->adapter;
     struct ibv_mw *fresh, *old = NULL;
-    bool stale;
+    bool stale, moves;
 
     lock_acquire(&adapter->memory_lock);
     stale = mw->stale;
+    moves = mw->leaving_qp && mw->leaving_qp != qp;
     lock_release(&adapter->memory_lock);
+    if (moves)
+        submit_requests(mw);
     if (!stale)
         return ND_SUCCESS;
     if (!(fresh = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))

@@ -38,7 +38,7 @@ struct nd_mw {
     struct list_node leaving_link; /* nd_adapter.leaving_windows */
     atomic_uint token;             /* network order */
     void *invalidate_result;       /* reported when the peer invalidates it; NULL: nothing is */
-    atomic_bool closed;            /* by the application: nothing is reported any more */
+    bool closed;                   /* by the application: nothing is reported any more */
 };
 
 /* invalidate_result is the facade's to set. Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device has none; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. */
@@ -48,8 +48,11 @@ HRESULT nd_mw_init(
 void nd_mw_close(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
-/* Before a Bind, no lock held: replaces a stale window of the device. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
-HRESULT nd_mw_refresh(struct nd_mw *mw);
+/*
+ * Before a Bind on this queue pair, no lock held: has another one submit what names the window, replaces a stale window of
+ * the device. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
+ */
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp);
 /* A Bind was posted. Memory lock held. Pins mr. */
 void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp, uint32_t rkey);
 /* The window is free, by an Invalidate that was posted: its region is still counted and pinned. Memory lock held. */

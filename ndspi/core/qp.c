@@ -95,7 +95,6 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     for (int i = 0; i < 2; i++) {
         queues[i]->qp = qp;
         queues[i]->ibv = qp->ibv;
-        queues[i]->max_length = limits->max_transfer;
         queues[i]->regions = qp->adapter->regions.table;
     }
     qp->initiator.cq = params->initiator_cq;
@@ -111,6 +110,9 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->receive.max_sge = params->receive_sge;
     qp->receive.recv_wr.sg_list = &qp->receive.sge;
     qp->receive.recv_wr.num_sge = 1;
+    /* Where no entry is allowed the general form has to say so. */
+    for (int i = 0; i < 2; i++)
+        queues[i]->max_length = queues[i]->max_sge ? limits->max_transfer : 0;
 }
 
 /* From here on nothing fails. */

@@ -77,7 +77,7 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
         return ND_INVALID_PARAMETER_2;
     if (mw->adapter != adapter)
         return ND_INVALID_PARAMETER_3;
-    if (FAILED(status = nd_mw_refresh(mw)))
+    if (FAILED(status = nd_mw_refresh(mw, qp)))
         return status;
     if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeBind, flags, &request)))
         return status;

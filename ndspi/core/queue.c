@@ -107,7 +107,8 @@ HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
 
     for (bool looked = false;; looked = true) {
         lock_acquire(&queue->lock);
-        if (queue->batching && nd_batch_full_locked(queue->batch)) {
+        /* Others may fill it anew meanwhile. */
+        while (queue->batching && nd_batch_full_locked(queue->batch)) {
             lock_release(&queue->lock);
             nd_queue_submit(queue);
             lock_acquire(&queue->lock);

@@ -351,6 +351,53 @@ static void test_released_window_submits_what_names_it(void **state)
     sends_end(f, 1, IBV_WC_SUCCESS);
 }
 
+/* A window that leaves one queue pair in a batch, and goes to another, and is released: nothing that is kept names it. */
+static void test_window_moved_and_released_is_named_by_no_batch(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
+    struct nd_mw *mw = fake_make_mw(f->adapter);
+    struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
+    struct fake_qp *device = fake_qp_of(other);
+
+    nd_qp_set_sendable(other);
+    start(f);
+    assert_int_equal(nd_qp_bind(f->qp, &f->results[0], mr, mw, f->memory, 8, 0), ND_SUCCESS);
+    assert_int_equal(nd_qp_invalidate(f->qp, &f->results[1], mw, 0), ND_SUCCESS);
+    assert_int_equal(nd_qp_bind(other, &f->results[2], mr, mw, f->memory, 8, 0), ND_SUCCESS);
+    assert_int_equal(nd_qp_invalidate(other, &f->results[3], mw, 0), ND_SUCCESS);
+    nd_mw_close(mw);
+    assert_int_equal(f->device->send.count, 2);
+    nd_object_unpin(&mr->object);
+    end(f);
+    sends_end(f, 2, IBV_WC_SUCCESS);
+    fake_complete(f->cq, &device->send, &device->ibv, 2, IBV_WC_SUCCESS);
+    nd_qp_close(other);
+    fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+}
+
+/* The look that a refusal takes at the completion queue may find the end of a released queue pair: no lock is held then. */
+static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
+{
+    struct fixture *f = *state;
+    unsigned objects = fake_device.objects;
+    struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
+    struct fake_qp *device = fake_qp_of(other);
+    ND_RESULT *results[2];
+
+    nd_qp_set_sendable(other);
+    nd_qp_close(other);
+    fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+    start(f);
+    assert_int_equal(send_it(f, 0, 0), 0);
+    fake_device.post_error = EINVAL;
+    end(f);
+    fake_device.post_error = 0;
+    assert_int_equal(fake_device.objects, objects);
+    assert_int_equal(fetch(f, results, 2), 1);
+    assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 2, EACH = 2000 };
@@ -415,6 +462,8 @@ int main(void)
         ROW(test_refused_receives_end_in_their_place),
         ROW(test_refused_bind_leaves_the_window_free),
         ROW(test_released_window_submits_what_names_it),
+        ROW(test_window_moved_and_released_is_named_by_no_batch),
+        ROW(test_refusal_meets_the_end_of_a_released_queue_pair),
         ROW(test_threads_that_post_and_submit_lose_nothing),
     };
 

@@ -224,6 +224,29 @@ static void test_lengths_and_counts_are_checked(void **state)
     f->device->send.count = f->device->receive.count = 0;
 }
 
+/* An endpoint made for lists of no entries. */
+static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
+{
+    struct fixture *f = *state;
+    const struct nd_qp_params params = {
+        .receive_cq = f->cq, .initiator_cq = f->cq, .receive_depth = 1, .initiator_depth = 1
+    };
+    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
+    const ND_SGE sge = { f->memory, 8, f->mr };
+    struct fake_qp *device;
+
+    assert_non_null(qp);
+    assert_int_equal((uint32_t)nd_qp_init(qp, f->adapter, &params, f->qp->object.destroy), 0);
+    device = fake_qp_of(qp);
+    nd_qp_set_sendable(qp);
+    assert_int_equal(
+        (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, &sge, 1, 0), 0xC000003C);
+    assert_int_equal(
+        (uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, &sge, 1), 0xC000003C);
+    nd_qp_close(qp);
+    fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+}
+
 static void test_reads_and_writes_keep_to_their_bounds(void **state)
 {
     struct fixture *f = *state;
@@ -502,6 +525,7 @@ int main(void)
         ROW(test_another_adapters_handle_is_told),
         ROW(test_what_is_left_registered_goes_with_the_table),
         ROW(test_lengths_and_counts_are_checked),
+        ROW(test_where_no_entry_is_allowed_one_is_too_many),
         ROW(test_reads_and_writes_keep_to_their_bounds),
         ROW(test_entries_without_a_handle_are_inline),
         ROW(test_long_mixed_lists_are_staged),
