@@ -5,13 +5,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
-
-enum { FAKE_ACK_MS = 10000 };
 
 struct fake_id {
     struct rdma_cm_id id;
@@ -33,26 +29,6 @@ struct fake_event_channel {
 static struct fake_id *fake_ids; /* newest first */
 static uint16_t fake_next_port = 49152;
 
-static void *fake_cm_new(size_t octets)
-{
-    void *object = calloc(1, octets);
-
-    if (!object)
-        fake_abort("out of memory");
-    fake_lock();
-    fake.live++;
-    fake_unlock();
-    return object;
-}
-
-static void fake_cm_free(void *object)
-{
-    fake_lock();
-    fake.live--;
-    fake_unlock();
-    free(object);
-}
-
 static int fake_fail(int error)
 {
     errno = error;
@@ -61,11 +37,9 @@ static int fake_fail(int error)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-    struct fake_event_channel *channel = fake_cm_new(sizeof *channel);
+    struct fake_event_channel *channel = fake_new(sizeof *channel);
 
-    channel->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
-    if (channel->channel.fd < 0)
-        fake_abort("no descriptor");
+    channel->channel.fd = fake_descriptor();
     channel->last = &channel->first;
     return &channel->channel;
 }
@@ -77,7 +51,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel)
     if (channel->first)
         fake_abort("an event channel is destroyed with events in it");
     close(ibv_channel->fd);
-    fake_cm_free(channel);
+    fake_free(channel);
 }
 
 /* Whose destruction waits for the event's acknowledgement: of a request, the listener's. */
@@ -90,7 +64,7 @@ static void fake_event_raise(
     struct fake_id *id, enum rdma_cm_event_type type, int status, struct fake_id *listener)
 {
     struct fake_event_channel *channel = (struct fake_event_channel *)id->id.channel;
-    struct fake_event *event = fake_cm_new(sizeof *event);
+    struct fake_event *event = fake_new(sizeof *event);
     uint64_t one = 1;
 
     event->event.id = &id->id;
@@ -136,7 +110,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
     if (fake_event_owner(event)->unacked-- == 0)
         fake_abort("a connection event is acknowledged twice");
     fake_unlock();
-    fake_cm_free(event);
+    fake_free(event);
     return 0;
 }
 
@@ -147,7 +121,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, 
 
     if (fake.removed)
         return fake_fail(EIO);
-    id = fake_cm_new(sizeof *id);
+    id = fake_new(sizeof *id);
     id->id.channel = channel;
     id->id.context = context;
     id->id.ps = ps;
@@ -198,9 +172,9 @@ int rdma_destroy_id(struct rdma_cm_id *ibv_id)
     fake_unlock();
     while ((event = events)) {
         events = event->next;
-        fake_cm_free(event);
+        fake_free(event);
     }
-    fake_cm_free(id);
+    fake_free(id);
     return 0;
 }
 

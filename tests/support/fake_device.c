@@ -73,7 +73,16 @@ void fake_abort(const char *what)
     abort();
 }
 
-static void *fake_new(size_t octets)
+int fake_descriptor(void)
+{
+    int fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+
+    if (fd < 0)
+        fake_abort("no descriptor");
+    return fd;
+}
+
+void *fake_new(size_t octets)
 {
     void *object = calloc(1, octets);
 
@@ -85,7 +94,7 @@ static void *fake_new(size_t octets)
     return object;
 }
 
-static void fake_free(void *object)
+void fake_free(void *object)
 {
     fake_lock();
     fake.live--;
@@ -365,9 +374,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
         return NULL;
     channel = fake_new(sizeof *channel);
     channel->channel.context = context;
-    channel->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
-    if (channel->channel.fd < 0)
-        fake_abort("no descriptor");
+    channel->channel.fd = fake_descriptor();
     return &channel->channel;
 }
 

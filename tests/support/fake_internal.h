@@ -35,6 +35,12 @@ static inline void fake_unlock(void)
 
 _Noreturn void fake_abort(const char *what);
 
+/* Objects of the device: counted, zeroed. Never NULL. */
+void *fake_new(size_t octets);
+void fake_free(void *object);
+/* For a queue of events: readable while one is in it. Never -1. */
+int fake_descriptor(void);
+
 /* The context of every id. */
 struct ibv_context *fake_cm_context(void);
 
