@@ -226,6 +226,20 @@ void nd_qp_close(struct nd_qp *qp)
     nd_object_unpin(&qp->object);
 }
 
+/* Invalidates whose end nobody has seen, because the completion queue was released or failed, still hold their regions. */
+static void end_invalidates(struct nd_qp *qp)
+{
+    const struct nd_queue *queue = &qp->initiator;
+    struct nd_dead dead = { 0 };
+
+    for (const struct nd_request *request = nd_queue_oldest_locked(queue); request != queue->next;
+         request = request->next)
+        if (request->special & ND_REQUEST_BINDING &&
+            request->result.RequestType == Nd2RequestTypeInvalidate)
+            nd_mw_invalidated(qp->adapter, qp, request->mr, request->rkey, &dead);
+    nd_object_destroy_dead(dead.first);
+}
+
 void nd_qp_fini(struct nd_qp *qp)
 {
     struct nd_adapter *adapter = qp->adapter;
@@ -244,6 +258,7 @@ void nd_qp_fini(struct nd_qp *qp)
     nd_mw_qp_gone(adapter, qp);
     nd_cq_detach(qp->initiator_cq, &qp->initiator);
     nd_cq_detach(qp->receive_cq, &qp->receive);
+    end_invalidates(qp); /* detached: nobody else looks at the ring */
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);

@@ -515,6 +515,23 @@ static void test_invalidate_before_the_peers_is_the_only_one(void **state)
     drop_window(&window);
 }
 
+/* Released in hostile order with an Invalidate on its way, whose end nobody sees: it does not hold the region for ever. */
+static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **state)
+{
+    struct fixture *f = *state;
+    struct window window;
+
+    bind_window(f, &window);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0x80000011);
+    nd_cq_close(f->cq);
+    f->cq = NULL;
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
+    drop_window(&window);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -536,6 +553,7 @@ int main(void)
         ROW(test_invalidate_after_the_peers_is_refused),
         ROW(test_invalidate_overtaken_by_the_peers_fails),
         ROW(test_invalidate_before_the_peers_is_the_only_one),
+        ROW(test_invalidate_nobody_sees_the_end_of_lets_its_region_go),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
