@@ -72,8 +72,10 @@ void win_source_run(struct win_source_state *state, bool leading)
         if (atomic_compare_exchange_strong_explicit(
                 &state->running, &expected, RUN_IDLE, memory_order_release, memory_order_relaxed))
             return;
-        leading = atomic_exchange_explicit(&state->running, RUNNING, memory_order_acquire) ==
-                  RUN_AGAIN_LEADING;
+        /* A leader stays one, whoever asked. */
+        if (atomic_exchange_explicit(&state->running, RUNNING, memory_order_acquire) ==
+            RUN_AGAIN_LEADING)
+            leading = true;
     }
 }
 
