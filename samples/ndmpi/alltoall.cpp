@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ndalltoall - in each round every rank sends every rank (itself, too) a message of a different size; all bytes are checked.
+// ndalltoall - in each round every rank sends every rank (itself, too) a message of a different size; all bytes are
+// checked.
 //
 // Shows: many messages under way at once; that all ranks connect to all at the same time.
 #include "program.h"

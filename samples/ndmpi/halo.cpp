@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ndhalo - cells on a torus, each of which moves on by what its eight neighbours are. Each rank has a block of them, and
-// tells its neighbours the border in each step. The sum over all cells has to be that of one rank that did it alone.
+// ndhalo - cells on a torus, each of which moves on by what its eight neighbours are. Each rank has a block of them,
+// and tells its neighbours the border in each step. The sum over all cells has to be that of one rank that did it
+// alone.
 //
 // Shows: the exchange that simulations are made of: the same few neighbours, the same memory, step after step.
 #include "program.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// launch.cpp - see launch.h. Threads block in the calls that do, and post what they hear of; one thread does all the rest.
+// launch.cpp - see launch.h. Threads block in the calls that do, and post what they hear of; one thread does all the
+// rest.
 #include "launch.h"
 
 #include <stdio.h>

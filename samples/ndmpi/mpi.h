@@ -28,8 +28,8 @@ class World
         return job_.size();
     }
 
-    // Begin to send or receive size bytes; data and operation must stay until wait has returned. Messages of one tag (0 or
-    // more) from one rank arrive in their order. A message may be shorter than the receive it goes into.
+    // Begin to send or receive size bytes; data and operation must stay until wait has returned. Messages of one tag
+    // (0 or more) from one rank arrive in their order. A message may be shorter than the receive it goes into.
     void begin_send(Operation &operation, int to, INT32 tag, const void *data, size_t size);
     void begin_receive(Operation &operation, int from, INT32 tag, void *data, size_t size);
     void wait(const Operation &operation);

@@ -32,8 +32,8 @@ class Options
     std::vector<std::string> arguments_;
 };
 
-// Shows on standard error how far a long run is: in place on a terminal, now and then a line elsewhere. A run that takes
-// less than a second shows nothing.
+// Shows on standard error how far a long run is: in place on a terminal, now and then a line elsewhere. A run that
+// takes less than a second shows nothing.
 class Progress
 {
   public:

@@ -27,8 +27,8 @@ class RendezvousOwner
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
-// Both directions with one peer. Any number of messages may be on offer; the requests of a connection's queue are few, so
-// granting and revoking may have to wait for earlier ones, which end by themselves.
+// Both directions with one peer. Any number of messages may be on offer; the requests of a connection's queue are
+// few, so granting and revoking may have to wait for earlier ones, which end by themselves.
 class Rendezvous
 {
   public:

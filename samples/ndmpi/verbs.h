@@ -96,8 +96,8 @@ class Endpoint
     virtual HRESULT send(Work &work, const void *data, size_t size, Memory &memory) = 0;
     virtual HRESULT read(
         Work &work, void *data, size_t size, Memory &memory, const Descriptor &from) = 0;
-    // Lets the peer read from now on. window out: what revoke takes; later out: whether work will be done, otherwise there
-    // is none
+    // Lets the peer read from now on. window out: what revoke takes; later out: whether work will be done, otherwise
+    // there is none
     virtual HRESULT grant(const void *data, size_t size, Memory &memory, Descriptor &descriptor,
         Window *&window, Work &work, bool &later) = 0;
     // The peer may read no more when work is done, or at once.

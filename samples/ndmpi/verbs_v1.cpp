@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// verbs_v1.cpp - verbs.h over version 1: a peer reads through a window, bound before the offer and invalidated after the
-// read; the descriptor of the window travels inside the message.
+// verbs_v1.cpp - verbs.h over version 1: a peer reads through a window, bound before the offer and invalidated after
+// the read; the descriptor of the window travels inside the message.
 #include "verbs_versions.h"
 
 #include <string.h>
