@@ -15,6 +15,16 @@
 /* Hidden completions of one queue pair at a time: two forced signals, and some Invalidates. */
 enum { RESERVE_PER_QP = 8 };
 
+/* Entries of the device's queue beside the client's. */
+static uint32_t reserve_for(unsigned queues)
+{
+    uint32_t reserve = ND_CQ_RESERVE;
+
+    while (reserve < queues * RESERVE_PER_QP)
+        reserve *= 2;
+    return reserve;
+}
+
 static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     struct nd_adapter *adapter = cq->adapter;
@@ -184,6 +194,7 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
 {
     struct nd_adapter *adapter = cq->adapter;
     HRESULT status = ND_SUCCESS;
+    uint32_t reserve;
     int rc;
 
     if (nd_adapter_removed(adapter))
@@ -195,6 +206,7 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, true);
+    reserve = reserve_for(cq->queues);
     if (cq->failed)
         status = cq->failed;
     else if (cq->count > depth)
@@ -202,7 +214,12 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     nd_cq_leave(cq);
     if (FAILED(status))
         return status;
-    if ((rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE))))
+    rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve));
+    if (rc &&
+        reserve >
+            ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
+        rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+    if (rc)
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
     lock_acquire(&cq->poll.lock);
     if (cq->count > depth)
@@ -210,7 +227,7 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->poll.ibv, depth))))
         cq->depth = depth;
     nd_cq_leave(cq);
-    if (FAILED(status) && adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + ND_CQ_RESERVE)))
+    if (FAILED(status) && adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + reserve)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
@@ -220,16 +237,16 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
 {
     struct nd_adapter *adapter = cq->adapter;
     unsigned queues;
+    uint32_t depth;
     int rc;
 
     lock_acquire(&cq->poll.lock);
     queues = ++cq->queues;
+    depth = cq->depth;
     lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, the client's own entries are what hidden ones use. */
-    if (queues * RESERVE_PER_QP > ND_CQ_RESERVE && (queues & (queues - 1)) == 0 &&
-        adapter->port.caps.cq_resize &&
-        (rc = adapter->verbs->resize_cq(
-             cq->poll.ibv, (int)(cq->depth + 2 * queues * RESERVE_PER_QP))))
+    if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
+        (rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve_for(queues)))))
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     return ND_SUCCESS;

@@ -402,6 +402,22 @@ static void test_resize_keeps_every_result(void **state)
     assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), 0xC00000BB);
 }
 
+/* What hidden completions need beside the client's entries is there for every queue, also after a Resize. */
+static void test_resize_keeps_the_reserve_of_many_queue_pairs(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *qps[12];
+
+    for (int i = 0; i < 12; i++) {
+        assert_non_null(qps[i] = fake_make_qp(f->adapter, f->cq, NULL, DEPTH));
+        assert_true(fake_cq_of(f->cq)->ibv.cqe >= 64 + (i + 2) * 2 * 8);
+    }
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 100), 0);
+    assert_true(fake_cq_of(f->cq)->ibv.cqe >= 100 + 13 * 2 * 8);
+    for (int i = 0; i < 12; i++)
+        nd_qp_close(qps[i]);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -422,6 +438,7 @@ int main(void)
         ROW(test_completion_queue_released_first),
         ROW(test_completion_queue_released_while_a_queue_pair_waits_for_it),
         ROW(test_resize_keeps_every_result),
+        ROW(test_resize_keeps_the_reserve_of_many_queue_pairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
