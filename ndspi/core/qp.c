@@ -232,6 +232,8 @@ static void end_invalidates(struct nd_qp *qp)
     const struct nd_queue *queue = &qp->initiator;
     struct nd_dead dead = { 0 };
 
+    if (nd_queue_idle_locked(queue)) /* a marker that came back has passed `next` */
+        return;
     for (const struct nd_request *request = nd_queue_oldest_locked(queue); request != queue->next;
          request = request->next)
         if (request->special & ND_REQUEST_BINDING &&

@@ -532,6 +532,27 @@ static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **sta
     drop_window(&window);
 }
 
+/* One that has ended is not ended again with its queue pair: the region is there still. */
+static void test_invalidate_ends_once(void **state)
+{
+    struct fixture *f = *state;
+    struct window window;
+    ND_RESULT *results[2];
+    unsigned pins;
+
+    bind_window(f, &window);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
+    sends_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(fetch(f, results, 2), 1);
+    pins = atomic_load(&window.mr->object.pins);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR); /* the marker */
+    assert_int_equal(fetch(f, results, 2), 0);
+    assert_int_equal(atomic_load(&window.mr->object.pins), pins);
+    drop_window(&window);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -554,6 +575,7 @@ int main(void)
         ROW(test_invalidate_overtaken_by_the_peers_fails),
         ROW(test_invalidate_before_the_peers_is_the_only_one),
         ROW(test_invalidate_nobody_sees_the_end_of_lets_its_region_go),
+        ROW(test_invalidate_ends_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
