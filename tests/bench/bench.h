@@ -1,104 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what the benchmark program's parts share.
+ * bench.h - what is measured, in every group alike: figures, taken once a round, and aims they are held against.
  *
- * A test is measured by a pair of processes forked for it: the client, which takes the time, and the server (pair.c).
- * Each transport brings a struct bench_api; driver.h plays either side with it.
+ * A group of tests brings a struct bench_group and is listed in main.c; nothing else knows it. Its figures are measured in
+ * rounds: each round measures every figure once, the figures of one test after each other (bench_order says in which
+ * order), so what the machine does meanwhile it does to all of them. A figure is reported as the median of its rounds; a
+ * ratio as the median of the ratios within the rounds, never as the ratio of two medians: what slowed one round slowed
+ * both of its sides.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-enum bench_wait { BENCH_POLL, BENCH_EVENT, BENCH_PORT };
+enum { BENCH_ROUNDS = 31, BENCH_KEY = 64 };
 
-struct bench_test {
-    const char *name;     /* as in the keys: "poll_8B" */
-    enum bench_wait wait; /* how both sides learn of a message */
-    bool stream;          /* one direction, several outstanding; otherwise a ping-pong */
-    bool batch;           /* a burst is posted as one request batch */
-    unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
-    size_t octets;        /* of a message */
-    unsigned warmup;      /* messages (round trips) before the clock starts */
-    unsigned count;       /* messages (round trips) measured */
+struct bench_figure {
+    char key[BENCH_KEY];        /* in results.json, with the unit: "soft.v2.poll_8B.us" */
+    const char *test;           /* its test's name, in the group's list */
+    unsigned what;              /* the group's own */
+    double aim;                 /* at most; 0: none */
+    double value[BENCH_ROUNDS]; /* NAN where nothing was measured */
+    bool ended;                 /* it failed, or cannot be measured here: not tried again */
+    const char *absent;         /* then: why it cannot */
 };
 
-enum {
-    BENCH_WINDOW = 4,         /* messages outstanding in a stream */
-    BENCH_DEPTH_MAX = 32,     /* of a queue */
-    BENCH_BATCH = 8,          /* completions fetched at once */
-    BENCH_ROUNDS = 7,         /* of every measurement, interleaved */
-    BENCH_DEADLINE_MS = 30000 /* of one measurement */
+/* What a figure is held against: another one of the group. */
+struct bench_ratio {
+    char key[BENCH_KEY];
+    const struct bench_figure *figure, *to;
+    double aim;    /* 0: none */
+    bool at_least; /* otherwise at most */
 };
 
-/* How deep both queues of an end are, and how many receives it keeps posted. */
-static inline unsigned bench_depth(const struct bench_test *test)
-{
-    return 2 * (test->burst > BENCH_WINDOW ? test->burst : BENCH_WINDOW);
-}
-
-/* One side of a measurement. */
-struct bench_side {
-    const struct bench_test *test;
-    bool client;
-    int control; /* stream socket to the other side, for set-up */
+struct bench_group {
+    const char *name, *about; /* for the command line */
+    const char *const *tests; /* names, NULL at the end */
+    struct bench_figure *figures;
+    unsigned figure_count;
+    const struct bench_ratio *ratios;
+    unsigned ratio_count;
+    /*
+     * Measures a figure once. Returns false when that failed (it has said why), or when it cannot be measured here:
+     * *absent then says why (static).
+     */
+    bool (*measure)(const struct bench_figure *figure, double *value, const char **absent);
 };
 
-/* Play one side. The client returns the nanoseconds that test->count took; errors end the process (bench_die). */
-typedef uint64_t bench_play_fn(const struct bench_side *side);
-bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2;
+/* Each makes its group; called once. */
+typedef struct bench_group *bench_group_fn(void);
+bench_group_fn bench_wire, bench_winobj;
 
 /*
- * bench_run_pair - fork both sides and wait. Returns the client's nanoseconds, 0 when a side failed (it has said why) or
- * the deadline passed.
+ * bench_order - which of count things is measured as the i-th of a round. Over the rounds each of them follows each other
+ * one equally often (within one), and each comes at each place.
  */
-uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play);
+unsigned bench_order(unsigned count, unsigned round, unsigned i);
 
-/*
- * bench_libfabric - the same through fi_pingpong on libfabric's tcp provider.
- * value  out: microseconds one way (ping-pong), or MB/s (stream: fi_pingpong measures large messages turn by turn)
- * Returns false, with the reason in why, when the program is missing or fails.
- */
-bool bench_libfabric(const struct bench_test *test, double *value, const char **why);
+/* What was asked for on the command line: NULL (everything), a group's name, or a test's, with what that is held against. */
+bool bench_wanted(const struct bench_group *group, const char *test, const char *only);
 
-/*
- * Where a side runs: on one processor, the client on the first allowed one and the server on the next. Left to itself the
- * scheduler sometimes puts both on one, which alone changes a ping-pong two- to tenfold.
- */
-void bench_pin(bool client);
+/* Before the first round. */
+void bench_begin(struct bench_group *group);
 
-/* Says what failed and ends this side. */
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Set-up messages between the sides. */
-void bench_tell(const struct bench_side *side, const void *data, size_t octets);
-void bench_hear(const struct bench_side *side, void *data, size_t octets);
-
-/*
- * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools do
- * (fi_pingpong among them): what is in which cache is then alike for all. Ends the process on failure.
- */
-void *bench_alloc(size_t octets);
-
-enum bench_counted { BENCH_COUNTED_V1, BENCH_COUNTED_V2, BENCH_COUNTED };
-
-/* What one Send, one Receive and both completions cost more in a NetworkDirect version than by raw verbs calls. */
-struct bench_instructions {
-    double together; /* completions fetched by one call */
-    double singly;
-};
-
-/*
- * bench_count_instructions - run ndspi-bench-count under callgrind.
- * directory     in: where its output files go
- * table         in: the readable report is appended here
- * instructions  out
- * Returns false, with the reason in why, when valgrind is missing or fails.
- */
-bool bench_count_instructions(const char *directory, FILE *table,
-    struct bench_instructions instructions[BENCH_COUNTED], const char **why);
+/* Measures what is wanted of a group in one round. Returns false when anything failed. */
+bool bench_round(struct bench_group *group, unsigned round, const char *only);
 
 #endif

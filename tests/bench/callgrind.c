@@ -6,7 +6,7 @@
  * NetworkDirect, less those of the same loop on raw verbs calls. The fake device's own functions are left out of both, so a
  * poll more or less does not count as the device's work.
  */
-#include "tests/bench/bench.h"
+#include "tests/bench/instructions.h"
 
 #include "tests/bench/count.h"
 
@@ -160,36 +160,66 @@ static void profile_print(struct profile *profile, FILE *table, const char *titl
                 is_device(profile->functions[i].name) ? "   (device)" : "");
 }
 
-/* The last one is what the others are compared with. */
+enum { COUNTED_V1, COUNTED_V2, COUNTED_VERBS, COUNTED };
+
 static const struct {
     const char *what, *title;
-} counted[BENCH_COUNTED + 1] = {
-    [BENCH_COUNTED_V1] = { "v1", "NetworkDirect v1" },
-    [BENCH_COUNTED_V2] = { "v2", "NetworkDirect v2" },
-    [BENCH_COUNTED] = { "verbs", "raw verbs calls" },
+    double aim; /* at most, above verbs, completions fetched together */
+} counted[COUNTED] = {
+    [COUNTED_V1] = { "v1", "NetworkDirect v1", 140 },
+    [COUNTED_V2] = { "v2", "NetworkDirect v2", 120 },
+    [COUNTED_VERBS] = { "verbs", "raw verbs calls", 0 },
 };
 
-bool bench_count_instructions(const char *directory, FILE *table,
-    struct bench_instructions instructions[BENCH_COUNTED], const char **why)
+/* Counts all of them, completions fetched as how says. Returns NULL or why it failed. */
+static const char *count_all(
+    struct bench_report *report, const char *how, struct profile profiles[COUNTED])
 {
-    struct profile *profiles = calloc(BENCH_COUNTED + 1, sizeof *profiles);
+    const char *why = NULL;
 
-    *why = profiles ? NULL : "out of memory";
-    for (int singly = 0; singly < 2 && !*why; singly++) {
-        const char *how = singly ? "singly" : "together";
+    for (int i = 0; i < COUNTED && !why; i++)
+        why = profile_take(&profiles[i], report->directory, counted[i].what, how);
+    if (why)
+        return why;
+    fprintf(report->table, "completions fetched %s:\n", how);
+    for (int i = 0; i < COUNTED; i++)
+        profile_print(&profiles[i], report->table, counted[i].title);
+    fputc('\n', report->table);
+    return NULL;
+}
 
-        for (int i = 0; i <= BENCH_COUNTED && !*why; i++)
-            *why = profile_take(&profiles[i], directory, counted[i].what, how);
-        if (*why)
-            break;
-        fprintf(table, "completions fetched %s:\n", how);
-        for (int i = 0; i <= BENCH_COUNTED; i++)
-            profile_print(&profiles[i], table, counted[i].title);
-        fputc('\n', table);
-        for (int i = 0; i < BENCH_COUNTED; i++)
-            *(singly ? &instructions[i].singly : &instructions[i].together) =
-                profiles[i].sum - profiles[BENCH_COUNTED].sum;
+static void report_overhead(struct bench_report *report, const struct profile *together,
+    const struct profile *singly, int i)
+{
+    double value = together[i].sum - together[COUNTED_VERBS].sum;
+    char key[BENCH_KEY];
+
+    snprintf(key, sizeof key, "overhead.%s_instructions", counted[i].what);
+    bench_put(report, key, value);
+    bench_say(report, "%-38s %9.1f", key, value);
+    bench_judge(report, value, counted[i].aim, false);
+    value = singly[i].sum - singly[COUNTED_VERBS].sum;
+    snprintf(key, sizeof key, "overhead.%s_instructions_singly", counted[i].what);
+    bench_put(report, key, value);
+    bench_say(report, "%-38s %9.1f\n", key, value);
+}
+
+bool bench_instructions(struct bench_report *report)
+{
+    static struct profile together[COUNTED], singly[COUNTED];
+    const char *why;
+
+    fprintf(stderr, "counting instructions under callgrind\n");
+    if ((why = count_all(report, "together", together)) ||
+        (why = count_all(report, "singly", singly))) {
+        bench_say(report, "instructions were not counted: %s\n", why);
+        return false;
     }
-    free(profiles);
-    return !*why;
+    bench_say(report,
+        "instructions added to one Send, one Receive and their two completions (by function: "
+        "%s/results.txt)\n",
+        report->directory);
+    for (int i = 0; i < COUNTED_VERBS; i++)
+        report_overhead(report, together, singly, i);
+    return true;
 }

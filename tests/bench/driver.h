@@ -8,7 +8,7 @@
 #ifndef TESTS_BENCH_DRIVER_H
 #define TESTS_BENCH_DRIVER_H
 
-#include "tests/bench/bench.h"
+#include "tests/bench/wire.h"
 
 #include "util/clock.h"
 

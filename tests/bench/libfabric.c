@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libfabric.c - fi_pingpong on libfabric's tcp provider: two processes, its own loop, its own
- * clock. */
-#include "tests/bench/bench.h"
+/* libfabric.c - fi_pingpong on libfabric's tcp provider: two processes, its own loop, its own clock. */
+#include "tests/bench/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,7 @@ static pid_t fabric_start(char *const argv[], int output, bool client)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(126);
-    bench_pin(client);
+    bench_pin(client ? 0 : 1);
     execvp(argv[0], argv);
     _exit(127);
 }
@@ -129,6 +128,7 @@ bool bench_libfabric(const struct bench_test *test, double *value, const char **
     *why = "fi_pingpong's output is not understood";
     if (!fabric_parse(text, &mb_per_s, &us_per_transfer))
         return false;
+    *why = NULL;
     *value = test->stream ? mb_per_s : us_per_transfer;
     return true;
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_ND_H
 #define TESTS_BENCH_ND_H
 
-#include "tests/bench/bench.h"
+#include "tests/bench/wire.h"
 
 #include <windows.h>
 

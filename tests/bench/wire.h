@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire.h - messages over a connection, by several transports.
+ *
+ * A test is measured by a pair of processes: the client, which takes the time, and the server (pair.c). Each transport
+ * brings a struct bench_api; driver.h plays either side with it. wire.c has the tables.
+ */
+#ifndef TESTS_BENCH_WIRE_H
+#define TESTS_BENCH_WIRE_H
+
+#include "tests/bench/process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum bench_wait { BENCH_POLL, BENCH_EVENT, BENCH_PORT };
+
+struct bench_test {
+    const char *name;     /* as in the keys: "poll_8B" */
+    enum bench_wait wait; /* how both sides learn of a message */
+    bool stream;          /* one direction, several outstanding; otherwise a ping-pong */
+    bool batch;           /* a burst is posted as one request batch */
+    unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
+    size_t octets;        /* of a message */
+    unsigned warmup;      /* messages (round trips) before the clock starts */
+    unsigned count;       /* messages (round trips) measured */
+};
+
+enum {
+    BENCH_WINDOW = 4,     /* messages outstanding in a stream */
+    BENCH_DEPTH_MAX = 32, /* of a queue */
+    BENCH_BATCH = 8,      /* completions fetched at once */
+};
+
+/* How deep both queues of an end are, and how many receives it keeps posted. */
+static inline unsigned bench_depth(const struct bench_test *test)
+{
+    return 2 * (test->burst > BENCH_WINDOW ? test->burst : BENCH_WINDOW);
+}
+
+struct bench_side;
+/* Play one side. The client returns the nanoseconds that test->count took; errors end the process (bench_die). */
+typedef uint64_t bench_play_fn(const struct bench_side *side);
+
+/* One side of a measurement. */
+struct bench_side {
+    const struct bench_test *test;
+    bench_play_fn *play;
+    bool client;
+    int control; /* stream socket to the other side, for set-up */
+};
+
+bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2;
+
+/* bench_run_pair - both sides, as bench_run. */
+uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play);
+
+/*
+ * bench_libfabric - the same through fi_pingpong on libfabric's tcp provider.
+ * value  out: microseconds one way (ping-pong), or MB/s (stream: fi_pingpong measures large messages turn by turn)
+ * Returns false, with the reason in why, when the program is missing or fails.
+ */
+bool bench_libfabric(const struct bench_test *test, double *value, const char **why);
+
+/* Set-up messages between the sides. */
+void bench_tell(const struct bench_side *side, const void *data, size_t octets);
+void bench_hear(const struct bench_side *side, void *data, size_t octets);
+
+/*
+ * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools do
+ * (fi_pingpong among them): what is in which cache is then alike for all. Ends the process on failure.
+ */
+void *bench_alloc(size_t octets);
+
+#endif
