@@ -57,13 +57,22 @@ void srd_conn_interest(struct srd_conn *conn, bool in, bool out)
 }
 
 /* The one place where a peer's octets enter the program's memory (with stream.c's copies). */
-static __attribute__((noinline)) ssize_t srd_place_recv(int fd, struct iovec *iov, int count)
+static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
 {
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
 
     if (count == 1)
         return srd_socket_recv(fd, iov->iov_base, iov->iov_len);
     return recvmsg(fd, &msg, MSG_DONTWAIT);
+}
+
+/* A gather is what takes octets straight from the program's memory. A Read's target is told nothing: its program may
+ * change that memory as soon as it knows by other means that the Read is over. */
+static __attribute__((noinline)) ssize_t srd_dma_send(int fd, struct iovec *iov, int count)
+{
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+
+    return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static size_t iov_octets(const struct iovec *iov, int count)
@@ -89,7 +98,7 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
             atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
             return wants;
         }
-        got = srd_place_recv(conn->source.fd, iov, count);
+        got = srd_dma_recv(conn->source.fd, iov, count);
         if (got > 0) {
             *moved = true;
             wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
@@ -154,7 +163,6 @@ static unsigned send_all(struct srd_conn *conn)
 
     while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
         int count = srd_stream_tx(conn->qp, iov, now_ms, &wants);
-        struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
         ssize_t sent;
 
         if (!count) {
@@ -163,7 +171,7 @@ static unsigned send_all(struct srd_conn *conn)
             break;
         }
         sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
-                          : sendmsg(conn->source.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+                          : srd_dma_send(conn->source.fd, iov, count);
         if (sent < 0) {
             int error = errno;
             wants |= srd_stream_tx_done(conn->qp, 0, now_ms);

@@ -10,14 +10,15 @@
 
 #include <string.h>
 
-/* The only functions that store into the program's memory; it may be reading there (RDMA Writes are not ordered with
+/* The only functions that store into the program's memory (srd_dma_*: see toolchain/tsan.supp); it may be reading there (RDMA Writes are not ordered with
  * the program's loads, except by the octet stored last). */
-static __attribute__((noinline)) void srd_place(uint8_t *to, const uint8_t *from, uint32_t octets)
+static __attribute__((noinline)) void srd_dma_place(
+    uint8_t *to, const uint8_t *from, uint32_t octets)
 {
     memcpy(to, from, octets);
 }
 
-static __attribute__((noinline)) void srd_place_last(uint8_t *to, uint8_t octet)
+static __attribute__((noinline)) void srd_dma_place_last(uint8_t *to, uint8_t octet)
 {
     __atomic_store_n(to, octet, __ATOMIC_RELEASE);
 }
@@ -157,9 +158,9 @@ enum srd_rx_result srd_rx_segment_place(
             uint32_t here = pieces[i].octets;
             bool ends = rx->segment.tagged && rx->segment.last && rx->placed + here == rx->payload;
 
-            srd_place(pieces[i].addr, data, here - ends);
+            srd_dma_place(pieces[i].addr, data, here - ends);
             if (ends)
-                srd_place_last(pieces[i].addr + here - 1, data[here - 1]);
+                srd_dma_place_last(pieces[i].addr + here - 1, data[here - 1]);
             srd_stag_unpin(pieces[i].entry);
             data += here;
             octets -= here;

@@ -74,6 +74,12 @@ void srd_tx_add_copy(struct srd_qp *qp, struct srd_tx_mark *mark, const void *da
     add_crc(qp, mark, p, octets);
 }
 
+/* Reads the program's memory while the program may be changing it. */
+static __attribute__((noinline)) void srd_dma_fetch(uint8_t *to, uint64_t addr, uint32_t octets)
+{
+    memcpy(to, (const void *)(uintptr_t)addr, octets);
+}
+
 enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
     uint64_t addr, uint32_t octets, bool remote, bool small)
 {
@@ -90,7 +96,10 @@ enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mar
      * Read finds it half changed is no reason to lose the connection.
      */
     if (small || qp->stream.params.crc) {
-        srd_tx_add_copy(qp, mark, (const void *)(uintptr_t)addr, octets);
+        uint8_t *copy = stage(tx, octets);
+
+        srd_dma_fetch(copy, addr, octets);
+        add_crc(qp, mark, copy, octets);
         srd_stag_unpin(entry);
         return SRD_STAG_OK;
     }
