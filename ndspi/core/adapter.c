@@ -36,7 +36,7 @@ static int open_channels(struct nd_adapter *adapter)
         return -errno;
     if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
         goto close_epoll;
-    if ((rc = nd_cm_init(&adapter->cm, adapter->verbs, adapter, caps->slow_destroy)))
+    if ((rc = nd_cm_init(&adapter->cm, adapter->verbs, adapter, nd_has_quirk(caps, SLOW_DESTROY))))
         goto destroy_channel;
     if ((rc = no_blocking(adapter->channel->fd)) ||
         (rc = no_blocking(adapter->port.context->async_fd)) ||

@@ -53,7 +53,7 @@ int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ibv_post_send(queue->ibv, wr, &bad);
+        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : ibv_post_send(queue->ibv, wr, &bad);
     batch->send[batch->count] = *wr;
     batch->send[batch->count].next = &batch->send[batch->count + 1];
     batch->count++;
@@ -67,7 +67,7 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ibv_post_recv(queue->ibv, wr, &bad);
+        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : ibv_post_recv(queue->ibv, wr, &bad);
     batch->receive[batch->count] = *wr;
     batch->receive[batch->count].next = &batch->receive[batch->count + 1];
     batch->count++;
@@ -97,22 +97,32 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
     return error;
 }
 
-/* Returns whether the device refused some. The rest of the ring is the rest of the batch: nobody posted in between. */
+static struct nd_request *first_of_batch(const struct nd_queue *queue)
+{
+    return (struct nd_request *)(uintptr_t)(is_receive(queue) ? queue->batch->receive[0].wr_id
+                                                              : queue->batch->send[0].wr_id);
+}
+
+/* Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted in between. */
 static bool submit_locked(struct nd_queue *queue)
 {
     struct nd_request *refused = NULL;
+    HRESULT status = ND_CANCELED;
     int error;
 
     if (!queue->batch || !queue->batch->count)
         return false;
-    error = post_list_locked(queue, &refused);
+    if (queue->mode == ND_QUEUE_LATE) {
+        refused = first_of_batch(queue);
+    } else if ((error = post_list_locked(queue, &refused))) {
+        status = nd_queue_refusal(queue, error);
+        if (!queue->fence.special)
+            queue->fence.next = refused;
+    }
     queue->batch->count = 0;
-    if (!error)
-        return false;
-    if (!queue->fence.special)
-        queue->fence.next = refused;
-    nd_cq_refuse(queue->cq, refused, queue->next, nd_queue_refusal(queue, error));
-    return true;
+    if (refused)
+        nd_cq_refuse(queue->cq, refused, queue->next, status);
+    return refused;
 }
 
 /*
@@ -125,7 +135,7 @@ static void post_fence(struct nd_queue *queue)
     struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED }, *bad;
 
     lock_acquire(&queue->lock);
-    if (!is_receive(queue) && !queue->fence.special) {
+    if (!is_receive(queue) && !queue->fence.special && queue->mode != ND_QUEUE_LATE) {
         queue->fence.special = ND_REQUEST_FENCE;
         queue->fence.queue = queue;
         wr.wr_id = (uintptr_t)&queue->fence;

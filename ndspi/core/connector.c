@@ -111,7 +111,7 @@ void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_
 {
     const struct nd_verbs *verbs = connector->adapter->cm.verbs;
     struct rdma_cm_id *id = deeds->id ? deeds->id->id : NULL;
-    bool flush_first = connector->adapter->port.caps.flush_first;
+    bool flush_first = nd_has_quirk(&connector->adapter->port.caps, NO_MOVE);
 
     if (deeds->qp && deeds->actions & ND_DO_FLUSH && flush_first)
         nd_qp_flush(deeds->qp);

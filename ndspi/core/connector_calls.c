@@ -208,8 +208,8 @@ static HRESULT data_status_locked(const struct nd_connector *connector, bool lim
     return SUCCEEDED(hr) && data && !connector->held ? ND_CONNECTION_INVALID : hr;
 }
 
-HRESULT nd_connector_get_data(struct nd_connector *connector, ULONG *inbound, ULONG *outbound,
-    void *data, size_t *octets)
+HRESULT nd_connector_get_data(
+    struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets)
 {
     size_t room = data && octets ? *octets : 0;
     HRESULT hr;
@@ -288,7 +288,7 @@ static void start_disconnect(struct nd_connector *connector, struct nd_connector
     struct nd_cm_id *id = deeds->id;
     bool gone = false;
 
-    if (connector->adapter->port.caps.flush_first)
+    if (nd_has_quirk(&connector->adapter->port.caps, NO_MOVE))
         nd_qp_flush(deeds->qp);
     if (connector->adapter->verbs->disconnect(id->id)) {
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s; taken as answered", strerror(errno));

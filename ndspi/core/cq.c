@@ -3,6 +3,7 @@
 
 #include "ndspi/core/adapter.h"
 #include "ndspi/core/mw.h"
+#include "ndspi/core/qp.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
 
@@ -49,6 +50,8 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     list_init(&cq->closing);
     list_init(&cq->shared);
     list_init(&cq->batches);
+    list_init(&cq->forgotten);
+    list_init(&cq->broken);
     if (!(cq->poll.ibv = make_device_queue(cq, depth)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     cq->poll.usual_room = ND_CQ_BATCH;
@@ -124,23 +127,38 @@ void nd_cq_fini(struct nd_cq *cq)
     nd_adapter_unpin(adapter);
 }
 
+static void flush_broken(struct nd_qp *qp)
+{
+    nd_qp_flush(qp);
+    nd_object_unpin(&qp->object);
+}
+
 /*
  * Decided under the lock: whether the client has to be told, who is dead. Done without it.
  */
 void nd_cq_leave(struct nd_cq *cq)
 {
-    struct nd_object *dead = nd_object_take_dead(&cq->dead);
+    struct nd_object *dead = NULL;
+    struct list_head broken;
     bool deliver = cq->deliver;
 
+    list_init(&broken);
     cq->deliver = false;
+    if (!cq->taking) { /* else that thread does it */
+        dead = nd_object_take_dead(&cq->dead);
+        list_splice_tail(&broken, &cq->broken);
+    }
     cq->poll.usual_room = cq->count || cq->waiting || cq->failed || cq->closed || cq->refused ||
-                                  !list_empty(&cq->closing) || !list_empty(&cq->batches)
+                                  cq->taking || !list_empty(&cq->closing) ||
+                                  !list_empty(&cq->batches)
                               ? 0
                               : ND_CQ_BATCH;
     lock_release(&cq->poll.lock);
     if (deliver)
         nd_pending_deliver(&cq->pending);
     nd_object_destroy_dead(dead);
+    while (ND_UNLIKELY(!list_empty(&broken)))
+        flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
 }
 
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)

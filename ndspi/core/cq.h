@@ -34,6 +34,9 @@ struct nd_mw;
 
 enum { ND_CQ_BATCH = 16 };
 
+/* The kernel's bit in wc_flags for a window that the sender invalidated, with quirk INVALIDATED_BIT. */
+enum { ND_WC_INVALIDATED_KERNEL = 1 << 2 };
+
 /* A completion in the software queue. */
 struct nd_cq_entry {
     ND2_RESULT result;
@@ -74,16 +77,20 @@ struct nd_cq {
 
     unsigned waiting; /* mask of pending kinds */
     enum nd_cq_arming armed;
-    bool deliver;   /* something was decided */
-    bool closed;    /* released by the application: nobody fetches any more */
+    bool deliver; /* something was decided */
+    bool taking;  /* a thread takes completions and has dropped the lock: no other takes any ... */
+    bool again;   /* ... but wanted to */
+    bool closed;  /* released by the application: nobody fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
-    unsigned queues;          /* attached */
-    unsigned unacknowledged;  /* events of ibv */
-    struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
-    struct list_head shared;  /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
-    struct list_head batches; /* nd_queue.batch_link: those with an open batch */
-    unsigned refused;         /* sum of nd_queue.refused */
+    unsigned queues;            /* attached */
+    unsigned unacknowledged;    /* events of ibv */
+    struct list_head closing;   /* nd_queue.closing_link; each pins its queue pair */
+    struct list_head shared;    /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
+    unsigned refused;           /* sum of nd_queue.refused */
+    struct list_head forgotten; /* nd_queue.forgotten_link; each pins its queue pair */
+    struct list_head broken; /* nd_qp.broken_link; pinned: to be flushed by us, a request failed */
     struct nd_dead dead;
 };
 
@@ -152,6 +159,13 @@ void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_refuse(
     struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
+
+/*
+ * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN), and
+ * nothing is given to the device any more: what was posted before `end` and has not completed ends with ND_CANCELED, silent ones before that as if they
+ * had succeeded. No lock held.
+ */
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
 
 /* Between cq.c, cq_batch.c, cq_drain.c and cq_notify.c. */
 void nd_cq_drain_locked(struct nd_cq *cq);

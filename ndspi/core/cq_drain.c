@@ -5,6 +5,7 @@
 #include "ndspi/core/adapter.h"
 #include "ndspi/core/local.h"
 #include "ndspi/core/mw.h"
+#include "ndspi/core/part.h"
 #include "ndspi/core/qp.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
@@ -98,6 +99,38 @@ static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
     return NULL;
 }
 
+/* The device forgets what is posted from now on: a flush of ours ends that. */
+static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
+{
+    nd_quirk_set late = ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS);
+
+    if (!(cq->adapter->port.caps.quirks & late) || !nd_object_try_pin(&qp->object))
+        return;
+    if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
+        nd_object_unpin_later(&qp->object, &cq->dead);
+    else
+        list_add_tail(&cq->broken, &qp->broken_link);
+}
+
+/* What this device means. */
+static enum ibv_wc_status status_of(
+    const struct nd_cq *cq, const struct ibv_wc *wc, ND2_REQUEST_TYPE type)
+{
+    if (wc->status == IBV_WC_LOC_QP_OP_ERR && type == Nd2RequestTypeReceive &&
+        nd_has_quirk(&cq->adapter->port.caps, LENGTH_STATUS))
+        return IBV_WC_LOC_LEN_ERR;
+    return wc->status;
+}
+
+static bool invalidates(const struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    unsigned mark = nd_has_quirk(&cq->adapter->port.caps, INVALIDATED_BIT)
+                        ? ND_WC_INVALIDATED_KERNEL
+                        : IBV_WC_WITH_INV;
+
+    return wc->wc_flags & mark;
+}
+
 static void take_shared_locked(
     struct nd_cq *cq, const struct ibv_wc *wc, struct nd_request *request)
 {
@@ -107,13 +140,15 @@ static void take_shared_locked(
 
     entry.result.QueuePairContext = qp ? qp->context : NULL;
     if (wc->status != IBV_WC_SUCCESS)
-        entry.result.Status =
-            nd_status_from_wc(wc->status, Nd2RequestTypeReceive, cq->adapter->dialect);
+        entry.result.Status = nd_status_from_wc(
+            status_of(cq, wc, Nd2RequestTypeReceive), Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
     push_locked(cq, &entry);
-    if (wc->status == IBV_WC_SUCCESS && wc->wc_flags & IBV_WC_WITH_INV && qp)
+    if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && qp)
         push_taken_back_locked(cq, qp, wc->invalidated_rkey);
+    if (wc->status != IBV_WC_SUCCESS && qp)
+        note_broken_locked(cq, qp);
     nd_srq_seen(srq, request);
 }
 
@@ -127,9 +162,27 @@ static void settle_locked(struct nd_cq *cq, struct nd_request *request, bool fai
     if (!(request->special & ND_REQUEST_BINDING))
         return;
     if (request->result.RequestType == Nd2RequestTypeInvalidate)
-        nd_mw_invalidated(cq->adapter, qp, request->mr, request->rkey, &cq->dead);
+        nd_mw_invalidated(cq->adapter, request, &cq->dead);
     else if (failed)
         nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
+}
+
+/*
+ * A window's own registration is taken back before its Invalidate is seen to have ended. That is a system call: the lock
+ * is dropped meanwhile, and no other thread takes completions.
+ */
+static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
+{
+    struct nd_object *qp = &request->queue->qp->object;
+
+    if (!nd_object_try_pin(qp))
+        return; /* nobody waits for it any more */
+    cq->taking = true;
+    nd_cq_leave(cq);
+    nd_part_revoke(request->part);
+    lock_acquire(&cq->poll.lock);
+    cq->taking = false;
+    nd_object_unpin_later(qp, &cq->dead);
 }
 
 static struct nd_cq_entry entry_of(const struct nd_request *request)
@@ -184,7 +237,7 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
     bool failed = wc->status != IBV_WC_SUCCESS;
-    bool taken_back = !failed && wc->wc_flags & IBV_WC_WITH_INV;
+    bool taken_back = !failed && invalidates(cq, wc);
     struct nd_queue *queue = request->queue;
     struct nd_cq_entry entry;
 
@@ -198,12 +251,15 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     }
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, request);
+    if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)
+        revoke_locked(cq, request);
     settle_locked(cq, request, failed);
     entry = entry_of(request);
     if (failed) {
-        entry.result.Status =
-            nd_status_from_wc(wc->status, request->result.RequestType, cq->adapter->dialect);
+        entry.result.Status = nd_status_from_wc(status_of(cq, wc, request->result.RequestType),
+            request->result.RequestType, cq->adapter->dialect);
         entry.result.BytesTransferred = 0;
+        note_broken_locked(cq, queue->qp);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
     } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
@@ -219,20 +275,73 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
+static bool was_signaled(const struct nd_request *request)
+{
+    return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
+           (request->special & ND_REQUEST_BINDING &&
+               request->result.RequestType == Nd2RequestTypeInvalidate);
+}
+
+/* What is left of what the queue's device was given; all that it completed has been taken. */
+static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
+{
+    struct nd_request *request = nd_queue_oldest_locked(queue), *next;
+    bool lost = false;
+
+    for (; request != queue->forgotten_end; request = next) {
+        struct nd_cq_entry entry = entry_of(request);
+
+        next = request->next;
+        if (request->special & ND_REQUEST_REFUSED) {
+            nd_cq_end_refused_locked(cq, queue, next);
+            continue;
+        }
+        lost = lost || was_signaled(request);
+        settle_locked(cq, request, lost);
+        if (lost) {
+            entry.result.Status = ND_CANCELED;
+            entry.result.BytesTransferred = 0;
+            push_locked(cq, &entry);
+        }
+        retire_locked(cq, request);
+    }
+    nd_cq_end_refused_locked(cq, queue, NULL);
+}
+
+static void end_all_forgotten_locked(struct nd_cq *cq)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&cq->forgotten))) {
+        struct nd_queue *queue = list_entry(node, struct nd_queue, forgotten_link);
+
+        if (!cq->failed && !cq->closed)
+            end_forgotten_locked(cq, queue);
+        nd_object_unpin_later(&queue->qp->object, &cq->dead);
+    }
+}
+
 void nd_cq_drain_locked(struct nd_cq *cq)
 {
-    int polled;
+    int polled = 0;
 
     lock_assert_held(&cq->poll.lock);
+    if (ND_UNLIKELY(cq->taking)) {
+        cq->again = true;
+        return;
+    }
     do {
+        cq->again = false;
         if (cq->failed || cq->closed)
-            return;
+            break;
         polled = ibv_poll_cq(cq->poll.ibv, ND_CQ_BATCH, cq->poll.wc);
         for (int i = 0; i < polled; i++)
             take_locked(cq, &cq->poll.wc[i]);
-    } while (polled == ND_CQ_BATCH);
+    } while (polled == ND_CQ_BATCH || cq->again);
     if (polled < 0)
         nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+    if (ND_UNLIKELY(!list_empty(&cq->forgotten)))
+        end_all_forgotten_locked(cq);
 }
 
 /* One result, in the form of its version. */
@@ -368,6 +477,17 @@ unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
 {
     lock_release_rest(&poll->lock);
     return count;
+}
+
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
+{
+    lock_acquire(&cq->poll.lock);
+    queue->forgotten_end = end;
+    nd_object_pin(&queue->qp->object);
+    list_add_tail(&cq->forgotten, &queue->forgotten_link);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, true);
+    nd_cq_leave(cq);
 }
 
 void nd_cq_look(struct nd_cq *cq)

@@ -47,7 +47,7 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
     if (waiting & WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
     if (waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
-        return caps->solicited_events ? ND_CQ_ARMED_SOLICITED : ND_CQ_ARMED_ANY;
+        return nd_has_quirk(caps, SOLICITED) ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
     return waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 

@@ -202,7 +202,8 @@ static inline bool nd_cq_translate_locked(
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
 
-    if (ND_UNLIKELY((uint32_t)wc->status | request->special | (wc->wc_flags & IBV_WC_WITH_INV)))
+    if (ND_UNLIKELY((uint32_t)wc->status | request->special |
+                    (wc->wc_flags & (IBV_WC_WITH_INV | ND_WC_INVALIDATED_KERNEL))))
         return false;
     if (dialect == ND_V2) {
         ND2_RESULT *result = slot;

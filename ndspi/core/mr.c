@@ -55,9 +55,10 @@ static int access_of(const struct nd_caps *caps, uint32_t flags)
         access |= IBV_ACCESS_LOCAL_WRITE;
     if (flags & ND_MR_FLAG_ALLOW_REMOTE_READ)
         access |= IBV_ACCESS_REMOTE_READ;
-    if (flags & REMOTE_WRITE || (flags & ND_MR_FLAG_RDMA_READ_SINK && caps->sink_remote_write))
+    if (flags & REMOTE_WRITE ||
+        (flags & ND_MR_FLAG_RDMA_READ_SINK && nd_has_quirk(caps, READ_SINK)))
         access |= IBV_ACCESS_REMOTE_WRITE;
-    if (caps->windows)
+    if (caps->windows == ND_WINDOWS_REAL)
         access |= IBV_ACCESS_MW_BIND;
     return access;
 }
@@ -93,7 +94,7 @@ static void publish_tokens(struct nd_mr *mr)
         &mr->remote_token, mr->ibv ? htobe32(mr->ibv->rkey) : 0, memory_order_relaxed);
 }
 
-static HRESULT register_failed(const void *buffer, size_t length, int error)
+HRESULT nd_mr_refused(const void *buffer, size_t length, int error)
 {
     log_write(LOG_WARN, LOG_MR, "%zu bytes at %p cannot be registered: %s%s", length, buffer,
         strerror(error), error == ENOMEM ? "; look at the limit on locked memory (ulimit -l)" : "");
@@ -123,7 +124,7 @@ HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_
     if (!mr->ibv) {
         error = errno ? errno : ENOMEM;
         end_change(mr, ND_MR_EMPTY);
-        return register_failed(buffer, length, error);
+        return nd_mr_refused(buffer, length, error);
     }
     mr->flags = flags;
     publish_tokens(mr);

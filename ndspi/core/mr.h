@@ -46,6 +46,9 @@ HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_
 /* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
 HRESULT nd_mr_leave(struct nd_mr *mr);
 
+/* What a registration that the device refused with this error ends with. Logs. */
+HRESULT nd_mr_refused(const void *buffer, size_t length, int error);
+
 /* The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped; ND_NO_MEMORY. */
 HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);

@@ -4,6 +4,7 @@
 #include "ndspi/core/adapter.h"
 #include "ndspi/core/batch.h"
 #include "ndspi/core/mr.h"
+#include "ndspi/core/part.h"
 #include "ndspi/core/qp.h"
 #include "ndspi/core/status.h"
 
@@ -13,19 +14,17 @@
 #include <errno.h>
 #include <string.h>
 
+static bool has_device_window(const struct nd_adapter *adapter)
+{
+    return adapter->port.caps.windows == ND_WINDOWS_REAL;
+}
+
 HRESULT nd_mw_init(
     struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object))
 {
     if (nd_adapter_removed(adapter))
         return ND_DEVICE_REMOVED;
-    if (!adapter->port.caps.windows) {
-        log_write(LOG_WARN, LOG_MR,
-            "this device (%s) has no usable memory windows; grant access with the "
-            "region's own flags instead",
-            adapter->port.caps.family);
-        return ND_NOT_SUPPORTED;
-    }
-    if (!(mw->ibv = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
+    if (has_device_window(adapter) && !(mw->ibv = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     nd_object_init(&mw->object, destroy);
     mw->adapter = adapter;
@@ -35,24 +34,37 @@ HRESULT nd_mw_init(
     return ND_SUCCESS;
 }
 
+void nd_mw_report_to(struct nd_mw *mw, void *result)
+{
+    mw->invalidate_result = result;
+    if (result && nd_has_quirk(&mw->adapter->port.caps, INVALIDATED_UNTOLD))
+        log_write(LOG_WARN, LOG_MR,
+            "%s does not tell when a peer invalidates a window: its result will not come",
+            mw->adapter->port.caps.family);
+}
+
 static void destroy_device_window(struct ibv_mw *mw)
 {
-    int rc = ibv_dealloc_mw(mw);
+    int rc = mw ? ibv_dealloc_mw(mw) : 0;
 
     if (rc)
         log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
 }
 
-static struct nd_mr *free_locked(struct nd_mw *mw)
+/* What the binding pins. */
+static struct nd_object *hold_of(struct nd_mr *mr, struct nd_part *part)
 {
-    struct nd_mr *mr = mw->mr;
+    return part ? &part->object : &mr->object;
+}
 
+static void free_locked(struct nd_mw *mw)
+{
     lock_assert_held(&mw->adapter->memory_lock);
-    if (mr)
+    if (mw->mr)
         list_del(&mw->bound_link);
     mw->mr = NULL;
+    mw->part = NULL;
     mw->qp = NULL;
-    return mr;
 }
 
 static void leaves_no_more_locked(struct nd_mw *mw)
@@ -66,7 +78,7 @@ void nd_mw_leave_locked(struct nd_mw *mw)
 {
     leaves_no_more_locked(mw);
     mw->leaving_qp = mw->qp;
-    mw->leaving_rkey = mw->ibv->rkey;
+    mw->leaving_rkey = mw->rkey;
     list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
     free_locked(mw);
 }
@@ -95,20 +107,25 @@ static void submit_requests(struct nd_mw *mw)
 void nd_mw_close(struct nd_mw *mw)
 {
     struct nd_adapter *adapter = mw->adapter;
+    struct nd_part *part;
     struct nd_mr *mr;
 
     submit_requests(mw);
     lock_acquire(&adapter->memory_lock);
     mw->closed = true;
-    mr = free_locked(mw);
+    mr = mw->mr;
+    part = mw->part;
+    free_locked(mw);
     leaves_no_more_locked(mw);
     lock_release(&adapter->memory_lock);
     destroy_device_window(mw->ibv);
+    if (part)
+        nd_part_revoke(part);
     if (mr) {
         lock_acquire(&adapter->memory_lock);
         nd_mr_unbound_locked(mr);
         lock_release(&adapter->memory_lock);
-        nd_object_unpin(&mr->object);
+        nd_object_unpin(hold_of(mr, part));
     }
     nd_object_unpin(&mw->object);
 }
@@ -121,42 +138,53 @@ void nd_mw_fini(struct nd_mw *mw)
 HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
 {
     struct nd_adapter *adapter = mw->adapter;
-    struct ibv_mw *fresh, *old = NULL;
-    bool stale, moves;
+    struct ibv_mw *fresh;
+    bool missing, moves;
 
     lock_acquire(&adapter->memory_lock);
-    stale = mw->stale;
+    missing = !mw->ibv;
     moves = mw->leaving_qp && mw->leaving_qp != qp;
     lock_release(&adapter->memory_lock);
     if (moves)
         submit_requests(mw);
-    if (!stale)
+    if (!missing || !has_device_window(adapter))
         return ND_SUCCESS;
     if (!(fresh = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
         return ND_INSUFFICIENT_RESOURCES;
     lock_acquire(&adapter->memory_lock);
-    if (mw->stale) {
-        old = mw->ibv;
+    if (!mw->ibv) {
         mw->ibv = fresh;
-        mw->stale = false;
-    } else {
-        old = fresh; /* another thread did it */
-    }
+        fresh = NULL;
+    } /* else another thread did it */
     lock_release(&adapter->memory_lock);
-    destroy_device_window(old);
+    destroy_device_window(fresh);
     return ND_SUCCESS;
 }
 
-void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp, uint32_t rkey)
+void nd_mw_bound_locked(
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey)
 {
     lock_assert_held(&mw->adapter->memory_lock);
-    mw->ibv->rkey = rkey;
+    if (mw->ibv)
+        mw->ibv->rkey = rkey; /* not every device does it itself */
+    mw->rkey = rkey;
     mw->mr = mr;
+    mw->part = part;
     mw->qp = qp;
     mr->bound++;
-    nd_object_pin(&mr->object);
+    nd_object_pin(hold_of(mr, part));
     list_add_tail(&mw->adapter->bound_windows, &mw->bound_link);
     atomic_store_explicit(&mw->token, htobe32(rkey), memory_order_relaxed);
+}
+
+void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request)
+{
+    request->special |= ND_REQUEST_BINDING | (mw->part ? ND_REQUEST_PART : 0);
+    request->rkey = mw->rkey;
+    if (mw->part)
+        request->part = mw->part;
+    else
+        request->mr = mw->mr;
 }
 
 /* The window that is bound on this queue pair with this key, or NULL. */
@@ -165,7 +193,7 @@ static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp 
     list_for_each (&adapter->bound_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
 
-        if (mw->qp == qp && mw->ibv->rkey == rkey)
+        if (mw->qp == qp && mw->rkey == rkey)
             return mw;
     }
     return NULL;
@@ -185,10 +213,11 @@ static struct nd_mw *find_leaving_locked(
 
 static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
 {
-    struct nd_mr *mr = free_locked(mw);
+    struct nd_object *hold = hold_of(mw->mr, mw->part);
 
-    nd_mr_unbound_locked(mr);
-    nd_object_unpin_later(&mr->object, dead);
+    nd_mr_unbound_locked(mw->mr);
+    free_locked(mw);
+    nd_object_unpin_later(hold, dead);
 }
 
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
@@ -219,32 +248,48 @@ struct nd_mw *nd_mw_taken_back(
     return mw;
 }
 
-void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, struct nd_mr *mr,
-    uint32_t rkey, struct nd_dead *dead)
+void nd_mw_invalidated(
+    struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead)
 {
+    struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
+    struct nd_mr *mr = part ? part->mr : request->mr;
     struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_leaving_locked(adapter, qp, rkey)))
+    if ((mw = find_leaving_locked(adapter, request->queue->qp, request->rkey)))
         leaves_no_more_locked(mw);
     nd_mr_unbound_locked(mr);
     lock_release(&adapter->memory_lock);
-    nd_object_unpin_later(&mr->object, dead);
+    nd_object_unpin_later(hold_of(mr, part), dead);
+}
+
+/* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */
+static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
+{
+    struct nd_dead dead = { 0 };
+    struct ibv_mw *ibv = NULL;
+    struct nd_mw *found = NULL;
+
+    lock_acquire(&adapter->memory_lock);
+    list_for_each (&adapter->bound_windows, node)
+        if (!found && list_entry(node, struct nd_mw, bound_link)->qp == qp)
+            found = list_entry(node, struct nd_mw, bound_link);
+    if (found) {
+        ibv = found->ibv;
+        found->ibv = NULL;
+        unbind_locked(found, &dead);
+    }
+    lock_release(&adapter->memory_lock);
+    destroy_device_window(ibv);
+    nd_object_destroy_dead(dead.first);
+    return found;
 }
 
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
 {
-    struct nd_dead dead = { 0 };
-
+    while (release_one(adapter, qp))
+        ;
     lock_acquire(&adapter->memory_lock);
-    list_for_each_safe (&adapter->bound_windows, node) {
-        struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
-
-        if (mw->qp != qp)
-            continue;
-        mw->stale = true;
-        unbind_locked(mw, &dead);
-    }
     list_for_each_safe (&adapter->leaving_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
 
@@ -252,5 +297,4 @@ void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
             leaves_no_more_locked(mw);
     }
     lock_release(&adapter->memory_lock);
-    nd_object_destroy_dead(dead.first);
 }

@@ -7,7 +7,8 @@
  * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
  * Invalidate that is posted and not done; so a window is remembered as leaving until that has ended (the last one, if it
  * is bound and invalidated again meanwhile). When its queue pair is destroyed the window is free too, but the device's
- * window is not usable any more and is replaced at the next Bind.
+ * window is not usable any more and is replaced at the next Bind. Devices whose windows do not do get a registration of
+ * the window's own for each Bind (part.h).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -23,15 +24,18 @@
 
 struct nd_adapter;
 struct nd_mr;
+struct nd_part;
 struct nd_qp;
+struct nd_request;
 
 struct nd_mw {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
-    struct ibv_mw *ibv;
-    bool stale;                  /* the device's window died with its queue pair */
-    struct nd_mr *mr;            /* bound to, pinned; NULL: free */
-    struct nd_qp *qp;            /* bound on */
+    struct ibv_mw *ibv;         /* NULL: it died with its queue pair, or bindings bring their own */
+    struct nd_mr *mr;           /* bound to; NULL: free */
+    struct nd_part *part; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
+    uint32_t rkey;        /* while bound */
+    struct nd_qp *qp;     /* bound on */
     struct list_node bound_link; /* nd_adapter.bound_windows */
     struct nd_qp *leaving_qp;    /* an Invalidate of this key is under way there; NULL: none */
     uint32_t leaving_rkey;
@@ -41,21 +45,26 @@ struct nd_mw {
     bool closed;                   /* by the application: nothing is reported any more */
 };
 
-/* invalidate_result is the facade's to set. Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device has none; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. */
+/* Returns ND_SUCCESS, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
 HRESULT nd_mw_init(
     struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object));
+/* What is reported when the peer invalidates it; before anybody else knows it. NULL: nothing. */
+void nd_mw_report_to(struct nd_mw *mw, void *result);
 /* The last Release: unbinds, drops the application's pin. */
 void nd_mw_close(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
 /*
- * Before a Bind on this queue pair, no lock held: has another one submit what names the window, replaces a stale window of
- * the device. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
+ * Before a Bind on this queue pair, no lock held: has another one submit what names the window, gets a window of the
+ * device where that has gone with its queue pair. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp);
-/* A Bind was posted. Memory lock held. Pins mr. */
-void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp, uint32_t rkey);
-/* The window is free, by an Invalidate that was posted: its region is still counted and pinned. Memory lock held. */
+/* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
+void nd_mw_bound_locked(
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey);
+/* An Invalidate is about to be posted: what it has to remember. Memory lock held. */
+void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request);
+/* It was posted: the window is free, its region still counted; the pin is the request's. Memory lock held. */
 void nd_mw_leave_locked(struct nd_mw *mw);
 /* One window less. The caller unpins the region after it. Memory lock held. */
 void nd_mr_unbound_locked(struct nd_mr *mr);
@@ -64,15 +73,15 @@ void nd_mr_unbound_locked(struct nd_mr *mr);
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate of this key ended, well or not: its region is let go
+ * invalidated  an Invalidate ended, well or not: its region is let go
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
     struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
-void nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, struct nd_mr *mr,
-    uint32_t rkey, struct nd_dead *dead);
+void nd_mw_invalidated(
+    struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead);
 
-/* A queue pair is destroyed: its windows are free. No lock held. */
+/* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
 
 #endif

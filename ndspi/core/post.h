@@ -14,6 +14,8 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
  */
 unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
+/* It was posted, or kept: drops the lock. Returns ND_SUCCESS. */
+HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request);
 /* It comes to nothing: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 

@@ -150,6 +150,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->inbound_reads = params->inbound_reads;
     qp->outbound_reads = params->outbound_reads;
     list_node_init(&qp->shared_link);
+    list_node_init(&qp->broken_link);
     if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
     if ((rc = create_device_qp(qp, params))) {
@@ -238,7 +239,7 @@ static void end_invalidates(struct nd_qp *qp)
          request = request->next)
         if (request->special & ND_REQUEST_BINDING &&
             request->result.RequestType == Nd2RequestTypeInvalidate)
-            nd_mw_invalidated(qp->adapter, qp, request->mr, request->rkey, &dead);
+            nd_mw_invalidated(qp->adapter, request, &dead);
     nd_object_destroy_dead(dead.first);
 }
 
@@ -254,13 +255,13 @@ void nd_qp_fini(struct nd_qp *qp)
         nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
         nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
     }
+    nd_cq_detach(qp->initiator_cq, &qp->initiator);
+    nd_cq_detach(qp->receive_cq, &qp->receive);
+    end_invalidates(qp);        /* detached: nobody else looks at the ring */
+    nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
-    nd_mw_qp_gone(adapter, qp);
-    nd_cq_detach(qp->initiator_cq, &qp->initiator);
-    nd_cq_detach(qp->receive_cq, &qp->receive);
-    end_invalidates(qp); /* detached: nobody else looks at the ring */
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);
@@ -334,8 +335,8 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     lock_acquire(&qp->initiator.lock);
     qp->initiator.no_reads = !outbound;
     lock_release(&qp->initiator.lock);
-    if (qp->adapter->port.caps.iwarp_kernel)
-        return ND_SUCCESS; /* its connection manager moves the queue pair */
+    if (nd_has_quirk(&qp->adapter->port.caps, MOVED_BY_CM))
+        return ND_SUCCESS;
     for (int i = 0; i < 3; i++) {
         int rc = move(qp, id, &attr, steps[i], inbound, outbound);
 
@@ -350,17 +351,54 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     return ND_SUCCESS;
 }
 
+/* Nothing is given to the device any more, where that would forget it. Returns what it was given. */
+static const struct nd_request *close_late(struct nd_queue *queue)
+{
+    const struct nd_request *end;
+
+    lock_acquire(&queue->lock);
+    if (queue->mode == ND_QUEUE_OPEN)
+        nd_queue_set_mode_locked(queue, ND_QUEUE_LATE);
+    end = queue->next;
+    lock_release(&queue->lock);
+    return end;
+}
+
 void nd_qp_set_sendable(struct nd_qp *qp)
 {
+    bool flushed;
+
     lock_acquire(&qp->lock);
     qp->connected = true;
+    flushed = qp->flushed;
     lock_release(&qp->lock);
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
+    if (flushed && nd_has_quirk(&qp->adapter->port.caps, LATE_SENDS))
+        close_late(&qp->initiator);
+}
+
+/* The device's part of a flush: once. What is in a batch has been submitted. */
+static int flush_device(struct nd_qp *qp)
+{
+    const struct nd_caps *caps = &qp->adapter->port.caps;
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+    const struct nd_request *sends = NULL, *receives = NULL;
+    int rc;
+
+    if (nd_has_quirk(caps, LATE_SENDS))
+        sends = close_late(&qp->initiator);
+    if (nd_has_quirk(caps, LATE_RECEIVES))
+        receives = close_late(&qp->receive);
+    rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE);
+    if (!rc && nd_has_quirk(caps, FORGOTTEN)) {
+        nd_cq_forgotten(qp->initiator_cq, &qp->initiator, sends);
+        nd_cq_forgotten(qp->receive_cq, &qp->receive, receives);
+    }
+    return rc;
 }
 
 HRESULT nd_qp_flush(struct nd_qp *qp)
 {
-    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
     bool first;
     int rc;
 
@@ -374,7 +412,7 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
     lock_release(&qp->lock);
     if (!first)
         return ND_SUCCESS;
-    if ((rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE))) {
+    if ((rc = flush_device(qp))) {
         log_write(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
             strerror(rc));
         return nd_status_from_errno(rc);

@@ -33,6 +33,8 @@ struct nd_qp {
     struct ibv_qp *ibv;
     struct list_node adapter_link;
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
+    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
+    struct list_node broken_link; /* ... in the completion queue that saw it first */
 
     struct lock lock;               /* the next four */
     struct nd_connector *connector; /* which claimed it */

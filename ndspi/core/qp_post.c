@@ -46,6 +46,19 @@ HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRES
     return status;
 }
 
+/* Where the device would forget it, it is ended here: when it is its turn. */
+HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request)
+{
+    bool late = queue->mode == ND_QUEUE_LATE && !queue->batching;
+
+    if (ND_UNLIKELY(late))
+        nd_cq_refuse(queue->cq, request, request->next, ND_CANCELED);
+    lock_release(&queue->lock);
+    if (ND_UNLIKELY(late))
+        nd_cq_end_refused(queue->cq, queue);
+    return ND_SUCCESS;
+}
+
 HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
     struct nd_request **request)
 {
@@ -83,8 +96,7 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
             nd_staging_free(queue, request);
         return nd_queue_refused(queue, (uintptr_t)request, error);
     }
-    lock_release(&queue->lock);
-    return ND_SUCCESS;
+    return nd_post_done(queue, request);
 }
 
 /*
@@ -148,6 +160,7 @@ HRESULT nd_qp_send_invalidate(
         return ND_NOT_SUPPORTED;
     wr.opcode = IBV_WR_SEND_WITH_INV;
     wr.invalidate_rkey = be32toh(token);
+    wr.wr.rdma.rkey = wr.invalidate_rkey; /* where some devices look for it */
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeSend, NULL, &wr);
 }
 
@@ -202,8 +215,7 @@ HRESULT nd_queue_receive_general(
     wr.next = NULL;
     if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))
         return nd_queue_refused(queue, (uintptr_t)request, error);
-    lock_release(&queue->lock);
-    return ND_SUCCESS;
+    return nd_post_done(queue, request);
 }
 
 HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n)

@@ -18,6 +18,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
 
     lock_init(&queue->lock, LOCK_QP_QUEUE, "request queue");
     list_node_init(&queue->closing_link);
+    list_node_init(&queue->forgotten_link);
     list_node_init(&queue->batch_link);
     queue->records = aligned_alloc(sizeof(struct nd_request), records * sizeof(struct nd_request));
     if (!queue->records)
@@ -55,31 +56,43 @@ static void park_locked(struct nd_queue *queue)
     queue->stop = queue->next->next;
 }
 
+void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode)
+{
+    lock_assert_held(&queue->lock);
+    queue->mode = mode;
+    park_locked(queue); /* which finds room by itself when the queue is open */
+}
+
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
 {
     lock_acquire(&queue->lock);
-    queue->mode = mode;
-    park_locked(queue); /* which finds room by itself when the queue is open */
+    nd_queue_set_mode_locked(queue, mode);
     lock_release(&queue->lock);
 }
 
 static HRESULT mode_status(enum nd_queue_mode mode)
 {
     switch (mode) {
-    case ND_QUEUE_OPEN: return ND_SUCCESS;
+    case ND_QUEUE_OPEN:
+    case ND_QUEUE_LATE: return ND_SUCCESS;
     case ND_QUEUE_CLOSED: return ND_CONNECTION_INVALID;
     default: return ND_DEVICE_REMOVED;
     }
 }
 
-/* While batching, `stop` stays where it keeps posts from the fast path. */
+/* `stop` keeps these posts from the fast path: they do not go to the device, or not at once. */
+static bool is_slow_locked(const struct nd_queue *queue)
+{
+    return queue->batching || queue->mode == ND_QUEUE_LATE;
+}
+
 static struct nd_request *take_any_locked(struct nd_queue *queue)
 {
     struct nd_request *request = queue->next;
 
-    if (!queue->batching)
+    if (!is_slow_locked(queue))
         return nd_queue_take_locked(queue);
-    if (queue->mode != ND_QUEUE_OPEN ||
+    if (FAILED(mode_status(queue->mode)) ||
         request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
         return NULL;
     queue->next = request->next;
@@ -91,7 +104,7 @@ void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
 {
     lock_assert_held(&queue->lock);
     queue->next = request;
-    if (queue->batching)
+    if (is_slow_locked(queue))
         park_locked(queue);
 }
 

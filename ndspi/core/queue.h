@@ -29,6 +29,7 @@
 struct nd_batch;
 struct nd_cq;
 struct nd_mr;
+struct nd_part;
 struct nd_qp;
 struct nd_queue;
 struct nd_region;
@@ -44,6 +45,7 @@ enum {
     ND_REQUEST_REFUSED =
         1 << 5, /* the device did not take it from a batch: ends when it is its turn */
     ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
+    ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
 };
 
 struct nd_request {
@@ -65,8 +67,9 @@ struct nd_request {
     };
     struct nd_request *next; /* in the ring; of an SRQ: next free one */
     union {
-        struct nd_mr *mr; /* Invalidate: the region that the window leaves, pinned */
-        uint64_t length;  /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+        struct nd_mr *mr;     /* Invalidate: the region that the window leaves, pinned */
+        struct nd_part *part; /* ND_REQUEST_PART: instead, pinned */
+        uint64_t length;      /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
     };
     union {
         uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */
@@ -85,8 +88,9 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 #endif
 
 enum nd_queue_mode {
-    ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
-    ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
+    ND_QUEUE_CLOSED, /* initiator of a queue pair never connected */
+    ND_QUEUE_OPEN,   /* also after the connection is lost: the device flushes */
+    ND_QUEUE_LATE, /* lost, on a device that forgets what is posted then: requests end by themselves */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
@@ -131,7 +135,9 @@ struct nd_queue {
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* it came back: nothing follows it */
     struct list_node closing_link;
-    struct list_node batch_link; /* in nd_cq.batches while batching */
+    struct list_node forgotten_link;        /* in nd_cq.forgotten */
+    const struct nd_request *forgotten_end; /* where what the device was given ends */
+    struct list_node batch_link;            /* in nd_cq.batches while batching */
     struct nd_request fence;
 };
 
@@ -143,8 +149,9 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     void *queue_pair_context, enum nd_queue_mode mode);
 void nd_queue_fini(struct nd_queue *queue);
 
-/* Changes the mode and with it where posts go. Takes the lock. */
+/* Changes the mode and with it where posts go. The first takes the lock. */
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
+void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
 
 /*
  * nd_queue_take - takes the lock and the next record, the long way.

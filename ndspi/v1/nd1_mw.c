@@ -40,7 +40,7 @@ HRESULT nd1_mw_create(
         free(mw);
         return status;
     }
-    mw->core.invalidate_result = invalidate_result;
+    nd_mw_report_to(&mw->core, invalidate_result);
     mw->INDMemoryWindow_iface.lpVtbl = &nd1_mw_vtbl;
     atomic_init(&mw->refs, 1);
     *out = &mw->INDMemoryWindow_iface;

@@ -6,47 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { RXE_VENDOR = 0xffffff, SIW_VENDOR = 0x626d74 };
-
-/* What trying cannot find out. */
-struct quirk {
-    const char *family;
-    bool soft;          /* the embedded device, or ... */
-    uint32_t vendor_id; /* ... of this vendor; 0 = any */
-    void (*apply)(struct nd_caps *caps);
-};
-
-static void soft_quirks(struct nd_caps *caps)
-{
-    caps->two_phase_connect = true;
-    caps->exact_cq = true;
-    caps->sink_remote_write = false;
-    caps->flush_first = false;
-    caps->slow_destroy = false;
-    caps->iwarp_kernel = false;
-    caps->rnr = true;
-}
-
-/* Linux 6.1: a window's key reaches the whole region; an error raises no event when only solicited was asked for. */
-static void rxe_quirks(struct nd_caps *caps)
-{
-    caps->windows = false;
-    caps->solicited_events = false;
-}
-
-/* Linux 6.1: solicited-only notification never fires; the opcodes of windows exist, windows do not. */
-static void siw_quirks(struct nd_caps *caps)
-{
-    caps->windows = false;
-    caps->solicited_events = false;
-}
-
-static const struct quirk quirks[] = {
-    { "softrdma", true, 0, soft_quirks },
-    { "rxe", false, RXE_VENDOR, rxe_quirks },
-    { "siw", false, SIW_VENDOR, siw_quirks },
-};
-
 static bool try_windows(struct nd_port *port)
 {
     struct ibv_mw *mw;
@@ -85,35 +44,33 @@ static void try_srq(struct nd_port *port)
     port->verbs->destroy_srq(srq);
 }
 
-static void find_caps(struct nd_port *port, bool soft)
+static enum nd_windows kind_of_windows(nd_quirk_set quirks)
+{
+    if (quirks & ND_QUIRK_BIT(NO_WINDOWS))
+        return ND_WINDOWS_REGISTERED;
+    return quirks & ND_QUIRK_BIT(WINDOW_BOUNDS) ? ND_WINDOWS_EXACT : ND_WINDOWS_REAL;
+}
+
+static void find_caps(struct nd_port *port, const struct nd_family *family)
 {
     struct nd_caps *caps = &port->caps;
-    bool iwarp = port->context->device->transport_type == IBV_TRANSPORT_IWARP;
 
     *caps = (struct nd_caps){
-        .family = iwarp ? "iWARP" : "InfiniBand or RoCE",
-        .windows = try_windows(port),
+        .family = family->name,
+        .quirks = family->quirks,
         .send_invalidate = port->attr.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS,
-        .two_phase_connect = !iwarp,
-        .sink_remote_write = iwarp,
-        .solicited_events = true,
-        .flush_first = !iwarp,
-        .slow_destroy = true,
-        .iwarp_kernel = iwarp,
-        .rnr = !iwarp,
     };
+    if (!nd_has_quirk(caps, NO_WINDOWS) && !try_windows(port))
+        caps->quirks |= ND_QUIRK_BIT(NO_WINDOWS);
+    caps->windows = kind_of_windows(caps->quirks);
     try_cq(port);
     try_srq(port);
-    for (size_t i = 0; i < sizeof(quirks) / sizeof(quirks[0]); i++)
-        if (quirks[i].soft == soft && (soft || quirks[i].vendor_id == port->attr.vendor_id)) {
-            caps->family = quirks[i].family;
-            quirks[i].apply(caps);
-        }
 }
 
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
     uint8_t number, bool soft)
 {
+    const struct nd_family *family;
     int rc;
 
     memset(port, 0, sizeof(*port));
@@ -123,12 +80,18 @@ int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_
     if ((rc = verbs->query_device(context, &port->attr)) ||
         (rc = verbs->query_port(context, number, &port->port_attr)))
         return rc > 0 ? -rc : -EIO;
+    family = nd_family_of(&port->attr, context->device->transport_type, soft);
+    if (family->quirks & ND_QUIRK_BIT(NO_CONNECTIONS)) {
+        log_write(LOG_WARN, LOG_DEVICE, "%s (%s) has no reliable connections: not usable",
+            verbs->get_device_name(context->device), family->name);
+        return -EOPNOTSUPP;
+    }
     if (!(port->pd = verbs->alloc_pd(context)))
         return errno ? -errno : -ENOMEM;
-    find_caps(port, soft);
-    if (!port->caps.windows)
+    find_caps(port, family);
+    if (port->caps.windows != ND_WINDOWS_REAL)
         log_write(LOG_INFO, LOG_DEVICE,
-            "%s port %u (%s): no usable memory windows; creating one gives ND_NOT_SUPPORTED",
+            "%s port %u (%s): memory windows have registrations of their own",
             verbs->get_device_name(context->device), number, port->caps.family);
     return 0;
 }

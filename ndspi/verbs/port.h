@@ -2,31 +2,34 @@
 /*
  * port.h - one port of an opened device, with what it can do.
  *
- * Capabilities are found by trying, then corrected by a row of known quirks for the device's family. The core reads
- * this and nothing else of a device: never its name.
+ * Capabilities are found by trying; what trying cannot find out are quirks of the device's family (quirks.h), which
+ * win. The core reads this and nothing else of a device: never its name.
  */
 #ifndef NDSPI_VERBS_PORT_H
 #define NDSPI_VERBS_PORT_H
 
+#include "ndspi/verbs/quirks.h"
 #include "ndspi/verbs/verbs.h"
 
+/* What a memory window is made of. */
+enum nd_windows {
+    ND_WINDOWS_REGISTERED, /* a registration of its own */
+    ND_WINDOWS_EXACT,      /* a type 2 window over a registration of its own */
+    ND_WINDOWS_REAL,       /* a type 2 window over the region */
+};
+
 struct nd_caps {
-    const char *family;   /* for the log */
-    bool windows;         /* type 2 windows that check their bounds and rights */
+    const char *family; /* for the log */
+    nd_quirk_set quirks;
+    enum nd_windows windows;
     bool send_invalidate; /* Send with invalidation of the peer's window */
     bool cq_resize;
     bool srq;
     bool srq_resize;
-    bool two_phase_connect; /* the connection waits for rdma_establish (else Accept ends early) */
-    bool exact_cq;          /* depth of a completion queue is not rounded up */
-    bool sink_remote_write; /* the target of a Read needs remote write access (iWARP) */
-    bool solicited_events;  /* solicited-only notification works, errors included */
-    bool
-        flush_first; /* disconnect moves no queue pair: ours goes to the error state first (InfiniBand) */
-    bool slow_destroy; /* rdma_destroy_id may wait for the peer */
-    bool iwarp_kernel; /* the kernel's connection manager moves the queue pair itself */
-    bool rnr;          /* receiver-not-ready retries are a matter of the two queue pairs */
+    bool exact_cq; /* depth of a completion queue is not rounded up */
 };
+
+#define nd_has_quirk(caps, name) (((caps)->quirks & ND_QUIRK_BIT(name)) != 0)
 
 struct nd_port {
     const struct nd_verbs *verbs;

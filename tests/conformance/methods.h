@@ -54,7 +54,7 @@
     METHOD(CreateCompletionQueue, DONE, "v1_adapter.completion_queue_depths v1_adapter.no_place_for_the_object device.two_queues_of_the_greatest_depth") \
     METHOD(RegisterMemory, DONE, "v1_adapter.registrations_have_handles v1_adapter.failed_registration_stores_nothing mr.every_size_again_and_again mr.unmapped_memory") \
     METHOD(DeregisterMemory, DONE, "v1_adapter.registrations_have_handles v1_endpoint.stale_and_foreign_handles mw.deregister_with_a_bound_window") \
-    METHOD(CreateMemoryWindow, DONE "; ND_NOT_SUPPORTED on a device without windows", "v1_window.peer_invalidates mw.bind_completes_and_token_is_known_at_once v1_adapter.no_place_for_the_object") \
+    METHOD(CreateMemoryWindow, DONE "; a registration of its own on a device without windows", "v1_window.peer_invalidates mw.bind_completes_and_token_is_known_at_once v1_adapter.no_place_for_the_object") \
     METHOD(CreateConnector, DONE, "states.connect_in_every_state v1_adapter.no_place_for_the_object") \
     METHOD(Listen, DONE, "v1_connector.listen_codes listener.backlog_limits_unanswered_requests v1_connector.protocol_is_not_looked_at")
 
@@ -103,7 +103,7 @@
     METHOD(QueryAddressList, DONE, "adapter.query_address_list") \
     METHOD(CreateCompletionQueue, DONE, "params.completion_queue_depth device.two_queues_of_the_greatest_depth iunknown.makers_check_the_iid") \
     METHOD(CreateMemoryRegion, DONE, "iunknown.makers_check_the_iid params.file_is_not_of_this_adapter") \
-    METHOD(CreateMemoryWindow, DONE "; ND_NOT_SUPPORTED on a device without windows", "mw.bind_completes_and_token_is_known_at_once iunknown.makers_check_the_iid") \
+    METHOD(CreateMemoryWindow, DONE "; a registration of its own on a device without windows", "mw.bind_completes_and_token_is_known_at_once iunknown.makers_check_the_iid") \
     METHOD(CreateSharedReceiveQueue, DONE "; ND_NOT_SUPPORTED on a device without shared receive queues", "params.shared_receive_queue iunknown.makers_check_the_iid") \
     METHOD(CreateQueuePair, DONE, "params.queue_pair_depths params.queue_pair_sge params.queue_pair_inline device.limits_hold_together") \
     METHOD(CreateQueuePairWithSrq, DONE, "params.queue_pair_with_srq srq.two_queue_pairs_take_from_one") \

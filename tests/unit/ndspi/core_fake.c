@@ -373,12 +373,11 @@ struct nd_adapter *fake_adapter_open(void)
         .verbs = &fake_verbs, .context = &the_context, .pd = &the_pd, .number = 1
     };
     adapter->port.caps = (struct nd_caps){ .family = "fake",
-        .windows = true,
+        .windows = ND_WINDOWS_REAL,
         .cq_resize = true,
         .srq = true,
         .srq_resize = true,
-        .exact_cq = true,
-        .solicited_events = true };
+        .exact_cq = true };
     adapter->limits = (struct nd_limits){ .max_registration = 1 << 30,
         .max_initiator_sge = 4,
         .max_receive_sge = 4,
