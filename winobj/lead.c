@@ -60,21 +60,11 @@ static int epoll_timeout_ms(uint64_t left_ns)
     return left_ms > 0x3fffffff ? 0x3fffffff : (int)left_ms;
 }
 
-static void drain_kick(void)
-{
-    uint64_t count;
-
-    while (read(kick_fd, &count, sizeof(count)) < 0 && errno == EINTR)
-        ;
-}
-
 static void mark_ready(struct list_head *led, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u64 == WIN_EPOLL_KICK) {
-            drain_kick();
-            continue;
-        }
+        if (events[i].data.u64 == WIN_EPOLL_KICK)
+            continue; /* it was edge-triggered: nothing to drain */
         /* A source that came after they were collected is not on our list: the next round has it. */
         list_for_each (led, node)
             if (led_state(node)->id == events[i].data.u64)
@@ -342,7 +332,7 @@ int win_lead_open_locked(void)
         error = -errno;
         goto close_kick;
     }
-    if ((error = win_epoll_add(epfd, kick_fd, EPOLLIN, WIN_EPOLL_KICK)) < 0)
+    if ((error = win_epoll_add(epfd, kick_fd, EPOLLIN | EPOLLET, WIN_EPOLL_KICK)) < 0)
         goto close_epfd;
     return 0;
 
