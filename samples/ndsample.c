@@ -112,19 +112,22 @@ static BOOL parse_address(const char *text, SOCKADDR_INET *address)
 {
     char copy[80];
     int families[] = { AF_INET, AF_INET6 };
+    size_t end = strlen(text);
 
-    if (strlen(text) >= sizeof(copy))
+    if (end >= sizeof(copy))
         return FALSE;
     strcpy(copy, text);
+    /* ":0" asks for any port, no port for the samples' own. It is taken off, since not every Winsock reads it. */
+    BOOL any_port = end > 2 && strcmp(text + end - 2, ":0") == 0 &&
+                    (text[0] == '[' || strchr(text, ':') == text + end - 2);
+    if (any_port)
+        copy[end - 2] = 0;
     for (int i = 0; i < 2; ++i) {
         INT length = sizeof(*address);
         memset(address, 0, sizeof(*address));
         if (WSAStringToAddressA(copy, families[i], NULL, (struct sockaddr *)address, &length) ==
             0) {
-            /* ":0" asks for any port, no port for the samples' own; both read as 0 */
-            size_t end = strlen(text);
-            if (address->Ipv4.sin_port == 0 && !(end > 2 && strcmp(text + end - 2, ":0") == 0 &&
-                                                   (families[i] == AF_INET || text[0] == '[')))
+            if (address->Ipv4.sin_port == 0 && !any_port)
                 address->Ipv4.sin_port = htons(SAMPLE_PORT);
             return TRUE;
         }

@@ -42,6 +42,9 @@ enum lock_level {
     LOCK_WIN_OBJECT = 220, /* event, port, thread */
     LOCK_WIN_WAITER = 230,
     LOCK_WIN_HANDLES = 240,
+    /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
+    LOCK_WINE_FILES = 250,
+    LOCK_WINE_QUEUE = 260,
 };
 
 /*

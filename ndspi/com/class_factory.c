@@ -18,6 +18,7 @@ struct nd_class_factory {
     IClassFactory IClassFactory_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
     nd_provider_create *create;
+    const struct nd_sink *sink;
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IClassFactory, NULL };
@@ -38,7 +39,7 @@ static HRESULT STDMETHODCALLTYPE nd_class_factory_CreateInstance(
     *out = NULL;
     if (outer)
         return CLASS_E_NOAGGREGATION;
-    return impl_from_IClassFactory(iface)->create(iid, out);
+    return impl_from_IClassFactory(iface)->create(impl_from_IClassFactory(iface)->sink, iid, out);
 }
 
 static HRESULT STDMETHODCALLTYPE nd_class_factory_LockServer(IClassFactory *iface, BOOL lock)
@@ -57,7 +58,8 @@ static const IClassFactoryVtbl nd_class_factory_vtbl = {
     .LockServer = nd_class_factory_LockServer,
 };
 
-HRESULT nd_class_factory_create(nd_provider_create *create, REFIID iid, void **out)
+HRESULT nd_class_factory_create(
+    nd_provider_create *create, const struct nd_sink *sink, REFIID iid, void **out)
 {
     struct nd_class_factory *factory;
 
@@ -70,6 +72,7 @@ HRESULT nd_class_factory_create(nd_provider_create *create, REFIID iid, void **o
     factory->IClassFactory_iface.lpVtbl = &nd_class_factory_vtbl;
     atomic_init(&factory->refs, 1);
     factory->create = create;
+    factory->sink = sink;
     nd_library_pin();
     *out = factory;
     return S_OK;

@@ -9,6 +9,7 @@
 
 #include "ndspi/com/class_factory.h"
 #include "ndspi/core/library.h"
+#include "ndspi/core/sink.h"
 #include "ndspi/v1/nd1.h"
 #include "ndspi/v2/nd2.h"
 
@@ -24,7 +25,8 @@ static nd_provider_create *class_of(REFCLSID clsid)
     return IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V1) ? nd1_provider_create : NULL;
 }
 
-ND_EXPORT HRESULT __stdcall DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *out)
+ND_EXPORT HRESULT nd_get_class_object(
+    const struct nd_sink *sink, REFCLSID clsid, REFIID iid, void **out)
 {
     nd_provider_create *create = class_of(clsid);
     HRESULT hr;
@@ -34,8 +36,13 @@ ND_EXPORT HRESULT __stdcall DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID
     *out = NULL;
     if (!create)
         return CLASS_E_CLASSNOTAVAILABLE;
-    hr = nd_class_factory_create(create, iid, out);
-    return hr == E_NOINTERFACE ? create(iid, out) : hr;
+    hr = nd_class_factory_create(create, sink, iid, out);
+    return hr == E_NOINTERFACE ? create(sink, iid, out) : hr;
+}
+
+ND_EXPORT HRESULT __stdcall DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *out)
+{
+    return nd_get_class_object(&nd_sink_winobj, clsid, iid, out);
 }
 
 ND_EXPORT HRESULT __stdcall DllCanUnloadNow(void)

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* dll.h - the exports of the provider library, for the helper layer above that calls them by name. */
+/* dll.h - the exports of the provider library, for the layers above that call them by name. */
 #ifndef NDSPI_COM_DLL_H
 #define NDSPI_COM_DLL_H
 
 #include <ndprovider.h>
+
+struct nd_sink;
+
+/*
+ * nd_get_class_object - DllGetClassObject for a host with handles of its own (ndspi/wine).
+ * sink  in: where the adapters of these objects report; good as long as the process lives
+ * Everything else is as DllGetClassObject has it, which is this with the sink of winobj.
+ */
+HRESULT nd_get_class_object(const struct nd_sink *sink, REFCLSID clsid, REFIID iid, void **out);
 
 #endif

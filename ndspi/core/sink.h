@@ -26,6 +26,7 @@ struct nd_sink_source_ops {
 };
 
 struct nd_sink {
+    /* owner: the context of a source; its files serve it alone, and no more when the source is removed. */
     HRESULT (*file_create)(const void *owner, HANDLE *handle);
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
     struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
@@ -42,6 +43,7 @@ struct nd_sink {
     void (*source_remove)(struct nd_sink_source *source);
 };
 
-extern const struct nd_sink nd_sink_winobj;
+/* Visible: a provider with a sink of its own has its sources moved here. */
+extern const struct nd_sink nd_sink_winobj __attribute__((visibility("default")));
 
 #endif

@@ -11,6 +11,8 @@
  */
 #include "ndspi/helper/catalogue.h"
 
+#include <ndprovider.h>
+
 #include <stdlib.h>
 
 typedef HRESULT(STDAPICALLTYPE *get_class_object)(REFCLSID clsid, REFIID iid, VOID **object);
@@ -86,32 +88,65 @@ static void flush_locked(void)
     drop_unlisted_locked();
 }
 
-static HRESULT add_entry_locked(const WSAPROTOCOL_INFOW *entry, enum helper_version version)
+/* The place of a provider in the list: known already, or the end. */
+static struct provider **find_locked(const GUID *id, enum helper_version version)
 {
     struct provider **link = &providers;
-    for (; *link; link = &(*link)->next) {
-        if ((*link)->version == version && IsEqualGUID(&(*link)->id, &entry->ProviderId)) {
-            (*link)->listed = true;
-            return ND_SUCCESS;
-        }
-    }
-    WCHAR path[MAX_PATH];
-    INT length = MAX_PATH, error = 0;
-    GUID id = entry->ProviderId;
+    while (*link && ((*link)->version != version || !IsEqualGUID(&(*link)->id, id)))
+        link = &(*link)->next;
+    return link;
+}
+
+static HRESULT add_locked(
+    struct provider **link, const GUID *id, enum helper_version version, const WCHAR *path)
+{
     struct provider *provider = calloc(1, sizeof(*provider));
     if (!provider)
         return ND_NO_MEMORY;
-    provider->id = id;
+    provider->id = *id;
     provider->version = version;
     provider->listed = true;
-    path[0] = 0;
-    if (WSCGetProviderPath(&id, path, &length, &error) != 0 || path[0] == 0 ||
-        ExpandEnvironmentStringsW(path, provider->path, MAX_PATH) - 1 >= MAX_PATH) {
+    if (path[0] == 0 || ExpandEnvironmentStringsW(path, provider->path, MAX_PATH) - 1 >= MAX_PATH) {
         free(provider); /* an entry without a usable path is no provider */
         return ND_SUCCESS;
     }
     *link = provider;
     return ND_SUCCESS;
+}
+
+static HRESULT add_entry_locked(const WSAPROTOCOL_INFOW *entry, enum helper_version version)
+{
+    WCHAR path[MAX_PATH] = L"";
+    INT length = MAX_PATH, error = 0;
+    GUID id = entry->ProviderId;
+    struct provider **link = find_locked(&id, version);
+
+    if (*link) {
+        (*link)->listed = true;
+        return ND_SUCCESS;
+    }
+    if (WSCGetProviderPath(&id, path, &length, &error) != 0)
+        return ND_SUCCESS;
+    return add_locked(link, &id, version, path);
+}
+
+/*
+ * Our own provider where no catalogue tells of it: Wine's is built in and takes no entries. Elsewhere there is no such
+ * file, unless it was put there.
+ */
+static HRESULT add_ours_locked(const GUID *id, enum helper_version version)
+{
+    static const WCHAR path[] = L"%SystemRoot%\\system32\\ndspi.dll";
+    struct provider **link = find_locked(id, version);
+    HRESULT hr = ND_SUCCESS;
+
+    if (*link && (*link)->listed) /* the catalogue does */
+        return ND_SUCCESS;
+    if (!*link)
+        hr = add_locked(link, id, version, path);
+    if (*link)
+        (*link)->listed = GetFileAttributesW((*link)->path) != INVALID_FILE_ATTRIBUTES;
+    return hr;
 }
 
 /* Asks to be told of the next change; true: the list has to be read, now or (where that fails) every time. */
@@ -158,6 +193,10 @@ static HRESULT scan_locked(void)
         for (int i = 0; i < count && SUCCEEDED(hr); ++i)
             if (catalogue_is_provider(&entries[i], &version))
                 hr = add_entry_locked(&entries[i], version);
+        if (SUCCEEDED(hr))
+            hr = add_ours_locked(&CLSID_NDSPI_PROVIDER_V2, HELPER_V2);
+        if (SUCCEEDED(hr))
+            hr = add_ours_locked(&CLSID_NDSPI_PROVIDER_V1, HELPER_V1);
         drop_unlisted_locked();
     }
     free(entries);

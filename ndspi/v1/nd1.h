@@ -92,15 +92,15 @@ static inline uint32_t nd1_max_outbound_sge(const struct nd_limits *limits)
 HRESULT nd1_begin_create(struct nd1_adapter *adapter, void **out);
 
 /* Answers IUnknown and INDProvider. Returns S_OK, E_NOINTERFACE, E_OUTOFMEMORY; *out is NULL on failure. */
-HRESULT nd1_provider_create(REFIID iid, void **out);
+HRESULT nd1_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
 
 /*
  * Opens the device that has an address.
  * address  in: one of ours, checked
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, or what the device says.
  */
-HRESULT nd1_adapter_open(
-    const struct nd_device *device, const struct sockaddr_storage *address, INDAdapter **out);
+HRESULT nd1_adapter_open(const struct nd_device *device, const struct nd_sink *sink,
+    const struct sockaddr_storage *address, INDAdapter **out);
 
 /*
  * One per create method; parameters, checks and codes are those of the interface page. Their requests end in

@@ -174,10 +174,9 @@ static const INDAdapterVtbl nd1_adapter_vtbl = {
     .Listen = nd1_adapter_Listen,
 };
 
-HRESULT nd1_adapter_open(
-    const struct nd_device *device, const struct sockaddr_storage *address, INDAdapter **out)
+HRESULT nd1_adapter_open(const struct nd_device *device, const struct nd_sink *sink,
+    const struct sockaddr_storage *address, INDAdapter **out)
 {
-    const struct nd_sink *sink = &nd_sink_winobj;
     struct nd1_adapter *adapter = nd_object_alloc(sizeof(*adapter));
     HRESULT status;
 

@@ -14,6 +14,7 @@
 struct nd1_provider {
     INDProvider INDProvider_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
+    const struct nd_sink *sink; /* of the adapters opened through it */
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_INDProvider, NULL };
@@ -57,7 +58,6 @@ static HRESULT STDMETHODCALLTYPE nd1_provider_OpenAdapter(
     struct nd_device *device;
     HRESULT hr;
 
-    (void)iface;
     if (!out)
         return E_POINTER;
     *out = NULL;
@@ -66,7 +66,7 @@ static HRESULT STDMETHODCALLTYPE nd1_provider_OpenAdapter(
     nd_address_set_port_be(&ip, 0);
     if (!(device = nd_provider_find(&ip)))
         return ND_INVALID_ADDRESS;
-    return nd1_adapter_open(device, &ip, out);
+    return nd1_adapter_open(device, impl_from_INDProvider(iface)->sink, &ip, out);
 }
 
 static const INDProviderVtbl nd1_provider_vtbl = {
@@ -77,7 +77,7 @@ static const INDProviderVtbl nd1_provider_vtbl = {
     .OpenAdapter = nd1_provider_OpenAdapter,
 };
 
-HRESULT nd1_provider_create(REFIID iid, void **out)
+HRESULT nd1_provider_create(const struct nd_sink *sink, REFIID iid, void **out)
 {
     struct nd1_provider *provider;
 
@@ -88,6 +88,7 @@ HRESULT nd1_provider_create(REFIID iid, void **out)
         return E_OUTOFMEMORY;
     provider->INDProvider_iface.lpVtbl = &nd1_provider_vtbl;
     atomic_init(&provider->refs, 1);
+    provider->sink = sink;
     nd_library_pin();
     *out = provider;
     return S_OK;

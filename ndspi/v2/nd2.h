@@ -62,9 +62,10 @@ HRESULT nd2_begin_create(
 HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const iids[],
     REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out);
 
-HRESULT nd2_provider_create(REFIID iid, void **out);
-/* Opens a device of the provider's table. */
-HRESULT nd2_adapter_open(const struct nd_device *device, REFIID iid, void **out);
+HRESULT nd2_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
+/* Opens a device of the provider's table; its objects report to the sink. */
+HRESULT nd2_adapter_open(
+    const struct nd_device *device, const struct nd_sink *sink, REFIID iid, void **out);
 
 /* One per create method of IND2Adapter; parameters and codes are those of the interface page. */
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE overlapped_file, ULONG depth,

@@ -239,7 +239,8 @@ static const IND2AdapterVtbl nd2_adapter_vtbl = {
     .CreateListener = nd2_adapter_CreateListener,
 };
 
-HRESULT nd2_adapter_open(const struct nd_device *device, REFIID iid, void **out)
+HRESULT nd2_adapter_open(
+    const struct nd_device *device, const struct nd_sink *sink, REFIID iid, void **out)
 {
     struct nd2_adapter *adapter;
     HRESULT status;
@@ -251,8 +252,7 @@ HRESULT nd2_adapter_open(const struct nd_device *device, REFIID iid, void **out)
         return E_NOINTERFACE;
     if (!(adapter = nd_object_alloc(sizeof(*adapter))))
         return ND_NO_MEMORY;
-    status = nd_adapter_init(
-        &adapter->core, device, &nd_dialect_v2, &nd_sink_winobj, nd2_adapter_destroy);
+    status = nd_adapter_init(&adapter->core, device, &nd_dialect_v2, sink, nd2_adapter_destroy);
     if (FAILED(status)) {
         free(adapter);
         return status;

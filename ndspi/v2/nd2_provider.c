@@ -15,6 +15,7 @@
 struct nd2_provider {
     IND2Provider IND2Provider_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
+    const struct nd_sink *sink; /* of the adapters opened through it */
 };
 
 static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Provider, NULL };
@@ -67,14 +68,13 @@ static HRESULT STDMETHODCALLTYPE nd2_provider_OpenAdapter(
 {
     struct nd_device *device;
 
-    (void)iface;
     if (!out)
         return E_POINTER;
     *out = NULL;
     device = nd_provider_device(adapter_id);
     if (!device)
         return ND_INVALID_PARAMETER;
-    return nd2_adapter_open(device, iid, out);
+    return nd2_adapter_open(device, impl_from_IND2Provider(iface)->sink, iid, out);
 }
 
 static const IND2ProviderVtbl nd2_provider_vtbl = {
@@ -84,7 +84,7 @@ static const IND2ProviderVtbl nd2_provider_vtbl = {
     .OpenAdapter = nd2_provider_OpenAdapter,
 };
 
-HRESULT nd2_provider_create(REFIID iid, void **out)
+HRESULT nd2_provider_create(const struct nd_sink *sink, REFIID iid, void **out)
 {
     struct nd2_provider *provider;
 
@@ -96,6 +96,7 @@ HRESULT nd2_provider_create(REFIID iid, void **out)
         return E_OUTOFMEMORY;
     provider->IND2Provider_iface.lpVtbl = &nd2_provider_vtbl;
     atomic_init(&provider->refs, 1);
+    provider->sink = sink;
     nd_library_pin();
     *out = provider;
     return S_OK;

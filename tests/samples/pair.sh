@@ -2,10 +2,21 @@
 # SPDX-License-Identifier: MIT
 # usage: pair.sh PROGRAM ADDRESS [ARGUMENT...]
 # Runs a sample as server on ADDRESS (a port is chosen), then as client with the arguments (-b goes to both). Both have to
-# end with status 0. With INPUT=FILE that is the client's input, and the server's output has to equal it.
+# end with status 0. With INPUT=FILE that is the client's input, and the server's output has to equal it. SERVER and CLIENT
+# are other commands for these parts; WINE=DIRECTORY runs those that are Windows programs under Wine, with that prefix.
 set -euo pipefail
 program=$1 address=$2
 shift 2
+
+# command_of PROGRAM: into "command"
+command_of() {
+    command=("$1")
+    [[ $1 != *.exe ]] || command=("$(dirname "$0")/../support/wine.sh" "$WINE" "$1")
+}
+command_of "${SERVER:-$program}"
+server_command=("${command[@]}")
+command_of "${CLIENT:-$program}"
+client_command=("${command[@]}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkfifo "$scratch/messages"
@@ -14,16 +25,16 @@ for argument; do
     case $argument in -b|-p) both+=("$argument") ;; esac
 done
 
-timeout 60 "$program" -s "$address:0" "${both[@]}" > "$scratch/output" 2> "$scratch/messages" &
+timeout 60 "${server_command[@]}" -s "$address:0" "${both[@]}" > "$scratch/output" 2> "$scratch/messages" &
 server=$!
 exec 3< "$scratch/messages"
 until [[ ${line:-} == *"listening on "* ]]; do
-    IFS= read -r -t 60 line <&3 || { echo "the server ended before it listened: ${line:-}"; exit 1; }
+    IFS=$'\r' read -r -t 60 line <&3 || { echo "the server ended before it listened: ${line:-}"; exit 1; }
 done
 cat <&3 >&2 &
 
 status=0
-timeout 60 "$program" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
+timeout 60 "${client_command[@]}" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
 wait "$server" || { status=$?; echo "server: status $status"; }
 if [ -n "${INPUT:-}" ]; then
     cmp "$INPUT" "$scratch/output" || status=1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs a Windows test program under Wine. Without Wine the test is skipped, or fails where NDSPI_REQUIRE_WINE is set (CI).
 # usage: wine.sh PREFIX PROGRAM [ARGUMENT...]
+# With WINEDLLPATH set, the builtin libraries there can be loaded by name.
 set -u
 prefix=$1
 shift
@@ -20,6 +21,11 @@ mkdir -p "$prefix"
 (
     flock 9
     [ -e "$prefix/ready" ] || { timeout 300 "$wine" wineboot -i >"$prefix/boot.log" 2>&1 && touch "$prefix/ready"; }
+    # Wine loads the original, but only of what it finds here.
+    for dll in "${WINEDLLPATH:-}"/x86_64-windows/*.dll; do
+        copy=$prefix/drive_c/windows/system32/${dll##*/}
+        [ ! -e "$dll" ] || [ -e "$copy" ] || { cp "$dll" "$copy.new" && mv "$copy.new" "$copy"; }
+    done
 ) 9>"$prefix/lock"
 [ -e "$prefix/ready" ] || { cat "$prefix/boot.log"; echo "Wine's prefix $prefix could not be made"; exit 1; }
 exec "$wine" "$@"

@@ -10,11 +10,20 @@ find_program(NDSPI_MINGW_CXX x86_64-w64-mingw32-g++)
 find_program(NDSPI_MINGW_AR x86_64-w64-mingw32-ar)
 find_program(NDSPI_MINGW_OBJCOPY x86_64-w64-mingw32-objcopy)
 find_program(NDSPI_MINGW_OBJDUMP x86_64-w64-mingw32-objdump)
+find_program(NDSPI_WINEBUILD winebuild PATHS /usr/lib/wine)
+find_program(NDSPI_PERL perl)
 if(NDSPI_MINGW_CC AND NDSPI_MINGW_CXX AND NDSPI_MINGW_AR AND NDSPI_MINGW_OBJCOPY AND NDSPI_MINGW_OBJDUMP)
     set(NDSPI_MINGW ON)
 else()
     set(NDSPI_MINGW OFF)
     message(STATUS "No MinGW: libndutil, the samples' .exe and the ABI check against it are left out")
+endif()
+
+set(NDSPI_WINE OFF)
+if(NDSPI_MINGW AND NDSPI_WINEBUILD AND NDSPI_PERL AND NOT NDSPI_SANITIZE)
+    set(NDSPI_WINE ON)
+elseif(NOT NDSPI_SANITIZE)
+    message(STATUS "No MinGW, winebuild (Debian: wine64-tools) or perl: the provider for Wine is left out")
 endif()
 
 set(NDSPI_MINGW_FLAGS -O2 -Wall -Wextra -Werror -D_WIN32_WINNT=0x0A00 -I${PROJECT_SOURCE_DIR}/ndspi/include)
@@ -66,6 +75,18 @@ function(nd_mingw_program)
     add_custom_command(OUTPUT ${A_OUTPUT}
         COMMAND ${compiler} -static ${objects} ${A_LINK} -o ${A_OUTPUT}
         DEPENDS ${objects} ${A_DEPENDS} VERBATIM)
+    add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
+endfunction()
+
+# nd_mingw_builtin(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...]): a DLL of Wine's kind.
+function(nd_mingw_builtin)
+    cmake_parse_arguments(A "" "NAME;OUTPUT;DEF" "SOURCES;FLAGS;LINK" ${ARGN})
+    nd_mingw_objects(objects ${A_NAME} SOURCES ${A_SOURCES} FLAGS ${A_FLAGS})
+    cmake_path(ABSOLUTE_PATH A_DEF BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    add_custom_command(OUTPUT ${A_OUTPUT}
+        COMMAND ${NDSPI_MINGW_CC} -shared -static ${objects} ${A_DEF} ${A_LINK} -o ${A_OUTPUT}
+        COMMAND ${NDSPI_WINEBUILD} --builtin ${A_OUTPUT}
+        DEPENDS ${objects} ${A_DEF} VERBATIM)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
 

@@ -166,10 +166,14 @@ static const IClassFactoryVtbl factory_vtbl = { UNKNOWN_METHODS(IClassFactory),
     .CreateInstance = create_instance };
 static const IUnknownVtbl adapter_vtbl = { UNKNOWN_METHODS(IUnknown) };
 
+static int ours; /* number of the library that is the system's ndspi.dll; -1: none is */
+
 static HRESULT get_class_object(int number, REFCLSID clsid, REFIID iid, void **out)
 {
+    static const GUID our_id = { 0x78C684C4, 0x5FBB, 0x4819,
+        { 0xA5, 0x94, 0xC8, 0xBA, 0xE7, 0x60, 0x4C, 0x0D } };
     struct library *library = &libraries[number];
-    assert_memory_equal(clsid, &ids[number], sizeof(GUID));
+    assert_memory_equal(clsid, number == ours ? &our_id : &ids[number], sizeof(GUID));
     library->objects++;
     if (number == V1) {
         assert_true(IsEqualIID(iid, &IID_IClassFactory));
@@ -282,9 +286,20 @@ DWORD fake_ExpandEnvironmentStringsW(const WCHAR *from, WCHAR *to, DWORD size)
     return (DWORD)wcslen(to) + 1;
 }
 
+static bool is_ours(const WCHAR *path)
+{
+    return wcscmp(path, L"C:\\system32\\ndspi.dll") == 0;
+}
+
+DWORD fake_GetFileAttributesW(const WCHAR *path)
+{
+    assert_true(is_ours(path));
+    return ours >= 0 ? 0x20 : 0xFFFFFFFFu;
+}
+
 FAKE_MODULE fake_LoadLibraryExW(const WCHAR *path, HANDLE file, DWORD flags)
 {
-    int number = (int)path[3] - 0xA;
+    int number = is_ours(path) ? ours : (int)path[3] - 0xA;
     assert_null(file);
     assert_int_equal(flags, 8);
     assert_in_range(number, 0, LIBRARIES - 1);
@@ -370,6 +385,7 @@ static int setup(void **state)
     change_works = true;
     change_pending = NULL;
     grows = false;
+    ours = -1;
     reads = 0;
     assert_int_equal(NdStartup(), S_OK);
     return 0;
@@ -615,6 +631,17 @@ static void test_catalogue_may_grow_while_it_is_read(void **state)
     assert_addresses(0, "10.0.0.1 10.0.0.2");
 }
 
+static void test_system_library_is_a_provider_where_no_entry_tells_of_it(void **state)
+{
+    (void)state;
+    change_works = false;
+    catalogue_size = 1;
+    ours = V2_B;
+    assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
+    ours = -1;
+    assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1");
+}
+
 static void test_provider_that_left_the_catalogue_stays_until_idle(void **state)
 {
     (void)state;
@@ -693,6 +720,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_catalogue_is_read_every_time_without_notice_of_changes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_catalogue_may_grow_while_it_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_system_library_is_a_provider_where_no_entry_tells_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_provider_that_left_the_catalogue_stays_until_idle, setup, teardown),
         cmocka_unit_test_setup_teardown(

@@ -58,6 +58,7 @@ typedef int FAKE_LOCK;
 #define WSAGetLastError            fake_WSAGetLastError
 #define WSADATA                    FAKE_WSADATA
 #define ExpandEnvironmentStringsW  fake_ExpandEnvironmentStringsW
+#define GetFileAttributesW         fake_GetFileAttributesW
 #define LoadLibraryExW             fake_LoadLibraryExW
 #define GetProcAddress             fake_GetProcAddress
 #define FreeLibrary                fake_FreeLibrary
@@ -65,6 +66,8 @@ typedef int FAKE_LOCK;
 #define SwitchToThread             fake_SwitchToThread
 #undef HasOverlappedIoCompleted
 #define HasOverlappedIoCompleted(overlapped) ((overlapped)->Internal != 0x103)
+#undef INVALID_FILE_ATTRIBUTES
+#define INVALID_FILE_ATTRIBUTES 0xFFFFFFFFu
 #undef LOAD_WITH_ALTERED_SEARCH_PATH
 #define LOAD_WITH_ALTERED_SEARCH_PATH 8
 #undef HMODULE
@@ -89,6 +92,7 @@ int fake_WSAStartup(WORD version, FAKE_WSADATA *data);
 int fake_WSACleanup(void);
 int fake_WSAGetLastError(void);
 DWORD fake_ExpandEnvironmentStringsW(const WCHAR *from, WCHAR *to, DWORD size);
+DWORD fake_GetFileAttributesW(const WCHAR *path);
 FAKE_MODULE fake_LoadLibraryExW(const WCHAR *path, HANDLE file, DWORD flags);
 void *fake_GetProcAddress(FAKE_MODULE module, const char *name);
 BOOL fake_FreeLibrary(FAKE_MODULE module);

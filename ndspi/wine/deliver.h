@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deliver.h - completions on their way to Windows objects, which only threads of the Windows program may touch.
+ *
+ * Whatever the core ends goes into one queue. A thread of the program that is inside a call (nd_wine_enter) takes it from
+ * there itself before its call returns; what the library's own threads end is taken by a thread of the program that does
+ * nothing else (nd_deliver_serve). One thread delivers at a time, in the order of the queue, and holds no lock meanwhile:
+ * Wine's system calls go to another process.
+ *
+ * A call whose contract says that something has been delivered when it returns (CancelOverlappedRequests, the last Release,
+ * an overlapped call that ended at once) leaves with nd_wine_leave_settled: that waits for whatever any thread has queued
+ * so far.
+ */
+#ifndef NDSPI_WINE_DELIVER_H
+#define NDSPI_WINE_DELIVER_H
+
+#include "ndspi/core/base.h"
+
+#include "util/list.h"
+
+#include <stdatomic.h>
+
+struct nd_delivery {
+    struct list_node link;
+    /* Does it. Threads: of the program. No lock is held. */
+    void (*run)(struct nd_delivery *delivery);
+};
+
+struct nd_wine_thread {
+    bool inside; /* may use Wine's system calls */
+    bool queued; /* something, in this call */
+};
+
+extern __thread struct nd_wine_thread nd_wine_thread
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern atomic_uint nd_undelivered;
+
+/* Once, before anything else. False: said why. */
+bool nd_deliver_init(void);
+
+/* Queues a delivery, which stays the caller's memory until run is called. Any thread, any lock below LOCK_WINE_QUEUE. */
+void nd_deliver(struct nd_delivery *delivery);
+
+/* Returns when all that was queued before has been delivered. Threads: of the program, no lock held. */
+void nd_deliver_settle(void);
+
+/* Settles until done says so; sleeps between deliveries. */
+void nd_deliver_wait(bool (*done)(const void *context), const void *context);
+
+/* Delivers what the library's threads queue, for ever. Returns on a failure only. */
+int32_t nd_deliver_serve(void);
+
+static inline void nd_wine_enter(void)
+{
+    nd_wine_thread.inside = true;
+}
+
+static inline void nd_wine_leave(void)
+{
+    if (__builtin_expect(nd_wine_thread.queued, 0))
+        nd_deliver_settle();
+}
+
+/* Relaxed: what this call's contract is about was queued under a lock that this thread has held since. */
+static inline void nd_wine_leave_settled(void)
+{
+    if (nd_wine_thread.queued || atomic_load_explicit(&nd_undelivered, memory_order_relaxed))
+        nd_deliver_settle();
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/wine/file.h"
+
+#include "ndspi/wine/nt.h"
+
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <stdlib.h>
+
+#define THIS_PROCESS ((HANDLE)(LONG_PTR)-1)
+
+enum {
+    NT_READ = 0x00100001, /* FILE_READ_DATA, SYNCHRONIZE */
+    NT_SHARE_ALL = 7,
+    NT_NO_DIRECTORY = 0x40,
+    NT_CASE_INSENSITIVE = 0x40,
+    NT_DUPLICATE_SAME_ACCESS = 2,
+    NT_COMPLETION_MODES = 41, /* FileIoCompletionNotificationInformation */
+    NT_SKIP_SET_EVENT_ON_HANDLE = 2,
+    NT_OBJECT_BASIC = 0,
+    WINE_COMPLETE_ASYNC = 0x120348, /* IOCTL_AFD_WINE_COMPLETE_ASYNC */
+};
+
+static struct lock files_lock = LOCK_INIT(LOCK_WINE_FILES, "Wine's files");
+static uint64_t last_number;
+static struct list_head files = { { &files.n, &files.n } };
+
+static struct nd_wine_file *file_of(struct list_node *node)
+{
+    return list_entry(node, struct nd_wine_file, link);
+}
+
+struct nd_wine_file *nd_wine_file_ref(struct nd_wine_file *file)
+{
+    atomic_fetch_add_explicit(&file->refs, 1, memory_order_relaxed);
+    return file;
+}
+
+static void close_file(struct nd_delivery *delivery)
+{
+    struct nd_wine_file *file = container_of(delivery, struct nd_wine_file, end);
+
+    /* The number of a handle that the program closed may be another object's by now. */
+    if (file->close_client && nt.NtCompareObjects(file->client, file->original) == 0)
+        nt.NtClose(file->client);
+    nt.NtClose(file->original);
+    free(file);
+}
+
+void nd_wine_file_unref(struct nd_wine_file *file)
+{
+    if (atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) == 1)
+        nd_deliver(&file->end);
+}
+
+static void unlist(struct nd_wine_file *file)
+{
+    bool listed;
+
+    lock_acquire(&files_lock);
+    listed = file->listed;
+    if (listed)
+        list_del(&file->link);
+    file->listed = false;
+    lock_release(&files_lock);
+    if (listed)
+        nd_wine_file_unref(file);
+}
+
+/* The next listed file, referenced, behind one (NULL: the first) whose reference is dropped. */
+static struct nd_wine_file *next_file(struct nd_wine_file *before, const void *owner)
+{
+    struct nd_wine_file *found = NULL;
+
+    lock_acquire(&files_lock);
+    list_for_each (&files, node) {
+        struct nd_wine_file *file = file_of(node);
+
+        if ((!before || file->number > before->number) && (!owner || file->owner == owner)) {
+            found = nd_wine_file_ref(file);
+            break;
+        }
+    }
+    lock_release(&files_lock);
+    if (before)
+        nd_wine_file_unref(before);
+    return found;
+}
+
+void nd_wine_file_forget(const void *owner)
+{
+    struct nd_wine_file *file;
+
+    while ((file = next_file(NULL, owner))) {
+        unlist(file);
+        nd_wine_file_unref(file);
+    }
+}
+
+/* Nobody tells when a program closes its handle; so now and then the files that no object uses are looked at. */
+static void sweep(void)
+{
+    struct nt_basic_information info;
+    struct nd_wine_file *file = NULL;
+
+    while ((file = next_file(file, NULL)))
+        if (atomic_load_explicit(&file->refs, memory_order_relaxed) == 2 &&
+            nt.NtQueryObject(file->original, NT_OBJECT_BASIC, &info, sizeof(info), NULL) >= 0 &&
+            info.handles == 1)
+            unlist(file);
+}
+
+static LONG open_original(HANDLE *original)
+{
+    static const uint16_t path[] = u"\\??\\C:\\windows\\system32\\kernel32.dll";
+    const struct nt_string name = { sizeof(path) - sizeof(path[0]), sizeof(path), path };
+    const struct nt_attributes attributes = { sizeof(attributes), NULL, &name, NT_CASE_INSENSITIVE,
+        NULL, NULL };
+    ULONG modes = NT_SKIP_SET_EVENT_ON_HANDLE;
+    struct nt_iosb iosb;
+    LONG status;
+
+    status = nt.NtOpenFile(original, NT_READ, &attributes, &iosb, NT_SHARE_ALL, NT_NO_DIRECTORY);
+    if (status < 0)
+        return status;
+    status = nt.NtSetInformationFile(*original, &iosb, &modes, sizeof(modes), NT_COMPLETION_MODES);
+    if (status < 0)
+        nt.NtClose(*original);
+    return status;
+}
+
+HRESULT nd_wine_file_create(const void *owner, HANDLE *handle)
+{
+    struct nd_wine_file *file = calloc(1, sizeof(*file));
+    LONG status;
+
+    if (!file)
+        return ND_NO_MEMORY;
+    sweep();
+    status = open_original(&file->original);
+    if (status < 0)
+        goto free_file;
+    status = nt.NtDuplicateObject(
+        THIS_PROCESS, file->original, THIS_PROCESS, &file->client, 0, 0, NT_DUPLICATE_SAME_ACCESS);
+    if (status < 0)
+        goto close_original;
+    file->owner = owner;
+    file->end.run = close_file;
+    file->listed = true;
+    atomic_init(&file->refs, 1);
+    *handle = file->client;
+    lock_acquire(&files_lock);
+    file->number = ++last_number;
+    list_add_tail(&files, &file->link);
+    lock_release(&files_lock);
+    return ND_SUCCESS;
+
+close_original:
+    nt.NtClose(file->original);
+free_file:
+    free(file);
+    log_write(LOG_ERROR, LOG_WIN, "no overlapped file: status %#x", (unsigned)status);
+    return ND_INSUFFICIENT_RESOURCES;
+}
+
+struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
+{
+    struct nd_wine_file *file = NULL;
+
+    while ((file = next_file(file, owner)))
+        if (nt.NtCompareObjects(file->original, handle) == 0)
+            return file;
+    return NULL;
+}
+
+/*
+ * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure tell the request's own.
+ * Where Wine refuses its control for such a file, a read beyond the end gives a failure, though not the same one.
+ */
+void nd_wine_file_end(
+    struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status)
+{
+    static const LONGLONG begin = 0, beyond = 1LL << 40;
+    struct nt_iosb iosb;
+    BYTE scratch;
+
+    if (status >= 0) {
+        nt.NtReadFile(file->original, event, NULL, overlapped, &iosb, &scratch, 0, &begin, NULL);
+        return;
+    }
+    if (nt.NtDeviceIoControlFile(file->original, event, NULL, overlapped, &iosb,
+            WINE_COMPLETE_ASYNC, &status, sizeof(status), NULL, 0) != status)
+        nt.NtReadFile(file->original, event, NULL, overlapped, &iosb, &scratch, 1, &beyond, NULL);
+}

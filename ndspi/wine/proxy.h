@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proxy.h - the Windows side of the bridge: what a Windows program holds instead of a native object.
+ *
+ * A proxy is a vtable and the native interface it stands for, which it holds exactly one block of memory long: references
+ * are counted by the native object alone, and the Release that is told 0 frees the proxy. Interfaces of one native object
+ * are one pointer, so an object has one proxy, made with it, and QueryInterface answers with the proxy it was asked of.
+ */
+#ifndef NDSPI_WINE_PROXY_H
+#define NDSPI_WINE_PROXY_H
+
+#include "ndspi/wine/calls.h"
+
+#include <stdbool.h>
+
+struct nd_proxy {
+    const VOID *vtable; /* first: what makes it an interface */
+    VOID *native;
+};
+
+/* All in one object, so that an interface of ours is recognised by where its vtable is. (Nobody takes class objects.) */
+#define ND_VTABLE_MEMBER(interface) interface##Vtbl interface;
+struct nd_vtables {
+    ND_INTERFACES(ND_VTABLE_MEMBER)
+};
+#undef ND_VTABLE_MEMBER
+extern const struct nd_vtables nd_vtables;
+extern const IClassFactoryVtbl nd_class_factory_vtable;
+
+/* Wine's way into the native library of this module; see bridge.c. */
+extern LONG(WINAPI *nd_unix_dispatcher)(UINT64 handle, unsigned code, VOID *args);
+extern UINT64 nd_unix_handle;
+
+/* Returns 0, or the exception that ended the call. */
+static inline HRESULT nd_forward(enum nd_call code, VOID *call)
+{
+    return nd_unix_dispatcher(nd_unix_handle, code, call);
+}
+
+static inline VOID *nd_proxy_native(VOID *iface)
+{
+    return ((struct nd_proxy *)iface)->native;
+}
+
+/*
+ * nd_proxy_reach - the native object behind an interface that the program hands in.
+ * given  in: ours, one that wraps ours, foreign, or NULL
+ * held   out: to be dropped after the call; NULL when nothing is
+ * Returns the native interface; NULL where there is none, so that the native method answers as for any stranger.
+ */
+VOID *nd_proxy_reach(IUnknown *given, IUnknown **held);
+VOID nd_proxy_drop(IUnknown *held);
+
+/* An object under construction: its proxy is made before it, so that what was made can always be handed out. */
+struct nd_making {
+    struct nd_proxy *proxy; /* NULL: no memory, or no out */
+    VOID **out;             /* of the program */
+    VOID *native;
+};
+
+/* Returns where the native method stores its object; NULL when out is. */
+VOID **nd_proxy_begin(struct nd_making *making, enum nd_kind kind, VOID **out);
+/* Returns hr; stores the proxy on success, NULL otherwise. */
+HRESULT nd_proxy_end(struct nd_making *making, HRESULT hr);
+
+/* A proxy for an object that exists, with the reference its maker gave. NULL: no memory. */
+struct nd_proxy *nd_proxy_new(enum nd_kind kind, VOID *native);
+
+/* IUnknown of every proxy. */
+HRESULT nd_proxy_query(IUnknown *iface, REFIID iid, VOID **out);
+ULONG nd_proxy_addref(IUnknown *iface);
+ULONG nd_proxy_release(IUnknown *iface);
+
+/*
+ * nd_touch - has Wine make the pages of a buffer what the program sees: pages under write watch are read-only for everybody
+ * but the program until it writes. Changes no byte; leaves out what the program could not access either.
+ * flags  in: ND_MR_FLAG_* of the registration to come
+ */
+VOID nd_touch(const VOID *buffer, SIZE_T size, ULONG flags);
+
+#endif

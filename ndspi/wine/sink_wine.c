@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink_wine.c - requests of Windows programs under Wine. How they begin and end; where to is file.c's affair, and when is
+ * deliver.c's. Adapters are moved as natively when no thread waits: by winobj's service thread.
+ */
+#include "ndspi/wine/sink_wine.h"
+
+#include "ndspi/wine/file.h"
+#include "ndspi/wine/nt.h"
+
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* The end of a request. Made at its start, so that ending needs no memory. */
+struct ending {
+    struct nd_delivery delivery; /* first */
+    struct nd_wine_file *file;   /* referenced */
+    OVERLAPPED *overlapped;
+    HRESULT status;
+};
+
+static struct lock spare_lock = LOCK_INIT(LOCK_WINE_FILES, "Wine's spare endings");
+static struct list_head spare = { { &spare.n, &spare.n } };
+
+struct nd_sink_source {
+    struct nd_sink_source *native;
+    const void *owner;
+};
+
+static struct nd_wine_file *file_of(struct nd_sink_file *file)
+{
+    return (struct nd_wine_file *)file;
+}
+
+static _Atomic(ULONG_PTR) *internal_of(const OVERLAPPED *overlapped)
+{
+    return (_Atomic(ULONG_PTR) *)(ULONG_PTR)&overlapped->Internal;
+}
+
+/* Acquire pairs with the release in deliver_ending. */
+static HRESULT status_of(const OVERLAPPED *overlapped)
+{
+    return (HRESULT)atomic_load_explicit(internal_of(overlapped), memory_order_acquire);
+}
+
+static HANDLE untagged(HANDLE event)
+{
+    return (HANDLE)((ULONG_PTR)event & ~(ULONG_PTR)1);
+}
+
+/* ---- files ---- */
+
+static HRESULT file_create(const void *owner, HANDLE *handle)
+{
+    return nd_wine_file_create(owner, handle);
+}
+
+static struct nd_sink_file *file_get(HANDLE handle, const void *owner)
+{
+    return (struct nd_sink_file *)nd_wine_file_get(handle, owner);
+}
+
+static struct nd_sink_file *file_ref(struct nd_sink_file *file)
+{
+    return (struct nd_sink_file *)nd_wine_file_ref(file_of(file));
+}
+
+static void file_unref(struct nd_sink_file *file)
+{
+    nd_wine_file_unref(file_of(file));
+}
+
+/* With the file itself: this may be a thread of the library's. */
+static void file_close(struct nd_sink_file *file, HANDLE handle)
+{
+    (void)handle;
+    file_of(file)->close_client = true;
+}
+
+/* ---- requests ---- */
+
+static void put_spare(struct ending *ending)
+{
+    lock_acquire(&spare_lock);
+    list_add_head(&spare, &ending->delivery.link);
+    lock_release(&spare_lock);
+}
+
+static struct ending *get_spare(void)
+{
+    struct list_node *node;
+
+    lock_acquire(&spare_lock);
+    node = list_pop(&spare);
+    lock_release(&spare_lock);
+    return node ? (struct ending *)list_entry(node, struct nd_delivery, link) : NULL;
+}
+
+/* The event is taken before the status is stored: from then on the structure may be gone. */
+static void deliver_ending(struct nd_delivery *delivery)
+{
+    struct ending *ending = (struct ending *)delivery;
+    OVERLAPPED *overlapped = ending->overlapped;
+    HANDLE tagged = overlapped->hEvent, event = untagged(tagged);
+
+    overlapped->InternalHigh = 0;
+    atomic_store_explicit(
+        internal_of(overlapped), (ULONG_PTR)(ULONG)ending->status, memory_order_release);
+    if (tagged != event) /* no packet */
+        nt.NtSetEvent(event, NULL);
+    else
+        nd_wine_file_end(ending->file, overlapped, event, ending->status);
+    nd_wine_file_unref(ending->file);
+    free(ending);
+}
+
+static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    struct ending *ending;
+    HANDLE event;
+
+    if (!nd_wine_thread.inside) {
+        log_write(LOG_ERROR, LOG_WIN, "a request begins on a thread that is not the program's");
+        return ND_INTERNAL_ERROR;
+    }
+    if (!(ending = malloc(sizeof(*ending))))
+        return ND_NO_MEMORY;
+    put_spare(ending);
+    (void)file;
+    if ((event = untagged(overlapped->hEvent)))
+        nt.NtResetEvent(event, NULL);
+    overlapped->InternalHigh = 0;
+    atomic_store_explicit(internal_of(overlapped), STATUS_PENDING, memory_order_release);
+    return ND_SUCCESS;
+}
+
+static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
+{
+    struct ending *ending = get_spare();
+
+    *ending = (struct ending){ .delivery.run = deliver_ending,
+        .file = nd_wine_file_ref(file_of(file)),
+        .overlapped = overlapped,
+        .status = status };
+    nd_deliver(&ending->delivery);
+}
+
+static bool ended(const void *overlapped)
+{
+    return status_of(overlapped) != ND_PENDING;
+}
+
+/* Who had to wait takes the signal of an auto-reset event along, as a wait for the event would have. */
+static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)
+{
+    const LONGLONG at_once = 0;
+
+    (void)file;
+    if (!wait || ended(overlapped))
+        return status_of(overlapped);
+    nd_deliver_wait(ended, overlapped);
+    if (untagged(overlapped->hEvent))
+        nt.NtWaitForSingleObject(untagged(overlapped->hEvent), FALSE, &at_once);
+    return status_of(overlapped);
+}
+
+/* ---- sources ---- */
+
+static struct nd_sink_source *source_add(
+    const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd)
+{
+    struct nd_sink_source *source = malloc(sizeof(*source));
+
+    if (!source)
+        return NULL;
+    source->owner = context;
+    source->native = nd_sink_winobj.source_add(ops, context, fd, lead_fd);
+    if (source->native)
+        return source;
+    free(source);
+    return NULL;
+}
+
+static void source_remove(struct nd_sink_source *source)
+{
+    nd_sink_winobj.source_remove(source->native);
+    nd_wine_file_forget(source->owner);
+    free(source);
+}
+
+const struct nd_sink nd_sink_wine = {
+    .file_create = file_create,
+    .file_get = file_get,
+    .file_ref = file_ref,
+    .file_unref = file_unref,
+    .file_close = file_close,
+    .start = start,
+    .complete = complete,
+    .result = result,
+    .source_add = source_add,
+    .source_remove = source_remove,
+};
