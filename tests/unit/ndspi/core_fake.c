@@ -288,10 +288,14 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
     static uint32_t keys = 0x100;
-    struct ibv_mr *mr = new_object(sizeof(*mr));
+    struct ibv_mr *mr;
 
-    (void)access;
-    if (!mr)
+    fake_device.access = access;
+    if (fake_device.reg_error) {
+        errno = fake_device.reg_error;
+        return NULL;
+    }
+    if (!(mr = new_object(sizeof(*mr))))
         return NULL;
     keys += 0x100;
     *mr = (struct ibv_mr){ .context = pd->context,
@@ -305,6 +309,11 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, int a
 
 static int dereg_mr(struct ibv_mr *mr)
 {
+    void (*before)(void) = fake_device.before_dereg;
+
+    fake_device.before_dereg = NULL;
+    if (before)
+        before();
     return fake_device.dereg_error ? fake_device.dereg_error : free_object(mr);
 }
 

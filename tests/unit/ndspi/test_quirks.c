@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_quirks.c - what is done about devices that do otherwise than verbs say, each quirk shown by the device that the test
+ * plays; and the table that says which device has which.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "tests/unit/ndspi/core_fake.h"
+
+#include "ndspi/core/batch.h"
+#include "ndspi/core/part.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+enum { DEPTH = 8 };
+
+struct fixture {
+    struct nd_adapter *adapter;
+    struct nd_cq *cq;
+    struct nd_qp *qp;
+    struct nd_mr *mr;
+    struct nd_mw *mw;
+    char memory[256];
+    OVERLAPPED overlapped;
+};
+
+static struct fixture f;
+
+/* The device's quirks; windows as they follow from them. */
+static void begin(nd_quirk_set quirks, enum nd_windows windows)
+{
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open();
+    f.adapter->port.caps.quirks = quirks;
+    f.adapter->port.caps.windows = windows;
+    f.cq = fake_make_cq(f.adapter, 64);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    f.mr = fake_make_mr(f.adapter);
+    f.mw = fake_make_mw(f.adapter);
+    assert_int_equal((uint32_t)nd_mr_register(f.mr, f.memory, sizeof(f.memory),
+                         ND_MR_FLAG_ALLOW_LOCAL_WRITE, &f.overlapped),
+        0x103);
+    nd_qp_set_sendable(f.qp);
+}
+
+static void end(void)
+{
+    nd_qp_close(f.qp);
+    nd_mw_close(f.mw);
+    nd_mr_close(f.mr);
+    nd_cq_close(f.cq);
+    fake_adapter_close(f.adapter);
+}
+
+static struct fake_queue *sends(void)
+{
+    return &fake_qp_of(f.qp)->send;
+}
+
+static struct fake_queue *receives(void)
+{
+    return &fake_qp_of(f.qp)->receive;
+}
+
+static uint32_t bind_it(uintptr_t context, uint32_t flags)
+{
+    return (uint32_t)nd_qp_bind(
+        f.qp, (void *)context, f.mr, f.mw, f.memory + 16, 64, ND_OP_FLAG_ALLOW_WRITE | flags);
+}
+
+static uint32_t invalidate_it(uintptr_t context, uint32_t flags)
+{
+    return (uint32_t)nd_qp_invalidate(f.qp, (void *)context, f.mw, flags);
+}
+
+static uint32_t deregister_it(void)
+{
+    return (uint32_t)nd_mr_deregister(f.mr, &f.overlapped);
+}
+
+static uint32_t receive_it(uintptr_t context)
+{
+    ND2_SGE sge = { f.memory, 8, 0 };
+
+    return (uint32_t)nd_queue_receive(ND_V2, &f.qp->receive, (void *)context, &sge, 1);
+}
+
+static uint32_t send_it(uintptr_t context, uint32_t flags)
+{
+    ND2_SGE sge = { f.memory, 8, 0 };
+
+    return (uint32_t)nd_queue_send(ND_V2, &f.qp->initiator, (void *)context, &sge, 1, flags);
+}
+
+/* The next result, the only one there is room for. */
+static void expect(ND2_REQUEST_TYPE type, uintptr_t context, uint32_t status)
+{
+    ND2_RESULT result;
+
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 1);
+    assert_int_equal((uintptr_t)result.RequestContext, context);
+    assert_int_equal(result.RequestType, type);
+    assert_int_equal((uint32_t)result.Status, status);
+}
+
+static void expect_nothing(void)
+{
+    ND2_RESULT result;
+
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 0);
+}
+
+static void device_ends(struct fake_queue *queue, unsigned count, enum ibv_wc_status status)
+{
+    fake_complete(f.cq, queue, f.qp->ibv, count, status);
+}
+
+/* ---- windows ---- */
+
+static void test_without_windows_a_bind_registers_its_range(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    assert_null(f.mw->ibv);
+    before = fake_device.objects;
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(bind_it(2, 0), 0);
+    assert_int_equal(fake_device.objects, before + 1);
+    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
+    assert_int_equal(f.mw->part->ibv->length, 64);
+    assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    assert_int_equal(atomic_load(&f.mw->token), htobe32(f.mw->part->ibv->rkey));
+    /* Its place in the send queue is held by a Write of nothing. */
+    assert_int_equal(sends()->count, 2);
+    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
+    assert_int_equal(sends()->requests[1].num_sge, 0);
+    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED);
+    assert_int_equal(bind_it(3, 0), 0xC0000010);
+    assert_int_equal(fake_device.objects, before + 1);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeSend, 1, 0);
+    expect_nothing();
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeBind, 2, 0);
+    end();
+}
+
+static void test_invalidate_takes_the_registration_back_before_it_is_seen(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    before = fake_device.objects;
+    assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(sends()->requests[0].send_flags, 0);
+    assert_int_equal(invalidate_it(2, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE), 0);
+    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
+    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+    assert_int_equal(deregister_it(), 0x80000011);
+    /* Bound again while that is under way: another registration, another key. */
+    uint32_t token = atomic_load(&f.mw->token);
+    assert_int_equal(bind_it(3, 0), 0);
+    assert_int_not_equal(atomic_load(&f.mw->token), token);
+    assert_int_equal(fake_device.objects, before + 2);
+    fake_device.before_dereg = expect_nothing; /* another thread looks just then */
+    device_ends(sends(), 3, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeBind, 3, 0);
+    assert_null(fake_device.before_dereg);
+    assert_int_equal(fake_device.objects, before + 1);
+    assert_int_equal(invalidate_it(4, 0), 0);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeInvalidate, 4, 0);
+    assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
+static OVERLAPPED waits;
+
+/* Completions come, and a Notify, while a registration is taken back. */
+static void something_arrives(void)
+{
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), 0x103);
+    assert_int_equal(waits.Internal, 0x103);
+}
+
+static void test_notify_during_the_taking_back_misses_nothing(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(invalidate_it(2, 0), 0);
+    assert_int_equal(send_it(3, 0), 0);
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    fake_device.before_dereg = something_arrives;
+    expect(Nd2RequestTypeInvalidate, 2, 0);
+    assert_int_equal(waits.Internal, 0);
+    expect(Nd2RequestTypeSend, 3, 0);
+    end();
+}
+
+static void test_failed_binds_and_posts_leave_no_registration(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    before = fake_device.objects;
+    fake_device.post_error = EINVAL;
+    assert_int_equal(bind_it(1, 0), 0xC0000010);
+    fake_device.post_error = 0;
+    assert_int_equal(fake_device.objects, before);
+    fake_device.reg_error = ENOMEM;
+    assert_int_equal(bind_it(1, 0), 0xC000009A);
+    fake_device.reg_error = EFAULT;
+    assert_int_equal(bind_it(1, 0), 0xC0000005);
+    fake_device.reg_error = 0;
+    assert_int_equal(bind_it(2, 0), 0);
+    device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeBind, 2, 0xC0000120);
+    assert_int_equal(fake_device.objects, before);
+    assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
+static void test_unchecked_windows_lie_over_exact_registrations(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(WINDOW_BOUNDS), ND_WINDOWS_EXACT);
+    before = fake_device.objects;
+    assert_int_equal(bind_it(1, 0), 0);
+    assert_int_equal(fake_device.objects, before + 2); /* registration and window */
+    assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+    assert_int_equal(sends()->requests[0].opcode, IBV_WR_BIND_MW);
+    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
+    assert_int_equal(f.mw->part->ibv->length, 64);
+    assert_int_equal(atomic_load(&f.mw->token), htobe32(ibv_inc_rkey(f.mw->part->window->rkey)));
+    assert_int_equal(invalidate_it(2, 0), 0);
+    assert_int_equal(sends()->requests[1].opcode, IBV_WR_LOCAL_INV);
+    assert_int_equal(sends()->requests[1].invalidate_rkey, be32toh(atomic_load(&f.mw->token)));
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeBind, 1, 0);
+    expect(Nd2RequestTypeInvalidate, 2, 0);
+    assert_int_equal(fake_device.objects, before);
+    assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
+/* Also in the order of release that leaves most to others. */
+static void test_bound_windows_of_their_own_go_in_any_order(void **state)
+{
+    static const enum nd_windows kinds[] = { ND_WINDOWS_REGISTERED, ND_WINDOWS_EXACT };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        begin(0, kinds[i % 2]);
+        assert_int_equal(bind_it(1, 0), 0);
+        if (i < 2)
+            assert_int_equal(invalidate_it(2, 0), 0);
+        nd_mr_close(f.mr);
+        nd_mw_close(f.mw);
+        nd_cq_close(f.cq); /* nobody sees the end of anything */
+        nd_qp_close(f.qp);
+        fake_adapter_close(f.adapter);
+    }
+}
+
+static void test_kernel_bit_tells_of_a_peers_invalidation(void **state)
+{
+    struct ibv_wc wc = { .status = IBV_WC_SUCCESS, .wc_flags = 4, .byte_len = 3 };
+
+    (void)state;
+    for (int quirky = 0; quirky < 2; quirky++) {
+        begin(quirky ? ND_QUIRK_BIT(INVALIDATED_BIT) : 0, ND_WINDOWS_EXACT);
+        assert_int_equal(bind_it(1, 0), 0);
+        device_ends(sends(), 1, IBV_WC_SUCCESS);
+        expect(Nd2RequestTypeBind, 1, 0);
+        assert_int_equal(receive_it(2), 0);
+        wc.wr_id = receives()->requests[0].wr_id;
+        wc.invalidated_rkey = be32toh(atomic_load(&f.mw->token));
+        fake_cq_push(f.cq, &wc, false);
+        expect(Nd2RequestTypeReceive, 2, 0);
+        assert_int_equal(deregister_it(), quirky ? 0x103 : 0x80000011);
+        end();
+    }
+}
+
+/* ---- requests the device would forget ---- */
+
+#define LATE_BOTH (ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(FORGOTTEN))
+
+static void test_late_receives_end_behind_those_the_device_flushes(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(LATE_RECEIVES), ND_WINDOWS_REAL);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(receive_it(2), 0);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    assert_int_equal(receive_it(3), 0);
+    assert_int_equal(receives()->count, 2); /* it was not given this one */
+    expect_nothing();
+    device_ends(receives(), 2, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
+    assert_int_equal(receive_it(4), 0);
+    expect(Nd2RequestTypeReceive, 4, 0xC0000120);
+    assert_int_equal(send_it(5, 0), 0); /* these it flushes */
+    assert_int_equal(sends()->count, 1);
+    device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeSend, 5, 0xC0000120);
+    for (uintptr_t i = 1; i <= DEPTH; i++)
+        assert_int_equal(receive_it(i), 0);
+    assert_int_equal(receive_it(99), 0x8000001A); /* limits hold */
+    for (uintptr_t i = 1; i <= DEPTH; i++)
+        expect(Nd2RequestTypeReceive, i, 0xC0000120);
+    end();
+}
+
+static void test_late_sends_end_too_and_nothing_waits_for_a_marker(void **state)
+{
+    struct nd_remote remote = { .address = 0, .token = 0 };
+
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REGISTERED);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(send_it(2, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal((uint32_t)nd_qp_write(f.qp, (void *)3, NULL, 0, &remote, 0), 0);
+    assert_int_equal(bind_it(4, 0), 0);
+    assert_int_equal(receive_it(5), 0);
+    assert_int_equal(sends()->count + receives()->count, 0);
+    expect(Nd2RequestTypeSend, 1, 0xC0000120);
+    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+    expect(Nd2RequestTypeWrite, 3, 0xC0000120);
+    expect(Nd2RequestTypeBind, 4, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 5, 0xC0000120);
+    assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
+static void test_before_the_connection_sends_are_refused_all_the_same(void **state)
+{
+    struct nd_qp *qp;
+
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    qp = f.qp;
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    assert_int_equal(send_it(2, 0), 0xC000023A);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    nd_qp_close(qp);
+    end();
+}
+
+/* What was posted just before our flush into a queue pair that had failed by itself. */
+static void test_forgotten_requests_end_with_the_flush(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(receive_it(2), 0);
+    assert_int_equal(send_it(3, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(4, 0), 0);
+    assert_int_equal(send_it(5, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    device_ends(receives(), 1, IBV_WC_SUCCESS);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    /* Silent ones before the first lost one had succeeded. */
+    expect(Nd2RequestTypeReceive, 1, 0);
+    expect(Nd2RequestTypeSend, 4, 0xC0000120);
+    expect(Nd2RequestTypeSend, 5, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect_nothing();
+    end();
+}
+
+static void test_first_failure_leads_to_the_flush(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(receive_it(2), 0);
+    device_ends(sends(), 1, IBV_WC_REM_ACCESS_ERR);
+    expect(Nd2RequestTypeSend, 1, 0xC0000005);
+    assert_int_equal(f.qp->ibv->state, IBV_QPS_ERR);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    assert_int_equal(receive_it(3), 0);
+    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
+    end();
+}
+
+static void test_batch_kept_over_the_flush_ends(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    nd_queue_start_batch(&f.qp->receive);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(receive_it(2), 0);
+    nd_queue_end_batch(&f.qp->receive);
+    assert_int_equal(receives()->count, 0);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    end();
+}
+
+/* ---- events and statuses ---- */
+
+static void test_solicited_is_asked_for_as_any(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(SOLICITED), ND_WINDOWS_REAL);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_SOLICITED, &waits), 0x103);
+    assert_false(fake_cq_of(f.cq)->armed_solicited_only);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    assert_true(fake_cq_deliver(f.cq));
+    assert_int_equal(waits.Internal, 0x103); /* not what was waited for, and the wait goes on */
+    device_ends(receives(), 1, IBV_WC_SUCCESS);
+    assert_true(fake_cq_deliver(f.cq));
+    assert_int_equal(waits.Internal, 0);
+    expect(Nd2RequestTypeSend, 2, 0);
+    expect(Nd2RequestTypeReceive, 1, 0);
+    end();
+}
+
+static void test_too_long_a_message_is_named(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(LENGTH_STATUS), ND_WINDOWS_REAL);
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    device_ends(receives(), 1, IBV_WC_LOC_QP_OP_ERR);
+    device_ends(sends(), 1, IBV_WC_LOC_QP_OP_ERR);
+    expect(Nd2RequestTypeReceive, 1, 0x80000005);
+    expect(Nd2RequestTypeSend, 2, 0xC00000E5);
+    end();
+}
+
+static void test_negative_errno_of_a_post(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(NEGATIVE_ERRNO), ND_WINDOWS_REAL);
+    fake_device.post_error = -EINVAL;
+    assert_int_equal(send_it(1, 0), 0xC0000010);
+    fake_device.post_error = -ENOMEM;
+    assert_int_equal(receive_it(1), 0x8000001A);
+    fake_device.post_error = 0;
+    end();
+}
+
+/* ---- the table ---- */
+
+static const struct nd_family *family(uint32_t vendor, uint32_t part, bool iwarp, bool soft)
+{
+    struct ibv_device_attr attr = { .vendor_id = vendor, .vendor_part_id = part };
+
+    return nd_family_of(&attr, iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB, soft);
+}
+
+static void test_devices_are_found_in_the_table(void **state)
+{
+    (void)state;
+    assert_string_equal(family(0xffffff, 0, false, false)->name, "rxe");
+    assert_string_equal(family(0x626d74, 0, true, false)->name, "siw");
+    assert_string_equal(family(0x02c9, 4099, false, false)->name, "mlx4");
+    assert_string_equal(family(0x02c9, 4113, false, false)->name, "mlx5");
+    assert_string_equal(family(0x02c9, 0xa2d6, false, false)->name, "mlx5");
+    assert_string_equal(family(0x8086, 0x37d2, true, false)->name, "irdma, iWARP");
+    assert_string_equal(family(0x8086, 0x1592, false, false)->name, "irdma, RoCE");
+    assert_string_equal(family(0x14e4, 0x16d7, false, false)->name, "bnxt_re");
+    assert_string_equal(family(0x19e5, 0xa222, false, false)->name, "hns");
+    assert_string_equal(family(0x1425, 0x5410, true, false)->name, "cxgb4");
+    assert_string_equal(family(0x1d0f, 0xefa0, false, false)->name, "efa");
+    assert_string_equal(family(0x1234, 1, true, false)->name, "another iWARP device");
+    assert_string_equal(family(0x1234, 1, false, false)->name, "another InfiniBand or RoCE device");
+    assert_string_equal(family(0x626d74, 0, true, true)->name, "softrdma");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_windows_a_bind_registers_its_range),
+        cmocka_unit_test(test_invalidate_takes_the_registration_back_before_it_is_seen),
+        cmocka_unit_test(test_notify_during_the_taking_back_misses_nothing),
+        cmocka_unit_test(test_failed_binds_and_posts_leave_no_registration),
+        cmocka_unit_test(test_unchecked_windows_lie_over_exact_registrations),
+        cmocka_unit_test(test_bound_windows_of_their_own_go_in_any_order),
+        cmocka_unit_test(test_kernel_bit_tells_of_a_peers_invalidation),
+        cmocka_unit_test(test_late_receives_end_behind_those_the_device_flushes),
+        cmocka_unit_test(test_late_sends_end_too_and_nothing_waits_for_a_marker),
+        cmocka_unit_test(test_before_the_connection_sends_are_refused_all_the_same),
+        cmocka_unit_test(test_forgotten_requests_end_with_the_flush),
+        cmocka_unit_test(test_first_failure_leads_to_the_flush),
+        cmocka_unit_test(test_batch_kept_over_the_flush_ends),
+        cmocka_unit_test(test_solicited_is_asked_for_as_any),
+        cmocka_unit_test(test_too_long_a_message_is_named),
+        cmocka_unit_test(test_negative_errno_of_a_post),
+        cmocka_unit_test(test_devices_are_found_in_the_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
