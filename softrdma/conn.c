@@ -3,7 +3,7 @@
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
  * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
- * leaves the work to the holder. What the engine asks for (wants) is done after the locks are dropped, by act().
+ * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (wants) is done after the locks are dropped, by act().
  */
 #include "softrdma/conn.h"
 
@@ -84,6 +84,36 @@ static size_t iov_octets(const struct iovec *iov, int count)
     return octets;
 }
 
+/*
+ * enter - takes the lock of one side, or leaves it to who has it.
+ * waiting  counts those who wait, for the progress thread to give way to
+ * Returns whether it is taken. The progress thread is waited for: it is here because this connection was quiet, and may
+ * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on; and
+ * a thread that polls for it would keep it from that. It gives way after the octets of one system call.
+ */
+static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
+{
+    if (lock_try(lock))
+        return true;
+    if (!atomic_load(&conn->source.attended) || srd_progress_is_self())
+        return false;
+    atomic_fetch_add(waiting, 1);
+    lock_acquire(lock);
+    atomic_fetch_sub(waiting, 1);
+    return true;
+}
+
+/*
+ * Holder of the lock: whether to let one in who waits. That one counts until it has the lock, so it comes after this
+ * holder, and does what is left.
+ */
+static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
+{
+    return atomic_load(waiting) &&
+           atomic_load_explicit(&conn->source.attended, memory_order_relaxed) &&
+           srd_progress_is_self();
+}
+
 /* RX lock held, stream phase. */
 static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
 {
@@ -102,7 +132,7 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
         if (got > 0) {
             *moved = true;
             wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
-            if ((size_t)got < iov_octets(iov, count))
+            if ((size_t)got < iov_octets(iov, count) || must_give_way(conn, &conn->rx_waiting))
                 break;
             continue;
         }
@@ -127,7 +157,7 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
 {
     bool was_in, is_in;
 
-    if (!lock_try(&conn->qp->rx_lock))
+    if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
         return false;
     if (!in_phase(conn, SRD_CONN_STREAM) ||
         atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
@@ -154,13 +184,14 @@ void srd_conn_shut(struct srd_conn *conn)
     shutdown(conn->source.fd, SHUT_WR);
 }
 
-/* TX lock held, stream phase. */
-static unsigned send_all(struct srd_conn *conn)
+/* TX lock held, stream phase. all: out; false: somebody waits, who sends the rest */
+static unsigned send_all(struct srd_conn *conn, bool *all)
 {
     struct iovec iov[SRD_TX_IOV];
     uint64_t now_ms = clock_now_ms();
     unsigned wants = 0;
 
+    *all = true;
     while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
         int count = srd_stream_tx(conn->qp, iov, now_ms, &wants);
         ssize_t sent;
@@ -188,6 +219,10 @@ static unsigned send_all(struct srd_conn *conn)
             atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
             break;
         }
+        if (must_give_way(conn, &conn->tx_waiting)) {
+            *all = false;
+            break;
+        }
     }
     return wants & ~(unsigned)SRD_STREAM_TX;
 }
@@ -195,16 +230,17 @@ static unsigned send_all(struct srd_conn *conn)
 static unsigned transmit(struct srd_conn *conn)
 {
     unsigned wants = 0;
+    bool all = true;
 
     atomic_store(&conn->tx_pending, true);
-    while (atomic_load(&conn->tx_pending) && in_phase(conn, SRD_CONN_STREAM) &&
+    while (all && atomic_load(&conn->tx_pending) && in_phase(conn, SRD_CONN_STREAM) &&
            !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
-           lock_try(&conn->qp->tx_lock)) {
+           enter(conn, &conn->qp->tx_lock, &conn->tx_waiting)) {
         bool blocked = false;
 
         atomic_store(&conn->tx_pending, false);
         if (in_phase(conn, SRD_CONN_STREAM)) {
-            wants |= send_all(conn);
+            wants |= send_all(conn, &all);
             blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
         }
         lock_release(&conn->qp->tx_lock);

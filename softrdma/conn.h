@@ -52,6 +52,8 @@ struct srd_conn {
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
     atomic_bool down, down_told;
+    atomic_uint rx_waiting,
+        tx_waiting; /* threads of the program that wait for the progress thread */
     atomic_uint turn;
     atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
     _Atomic uint64_t close_ms, deadline_ms;

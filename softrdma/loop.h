@@ -48,6 +48,7 @@ struct srd_source {
     atomic_bool
         aside; /* on the progress thread's list, to be looked at every tick; engine lock to write */
     bool settled;         /* progress thread: put-off work was sent in this quiet spell */
+    atomic_bool attended; /* the progress thread is at it */
     bool in_all, in_prog; /* registered in the sets; engine lock, as the rest */
     uint32_t events;      /* as registered */
     uint32_t slot, generation;
@@ -88,6 +89,9 @@ void srd_source_watch(struct srd_source *source);
 /* Puts work off until a foreground thread sleeps or polls in vain, or the progress thread finds the
  * source quiet. */
 void srd_source_defer(struct srd_source *source);
+
+/* Whether the caller is the progress thread. */
+bool srd_progress_is_self(void);
 
 /* Moves what is ready in the foreground set; never blocks. Returns whether anything was ready. */
 bool srd_loop_run(void);

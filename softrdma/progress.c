@@ -24,6 +24,13 @@ static struct {
     unsigned quiet_ticks; /* looks in a row without activity anywhere */
 } progress;
 
+static _Thread_local bool is_self;
+
+bool srd_progress_is_self(void)
+{
+    return is_self;
+}
+
 static void put_aside(struct srd_source *source)
 {
     lock_acquire(&srd_engine.lock);
@@ -48,9 +55,21 @@ static bool foreground_busy(void)
                progress.seen;
 }
 
+static void settle(struct srd_source *source)
+{
+    atomic_store(&source->attended, true);
+    source->ops->settle(source);
+    atomic_store(&source->attended, false);
+}
+
 static void serve(struct srd_source *source, uint32_t events)
 {
-    if (source->ops->ready(source, events, true)) {
+    bool alone;
+
+    atomic_store(&source->attended, true);
+    alone = source->ops->ready(source, events, true);
+    atomic_store(&source->attended, false);
+    if (alone) {
         srd_engine_rearm(source);
     } else {
         /* Armed, it would fire over and over, and keep the other from the processor if they share one. */
@@ -62,7 +81,7 @@ static void serve(struct srd_source *source, uint32_t events)
      * count one comes first: then either the poller sees that it has to put it aside, or this sees what it put off.
      */
     atomic_fetch_add(&source->activity, 0);
-    source->ops->settle(source);
+    settle(source);
 }
 
 static void arrived(uint64_t token, uint32_t events)
@@ -108,7 +127,8 @@ static void look_aside(void)
         list_add_tail(&srd_engine.aside, node);
         was_polled = polled(source);
         all_calm = all_calm && !was_polled;
-        if (was_polled || !calm) {
+        /* Work elsewhere is none here: what is owed goes out a tick after the last look at this source. */
+        if (was_polled) {
             source->settled = false;
             continue;
         }
@@ -120,7 +140,7 @@ static void look_aside(void)
         if (quiet)
             serve(source, EPOLLIN | EPOLLOUT);
         else
-            source->ops->settle(source);
+            settle(source);
         srd_source_unref(source);
         lock_acquire(&srd_engine.lock);
     }
@@ -186,6 +206,7 @@ static void *run(void *arg)
 {
     struct epoll_event events[EVENTS];
 
+    is_self = true;
     for (;;) {
         int count = wait_events(events, sleep_ns());
         uint64_t now_ns = clock_now_ns();
