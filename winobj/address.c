@@ -82,8 +82,8 @@ static bool ipv6_parse(char *text, struct sockaddr_in6 *address)
  * protocol        must be NULL: there is one way only
  * address         out: all zero when the text is no address
  * address_length  in: bytes there; out: bytes needed or used
- * Returns         0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (a NULL pointer, or too short), WSAEINVAL (no address of
- *                 that family, another family, a protocol).
+ * Returns         0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (too short), WSAEINVAL (no address of that family,
+ *                 another family, a protocol, a NULL pointer).
  */
 INT WSAAPI WSAStringToAddressA(
     LPSTR text, INT family, LPWSAPROTOCOL_INFOA protocol, LPSOCKADDR address, LPINT address_length)
@@ -98,9 +98,7 @@ INT WSAAPI WSAStringToAddressA(
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
-    if (!address || !address_length)
-        return win_winsock_fail(WSAEFAULT);
-    if (!text || protocol || (family != AF_INET && family != AF_INET6))
+    if (!text || !address || !address_length || protocol || (family != AF_INET && family != AF_INET6))
         return win_winsock_fail(WSAEINVAL);
     if (*address_length < length) {
         *address_length = length;

@@ -109,7 +109,9 @@ static LPVOID reserve(uintptr_t address, size_t size, int prot, DWORD *error)
     *error = ERROR_NOT_ENOUGH_MEMORY;
     if (!region)
         return NULL;
-    if (size <= SIZE_MAX - slack - page) {
+    if (size > SIZE_MAX - slack - page) {
+        *error = ERROR_INVALID_PARAMETER;
+    } else {
         size = (size + slack + page - 1) & ~(page - 1);
         base = address ? map_at(address - slack, size, prot) : map_aligned(size, prot);
         if (address)
@@ -150,7 +152,7 @@ static LPVOID commit(uintptr_t address, size_t size, int prot, DWORD *error)
  * size        in bytes; whole pages are affected
  * type        MEM_RESERVE, MEM_COMMIT, both; MEM_COMMIT with a NULL address reserves too
  * protection  PAGE_NOACCESS, PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE, PAGE_EXECUTE_READ, PAGE_EXECUTE_READWRITE
- * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER, ERROR_INVALID_ADDRESS (not free, or not reserved),
+ * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: no such size), ERROR_INVALID_ADDRESS (not free, or not reserved),
  *             ERROR_NOT_ENOUGH_MEMORY.
  */
 LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection)

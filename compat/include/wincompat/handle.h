@@ -48,6 +48,19 @@ WINOBJ_API BOOL WINAPI SetFileCompletionNotificationModes(HANDLE file, UCHAR fla
 typedef void(WINAPI *LPOVERLAPPED_COMPLETION_ROUTINE)(DWORD error, DWORD bytes, LPOVERLAPPED overlapped);
 WINOBJ_API BOOL WINAPI BindIoCompletionCallback(HANDLE file, LPOVERLAPPED_COMPLETION_ROUTINE function, ULONG flags);
 
+/* The pool of the process is the only one: environments do not exist. */
+typedef struct _TP_IO TP_IO, *PTP_IO;
+typedef struct _TP_CALLBACK_INSTANCE TP_CALLBACK_INSTANCE, *PTP_CALLBACK_INSTANCE;
+typedef struct _TP_CALLBACK_ENVIRON TP_CALLBACK_ENVIRON, *PTP_CALLBACK_ENVIRON;
+typedef VOID(CALLBACK *PTP_WIN32_IO_CALLBACK)(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOID overlapped,
+    ULONG error, ULONG_PTR bytes, PTP_IO io);
+WINOBJ_API PTP_IO WINAPI CreateThreadpoolIo(
+    HANDLE file, PTP_WIN32_IO_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment);
+WINOBJ_API VOID WINAPI StartThreadpoolIo(PTP_IO io);
+WINOBJ_API VOID WINAPI CancelThreadpoolIo(PTP_IO io);
+WINOBJ_API VOID WINAPI WaitForThreadpoolIoCallbacks(PTP_IO io, BOOL cancel);
+WINOBJ_API VOID WINAPI CloseThreadpoolIo(PTP_IO io);
+
 /* Threads. */
 #define CREATE_SUSPENDED                  0x00000004
 #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000

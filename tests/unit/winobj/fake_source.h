@@ -6,7 +6,7 @@
 #ifndef FAKE_SOURCE_H
 #define FAKE_SOURCE_H
 
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include "winobj/provider.h"
 

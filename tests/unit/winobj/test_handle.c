@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_handle.c - what is and what is not a handle. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <stdlib.h>
 
@@ -17,9 +17,12 @@ static void test_handle_closed_twice_is_invalid(void **state)
 static void test_handle_garbage_is_invalid(void **state)
 {
     int local = 0;
-    const uintptr_t garbage[] = { 0, 1, 2, 3, (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc,
-        0x80000000, (uintptr_t)&local, (uintptr_t)1 << 62, 0xdeadbeef, 0x100000000,
-        UINTPTR_MAX / 2 };
+    const uintptr_t garbage[] = { 0, 1, 2, 3, 0x80000000, (uintptr_t)&local, 0xdeadbeef,
+#ifndef _WIN32 /* the calling process, thread and tokens; of a handle only 32 bits count */
+        (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc, (uintptr_t)1 << 62, 0x100000000,
+        UINTPTR_MAX / 2
+#endif
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
@@ -75,6 +78,7 @@ static void test_handle_fits_32_bits(void **state)
     assert_true(CloseHandle(event));
 }
 
+#ifndef _WIN32 /* where the next object may have the number of the one closed last */
 /* A closed handle stays invalid while its place in the table is used again and again. */
 static void test_handle_stale_stays_invalid(void **state)
 {
@@ -91,6 +95,7 @@ static void test_handle_stale_stays_invalid(void **state)
         assert_true(CloseHandle(event));
     }
 }
+#endif
 
 static void test_handle_many_are_distinct(void **state)
 {
@@ -117,7 +122,9 @@ int main(void)
         cmocka_unit_test(test_handle_of_another_kind_is_invalid),
         cmocka_unit_test(test_handle_low_bits_are_ignored),
         cmocka_unit_test(test_handle_fits_32_bits),
+#ifndef _WIN32
         cmocka_unit_test(test_handle_stale_stays_invalid),
+#endif
         cmocka_unit_test(test_handle_many_are_distinct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_port.c - completion ports with packets of the program's own. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <pthread.h>
 
@@ -71,19 +71,23 @@ static void test_port_bad_arguments(void **state)
 {
     HANDLE port = port_new(), event = CreateEventW(NULL, TRUE, FALSE, NULL);
     OVERLAPPED_ENTRY entry;
-    ULONG_PTR key;
+    ULONG_PTR key = 0;
     ULONG removed;
-    DWORD bytes;
+    DWORD bytes = 0;
 
     (void)state;
+    (void)key;
+    (void)bytes;
     assert_fails(CreateIoCompletionPort(INVALID_HANDLE_VALUE, port, 0, 0), 87);
     assert_fails(CreateIoCompletionPort(event, NULL, 0, 0), 6);
     assert_fails(CreateIoCompletionPort(event, port, 0, 0), 6);
     assert_fails(CreateIoCompletionPort(NULL, port, 0, 0), 6);
+#ifndef _WIN32 /* Wine writes there without looking */
     assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, NULL, 0), 87);
     assert_fails(GetQueuedCompletionStatusEx(port, &entry, 0, &removed, 0, FALSE), 87);
     assert_fails(GetQueuedCompletionStatusEx(port, NULL, 1, &removed, 0, FALSE), 87);
     assert_fails(GetQueuedCompletionStatusEx(port, &entry, 1, NULL, 0, FALSE), 87);
+#endif
     assert_fails(GetQueuedCompletionStatusEx(event, &entry, 1, &removed, 0, FALSE), 6);
     assert_true(CloseHandle(port));
     assert_true(CloseHandle(event));
@@ -98,7 +102,7 @@ static void test_port_several_at_once(void **state)
 
     (void)state;
     assert_fails(GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), 258);
-    assert_int_equal(removed, 0);
+    assert_int_equal(removed, DIFFERS(0, 1, "Windows tells either"));
     for (unsigned i = 0; i < 150; i++)
         assert_true(PostQueuedCompletionStatus(port, i, i, &overlapped));
     assert_true(GetQueuedCompletionStatusEx(port, entries, 100, &removed, INFINITE, FALSE));
@@ -107,7 +111,7 @@ static void test_port_several_at_once(void **state)
         assert_int_equal(entries[i].lpCompletionKey, i);
         assert_int_equal(entries[i].dwNumberOfBytesTransferred, i);
         assert_ptr_equal(entries[i].lpOverlapped, &overlapped);
-        assert_int_equal(entries[i].Internal, 0);
+        assert_int_equal((LONG)entries[i].Internal, 0);
     }
     assert_true(GetQueuedCompletionStatusEx(port, entries, 100, &removed, INFINITE, TRUE));
     assert_int_equal(removed, 50);
@@ -115,6 +119,7 @@ static void test_port_several_at_once(void **state)
     assert_true(CloseHandle(port));
 }
 
+#ifndef _WIN32 /* Windows ends these waits the same way; in Wine they go on */
 struct taker {
     HANDLE port;
     BOOL result;
@@ -159,6 +164,7 @@ static void test_port_close_ends_waits(void **state)
         }
     }
 }
+#endif
 
 struct many {
     HANDLE port;
@@ -223,7 +229,9 @@ int main(void)
         cmocka_unit_test(test_port_empty_times_out),
         cmocka_unit_test(test_port_bad_arguments),
         cmocka_unit_test(test_port_several_at_once),
+#ifndef _WIN32
         cmocka_unit_test(test_port_close_ends_waits),
+#endif
         cmocka_unit_test(test_port_many_threads_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

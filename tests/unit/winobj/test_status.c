@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_status.c - statuses to Win32 errors, as every failed packet shows them. Values are Windows'. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include "winobj/provider.h"
 

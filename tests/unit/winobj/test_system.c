@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_system.c - heaps, virtual memory, clocks, system information, critical sections, interlocked operations. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static void test_heap_blocks(void **state)
 {
@@ -39,15 +38,25 @@ static void test_heap_blocks(void **state)
     for (int i = 0; i < 100; i++)
         assert_non_null(HeapAlloc(heaps[1], 0, 100));
     assert_true(HeapDestroy(heaps[1]));
-    assert_fails(HeapDestroy(heaps[1]), 6);
     assert_fails(HeapDestroy(heaps[0]), 6);
+#ifndef _WIN32 /* Wine looks into the memory of the heap that was */
+    assert_fails(HeapDestroy(heaps[1]), 6);
     assert_fails(HeapAlloc(heaps[1], 0, 1), 6);
     assert_fails(HeapCreate(0x4, 0, 0), 87);
+#endif
+}
+
+static DWORD page_size(void)
+{
+    SYSTEM_INFO info;
+
+    GetSystemInfo(&info);
+    return info.dwPageSize;
 }
 
 static void test_virtual_memory(void **state)
 {
-    DWORD page = (DWORD)sysconf(_SC_PAGESIZE);
+    DWORD page = page_size();
     unsigned char *base =
                       VirtualAlloc(NULL, 3 * page + 1, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE),
                   *reserved;
@@ -65,7 +74,8 @@ static void test_virtual_memory(void **state)
     assert_fails(VirtualFree(base + page, 0, MEM_RELEASE), 487);
     assert_fails(VirtualAlloc(base, page, MEM_RESERVE, PAGE_READWRITE), 487);
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
-    assert_fails(VirtualFree(base, 0, MEM_RELEASE), 487);
+    assert_fails(VirtualFree(base, 0, MEM_RELEASE),
+        DIFFERS(487, 87, "Windows documents the former; Wine says the latter"));
     assert_fails(VirtualAlloc(base, page, MEM_COMMIT, PAGE_READWRITE), 487);
 
     assert_non_null(reserved = VirtualAlloc(NULL, (SIZE_T)1 << 40, MEM_RESERVE, PAGE_READWRITE));
@@ -77,7 +87,7 @@ static void test_virtual_memory(void **state)
     assert_fails(VirtualAlloc(NULL, 0, MEM_COMMIT, PAGE_READWRITE), 87);
     assert_fails(VirtualAlloc(NULL, page, 0x10000000, PAGE_READWRITE), 87);
     assert_fails(VirtualAlloc(NULL, page, MEM_COMMIT, 0), 87);
-    assert_fails(VirtualAlloc(NULL, SIZE_MAX, MEM_COMMIT, PAGE_READWRITE), 8);
+    assert_fails(VirtualAlloc(NULL, SIZE_MAX, MEM_COMMIT, PAGE_READWRITE), 87);
 }
 
 static void test_clocks(void **state)
@@ -88,11 +98,13 @@ static void test_clocks(void **state)
 
     (void)state;
     assert_true(QueryPerformanceFrequency(&frequency));
-    assert_int_equal(frequency.QuadPart, 1000000000);
+    assert_int_equal(frequency.QuadPart, DIFFERS(1000000000, 10000000, "ticks of the Linux clock"));
     assert_true(QueryPerformanceCounter(&begin));
     assert_true(QueryPerformanceCounter(&end));
     assert_true(end.QuadPart >= begin.QuadPart);
+#ifndef _WIN32 /* Wine writes there without looking */
     assert_fails(QueryPerformanceCounter(NULL), 998);
+#endif
     assert_true(GetTickCount64() >= tick);
     assert_true(GetTickCount() - (DWORD)tick < LONG_MS);
     GetSystemTimeAsFileTime(&now);
@@ -111,7 +123,7 @@ static void test_system_info(void **state)
 
     (void)state;
     GetSystemInfo(&info);
-    assert_int_equal(info.dwPageSize, sysconf(_SC_PAGESIZE));
+    assert_int_equal(info.dwPageSize, 4096);
     assert_int_equal(info.dwAllocationGranularity, 65536);
     assert_true(info.dwNumberOfProcessors >= 1);
     assert_true(info.dwActiveProcessorMask & 1);
@@ -176,7 +188,7 @@ static void test_critical_section_and_interlocked_count_right(void **state)
 static void test_interlocked_return_values(void **state)
 {
     volatile LONG narrow = 5;
-    unsigned plain = 7;
+    LONG plain = 7;
     long long wide = 1;
     int a, b;
     void *pointer = &a;
@@ -194,6 +206,15 @@ static void test_interlocked_return_values(void **state)
     assert_int_equal(InterlockedAnd(&plain, 12), 15);
     assert_int_equal(InterlockedXor(&plain, 4), 12);
     assert_int_equal(plain, 8);
+#ifndef _WIN32 /* any integer of 4 or 8 bytes here, a LONG there */
+    unsigned bits = 7;
+    uint64_t wide_bits = 7;
+
+    assert_int_equal(InterlockedOr(&bits, 8), 7);
+    assert_int_equal(InterlockedAnd(&wide_bits, 4), 7);
+    assert_int_equal(InterlockedIncrement(&wide_bits), 5);
+    assert_int_equal(bits, 15);
+#endif
     assert_int_equal(InterlockedIncrement64(&wide), 2);
     assert_int_equal(InterlockedCompareExchange64(&wide, (LONG64)1 << 40, 2), 2);
     assert_int_equal(wide, (LONG64)1 << 40);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_thread.c - threads and their handles. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <process.h>
 
@@ -118,12 +118,14 @@ static void test_thread_suspended_begins_with_resume(void **state)
 static void test_thread_bad_arguments(void **state)
 {
     (void)state;
+#ifndef _WIN32 /* Windows starts such threads, and they end the program; Wine looks at neither flag nor size */
     assert_fails(CreateThread(NULL, 0, NULL, NULL, 0, NULL), 87);
     assert_fails(CreateThread(NULL, 0, return_parameter, NULL, 0x80000000, NULL), 87);
     assert_fails(CreateThread(NULL, SIZE_MAX, return_parameter, NULL, 0, NULL), 8);
     errno = 0;
     assert_int_equal(_beginthreadex(NULL, 0, NULL, NULL, 0, NULL), 0);
     assert_int_equal(errno, EINVAL);
+#endif
     SetLastError(0);
     assert_int_equal(ResumeThread(NULL), (DWORD)-1);
     assert_win_error(6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_wait.c - waits for several objects. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <pthread.h>
 
@@ -60,14 +60,17 @@ static void test_wait_bad_arguments(void **state)
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(65, handles, FALSE, 0), WAIT_FAILED);
     assert_win_error(87);
+#ifndef _WIN32 /* ends the program there */
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(1, NULL, FALSE, 0), WAIT_FAILED);
     assert_win_error(87);
+#endif
     /* One object twice: fine for any, not for all. */
     assert_wait(WaitForMultipleObjects(64, handles, FALSE, 0), WAIT_OBJECT_0);
     SetLastError(0);
-    assert_wait(WaitForMultipleObjects(2, handles, TRUE, 0), WAIT_FAILED);
-    assert_win_error(87);
+    assert_wait(WaitForMultipleObjects(2, handles, TRUE, 0),
+        DIFFERS(WAIT_FAILED, WAIT_OBJECT_0, "Windows refuses it; Wine does not look"));
+    assert_win_error(DIFFERS(87, 0, "Windows refuses it; Wine does not look"));
     handles[1] = NULL;
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(2, handles, FALSE, 0), WAIT_FAILED);

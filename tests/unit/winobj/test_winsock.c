@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_winsock.c - WSAStartup, and addresses as text. */
-#include "tests/unit/winobj/win_test.h"
+#include "tests/support/win32_test.h"
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <wchar.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 static int startup(void **state)
 {
@@ -48,9 +49,10 @@ static void test_functions_need_startup(void **state)
     char text[64] = "1.2.3.4";
     DWORD size = sizeof(text);
 
-    (void)state;
+    (void)state, (void)address, (void)length, (void)text, (void)size;
     assert_int_equal(WSACleanup(), -1);
     assert_int_equal(WSAGetLastError(), 10093);
+#ifndef _WIN32 /* Wine asks for a WSAStartup before sockets only */
     WSASetLastError(0);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
     assert_int_equal(WSAGetLastError(), 10093);
@@ -58,6 +60,7 @@ static void test_functions_need_startup(void **state)
     assert_int_equal(
         WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
     assert_int_equal(WSAGetLastError(), 10093);
+#endif
 }
 
 static const struct {
@@ -90,9 +93,10 @@ static const struct {
 
 static void test_addresses_from_text_and_back(void **state)
 {
-    (void)state;
+    static const struct sockaddr_in6 zero;
+
+    (void)state, (void)zero;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        static const struct sockaddr_in6 zero;
         struct sockaddr_in6 address;
         INT length = sizeof(address), expected = rows[i].family == AF_INET ? 16 : 28;
         char text[128], back[128];
@@ -105,7 +109,9 @@ static void test_addresses_from_text_and_back(void **state)
             if (rows[i].back)
                 fail_msg("\"%s\" is refused", text);
             assert_int_equal(WSAGetLastError(), 10022);
+#ifndef _WIN32 /* programs look for an address of zero; Wine leaves what was there */
             assert_memory_equal(&address, &zero, expected);
+#endif
             continue;
         }
         if (!rows[i].back)
@@ -134,7 +140,9 @@ static void test_addresses_bad_arguments(void **state)
     assert_int_equal(WSAStringToAddressA(NULL, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
     assert_int_equal(WSAGetLastError(), 10022);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, NULL), -1);
-    assert_int_equal(WSAGetLastError(), 10014);
+    assert_int_equal(WSAGetLastError(), 10022);
+    assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, NULL, &length), -1);
+    assert_int_equal(WSAGetLastError(), 10022);
     address.sin_family = AF_INET;
     assert_int_equal(
         WSAAddressToStringA((SOCKADDR *)&address, sizeof(address), NULL, text, &size), -1);
@@ -183,23 +191,23 @@ static void test_inet_pton_and_ntop(void **state)
 static void test_closesocket(void **state)
 {
     SOCKET socket_of = socket(AF_INET, SOCK_STREAM, 0);
-    WSADATA data;
-    int ends[2];
 
     (void)state;
-    assert_int_equal(WSAStartup(MAKEWORD(2, 2), &data), 0);
     assert_true(socket_of != INVALID_SOCKET);
     assert_int_equal(closesocket(socket_of), 0);
-    assert_int_equal(fcntl((int)socket_of, F_GETFD), -1);
     assert_int_equal(closesocket(socket_of), -1);
     assert_int_equal(WSAGetLastError(), 10038);
     assert_int_equal(closesocket(INVALID_SOCKET), -1);
+    assert_int_equal(WSAGetLastError(), 10038);
+#ifndef _WIN32 /* descriptors of other kinds */
+    int ends[2];
+
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(closesocket((SOCKET)ends[0]), -1);
     assert_int_equal(WSAGetLastError(), 10038);
     assert_int_equal(close(ends[0]), 0); /* still open: it is no socket */
     assert_int_equal(close(ends[1]), 0);
-    assert_int_equal(WSACleanup(), 0);
+#endif
 }
 
 int main(void)
@@ -211,7 +219,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_addresses_bad_arguments, startup, cleanup),
         cmocka_unit_test_setup_teardown(test_addresses_wide, startup, cleanup),
         cmocka_unit_test(test_inet_pton_and_ntop),
-        cmocka_unit_test(test_closesocket),
+        cmocka_unit_test_setup_teardown(test_closesocket, startup, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
