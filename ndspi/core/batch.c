@@ -3,6 +3,7 @@
 
 #include "ndspi/core/cq.h"
 #include "ndspi/core/qp.h"
+#include "ndspi/core/qp_renew.h"
 
 #include "util/log.h"
 
@@ -60,6 +61,17 @@ int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
     return 0;
 }
 
+/* While the device's queue pair is being exchanged, or would forget it, it is not posted. */
+static int post_specially_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
+{
+    struct ibv_recv_wr *bad;
+
+    if (queue->mode == ND_QUEUE_LATE)
+        return 0;
+    nd_keep_locked(queue, wr);
+    return queue->ibv ? ibv_post_recv(queue->ibv, wr, &bad) : 0;
+}
+
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
 {
     struct nd_batch *batch = queue->batch;
@@ -67,7 +79,8 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : ibv_post_recv(queue->ibv, wr, &bad);
+        return ND_LIKELY(queue->mode == ND_QUEUE_OPEN) ? ibv_post_recv(queue->ibv, wr, &bad)
+                                                       : post_specially_locked(queue, wr);
     batch->receive[batch->count] = *wr;
     batch->receive[batch->count].next = &batch->receive[batch->count + 1];
     batch->count++;
@@ -85,6 +98,11 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
         struct ibv_recv_wr *bad = NULL;
 
         batch->receive[last].next = NULL;
+        if (queue->mode == ND_QUEUE_KEEPING)
+            for (uint32_t i = 0; i <= last; i++)
+                nd_keep_locked(queue, &batch->receive[i]);
+        if (!queue->ibv)
+            return 0;
         if ((error = ibv_post_recv(queue->ibv, batch->receive, &bad)))
             *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
     } else {
@@ -101,6 +119,11 @@ static struct nd_request *first_of_batch(const struct nd_queue *queue)
 {
     return (struct nd_request *)(uintptr_t)(is_receive(queue) ? queue->batch->receive[0].wr_id
                                                               : queue->batch->send[0].wr_id);
+}
+
+const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue)
+{
+    return queue->batch && queue->batch->count ? first_of_batch(queue) : queue->next;
 }
 
 /* Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted in between. */

@@ -5,6 +5,7 @@
 #include "ndspi/core/address.h"
 #include "ndspi/core/listener.h"
 #include "ndspi/core/qp.h"
+#include "ndspi/core/qp_renew.h"
 
 #include "util/log.h"
 
@@ -123,8 +124,10 @@ void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_
     if (deeds->qp && deeds->actions & ND_DO_FLUSH && !flush_first)
         nd_qp_flush(deeds->qp);
     if (deeds->qp) {
-        if (deeds->actions & ND_DO_UNCLAIM)
+        if (deeds->actions & ND_DO_UNCLAIM) {
+            nd_qp_renew(deeds->qp);
             nd_qp_unclaim(deeds->qp);
+        }
         nd_object_unpin(&deeds->qp->object);
     }
     nd_cm_id_unpin(deeds->id);
@@ -358,4 +361,17 @@ const struct nd_cm_owner_ops nd_connector_id_ops = {
 void nd_connector_qp_closed(struct nd_connector *connector)
 {
     nd_connector_event(connector, NULL, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
+}
+
+void nd_connector_qp_failed(struct nd_connector *connector)
+{
+    struct nd_cm_id *id = NULL;
+
+    lock_acquire(&connector->lock);
+    if (connector->state == ND_CONNECTOR_CONNECTED && (id = connector->id))
+        nd_cm_id_pin(id);
+    lock_release(&connector->lock);
+    if (id && connector->adapter->cm.verbs->disconnect(id->id))
+        log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
+    nd_cm_id_unpin(id);
 }

@@ -122,8 +122,8 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
  * data               out: as much as there is room for, also with ND_BUFFER_OVERFLOW; may be NULL
  * octets             inout: room at data, length of the data; NULL: the data is not asked for
  */
-HRESULT nd_connector_get_data(struct nd_connector *connector, ULONG *inbound, ULONG *outbound,
-    void *data, size_t *octets);
+HRESULT nd_connector_get_data(
+    struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets);
 HRESULT nd_connector_get_local_address(
     struct nd_connector *connector, struct sockaddr *address, size_t *length);
 HRESULT nd_connector_get_peer_address(
@@ -141,6 +141,13 @@ void nd_connector_cancel(struct nd_connector *connector);
  * lock.
  */
 void nd_connector_qp_closed(struct nd_connector *connector);
+
+/*
+ * nd_connector_qp_failed - the queue pair it claimed is in the error state, of which the device tells nobody: an
+ * established connection is disconnected, and ends at both sides as if the peer had done it. The caller pins the connector
+ * and holds no lock.
+ */
+void nd_connector_qp_failed(struct nd_connector *connector);
 
 /* ---- for the listener ---- */
 

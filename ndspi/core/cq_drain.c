@@ -7,6 +7,7 @@
 #include "ndspi/core/mw.h"
 #include "ndspi/core/part.h"
 #include "ndspi/core/qp.h"
+#include "ndspi/core/qp_renew.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
 
@@ -99,12 +100,13 @@ static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
     return NULL;
 }
 
-/* The device forgets what is posted from now on: a flush of ours ends that. */
+/* The device forgets what is posted from now on, or the peer does not hear of it: a flush of ours ends that. */
 static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 {
-    nd_quirk_set late = ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS);
+    nd_quirk_set affected =
+        ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(NO_MOVE);
 
-    if (!(cq->adapter->port.caps.quirks & late) || !nd_object_try_pin(&qp->object))
+    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(&qp->object))
         return;
     if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
         nd_object_unpin_later(&qp->object, &cq->dead);
@@ -116,10 +118,10 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 static enum ibv_wc_status status_of(
     const struct nd_cq *cq, const struct ibv_wc *wc, ND2_REQUEST_TYPE type)
 {
-    if (wc->status == IBV_WC_LOC_QP_OP_ERR && type == Nd2RequestTypeReceive &&
-        nd_has_quirk(&cq->adapter->port.caps, LENGTH_STATUS))
-        return IBV_WC_LOC_LEN_ERR;
-    return wc->status;
+    if (wc->status != IBV_WC_LOC_QP_OP_ERR || type == Nd2RequestTypeInvalidate ||
+        !nd_has_quirk(&cq->adapter->port.caps, LOCAL_STATUS))
+        return wc->status;
+    return type == Nd2RequestTypeReceive ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
 }
 
 static bool invalidates(const struct nd_cq *cq, const struct ibv_wc *wc)
@@ -249,6 +251,8 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         take_fence_locked(cq, request);
         return;
     }
+    if (ND_UNLIKELY(failed) && nd_keep_swallows(queue, wc))
+        return;
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, request);
     if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)

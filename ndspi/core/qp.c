@@ -7,6 +7,7 @@
 #include "ndspi/core/cq.h"
 #include "ndspi/core/local.h"
 #include "ndspi/core/mw.h"
+#include "ndspi/core/qp_renew.h"
 #include "ndspi/core/srq.h"
 #include "ndspi/core/status.h"
 
@@ -27,27 +28,23 @@ enum {
     TRANSPORT_RETRIES = 6, /* 7 is "for ever" on some devices */
 };
 
-static int create_device_qp(struct nd_qp *qp, const struct nd_qp_params *params)
+static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
 {
     struct nd_adapter *adapter = qp->adapter;
     struct ibv_qp_init_attr init = {
-        .qp_context = qp,
-        .send_cq = params->initiator_cq->poll.ibv,
-        .recv_cq = params->receive_cq->poll.ibv,
-        .srq = params->srq ? params->srq->ibv : NULL,
-        .cap = { .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
-            .max_recv_wr = params->receive_depth,
-            .max_send_sge = params->initiator_sge,
-            .max_recv_sge = params->receive_sge,
-            .max_inline_data = params->inline_data },
+        .qp_context = (void *)(uintptr_t)qp,
+        .send_cq = qp->initiator_cq->poll.ibv,
+        .recv_cq = qp->receive_cq->poll.ibv,
+        .srq = qp->srq ? qp->srq->ibv : NULL,
+        .cap = qp->cap,
         .qp_type = IBV_QPT_RC,
     };
 
-    qp->ibv = adapter->verbs->create_qp(adapter->port.pd, &init);
-    return qp->ibv ? 0 : errno ? errno : ENOMEM;
+    *ibv = adapter->verbs->create_qp(adapter->port.pd, &init);
+    return *ibv ? 0 : errno ? errno : ENOMEM;
 }
 
-static int move_to_init(struct nd_qp *qp)
+static int move_to_init(const struct nd_qp *qp, struct ibv_qp *ibv)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_INIT,
@@ -57,7 +54,21 @@ static int move_to_init(struct nd_qp *qp)
     };
 
     return qp->adapter->verbs->modify_qp(
-        qp->ibv, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+        ibv, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
+{
+    int rc = create_device_qp(qp, ibv);
+
+    if (rc) {
+        log_write(LOG_WARN, LOG_QP, "a queue pair of %u+%u requests cannot be made: %s",
+            qp->cap.max_send_wr, qp->cap.max_recv_wr, strerror(rc));
+        return rc == EINVAL ? ENOMEM : rc;
+    }
+    if ((rc = move_to_init(qp, *ibv)))
+        qp->adapter->verbs->destroy_qp(*ibv);
+    return rc;
 }
 
 /* Where lists that name regions by handle are translated. */
@@ -147,27 +158,28 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;
     qp->context = params->context;
+    qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
+        .max_recv_wr = params->receive_depth,
+        .max_send_sge = params->initiator_sge,
+        .max_recv_sge = params->receive_sge,
+        .max_inline_data = params->inline_data };
     qp->inbound_reads = params->inbound_reads;
     qp->outbound_reads = params->outbound_reads;
     list_node_init(&qp->shared_link);
     list_node_init(&qp->broken_link);
     if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
-    if ((rc = create_device_qp(qp, params))) {
-        log_write(LOG_WARN, LOG_QP, "a queue pair of %u+%u requests cannot be made: %s",
-            params->initiator_depth, params->receive_depth, strerror(rc));
-        status = rc == EINVAL ? ND_INSUFFICIENT_RESOURCES : nd_status_from_errno(rc);
-        goto fini_rings;
-    }
-    if ((rc = move_to_init(qp))) {
+    if ((rc = nd_qp_make_device_qp(qp, &qp->ibv))) {
         status = nd_status_from_errno(rc);
-        goto destroy_qp;
+        goto fini_rings;
     }
     describe_queues(qp, params);
     if ((rc = nd_staging_init(&qp->initiator, adapter, params->initiator_depth))) {
         status = nd_status_from_errno(rc);
         goto fini_staging;
     }
+    if (FAILED(status = nd_keep_init(qp)))
+        goto fini_staging;
     nd_cq_attach(params->receive_cq);
     nd_cq_attach(params->initiator_cq);
     publish(qp, params);
@@ -175,7 +187,6 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
 
 fini_staging:
     nd_staging_fini(&qp->initiator, adapter);
-destroy_qp:
     adapter->verbs->destroy_qp(qp->ibv);
 fini_rings:
     nd_queue_fini(&qp->initiator);
@@ -202,17 +213,27 @@ static void post_marker(struct nd_queue *queue)
     lock_release(&queue->lock);
 }
 
+/* The connector that claimed it, pinned, or NULL. */
+static struct nd_connector *connector_of(struct nd_qp *qp)
+{
+    struct nd_connector *connector;
+
+    lock_acquire(&qp->lock);
+    connector = qp->connector;
+    if (connector)
+        nd_object_pin(&connector->object);
+    lock_release(&qp->lock);
+    return connector;
+}
+
 void nd_qp_close(struct nd_qp *qp)
 {
     struct nd_connector *connector;
 
     lock_acquire(&qp->lock);
     qp->closed = true;
-    connector = qp->connector;
-    if (connector)
-        nd_object_pin(&connector->object);
     lock_release(&qp->lock);
-    if (connector) {
+    if ((connector = connector_of(qp))) {
         nd_connector_qp_closed(connector);
         nd_object_unpin(&connector->object);
     }
@@ -262,6 +283,7 @@ void nd_qp_fini(struct nd_qp *qp)
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
+    nd_keep_fini(qp);
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);
@@ -357,7 +379,7 @@ static const struct nd_request *close_late(struct nd_queue *queue)
     const struct nd_request *end;
 
     lock_acquire(&queue->lock);
-    if (queue->mode == ND_QUEUE_OPEN)
+    if (queue->mode == ND_QUEUE_OPEN || queue->mode == ND_QUEUE_KEEPING)
         nd_queue_set_mode_locked(queue, ND_QUEUE_LATE);
     end = queue->next;
     lock_release(&queue->lock);
@@ -372,19 +394,32 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     qp->connected = true;
     flushed = qp->flushed;
     lock_release(&qp->lock);
+    nd_keep_end(qp);
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
     if (flushed && nd_has_quirk(&qp->adapter->port.caps, LATE_SENDS))
         close_late(&qp->initiator);
 }
 
+/* A device whose queue pair went to the error state tells the peer nothing. */
+static void tell_peer(struct nd_qp *qp)
+{
+    struct nd_connector *connector = connector_of(qp);
+
+    if (!connector)
+        return;
+    nd_connector_qp_failed(connector);
+    nd_object_unpin(&connector->object);
+}
+
 /* The device's part of a flush: once. What is in a batch has been submitted. */
-static int flush_device(struct nd_qp *qp)
+int nd_qp_flush_device(struct nd_qp *qp)
 {
     const struct nd_caps *caps = &qp->adapter->port.caps;
     struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
     const struct nd_request *sends = NULL, *receives = NULL;
     int rc;
 
+    nd_keep_end(qp);
     if (nd_has_quirk(caps, LATE_SENDS))
         sends = close_late(&qp->initiator);
     if (nd_has_quirk(caps, LATE_RECEIVES))
@@ -407,16 +442,18 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
     nd_queue_submit(&qp->receive);
     nd_queue_submit(&qp->initiator);
     lock_acquire(&qp->lock);
-    first = !qp->flushed;
+    first = !qp->flushed && !qp->renewing;
     qp->flushed = true;
     lock_release(&qp->lock);
     if (!first)
         return ND_SUCCESS;
-    if ((rc = flush_device(qp))) {
+    if ((rc = nd_qp_flush_device(qp))) {
         log_write(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
             strerror(rc));
         return nd_status_from_errno(rc);
     }
+    if (nd_has_quirk(&qp->adapter->port.caps, NO_MOVE))
+        tell_peer(qp);
     return ND_SUCCESS;
 }
 

@@ -31,15 +31,17 @@ struct nd_qp {
     void *context;
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
     struct ibv_qp *ibv;
+    struct ibv_qp_cap cap; /* as asked for */
     struct list_node adapter_link;
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
     atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
     struct list_node broken_link; /* ... in the completion queue that saw it first */
 
-    struct lock lock;               /* the next four */
+    struct lock lock;               /* down to closed */
     struct nd_connector *connector; /* which claimed it */
     bool connected;                 /* has been */
     bool flushed;
+    bool renewing; /* core/qp_renew.h: a flush is left to that */
     bool closed;
 
     struct nd_queue initiator, receive;
@@ -95,6 +97,10 @@ void nd_qp_set_sendable(struct nd_qp *qp);
 
 /* To the error state: all that is queued ends with ND_CANCELED. Idempotent. No lock held. */
 HRESULT nd_qp_flush(struct nd_qp *qp);
+
+/* For qp_renew.c: a queue pair of the device in INIT (returns 0 or an errno); the device's part of a flush. */
+int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv);
+int nd_qp_flush_device(struct nd_qp *qp);
 
 /* The device is gone. */
 void nd_qp_remove(struct nd_qp *qp);

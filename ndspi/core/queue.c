@@ -74,6 +74,7 @@ static HRESULT mode_status(enum nd_queue_mode mode)
 {
     switch (mode) {
     case ND_QUEUE_OPEN:
+    case ND_QUEUE_KEEPING:
     case ND_QUEUE_LATE: return ND_SUCCESS;
     case ND_QUEUE_CLOSED: return ND_CONNECTION_INVALID;
     default: return ND_DEVICE_REMOVED;
@@ -83,7 +84,7 @@ static HRESULT mode_status(enum nd_queue_mode mode)
 /* `stop` keeps these posts from the fast path: they do not go to the device, or not at once. */
 static bool is_slow_locked(const struct nd_queue *queue)
 {
-    return queue->batching || queue->mode == ND_QUEUE_LATE;
+    return queue->batching || queue->mode != ND_QUEUE_OPEN;
 }
 
 static struct nd_request *take_any_locked(struct nd_queue *queue)

@@ -27,6 +27,7 @@
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct nd_batch;
+struct nd_kept;
 struct nd_cq;
 struct nd_mr;
 struct nd_part;
@@ -88,8 +89,9 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 #endif
 
 enum nd_queue_mode {
-    ND_QUEUE_CLOSED, /* initiator of a queue pair never connected */
-    ND_QUEUE_OPEN,   /* also after the connection is lost: the device flushes */
+    ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
+    ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
+    ND_QUEUE_KEEPING, /* open, and what is posted is remembered: core/qp_renew.h */
     ND_QUEUE_LATE, /* lost, on a device that forgets what is posted then: requests end by themselves */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
@@ -122,6 +124,7 @@ struct nd_queue {
     _Atomic uint32_t staging_free; /* mask of slots */
     bool batching;                 /* posts are kept, and every one takes the slow path */
     struct nd_batch *batch;        /* core/batch.h; NULL until the first */
+    struct nd_kept *kept;          /* or NULL */
     struct nd_qp *qp;
     struct nd_cq *cq;
     struct nd_request *records;
@@ -139,6 +142,8 @@ struct nd_queue {
     const struct nd_request *forgotten_end; /* where what the device was given ends */
     struct list_node batch_link;            /* in nd_cq.batches while batching */
     struct nd_request fence;
+    uint32_t number;     /* with kept: of the device's queue pair */
+    atomic_bool keeping; /* with kept: not connected yet */
 };
 
 /*

@@ -42,7 +42,7 @@ const struct nd_family nd_families[] = {
         .run = true,
         .vendor_id = OUI_RXE,
         .quirks = IB_CM | Q(WINDOW_BOUNDS) | Q(WINDOW_KEY) | Q(INVALIDATED_BIT) | Q(LATE_RECEIVES) |
-                  Q(SOLICITED) | Q(LENGTH_STATUS) | Q(RETRIES_FOR_EVER),
+                  Q(SOLICITED) | Q(LOCAL_STATUS) | Q(RETRIES_FOR_EVER),
         .remarks = "RoCE in software",
     },
     {

@@ -59,17 +59,20 @@
         "Asked for solicited completions alone, the device raises no event, or none for errors of the send queue.", \
         "It is asked for all; of Receives every one wakes a Notify for solicited ones.", \
         "ndspi.quirks, conformance.notify") \
-    row(LENGTH_STATUS, \
-        "A message longer than its Receive ends that with LOC_QP_OP_ERR.", \
-        "Of a Receive this counts as LOC_LEN_ERR: ND_BUFFER_OVERFLOW.", \
+    row(LOCAL_STATUS, \
+        "A message longer than its Receive ends that with LOC_QP_OP_ERR, and so does a token that is none a request.", \
+        "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as LOC_PROT_ERR " \
+        "(ND_ACCESS_VIOLATION).", \
         "ndspi.quirks, conformance.sendrecv") \
     row(NEGATIVE_ERRNO, \
         "A refused post returns a negative errno.", \
         "Either sign is understood.", \
         "ndspi.quirks") \
     row(NO_MOVE, \
-        "A disconnect, ours or the peer's, moves no queue pair: nothing is flushed.", \
-        "The queue pair goes to the error state first, on both sides; the connection manager is told after it.", \
+        "A disconnect, ours or the peer's, moves no queue pair: nothing is flushed. Nor does a queue pair's error, or " \
+        "flush, tell the peer.", \
+        "The queue pair goes to the error state first, on both sides; the connection manager is told after it. A failed " \
+        "request, or a Flush, disconnects.", \
         "conformance.disconnect") \
     row(SLOW_DESTROY, \
         "`rdma_destroy_id` may wait for the peer, for minutes.", \

@@ -147,10 +147,11 @@ static int req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 
 static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-    struct fake_qp *qp = new_object(sizeof(*qp));
     static uint32_t numbers;
+    struct fake_qp *qp;
 
-    if (!qp)
+    errno = fake_device.qp_error;
+    if (fake_device.qp_error || !(qp = new_object(sizeof(*qp))))
         return NULL;
     qp->ibv =
         (struct ibv_qp){ .context = pd->context, .pd = pd, .qp_num = ++numbers, .srq = attr->srq };

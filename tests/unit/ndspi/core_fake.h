@@ -62,7 +62,7 @@ struct fake_device {
     bool refuse_once;               /* and that is over then */
     unsigned post_calls;            /* of either kind */
     struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */
-    int dereg_error, reg_error;
+    int dereg_error, reg_error, qp_error;
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
     unsigned objects;           /* device objects that exist */

@@ -9,6 +9,7 @@
 
 #include "ndspi/core/batch.h"
 #include "ndspi/core/part.h"
+#include "ndspi/core/qp_renew.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -413,6 +414,73 @@ static void test_batch_kept_over_the_flush_ends(void **state)
     end();
 }
 
+/* ---- a queue pair whose connection was refused ---- */
+
+static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
+{
+    uint32_t number, before;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(ONE_ATTEMPT), ND_WINDOWS_REAL);
+    nd_qp_close(f.qp);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    before = fake_device.objects;
+    number = f.qp->ibv->qp_num;
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(receive_it(2), 0);
+    device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR); /* refused: some are seen before, ... */
+    expect_nothing();
+    device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
+    nd_queue_start_batch(&f.qp->receive);
+    assert_int_equal(receive_it(3), 0);
+    nd_qp_renew(f.qp); /* ... some after */
+    assert_int_not_equal(f.qp->ibv->qp_num, number);
+    assert_int_equal(fake_device.objects, before);
+    assert_int_equal(receives()->count, 2);
+    nd_queue_end_batch(&f.qp->receive);
+    assert_int_equal(receives()->count, 3);
+    expect_nothing();
+    assert_int_equal(receives()->requests[1].first_sge.addr, (uintptr_t)f.memory);
+    assert_int_equal(receive_it(4), 0);
+    assert_int_equal(send_it(5, 0), 0xC000023A);
+    nd_qp_set_sendable(f.qp);
+    assert_int_equal(receive_it(6), 0);
+    device_ends(receives(), 4, IBV_WC_SUCCESS);
+    for (uintptr_t i = 1; i <= 4; i++)
+        expect(Nd2RequestTypeReceive, i, 0);
+    assert_int_equal(send_it(7, 0), 0);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeSend, 7, 0);
+    nd_qp_renew(f.qp); /* connected: nothing to renew */
+    assert_int_equal(receives()->count, 1);
+    device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeReceive, 6, 0xC0000120);
+    end();
+}
+
+static void test_without_another_queue_pair_the_old_one_stays(void **state)
+{
+    uint32_t number;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(ONE_ATTEMPT) | LATE_BOTH, ND_WINDOWS_REAL);
+    nd_qp_close(f.qp);
+    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
+    number = f.qp->ibv->qp_num;
+    assert_int_equal(receive_it(1), 0);
+    fake_device.qp_error = ENOMEM;
+    nd_qp_renew(f.qp);
+    fake_device.qp_error = 0;
+    assert_int_equal(f.qp->ibv->qp_num, number);
+    device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
+    expect_nothing();
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    assert_int_equal(receive_it(2), 0);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    end();
+}
+
 /* ---- events and statuses ---- */
 
 static void test_solicited_is_asked_for_as_any(void **state)
@@ -434,16 +502,16 @@ static void test_solicited_is_asked_for_as_any(void **state)
     end();
 }
 
-static void test_too_long_a_message_is_named(void **state)
+static void test_local_errors_are_named(void **state)
 {
     (void)state;
-    begin(ND_QUIRK_BIT(LENGTH_STATUS), ND_WINDOWS_REAL);
+    begin(ND_QUIRK_BIT(LOCAL_STATUS), ND_WINDOWS_REAL);
     assert_int_equal(receive_it(1), 0);
     assert_int_equal(send_it(2, 0), 0);
     device_ends(receives(), 1, IBV_WC_LOC_QP_OP_ERR);
     device_ends(sends(), 1, IBV_WC_LOC_QP_OP_ERR);
     expect(Nd2RequestTypeReceive, 1, 0x80000005);
-    expect(Nd2RequestTypeSend, 2, 0xC00000E5);
+    expect(Nd2RequestTypeSend, 2, 0xC0000005);
     end();
 }
 
@@ -503,8 +571,10 @@ int main(void)
         cmocka_unit_test(test_forgotten_requests_end_with_the_flush),
         cmocka_unit_test(test_first_failure_leads_to_the_flush),
         cmocka_unit_test(test_batch_kept_over_the_flush_ends),
+        cmocka_unit_test(test_refused_queue_pair_is_replaced_with_its_receives),
+        cmocka_unit_test(test_without_another_queue_pair_the_old_one_stays),
         cmocka_unit_test(test_solicited_is_asked_for_as_any),
-        cmocka_unit_test(test_too_long_a_message_is_named),
+        cmocka_unit_test(test_local_errors_are_named),
         cmocka_unit_test(test_negative_errno_of_a_post),
         cmocka_unit_test(test_devices_are_found_in_the_table),
     };
