@@ -3,6 +3,7 @@
 
 #include "ndspi/core/library.h"
 #include "ndspi/core/status.h"
+#include "ndspi/core/trial.h"
 
 #include "util/log.h"
 
@@ -65,19 +66,6 @@ static void close_channels(struct nd_adapter *adapter)
     close(adapter->epoll_fd);
 }
 
-static int open_port(struct nd_adapter *adapter, const struct nd_device *device)
-{
-    struct ibv_context *context = nd_device_open(device);
-    int rc;
-
-    if (!context)
-        return errno ? -errno : -ENODEV;
-    rc = nd_port_init(&adapter->port, device->verbs, context, device->port, device->soft);
-    if (rc)
-        device->verbs->close_device(context);
-    return rc;
-}
-
 static void init_members(struct nd_adapter *adapter, const struct nd_device *device,
     const struct nd_dialect *dialect, const struct nd_sink *sink)
 {
@@ -98,14 +86,16 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
     const struct nd_dialect *dialect, const struct nd_sink *sink,
     void (*destroy)(struct nd_object *object))
 {
+    struct nd_finding finding;
     int lead_fd, rc;
 
     init_members(adapter, device, dialect, sink);
     nd_object_init(&adapter->object, destroy);
-    if ((rc = open_port(adapter, device)))
-        goto fail;
-    if ((rc = nd_limits_find(&adapter->port, &adapter->limits)) ||
-        (dialect->handles && (rc = nd_regions_init(&adapter->regions))))
+    if ((rc = nd_trial_open(device, &adapter->port, &adapter->limits, &finding))) {
+        nd_trial_log(device, &finding);
+        return nd_status_from_errno(rc);
+    }
+    if (dialect->handles && (rc = nd_regions_init(&adapter->regions)))
         goto fini_port;
     if ((rc = open_channels(adapter)))
         goto fini_regions;
@@ -124,7 +114,6 @@ fini_regions:
     nd_regions_fini(&adapter->regions);
 fini_port:
     nd_port_fini(&adapter->port);
-fail:
     log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s", device->name, device->port,
         strerror(-rc));
     return nd_status_from_errno(rc);
@@ -172,32 +161,5 @@ struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle)
 
 void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info)
 {
-    const struct nd_limits *limits = &adapter->limits;
-
-    *info = (ND2_ADAPTER_INFO){
-        .VendorId = (UINT16)limits->vendor_id,
-        .DeviceId = (UINT16)limits->device_id,
-        .AdapterId = adapter->device->adapter_id,
-        .MaxRegistrationSize = limits->max_registration,
-        .MaxWindowSize = limits->max_registration,
-        .MaxInitiatorSge = limits->max_initiator_sge,
-        .MaxReceiveSge = limits->max_receive_sge,
-        .MaxReadSge = limits->max_read_sge,
-        .MaxTransferLength = limits->max_transfer,
-        .MaxInlineDataSize = limits->max_inline,
-        .MaxInboundReadLimit = limits->max_inbound_reads,
-        .MaxOutboundReadLimit = limits->max_outbound_reads,
-        .MaxReceiveQueueDepth = limits->max_receive_depth,
-        .MaxInitiatorQueueDepth = limits->max_initiator_depth,
-        .MaxSharedReceiveQueueDepth = limits->max_srq_depth,
-        .MaxCompletionQueueDepth = limits->max_cq_depth,
-        .InlineRequestThreshold = limits->inline_threshold,
-        .LargeRequestThreshold = limits->large_threshold,
-        .MaxCallerData = limits->max_caller_data,
-        .MaxCalleeData = limits->max_callee_data,
-        .AdapterFlags = ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
-                        ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED |
-                        ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED |
-                        (adapter->port.caps.cq_resize ? ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED : 0),
-    };
+    nd_limits_describe(&adapter->limits, &adapter->port.caps, adapter->device->adapter_id, info);
 }

@@ -171,3 +171,34 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
         limits->max_receive_sge, limits->max_inline, limits->max_cq_depth, limits->max_srq_depth);
     return 0;
 }
+
+void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *caps,
+    uint64_t adapter_id, ND2_ADAPTER_INFO *info)
+{
+    *info = (ND2_ADAPTER_INFO){
+        .VendorId = (UINT16)limits->vendor_id,
+        .DeviceId = (UINT16)limits->device_id,
+        .AdapterId = adapter_id,
+        .MaxRegistrationSize = limits->max_registration,
+        .MaxWindowSize = limits->max_registration,
+        .MaxInitiatorSge = limits->max_initiator_sge,
+        .MaxReceiveSge = limits->max_receive_sge,
+        .MaxReadSge = limits->max_read_sge,
+        .MaxTransferLength = limits->max_transfer,
+        .MaxInlineDataSize = limits->max_inline,
+        .MaxInboundReadLimit = limits->max_inbound_reads,
+        .MaxOutboundReadLimit = limits->max_outbound_reads,
+        .MaxReceiveQueueDepth = limits->max_receive_depth,
+        .MaxInitiatorQueueDepth = limits->max_initiator_depth,
+        .MaxSharedReceiveQueueDepth = limits->max_srq_depth,
+        .MaxCompletionQueueDepth = limits->max_cq_depth,
+        .InlineRequestThreshold = limits->inline_threshold,
+        .LargeRequestThreshold = limits->large_threshold,
+        .MaxCallerData = limits->max_caller_data,
+        .MaxCalleeData = limits->max_callee_data,
+        .AdapterFlags = ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
+                        ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED |
+                        ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED |
+                        (caps->cq_resize ? ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED : 0),
+    };
+}

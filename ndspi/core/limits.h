@@ -8,6 +8,7 @@
 #ifndef NDSPI_CORE_LIMITS_H
 #define NDSPI_CORE_LIMITS_H
 
+#include "ndspi/core/base.h"
 #include "ndspi/verbs/port.h"
 
 #include <stdint.h>
@@ -34,5 +35,9 @@ enum { ND_QP_RESERVE = 1 };
 
 /* Returns 0 or a negative errno: the device cannot make a queue pair at all. */
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
+
+/* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
+void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *caps,
+    uint64_t adapter_id, ND2_ADAPTER_INFO *info);
 
 #endif

@@ -23,9 +23,10 @@ static struct {
     char choice[ND_DEVICE_NAME_OCTETS];
     struct nd_host_addresses system; /* as the system told them; host has those of devices, too */
     struct nd_host_addresses host;
-    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX]; /* in use; parallel to host.address */
-    uint64_t devices_seen_ms;                       /* 0: never */
-    char announced[ND_DEVICE_WHY_OCTETS];           /* the last choice told on the log */
+    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];   /* in use; parallel to host.at */
+    struct nd_finding finding[ND_SCAN_ADDRESSES_MAX]; /* the same */
+    uint64_t devices_seen_ms;                         /* 0: never */
+    char announced[ND_FINDING_TEXT_OCTETS];           /* the last choice told on the log */
 } provider = {
     .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
     .devices = { { &provider.devices.n, &provider.devices.n } },
@@ -91,69 +92,111 @@ enum { RDMA, SOFT };
 static bool usable(const struct nd_found *found)
 {
     for (unsigned i = 0; i < found->ports; i++)
-        if (found->port[i].addresses)
+        if (found->port[i].addresses && nd_finding_used(&found->port[i].finding))
             return true;
     return false;
 }
 
-/* Whether the choice admits this port; if not, *why says so. */
-static bool chosen(
-    const struct scan *scan, int kind, const struct nd_found_port *port, const char **why)
+/* Whether the choice admits a port of this kind; if not, or for a reason, the finding says so. */
+static bool chosen(const struct scan *scan, int kind, const char *name, struct nd_finding *finding)
 {
-    if (!strcmp(scan->choice, "all"))
-        return true;
-    if (!strcmp(scan->choice, "soft")) {
-        *why = "not chosen: NDSPI_DEVICE=soft";
-        return kind == SOFT;
-    }
+    bool yes;
+
+    nd_finding_set(finding, ND_REASON_USED, 0, ": NDSPI_DEVICE=%s", scan->choice);
     if (!strcmp(scan->choice, "auto")) {
-        *why = "not needed: an RDMA device is in use (NDSPI_DEVICE=soft or all would use this one)";
-        return kind == RDMA || !usable(&scan->found[RDMA]);
+        yes = kind == RDMA || !usable(&scan->found[RDMA]);
+        if (!yes)
+            nd_finding_set(finding, ND_REASON_NOT_NEEDED, 0, "%s", "");
+        else
+            nd_finding_set(
+                finding, ND_REASON_USED, 0, "%s", kind == SOFT ? ": no usable RDMA device" : "");
+        return yes;
     }
-    *why = "not chosen: NDSPI_DEVICE names another device";
-    return !strcmp(scan->choice, port->name);
+    yes = !strcmp(scan->choice, "all") || !strcmp(scan->choice, name) ||
+          (!strcmp(scan->choice, "soft") && kind == SOFT);
+    if (!yes)
+        nd_finding_set(finding, ND_REASON_NOT_CHOSEN, 0, "%s", scan->choice);
+    return yes;
 }
 
-static void judge_locked(
-    const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_device *device)
+static bool has_address_down(const struct scan *scan, const char *netdev)
 {
-    const char *why = NULL;
-    int cm_error = scan->found[kind].cm_error;
+    for (unsigned i = 0; i < scan->host.count; i++)
+        if (scan->host.at[i].down && !strcmp(scan->host.at[i].netdev, netdev))
+            return true;
+    return false;
+}
 
-    device->used = false;
-    device->addresses = port->addresses;
-    if (!chosen(scan, kind, port, &why))
-        snprintf(device->why, sizeof(device->why), "%s", why);
-    else if (cm_error)
-        snprintf(device->why, sizeof(device->why),
-            "no connection manager: %s; load the kernel module rdma_ucm and check the permissions "
-            "of "
-            "/dev/infiniband/rdma_cm",
-            strerror(cm_error));
+static void judge(
+    const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_finding *finding)
+{
+    *finding = port->finding;
+    snprintf(finding->device, sizeof(finding->device), "%s", port->name);
+    if (!chosen(scan, kind, port->name, finding))
+        return;
+    if (!nd_finding_used(&port->finding))
+        nd_finding_set(
+            finding, port->finding.reason, port->finding.error, "%s", port->finding.detail);
+    else if (scan->found[kind].cm_error)
+        nd_finding_set_cm(finding, scan->found[kind].cm_error);
     else if (!port->addresses)
-        snprintf(device->why, sizeof(device->why), "%s",
-            port->active ? "no address of this host can be bound on it: give its network interface "
-                           "one and bring it up"
-                         : "its port is not active: check cable and network interface");
-    else {
-        device->used = true;
-        snprintf(device->why, sizeof(device->why), "in use%s",
-            strcmp(scan->choice, "auto") ? ": chosen by NDSPI_DEVICE"
-            : kind == SOFT               ? ": no usable RDMA device"
-                                         : "");
-    }
+        nd_finding_set(finding,
+            has_address_down(scan, finding->netdev) ? ND_REASON_INTERFACE_DOWN
+                                                    : ND_REASON_NO_ADDRESS,
+            0, "%s", "");
+}
+
+/* The RDMA port an address would belong to if all went well, or NULL. */
+static const struct nd_found_port *port_of(const struct scan *scan, unsigned index)
+{
+    const struct nd_found *found = &scan->found[RDMA];
+
+    if (found->owner[index] >= 0)
+        return &found->port[found->owner[index]];
+    for (unsigned i = 0; i < found->ports; i++)
+        if (*scan->host.at[index].netdev &&
+            !strcmp(found->port[i].finding.netdev, scan->host.at[index].netdev))
+            return &found->port[i];
+    return NULL;
+}
+
+static void judge_address(const struct scan *scan, unsigned index, const struct nd_device *owner,
+    struct nd_finding *finding)
+{
+    const struct nd_host_address *at = &scan->host.at[index];
+    const struct nd_found_port *port = port_of(scan, index);
+    int error = scan->found[RDMA].error[index];
+
+    memset(finding, 0, sizeof(*finding));
+    snprintf(finding->netdev, sizeof(finding->netdev), "%s", at->netdev);
+    if (owner || port)
+        snprintf(finding->device, sizeof(finding->device), "%s", owner ? owner->name : port->name);
+    if (owner)
+        return;
+    if (at->down)
+        nd_finding_set(finding, ND_REASON_INTERFACE_DOWN, 0, "%s", "");
+    else if (port && port->finding.reason == ND_REASON_MODULE_MISSING)
+        nd_finding_set(finding, ND_REASON_MODULE_MISSING, 0, "%s", port->finding.detail);
+    else if (port)
+        nd_finding_set(finding, ND_REASON_DEVICE_NOT_USED, 0, "%s", "");
+    else if (scan->found[SOFT].owner[index] < 0)
+        nd_finding_set(finding, ND_REASON_NOT_SERVED, 0, "%s", "");
+    else if (error && error != ENODEV && error != EADDRNOTAVAIL)
+        nd_finding_set(finding, ND_REASON_BIND_FAILED, error, "%s", "");
+    else
+        nd_finding_set(finding, ND_REASON_NOT_RDMA, 0, "%s", "");
 }
 
 /* Says once, and again whenever it changes, what is used. */
 static void announce_locked(void)
 {
-    char text[ND_DEVICE_WHY_OCTETS] = "";
+    char text[ND_FINDING_TEXT_OCTETS] = "";
     size_t length = 0;
 
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
-        if (device->used && length < sizeof(text))
+        if (nd_finding_used(&device->finding) && length < sizeof(text))
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s/%u",
                 length ? " " : "", device->name, device->port);
     }
@@ -167,7 +210,26 @@ static void announce_locked(void)
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
-            device->verbs->name, device->why);
+            device->verbs->name, nd_finding_text(&device->finding, text));
+    }
+}
+
+static void publish_kind_locked(const struct scan *scan, int kind)
+{
+    const struct nd_found *found = &scan->found[kind];
+
+    for (unsigned p = 0; p < found->ports; p++) {
+        const struct nd_found_port *port = &found->port[p];
+        struct nd_device *device = device_locked(scan->verbs[kind], kind == SOFT, port);
+
+        if (!device)
+            continue;
+        judge(scan, kind, port, &device->finding);
+        device->addresses = port->addresses;
+        /* Where both could serve an address, hardware does. */
+        for (unsigned i = 0; nd_finding_used(&device->finding) && i < scan->host.count; i++)
+            if (found->owner[i] == (int)p && !provider.owner[i])
+                provider.owner[i] = device;
     }
 }
 
@@ -177,30 +239,17 @@ static void publish(struct scan *scan)
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
-        device->used = false;
+        nd_finding_set(&device->finding, ND_REASON_GONE, 0, "%s", "");
         device->addresses = 0;
-        snprintf(device->why, sizeof(device->why), "gone: the system lists it no longer");
     }
     memset(provider.owner, 0, sizeof(provider.owner));
     provider.system = scan->system;
     provider.host = scan->host;
     snprintf(provider.choice, sizeof(provider.choice), "%s", scan->choice);
-    for (int kind = RDMA; kind <= SOFT; kind++) {
-        const struct nd_found *found = &scan->found[kind];
-
-        for (unsigned p = 0; p < found->ports; p++) {
-            struct nd_device *device =
-                device_locked(scan->verbs[kind], kind == SOFT, &found->port[p]);
-
-            if (!device)
-                continue;
-            judge_locked(scan, kind, &found->port[p], device);
-            /* Where both could serve an address, hardware does. */
-            for (unsigned i = 0; device->used && i < scan->host.count; i++)
-                if (found->owner[i] == (int)p && !provider.owner[i])
-                    provider.owner[i] = device;
-        }
-    }
+    publish_kind_locked(scan, RDMA);
+    publish_kind_locked(scan, SOFT);
+    for (unsigned i = 0; i < scan->host.count; i++)
+        judge_address(scan, i, provider.owner[i], &provider.finding[i]);
     announce_locked();
     provider.devices_seen_ms = clock_now_ms();
     lock_release(&provider.lock);
@@ -214,8 +263,8 @@ static bool current(const struct scan *scan)
     same = provider.devices_seen_ms &&
            clock_now_ms() - provider.devices_seen_ms < DEVICES_LOOKED_AT_EVERY_MS &&
            !strcmp(scan->choice, provider.choice) && scan->system.count == provider.system.count &&
-           !memcmp(scan->system.address, provider.system.address,
-               scan->system.count * sizeof(scan->system.address[0]));
+           !memcmp(scan->system.at, provider.system.at,
+               scan->system.count * sizeof(scan->system.at[0]));
     lock_release(&provider.lock);
     return same;
 }
@@ -259,7 +308,7 @@ struct nd_device *nd_provider_find(const struct sockaddr_storage *address)
         return NULL;
     lock_acquire(&provider.lock);
     for (unsigned i = 0; i < provider.host.count && !device; i++)
-        if (provider.owner[i] && nd_address_same_ip(&provider.host.address[i], address))
+        if (provider.owner[i] && nd_address_same_ip(&provider.host.at[i].ip, address))
             device = provider.owner[i];
     lock_release(&provider.lock);
     return device;
@@ -275,7 +324,7 @@ struct nd_device *nd_provider_device(uint64_t adapter_id)
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
-        if (device->used && device->adapter_id == adapter_id)
+        if (nd_finding_used(&device->finding) && device->adapter_id == adapter_id)
             found = device;
     }
     lock_release(&provider.lock);
@@ -297,7 +346,7 @@ HRESULT nd_provider_addresses(
     lock_acquire(&provider.lock);
     for (unsigned i = 0; i < provider.host.count; i++)
         if (provider.owner[i] && (!device || provider.owner[i] == device))
-            (*addresses)[(*count)++] = provider.host.address[i];
+            (*addresses)[(*count)++] = provider.host.at[i].ip;
     lock_release(&provider.lock);
     return ND_SUCCESS;
 }
@@ -319,47 +368,73 @@ HRESULT nd_provider_address_list(
     return hr;
 }
 
-void nd_provider_report(
-    void (*tell)(void *context, const struct nd_provider_row *row), void *context)
+HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
+                               unsigned addresses, const struct nd_finding *finding),
+    void *context)
 {
     struct list_node *node = &provider.devices.n;
+    HRESULT hr = refresh();
 
-    if (FAILED(refresh()))
-        return;
-    for (;;) {
-        char why[ND_DEVICE_WHY_OCTETS];
-        struct nd_provider_row row = { .why = why };
+    while (SUCCEEDED(hr)) {
         struct nd_device *device;
+        struct nd_finding finding;
+        unsigned addresses;
 
         /* Devices are never taken off the list, so the place in it stays good while the lock is free. */
         lock_acquire(&provider.lock);
         node = node->next;
         if (node == &provider.devices.n) {
             lock_release(&provider.lock);
-            return;
+            break;
         }
         device = list_entry(node, struct nd_device, link);
-        row.name = device->name;
-        row.verbs = device->verbs->name;
-        row.port = device->port;
-        row.used = device->used;
-        row.addresses = device->addresses;
-        row.adapter_id = device->adapter_id;
-        memcpy(why, device->why, sizeof(why));
+        finding = device->finding;
+        addresses = device->addresses;
         lock_release(&provider.lock);
-        tell(context, &row);
+        /* What could not be asked and can be now is told by its ports. */
+        if (device->port || finding.reason != ND_REASON_GONE)
+            tell(context, device, addresses, &finding);
     }
+    return hr;
 }
 
-struct ibv_context *nd_device_open(const struct nd_device *device)
+HRESULT nd_provider_report_addresses(
+    void (*tell)(void *context, const struct nd_provider_address *address), void *context)
+{
+    struct nd_provider_address *rows;
+    HRESULT hr = refresh();
+    unsigned count;
+
+    if (FAILED(hr))
+        return hr;
+    rows = calloc(ND_SCAN_ADDRESSES_MAX, sizeof(*rows));
+    if (!rows)
+        return ND_NO_MEMORY;
+    lock_acquire(&provider.lock);
+    count = provider.host.count;
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = (struct nd_provider_address){ provider.host.at[i].ip, provider.owner[i],
+            provider.finding[i] };
+    lock_release(&provider.lock);
+    for (unsigned i = 0; i < count; i++)
+        tell(context, &rows[i]);
+    free(rows);
+    return ND_SUCCESS;
+}
+
+struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV_SYSFS_NAME_MAX])
 {
     struct ibv_context *context = NULL;
     int count = 0, error = ENODEV;
     struct ibv_device **list = device->verbs->get_device_list(&count);
 
+    if (file)
+        *file = 0;
     for (int i = 0; list && i < count && !context; i++) {
         if (strcmp(device->verbs->get_device_name(list[i]), device->name))
             continue;
+        if (file)
+            snprintf(file, IBV_SYSFS_NAME_MAX, "%s", list[i]->dev_name);
         context = device->verbs->open_device(list[i]);
         if (!context)
             error = errno ? errno : EIO;

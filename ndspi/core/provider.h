@@ -16,25 +16,23 @@
 #define NDSPI_CORE_PROVIDER_H
 
 #include "ndspi/core/base.h"
+#include "ndspi/core/finding.h"
 #include "ndspi/verbs/verbs.h"
 
 #include "util/list.h"
 
 #include <sys/socket.h>
 
-enum { ND_DEVICE_NAME_OCTETS = 64, ND_DEVICE_WHY_OCTETS = 192 };
-
 struct nd_device {
     struct list_node link;
     const struct nd_verbs *verbs;
     bool soft;    /* the embedded device */
-    uint8_t port; /* of the device, from 1 */
+    uint8_t port; /* of the device, from 1; 0 = a device that could not be asked for its ports */
     uint64_t adapter_id;
     char name[ND_DEVICE_NAME_OCTETS];
     /* from here on: the provider's lock */
-    bool used;
     unsigned addresses;
-    char why[ND_DEVICE_WHY_OCTETS]; /* why it is used, or why not */
+    struct nd_finding finding; /* why it is used, or why not */
 };
 
 /*
@@ -59,23 +57,32 @@ HRESULT nd_provider_addresses(
 HRESULT nd_provider_address_list(
     const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
 
-/* One device as told to people. */
-struct nd_provider_row {
-    const char *name;
-    const char *verbs; /* "rdma-core" or "softrdma" */
-    uint8_t port;
-    bool used;
-    unsigned addresses;
-    uint64_t adapter_id;
-    const char *why;
+/*
+ * nd_provider_report - tells every device known, used or not.
+ * tell  in: called without a lock, with the device and its finding as it was just now
+ * Returns ND_SUCCESS, ND_NO_MEMORY, or ND_INSUFFICIENT_RESOURCES: the host cannot be asked.
+ */
+HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
+                               unsigned addresses, const struct nd_finding *finding),
+    void *context);
+
+/* One address of this host. */
+struct nd_provider_address {
+    struct sockaddr_storage ip;
+    const struct nd_device *device; /* whose it is: NULL = nobody's, or of one that is not used */
+    struct nd_finding finding;      /* device is the name of the one it would belong to, or "" */
 };
 
-/* Tells every device known, used or not. The row is good during the call only; the callback holds no lock. */
-void nd_provider_report(
-    void (*tell)(void *context, const struct nd_provider_row *row), void *context);
+/* The same for every address; best first, those of interfaces that are down last. */
+HRESULT nd_provider_report_addresses(
+    void (*tell)(void *context, const struct nd_provider_address *address), void *context);
 
-/* Opens the device anew: every call gives a context of its own. NULL with errno. */
-struct ibv_context *nd_device_open(const struct nd_device *device);
+/*
+ * nd_device_open - opens a device anew: every call gives a context of its own.
+ * file  out: name of its file in /dev/infiniband, "" when the device is gone; may be NULL
+ * Returns NULL with errno on failure.
+ */
+struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV_SYSFS_NAME_MAX]);
 
 /* Tests: other tables in place of the two built in; forgets what is known. NULL = the built-in one. */
 void nd_provider_use(const struct nd_verbs *rdma, const struct nd_verbs *soft);

@@ -2,13 +2,11 @@
 #include "ndspi/core/provider_scan.h"
 
 #include "ndspi/core/address.h"
-
-#include "util/log.h"
+#include "ndspi/core/provider_kernel.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +21,12 @@ static int rank(const struct sockaddr_storage *address)
     return address->ss_family == AF_INET ? 0 : 1;
 }
 
+enum { RANK_LAST = 4, RANK_DOWN };
+
 static bool known(const struct nd_host_addresses *host, const struct sockaddr_storage *address)
 {
     for (unsigned i = 0; i < host->count; i++)
-        if (nd_address_same_ip(&host->address[i], address))
+        if (nd_address_same_ip(&host->at[i].ip, address))
             return true;
     return false;
 }
@@ -38,16 +38,21 @@ int nd_scan_host(struct nd_host_addresses *host)
     host->count = 0;
     if (getifaddrs(&interfaces))
         return -errno;
-    for (int wanted = 0; wanted <= 4; wanted++) {
+    for (int wanted = 0; wanted <= RANK_DOWN; wanted++) {
         for (struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
-            struct sockaddr_storage address;
+            struct nd_host_address *at = &host->at[host->count];
+            struct sockaddr_storage ip;
+            bool down = !(i->ifa_flags & IFF_UP);
 
-            if (!i->ifa_addr || !(i->ifa_flags & IFF_UP) || host->count == ND_SCAN_ADDRESSES_MAX)
+            if (!i->ifa_addr || host->count == ND_SCAN_ADDRESSES_MAX ||
+                FAILED(nd_address_import(i->ifa_addr, sizeof(ip), &ip)))
                 continue;
-            if (FAILED(nd_address_import(i->ifa_addr, sizeof(address), &address)) ||
-                rank(&address) != wanted || known(host, &address))
+            if ((down ? RANK_DOWN : rank(&ip)) != wanted || known(host, &ip))
                 continue;
-            host->address[host->count++] = address;
+            at->ip = ip;
+            at->down = down;
+            snprintf(at->netdev, sizeof(at->netdev), "%s", i->ifa_name);
+            host->count++;
         }
     }
     freeifaddrs(interfaces);
@@ -82,52 +87,87 @@ static void add_gids(const struct nd_verbs *verbs, struct ibv_context *context, 
 
         if (!verbs->query_gid(context, port, i, &gid) && address_of_gid(&gid, &address) &&
             !known(host, &address))
-            host->address[host->count++] = address;
+            host->at[host->count++].ip = address;
     }
+}
+
+static void judge_port(const struct ibv_port_attr *attr, int error, struct nd_finding *finding)
+{
+    static const char *const states[] = { "", ": down", ": initializing", ": armed" };
+
+    if (error)
+        nd_finding_set(finding, ND_REASON_OPEN_FAILED, error, "%s", "");
+    else if (attr->state == IBV_PORT_INIT && attr->link_layer != IBV_LINK_LAYER_ETHERNET)
+        nd_finding_set(finding, ND_REASON_NO_SUBNET_MANAGER, 0, "%s", "");
+    else if (attr->state != IBV_PORT_ACTIVE)
+        nd_finding_set(finding, ND_REASON_PORT_DOWN, 0, "%s",
+            attr->state <= IBV_PORT_ARMED ? states[attr->state] : "");
+}
+
+/* The next free entry, or NULL. */
+static struct nd_found_port *add_port(
+    struct nd_found *found, const char *name, unsigned number, uint64_t guid)
+{
+    struct nd_found_port *port;
+
+    if (found->ports == ND_SCAN_PORTS_MAX)
+        return NULL;
+    port = &found->port[found->ports++];
+    snprintf(port->name, sizeof(port->name), "%s", name);
+    port->port = (uint8_t)number;
+    port->guid = guid;
+    return port;
 }
 
 static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, bool gids,
     struct nd_host_addresses *host, struct nd_found *found)
 {
     struct ibv_context *context = verbs->open_device(device);
-    struct ibv_device_attr attr;
+    struct ibv_device_attr attr = { 0 };
     const char *name = verbs->get_device_name(device);
+    uint64_t guid = be64toh(verbs->get_device_guid(device));
+    struct nd_found_port *entry;
+    int error = errno;
 
-    if (!context) {
-        log_write(LOG_WARN, LOG_DEVICE,
-            "device %s cannot be opened: %s; check the permissions of /dev/infiniband", name,
-            strerror(errno));
-        return;
-    }
-    if (verbs->query_device(context, &attr))
+    if (!context || (error = verbs->query_device(context, &attr))) {
+        if ((entry = add_port(found, name, 0, guid))) {
+            nd_finding_set_open(&entry->finding, error, device->dev_name);
+            nd_kernel_netdev(name, 1, entry->finding.netdev);
+        }
         attr.phys_port_cnt = 0;
-    for (int port = 1; port <= attr.phys_port_cnt && found->ports < ND_SCAN_PORTS_MAX; port++) {
-        struct nd_found_port *entry = &found->port[found->ports++];
-        struct ibv_port_attr port_attr;
+    }
+    for (unsigned port = 1; port <= attr.phys_port_cnt; port++) {
+        struct ibv_port_attr port_attr = { 0 };
 
-        snprintf(entry->name, sizeof(entry->name), "%s", name);
-        entry->port = (uint8_t)port;
-        entry->guid = be64toh(verbs->get_device_guid(device));
-        memset(&port_attr, 0, sizeof(port_attr));
-        entry->active = !verbs->query_port(context, (uint8_t)port, &port_attr) &&
-                        port_attr.state == IBV_PORT_ACTIVE;
+        if (!(entry = add_port(found, name, port, guid)))
+            break;
+        error = verbs->query_port(context, (uint8_t)port, &port_attr);
+        judge_port(&port_attr, error, &entry->finding);
         if (gids)
             add_gids(verbs, context, (uint8_t)port, port_attr.gid_tbl_len, host);
+        else
+            nd_kernel_netdev(name, port, entry->finding.netdev);
     }
-    verbs->close_device(context);
+    if (context)
+        verbs->close_device(context);
 }
 
-/* Which port an address is bound on, or -1. */
+/* Which port an address is bound on, or -1 with *error, 0 where it is bound on none. */
 static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *channel,
-    const struct sockaddr_storage *address, const struct nd_found *found)
+    const struct sockaddr_storage *address, const struct nd_found *found, int *error)
 {
     struct sockaddr_storage bound = *address;
     struct rdma_cm_id *id;
     int owner = -1;
 
-    if (verbs->create_id(channel, &id, NULL, RDMA_PS_TCP))
+    *error = 0;
+    if (verbs->create_id(channel, &id, NULL, RDMA_PS_TCP)) {
+        *error = errno;
         return -1;
-    if (!verbs->bind_addr(id, (struct sockaddr *)&bound) && id->verbs) {
+    }
+    if (verbs->bind_addr(id, (struct sockaddr *)&bound)) {
+        *error = errno;
+    } else if (id->verbs) {
         const char *name = verbs->get_device_name(id->verbs->device);
 
         for (unsigned i = 0; i < found->ports; i++)
@@ -141,7 +181,7 @@ static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *cha
 void nd_scan_devices(
     const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host, struct nd_found *found)
 {
-    struct rdma_event_channel *channel;
+    struct rdma_event_channel *channel = NULL;
     struct ibv_device **list;
     int count = 0;
 
@@ -154,17 +194,20 @@ void nd_scan_devices(
     if (list)
         verbs->free_device_list(list);
     /* Without a device the connection manager is not touched: librdmacm complains on standard error then. */
-    if (!found->ports)
-        return;
-    channel = verbs->create_event_channel();
-    if (!channel) {
-        found->cm_error = errno ? errno : ENODEV;
-        return;
+    if (found->ports) {
+        channel = verbs->create_event_channel();
+        if (!channel)
+            found->cm_error = errno ? errno : ENODEV;
     }
-    for (unsigned i = 0; i < host->count; i++) {
-        found->owner[i] = owner_of(verbs, channel, &host->address[i], found);
+    for (unsigned i = 0; channel && i < host->count; i++) {
+        if (host->at[i].down)
+            continue;
+        found->owner[i] = owner_of(verbs, channel, &host->at[i].ip, found, &found->error[i]);
         if (found->owner[i] >= 0)
             found->port[found->owner[i]].addresses++;
     }
-    verbs->destroy_event_channel(channel);
+    if (channel)
+        verbs->destroy_event_channel(channel);
+    if (!gids)
+        nd_kernel_add_unlisted(found);
 }

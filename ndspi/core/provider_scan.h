@@ -10,24 +10,30 @@
 
 enum { ND_SCAN_ADDRESSES_MAX = 256, ND_SCAN_PORTS_MAX = 64 };
 
-/* The addresses of interfaces that are up, best first: IPv4, IPv6, link-local, loopback. */
+/* Best first: IPv4, IPv6, link-local, loopback; at the end those of interfaces that are down. */
 struct nd_host_addresses {
     unsigned count;
-    struct sockaddr_storage address[ND_SCAN_ADDRESSES_MAX];
+    struct nd_host_address {
+        struct sockaddr_storage ip;
+        char netdev[IF_NAMESIZE]; /* "" = only a device knows of it */
+        bool down;
+    } at[ND_SCAN_ADDRESSES_MAX];
 };
 
 struct nd_found_port {
     char name[ND_DEVICE_NAME_OCTETS];
-    uint8_t port;
+    uint8_t port; /* 0 = the device could not be asked */
     uint64_t guid;
-    bool active;
     unsigned addresses; /* how many of the host's can be bound on it */
+    struct nd_finding
+        finding; /* what is wrong with it, addresses apart; ND_REASON_USED = nothing */
 };
 
 struct nd_found {
     unsigned ports;
     struct nd_found_port port[ND_SCAN_PORTS_MAX];
     int owner[ND_SCAN_ADDRESSES_MAX]; /* per host address: index into port, or -1 */
+    int error[ND_SCAN_ADDRESSES_MAX]; /* errno of a bind that failed */
     int cm_error;                     /* errno when the connection manager cannot be used, else 0 */
 };
 
@@ -37,7 +43,7 @@ int nd_scan_host(struct nd_host_addresses *host);
  * nd_scan_devices - the devices of one provider, and which of the host's addresses can be bound on which.
  * host  inout: addresses that only a device knows of are added where gids says so
  * gids  in: the provider's GIDs are IP addresses (the embedded device's, which may be told to use any of 127.0.0.0/8)
- * Never fails: what cannot be asked is not found, and told in cm_error or by an inactive port.
+ * Never fails: what cannot be used is told in cm_error or in the port's finding.
  */
 void nd_scan_devices(const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host,
     struct nd_found *found);

@@ -16,26 +16,69 @@
 extern "C" {
 #endif
 
-/* One port of one device, used or not. The strings are good during the callback. */
+/* In what a device differs from the best one could do. */
+typedef struct _ND_LINUX_NOTE {
+    const char *Code; /* "no-windows" and the like: never changes */
+    const char *Text; /* in words */
+} ND_LINUX_NOTE;
+
+/* One port of one device, used or not. Everything it points to is good during the callback. */
 typedef struct _ND_LINUX_DEVICE {
-    const char *Name;
-    const char *Provider; /* "rdma-core", or "softrdma" for the embedded device */
-    ULONG Port;           /* of the device, counted from 1 */
-    BOOL Used;            /* NDSPI_DEVICE and the host's addresses decide */
-    ULONG AddressCount;   /* local addresses it serves */
-    UINT64 AdapterId;     /* as IND2Provider::ResolveAddress tells */
-    const char *Reason;   /* in words, why it is used or not */
+    const char *Name;      /* of a card that is no device yet: of its network interface */
+    const char *Provider;  /* "rdma-core", or "softrdma" for the embedded device */
+    const char *Interface; /* the network interface it is, or NULL */
+    ULONG Port;            /* of the device, counted from 1; 0: the device cannot be asked */
+    BOOL Used;             /* NDSPI_DEVICE and the host's addresses decide, and the trial */
+    ULONG AddressCount;    /* local addresses it serves, or could */
+    UINT64 AdapterId;      /* as IND2Provider::ResolveAddress tells */
+    const char *Code;      /* "used", "port-down" and the like: never changes */
+    const char *Reason;    /* in words, why it is used or not */
+    const char *Remedy;    /* what to do about it, or NULL */
+    /* From here on by ND_LINUX_TRY, for devices used: */
+    const char *Family;    /* of devices: which quirks are known */
+    const char *Transport; /* "iWARP", "RoCE", "InfiniBand" */
+    const char *Firmware;
+    const ND2_ADAPTER_INFO *Info; /* as IND2Adapter::Query tells; InfoVersion is 0 */
+    const ND_LINUX_NOTE *Notes;
+    ULONG NoteCount;
 } ND_LINUX_DEVICE;
 
 typedef VOID (*ND_LINUX_DEVICE_CALLBACK)(VOID *context, const ND_LINUX_DEVICE *device);
 
+/* Devices that are used are opened, as an adapter does, and register some memory: they may turn out not to work. */
+#define ND_LINUX_TRY 0x1
+
 /*
  * NdLinuxDescribeDevices - tells every device there is.
+ * flags    in: 0 or ND_LINUX_TRY
  * tell     in: called once for each, on this thread; may call any function
  * context  in: handed to tell
- * Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: tell is NULL. Any thread; needs no NdStartup.
+ * Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: unknown flag; ND_INVALID_PARAMETER_2: tell is NULL; ND_NO_MEMORY;
+ * ND_INSUFFICIENT_RESOURCES: the system does not tell its addresses. Any thread; needs no NdStartup.
  */
-HRESULT NdLinuxDescribeDevices(ND_LINUX_DEVICE_CALLBACK tell, VOID *context);
+HRESULT NdLinuxDescribeDevices(ULONG flags, ND_LINUX_DEVICE_CALLBACK tell, VOID *context);
+
+/* One address of this host. Everything it points to is good during the callback. */
+typedef struct _ND_LINUX_ADDRESS {
+    const struct sockaddr *Address; /* port 0 */
+    ULONG AddressSize;              /* in bytes */
+    const char *Interface;          /* which has it, or NULL: only a device knows of it */
+    const char *Device;             /* whose it is, or would be; NULL: nobody's */
+    UINT64 AdapterId;               /* of the adapter behind it; 0: not used */
+    BOOL Used;
+    const char *Code, *Reason, *Remedy; /* as those of a device */
+} ND_LINUX_ADDRESS;
+
+typedef VOID (*ND_LINUX_ADDRESS_CALLBACK)(VOID *context, const ND_LINUX_ADDRESS *address);
+
+/*
+ * NdLinuxDescribeAddresses - tells every IP address of this host; those that are used are what NdQueryAddressList lists, in
+ * its order. Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: tell is NULL; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES.
+ */
+HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
+
+/* "ND_CONNECTION_REFUSED" and the like; NULL for a code that NetworkDirect does not have. */
+const char *NdLinuxStatusName(HRESULT status);
 
 #ifdef __cplusplus
 }

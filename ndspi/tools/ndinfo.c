@@ -1,106 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndinfo - which devices NetworkDirect found on this host, which it uses, and why it does not use the others.
- *
- * Says nothing about limits: that is the sample ndadapterinfo. Ends with status 1 when no device is used.
+ * ndinfo - which devices and addresses of this host NetworkDirect works on, with their limits; why it does not work on the
+ * others, and what to do about it; whether a peer can be reached. ndinfo.1 describes it.
  */
-#include <ndsupport.h>
+#define INITGUID
+#include "ndinfo.h"
 
-#include <ndspi_linux.h>
-
-#include <arpa/inet.h>
-#include <inttypes.h>
-#include <stdbool.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
-    "usage: ndinfo [-h]\n"
-    "Tells the devices NetworkDirect knows, which are used and why the others are not, and the "
-    "addresses it works on.\n"
+    "usage: ndinfo [--json] [DEVICE|INTERFACE|ADDRESS]...\n"
+    "       ndinfo --serve [ADDRESS[:PORT]] [--count N] [--timeout SECONDS]\n"
+    "       ndinfo --probe ADDRESS[:PORT] [--json] [--rounds N] [--timeout SECONDS]\n"
     "\n"
-    "NDSPI_DEVICE chooses: auto (default: RDMA devices, or the embedded one where there is none), "
-    "soft (the embedded\n"
-    "one), all, or the name of a device. NDSPI_SOFT_DEVICES=\"a=127.0.0.1;b=127.0.0.2\" divides "
-    "the embedded device.\n";
+    "Tells every adapter NetworkDirect can use, and every device and address it can not, with the\n"
+    "reason and the remedy. With arguments: those alone, and each of them has to be usable.\n"
+    "\n"
+    "  -j, --json              for programs\n"
+    "  -s, --serve             answer probes on ADDRESS, or on every address that can be used\n"
+    "  -p, --probe ADDRESS     connect to \"ndinfo --serve\" there, and time it\n"
+    "  -n, --rounds N          round trips of 8 bytes to time (default 100)\n"
+    "  -c, --count N           serve N probes, then end\n"
+    "  -t, --timeout SECONDS   for a probe to be done (default 5)\n"
+    "  -V, --version\n"
+    "  -h, --help\n"
+    "\n"
+    "The port is 54324 unless told; an IPv6 address with a port is written [ADDRESS]:PORT.\n"
+    "NDSPI_DEVICE chooses devices: auto (default: RDMA devices, or the embedded one where there "
+    "is\n"
+    "none), soft (the embedded one), all, or the name of a device.\n"
+    "Status 0: an adapter can be used, or the probe succeeded; 1: not so; 2: wrong arguments.\n";
 
-struct totals {
-    unsigned devices;
-    unsigned used;
+static const struct option long_options[] = {
+    { "json", no_argument, NULL, 'j' },
+    { "serve", no_argument, NULL, 's' },
+    { "probe", required_argument, NULL, 'p' },
+    { "rounds", required_argument, NULL, 'n' },
+    { "count", required_argument, NULL, 'c' },
+    { "timeout", required_argument, NULL, 't' },
+    { "version", no_argument, NULL, 'V' },
+    { "help", no_argument, NULL, 'h' },
+    { 0 },
 };
 
-static void print_device(void *context, const ND_LINUX_DEVICE *device)
+__attribute__((noreturn)) static void wrong(const char *what, const char *text)
 {
-    struct totals *totals = context;
-    totals->devices++;
-    totals->used += device->Used ? 1 : 0;
-    printf("%s port %u (%s): %s\n", device->Name, device->Port, device->Provider,
-        device->Used ? "used" : "not used");
-    printf("    %s\n", device->Reason);
-    if (device->Used)
-        printf("    adapter 0x%016" PRIx64 ", %u addresses\n", (uint64_t)device->AdapterId,
-            device->AddressCount);
+    fprintf(stderr, "ndinfo: %s%s%s; \"ndinfo -h\" tells the arguments\n", what, *text ? ": " : "",
+        text);
+    exit(NDINFO_STATUS_USAGE);
 }
 
-static SOCKET_ADDRESS_LIST *query_addresses(HRESULT *hr)
+static ULONG number(const char *text, ULONG maximum)
 {
-    SIZE_T size = 0;
-    SOCKET_ADDRESS_LIST *list = NULL;
-    while ((*hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
-           ND_BUFFER_OVERFLOW) {
-        SOCKET_ADDRESS_LIST *more = realloc(list, size);
-        if (!more) {
-            *hr = ND_NO_MEMORY;
-            break;
-        }
-        list = more;
-    }
-    if (SUCCEEDED(*hr) && size > 0)
-        return list;
-    free(list);
-    return NULL;
-}
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
 
-static void print_addresses(const SOCKET_ADDRESS_LIST *list)
-{
-    char text[INET6_ADDRSTRLEN];
-    printf("addresses:");
-    for (int i = 0; i < list->iAddressCount; ++i) {
-        const struct sockaddr *address = list->Address[i].lpSockaddr;
-        const void *ip = address->sa_family == AF_INET
-                             ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
-                             : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
-        printf(" %s", inet_ntop(address->sa_family, ip, text, sizeof(text)));
-    }
-    printf("\n");
+    if (*text < '0' || *text > '9' || *end || value < 1 || value > maximum)
+        wrong("not a number in range", text);
+    return (ULONG)value;
 }
 
 int main(int argc, char **argv)
 {
-    struct totals totals = { 0 };
-    HRESULT hr;
+    struct options options = { .timeout_ms = 5000, .rounds = 100 };
+    const char *peer = NULL;
+    bool is_server = false;
+    int letter;
 
-    if (argc > 1) {
-        bool help = strcmp(argv[1], "-h") == 0;
-        fputs(usage, help ? stdout : stderr);
-        return help ? 0 : 2;
-    }
-    hr = NdLinuxDescribeDevices(print_device, &totals);
-    if (SUCCEEDED(hr) && totals.devices == 0)
-        printf("no device known\n");
-    if (SUCCEEDED(hr))
-        hr = NdStartup();
-    if (FAILED(hr)) {
-        fprintf(stderr, "ndinfo: failed with 0x%08x\n", (unsigned)hr);
-        return 1;
-    }
-    SOCKET_ADDRESS_LIST *list = query_addresses(&hr);
-    if (FAILED(hr))
-        fprintf(stderr, "ndinfo: the addresses cannot be told: 0x%08x\n", (unsigned)hr);
-    if (list)
-        print_addresses(list);
-    free(list);
-    NdCleanup();
-    return SUCCEEDED(hr) && totals.used > 0 ? 0 : 1;
+    while ((letter = getopt_long(argc, argv, "jsp:n:c:t:Vh", long_options, NULL)) != -1)
+        switch (letter) {
+        case 'j': options.json = true; break;
+        case 's': is_server = true; break;
+        case 'p': peer = optarg; break;
+        case 'n': options.rounds = number(optarg, 1000000); break;
+        case 'c': options.count = number(optarg, 1000000); break;
+        case 't': options.timeout_ms = number(optarg, 3600) * 1000; break;
+        case 'V': puts("ndinfo " NDINFO_VERSION); return 0;
+        case 'h': fputs(usage, stdout); return 0;
+        default: return NDINFO_STATUS_USAGE; /* getopt_long has told */
+        }
+    if (peer && is_server)
+        wrong("--probe and --serve exclude each other", "");
+    if (peer && optind < argc)
+        wrong("superfluous argument", argv[optind]);
+    if (is_server && argc - optind > 1)
+        wrong("superfluous argument", argv[optind + 1]);
+    if (is_server && options.json)
+        wrong("--serve has no --json", "");
+    if (peer)
+        return probe(&options, peer);
+    if (is_server)
+        return serve(&options, argv[optind]);
+    return report(&options, argv + optind, argc - optind);
 }

@@ -31,7 +31,7 @@ int main(void)
     HANDLE file;
     int used = 0;
 
-    CHECK(NdLinuxDescribeDevices(count_device, &used) == ND_SUCCESS && used >= 1);
+    CHECK(NdLinuxDescribeDevices(0, count_device, &used) == ND_SUCCESS && used >= 1);
     CHECK(NdStartup() == S_OK);
     CHECK(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
               (VOID **)&adapter) == ND_SUCCESS);

@@ -37,8 +37,11 @@ static int fake_fail(int error)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-    struct fake_event_channel *channel = fake_new(sizeof *channel);
+    struct fake_event_channel *channel;
 
+    if (fake_fails(FAKE_CREATE_EVENT_CHANNEL))
+        return NULL;
+    channel = fake_new(sizeof *channel);
     channel->channel.fd = fake_descriptor();
     channel->last = &channel->first;
     return &channel->channel;
@@ -184,7 +187,9 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
     struct sockaddr_in *in = (struct sockaddr_in *)addr,
                        *src = (struct sockaddr_in *)&id->route.addr.src_addr;
 
-    if (fake.removed || addr->sa_family != AF_INET ||
+    if (fake_fails(FAKE_BIND_ADDR))
+        return -1;
+    if (addr->sa_family != AF_INET ||
         (in->sin_addr.s_addr != htonl(INADDR_LOOPBACK) && in->sin_addr.s_addr != htonl(INADDR_ANY)))
         return fake_fail(EADDRNOTAVAIL);
     *src = *in;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #undef ibv_get_device_list
@@ -59,7 +60,7 @@ static struct ibv_device fake_ibv_device = {
 };
 
 atomic_flag fake_lock_word = ATOMIC_FLAG_INIT;
-struct fake_state fake;
+struct fake_state fake = { .port_state = IBV_PORT_ACTIVE, .link_layer = IBV_LINK_LAYER_ETHERNET };
 
 static struct fake_cq *fake_cqs; /* newest first */
 static struct fake_qp *fake_qps;
@@ -107,6 +108,42 @@ static bool fake_gone(void)
     if (fake.removed)
         errno = EIO;
     return fake.removed;
+}
+
+bool fake_fails(enum fake_call call)
+{
+    int error;
+
+    fake_lock();
+    error = fake.error[call];
+    fake_unlock();
+    if (fake_gone())
+        return true;
+    if (error)
+        errno = error;
+    return error;
+}
+
+void fake_break(enum fake_call call, int error)
+{
+    fake_lock();
+    fake.error[call] = error;
+    fake_unlock();
+}
+
+void fake_set_port(enum ibv_port_state state, uint8_t link_layer)
+{
+    fake_lock();
+    fake.port_state = state;
+    fake.link_layer = link_layer;
+    fake_unlock();
+}
+
+void fake_set_memory_lock(bool counts)
+{
+    fake_lock();
+    fake.memory_lock = counts;
+    fake_unlock();
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -192,7 +229,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     struct ibv_context *context;
 
     (void)device;
-    if (fake_gone())
+    if (fake_fails(FAKE_OPEN_DEVICE))
         return NULL;
     context = fake_new(sizeof *context);
     fake_context_init(context);
@@ -251,11 +288,13 @@ int ibv_query_port(
     (void)context;
     if (port_num != 1)
         return EINVAL;
-    attr->state = IBV_PORT_ACTIVE;
+    fake_lock();
+    attr->state = fake.port_state;
+    attr->link_layer = fake.link_layer;
+    fake_unlock();
     attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
     attr->gid_tbl_len = attr->pkey_tbl_len = 1;
     attr->max_msg_sz = 1u << 30;
-    attr->link_layer = IBV_LINK_LAYER_ETHERNET;
     return 0;
 }
 
@@ -333,6 +372,16 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
     return 0;
 }
 
+static bool fake_locks_too_much(size_t length)
+{
+    struct rlimit limit;
+
+    if (!fake.memory_lock || getrlimit(RLIMIT_MEMLOCK, &limit) || length <= limit.rlim_cur)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
 struct ibv_mr *ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
@@ -340,7 +389,7 @@ struct ibv_mr *ibv_reg_mr_iova2(
 
     (void)iova;
     (void)access;
-    if (fake_gone())
+    if (fake_fails(FAKE_REG_MR) || fake_locks_too_much(length))
         return NULL;
     mr = fake_new(sizeof *mr);
     *mr = (struct ibv_mr){ .context = pd->context,
@@ -708,7 +757,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     struct ibv_qp_cap *cap = &attr->cap;
     struct fake_qp *qp;
 
-    if (fake_gone())
+    if (fake_fails(FAKE_CREATE_QP))
         return NULL;
     if (cap->max_send_wr > FAKE_QUEUE_MAX || cap->max_recv_wr > FAKE_QUEUE_MAX ||
         cap->max_send_sge > FAKE_SGE_MAX || cap->max_recv_sge > FAKE_SGE_MAX ||
@@ -875,5 +924,9 @@ void fake_reset(void)
     fake.mode = FAKE_IMMEDIATE;
     fake.removed = false;
     fake.no_answer = false;
+    memset(fake.error, 0, sizeof fake.error);
+    fake.port_state = IBV_PORT_ACTIVE;
+    fake.link_layer = IBV_LINK_LAYER_ETHERNET;
+    fake.memory_lock = false;
     fake_unlock();
 }

@@ -67,7 +67,23 @@ unsigned fake_connects(void);
 /* Objects of verbs and of the connection manager that live: 0 after everything was released. */
 unsigned fake_live(void);
 
-/* Back to the start: immediate mode, device present, answers given. */
+/* Control calls that can be made to fail. */
+enum fake_call {
+    FAKE_OPEN_DEVICE,
+    FAKE_CREATE_QP,
+    FAKE_REG_MR,
+    FAKE_CREATE_EVENT_CHANNEL,
+    FAKE_BIND_ADDR,
+    FAKE_CALLS
+};
+/* From now on the call fails with this errno; 0: it works again. */
+void fake_break(enum fake_call call, int error);
+/* What the port tells of itself; at the start active, on Ethernet. */
+void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
+/* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */
+void fake_set_memory_lock(bool counts);
+
+/* Back to the start: immediate mode, device present, answers given, nothing fails. */
 void fake_reset(void);
 
 #endif

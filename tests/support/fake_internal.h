@@ -15,6 +15,10 @@ struct fake_state {
     unsigned live;
     unsigned async_unacked;
     struct ibv_context *context; /* the one opened last, while open */
+    int error[FAKE_CALLS];       /* errno of a call that is to fail */
+    enum ibv_port_state port_state;
+    uint8_t link_layer;
+    bool memory_lock;
 };
 
 extern struct fake_state fake;
@@ -32,6 +36,9 @@ static inline void fake_unlock(void)
 {
     atomic_flag_clear_explicit(&fake_lock_word, memory_order_release);
 }
+
+/* Whether the device is gone or the call is to fail; errno then says how. */
+bool fake_fails(enum fake_call call);
 
 _Noreturn void fake_abort(const char *what);
 

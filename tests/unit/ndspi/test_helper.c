@@ -264,8 +264,9 @@ static void test_devices_are_described(void **state)
 {
     (void)state;
     int used = 0;
-    assert_int_equal(NdLinuxDescribeDevices(NULL, NULL), ND_INVALID_PARAMETER_1);
-    assert_int_equal(NdLinuxDescribeDevices(count_devices, &used), ND_SUCCESS);
+    assert_int_equal(NdLinuxDescribeDevices(2, count_devices, &used), ND_INVALID_PARAMETER_1);
+    assert_int_equal(NdLinuxDescribeDevices(0, NULL, NULL), ND_INVALID_PARAMETER_2);
+    assert_int_equal(NdLinuxDescribeDevices(0, count_devices, &used), ND_SUCCESS);
     assert_int_equal(used, 1);
 }
 

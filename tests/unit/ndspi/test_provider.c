@@ -325,24 +325,26 @@ struct report {
     unsigned count;
 };
 
-static void collect(void *context, const struct nd_provider_row *row)
+static void collect(void *context, const struct nd_device *device, unsigned addresses,
+    const struct nd_finding *finding)
 {
     struct report *report = context;
+    char text[ND_FINDING_TEXT_OCTETS];
 
-    if (strcmp(row->name, "mlx0") && strcmp(row->name, "softrdma0"))
+    if (strcmp(device->name, "mlx0") && strcmp(device->name, "softrdma0"))
         return;
     assert_true(report->count < 4);
-    snprintf(report->rows[report->count].name, 32, "%s", row->name);
-    snprintf(report->rows[report->count].why, 256, "%s", row->why);
-    report->rows[report->count].addresses = row->addresses;
-    report->rows[report->count++].used = row->used;
+    snprintf(report->rows[report->count].name, 32, "%.31s", device->name);
+    snprintf(report->rows[report->count].why, 256, "%.255s", nd_finding_text(finding, text));
+    report->rows[report->count].addresses = addresses;
+    report->rows[report->count++].used = nd_finding_used(finding);
 }
 
 /* The reason why a device is not used; "" when it is. */
 static const char *why_not(struct report *report, const char *name)
 {
     memset(report, 0, sizeof(*report));
-    nd_provider_report(collect, report);
+    assert_int_equal(nd_provider_report(collect, report), ND_SUCCESS);
     for (unsigned i = 0; i < report->count; i++)
         if (!strcmp(report->rows[i].name, name))
             return report->rows[i].used ? "" : report->rows[i].why;
@@ -374,12 +376,12 @@ static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **sta
     struct ibv_context *context;
 
     (void)state;
-    context = nd_device_open(device);
+    context = nd_device_open(device, NULL);
     assert_ptr_equal(context, &rdma.context);
     assert_int_equal(rdma.opened, 1);
     close_device(context);
     rdma.present = false;
-    assert_null(nd_device_open(device));
+    assert_null(nd_device_open(device, NULL));
     assert_int_equal(errno, ENODEV);
 }
 

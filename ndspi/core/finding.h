@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finding.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
+ * remedy. Whoever decides (provider.c, provider_scan.c, trial.c) writes a finding; nobody words one elsewhere.
+ */
+#ifndef NDSPI_CORE_FINDING_H
+#define NDSPI_CORE_FINDING_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ND_DEVICE_NAME_OCTETS = 64, ND_FINDING_DETAIL_OCTETS = 96, ND_FINDING_TEXT_OCTETS = 384 };
+
+enum nd_reason {
+    ND_REASON_USED,
+    ND_REASON_NOT_CHOSEN,
+    ND_REASON_NOT_NEEDED,
+    ND_REASON_GONE,
+    ND_REASON_NO_UVERBS,
+    ND_REASON_NO_DRIVER,
+    ND_REASON_MODULE_MISSING,
+    ND_REASON_FILE_MISSING,
+    ND_REASON_PERMISSION,
+    ND_REASON_OPEN_FAILED,
+    ND_REASON_CM_MISSING,
+    ND_REASON_CM_PERMISSION,
+    ND_REASON_CM_FAILED,
+    ND_REASON_PORT_DOWN,
+    ND_REASON_NO_SUBNET_MANAGER,
+    ND_REASON_INTERFACE_DOWN,
+    ND_REASON_NO_ADDRESS,
+    ND_REASON_MEMLOCK,
+    ND_REASON_OBJECTS_FAILED,
+    ND_REASON_DEVICE_NOT_USED, /* from here on: addresses only */
+    ND_REASON_NOT_RDMA,
+    ND_REASON_NOT_SERVED,
+    ND_REASON_BIND_FAILED,
+    ND_REASONS
+};
+
+struct nd_finding {
+    enum nd_reason reason;
+    int error; /* errno, or 0 */
+    char device[ND_DEVICE_NAME_OCTETS];
+    char netdev[IF_NAMESIZE]; /* "" = not known */
+    char detail
+        [ND_FINDING_DETAIL_OCTETS]; /* what the words of this reason speak of, beside the above */
+};
+
+static inline bool nd_finding_used(const struct nd_finding *finding)
+{
+    return finding->reason == ND_REASON_USED;
+}
+
+/* Sets reason, error and (printf) detail; device and interface stay. */
+__attribute__((format(printf, 4, 5))) void nd_finding_set(
+    struct nd_finding *finding, enum nd_reason reason, int error, const char *detail, ...);
+
+/* What a failed ibv_open_device says; file in: name of the device's file in /dev/infiniband. */
+void nd_finding_set_open(struct nd_finding *finding, int error, const char *file);
+/* What a failed rdma_create_event_channel says. */
+void nd_finding_set_cm(struct nd_finding *finding, int error);
+/* What a device says that made no object: mostly the limit of locked memory. what in: "queues" or the like */
+void nd_finding_set_objects(struct nd_finding *finding, int error, const char *what);
+
+/* "port-down" and the like: never changes, for programs. */
+const char *nd_finding_code(const struct nd_finding *finding);
+/* The reason, in words. Returns text. */
+const char *nd_finding_text(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS]);
+/* What to do. Returns text, or NULL where nothing has to be done. */
+const char *nd_finding_remedy(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS]);
+
+/*
+ * nd_memory_lock_limit - the limit of locked memory, in words ("64 KiB").
+ * Returns false when there is none.
+ */
+bool nd_memory_lock_limit(char text[ND_FINDING_DETAIL_OCTETS]);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "end.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { QUEUE_DEPTH = 2, POLLS_BEFORE_YIELD = 1000 };
+
+static const char magic[8] = "ndinfo\0\1";
+
+HRESULT end_wait(struct end *end, void *object, HRESULT hr)
+{
+    HANDLE events[] = { end->overlapped.hEvent, end->stop };
+    IND2Overlapped *requests = object;
+    ULONGLONG now = GetTickCount64();
+    DWORD patience_ms = INFINITE, ended;
+
+    if (hr != ND_PENDING)
+        return hr;
+    if (end->deadline_ms)
+        patience_ms = end->deadline_ms > now ? (DWORD)(end->deadline_ms - now) : 0;
+    ended = WaitForMultipleObjects(end->stop ? 2 : 1, events, FALSE, patience_ms);
+    if (ended != WAIT_OBJECT_0) {
+        CALL(requests, CancelOverlappedRequests);
+        hr = CALL(requests, GetOverlappedResult, &end->overlapped, TRUE);
+        return hr == ND_CANCELED && ended == WAIT_TIMEOUT ? ND_IO_TIMEOUT : hr;
+    }
+    return CALL(requests, GetOverlappedResult, &end->overlapped, TRUE);
+}
+
+bool end_finish(struct end *end, void *object, HRESULT hr, const char *step)
+{
+    hr = end_wait(end, object, hr);
+    return SUCCEEDED(hr) || failure_set(&end->failure, step, hr);
+}
+
+static bool step(struct end *end, HRESULT hr, const char *name)
+{
+    return SUCCEEDED(hr) || failure_set(&end->failure, name, hr);
+}
+
+bool end_open(struct end *end, const struct sockaddr *local, SIZE_T size)
+{
+    HRESULT hr;
+
+    end->overlapped.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (!end->overlapped.hEvent)
+        return failure_say(&end->failure, "CreateEvent", "no descriptor left", "raise ulimit -n");
+    hr = NdOpenAdapter(&IID_IND2Adapter, local, size, (VOID **)&end->adapter);
+    if (hr == ND_INVALID_ADDRESS)
+        return failure_local(&end->failure, "NdOpenAdapter", local);
+    return step(end, hr, "NdOpenAdapter") &&
+           step(
+               end, CALL(end->adapter, CreateOverlappedFile, &end->file), "CreateOverlappedFile") &&
+           step(end,
+               CALL(end->adapter, CreateCompletionQueue, &IID_IND2CompletionQueue, end->file,
+                   2 * QUEUE_DEPTH, 0, 0, (VOID **)&end->cq),
+               "CreateCompletionQueue") &&
+           step(end,
+               CALL(end->adapter, CreateMemoryRegion, &IID_IND2MemoryRegion, end->file,
+                   (VOID **)&end->region),
+               "CreateMemoryRegion") &&
+           end_finish(end, end->region,
+               CALL(end->region, Register, end->memory, sizeof(end->memory),
+                   ND_MR_FLAG_ALLOW_LOCAL_WRITE, &end->overlapped),
+               "Register") &&
+           end_renew(end);
+}
+
+static void release_connection(struct end *end)
+{
+    if (end->connector)
+        CALL(end->connector, Release);
+    if (end->qp)
+        CALL(end->qp, Release);
+    end->connector = NULL;
+    end->qp = NULL;
+}
+
+bool end_renew(struct end *end)
+{
+    ND2_RESULT left;
+
+    release_connection(end);
+    while (CALL(end->cq, GetResults, &left, 1))
+        ; /* of the queue pair that is gone */
+    return step(end,
+               CALL(end->adapter, CreateConnector, &IID_IND2Connector, end->file,
+                   (VOID **)&end->connector),
+               "CreateConnector") &&
+           step(end,
+               CALL(end->adapter, CreateQueuePair, &IID_IND2QueuePair, (IUnknown *)end->cq,
+                   (IUnknown *)end->cq, NULL, QUEUE_DEPTH, QUEUE_DEPTH, 1, 1, 0, (VOID **)&end->qp),
+               "CreateQueuePair");
+}
+
+void end_close(struct end *end)
+{
+    release_connection(end);
+    end->deadline_ms = 0;
+    if (end->region) {
+        end_wait(end, end->region, CALL(end->region, Deregister, &end->overlapped));
+        CALL(end->region, Release);
+    }
+    if (end->cq)
+        CALL(end->cq, Release);
+    if (end->file)
+        CloseHandle(end->file);
+    if (end->adapter)
+        CALL(end->adapter, Release);
+    if (end->overlapped.hEvent)
+        CloseHandle(end->overlapped.hEvent);
+}
+
+struct greeting greeting_make(ULONG rounds)
+{
+    struct greeting greeting = { .rounds_be = htonl(rounds) };
+
+    memcpy(greeting.magic, magic, sizeof(magic));
+    return greeting;
+}
+
+bool greeting_take(struct end *end, struct greeting *greeting)
+{
+    ULONG size = sizeof(*greeting);
+    HRESULT hr = CALL(end->connector, GetPrivateData, greeting, &size);
+
+    /* Some transports pad what came. */
+    return (SUCCEEDED(hr) || hr == ND_BUFFER_OVERFLOW) && size >= sizeof(*greeting) &&
+           !memcmp(greeting->magic, magic, sizeof(magic));
+}
+
+bool end_post_receive(struct end *end)
+{
+    ND2_SGE sge = { end->memory[1], END_MESSAGE_OCTETS, CALL(end->region, GetLocalToken) };
+
+    return step(end, CALL(end->qp, Receive, NULL, &sge, 1), "Receive");
+}
+
+static bool post_send(struct end *end, ULONG number)
+{
+    ND2_SGE sge = { end->memory[0], END_MESSAGE_OCTETS, CALL(end->region, GetLocalToken) };
+    UINT32 number_be = htonl(number);
+
+    memcpy(end->memory[0], &number_be, sizeof(number_be));
+    return step(end, CALL(end->qp, Send, NULL, &sge, 1, 0), "Send");
+}
+
+/* Polls until results of both kinds were seen as often as told. */
+static bool await(struct end *end, int sends, int receives)
+{
+    for (unsigned polls = 1; sends > 0 || receives > 0; polls++) {
+        ND2_RESULT result;
+
+        if (CALL(end->cq, GetResults, &result, 1)) {
+            bool receive = result.RequestType == Nd2RequestTypeReceive;
+            if (!step(end, result.Status, receive ? "Receive" : "Send"))
+                return false;
+            *(receive ? &receives : &sends) -= 1;
+        } else if (polls % POLLS_BEFORE_YIELD == 0) {
+            if (end->deadline_ms && GetTickCount64() >= end->deadline_ms)
+                return failure_set(&end->failure, receives > 0 ? "Receive" : "Send", ND_IO_TIMEOUT);
+            sched_yield();
+        }
+    }
+    return true;
+}
+
+static bool is_number(struct end *end, ULONG number)
+{
+    UINT32 number_be = htonl(number);
+
+    return !memcmp(end->memory[1], &number_be, sizeof(number_be)) ||
+           failure_say(&end->failure, "Receive", "the message that came is not the one expected",
+               "check that both ends are the same version of ndinfo");
+}
+
+bool end_exchange(struct end *end, bool is_server, ULONG number, bool more)
+{
+    /* The Receive for the next message is posted before the one is sent that its sender waits for. */
+    if (is_server)
+        return await(end, 0, 1) && is_number(end, number) && (!more || end_post_receive(end)) &&
+               post_send(end, number) && await(end, 1, 0);
+    return post_send(end, number) && await(end, 1, 1) && is_number(end, number) &&
+           (!more || end_post_receive(end));
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* failure.c - what failed, why, and what to do. */
+#include "ndinfo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    HRESULT status;
+    const char *reason, *remedy;
+} known[] = {
+    { ND_CONNECTION_REFUSED, "nobody listens there, or what listens refused or does not speak RDMA",
+        "start \"ndinfo --serve\" on the peer, and probe the address and port it prints" },
+    { ND_IO_TIMEOUT, "the peer does not answer",
+        "check that the host runs and that no firewall drops the port; a listener that does not "
+        "speak RDMA may stay silent, too" },
+    { ND_TIMEOUT, "the peer does not answer in time",
+        "check that the host runs and that no firewall drops the port; a listener that does not "
+        "speak RDMA may stay silent, too" },
+    { ND_CONNECTION_ABORTED,
+        "the peer ended the connection in the middle: it does not speak RDMA on this port, or it "
+        "was stopped",
+        "start \"ndinfo --serve\" on the peer, and probe the address and port it prints" },
+    { ND_NETWORK_UNREACHABLE, "there is no route to this network",
+        "check \"ip route get ADDRESS\"" },
+    { ND_HOST_UNREACHABLE, "the host does not answer at all",
+        "check the address, that the host runs, and \"ip route get ADDRESS\"" },
+    { BAD_NETWORK_NAME, "this is not the address of a host", "probe another address" },
+    { ND_CANCELED, "the connection was lost", "look what became of the peer" },
+    { ND_ADDRESS_ALREADY_EXISTS, "another program listens there", "choose another port" },
+    { ND_SHARING_VIOLATION, "another program listens there", "choose another port" },
+    { ND_INVALID_ADDRESS, "no adapter has this address",
+        "ndinfo tells the addresses there are, and why others are not used" },
+    { ND_INSUFFICIENT_RESOURCES, "the device has no more of what is needed, or may not lock memory",
+        "ndinfo tells which limit is in the way" },
+    { ND_DEVICE_REMOVED, "the device is gone", "look in the kernel's log (dmesg)" },
+    { ND_NO_MEMORY, "out of memory", "look in the kernel's log (dmesg)" },
+};
+
+bool failure_say(struct failure *failure, const char *step, const char *reason, const char *remedy)
+{
+    failure->step = step;
+    failure->status = ND_SUCCESS;
+    snprintf(failure->reason, sizeof(failure->reason), "%s", reason);
+    snprintf(failure->remedy, sizeof(failure->remedy), "%s", remedy ? remedy : "");
+    return false;
+}
+
+bool failure_set(struct failure *failure, const char *step, HRESULT status)
+{
+    const char *reason = "an unexpected answer", *remedy = "NDSPI_LOG=debug tells more";
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].status == status) {
+            reason = known[i].reason;
+            remedy = known[i].remedy;
+        }
+    failure_say(failure, step, reason, remedy);
+    failure->status = status;
+    return false;
+}
+
+struct local {
+    const struct sockaddr *wanted;
+    struct failure *failure;
+    char device[64]; /* whose finding says more */
+};
+
+static bool same_ip(const struct sockaddr *a, const struct sockaddr *b)
+{
+    char left[NDINFO_ADDRESS_OCTETS], right[NDINFO_ADDRESS_OCTETS];
+
+    return a->sa_family == b->sa_family &&
+           !strcmp(address_text(a, false, left), address_text(b, false, right));
+}
+
+static VOID look_at_address(VOID *context, const ND_LINUX_ADDRESS *address)
+{
+    struct local *local = context;
+    struct failure *failure = local->failure;
+
+    if (!same_ip(address->Address, local->wanted) || address->Used)
+        return;
+    failure_say(failure, failure->step, address->Reason, address->Remedy);
+    if (address->Device)
+        snprintf(local->device, sizeof(local->device), "%s", address->Device);
+}
+
+static VOID look_at_device(VOID *context, const ND_LINUX_DEVICE *device)
+{
+    struct local *local = context;
+    char reason[sizeof(local->failure->reason)];
+
+    if (device->Used || strcmp(device->Name, local->device))
+        return;
+    snprintf(reason, sizeof(reason), "its device %s is not used: %s", device->Name, device->Reason);
+    failure_say(local->failure, local->failure->step, reason, device->Remedy);
+}
+
+bool failure_local(struct failure *failure, const char *step, const struct sockaddr *address)
+{
+    struct local local = { address, failure, "" };
+    char text[NDINFO_ADDRESS_OCTETS], reason[sizeof(failure->reason)];
+
+    failure_say(failure, step, "this host does not have it",
+        "\"ip address\" tells the addresses of this host");
+    if (FAILED(NdLinuxDescribeAddresses(look_at_address, &local)) ||
+        (*local.device && FAILED(NdLinuxDescribeDevices(ND_LINUX_TRY, look_at_device, &local))))
+        return failure_set(failure, step, ND_INSUFFICIENT_RESOURCES);
+    snprintf(reason, sizeof(reason), "the local address %s makes no adapter: %.400s",
+        address_text(address, false, text), failure->reason);
+    memcpy(failure->reason, reason, sizeof(reason));
+    return false;
+}
+
+static const char *status_name(const struct failure *failure, char text[16])
+{
+    const char *name = NdLinuxStatusName(failure->status);
+
+    snprintf(text, 16, "0x%08x", (unsigned)failure->status);
+    return name ? name : text;
+}
+
+void failure_print(const struct failure *failure)
+{
+    char text[16];
+
+    fflush(stdout);
+    fprintf(stderr, "ndinfo: %s failed", failure->step);
+    if (failure->status != ND_SUCCESS)
+        fprintf(stderr, " (%s)", status_name(failure, text));
+    fprintf(stderr, ": %s\n", failure->reason);
+    if (*failure->remedy)
+        fprintf(stderr, "    remedy: %s\n", failure->remedy);
+}
+
+json_t *failure_json(const struct failure *failure)
+{
+    char text[16];
+
+    return json_pack("{s:s, s:s*, s:s, s:s}", "step", failure->step, "status",
+        failure->status != ND_SUCCESS ? status_name(failure, text) : NULL, "reason",
+        failure->reason, "remedy", failure->remedy);
+}
