@@ -6,7 +6,7 @@
 set -u
 prefix=$1
 shift
-for wine in "${NDSPI_WINE:-}" "$(command -v wine64)" "$(command -v wine)" /usr/lib/wine/wine64; do
+for wine in "${NDSPI_WINE:-}" "$(command -v wine64)" /usr/lib/wine/wine64 "$(command -v wine)"; do
     [ -n "$wine" ] && [ -x "$wine" ] && break
     wine=
 done

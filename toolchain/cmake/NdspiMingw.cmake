@@ -10,6 +10,7 @@ find_program(NDSPI_MINGW_CXX x86_64-w64-mingw32-g++)
 find_program(NDSPI_MINGW_AR x86_64-w64-mingw32-ar)
 find_program(NDSPI_MINGW_OBJCOPY x86_64-w64-mingw32-objcopy)
 find_program(NDSPI_MINGW_OBJDUMP x86_64-w64-mingw32-objdump)
+find_program(NDSPI_MINGW_DLLTOOL x86_64-w64-mingw32-dlltool)
 find_program(NDSPI_WINEBUILD winebuild PATHS /usr/lib/wine)
 find_program(NDSPI_PERL perl)
 if(NDSPI_MINGW_CC AND NDSPI_MINGW_CXX AND NDSPI_MINGW_AR AND NDSPI_MINGW_OBJCOPY AND NDSPI_MINGW_OBJDUMP)
@@ -78,15 +79,20 @@ function(nd_mingw_program)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
 
-# nd_mingw_builtin(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...]): a DLL of Wine's kind.
-function(nd_mingw_builtin)
-    cmake_parse_arguments(A "" "NAME;OUTPUT;DEF" "SOURCES;FLAGS;LINK" ${ARGN})
+# nd_mingw_dll(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...] [DEPENDS ...] [BUILTIN]): a DLL;
+# BUILTIN marks it as one of Wine's own kind.
+function(nd_mingw_dll)
+    cmake_parse_arguments(A "BUILTIN" "NAME;OUTPUT;DEF" "SOURCES;FLAGS;LINK;DEPENDS" ${ARGN})
     nd_mingw_objects(objects ${A_NAME} SOURCES ${A_SOURCES} FLAGS ${A_FLAGS})
     cmake_path(ABSOLUTE_PATH A_DEF BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    set(mark)
+    if(A_BUILTIN)
+        set(mark COMMAND ${NDSPI_WINEBUILD} --builtin ${A_OUTPUT})
+    endif()
     add_custom_command(OUTPUT ${A_OUTPUT}
         COMMAND ${NDSPI_MINGW_CC} -shared -static ${objects} ${A_DEF} ${A_LINK} -o ${A_OUTPUT}
-        COMMAND ${NDSPI_WINEBUILD} --builtin ${A_OUTPUT}
-        DEPENDS ${objects} ${A_DEF} VERBATIM)
+        ${mark}
+        DEPENDS ${objects} ${A_DEF} ${A_DEPENDS} VERBATIM)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
 
