@@ -58,6 +58,10 @@ static const struct {
         "ip link set %i up" },
     [ND_REASON_NO_ADDRESS] = { "no-address", "no IP address on its network interface %i",
         "ip address add ADDRESS/PREFIX dev %i" },
+    [ND_REASON_NO_CONNECTIONS] = { "no-connections",
+        "it has no reliable connected queue pairs: NetworkDirect cannot be made of it",
+        "choose another device, or the embedded one over its network interface "
+        "(NDSPI_DEVICE=soft)" },
     [ND_REASON_MEMLOCK] = { "memlock-limit",
         "no memory for %x (%e): this process may lock only that much", LIMIT_REMEDY },
     [ND_REASON_OBJECTS_FAILED] = { "objects-failed", "it makes no %x: %e",

@@ -3,6 +3,7 @@
 
 #include "util/log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,11 @@ int nd_trial_open(const struct nd_device *device, struct nd_port *port, struct n
         nd_finding_set_objects(finding, -rc, "protection domain");
         device->verbs->close_device(context);
         return rc;
+    }
+    if (nd_has_quirk(&port->caps, NO_CONNECTIONS)) {
+        nd_finding_set(finding, ND_REASON_NO_CONNECTIONS, 0, "%s", "");
+        nd_port_fini(port);
+        return -EOPNOTSUPP;
     }
     if ((rc = nd_limits_find(port, limits))) {
         nd_finding_set_objects(finding, -rc, "queues");
@@ -69,7 +75,8 @@ __attribute__((format(printf, 3, 4))) static void add_note(
     struct nd_note *note = &trial->note[trial->notes++];
     va_list arguments;
 
-    note->code = code;
+    for (size_t i = 0; code[i] && i + 1 < sizeof(note->code); i++)
+        note->code[i] = code[i] == '_' ? '-' : (char)tolower((unsigned char)code[i]);
     va_start(arguments, format);
     vsnprintf(note->text, sizeof(note->text), format, arguments);
     va_end(arguments);
@@ -80,26 +87,22 @@ static void add_notes(const struct nd_port *port, bool soft, struct nd_trial *tr
     const struct nd_caps *caps = &port->caps;
     char limit[ND_FINDING_DETAIL_OCTETS];
 
-    if (!caps->windows)
-        add_note(trial, "no-windows",
-            "no usable memory windows: creating one gives "
-            "ND_NOT_SUPPORTED");
-    if (!caps->cq_resize)
-        add_note(trial, "no-cq-resize", "completion queues cannot be resized");
+    if (caps->windows != ND_WINDOWS_REAL)
+        add_note(trial, "windows-emulated", "Memory windows are emulated: %s.",
+            caps->windows == ND_WINDOWS_EXACT
+                ? "each is a device's window over a registration of its own"
+                : "each is a registration of its own, which takes longer to bind");
     if (!caps->srq)
-        add_note(trial, "no-srq", "no shared receive queues");
-    if (!caps->two_phase_connect)
-        add_note(trial, "one-phase-connect",
-            "Accept completes with the %s reply; a Reject by the active side after it shows as a "
-            "disconnect",
-            caps->family);
-    if (!caps->solicited_events)
-        add_note(trial, "any-events", "Notify for solicited results wakes at every result");
+        add_note(trial, "no-srq", "There are no shared receive queues.");
     if (!soft && nd_memory_lock_limit(limit))
         add_note(trial, "memlock-limit",
-            "registered memory counts against the limit of locked memory, %s (ulimit -l), unless "
-            "the process is privileged",
+            "Registered memory counts against the limit of locked memory, %s (ulimit -l), unless "
+            "the process is privileged.",
             limit);
+    for (int i = 0; i < ND_QUIRK_COUNT; i++)
+        if (caps->quirks & (nd_quirk_set)1 << i)
+            add_note(trial, nd_quirk_texts[i].name, "%s %s", nd_quirk_texts[i].wrong,
+                nd_quirk_texts[i].done);
 }
 
 static const char *transport_of(const struct nd_port *port)

@@ -20,13 +20,13 @@ int nd_trial_open(const struct nd_device *device, struct nd_port *port, struct n
 /* Tells the log why a device cannot be opened, and the remedy. */
 void nd_trial_log(const struct nd_device *device, const struct nd_finding *finding);
 
+enum { ND_NOTES_MAX = ND_QUIRK_COUNT + 8, ND_NOTE_TEXT_OCTETS = 512 };
+
 /* What differs from the best a device could do. */
 struct nd_note {
-    const char *code; /* never changes, for programs */
-    char text[ND_FINDING_TEXT_OCTETS];
+    char code[32]; /* never changes, for programs */
+    char text[ND_NOTE_TEXT_OCTETS];
 };
-
-enum { ND_NOTES_MAX = 8 };
 
 struct nd_trial {
     struct nd_finding finding;
