@@ -39,6 +39,7 @@ enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_P
 /* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
 enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
 /* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes). */
+enum { SRD_CM_RETRY_MS = 5 }; /* between attempts while there is patience (srd_cm_patience_ms) */
 enum { SRD_CM_REQUEST_MS = 5000, SRD_CM_HALF_OPEN_MAX = 128, SRD_CM_BACKLOG_MAX = 1024 };
 
 struct srd_event_channel {
@@ -47,16 +48,27 @@ struct srd_event_channel {
     struct srd_evq q;
 };
 
+/*
+ * librdmacm's rsockets look behind the public struct of their ids: this is the beginning of what they expect there
+ * (struct cma_id_private, the same since librdmacm 1.0.15).
+ */
+struct srd_id_tail {
+    void *cma_dev, *connect;
+    size_t connect_len;
+    int events_completed, connect_error;
+    int sync; /* made without an event channel: has one of its own, and calls wait for their event */
+    uint8_t padding[472];
+};
+
 struct srd_id {
     struct rdma_cm_id ibv; /* first */
-    uint8_t padding[512];  /* zero: some callers look behind the public struct */
+    struct srd_id_tail tail;
     struct lock lock;
     atomic_uint refs;
     unsigned generation;
     enum srd_id_state state;
     bool destroyed;
     bool was_connected;
-    bool own_pd; /* ibv.pd was made for the queue pair on the id */
     bool reuse_addr, af_only;
     uint8_t tos;
     struct srd_device *device; /* NULL: not bound to one */
@@ -65,6 +77,8 @@ struct srd_id {
     struct srd_count unacked; /* events fetched and not acknowledged */
 
     /* the connection being made */
+    uint64_t patience_ms; /* until when an address nobody listens on is tried again; clock_now_ms() */
+    bool again;           /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
     uint8_t revision;
     struct srd_mpa_local local;
@@ -74,6 +88,7 @@ struct srd_id {
     /* listening */
     struct srd_source source;
     bool listening; /* source is in use */
+    struct ibv_qp_init_attr *child_attr; /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
     atomic_bool paused;
     int backlog, queued;
     struct list_head half_open;
@@ -123,6 +138,16 @@ void srd_cm_tell_locked(
 /* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
 void srd_cm_drop_events(struct srd_id *id);
 
+/*
+ * cm_sync.c: ids without an event channel of the program.
+ * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event. Returns
+ *                  result as it is where the id has a channel; else 0, or -1 with errno from the event's status
+ *                  (ECONNREFUSED for REJECTED). No lock held.
+ * srd_id_forget_event  acknowledges the event kept last
+ */
+int srd_id_complete(struct rdma_cm_id *ibv, int result);
+void srd_id_forget_event(struct rdma_cm_id *ibv);
+
 /* cm_addr.c */
 /* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
 int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
@@ -131,6 +156,8 @@ void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
 void srd_cm_tune(int fd);
 /* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */
 bool srd_cm_crc(void);
+/* NDSPI_SOFT_PATIENCE_MS=N: how long connect tries again while nobody listens. Without it: not. */
+unsigned srd_cm_patience_ms(void);
 
 /* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
 int srd_id_qp_ready(struct srd_id *id);
@@ -142,6 +169,8 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 
 /* cm_active.c, cm_passive.c: a connection in startup can go on. Lock held; wants for srd_conn_want after it. */
 unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events);
+/* The time for another attempt has come. Lock held. */
+void srd_active_again_locked(struct srd_id *id);
 unsigned srd_passive_ready_locked(struct srd_id *id);
 /* The request is complete: tell the listener's program, or refuse. No lock held. */
 void srd_passive_tell(struct srd_id *id);

@@ -9,6 +9,7 @@
 
 #include "softrdma/qp.h"
 #include "softrdma/terminate.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -35,6 +36,13 @@ static void fail_locked(
 /* TCP could not connect. */
 static void fail_tcp_locked(struct srd_id *id, int error)
 {
+    if (error == ECONNREFUSED && id->state == SRD_ID_CONNECTING &&
+        clock_now_ms() < id->patience_ms) {
+        id->again = true;
+        srd_conn_watch(id->conn, false, false);
+        srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
+        return;
+    }
     if (error == ECONNREFUSED)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NOBODY, NULL);
     else
@@ -65,6 +73,23 @@ static int start_tcp_locked(struct srd_id *id)
     id->state = SRD_ID_CONNECTING;
     error = -srd_conn_watch(conn, false, true); /* a refusal already there shows as readiness too */
     return error;
+}
+
+/* The same socket may connect again; its port stays ours meanwhile. */
+void srd_active_again_locked(struct srd_id *id)
+{
+    const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
+    int fd = id->conn->source.fd, error;
+
+    lock_assert_held(&id->lock);
+    id->again = false;
+    error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
+    if (error == ECONNABORTED) /* Linux' way to say that the attempt before has failed; now it is told */
+        error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
+    if (error && error != EINPROGRESS)
+        fail_tcp_locked(id, error);
+    else
+        srd_conn_watch(id->conn, false, true);
 }
 
 /* Again, with revision 1, from the same port if it can be had. */
@@ -223,7 +248,7 @@ unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events)
     lock_assert_held(&id->lock);
     switch (id->state) {
     case SRD_ID_CONNECTING:
-        if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+        if (id->again || !(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
             return 0;
         if (getsockopt(id->conn->source.fd, SOL_SOCKET, SO_ERROR, &error, &octets))
             error = errno;
@@ -263,6 +288,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     if (error)
         return srd_id_leave(ibv, error);
     id->revision = 2;
+    id->patience_ms = clock_now_ms() + srd_cm_patience_ms();
     id->request.private_octets = octets;
     if (octets)
         memcpy(id->request.private_data, param->private_data, octets);
@@ -275,7 +301,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     } else if (error) {
         id->state = SRD_ID_OVER;
     }
-    return srd_id_leave(ibv, error);
+    return srd_id_complete(ibv, srd_id_leave(ibv, error));
 }
 
 int srd_establish(struct rdma_cm_id *ibv)

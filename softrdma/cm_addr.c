@@ -11,6 +11,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,18 @@ bool srd_cm_crc(void)
     return wanted && *wanted && strcmp(wanted, "0") != 0;
 }
 
+unsigned srd_cm_patience_ms(void)
+{
+    const char *wanted = getenv("NDSPI_SOFT_PATIENCE_MS");
+    unsigned long ms = wanted ? strtoul(wanted, NULL, 10) : 0;
+
+    return ms > INT_MAX ? INT_MAX : (unsigned)ms;
+}
+
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device)
 {
     id->device = device;
-    id->ibv.verbs = device ? srd_device_shared(device) : NULL;
+    id->ibv.verbs = device ? srd_device_shared(device, &id->ibv.pd) : NULL;
     id->ibv.port_num = device ? 1 : 0;
 }
 
@@ -215,7 +224,7 @@ int srd_resolve_addr(
     }
     if (!srd_id_enter(ibv))
         return -1;
-    return srd_id_leave(ibv, resolve(srd_id_from(ibv), src_addr, dst_addr));
+    return srd_id_complete(ibv, srd_id_leave(ibv, resolve(srd_id_from(ibv), src_addr, dst_addr)));
 }
 
 int srd_resolve_route(struct rdma_cm_id *ibv, int timeout_ms)
@@ -229,5 +238,5 @@ int srd_resolve_route(struct rdma_cm_id *ibv, int timeout_ms)
         return srd_id_leave(ibv, EINVAL);
     id->state = SRD_ID_ROUTE;
     srd_cm_tell_locked(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-    return srd_id_leave(ibv, 0);
+    return srd_id_complete(ibv, srd_id_leave(ibv, 0));
 }

@@ -106,26 +106,37 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
     *(struct rdma_cm_event **)arg = &event->ibv;
 }
 
+/* The listener lives: this event of it is not acknowledged yet. */
+static int take_request(struct srd_cm_event *event)
+{
+    struct srd_id *incoming = srd_id_from(event->ibv.id);
+    int error;
+
+    lock_acquire(&event->owner->lock);
+    event->owner->queued--;
+    lock_release(&event->owner->lock);
+    if (event->owner->tail.sync && srd_migrate_id(&incoming->ibv, NULL)) {
+        error = errno;
+        srd_destroy_id(&incoming->ibv); /* refuses it */
+        srd_ack_cm_event(&event->ibv);
+        errno = error;
+        return -1;
+    }
+    lock_acquire(&incoming->lock);
+    incoming->told = true;
+    srd_passive_tell_gone_locked(incoming);
+    lock_release(&incoming->lock);
+    return 0;
+}
+
 int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **ibv)
 {
     struct srd_cm_event *event;
-    struct srd_id *incoming;
 
     if (srd_evq_get(&channel_from(channel)->q, take, ibv))
         return -1;
     event = (struct srd_cm_event *)*ibv;
-    if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        /* The listener lives: this event of it is not acknowledged yet. */
-        lock_acquire(&event->owner->lock);
-        event->owner->queued--;
-        lock_release(&event->owner->lock);
-        incoming = srd_id_from(event->ibv.id);
-        lock_acquire(&incoming->lock);
-        incoming->told = true;
-        srd_passive_tell_gone_locked(incoming);
-        lock_release(&incoming->lock);
-    }
-    return 0;
+    return event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST ? take_request(event) : 0;
 }
 
 int srd_ack_cm_event(struct rdma_cm_event *ibv)
@@ -177,17 +188,21 @@ void srd_cm_drop_events(struct srd_id *id)
 int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
 {
     struct srd_id *id = srd_id_from(ibv);
+    struct rdma_event_channel *own = NULL, *left;
     struct list_head events;
     struct list_node *node;
 
-    if (!channel) {
-        errno = EINVAL;
+    if (!channel && !(channel = own = srd_create_event_channel()))
+        return -1;
+    if (!srd_id_enter(ibv)) {
+        if (own)
+            srd_destroy_event_channel(own);
         return -1;
     }
-    if (!srd_id_enter(ibv))
-        return -1;
     /* New events go to the new channel behind the old ones: the lock is held until those are there. */
     collect(channel_from(id->ibv.channel), id, &events);
+    left = id->tail.sync ? id->ibv.channel : NULL;
+    id->tail.sync = own != NULL;
     id->ibv.channel = channel;
     while ((node = list_pop(&events)) != NULL) {
         struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
@@ -196,6 +211,10 @@ int srd_migrate_id(struct rdma_cm_id *ibv, struct rdma_event_channel *channel)
         srd_cm_post_locked(id, event);
     }
     lock_release(&id->lock);
+    if (left)
+        srd_id_forget_event(ibv);
     srd_count_wait(&id->unacked);
+    if (left)
+        srd_destroy_event_channel(left);
     return 0;
 }

@@ -41,6 +41,7 @@ void srd_id_unref(struct srd_id *id)
         close(id->fd);
     if (id->listener)
         srd_id_unref(id->listener);
+    free(id->child_attr);
     free(id);
 }
 
@@ -68,22 +69,29 @@ int srd_id_leave(struct rdma_cm_id *ibv, int error)
 int srd_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ibv, void *context,
     enum rdma_port_space ps)
 {
+    struct rdma_event_channel *own = NULL;
     struct srd_id *id;
 
-    if (!channel || !ibv) {
+    if (!ibv) {
         errno = EINVAL;
         return -1;
     }
     if (ps != RDMA_PS_TCP) {
-        log_write(LOG_WARN, LOG_CM,
+        log_write(LOG_INFO, LOG_CM,
             "create_id: port space 0x%x; the device has connections only (RDMA_PS_TCP)",
             (unsigned)ps);
         errno = EPROTONOSUPPORT;
         return -1;
     }
-    id = srd_id_new(channel, context);
-    if (!id)
+    if (!channel && !(own = srd_create_event_channel()))
         return -1;
+    id = srd_id_new(channel ? channel : own, context);
+    if (!id) {
+        if (own)
+            srd_destroy_event_channel(own);
+        return -1;
+    }
+    id->tail.sync = own != NULL;
     *ibv = &id->ibv;
     return 0;
 }
@@ -143,9 +151,10 @@ int srd_destroy_id(struct rdma_cm_id *ibv)
     lock_release(&id->lock);
     srd_listen_stop(id);
     end_connection(id);
+    srd_id_forget_event(ibv);
     srd_cm_drop_events(id);
-    if (id->own_pd)
-        srd_dealloc_pd(ibv->pd);
+    if (id->tail.sync)
+        srd_destroy_event_channel(ibv->channel);
     srd_id_unref(id);
     return 0;
 }
@@ -230,7 +239,10 @@ int srd_disconnect(struct rdma_cm_id *ibv)
         srd_conn_disconnect(conn);
         srd_conn_unref(conn);
     }
-    return 0;
+    /* It is told once: who has fetched it already waits for nothing. */
+    if (ibv->event && ibv->event->event == RDMA_CM_EVENT_DISCONNECTED)
+        return 0;
+    return srd_id_complete(ibv, 0);
 }
 
 static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
@@ -273,6 +285,8 @@ static void on_expired(void *owner, struct srd_conn *conn)
             srd_addr_text(&id->ibv.route.addr.dst_addr, text), SRD_CM_REQUEST_MS);
         id->state = SRD_ID_OVER;
         srd_conn_close(conn);
+    } else if (id->conn == conn && id->state == SRD_ID_CONNECTING) {
+        srd_active_again_locked(id);
     }
     lock_release(&id->lock);
     srd_passive_tell(id);

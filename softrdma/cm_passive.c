@@ -276,7 +276,8 @@ int srd_accept(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     }
     if (!srd_id_enter(ibv))
         return -1;
-    return srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets));
+    return srd_id_complete(
+        ibv, srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets)));
 }
 
 /* After an accepting Reply: the peer sees the stream end before any FPDU. */

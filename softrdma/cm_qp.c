@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Between soft peers one FPDU carries up to this much; others get what fits a TCP segment. */
@@ -137,23 +138,25 @@ static int make_cq(struct ibv_context *verbs, uint32_t entries, struct rdma_cm_i
     return *cq ? 0 : errno;
 }
 
+/* A program may have put its own there, one for both directions. */
 static void drop_cqs(struct rdma_cm_id *id)
 {
-    if (id->send_cq)
+    if (id->send_cq && id->send_cq != id->recv_cq)
         srd_destroy_cq(id->send_cq);
-    if (id->send_cq_channel)
-        srd_destroy_comp_channel(id->send_cq_channel);
     if (id->recv_cq)
         srd_destroy_cq(id->recv_cq);
+    if (id->send_cq_channel && id->send_cq_channel != id->recv_cq_channel)
+        srd_destroy_comp_channel(id->send_cq_channel);
     if (id->recv_cq_channel)
         srd_destroy_comp_channel(id->recv_cq_channel);
     id->send_cq = id->recv_cq = NULL;
     id->send_cq_channel = id->recv_cq_channel = NULL;
 }
 
-static int make_qp(struct srd_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static int make_qp(struct srd_id *id, struct ibv_qp_init_attr_ex *attr)
 {
     struct rdma_cm_id *ibv = &id->ibv;
+    struct ibv_pd *pd = attr->pd;
     struct ibv_qp *qp;
     int error = 0;
 
@@ -169,7 +172,9 @@ static int make_qp(struct srd_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr
     }
     if (error)
         return error;
-    qp = srd_create_qp(pd, attr);
+    if (!attr->srq)
+        attr->srq = ibv->srq;
+    qp = srd_create_qp_ex(pd->context, attr);
     if (!qp)
         return errno;
     ibv->qp = qp;
@@ -181,33 +186,40 @@ static int make_qp(struct srd_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr
     return error;
 }
 
-int srd_create_id_qp(struct rdma_cm_id *ibv, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+int srd_create_id_qp_ex(struct rdma_cm_id *ibv, struct ibv_qp_init_attr_ex *attr)
 {
     struct srd_id *id = srd_id_from(ibv);
-    bool own_pd = false;
     int error;
 
     if (!srd_id_enter(ibv))
         return -1;
     error = ibv->verbs && !ibv->qp ? 0 : EINVAL;
-    if (!error && pd && pd->context->device != ibv->verbs->device)
+    if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd) {
+        attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
+        attr->pd = ibv->pd;
+    }
+    if (!error && attr->pd->context->device != ibv->verbs->device)
         error = EINVAL;
-    if (!error && !pd) {
-        pd = ibv->pd ? ibv->pd : srd_alloc_pd(ibv->verbs);
-        own_pd = !ibv->pd;
-        error = pd ? 0 : errno;
-    }
     if (!error)
-        error = make_qp(id, pd, attr);
-    if (error) {
+        error = make_qp(id, attr);
+    if (error)
         drop_cqs(ibv);
-        if (own_pd && pd)
-            srd_dealloc_pd(pd);
-    } else {
-        ibv->pd = pd;
-        id->own_pd = id->own_pd || own_pd;
-    }
+    else
+        ibv->pd = attr->pd;
     return srd_id_leave(ibv, error);
+}
+
+int srd_create_id_qp(struct rdma_cm_id *ibv, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    /* The extended one begins with the members of the other, which ends in padding. */
+    const size_t octets = offsetof(struct ibv_qp_init_attr_ex, comp_mask);
+    struct ibv_qp_init_attr_ex extended = { .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd };
+    int result;
+
+    memcpy(&extended, attr, octets);
+    result = srd_create_id_qp_ex(ibv, &extended);
+    memcpy(attr, &extended, octets);
+    return result;
 }
 
 void srd_destroy_id_qp(struct rdma_cm_id *ibv)

@@ -213,6 +213,7 @@ struct ibv_context *srd_open_device(struct ibv_device *device)
     context->verbs.sz = sizeof(context->verbs);
     context->verbs.query_port = query_port_ex;
     context->verbs.query_device_ex = query_device_ex;
+    context->verbs.create_qp_ex = srd_create_qp_ex;
     ibv = &context->verbs.context;
     ibv->device = device;
     ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -247,22 +248,34 @@ int srd_close_device(struct ibv_context *ibv)
     return 0;
 }
 
-struct ibv_context *srd_device_shared(struct srd_device *device)
+/* all.lock held */
+static struct srd_context *open_shared(struct srd_device *device)
+{
+    struct ibv_context *ibv = srd_open_device(&device->ibv);
+
+    if (!ibv)
+        return NULL;
+    device->shared_pd = srd_alloc_pd(ibv);
+    if (!device->shared_pd) {
+        srd_close_device(ibv);
+        return NULL;
+    }
+    atomic_store_explicit(&device->shared, srd_context_from(ibv), memory_order_release);
+    return srd_context_from(ibv);
+}
+
+struct ibv_context *srd_device_shared(struct srd_device *device, struct ibv_pd **pd)
 {
     struct srd_context *context = atomic_load_explicit(&device->shared, memory_order_acquire);
 
-    if (context)
-        return &context->verbs.context;
-    lock_acquire(&all.lock);
-    context = atomic_load_explicit(&device->shared, memory_order_relaxed);
     if (!context) {
-        struct ibv_context *ibv = srd_open_device(&device->ibv);
-        if (ibv) {
-            context = srd_context_from(ibv);
-            atomic_store_explicit(&device->shared, context, memory_order_release);
-        }
+        lock_acquire(&all.lock);
+        context = atomic_load_explicit(&device->shared, memory_order_relaxed);
+        if (!context)
+            context = open_shared(device);
+        lock_release(&all.lock);
     }
-    lock_release(&all.lock);
+    *pd = context ? device->shared_pd : NULL;
     return context ? &context->verbs.context : NULL;
 }
 
@@ -314,15 +327,6 @@ int srd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_por
         .active_speed = 4,
         .link_layer = IBV_LINK_LAYER_ETHERNET,
     };
-    return 0;
-}
-
-int srd_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
-{
-    if (port_num != 1 || index < 0 || srd_addr_gid(srd_device_of(context), index, gid)) {
-        errno = EINVAL;
-        return -1;
-    }
     return 0;
 }
 

@@ -38,6 +38,7 @@ struct srd_qp_slot {
 
 struct srd_device {
     struct ibv_device ibv; /* first */
+    uint8_t padding[128];  /* zero: some callers look behind the public struct */
     uint64_t guid;         /* host order */
     int n_addrs;           /* 0: every address of the host */
     struct sockaddr_storage *addrs;
@@ -47,6 +48,7 @@ struct srd_device {
     uint32_t n_qps, free_qp;
     struct srd_context
         *_Atomic shared; /* what rdma_cm ids show as verbs; opened on first use, never closed */
+    struct ibv_pd *shared_pd; /* of shared, set before it; the domain of ids that name none */
 };
 
 struct srd_context {
@@ -82,8 +84,8 @@ static inline bool srd_stale(struct ibv_context *context)
 
 /* The device that owns a local address (port ignored); NULL: none of ours. */
 struct srd_device *srd_device_by_addr(const struct sockaddr *addr);
-/* The context that stands for the device in rdma_cm ids; NULL with errno. */
-struct ibv_context *srd_device_shared(struct srd_device *device);
+/* The context that stands for the device in rdma_cm ids (NULL with errno), and its protection domain. */
+struct ibv_context *srd_device_shared(struct srd_device *device, struct ibv_pd **pd);
 
 /*
  * srd_device_add_qp - give a queue pair its 24-bit number. Returns 0 or ENOMEM (table full too).

@@ -25,6 +25,7 @@ static void qp_free(struct srd_qp *qp)
     srd_stream_fini(&qp->stream);
     srd_sq_fini(&qp->sq);
     srd_rq_fini(&qp->own_rq);
+    free(qp->drafts.memory);
     pthread_mutex_destroy(&qp->qp.mutex);
     pthread_cond_destroy(&qp->qp.cond);
     free(qp);
@@ -85,7 +86,11 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
         errno = EIO;
         return NULL;
     }
-    if (attr->qp_type != IBV_QPT_RC || !attr->send_cq || !attr->recv_cq || !caps_good(attr)) {
+    if (attr->qp_type != IBV_QPT_RC) {
+        errno = EOPNOTSUPP; /* iWARP has connections only */
+        return NULL;
+    }
+    if (!attr->send_cq || !attr->recv_cq || !caps_good(attr)) {
         errno = EINVAL;
         return NULL;
     }
@@ -100,6 +105,7 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
         errno = error;
         return NULL;
     }
+    attr->cap.max_inline_data = qp->init_attr.cap.max_inline_data = qp->sq.max_inline;
     srd_pd_get(pd);
     srd_cq_attach_qp(attr->send_cq, qp);
     srd_cq_attach_qp(attr->recv_cq, qp);
@@ -269,7 +275,7 @@ int srd_destroy_qp(struct ibv_qp *ibqp)
     return 0;
 }
 
-int srd_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
     struct srd_conn *conn;
@@ -280,8 +286,20 @@ int srd_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_w
         *bad_wr = wr;
         return EIO;
     }
-    error = srd_sq_post(qp, wr, bad_wr, &queued);
+    error = srd_sq_post(qp, wr, bad_wr, all, &queued);
     if (queued && (conn = atomic_load_explicit(&qp->conn, memory_order_acquire)))
         srd_conn_transmit(conn);
     return error;
+}
+
+int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+    return post(qp, wr, bad_wr, false);
+}
+
+int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+    struct ibv_send_wr *bad;
+
+    return post(qp, wr, &bad, true);
 }

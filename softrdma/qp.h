@@ -15,8 +15,20 @@
 
 struct srd_conn;
 
+/* What the wr_* calls build (qp_ex.c), between wr_start and wr_complete; that thread's. */
+struct srd_draft;
+struct srd_drafts {
+    uint8_t *memory;
+    uint32_t stride_octets, room, count;
+    struct srd_draft *current; /* what setters apply to; NULL after an error */
+    int error;
+};
+
 struct srd_qp {
-    struct ibv_qp qp;     /* first; state: under sq.lock */
+    union {
+        struct ibv_qp qp;    /* first; state: under sq.lock */
+        struct ibv_qp_ex ex; /* its calls are set where extended ones were asked for */
+    };
     uint8_t padding[512]; /* zero: some callers look behind the public struct */
 
     _Atomic(struct srd_conn *) conn; /* set while there is one in the FPDU phase; by conn.c */
@@ -29,6 +41,7 @@ struct srd_qp {
     struct srd_rq own_rq;
     struct list_node waiting_node; /* on rq->waiting */
     struct srd_stream stream;
+    struct srd_drafts drafts;
 
     struct ibv_qp_init_attr init_attr;
     struct ibv_qp_attr attr; /* what modify set; only kept to be told again; under sq.lock */
@@ -54,5 +67,9 @@ static inline bool srd_qp_may_send(const struct srd_qp *qp)
 
 /* context->ops */
 int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+/* srd_post_send of the whole list or, with an error, of nothing. */
+int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
 #endif

@@ -39,6 +39,12 @@ SRD_API int srd_close_device(struct ibv_context *context);
 SRD_API int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
 SRD_API int srd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 SRD_API int srd_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+/* Returns 0 or an errno: EINVAL, ENODATA behind the last. */
+SRD_API int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t index,
+    struct ibv_gid_entry *entry, uint32_t flags, size_t entry_octets);
+/* Returns the number of entries or a negative errno. */
+SRD_API ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+    size_t max_entries, uint32_t flags, size_t entry_octets);
 SRD_API int srd_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
 SRD_API int srd_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 SRD_API void srd_ack_async_event(struct ibv_async_event *event);
@@ -65,6 +71,8 @@ SRD_API int srd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int a
 SRD_API int srd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 SRD_API int srd_destroy_srq(struct ibv_srq *srq);
 SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+/* NULL unless made by ibv_create_qp_ex or srd_create_id_qp_ex with send_ops_flags. */
+SRD_API struct ibv_qp_ex *srd_qp_to_qp_ex(struct ibv_qp *qp);
 SRD_API int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 SRD_API int srd_query_qp(
     struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
@@ -81,6 +89,7 @@ SRD_API int srd_resolve_addr(
     struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
 SRD_API int srd_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 SRD_API int srd_create_id_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+SRD_API int srd_create_id_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr);
 SRD_API void srd_destroy_id_qp(struct rdma_cm_id *id);
 SRD_API int srd_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
 SRD_API int srd_listen(struct rdma_cm_id *id, int backlog);
@@ -92,10 +101,20 @@ SRD_API int srd_disconnect(struct rdma_cm_id *id);
 SRD_API int srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
 SRD_API int srd_ack_cm_event(struct rdma_cm_event *event);
 SRD_API int srd_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *attr_mask);
+/* An id made or migrated with channel NULL is synchronous, as with rdma_create_id. */
 SRD_API int srd_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel);
 SRD_API int srd_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
 SRD_API __be16 srd_get_src_port(struct rdma_cm_id *id);
 SRD_API __be16 srd_get_dst_port(struct rdma_cm_id *id);
+SRD_API struct ibv_context **srd_get_devices(int *num_devices);
+SRD_API void srd_free_devices(struct ibv_context **list);
+SRD_API int srd_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+    struct ibv_qp_init_attr *attr);
+SRD_API void srd_destroy_ep(struct rdma_cm_id *id);
+SRD_API int srd_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id);
+SRD_API int srd_create_id_srq(
+    struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 
 /*
  * Progress. The device is moved by whoever is in it: poll_cq, post_send, the blocking srd_get_cq_event and

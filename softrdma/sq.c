@@ -18,13 +18,16 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
     lock_init(&sq->lock, LOCK_SRD_SQ, "srd_sq");
     sq->depth = cap->max_send_wr;
     sq->max_sge = cap->max_send_sge;
-    sq->max_inline = cap->max_inline_data;
     sq->sig_all = sig_all;
     if (tail < cap->max_inline_data)
         tail = cap->max_inline_data;
     if (tail < sizeof(struct srd_sqe_bind))
         tail = sizeof(struct srd_sqe_bind);
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
+    /* What there is room for anyway is granted. */
+    sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
+    if (sq->max_inline > SRD_MAX_INLINE)
+        sq->max_inline = SRD_MAX_INLINE;
     if (!sq->depth)
         return 0;
     sq->mask = srd_ring_mask(sq->depth);
@@ -180,7 +183,7 @@ static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
 }
 
 int srd_sq_post(
-    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool *queued)
+    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all, bool *queued)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t head, start;
@@ -201,6 +204,8 @@ int srd_sq_post(
             error = EINVAL;
         if (error) {
             *bad_wr = wr;
+            if (all)
+                head = start;
             break;
         }
     }

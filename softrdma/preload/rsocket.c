@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rsocket.c - librdmacm's rsockets, which work on softrdma through the names of rdmacm.c and verbs.c. One thing they take
+ * from librdmacm's own list of devices: how long a queue may be. Listing and opening devices goes through our names, too,
+ * but nothing does it there before the first rsocket: so we ask for the list.
+ */
+#include "softrdma/preload/forward.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <rdma/rsocket.h>
+
+static struct {
+    pthread_once_t once;
+    int (*rsocket)(int domain, int type, int protocol);
+} real = { .once = PTHREAD_ONCE_INIT };
+
+static void find_real(void)
+{
+    struct ibv_context **(*get_devices)(int *) = dlsym(RTLD_NEXT, "rdma_get_devices");
+    void (*free_devices)(struct ibv_context **) = dlsym(RTLD_NEXT, "rdma_free_devices");
+    struct ibv_context **list;
+
+    real.rsocket = dlsym(RTLD_NEXT, "rsocket");
+    if (!get_devices || !free_devices)
+        return;
+    list = get_devices(NULL);
+    if (list)
+        free_devices(list);
+}
+
+PRELOAD int rsocket(int domain, int type, int protocol)
+{
+    pthread_once(&real.once, find_real);
+    if (!real.rsocket) {
+        errno = ENOSYS; /* called by no librdmacm program */
+        return -1;
+    }
+    return real.rsocket(domain, type, protocol);
+}
