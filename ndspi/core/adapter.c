@@ -91,7 +91,7 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
 
     init_members(adapter, device, dialect, sink);
     nd_object_init(&adapter->object, destroy);
-    if ((rc = nd_trial_open(device, &adapter->port, &adapter->limits, &finding))) {
+    if ((rc = nd_trial_open(device, true, &adapter->port, &adapter->limits, &finding))) {
         nd_trial_log(device, &finding);
         return nd_status_from_errno(rc);
     }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/limits.h"
 
+#include "util/lock.h"
 #include "util/log.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
     DEPTH_CAP =
@@ -201,4 +203,48 @@ void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *ca
                         ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED |
                         (caps->cq_resize ? ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED : 0),
     };
+}
+
+/* Of the devices used most recently; a device is known by all it says of itself. */
+static struct {
+    struct lock lock;
+    unsigned next;
+    struct known {
+        struct ibv_device_attr attr;
+        uint8_t port;
+        struct nd_limits limits;
+    } known[8];
+} cache = { .lock = LOCK_INIT(LOCK_PROVIDER, "limits") };
+
+static struct known *find_known_locked(const struct nd_port *port)
+{
+    for (size_t i = 0; i < sizeof(cache.known) / sizeof(cache.known[0]); i++)
+        if (cache.known[i].port == port->number &&
+            !memcmp(&cache.known[i].attr, &port->attr, sizeof(port->attr)))
+            return &cache.known[i];
+    return NULL;
+}
+
+int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits)
+{
+    struct known *known;
+    int rc;
+
+    lock_acquire(&cache.lock);
+    if ((known = find_known_locked(port)))
+        *limits = known->limits;
+    lock_release(&cache.lock);
+    if (known)
+        return 0;
+    if ((rc = nd_limits_find(port, limits)))
+        return rc;
+    lock_acquire(&cache.lock);
+    if (!find_known_locked(port)) {
+        known = &cache.known[cache.next++ % (sizeof(cache.known) / sizeof(cache.known[0]))];
+        known->attr = port->attr;
+        known->port = port->number;
+        known->limits = *limits;
+    }
+    lock_release(&cache.lock);
+    return 0;
 }

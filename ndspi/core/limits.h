@@ -40,4 +40,10 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
 void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *caps,
     uint64_t adapter_id, ND2_ADAPTER_INFO *info);
 
+/*
+ * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as can
+ * be take their time. Any thread, no lock held.
+ */
+int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
+
 #endif

@@ -12,8 +12,8 @@
 
 enum { REGISTERED_OCTETS = 1 << 16 };
 
-int nd_trial_open(const struct nd_device *device, struct nd_port *port, struct nd_limits *limits,
-    struct nd_finding *finding)
+int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *port,
+    struct nd_limits *limits, struct nd_finding *finding)
 {
     struct ibv_context *context;
     char file[IBV_SYSFS_NAME_MAX];
@@ -37,7 +37,7 @@ int nd_trial_open(const struct nd_device *device, struct nd_port *port, struct n
         nd_port_fini(port);
         return -EOPNOTSUPP;
     }
-    if ((rc = nd_limits_find(port, limits))) {
+    if ((rc = recall ? nd_limits_recall(port, limits) : nd_limits_find(port, limits))) {
         nd_finding_set_objects(finding, -rc, "queues");
         nd_port_fini(port);
     }
@@ -118,7 +118,7 @@ void nd_trial_run(const struct nd_device *device, struct nd_trial *trial)
     struct nd_port port;
 
     memset(trial, 0, sizeof(*trial));
-    if (nd_trial_open(device, &port, &limits, &trial->finding))
+    if (nd_trial_open(device, false, &port, &limits, &trial->finding))
         return;
     try_register(&port, &trial->finding);
     nd_limits_describe(&limits, &port.caps, device->adapter_id, &trial->info);

@@ -10,12 +10,13 @@
 
 /*
  * nd_trial_open - open a device and find its limits.
+ * recall   in: limits may be those found before in this process
  * port     out: on success for nd_port_fini
  * finding  out: used, or what failed
  * Returns 0 or a negative errno.
  */
-int nd_trial_open(const struct nd_device *device, struct nd_port *port, struct nd_limits *limits,
-    struct nd_finding *finding);
+int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *port,
+    struct nd_limits *limits, struct nd_finding *finding);
 
 /* Tells the log why a device cannot be opened, and the remedy. */
 void nd_trial_log(const struct nd_device *device, const struct nd_finding *finding);
