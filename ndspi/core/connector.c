@@ -141,7 +141,11 @@ static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_
     if (!connector->held)
         return;
     connector->received.octets = copy->private_data_octets;
-    memcpy(connector->received.data, copy->private_data, copy->private_data_octets);
+    /* Filled up to what its message could carry: no more than a peer of ours can have meant. */
+    if (nd_has_quirk(&connector->adapter->port.caps, PADDED_DATA) &&
+        connector->received.octets > connector->adapter->limits.max_callee_data)
+        connector->received.octets = (uint8_t)connector->adapter->limits.max_callee_data;
+    memcpy(connector->received.data, copy->private_data, connector->received.octets);
     if (copy->type == RDMA_CM_EVENT_REJECTED)
         return;
     /* iWARP's first revision carries no depths: what was asked for stands. */

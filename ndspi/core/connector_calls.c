@@ -208,12 +208,31 @@ static HRESULT data_status_locked(const struct nd_connector *connector, bool lim
     return SUCCEEDED(hr) && data && !connector->held ? ND_CONNECTION_INVALID : hr;
 }
 
+/* A request whose sender has gone, where nobody tells: the connection manager knows of it no more. */
+static void look_for_death(struct nd_connector *connector)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+    struct nd_cm_id *id = NULL;
+    int mask;
+
+    if (!nd_has_quirk(&connector->adapter->port.caps, DEAD_UNTOLD))
+        return;
+    lock_acquire(&connector->lock);
+    if (connector->state == ND_CONNECTOR_REQUEST_RECEIVED && (id = connector->id))
+        nd_cm_id_pin(id);
+    lock_release(&connector->lock);
+    if (id && connector->adapter->verbs->init_qp_attr(id->id, &attr, &mask))
+        nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
+    nd_cm_id_unpin(id);
+}
+
 HRESULT nd_connector_get_data(
     struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets)
 {
     size_t room = data && octets ? *octets : 0;
     HRESULT hr;
 
+    look_for_death(connector);
     lock_acquire(&connector->lock);
     hr = data_status_locked(connector, inbound || outbound || !octets, octets != NULL);
     if (SUCCEEDED(hr) && inbound)

@@ -10,7 +10,9 @@ const struct nd_quirk_text nd_quirk_texts[ND_QUIRK_COUNT] = {
 #define Q(name) ND_QUIRK_BIT(name)
 
 /* What the kernel's connection managers do, whatever the device. */
-#define IB_CM    (Q(NO_MOVE) | Q(SLOW_DESTROY) | Q(PADDED_DATA) | Q(ACCESS_LATE) | Q(DEPTHS_RAISED))
+#define IB_CM                                                                                      \
+    (Q(NO_MOVE) | Q(DEAD_UNTOLD) | Q(SLOW_DESTROY) | Q(PADDED_DATA) | Q(ACCESS_LATE) |             \
+        Q(DEPTHS_RAISED))
 #define IWARP_CM (Q(MOVED_BY_CM) | Q(TWO_MESSAGES) | Q(SLOW_DESTROY) | Q(READ_SINK))
 
 #define DRIVER "its driver in Linux 6.1 and rdma-core 44"

@@ -94,6 +94,10 @@
         "A request that is not accepted within 10 s dies; the active side hears of a timeout.", \
         "Nothing can be.", \
         "-") \
+    row(DEAD_UNTOLD, \
+        "Nobody tells that the sender of a request that is not answered yet has gone.", \
+        "It is asked for whenever the program asks for the request's limits or data (`rdma_init_qp_attr` fails then).", \
+        "conformance.refusal") \
     row(PADDED_DATA, \
         "Private data arrives with the length of its message type (56, 196, 148), filled with zero.", \
         "A program that needs the length sends it. No more than 148 bytes of a reply are handed on.", \

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * list_quirks.c - docs/devices.md: the families of devices, and what each does otherwise than verbs say.
+ *
+ *     list_quirks          prints the file
+ *     list_quirks FILE     fails when the file is another one
+ */
+#include "ndspi/verbs/quirks.h"
+#include "tests/conformance/list.h"
+
+#include <stdlib.h>
+
+static FILE *out;
+
+/* The family's quirks by name, those of its connection manager included. */
+static void print_family(const struct nd_family *family)
+{
+    const char *comma = "";
+
+    fprintf(out, "| %s | %s%s | %s | ", family->name, family->source,
+        family->run ? "" : "; **not run**", family->remarks);
+    for (int i = 0; i < ND_QUIRK_COUNT; i++) {
+        if (!(family->quirks & (nd_quirk_set)1 << i))
+            continue;
+        fprintf(out, "%s%s", comma, nd_quirk_texts[i].name);
+        comma = ", ";
+    }
+    fprintf(out, " |\n");
+}
+
+int main(int argc, char **argv)
+{
+    int mistakes = 0, status;
+    nd_quirk_set used = 0;
+    char *text = NULL;
+    size_t size;
+
+    out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    fputs(
+        "# Devices\n\n"
+        "What devices do otherwise than verbs say, and what is done about it. Printed by "
+        "`list_quirks` from the\n"
+        "rows of `ndspi/verbs/quirks.h` and `quirks.c`, which the library itself goes by; the test "
+        "`ndspi.devices`\n"
+        "compares. The families marked \"not run\" have not been at hand: their rows say what "
+        "their drivers and\n"
+        "manual pages state, and nobody has tried. `ndinfo` tells which quirks a device of this "
+        "machine has.\n\n"
+        "## Families\n\n"
+        "| Family | Known from | Remarks | Quirks |\n|---|---|---|---|\n",
+        out);
+    for (size_t i = 0; i < nd_family_count; i++) {
+        print_family(&nd_families[i]);
+        used |= nd_families[i].quirks;
+    }
+    fputs("\n## Quirks\n\n"
+          "Tests of `conformance` show them on the device itself (`./run test-kernel`), those of "
+          "`ndspi` on a device\nthat the test plays.\n\n"
+          "| Quirk | What goes wrong | What is done | Tests |\n|---|---|---|---|\n",
+        out);
+    for (int i = 0; i < ND_QUIRK_COUNT; i++) {
+        const struct nd_quirk_text *quirk = &nd_quirk_texts[i];
+
+        if (!(used & (nd_quirk_set)1 << i)) {
+            fprintf(stderr, "%s: no family has it\n", quirk->name);
+            mistakes++;
+        }
+        fprintf(
+            out, "| %s | %s | %s | %s |\n", quirk->name, quirk->wrong, quirk->done, quirk->tests);
+    }
+    fclose(out);
+    status = list_end(argc, argv, text, mistakes);
+    free(text);
+    return status;
+}
