@@ -110,7 +110,7 @@ void nd1_end_close(struct nd1_end *end)
     if (end->event)
         CloseHandle(end->event);
     if (end->memory)
-        munmap(end->memory, end->memory_octets);
+        nd_end_memory_free(end->memory);
     *end = (struct nd1_end){ 0 };
 }
 

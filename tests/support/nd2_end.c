@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/nd2_end.h"
 
-#include "util/clock.h"
-
 HRESULT nd2_end_wait(struct nd2_end *end, void *object, HRESULT hr, unsigned timeout_ms)
 {
     IND2Overlapped *overlapped = object;
@@ -155,7 +153,7 @@ void nd2_end_close(struct nd2_end *end)
     if (end->event)
         CloseHandle(end->event);
     if (end->memory)
-        munmap(end->memory, end->memory_octets);
+        nd_end_memory_free(end->memory);
     *end = (struct nd2_end){ 0 };
 }
 
@@ -176,13 +174,13 @@ HRESULT nd2_end_receive(struct nd2_end *end, void *context, size_t offset, size_
 unsigned nd2_end_results(
     struct nd2_end *end, ND2_RESULT *results, unsigned count, unsigned timeout_ms)
 {
-    uint64_t deadline_ms = clock_now_ms() + timeout_ms, now_ms;
+    uint64_t deadline_ms = GetTickCount64() + timeout_ms, now_ms;
     unsigned have = 0;
     HRESULT hr;
 
     for (;;) {
         have += end->cq->lpVtbl->GetResults(end->cq, results + have, count - have);
-        now_ms = clock_now_ms();
+        now_ms = GetTickCount64();
         if (have == count || now_ms >= deadline_ms)
             return have;
         hr = end->cq->lpVtbl->Notify(end->cq, ND_CQ_NOTIFY_ANY, nd2_end_fresh(end));

@@ -3,15 +3,14 @@
 #ifndef TESTS_SUPPORT_ND_END_H
 #define TESTS_SUPPORT_ND_END_H
 
+#include <winsock2.h>
 #include <windows.h>
 
 #include <ndspi.h>
 #include <ndsupport.h>
 
-#include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Waits are bounded: what has not ended when ND_END_WAIT_MS are over is reported as ND_PENDING. */
 enum { ND_END_WAIT_MS = 20000, ND_END_READ_LIMIT = 8 };
@@ -50,13 +49,17 @@ static inline OVERLAPPED *nd_end_fresh(OVERLAPPED *overlapped, HANDLE event)
     return overlapped;
 }
 
-/* octets of touched memory, page by page; NULL if there are none. munmap frees it. */
+/* octets of touched memory, page by page; NULL if there are none. */
 static inline unsigned char *nd_end_memory(size_t octets)
 {
-    void *memory = mmap(
-        NULL, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory = VirtualAlloc(NULL, octets, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 
-    return memory == MAP_FAILED ? NULL : memory;
+    return memory ? memset(memory, 0, octets) : NULL;
+}
+
+static inline void nd_end_memory_free(void *memory)
+{
+    VirtualFree(memory, 0, MEM_RELEASE);
 }
 
 #endif
