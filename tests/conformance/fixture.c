@@ -69,6 +69,12 @@ struct address test_address(void)
     return with_port(address, 0);
 }
 
+struct address peer_address(void)
+{
+    const char *text = harness_peer() ? harness_peer() : getenv("NDSPI_PEER");
+    return text ? make_address(text, 0) : test_address();
+}
+
 /* Overlapped requests */
 
 static struct op *make_op(HANDLE event, ULONG_PTR tag)

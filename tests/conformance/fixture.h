@@ -22,6 +22,8 @@ struct address {
 
 /* The address the suite runs on, port 0. */
 struct address test_address(void);
+/* The address of the passive end of a pair, port 0: --peer or NDSPI_PEER; else the same. */
+struct address peer_address(void);
 /* From a numeric text; port in host order. */
 struct address make_address(const char *text, unsigned port);
 struct address with_port(struct address address, unsigned port);
@@ -80,11 +82,11 @@ struct cq *new_cq(struct node *node, ULONG depth);
 struct mr *new_mr(struct node *node); /* not registered */
 struct mw *new_mw(struct node *node);
 struct connector *new_connector(struct node *node);
-/* Bound to the row's address. */
+/* Bound to the node's address. */
 struct connector *new_bound_connector(struct node *node);
 /* Version 2 binds now, version 1 with the next Connect, which goes out from the adapter's address. */
 void bind_connector(struct connector *connector, const struct address *address);
-/* Bound to the row's address and listening; *at: where. */
+/* Bound to the node's address and listening; *at: where. */
 struct listener *new_listening(struct node *node, ULONG backlog, struct address *at);
 struct qp *new_qp(struct node *node, struct cq *cq, void *context, ULONG depth);
 

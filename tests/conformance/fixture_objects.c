@@ -11,6 +11,9 @@ struct node *new_node_of(const struct dialect *dialect, const struct address *ad
     struct node *node = keep_memory(sizeof(*node));
     expect_status(ND_SUCCESS, dialect->OpenAdapter(address, node));
     keep_object(node->unknown);
+    struct address *kept = keep_memory(sizeof(*kept));
+    *kept = with_port(*address, 0);
+    node->address = kept;
     expect_true(node->file != NULL && node->file != INVALID_HANDLE_VALUE);
     if (dialect == &dialect_v2)
         keep_handle(node->file);
@@ -81,17 +84,15 @@ void bind_connector(struct connector *connector, const struct address *address)
 
 struct connector *new_bound_connector(struct node *node)
 {
-    struct address address = test_address();
     struct connector *connector = new_connector(node);
-    bind_connector(connector, &address);
+    bind_connector(connector, node->address);
     return connector;
 }
 
 struct listener *new_listening(struct node *node, ULONG backlog, struct address *at)
 {
-    struct address address = test_address();
     struct listener *listener = keep_memory(sizeof(*listener));
-    expect_status(ND_SUCCESS, CALL(node, Listen, &address, backlog, at, listener));
+    expect_status(ND_SUCCESS, CALL(node, Listen, node->address, backlog, at, listener));
     keep_object(listener->unknown);
     expect_true(port_of(at) != 0);
     return listener;

@@ -46,12 +46,12 @@ static void make_end(
 /* An end with an SRQ is of version 2, whatever the row's is. */
 static struct node *passive_node(const struct pair_options *options, struct node *active)
 {
-    struct address address = test_address();
+    struct address address = peer_address();
     if (options->passive.node)
         return options->passive.node;
     if (options->passive.empty_srq)
         return new_node_of(&dialect_v2, &address);
-    return options->one_adapter || harness_one_adapter() ? active : new_node();
+    return options->one_adapter || harness_one_adapter() ? active : new_node_on(&address);
 }
 
 struct pair *new_pair(const struct pair_options *options)
@@ -70,8 +70,7 @@ struct pair *new_pair(const struct pair_options *options)
 
 void stop_listening(struct pair *pair)
 {
-    struct address address = test_address();
-    struct node *node = new_node_of(&dialect_v2, &address);
+    struct node *node = new_node_of(&dialect_v2, pair->passive.node->address);
     for (;;) {
         expect_equal(0, release_now(pair->listener));
         /* Bound and not listening, so that no other process gets the port and answers there. */

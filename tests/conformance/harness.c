@@ -3,14 +3,15 @@
  * harness.c - the runner (cmocka natively, our own in a PE build) and the keeper.
  */
 #include "dialect.h"
+#include "exceptions.h"
 
 #include <setjmp.h>
 
-#ifdef _WIN32
-static jmp_buf row_end;
-#else
+#ifndef _WIN32
 #include <cmocka.h>
 #endif
+
+static jmp_buf row_end;
 
 #define MAX_KEPT 4096
 
@@ -23,9 +24,12 @@ static struct {
     size_t handle_count;
     void *memory[MAX_KEPT];
     size_t memory_count;
-    bool polls, one_adapter, failed;
+    bool polls, one_adapter;
+    bool failed;  /* the row */
+    bool open;    /* it has begun and has not been cleaned up */
+    bool guarded; /* it ends at row_end */
     const char *suite;
-    const char *address, *only; /* arguments, or NULL */
+    const char *address, *peer, *device, *only; /* arguments, or NULL */
     const struct dialect *dialect;
     unsigned number;
 } harness;
@@ -50,6 +54,11 @@ const char *harness_address(void)
     return harness.address;
 }
 
+const char *harness_peer(void)
+{
+    return harness.peer;
+}
+
 const char *harness_row_name(void)
 {
     return harness.row ? harness.name : "-";
@@ -68,13 +77,14 @@ bool row_is_v1(void)
 void row_failed(const char *file, int line)
 {
     harness.failed = true;
+    if (harness.guarded)
+        longjmp(row_end, 1);
 #ifdef _WIN32
     (void)file, (void)line;
-    longjmp(row_end, 1);
 #else
     _fail(file, line);
-    abort(); /* _fail does not return while a row runs */
 #endif
+    abort(); /* _fail does not return while a row runs */
 }
 
 /* The keeper */
@@ -200,8 +210,7 @@ static bool is_named(const char *asked, const char *suite, const struct row *row
 {
     char name[sizeof(harness.name)];
     full_name(name, suite, row);
-    return strcmp(asked, name) == 0 || strcmp(asked, strchr(name, '.') + 1) == 0 ||
-           strcmp(asked, row->name) == 0;
+    return names_row(asked, name) || strcmp(asked, row->name) == 0;
 }
 
 static bool is_asked_for(const char *suite, const struct row *row)
@@ -218,6 +227,7 @@ static void row_begin(const struct row *row)
     harness.number++;
     expectations_begin();
     harness.failed = false;
+    harness.open = true;
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         fail_row("WSAStartup failed");
     expect_status(ND_SUCCESS, NdStartup());
@@ -239,7 +249,11 @@ static bool nothing_is_left(void)
 
 static void row_end_clean(void)
 {
-    const char *wrong = keeper_empty();
+    const char *wrong;
+    if (!harness.open)
+        return;
+    harness.open = false;
+    wrong = keeper_empty();
 #ifndef _WIN32
     if (!wrong && !nothing_is_left())
         wrong = "DllCanUnloadNow says that an object is left";
@@ -253,40 +267,81 @@ static void row_end_clean(void)
         fail_row("%s", wrong);
 }
 
-#ifdef _WIN32
-static void row_begin_and_run(void)
-{
-    row_begin(harness.row);
-    harness.row->run();
-}
-
 /* False when an expectation ended it. */
 static bool guarded(void (*step)(void))
 {
-    if (setjmp(row_end) != 0)
+    harness.guarded = setjmp(row_end) == 0;
+    if (!harness.guarded)
         return false;
     step();
+    harness.guarded = false;
     return true;
+}
+
+static void row_run(void)
+{
+    harness.row->run();
+}
+
+/* Of the row that runs: what devices.h says; NULL: that it passes. */
+static const struct exception *row_exception(void)
+{
+    return exception_of(harness.device, harness.name);
+}
+
+/* The row runs, is cleaned up, and has to fail. */
+static bool fails_as_expected(const struct exception *exception)
+{
+    bool passed = guarded(row_run);
+    passed = guarded(row_end_clean) && passed;
+    fprintf(stderr,
+        passed ? "row %s passes; devices.h says that it fails on %s: %s\n"
+               : "row %s fails, as expected on %s: %s\n",
+        harness.name, exception->device, exception->reason);
+    return !passed;
+}
+
+#ifdef _WIN32
+static void row_begin_now(void)
+{
+    row_begin(harness.row);
+}
+
+enum outcome { FAILED, PASSED, SKIPPED };
+
+static enum outcome row_outcome(void)
+{
+    static const struct exception *exception;
+    bool passed = guarded(row_begin_now);
+    exception = row_exception();
+    if (passed && exception && exception->result == NOT_APPLICABLE) {
+        printf("not applicable: %s\n", exception->reason);
+        return guarded(row_end_clean) ? SKIPPED : FAILED;
+    }
+    if (passed && exception)
+        return fails_as_expected(exception) ? PASSED : FAILED;
+    passed = passed && guarded(row_run);
+    return guarded(row_end_clean) && passed ? PASSED : FAILED;
 }
 
 static int run_suites(const struct suite *const *suites, size_t count)
 {
-    int failed = 0, passed = 0;
+    static const char *const words[] = { "  FAILED", "      OK", " SKIPPED" };
+    int counts[] = { 0, 0, 0 };
     for (size_t s = 0; s < count; s++)
         for (size_t r = 0; r < suites[s]->count; r++) {
             harness.suite = suites[s]->name;
             harness.row = &suites[s]->rows[r];
             if (!is_asked_for(harness.suite, harness.row))
                 continue;
-            bool good = guarded(row_begin_and_run);
-            good = guarded(row_end_clean) && good;
-            printf("[%s] %s\n", good ? "      OK" : "  FAILED", harness.name);
+            enum outcome outcome = row_outcome();
+            printf("[%s] %s\n", words[outcome], harness.name);
             fflush(stdout);
-            failed += !good;
-            passed += good;
+            counts[outcome]++;
         }
-    printf("%d rows passed, %d failed\n", passed, failed);
-    return failed;
+    printf(
+        "%d rows passed, %d failed, %d skipped\n", counts[PASSED], counts[FAILED], counts[SKIPPED]);
+    return counts[FAILED];
 }
 #else
 static int row_setup(void **state)
@@ -297,7 +352,17 @@ static int row_setup(void **state)
 
 static void row_trampoline(void **state)
 {
-    ((const struct row *)*state)->run();
+    const struct exception *exception = row_exception();
+    (void)state;
+    if (!exception) {
+        row_run();
+    } else if (exception->result == NOT_APPLICABLE) {
+        fprintf(stderr, "row %s, not applicable on %s: %s\n", harness.name, exception->device,
+            exception->reason);
+        skip();
+    } else if (!fails_as_expected(exception)) {
+        _fail(__FILE__, __LINE__);
+    }
 }
 
 static int row_teardown(void **state)
@@ -352,6 +417,7 @@ static void list_rows(const struct suite *suite)
 int conformance_main(int argc, char **argv, const struct suite *const *suites, size_t count)
 {
     bool list = false;
+    harness.device = getenv("NDSPI_CONFORMANCE_DEVICE");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--poll") == 0)
             harness.polls = true;
@@ -363,10 +429,18 @@ int conformance_main(int argc, char **argv, const struct suite *const *suites, s
             harness.dialect = &dialect_v2;
         else if (strcmp(argv[i], "--list") == 0)
             list = true;
+        else if (strcmp(argv[i], "--peer") == 0 && i + 1 < argc)
+            harness.peer = argv[++i];
+        else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+            harness.device = argv[++i];
         else if (strcmp(argv[i], "--row") == 0 && i + 1 < argc)
             harness.only = argv[++i];
         else
             harness.address = argv[i];
+    }
+    if (harness.device && !device_is_known(harness.device)) {
+        fprintf(stderr, "devices.h knows no device \"%s\"\n", harness.device);
+        return 1;
     }
     if (!list)
         return run_suites(suites, count);

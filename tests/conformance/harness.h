@@ -133,12 +133,15 @@ const char *harness_row_name(void);
 void expectations_begin(void);
 const char *expectations_breached(void);
 void row_failed(const char *file, int line) __attribute__((noreturn));
-/* Address given as an argument ("127.0.0.1", "[::1]"), or NULL. */
+/* Addresses given as arguments ("127.0.0.1", "[::1]"), or NULL: the one, and that of --peer. */
 const char *harness_address(void);
+const char *harness_peer(void);
 
 /*
  * conformance_main - run one or more suites.
- * argv     [--v1 | --v2] [--poll] [--one-adapter] [--list] [--row NAME] [address]; NAME with or without version and suite
+ * argv     [--v1 | --v2] [--poll] [--one-adapter] [--list] [--row NAME] [--peer ADDRESS] [--device DEVICE] [ADDRESS];
+ *          NAME with or without version and suite; DEVICE: one of devices.h, whose exceptions hold (default: the variable
+ *          NDSPI_CONFORMANCE_DEVICE, else none)
  * Returns  0, or the number of failed rows (natively: as cmocka reports it).
  */
 int conformance_main(int argc, char **argv, const struct suite *const *suites, size_t count);

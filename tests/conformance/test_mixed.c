@@ -7,8 +7,8 @@
 /* active_v1: the active end is of version 1 and the passive one of version 2, or the other way round. */
 static struct pair *mixed_pair(bool active_v1)
 {
-    struct address address = test_address();
-    struct node *v1 = new_node_of(&dialect_v1, &address), *v2 = new_node_of(&dialect_v2, &address);
+    struct address address = test_address(), peer = peer_address();
+    struct node *v1 = new_node_of(&dialect_v1, &address), *v2 = new_node_of(&dialect_v2, &peer);
     note("version %d connects", active_v1 ? 1 : 2);
     return new_pair(&(struct pair_options){
         .active = { .node = active_v1 ? v1 : v2 }, .passive = { .node = active_v1 ? v2 : v1 } });

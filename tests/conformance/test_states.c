@@ -89,7 +89,7 @@ static struct subject reach(enum state state)
 
 static HRESULT call_bind(struct subject *s)
 {
-    struct address address = test_address();
+    struct address address = *s->end->node->address;
     return CALL(s->end->connector->v2, Bind, &address.any, address.length);
 }
 

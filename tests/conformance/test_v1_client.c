@@ -56,9 +56,8 @@ static ND_MR_HANDLE register_now(struct peer *peer, void *memory, SIZE_T length)
     return handle;
 }
 
-static void start(struct peer *peer)
+static void start(struct peer *peer, struct address address)
 {
-    struct address address = test_address();
     SIZE_T size = sizeof(peer->info);
     expect_status(ND_SUCCESS, NdOpenV1Adapter(&address.any, address.length, &peer->adapter));
     keep_object(peer->adapter);
@@ -308,8 +307,8 @@ static void finish_conversation(struct peer *low, struct peer *high)
 static void whole_conversation(void)
 {
     struct peer *low = keep_memory(sizeof(*low)), *high = keep_memory(sizeof(*high));
-    start(low);
-    start(high);
+    start(low, test_address());
+    start(high, peer_address());
     lose_the_race(low, high);
     win_the_race(low, high);
     small_messages(high, low, 300); /* the active side first */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* exceptions.h - what devices.h says about a row on a device. */
+#ifndef CONFORMANCE_EXCEPTIONS_H
+#define CONFORMANCE_EXCEPTIONS_H
+
+#include <stdbool.h>
+
+enum exception_result { FAILS, NOT_APPLICABLE };
+
+struct exception {
+    const char *device, *row;
+    enum exception_result result;
+    const char *reason;
+};
+
+/* Whether "suite.row", or "version.suite.row", means the row of this full name ("v1.connector.nobody_listens"). */
+bool names_row(const char *asked, const char *full_name);
+
+/* Whether devices.h knows a device. */
+bool device_is_known(const char *device);
+
+/* What is said about a row (full name) on a device; NULL: that it passes. device: NULL = none. */
+const struct exception *exception_of(const char *device, const char *full_name);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * list_devices.c - the part of docs/compatibility.md about devices: how many rows pass, and the rows that do not.
+ *
+ *     list_devices          prints it
+ *     list_devices FILE     fails when the file does not contain it
+ *
+ * It is printed from devices.h, which runs on the devices are held to: a row that is not named there has to pass. An entry
+ * without a row or without a device is an error either way.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices.h"
+#include "exceptions.h"
+#include "list.h"
+#include "rows.h"
+
+#define ROW_(dialects, function, covers) { #dialects, #function },
+#define GROUP_(group)                    { NULL, #group }, ROWS_##group(ROW_)
+static const struct {
+    const char *dialects, *name; /* dialects NULL: a suite begins */
+} rows[] = { SUITES(GROUP_) };
+
+#define DEVICE_(name, text) { #name, text },
+static const struct {
+    const char *name, *text;
+} devices[] = { DEVICES(DEVICE_) };
+
+#define EXCEPTION_(device, row, result, reason) { #device, row, result, reason },
+static const struct exception exceptions[] = { EXCEPTIONS(EXCEPTION_) };
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { DEVICE_COUNT = sizeof(devices) / sizeof(devices[0]) };
+enum { EXCEPTION_COUNT = sizeof(exceptions) / sizeof(exceptions[0]) };
+
+struct tally {
+    int pass, fail, not_applicable;
+};
+
+static void count(struct tally *tally, const char *device, const char *full_name)
+{
+    const struct exception *exception = exception_of(device, full_name);
+
+    if (!exception)
+        tally->pass++;
+    else if (exception->result == FAILS)
+        tally->fail++;
+    else
+        tally->not_applicable++;
+}
+
+/* Calls see for each row of each version, by its full name. */
+static void for_rows(void (*see)(void *context, int suite, const char *full_name), void *context)
+{
+    static const char *const versions[] = { "v1", "v2" };
+    int suite = 0;
+
+    for (int r = 0; r < ROWS; r++) {
+        if (!rows[r].dialects) {
+            suite = r;
+            continue;
+        }
+        for (int v = 0; v < 2; v++) {
+            char name[128];
+
+            if (strcmp(rows[r].dialects, v ? "V1" : "V2") == 0)
+                continue;
+            snprintf(name, sizeof(name), "%s.%s.%s", versions[v], rows[suite].name, rows[r].name);
+            see(context, suite, name);
+        }
+    }
+}
+
+struct sum {
+    const char *device;
+    int suite; /* -1: all */
+    struct tally tally;
+};
+
+static void add(void *context, int suite, const char *full_name)
+{
+    struct sum *sum = context;
+
+    if (sum->suite < 0 || sum->suite == suite)
+        count(&sum->tally, sum->device, full_name);
+}
+
+static void print_line(FILE *out, const char *title, int suite)
+{
+    fprintf(out, "| %s |", title);
+    for (int d = 0; d < DEVICE_COUNT; d++) {
+        struct sum sum = { .device = devices[d].name, .suite = suite };
+
+        for_rows(add, &sum);
+        fprintf(out, " %d", sum.tally.pass);
+        if (sum.tally.fail)
+            fprintf(out, ", %d fail", sum.tally.fail);
+        if (sum.tally.not_applicable)
+            fprintf(out, ", %d not applicable", sum.tally.not_applicable);
+        fprintf(out, " |");
+    }
+    fprintf(out, "\n");
+}
+
+struct search {
+    const char *asked;
+    bool found;
+};
+
+static void look(void *context, int suite, const char *full_name)
+{
+    struct search *search = context;
+
+    (void)suite;
+    search->found = search->found || names_row(search->asked, full_name);
+}
+
+/* Returns the number of entries that name no row. */
+static int print_exceptions(FILE *out, const char *device)
+{
+    int mistakes = 0;
+    bool any = false;
+
+    for (int e = 0; e < EXCEPTION_COUNT; e++) {
+        struct search search = { .asked = exceptions[e].row };
+
+        if (strcmp(exceptions[e].device, device) != 0)
+            continue;
+        for_rows(look, &search);
+        if (!search.found) {
+            fprintf(stderr, "devices.h: there is no row %s\n", exceptions[e].row);
+            mistakes++;
+        }
+        if (!any)
+            fprintf(out, "\n### %s\n| Row | Result | Reason |\n|---|---|---|\n", device);
+        any = true;
+        fprintf(out, "| %s | %s | %s |\n", exceptions[e].row,
+            exceptions[e].result == FAILS ? "fails" : "not applicable", exceptions[e].reason);
+    }
+    return mistakes;
+}
+
+static int build(FILE *out)
+{
+    int mistakes = 0;
+
+    fprintf(out, "## Devices\nThe rows of the conformance suite that pass on each device, over "
+                 "both versions. Printed "
+                 "by `conformance_list_devices`\nfrom the table that every run on a device is held "
+                 "to: a row that it does not "
+                 "name has to pass, a row that it says fails has\nto fail. `./run test-kernel` "
+                 "runs them on rxe and siw, over "
+                 "one device and between two.\n\n| Rows |");
+    for (int d = 0; d < DEVICE_COUNT; d++)
+        fprintf(out, " %s: %s |", devices[d].name, devices[d].text);
+    fprintf(out, "\n|---|");
+    for (int d = 0; d < DEVICE_COUNT; d++)
+        fprintf(out, "---|");
+    fprintf(out, "\n");
+    for (int r = 0; r < ROWS; r++)
+        if (!rows[r].dialects)
+            print_line(out, rows[r].name, r);
+    print_line(out, "all", -1);
+    for (int d = 0; d < DEVICE_COUNT; d++)
+        mistakes += print_exceptions(out, devices[d].name);
+    for (int e = 0; e < EXCEPTION_COUNT; e++)
+        if (!device_is_known(exceptions[e].device)) {
+            fprintf(stderr, "devices.h: there is no device %s\n", exceptions[e].device);
+            mistakes++;
+        }
+    return mistakes;
+}
+
+int main(int argc, char **argv)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int mistakes, status;
+
+    if (!out)
+        abort();
+    mistakes = build(out);
+    fclose(out);
+    status = list_end(argc, argv, text, mistakes);
+    free(text);
+    return status;
+}
