@@ -121,7 +121,7 @@ struct end_options {
     ULONG cq_depth;        /* 64 */
     ULONG receive_depth;   /* 16 */
     ULONG initiator_depth; /* 16 */
-    ULONG sge;             /* 4, both ways */
+    ULONG sge;             /* 4, both ways, or what the adapter has */
     ULONG inline_bytes;    /* 0 */
     bool two_cqs;          /* receive and initiator completions apart */
     struct srq *srq;

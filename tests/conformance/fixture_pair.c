@@ -9,6 +9,12 @@ static ULONG reads(ULONG option)
     return option == READS_NONE ? 0 : option ? option : 8;
 }
 
+/* What a row does not ask for does not fail on a device that has less. */
+static ULONG entries(ULONG option, ULONG most)
+{
+    return option ? option : most < 4 ? most : 4;
+}
+
 static void make_end(
     struct end *end, const struct end_options *options, struct node *node, bool active)
 {
@@ -16,7 +22,6 @@ static void make_end(
     o.cq_depth = o.cq_depth ? o.cq_depth : 64;
     o.receive_depth = o.receive_depth ? o.receive_depth : 16;
     o.initiator_depth = o.initiator_depth ? o.initiator_depth : 16;
-    o.sge = o.sge ? o.sge : 4;
     end->options = o;
     end->node = node;
     end->cq = new_cq(end->node, o.cq_depth);
@@ -31,8 +36,8 @@ static void make_end(
         .context = end,
         .receive_depth = o.receive_depth,
         .initiator_depth = o.initiator_depth,
-        .receive_sge = o.sge,
-        .initiator_sge = o.sge,
+        .receive_sge = entries(o.sge, node->info.MaxReceiveSge),
+        .initiator_sge = entries(o.sge, node->info.MaxInitiatorSge),
         .inline_bytes = o.inline_bytes,
         .inbound_reads = reads(o.inbound_reads),
         .outbound_reads = reads(o.outbound_reads) };

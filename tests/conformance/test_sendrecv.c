@@ -32,17 +32,18 @@ static void sizes(void)
 
 static void large_message(void)
 {
-    enum { LENGTH = 8 * 1024 * 1024 + 5 };
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
-    a->memory = new_memory(a->node, LENGTH, MR_LOCAL);
-    p->memory = new_memory(p->node, LENGTH, MR_LOCAL);
-    fill(a->memory.bytes, LENGTH, 3);
-    expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, LENGTH));
-    expect_status(ND_SUCCESS, post_send(a, TAG(2), 0, LENGTH, 0));
-    expect_equal(LENGTH, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
+    const ULONG most = a->node->info.MaxTransferLength, odd = 8 * 1024 * 1024 + 5;
+    const ULONG length = most < odd ? most : odd;
+    a->memory = new_memory(a->node, length, MR_LOCAL);
+    p->memory = new_memory(p->node, length, MR_LOCAL);
+    fill(a->memory.bytes, length, 3);
+    expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, length));
+    expect_status(ND_SUCCESS, post_send(a, TAG(2), 0, length, 0));
+    expect_equal(length, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
     expect_result(a, Nd2RequestTypeSend, TAG(2), ND_SUCCESS);
-    expect_filled(p->memory.bytes, LENGTH, 3);
+    expect_filled(p->memory.bytes, length, 3);
 }
 
 static void receives_posted_before_connecting(void)
