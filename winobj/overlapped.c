@@ -54,16 +54,37 @@ static struct win_waitable *event_of(const OVERLAPPED *overlapped)
     return event ? (struct win_waitable *)win_handle_pin(event, &win_event_type) : NULL;
 }
 
-BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
+BOOL win_overlapped_reserve(struct win_file *file)
 {
     struct win_packet *packet = win_packet_new();
-    struct win_waitable *event;
 
     if (!packet)
         return FALSE;
     lock_acquire(&file->lock);
     list_add_tail(&file->reserve, &packet->link);
     lock_release(&file->lock);
+    return TRUE;
+}
+
+/* NULL only in the child of a fork that hit the parent in the middle of this. */
+static struct win_packet *take_reserved(struct win_file *file)
+{
+    struct list_node *node;
+
+    lock_acquire(&file->lock);
+    node = list_pop(&file->reserve);
+    lock_release(&file->lock);
+    return node ? list_entry(node, struct win_packet, link) : NULL;
+}
+
+void win_overlapped_unreserve(struct win_file *file)
+{
+    win_packet_free(take_reserved(file));
+}
+
+void win_overlapped_begin(OVERLAPPED *overlapped)
+{
+    struct win_waitable *event;
 
     if ((event = event_of(overlapped))) {
         win_waitable_reset(event);
@@ -71,6 +92,13 @@ BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
     }
     overlapped->InternalHigh = 0;
     atomic_store_explicit(internal_of(overlapped), STATUS_IS_PENDING, memory_order_release);
+}
+
+BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
+{
+    if (!win_overlapped_reserve(file))
+        return FALSE;
+    win_overlapped_begin(overlapped);
     return TRUE;
 }
 
@@ -92,14 +120,7 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
 {
     struct win_port *port = tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
-    struct win_packet *packet;
-    struct list_node *node;
-
-    lock_acquire(&file->lock);
-    node = list_pop(&file->reserve);
-    lock_release(&file->lock);
-    /* None only in the child of a fork that hit the parent in the middle of this. */
-    packet = node ? list_entry(node, struct win_packet, link) : NULL;
+    struct win_packet *packet = take_reserved(file);
 
     overlapped->InternalHigh = bytes;
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */

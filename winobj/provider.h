@@ -33,10 +33,14 @@ WINOBJ_API struct win_file *win_file_ref(struct win_file *file);
 WINOBJ_API void win_file_unref(struct win_file *file);
 
 /*
- * A request begins: Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset, a packet reserved so
- * that ending cannot fail. FALSE (no memory): nothing began.
+ * A request begins: a packet is reserved so that ending cannot fail (FALSE: no memory, nothing began), and then Internal =
+ * STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. In two steps for what must not begin before
+ * something else is done that cannot be undone: reserve, then begin or unreserve.
  */
 WINOBJ_API BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
+WINOBJ_API BOOL win_overlapped_reserve(struct win_file *file);
+WINOBJ_API void win_overlapped_unreserve(struct win_file *file);
+WINOBJ_API void win_overlapped_begin(OVERLAPPED *overlapped);
 
 /*
  * A request ends, exactly once: takes hEvent and the file's port, stores InternalHigh, then Internal with release order

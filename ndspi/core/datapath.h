@@ -38,7 +38,7 @@ _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, 
 #define ND_ALONE(pointer) __asm__("" : "+r"(pointer))
 
 /*
- * The next record, taken; NULL: the queue is not open, full, or collects a batch. `stop` may be an old copy of `freed`: acquire, since what
+ * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
  * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
@@ -47,7 +47,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     struct nd_request *next = request->next;
 
     if (ND_UNLIKELY(next == queue->stop)) {
-        if (queue->mode != ND_QUEUE_OPEN || queue->batching)
+        if (queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge)
             return NULL;
         queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
         if (next == queue->stop)

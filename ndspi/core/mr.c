@@ -152,27 +152,26 @@ HRESULT nd_mr_leave(struct nd_mr *mr)
 HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped)
 {
-    HRESULT status;
+    HRESULT status = nd_pending_reserve(&mr->pending, overlapped);
 
-    if (!overlapped)
-        return ND_INVALID_PARAMETER;
-    if (FAILED(status = nd_mr_enter(mr, buffer, length, flags)))
-        return status;
-    status = nd_pending_complete_now(&mr->pending, overlapped, ND_SUCCESS);
     if (FAILED(status))
-        nd_mr_leave(mr);
+        return status;
+    if (SUCCEEDED(status = nd_mr_enter(mr, buffer, length, flags)))
+        return nd_pending_complete_reserved(&mr->pending, overlapped, ND_SUCCESS);
+    nd_pending_unreserve(&mr->pending);
     return status;
 }
 
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped)
 {
-    HRESULT status;
+    HRESULT status = nd_pending_reserve(&mr->pending, overlapped);
 
-    if (!overlapped)
-        return ND_INVALID_PARAMETER;
-    if (FAILED(status = nd_mr_leave(mr)))
+    if (FAILED(status))
         return status;
-    return nd_pending_complete_now(&mr->pending, overlapped, ND_SUCCESS);
+    if (SUCCEEDED(status = nd_mr_leave(mr)))
+        return nd_pending_complete_reserved(&mr->pending, overlapped, ND_SUCCESS);
+    nd_pending_unreserve(&mr->pending);
+    return status;
 }
 
 void nd_mr_cancel(struct nd_mr *mr)

@@ -50,8 +50,10 @@ HRESULT nd_pending_add(
         request->context = context;
         request->kind = kind;
         request->decided = false;
-        status = pending->sink->start(pending->file, overlapped);
+        status = pending->sink->reserve(pending->file);
         list_add_tail(FAILED(status) ? &pending->spare : &pending->requests, &request->link);
+        if (SUCCEEDED(status))
+            pending->sink->start(pending->file, overlapped);
     }
     lock_release(&pending->lock);
     return FAILED(status) ? status : ND_PENDING;
@@ -159,18 +161,31 @@ void nd_pending_deliver(struct nd_pending *pending)
     lock_release(&pending->lock);
 }
 
+HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped)
+{
+    return overlapped ? pending->sink->reserve(pending->file) : ND_INVALID_PARAMETER;
+}
+
+void nd_pending_unreserve(struct nd_pending *pending)
+{
+    pending->sink->unreserve(pending->file);
+}
+
+HRESULT nd_pending_complete_reserved(
+    struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status)
+{
+    lock_acquire(&pending->lock);
+    pending->sink->start(pending->file, overlapped);
+    pending->sink->complete(pending->file, overlapped, status);
+    lock_release(&pending->lock);
+    return ND_PENDING;
+}
+
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status)
 {
-    HRESULT started;
+    HRESULT reserved = nd_pending_reserve(pending, overlapped);
 
-    if (!overlapped)
-        return ND_INVALID_PARAMETER;
-    lock_acquire(&pending->lock);
-    started = pending->sink->start(pending->file, overlapped);
-    if (SUCCEEDED(started))
-        pending->sink->complete(pending->file, overlapped, status);
-    lock_release(&pending->lock);
-    return FAILED(started) ? started : ND_PENDING;
+    return FAILED(reserved) ? reserved : nd_pending_complete_reserved(pending, overlapped, status);
 }
 
 unsigned nd_pending_count(struct nd_pending *pending, unsigned kind_mask)

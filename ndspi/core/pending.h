@@ -68,6 +68,15 @@ void nd_pending_deliver(struct nd_pending *pending);
 
 /* Starts and ends a request in one step: what finished at once but must not return ND_SUCCESS. Returns ND_PENDING. */
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
+/*
+ * The same for what cannot be undone: no memory is needed any more once nd_pending_reserve has returned ND_SUCCESS
+ * (ND_NO_MEMORY; ND_INVALID_PARAMETER for a NULL overlapped). One of the other two must follow; complete_reserved returns
+ * ND_PENDING.
+ */
+HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped);
+void nd_pending_unreserve(struct nd_pending *pending);
+HRESULT nd_pending_complete_reserved(
+    struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /* Number of pending requests of the kinds in the mask, without the decided ones. */
 unsigned nd_pending_count(struct nd_pending *pending, unsigned kind_mask);
 

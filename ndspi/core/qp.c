@@ -121,9 +121,11 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->receive.max_sge = params->receive_sge;
     qp->receive.recv_wr.sg_list = &qp->receive.sge;
     qp->receive.recv_wr.num_sge = 1;
-    /* Where no entry is allowed the general form has to say so. */
     for (int i = 0; i < 2; i++)
-        queues[i]->max_length = queues[i]->max_sge ? limits->max_transfer : 0;
+        queues[i]->max_length = limits->max_transfer;
+    if (!qp->receive
+             .max_sge) /* open from its beginning; the initiator's starts with a connection */
+        nd_queue_set_mode(&qp->receive, qp->receive.mode);
 }
 
 /* From here on nothing fails. */
@@ -160,7 +162,8 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->context = params->context;
     qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
         .max_recv_wr = params->receive_depth,
-        .max_send_sge = params->initiator_sge,
+        /* Inline data is one, however many there may be. */
+        .max_send_sge = params->initiator_sge ? params->initiator_sge : params->inline_data > 0,
         .max_recv_sge = params->receive_sge,
         .max_inline_data = params->inline_data };
     qp->inbound_reads = params->inbound_reads;

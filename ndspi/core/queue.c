@@ -81,10 +81,13 @@ static HRESULT mode_status(enum nd_queue_mode mode)
     }
 }
 
-/* `stop` keeps these posts from the fast path: they do not go to the device, or not at once. */
+/*
+ * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
+ * entry is too many, be it empty.
+ */
 static bool is_slow_locked(const struct nd_queue *queue)
 {
-    return queue->batching || queue->mode != ND_QUEUE_OPEN;
+    return queue->batching || queue->mode != ND_QUEUE_OPEN || !queue->max_sge;
 }
 
 static struct nd_request *take_any_locked(struct nd_queue *queue)

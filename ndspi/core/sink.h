@@ -33,8 +33,10 @@ struct nd_sink {
     void (*file_unref)(struct nd_sink_file *file);
     /* Gives up the handle of a pinned file, unless a client has done that. The pin stays. */
     void (*file_close)(struct nd_sink_file *file, HANDLE handle);
-    HRESULT (*start)
-    (struct nd_sink_file *file, OVERLAPPED *overlapped); /* ND_SUCCESS or ND_NO_MEMORY */
+    /* Room for the end of one request more: start and complete cannot fail then. ND_SUCCESS or ND_NO_MEMORY. */
+    HRESULT (*reserve)(struct nd_sink_file *file);
+    void (*unreserve)(struct nd_sink_file *file); /* it does not begin after all */
+    void (*start)(struct nd_sink_file *file, OVERLAPPED *overlapped);
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
     /* Registers what waits must move; context is handed back to the callbacks. NULL + no source on failure. */

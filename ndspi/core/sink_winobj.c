@@ -48,9 +48,20 @@ static void file_close(struct nd_sink_file *file, HANDLE handle)
     CloseHandle(handle);
 }
 
-static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+static HRESULT reserve(struct nd_sink_file *file)
 {
-    return win_overlapped_start(file_of(file), overlapped) ? ND_SUCCESS : ND_NO_MEMORY;
+    return win_overlapped_reserve(file_of(file)) ? ND_SUCCESS : ND_NO_MEMORY;
+}
+
+static void unreserve(struct nd_sink_file *file)
+{
+    win_overlapped_unreserve(file_of(file));
+}
+
+static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    (void)file;
+    win_overlapped_begin(overlapped);
 }
 
 /* The byte count of a request is the provider's own; clients are told 0. */
@@ -129,6 +140,8 @@ const struct nd_sink nd_sink_winobj = {
     .file_ref = file_ref,
     .file_unref = file_unref,
     .file_close = file_close,
+    .reserve = reserve,
+    .unreserve = unreserve,
     .start = start,
     .complete = complete,
     .result = result,

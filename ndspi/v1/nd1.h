@@ -27,7 +27,10 @@ struct nd1_adapter {
     struct nd_adapter core;
 };
 
-/* The application is one holder, each of its endpoints another: an established connection ends with the last one. */
+/*
+ * The application is one holder; the endpoints it made, or connected, are others: an established connection ends with the
+ * last one.
+ */
 struct nd1_connector {
     INDConnector INDConnector_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
@@ -116,12 +119,16 @@ HRESULT nd1_listen_create(struct nd1_adapter *adapter, SIZE_T backlog, USHORT po
 
 /*
  * nd1_endpoint_create - the end of CreateEndpoint; the connector has checked the parameters against the limits.
- * connector  in: held by the endpoint (nd1_connector_hold) until its last Release (nd1_connector_let_go)
+ * connector  in: held by the endpoint (nd1_connector_hold) until its last Release (nd1_connector_let_go), or until it
+ *            keeps another
  * params     in: inline_data: the most the device takes, bytes; read limits: kept for Connect and Accept
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED.
  */
 HRESULT nd1_endpoint_create(
     struct nd1_connector *connector, const struct nd_qp_params *params, INDEndpoint **out);
+
+/* A connector that the caller holds is held by the endpoint from now on, in place of the one before; no lock held. */
+void nd1_endpoint_keep(struct nd_qp *endpoint, struct nd1_connector *connector);
 
 /* INDAdapter::RegisterMemory, DeregisterMemory; their requests are the adapter's. */
 HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZE_T octets,

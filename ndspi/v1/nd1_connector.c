@@ -120,6 +120,21 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_CreateEndpoint(INDConnector *ifac
     return hr;
 }
 
+/*
+ * After Connect and Accept, with the connector held before them. The endpoint keeps the connector that it is connected
+ * through, be it its maker or another (programs go on with a new one after a timeout): the connection is to outlive the
+ * program's reference to that.
+ */
+static HRESULT end_keeping(struct nd1_connector *connector, struct nd_qp *qp, HRESULT hr)
+{
+    if (FAILED(hr))
+        nd1_connector_let_go(connector);
+    else
+        nd1_endpoint_keep(qp, connector);
+    nd1_drop_endpoint(qp);
+    return hr;
+}
+
 /* protocol: known programs pass any number. */
 static HRESULT STDMETHODCALLTYPE nd1_connector_Connect(INDConnector *iface, INDEndpoint *endpoint,
     const struct sockaddr *destination, SIZE_T length, INT protocol, USHORT local_port_be,
@@ -130,7 +145,6 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_Connect(INDConnector *iface, INDE
     struct nd_connect_params params = { .qp = nd1_reach_endpoint(endpoint, connector->core.adapter),
         .data = data,
         .data_octets = data_octets };
-    HRESULT hr;
 
     (void)protocol;
     if (!params.qp)
@@ -138,10 +152,10 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_Connect(INDConnector *iface, INDE
     params.inbound = params.qp->inbound_reads;
     params.outbound = params.qp->outbound_reads;
     nd_address_set_port_be(&local, local_port_be);
-    hr = nd_connector_bind_and_connect(
-        &connector->core, &local, &params, destination, length, overlapped);
-    nd1_drop_endpoint(params.qp);
-    return hr;
+    nd1_connector_hold(connector);
+    return end_keeping(connector, params.qp,
+        nd_connector_bind_and_connect(
+            &connector->core, &local, &params, destination, length, overlapped));
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_connector_CompleteConnect(
@@ -153,19 +167,18 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_CompleteConnect(
 static HRESULT STDMETHODCALLTYPE nd1_connector_Accept(INDConnector *iface, INDEndpoint *endpoint,
     const VOID *data, SIZE_T data_octets, OVERLAPPED *overlapped)
 {
-    struct nd_connector *core = &impl_from_INDConnector(iface)->core;
-    struct nd_connect_params params = {
-        .qp = nd1_reach_endpoint(endpoint, core->adapter), .data = data, .data_octets = data_octets
-    };
-    HRESULT hr;
+    struct nd1_connector *connector = impl_from_INDConnector(iface);
+    struct nd_connect_params params = { .qp = nd1_reach_endpoint(endpoint, connector->core.adapter),
+        .data = data,
+        .data_octets = data_octets };
 
     if (!params.qp)
         return ND_INVALID_PARAMETER_1;
     params.inbound = params.qp->inbound_reads;
     params.outbound = params.qp->outbound_reads;
-    hr = nd_connector_accept(core, &params, overlapped);
-    nd1_drop_endpoint(params.qp);
-    return hr;
+    nd1_connector_hold(connector);
+    return end_keeping(
+        connector, params.qp, nd_connector_accept(&connector->core, &params, overlapped));
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_connector_Reject(

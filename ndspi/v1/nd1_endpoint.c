@@ -18,7 +18,8 @@
 struct nd1_endpoint {
     INDEndpoint INDEndpoint_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    struct nd1_connector *connector; /* held until the last Release */
+    /* Held until the last Release: its maker, or since then the last that it was connected through. */
+    _Atomic(struct nd1_connector *) connector;
     struct nd_qp core;
 };
 
@@ -29,10 +30,19 @@ static const IID *const iids[] = { &IID_IUnknown, &IID_INDEndpoint, &nd1_iid_end
 
 static void nd1_endpoint_close(struct nd1_endpoint *endpoint)
 {
-    struct nd1_connector *connector = endpoint->connector;
+    struct nd1_connector *connector =
+        atomic_load_explicit(&endpoint->connector, memory_order_acquire);
 
-    nd_qp_close(&endpoint->core);
+    nd_qp_close(&endpoint->core); /* may free it */
     nd1_connector_let_go(connector);
+}
+
+void nd1_endpoint_keep(struct nd_qp *core, struct nd1_connector *connector)
+{
+    struct nd1_endpoint *endpoint = container_of(core, struct nd1_endpoint, core);
+
+    nd1_connector_let_go(
+        atomic_exchange_explicit(&endpoint->connector, connector, memory_order_acq_rel));
 }
 
 static void nd1_endpoint_destroy(struct nd_object *object)
@@ -210,7 +220,7 @@ HRESULT nd1_endpoint_create(
     }
     endpoint->INDEndpoint_iface.lpVtbl = &nd1_endpoint_vtbl;
     atomic_init(&endpoint->refs, 1);
-    endpoint->connector = connector;
+    atomic_init(&endpoint->connector, connector);
     nd1_connector_hold(connector);
     *out = &endpoint->INDEndpoint_iface;
     return ND_SUCCESS;

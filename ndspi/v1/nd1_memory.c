@@ -12,31 +12,30 @@
 HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZE_T octets,
     OVERLAPPED *overlapped, ND_MR_HANDLE *handle)
 {
-    ND_MR_HANDLE made, before;
+    ND_MR_HANDLE made;
     HRESULT status;
 
-    if (!overlapped || !handle)
+    if (!handle)
         return ND_INVALID_PARAMETER;
-    if (FAILED(status = nd_region_register(&adapter->core, buffer, octets, &made)))
+    if (FAILED(status = nd_pending_reserve(&adapter->pending, overlapped)))
         return status;
-    before = *handle;
-    *handle = made;
-    status = nd_pending_complete_now(&adapter->pending, overlapped, ND_SUCCESS);
-    if (FAILED(status)) {
-        *handle = before;
-        nd_region_deregister(&adapter->core, made);
+    if (FAILED(status = nd_region_register(&adapter->core, buffer, octets, &made))) {
+        nd_pending_unreserve(&adapter->pending);
+        return status;
     }
-    return status;
+    *handle = made;
+    return nd_pending_complete_reserved(&adapter->pending, overlapped, ND_SUCCESS);
 }
 
 HRESULT nd1_deregister_memory(
     struct nd1_adapter *adapter, ND_MR_HANDLE handle, OVERLAPPED *overlapped)
 {
-    HRESULT status;
+    HRESULT status = nd_pending_reserve(&adapter->pending, overlapped);
 
-    if (!overlapped)
-        return ND_INVALID_PARAMETER;
-    if (FAILED(status = nd_region_deregister(&adapter->core, handle)))
+    if (FAILED(status))
         return status;
-    return nd_pending_complete_now(&adapter->pending, overlapped, ND_SUCCESS);
+    if (SUCCEEDED(status = nd_region_deregister(&adapter->core, handle)))
+        return nd_pending_complete_reserved(&adapter->pending, overlapped, ND_SUCCESS);
+    nd_pending_unreserve(&adapter->pending);
+    return status;
 }

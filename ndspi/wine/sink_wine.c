@@ -117,11 +117,11 @@ static void deliver_ending(struct nd_delivery *delivery)
     free(ending);
 }
 
-static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+static HRESULT reserve(struct nd_sink_file *file)
 {
     struct ending *ending;
-    HANDLE event;
 
+    (void)file;
     if (!nd_wine_thread.inside) {
         log_write(LOG_ERROR, LOG_WIN, "a request begins on a thread that is not the program's");
         return ND_INTERNAL_ERROR;
@@ -129,12 +129,24 @@ static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
     if (!(ending = malloc(sizeof(*ending))))
         return ND_NO_MEMORY;
     put_spare(ending);
+    return ND_SUCCESS;
+}
+
+static void unreserve(struct nd_sink_file *file)
+{
+    (void)file;
+    free(get_spare());
+}
+
+static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+{
+    HANDLE event;
+
     (void)file;
     if ((event = untagged(overlapped->hEvent)))
         nt.NtResetEvent(event, NULL);
     overlapped->InternalHigh = 0;
     atomic_store_explicit(internal_of(overlapped), STATUS_PENDING, memory_order_release);
-    return ND_SUCCESS;
 }
 
 static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
@@ -197,6 +209,8 @@ const struct nd_sink nd_sink_wine = {
     .file_ref = file_ref,
     .file_unref = file_unref,
     .file_close = file_close,
+    .reserve = reserve,
+    .unreserve = unreserve,
     .start = start,
     .complete = complete,
     .result = result,

@@ -37,18 +37,33 @@ static void file_unref(struct nd_sink_file *file)
     assert_true(atomic_fetch_sub(&file->pins, 1) > 0);
 }
 
-static HRESULT start(struct nd_sink_file *file, OVERLAPPED *overlapped)
+static HRESULT reserve(struct nd_sink_file *file)
+{
+    (void)file;
+    if (fake_sink_counts.no_memory)
+        return ND_NO_MEMORY;
+    fake_sink_counts.reserved++;
+    return ND_SUCCESS;
+}
+
+static void unreserve(struct nd_sink_file *file)
+{
+    (void)file;
+    assert_true(fake_sink_counts.reserved-- > 0);
+}
+
+static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
     (void)file;
     overlapped->Internal = (ULONG_PTR)ND_PENDING;
     fake_sink_counts.started++;
-    return ND_SUCCESS;
 }
 
 static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
 {
     (void)file;
     assert_int_equal(overlapped->Internal, ND_PENDING);
+    assert_true(fake_sink_counts.reserved-- > 0);
     overlapped->Internal = (ULONG_PTR)(ULONG)status;
     fake_sink_counts.order[fake_sink_counts.completed++ % 64] = overlapped;
 }
@@ -62,6 +77,8 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
 
 const struct nd_sink fake_sink = { .file_ref = file_ref,
     .file_unref = file_unref,
+    .reserve = reserve,
+    .unreserve = unreserve,
     .start = start,
     .complete = complete,
     .result = result };

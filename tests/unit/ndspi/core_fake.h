@@ -76,7 +76,8 @@ void fake_adapter_close(struct nd_adapter *adapter);
 
 /* The sink: each OVERLAPPED's Internal tells. */
 struct fake_sink_counts {
-    unsigned started, completed;
+    unsigned reserved, started, completed;
+    bool no_memory;        /* for a request more */
     OVERLAPPED *order[64]; /* of completion */
 };
 extern struct fake_sink_counts fake_sink_counts;

@@ -398,6 +398,16 @@ static void test_calls_without_memory_change_nothing(void **state)
     allocations_until_failure = 1;
     assert_int_equal(register_it(f, 0), 0xC000009A);
     assert_int_equal(register_it(f, 0), 0x103);
+    fake_sink_counts.no_memory = true;
+    assert_int_equal(deregister_it(f), 0xC0000017); /* still registered, nothing told */
+    fake_sink_counts.no_memory = false;
+    assert_int_equal(register_it(f, 0), 0xC0000184);
+    assert_int_equal(deregister_it(f), 0x103);
+    fake_sink_counts.no_memory = true;
+    assert_int_equal(register_it(f, 0), 0xC0000017);
+    fake_sink_counts.no_memory = false;
+    assert_int_equal(deregister_it(f), 0xC0000184);
+    assert_int_equal(fake_sink_counts.reserved, 0);
     allocations_until_failure = 1;
     assert_int_equal((uint32_t)nd_cq_resize(f->cq, 16), 0xC0000017);
     assert_int_equal(f->cq->depth, 64);

@@ -391,9 +391,9 @@ static ND_RESULT *result_of(struct nd1_end *end)
     return result;
 }
 
-static void test_endpoint_keeps_the_connection_of_its_released_connector(void **state)
+/* Not connected yet; the active connector is released as soon as it is. */
+static void connection_lasts_as_long_as_the_endpoint(struct nd1_pair *pair)
 {
-    struct nd1_pair *pair = *state;
     INDConnector *passive = pair->passive.connector;
     ND_RESULT sent, received;
 
@@ -410,6 +410,24 @@ static void test_endpoint_keeps_the_connection_of_its_released_connector(void **
     assert_true(nd1_running(&pair->passive, 1));
     RELEASE(pair->active.endpoint);
     assert_int_equal(nd1_ended(passive, PENDING, &pair->passive.requests[1].overlapped), OK);
+}
+
+static void test_endpoint_keeps_the_connection_of_its_released_connector(void **state)
+{
+    connection_lasts_as_long_as_the_endpoint(*state);
+}
+
+/* Programs go on with a new connector after a timeout. The maker of one endpoint is released before, of the other after. */
+static void test_endpoint_keeps_the_connection_of_another_connector(void **state)
+{
+    struct nd1_pair *pair = *state;
+    INDConnector *made_by = pair->active.connector;
+
+    pair->active.connector = NULL;
+    nd1_new_connector(&pair->active);
+    nd1_new_connector(&pair->passive);
+    connection_lasts_as_long_as_the_endpoint(pair);
+    RELEASE(made_by);
 }
 
 static void test_released_connector_ends_what_is_no_connection_yet(void **state)
@@ -598,6 +616,7 @@ int main(void)
         TEST(test_notify_disconnect_tells_whose_end_it_was),
         TEST(test_cancel_ends_the_requests_of_its_connector_alone),
         TEST(test_endpoint_keeps_the_connection_of_its_released_connector),
+        TEST(test_endpoint_keeps_the_connection_of_another_connector),
         TEST(test_released_connector_ends_what_is_no_connection_yet),
         TEST(test_release_in_every_order_from_every_stage_is_safe),
         TEST(test_version_2_connects_to_version_1),

@@ -232,17 +232,33 @@ static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
         .receive_cq = f->cq, .initiator_cq = f->cq, .receive_depth = 1, .initiator_depth = 1
     };
     struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
-    const ND_SGE sge = { f->memory, 8, f->mr };
+    const ND_SGE lists[] = { { f->memory, 8, f->mr }, { f->memory, 0, f->mr }, { NULL, 0, NULL } };
+    ND_RESULT *fetched[2];
     struct fake_qp *device;
 
     assert_non_null(qp);
     assert_int_equal((uint32_t)nd_qp_init(qp, f->adapter, &params, f->qp->object.destroy), 0);
     device = fake_qp_of(qp);
     nd_qp_set_sendable(qp);
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, &sge, 1, 0), 0xC000003C);
-    assert_int_equal(
-        (uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, &sge, 1), 0xC000003C);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+            assert_int_equal(
+                (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, &lists[i], 1, 0),
+                0xC000003C);
+            assert_int_equal(
+                (uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, &lists[i], 1),
+                0xC000003C);
+        }
+        assert_int_equal(device->send.count, 0);
+        assert_int_equal(device->receive.count, 0);
+        assert_int_equal((uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, NULL, 0, 0), 0);
+        assert_int_equal((uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, NULL, 0), 0);
+        assert_int_equal(
+            (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, NULL, 0, 0), 0x8000001A);
+        fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_SUCCESS);
+        fake_complete(f->cq, &device->receive, &device->ibv, 1, IBV_WC_SUCCESS);
+        assert_int_equal(fetch(f, fetched, 2), 2);
+    }
     nd_qp_close(qp);
     fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
 }

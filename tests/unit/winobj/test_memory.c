@@ -121,6 +121,19 @@ static void test_requests_and_packets_survive_failed_allocations(void **state)
     assert_fails(PostQueuedCompletionStatus(port, 0, 0, NULL), 8);
     assert_int_equal(fail_at, 0);
 
+    fail_at = 1;
+    assert_false(win_overlapped_reserve(file));
+    /* What has been reserved begins and ends without memory, and may not begin after all. */
+    assert_true(win_overlapped_reserve(file));
+    fail_at = 1;
+    win_overlapped_begin(&overlapped);
+    win_overlapped_complete(file, &overlapped, 0, 0);
+    assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+    assert_int_equal(fail_at, 1);
+    fail_at = 0;
+    assert_true(win_overlapped_reserve(file));
+    win_overlapped_unreserve(file);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0), WAIT_TIMEOUT);
     /* What has begun ends without memory. */
     assert_true(win_overlapped_start(file, &overlapped));
     fail_at = 1;
