@@ -34,11 +34,11 @@ expect_lost() {
 row='^ +1 +'
 mkfifo "$scratch/victim" "$scratch/native"
 
-run_windows -s 127.0.0.1:0 2> "$scratch/victim" &
+run_windows -b -s 127.0.0.1:0 2> "$scratch/victim" &
 victim=$!
 exec 3< "$scratch/victim"
 await 'listening on ' 3
-timeout 100 "$native" -c "${line##* }" -n 20000 > "$scratch/native" 2> "$scratch/messages" &
+timeout 100 "$native" -c "${line##* }" -b -n 3000 > "$scratch/native" 2> "$scratch/messages" &
 peer=$!
 exec 4< "$scratch/native"
 await "$row" 4
@@ -46,11 +46,11 @@ kill -9 "$victim"
 expect_lost "$peer"
 exec 3<&- 4<&-
 
-timeout 100 "$native" -s 127.0.0.1:0 2> "$scratch/native" &
+timeout 100 "$native" -b -s 127.0.0.1:0 2> "$scratch/native" &
 peer=$!
 exec 4< "$scratch/native"
 await 'listening on ' 4
-run_windows -c "${line##* }" -n 20000 > "$scratch/victim" &
+run_windows -c "${line##* }" -b -n 3000 > "$scratch/victim" &
 victim=$!
 cat <&4 > "$scratch/messages" &
 messages=$!
