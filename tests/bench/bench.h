@@ -44,12 +44,19 @@ struct bench_group {
      * Measures a figure once. Returns false when that failed (it has said why), or when it cannot be measured here:
      * *absent then says why (static).
      */
-    bool (*measure)(const struct bench_figure *figure, double *value, const char **absent);
+    bool (*measure)(const struct bench_group *group, const struct bench_figure *figure,
+        double *value, const char **absent);
 };
 
 /* Each makes its group; called once. */
-typedef struct bench_group *bench_group_fn(void);
-bench_group_fn bench_wire, bench_winobj;
+struct bench_group *bench_wire(void), *bench_winobj(void);
+
+/*
+ * bench_device - the group of a device that rdma-core drives.
+ * text  "NAME=SERVER[,CLIENT]": the prefix of its keys, and the device's IPv4 address; or both sides' addresses
+ * Returns NULL when text is not understood or no device has an address (it has said so).
+ */
+struct bench_group *bench_device(const char *text);
 
 /*
  * bench_order - which of count things is measured as the i-th of a round. Over the rounds each of them follows each other

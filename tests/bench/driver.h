@@ -78,21 +78,37 @@ BENCH_INLINE uint64_t bench_ping_pong(
     return clock_now_ns() - start_ns;
 }
 
-/* The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and the last of all. */
+/* Of a stream: up to which message the client may post before it has heard more; the server's queue holds two windows. */
+BENCH_INLINE unsigned bench_stream_limit(
+    const struct bench_test *test, unsigned stop, unsigned answers)
+{
+    unsigned heard = answers * test->answered + 2 * BENCH_WINDOW;
+
+    return test->answered && heard < stop ? heard : stop;
+}
+
+/*
+ * The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and the last of all, or as
+ * often as the test says.
+ */
 BENCH_INLINE uint64_t bench_stream(
     const struct bench_api *api, void *end, const struct bench_side *side)
 {
     const struct bench_test *test = side->test;
-    unsigned total = test->warmup + test->count, posted = 0, sent = 0, received = 0;
+    unsigned total = test->warmup + test->count, posted = 0, sent = 0, received = 0, answers = 0;
     uint64_t start_ns = 0;
 
     for (unsigned stop = test->warmup;; stop = total) {
-        unsigned due = !side->client ? stop : stop == total ? 2 : 1;
+        unsigned last = test->answered  ? stop / test->answered
+                        : stop == total ? 2
+                                        : 1,
+                 due = side->client ? last : stop;
 
         while (received < due) {
             unsigned arrived;
 
-            while (side->client && posted < stop && posted - sent < BENCH_WINDOW) {
+            while (side->client && posted - sent < BENCH_WINDOW &&
+                   posted < bench_stream_limit(test, stop, received)) {
                 api->send(end, test->octets);
                 posted++;
             }
@@ -100,8 +116,12 @@ BENCH_INLINE uint64_t bench_stream(
             received += arrived;
             while (arrived-- > 0)
                 api->receive(end);
+            while (!side->client && test->answered && answers < received / test->answered) {
+                api->send(end, 1);
+                answers++;
+            }
         }
-        if (!side->client)
+        if (!side->client && !test->answered)
             api->send(end, 1);
         if (stop == total)
             break;

@@ -3,7 +3,8 @@
  * ndspi-bench - what NetworkDirect and the Windows objects below it cost, against what they stand on.
  *
  * usage: ndspi-bench DIRECTORY [GROUP|TEST]
- * Writes DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints.
+ *        ndspi-bench -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]
+ * The second measures a device that rdma-core drives, between two of its addresses, and nothing else. Writes DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints.
  *
  * What one network, one scheduler and one machine do to a figure they do to all, so the ratios are what counts. Everything
  * is measured once a round, in many short rounds, in an order that changes from round to round (rounds.c), each
@@ -14,40 +15,45 @@
 #include "tests/bench/report.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static bench_group_fn *const makers[] = { bench_wire, bench_winobj };
+enum { GROUPS_MAX = 8 };
 
-enum { GROUPS = sizeof makers / sizeof makers[0] };
-
-static struct bench_group *groups[GROUPS];
+static struct bench_group *groups[GROUPS_MAX + 1]; /* NULL behind the last */
+static bool with_instructions;
 
 static void usage(FILE *to)
 {
     fprintf(to,
         "usage: ndspi-bench DIRECTORY [GROUP|TEST]\n"
+        "       ndspi-bench -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]\n"
         "Measures everything, or one group of tests, or one test with what it is held against.\n"
-        "Writes DIRECTORY/results.json and DIRECTORY/results.txt.\n");
-    for (unsigned i = 0; i < GROUPS; i++) {
+        "Writes DIRECTORY/results.json and DIRECTORY/results.txt.\n"
+        "  -d   measure a device that rdma-core drives (its IPv4 address, or one for each side) "
+        "and\n"
+        "       nothing else; NAME begins the keys\n");
+    for (unsigned i = 0; groups[i]; i++) {
         fprintf(to, "\n%-14s %s\n", groups[i]->name, groups[i]->about);
         for (unsigned j = 0; groups[i]->tests[j]; j++)
             fprintf(to, "  %s\n", groups[i]->tests[j]);
     }
-    fprintf(to, "\n%-14s what a Send, a Receive and their completions cost beyond verbs calls\n",
-        BENCH_INSTRUCTIONS);
+    if (with_instructions)
+        fprintf(to,
+            "\n%-14s what a Send, a Receive and their completions cost beyond verbs calls\n",
+            BENCH_INSTRUCTIONS);
 }
 
 static bool is_test(const char *name)
 {
-    for (unsigned i = 0; i < GROUPS; i++) {
+    for (unsigned i = 0; groups[i]; i++) {
         if (strcmp(name, groups[i]->name) == 0)
             return true;
         for (unsigned j = 0; groups[i]->tests[j]; j++)
             if (strcmp(name, groups[i]->tests[j]) == 0)
                 return true;
     }
-    return strcmp(name, BENCH_INSTRUCTIONS) == 0;
+    return with_instructions && strcmp(name, BENCH_INSTRUCTIONS) == 0;
 }
 
 static bool group_wanted(const struct bench_group *group, const char *only)
@@ -63,53 +69,79 @@ static bool measure(struct bench_report *report, const char *only)
 {
     bool good = true;
 
-    for (unsigned i = 0; i < GROUPS; i++)
+    for (unsigned i = 0; groups[i]; i++)
         bench_begin(groups[i]);
     for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
         fprintf(stderr, "round %u of %d:", round + 1, BENCH_ROUNDS);
-        for (unsigned i = 0; i < GROUPS; i++)
+        for (unsigned i = 0; groups[i]; i++)
             good = bench_round(groups[i], round, only) && good;
         fputc('\n', stderr);
     }
-    for (unsigned i = 0; i < GROUPS; i++)
+    for (unsigned i = 0; groups[i]; i++)
         if (group_wanted(groups[i], only))
             bench_report_group(report, groups[i]);
     return good;
 }
 
-int main(int argc, char **argv)
+static void all_groups(void)
 {
-    const char *only = argc > 2 ? argv[2] : NULL;
-    struct bench_report report;
-    bool good = true;
+    groups[0] = bench_wire();
+    groups[1] = bench_winobj();
+    with_instructions = true;
+}
 
-    bench_pin_begin();
-    for (unsigned i = 0; i < GROUPS; i++)
-        groups[i] = makers[i]();
-    if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
-        usage(stdout);
-        return 0;
+/* Returns -1 to go on, or the exit status. */
+static int options(int argc, char **argv)
+{
+    const char *device = NULL;
+    int option, help = 0;
+
+    while ((option = getopt(argc, argv, "d:h")) != -1) {
+        switch (option) {
+        case 'd': device = optarg; break;
+        case 'h': help = 1; break;
+        default: help = 2; break;
+        }
     }
-    if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-        usage(stderr);
+    if (!device) {
+        all_groups();
+    } else if (!(groups[0] = bench_device(device))) {
         return 2;
     }
+    if (help || optind == argc || argc - optind > 2) {
+        usage(help == 1 ? stdout : stderr);
+        return help == 1 ? 0 : 2;
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *directory, *only;
+    struct bench_report report;
+    bool good = true;
+    int status = options(argc, argv);
+
+    if (status >= 0)
+        return status;
+    directory = argv[optind];
+    only = argv[optind + 1];
     if (only && !is_test(only)) {
         fprintf(stderr,
             "ndspi-bench: no test or group is called \"%s\" (ndspi-bench -h lists them)\n", only);
         return 2;
     }
-    setenv("NDSPI_DEVICE", "soft", 1);
-    if (!bench_report_open(&report, argv[1])) {
-        fprintf(stderr, "ndspi-bench: %s: %s\n", argv[1], strerror(errno));
+    if (!bench_report_open(&report, directory)) {
+        fprintf(stderr, "ndspi-bench: %s: %s\n", directory, strerror(errno));
         return 2;
     }
+    bench_pin_begin();
     if (!only || strcmp(only, BENCH_INSTRUCTIONS) != 0)
         good = measure(&report, only);
-    if (!only || strcmp(only, BENCH_INSTRUCTIONS) == 0)
+    if (with_instructions && (!only || strcmp(only, BENCH_INSTRUCTIONS) == 0))
         good = bench_instructions(&report) && good;
     if (!bench_report_close(&report)) {
-        fprintf(stderr, "ndspi-bench: %s: %s\n", argv[1], strerror(errno));
+        fprintf(stderr, "ndspi-bench: %s: %s\n", directory, strerror(errno));
         return 2;
     }
     return good ? 0 : 1;

@@ -57,7 +57,9 @@ static void *nd1_open(const struct bench_side *side)
 {
     static struct nd1 nd;
     struct nd1_end_options options = { .depth = bench_depth(side->test),
-        .memory_octets = side->test->octets };
+        .memory_octets = side->test->octets,
+        .local_be = bench_local_be(side),
+        .peer_be = side->place->server.address_be };
 
     nd.test = side->test;
     nd_check(NdStartup(), "NdStartup");

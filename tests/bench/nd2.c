@@ -34,7 +34,9 @@ static void *nd2_open(const struct bench_side *side)
 {
     static struct nd2 nd;
     struct nd2_end_options options = { .depth = bench_depth(side->test),
-        .memory_octets = side->test->octets };
+        .memory_octets = side->test->octets,
+        .local_be = bench_local_be(side),
+        .peer_be = side->place->server.address_be };
 
     nd.test = side->test;
     nd_check(NdStartup(), "NdStartup");

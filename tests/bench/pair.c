@@ -3,6 +3,7 @@
 #include "tests/bench/wire.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -35,13 +36,15 @@ static uint64_t side_play(const void *argument)
 {
     const struct bench_side *side = argument;
 
+    setenv(
+        "NDSPI_DEVICE", side->client ? side->place->client.device : side->place->server.device, 1);
     return side->play(side);
 }
 
-uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play)
+uint64_t bench_run_pair(const struct bench_place *place, const char *transport,
+    const struct bench_test *test, bench_play_fn *play)
 {
-    struct bench_side sides[2] = { { .test = test, .play = play, .client = true },
-        { .test = test, .play = play } };
+    struct bench_side sides[2];
     struct bench_process processes[2];
     uint64_t elapsed_ns;
     int control[2];
@@ -49,10 +52,12 @@ uint64_t bench_run_pair(const char *transport, const struct bench_test *test, be
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0)
         bench_die("no descriptors: %s", strerror(errno));
     for (int i = 0; i < 2; i++) {
-        sides[i].control = control[i];
+        sides[i] = (struct bench_side){
+            .test = test, .place = place, .play = play, .client = i == 0, .control = control[i]
+        };
         processes[i] = (struct bench_process){ .run = side_play, .argument = &sides[i] };
-        snprintf(processes[i].who, sizeof processes[i].who, "ndspi-bench %s %s %s", transport,
-            test->name, sides[i].client ? "client" : "server");
+        snprintf(processes[i].who, sizeof processes[i].who, "ndspi-bench %s %s %s %s", place->name,
+            transport, test->name, sides[i].client ? "client" : "server");
     }
     elapsed_ns = bench_run(processes, 2);
     close(control[0]);

@@ -38,7 +38,7 @@ void bench_begin(struct bench_group *group)
 
 static bool measure(struct bench_group *group, struct bench_figure *figure, unsigned round)
 {
-    if (figure->ended || group->measure(figure, &figure->value[round], &figure->absent))
+    if (figure->ended || group->measure(group, figure, &figure->value[round], &figure->absent))
         return true;
     figure->value[round] = NAN;
     figure->ended = true;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs.c - the embedded device used directly, by verbs calls: what NetworkDirect on top of it is compared with. */
+/*
+ * verbs.c - a device used directly, by verbs calls: what NetworkDirect on top of it is compared with. Control calls come
+ * from the table of the library that has the device; data calls are the same inline functions for both.
+ */
 #include "tests/bench/driver.h"
 
+#include "ndspi/verbs/verbs.h"
 #include "softrdma/softrdma.h"
 
 #include <arpa/inet.h>
@@ -12,6 +16,7 @@
 
 struct verbs {
     const struct bench_side *side;
+    const struct nd_verbs *calls;
     struct rdma_event_channel *events;
     struct rdma_cm_id *listener, *id;
     struct ibv_pd *pd;
@@ -27,13 +32,13 @@ static struct rdma_cm_id *verbs_event(struct verbs *verbs, enum rdma_cm_event_ty
     struct rdma_cm_event *event;
     struct rdma_cm_id *id;
 
-    if (srd_get_cm_event(verbs->events, &event) != 0)
-        bench_die("srd_get_cm_event: %s", strerror(errno));
+    if (verbs->calls->get_cm_event(verbs->events, &event) != 0)
+        bench_die("get_cm_event: %s", strerror(errno));
     if (event->event != wanted)
         bench_die(
             "connection event %d where %d is due (status %d)", event->event, wanted, event->status);
     id = event->id;
-    srd_ack_cm_event(event);
+    verbs->calls->ack_cm_event(event);
     return id;
 }
 
@@ -71,6 +76,21 @@ static void verbs_send(void *end, size_t octets)
         bench_die("ibv_post_send failed");
 }
 
+/* The one pair of calls that NetworkDirect has no use for: a queue pair that its connection moves. */
+static int verbs_create_qp(struct verbs *verbs, struct ibv_qp_init_attr *attr)
+{
+    return verbs->side->place->kernel ? rdma_create_qp(verbs->id, verbs->pd, attr)
+                                      : srd_create_id_qp(verbs->id, verbs->pd, attr);
+}
+
+static void verbs_destroy_qp(struct verbs *verbs)
+{
+    if (verbs->side->place->kernel)
+        rdma_destroy_qp(verbs->id);
+    else
+        srd_destroy_id_qp(verbs->id);
+}
+
 static void verbs_queue_pair(struct verbs *verbs)
 {
     const struct bench_test *test = verbs->side->test;
@@ -80,32 +100,33 @@ static void verbs_queue_pair(struct verbs *verbs)
         .qp_type = IBV_QPT_RC,
     };
 
-    verbs->pd = srd_alloc_pd(verbs->id->verbs);
+    verbs->pd = verbs->calls->alloc_pd(verbs->id->verbs);
     if (!verbs->pd)
-        bench_die("srd_alloc_pd: %s", strerror(errno));
+        bench_die("alloc_pd: %s", strerror(errno));
     if (test->wait != BENCH_POLL) {
-        verbs->channel = srd_create_comp_channel(verbs->id->verbs);
+        verbs->channel = verbs->calls->create_comp_channel(verbs->id->verbs);
         if (!verbs->channel)
-            bench_die("srd_create_comp_channel: %s", strerror(errno));
+            bench_die("create_comp_channel: %s", strerror(errno));
     }
-    verbs->cq = srd_create_cq(verbs->id->verbs, 2 * (int)depth, NULL, verbs->channel, 0);
+    verbs->cq = verbs->calls->create_cq(verbs->id->verbs, 2 * (int)depth, NULL, verbs->channel, 0);
     verbs->buffer = bench_alloc(test->octets);
-    verbs->mr = srd_reg_mr(verbs->pd, verbs->buffer, test->octets, IBV_ACCESS_LOCAL_WRITE);
+    verbs->mr =
+        verbs->calls->reg_mr(verbs->pd, verbs->buffer, test->octets, IBV_ACCESS_LOCAL_WRITE);
     if (!verbs->cq || !verbs->mr)
-        bench_die("srd_create_cq or srd_reg_mr: %s", strerror(errno));
+        bench_die("create_cq or reg_mr: %s", strerror(errno));
     attr.send_cq = attr.recv_cq = verbs->cq;
-    if (srd_create_id_qp(verbs->id, verbs->pd, &attr) != 0)
-        bench_die("srd_create_id_qp: %s", strerror(errno));
+    if (verbs_create_qp(verbs, &attr) != 0)
+        bench_die("create_qp: %s", strerror(errno));
     for (unsigned i = 0; i < depth; i++)
         verbs_receive(verbs);
 }
 
 static const struct rdma_conn_param verbs_param = { .rnr_retry_count = 6, .retry_count = 6 };
 
-static struct sockaddr_in verbs_loopback(uint16_t port_be)
+static struct sockaddr_in verbs_address(uint32_t address_be, uint16_t port_be)
 {
     return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = port_be, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+        .sin_family = AF_INET, .sin_port = port_be, .sin_addr.s_addr = address_be
     };
 }
 
@@ -114,22 +135,23 @@ static void *verbs_open(const struct bench_side *side)
     static struct verbs verbs;
 
     verbs.side = side;
-    verbs.events = srd_create_event_channel();
+    verbs.calls = side->place->kernel ? &nd_verbs_rdma_core : &nd_verbs_soft;
+    verbs.events = verbs.calls->create_event_channel();
     if (!verbs.events)
-        bench_die("srd_create_event_channel: %s", strerror(errno));
+        bench_die("create_event_channel: %s", strerror(errno));
     return &verbs;
 }
 
 static uint16_t verbs_listen(void *end)
 {
     struct verbs *verbs = end;
-    struct sockaddr_in address = verbs_loopback(0);
+    struct sockaddr_in address = verbs_address(bench_local_be(verbs->side), 0);
 
-    if (srd_create_id(verbs->events, &verbs->listener, NULL, RDMA_PS_TCP) != 0 ||
-        srd_bind_addr(verbs->listener, (struct sockaddr *)&address) != 0 ||
-        srd_listen(verbs->listener, 1) != 0)
-        bench_die("srd_listen: %s", strerror(errno));
-    return srd_get_src_port(verbs->listener);
+    if (verbs->calls->create_id(verbs->events, &verbs->listener, NULL, RDMA_PS_TCP) != 0 ||
+        verbs->calls->bind_addr(verbs->listener, (struct sockaddr *)&address) != 0 ||
+        verbs->calls->listen(verbs->listener, 1) != 0)
+        bench_die("listen: %s", strerror(errno));
+    return verbs->calls->get_src_port(verbs->listener);
 }
 
 static void verbs_accept(void *end)
@@ -139,27 +161,29 @@ static void verbs_accept(void *end)
 
     verbs->id = verbs_event(verbs, RDMA_CM_EVENT_CONNECT_REQUEST);
     verbs_queue_pair(verbs);
-    if (srd_accept(verbs->id, &param) != 0)
-        bench_die("srd_accept: %s", strerror(errno));
+    if (verbs->calls->accept(verbs->id, &param) != 0)
+        bench_die("accept: %s", strerror(errno));
     verbs_event(verbs, RDMA_CM_EVENT_ESTABLISHED);
 }
 
 static void verbs_connect(void *end, uint16_t port_be)
 {
     struct verbs *verbs = end;
-    struct sockaddr_in address = verbs_loopback(port_be);
+    struct sockaddr_in local = verbs_address(bench_local_be(verbs->side), 0);
+    struct sockaddr_in address = verbs_address(verbs->side->place->server.address_be, port_be);
     struct rdma_conn_param param = verbs_param;
 
-    if (srd_create_id(verbs->events, &verbs->id, NULL, RDMA_PS_TCP) != 0 ||
-        srd_resolve_addr(verbs->id, NULL, (struct sockaddr *)&address, 2000) != 0)
-        bench_die("srd_resolve_addr: %s", strerror(errno));
+    if (verbs->calls->create_id(verbs->events, &verbs->id, NULL, RDMA_PS_TCP) != 0 ||
+        verbs->calls->resolve_addr(
+            verbs->id, (struct sockaddr *)&local, (struct sockaddr *)&address, 2000) != 0)
+        bench_die("resolve_addr: %s", strerror(errno));
     verbs_event(verbs, RDMA_CM_EVENT_ADDR_RESOLVED);
-    if (srd_resolve_route(verbs->id, 2000) != 0)
-        bench_die("srd_resolve_route: %s", strerror(errno));
+    if (verbs->calls->resolve_route(verbs->id, 2000) != 0)
+        bench_die("resolve_route: %s", strerror(errno));
     verbs_event(verbs, RDMA_CM_EVENT_ROUTE_RESOLVED);
     verbs_queue_pair(verbs);
-    if (srd_connect(verbs->id, &param) != 0)
-        bench_die("srd_connect: %s", strerror(errno));
+    if (verbs->calls->connect(verbs->id, &param) != 0)
+        bench_die("connect: %s", strerror(errno));
     verbs_event(verbs, RDMA_CM_EVENT_ESTABLISHED);
 }
 
@@ -167,19 +191,19 @@ static void verbs_close(void *end)
 {
     struct verbs *verbs = end;
 
-    srd_disconnect(verbs->id);
+    verbs->calls->disconnect(verbs->id);
     if (verbs->events_unacked)
-        srd_ack_cq_events(verbs->cq, verbs->events_unacked);
-    srd_destroy_id_qp(verbs->id);
-    srd_destroy_cq(verbs->cq);
+        verbs->calls->ack_cq_events(verbs->cq, verbs->events_unacked);
+    verbs_destroy_qp(verbs);
+    verbs->calls->destroy_cq(verbs->cq);
     if (verbs->channel)
-        srd_destroy_comp_channel(verbs->channel);
-    srd_dereg_mr(verbs->mr);
-    srd_dealloc_pd(verbs->pd);
-    srd_destroy_id(verbs->id);
+        verbs->calls->destroy_comp_channel(verbs->channel);
+    verbs->calls->dereg_mr(verbs->mr);
+    verbs->calls->dealloc_pd(verbs->pd);
+    verbs->calls->destroy_id(verbs->id);
     if (verbs->listener)
-        srd_destroy_id(verbs->listener);
-    srd_destroy_event_channel(verbs->events);
+        verbs->calls->destroy_id(verbs->listener);
+    verbs->calls->destroy_event_channel(verbs->events);
 }
 
 /* Sleeps until the armed completion queue has something. */
@@ -188,8 +212,8 @@ static void verbs_sleep(struct verbs *verbs)
     struct ibv_cq *cq;
     void *context;
 
-    if (srd_get_cq_event(verbs->channel, &cq, &context) != 0)
-        bench_die("srd_get_cq_event: %s", strerror(errno));
+    if (verbs->calls->get_cq_event(verbs->channel, &cq, &context) != 0)
+        bench_die("get_cq_event: %s", strerror(errno));
     verbs->events_unacked++;
 }
 

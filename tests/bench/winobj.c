@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -134,19 +135,19 @@ static const struct run {
     double unit_ns;
     bool adapter;
 } runs[FIGURES] = {
-    [EVENT] = { winobj_event_turns, 5000, 1e3 },
-    [EVENT_FD] = { winobj_eventfd_turns, 5000, 1e3 },
-    [PORT] = { winobj_port_turns, 5000, 1e3 },
-    [PORT_FD] = { winobj_eventfd_turns, 5000, 1e3 },
-    [LED_EVENT] = { winobj_event_turns, 5000, 1e3, .adapter = true },
-    [LED_EVENT_FD] = { winobj_eventfd_turns, 5000, 1e3 },
-    [LED_PORT] = { winobj_port_turns, 5000, 1e3, .adapter = true },
-    [LED_PORT_FD] = { winobj_eventfd_turns, 5000, 1e3 },
-    [PORT_LOCAL] = { run_port_local, 500000, 1 },
-    [WAIT] = { winobj_wait64_turns, 5000, 1e3 },
-    [WAIT_FD] = { winobj_poll64_turns, 5000, 1e3 },
-    [FEW] = { run_handles_few, 500000, 1 },
-    [MANY] = { run_handles_many, 500000, 1 },
+    [EVENT] = { .run = winobj_event_turns, .count = 5000, .unit_ns = 1e3 },
+    [EVENT_FD] = { .run = winobj_eventfd_turns, .count = 5000, .unit_ns = 1e3 },
+    [PORT] = { .run = winobj_port_turns, .count = 5000, .unit_ns = 1e3 },
+    [PORT_FD] = { .run = winobj_eventfd_turns, .count = 5000, .unit_ns = 1e3 },
+    [LED_EVENT] = { .run = winobj_event_turns, .count = 5000, .unit_ns = 1e3, .adapter = true },
+    [LED_EVENT_FD] = { .run = winobj_eventfd_turns, .count = 5000, .unit_ns = 1e3 },
+    [LED_PORT] = { .run = winobj_port_turns, .count = 5000, .unit_ns = 1e3, .adapter = true },
+    [LED_PORT_FD] = { .run = winobj_eventfd_turns, .count = 5000, .unit_ns = 1e3 },
+    [PORT_LOCAL] = { .run = run_port_local, .count = 500000, .unit_ns = 1 },
+    [WAIT] = { .run = winobj_wait64_turns, .count = 5000, .unit_ns = 1e3 },
+    [WAIT_FD] = { .run = winobj_poll64_turns, .count = 5000, .unit_ns = 1e3 },
+    [FEW] = { .run = run_handles_few, .count = 500000, .unit_ns = 1 },
+    [MANY] = { .run = run_handles_many, .count = 500000, .unit_ns = 1 },
 };
 
 /* An adapter of the embedded device, with everything it takes to connect. */
@@ -163,18 +164,20 @@ static uint64_t winobj_process(const void *argument)
 {
     const struct run *run = argument;
 
+    setenv("NDSPI_DEVICE", "soft", 1);
     if (run->adapter)
         open_adapter();
     return run->run(run->count);
 }
 
-static bool winobj_measure(const struct bench_figure *figure, double *value, const char **absent)
+static bool winobj_measure(const struct bench_group *group, const struct bench_figure *figure,
+    double *value, const char **absent)
 {
     const struct run *run = &runs[figure - figures];
     struct bench_process process = { .run = winobj_process, .argument = run };
     uint64_t elapsed_ns;
 
-    (void)absent;
+    (void)group, (void)absent;
     snprintf(process.who, sizeof process.who, "ndspi-bench %s", figure->key);
     elapsed_ns = bench_run(&process, 1);
     *value = (double)elapsed_ns / run->count / run->unit_ns;

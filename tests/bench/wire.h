@@ -21,6 +21,8 @@ struct bench_test {
     const char *name;     /* as in the keys: "poll_8B" */
     enum bench_wait wait; /* how both sides learn of a message */
     bool stream;          /* one direction, several outstanding; otherwise a ping-pong */
+    unsigned answered;    /* a stream of which each so-manieth message is answered, for devices
+                             whose sends end before they arrive; warmup and count: multiples */
     bool batch;           /* a burst is posted as one request batch */
     unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
     size_t octets;        /* of a message */
@@ -40,6 +42,16 @@ static inline unsigned bench_depth(const struct bench_test *test)
     return 2 * (test->burst > BENCH_WINDOW ? test->burst : BENCH_WINDOW);
 }
 
+/* Where NetworkDirect and the verbs calls are measured: a device, and the addresses of both sides. */
+struct bench_place {
+    char name[16]; /* prefix of its keys */
+    bool kernel;   /* verbs calls are rdma-core's, not softrdma's */
+    struct {
+        uint32_t address_be;
+        char device[64]; /* NDSPI_DEVICE */
+    } server, client;
+};
+
 struct bench_side;
 /* Play one side. The client returns the nanoseconds that test->count took; errors end the process (bench_die). */
 typedef uint64_t bench_play_fn(const struct bench_side *side);
@@ -47,6 +59,7 @@ typedef uint64_t bench_play_fn(const struct bench_side *side);
 /* One side of a measurement. */
 struct bench_side {
     const struct bench_test *test;
+    const struct bench_place *place;
     bench_play_fn *play;
     bool client;
     int control; /* stream socket to the other side, for set-up */
@@ -55,7 +68,8 @@ struct bench_side {
 bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2;
 
 /* bench_run_pair - both sides, as bench_run. */
-uint64_t bench_run_pair(const char *transport, const struct bench_test *test, bench_play_fn *play);
+uint64_t bench_run_pair(const struct bench_place *place, const char *transport,
+    const struct bench_test *test, bench_play_fn *play);
 
 /*
  * bench_libfabric - the same through fi_pingpong on libfabric's tcp provider.
@@ -63,6 +77,11 @@ uint64_t bench_run_pair(const char *transport, const struct bench_test *test, be
  * Returns false, with the reason in why, when the program is missing or fails.
  */
 bool bench_libfabric(const struct bench_test *test, double *value, const char **why);
+
+static inline uint32_t bench_local_be(const struct bench_side *side)
+{
+    return side->client ? side->place->client.address_be : side->place->server.address_be;
+}
 
 /* Set-up messages between the sides. */
 void bench_tell(const struct bench_side *side, const void *data, size_t octets);

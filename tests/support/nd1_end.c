@@ -24,9 +24,9 @@ static OVERLAPPED *nd1_end_fresh(struct nd1_end *end)
 
 HRESULT nd1_end_open(struct nd1_end *end, const struct nd1_end_options *options)
 {
-    struct sockaddr_in local = nd_end_loopback(0);
+    struct sockaddr_in local = nd_end_address(options->local_be, 0);
 
-    *end = (struct nd1_end){ .memory_octets = options->memory_octets };
+    *end = (struct nd1_end){ .memory_octets = options->memory_octets, .peer_be = options->peer_be };
     end->event = CreateEventA(NULL, FALSE, FALSE, NULL);
     ND_END_STEP(end, "CreateEvent", end->event ? ND_SUCCESS : ND_NO_MEMORY);
     ND_END_STEP(end, "NdOpenV1Adapter",
@@ -52,7 +52,7 @@ HRESULT nd1_end_open(struct nd1_end *end, const struct nd1_end_options *options)
 
 HRESULT nd1_end_connect(struct nd1_end *end, USHORT port_be)
 {
-    struct sockaddr_in peer = nd_end_loopback(port_be);
+    struct sockaddr_in peer = nd_end_address(end->peer_be, port_be);
 
     ND_END_STEP(end, "Connect",
         nd1_end_finish(end, end->connector,

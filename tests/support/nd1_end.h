@@ -10,7 +10,8 @@
 
 struct nd1_end_options {
     SIZE_T depth; /* of either queue of the endpoint; the completion queue is twice as deep */
-    size_t memory_octets; /* one registration of so much */
+    size_t memory_octets;    /* one registration of so much */
+    ULONG local_be, peer_be; /* addresses (nd_end_address); peer_be: where to connect to */
 };
 
 struct nd1_end {
@@ -25,15 +26,16 @@ struct nd1_end {
     OVERLAPPED overlapped;
     unsigned char *memory;
     size_t memory_octets;
+    ULONG peer_be;
     const char *step; /* the step a failed call of this file was at */
 };
 
 /* All of these return ND_SUCCESS, or the code of the step that failed, named in end->step. */
 
-/* Opens the adapter of 127.0.0.1 and makes everything but the connection. NdStartup has been called. */
+/* Opens the adapter of local_be and makes everything but the connection. NdStartup has been called. */
 HRESULT nd1_end_open(struct nd1_end *end, const struct nd1_end_options *options);
 
-/* Active side: connects to port (network order) on 127.0.0.1. */
+/* Active side: connects to port (network order) of peer_be. */
 HRESULT nd1_end_connect(struct nd1_end *end, USHORT port_be);
 
 /* Passive side: listens on a port of the system's choice, then takes one connection. */

@@ -42,9 +42,11 @@ static HRESULT nd2_end_region(struct nd2_end *end)
 
 HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 {
-    struct sockaddr_in local = nd_end_loopback(0);
+    struct sockaddr_in local = nd_end_address(options->local_be, 0);
 
-    *end = (struct nd2_end){ .memory_octets = options->memory_octets };
+    *end = (struct nd2_end){ .memory_octets = options->memory_octets,
+        .local_be = options->local_be,
+        .peer_be = options->peer_be };
     end->event = CreateEventA(NULL, FALSE, FALSE, NULL);
     ND_END_STEP(end, "CreateEvent", end->event ? ND_SUCCESS : ND_NO_MEMORY);
     ND_END_STEP(end, "NdOpenAdapter",
@@ -67,7 +69,8 @@ HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options)
 
 HRESULT nd2_end_connect_begin(struct nd2_end *end, USHORT port_be)
 {
-    struct sockaddr_in local = nd_end_loopback(0), peer = nd_end_loopback(port_be);
+    struct sockaddr_in local = nd_end_address(end->local_be, 0);
+    struct sockaddr_in peer = nd_end_address(end->peer_be, port_be);
 
     ND_END_STEP(end, "connector Bind",
         end->connector->lpVtbl->Bind(end->connector, (struct sockaddr *)&local, sizeof local));
@@ -96,7 +99,7 @@ HRESULT nd2_end_connect(struct nd2_end *end, USHORT port_be)
 
 HRESULT nd2_end_listen(struct nd2_end *end, USHORT *port_be)
 {
-    struct sockaddr_in address = nd_end_loopback(0);
+    struct sockaddr_in address = nd_end_address(end->local_be, 0);
     ULONG address_octets = sizeof address;
 
     ND_END_STEP(end, "CreateListener",

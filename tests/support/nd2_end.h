@@ -12,6 +12,7 @@ struct nd2_end_options {
     ULONG depth; /* of either queue of the queue pair; the completion queue is twice as deep */
     size_t memory_octets; /* one region of so much, with all rights */
     ULONG inline_octets;
+    ULONG local_be, peer_be; /* addresses (nd_end_address); peer_be: where to connect to */
 };
 
 struct nd2_end {
@@ -27,16 +28,17 @@ struct nd2_end {
     unsigned char *memory;
     size_t memory_octets;
     UINT32 lkey, rkey; /* tokens of memory */
-    const char *step;  /* the step a failed call of this file was at */
+    ULONG local_be, peer_be;
+    const char *step; /* the step a failed call of this file was at */
 };
 
 /* All of these return ND_SUCCESS, or the code of the step that failed, named in end->step. */
 
-/* Opens the adapter of 127.0.0.1 and makes everything but the connection. NdStartup has been
+/* Opens the adapter of local_be and makes everything but the connection. NdStartup has been
  * called. */
 HRESULT nd2_end_open(struct nd2_end *end, const struct nd2_end_options *options);
 
-/* Active side: connects to port (network order) on 127.0.0.1. */
+/* Active side: connects to port (network order) of peer_be. */
 HRESULT nd2_end_connect(struct nd2_end *end, USHORT port_be);
 /* The same in two parts. */
 HRESULT nd2_end_connect_begin(struct nd2_end *end, USHORT port_be);

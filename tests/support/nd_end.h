@@ -32,12 +32,13 @@ enum { ND_END_WAIT_MS = 20000, ND_END_READ_LIMIT = 8 };
         (object) = NULL;                                                                           \
     } while (0)
 
-static inline struct sockaddr_in nd_end_loopback(USHORT port_be)
+/* address_be: an IPv4 address in network order; 0: 127.0.0.1. */
+static inline struct sockaddr_in nd_end_address(ULONG address_be, USHORT port_be)
 {
     return (struct sockaddr_in){
         .sin_family = AF_INET,
         .sin_port = port_be,
-        .sin_addr.s_addr = 0x0100007f, /* 127.0.0.1 as it lies in memory, little endian */
+        .sin_addr.s_addr = address_be ? address_be : htonl(INADDR_LOOPBACK),
     };
 }
 
