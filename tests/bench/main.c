@@ -2,8 +2,8 @@
 /*
  * ndspi-bench - what NetworkDirect and the Windows objects below it cost, against what they stand on.
  *
- * usage: ndspi-bench DIRECTORY [GROUP|TEST]
- *        ndspi-bench -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]
+ * usage: ndspi-bench [-r ROUNDS] DIRECTORY [GROUP|TEST]
+ *        ndspi-bench [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]
  * The second measures a device that rdma-core drives, between two of its addresses, and nothing else. Writes DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints.
  *
  * What one network, one scheduler and one machine do to a figure they do to all, so the ratios are what counts. Everything
@@ -15,6 +15,7 @@
 #include "tests/bench/report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,17 +23,20 @@ enum { GROUPS_MAX = 8 };
 
 static struct bench_group *groups[GROUPS_MAX + 1]; /* NULL behind the last */
 static bool with_instructions;
+static unsigned rounds = BENCH_ROUNDS;
 
 static void usage(FILE *to)
 {
     fprintf(to,
-        "usage: ndspi-bench DIRECTORY [GROUP|TEST]\n"
-        "       ndspi-bench -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]\n"
+        "usage: ndspi-bench [-r ROUNDS] DIRECTORY [GROUP|TEST]\n"
+        "       ndspi-bench [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]\n"
         "Measures everything, or one group of tests, or one test with what it is held against.\n"
         "Writes DIRECTORY/results.json and DIRECTORY/results.txt.\n"
         "  -d   measure a device that rdma-core drives (its IPv4 address, or one for each side) "
         "and\n"
-        "       nothing else; NAME begins the keys\n");
+        "       nothing else; NAME begins the keys\n"
+        "  -r   rounds, in place of %d; with few of them trust no figure\n",
+        BENCH_ROUNDS);
     for (unsigned i = 0; groups[i]; i++) {
         fprintf(to, "\n%-14s %s\n", groups[i]->name, groups[i]->about);
         for (unsigned j = 0; groups[i]->tests[j]; j++)
@@ -71,8 +75,8 @@ static bool measure(struct bench_report *report, const char *only)
 
     for (unsigned i = 0; groups[i]; i++)
         bench_begin(groups[i]);
-    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        fprintf(stderr, "round %u of %d:", round + 1, BENCH_ROUNDS);
+    for (unsigned round = 0; round < rounds; round++) {
+        fprintf(stderr, "round %u of %u:", round + 1, rounds);
         for (unsigned i = 0; groups[i]; i++)
             good = bench_round(groups[i], round, only) && good;
         fputc('\n', stderr);
@@ -90,15 +94,25 @@ static void all_groups(void)
     with_instructions = true;
 }
 
+/* 0: that is none. */
+static unsigned parse_rounds(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    return *end || value > BENCH_ROUNDS ? 0 : (unsigned)value;
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int options(int argc, char **argv)
 {
     const char *device = NULL;
     int option, help = 0;
 
-    while ((option = getopt(argc, argv, "d:h")) != -1) {
+    while ((option = getopt(argc, argv, "d:r:h")) != -1) {
         switch (option) {
         case 'd': device = optarg; break;
+        case 'r': rounds = parse_rounds(optarg); break;
         case 'h': help = 1; break;
         default: help = 2; break;
         }
@@ -106,6 +120,10 @@ static int options(int argc, char **argv)
     if (!device) {
         all_groups();
     } else if (!(groups[0] = bench_device(device))) {
+        return 2;
+    }
+    if (rounds == 0) {
+        fprintf(stderr, "ndspi-bench: -r wants a number from 1 to %d\n", BENCH_ROUNDS);
         return 2;
     }
     if (help || optind == argc || argc - optind > 2) {
@@ -131,7 +149,7 @@ int main(int argc, char **argv)
             "ndspi-bench: no test or group is called \"%s\" (ndspi-bench -h lists them)\n", only);
         return 2;
     }
-    if (!bench_report_open(&report, directory)) {
+    if (!bench_report_open(&report, directory, rounds)) {
         fprintf(stderr, "ndspi-bench: %s: %s\n", directory, strerror(errno));
         return 2;
     }

@@ -65,7 +65,6 @@ static pid_t bench_fork(const struct bench_process *process, unsigned place, int
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    alarm(BENCH_DEADLINE_MS / 1000); /* what hangs ends by itself */
     bench_who = process->who;
     bench_pin(place);
     elapsed_ns = process->run(process->argument);
@@ -78,7 +77,7 @@ static pid_t bench_fork(const struct bench_process *process, unsigned place, int
  * Waits until all have ended, or the deadline passed; one that fails takes the others with it. Returns whether all ended
  * well.
  */
-static bool bench_reap(const pid_t *pids, unsigned count)
+static bool bench_reap(const struct bench_process *processes, const pid_t *pids, unsigned count)
 {
     uint64_t deadline_ms = clock_now_ms() + BENCH_DEADLINE_MS;
     struct pollfd ends[BENCH_PROCESSES];
@@ -90,7 +89,10 @@ static bool bench_reap(const pid_t *pids, unsigned count)
     while (left > 0) {
         uint64_t now_ms = clock_now_ms();
 
-        good = good && now_ms < deadline_ms;
+        if (good && now_ms >= deadline_ms) {
+            fprintf(stderr, "\n%s: took too long\n", processes[0].who);
+            good = false;
+        }
         for (unsigned i = 0; i < count && !good; i++)
             if (ends[i].fd >= 0)
                 kill(pids[i], SIGKILL);
@@ -101,6 +103,8 @@ static bool bench_reap(const pid_t *pids, unsigned count)
 
             if (ends[i].fd < 0 || waitpid(pids[i], &status, WNOHANG) != pids[i])
                 continue;
+            if (good && WIFSIGNALED(status)) /* otherwise it has said why, or we ended it */
+                fprintf(stderr, "\n%s: %s\n", processes[i].who, strsignal(WTERMSIG(status)));
             good = good && status == 0;
             close(ends[i].fd);
             ends[i].fd = -1; /* poll skips it */
@@ -125,7 +129,7 @@ uint64_t bench_run(const struct bench_process *processes, unsigned count)
             bench_die("fork: %s", strerror(errno));
     }
     close(result[1]);
-    if (!bench_reap(pids, count) ||
+    if (!bench_reap(processes, pids, count) ||
         read(result[0], &elapsed_ns, sizeof elapsed_ns) != sizeof elapsed_ns)
         elapsed_ns = 0;
     close(result[0]);

@@ -15,9 +15,10 @@ static FILE *open_in(const char *directory, const char *name)
     return fopen(path, "w");
 }
 
-bool bench_report_open(struct bench_report *report, const char *directory)
+bool bench_report_open(struct bench_report *report, const char *directory, unsigned rounds)
 {
     report->directory = directory;
+    report->rounds = rounds;
     report->json = open_in(directory, "results.json");
     if (!report->json)
         return false;
@@ -34,7 +35,7 @@ bool bench_report_close(struct bench_report *report)
 {
     bool good;
 
-    fprintf(report->json, "  \"rounds\": %d\n}\n", BENCH_ROUNDS);
+    fprintf(report->json, "  \"rounds\": %u\n}\n", report->rounds);
     good = fclose(report->json) == 0;
     return fclose(report->table) == 0 && good;
 }
@@ -139,7 +140,7 @@ void bench_report_group(struct bench_report *report, const struct bench_group *g
 {
     char title[BENCH_KEY];
 
-    snprintf(title, sizeof title, "%s, %d rounds", group->name, BENCH_ROUNDS);
+    snprintf(title, sizeof title, "%s, %u rounds", group->name, report->rounds);
     report_title(report, title);
     for (unsigned i = 0; i < group->figure_count; i++)
         report_figure(report, &group->figures[i]);

@@ -9,11 +9,12 @@
 
 struct bench_report {
     const char *directory;
+    unsigned rounds;
     FILE *json, *table;
 };
 
 /* Opens both files; false with errno. */
-bool bench_report_open(struct bench_report *report, const char *directory);
+bool bench_report_open(struct bench_report *report, const char *directory, unsigned rounds);
 /* Ends and closes them; false with errno when what was written did not reach them. */
 bool bench_report_close(struct bench_report *report);
 

@@ -6,8 +6,10 @@
 #include "tests/bench/wire_group.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <rdma/rdma_cma.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { POLL, EVENT, STREAM, TESTS };
 
@@ -35,25 +37,43 @@ static const struct wire_ratio compared[] = {
     { TRANSPORT_ND2, STREAM, "vs_verbs", TRANSPORT_VERBS, STREAM, 0.95 },
 };
 
-/* Which device has an address: NetworkDirect is to use that one and no other. False: none has (it has said so). */
-static bool find_device(uint32_t address_be, char *name, size_t size)
+enum { DEVICE_NAME = sizeof((struct bench_place *)0)->server.device };
+
+struct search {
+    uint32_t address_be;
+    char *name; /* shared with the process that searches */
+};
+
+/* In a process of its own: rdma-core's devices do not work in the child of a process that has opened them. */
+static uint64_t search_process(const void *argument)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = address_be };
+    const struct search *search = argument;
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = search->address_be };
     struct rdma_event_channel *channel = rdma_create_event_channel();
-    struct rdma_cm_id *id = NULL;
+    struct rdma_cm_id *id;
     char text[INET_ADDRSTRLEN];
-    bool found = channel && rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0 &&
-                 rdma_bind_addr(id, (struct sockaddr *)&address) == 0 && id->verbs;
+
+    if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) != 0)
+        bench_die("no RDMA connection manager: %s", strerror(errno));
+    if (rdma_bind_addr(id, (struct sockaddr *)&address) != 0 || !id->verbs)
+        bench_die("no RDMA device of this host has the address %s",
+            inet_ntop(AF_INET, &search->address_be, text, sizeof text));
+    snprintf(search->name, DEVICE_NAME, "%s", ibv_get_device_name(id->verbs->device));
+    return 1;
+}
+
+/* Which device has an address: NetworkDirect is to use that one and no other. False: none has (told). */
+static bool find_device(uint32_t address_be, char name[DEVICE_NAME])
+{
+    struct search search = { address_be,
+        mmap(NULL, DEVICE_NAME, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) };
+    struct bench_process process = { search_process, &search, "ndspi-bench" };
+    bool found = search.name != MAP_FAILED && bench_run(&process, 1) != 0;
 
     if (found)
-        snprintf(name, size, "%s", ibv_get_device_name(id->verbs->device));
-    else
-        fprintf(stderr, "ndspi-bench: no RDMA device of this host has the address %s\n",
-            inet_ntop(AF_INET, &address_be, text, sizeof text));
-    if (id)
-        rdma_destroy_id(id);
-    if (channel)
-        rdma_destroy_event_channel(channel);
+        memcpy(name, search.name, DEVICE_NAME);
+    if (search.name != MAP_FAILED)
+        munmap(search.name, DEVICE_NAME);
     return found;
 }
 
@@ -86,8 +106,8 @@ struct bench_group *bench_device(const char *text)
         fprintf(stderr, "ndspi-bench: -d wants NAME=SERVER[,CLIENT] with IPv4 addresses\n");
         return NULL;
     }
-    if (!find_device(place.server.address_be, place.server.device, sizeof place.server.device) ||
-        !find_device(place.client.address_be, place.client.device, sizeof place.client.device))
+    if (!find_device(place.server.address_be, place.server.device) ||
+        !find_device(place.client.address_be, place.client.device))
         return NULL;
     memcpy(place.name, text, length);
     return wire_group_make(

@@ -157,7 +157,7 @@ static void test_a_ratio_is_the_median_of_the_ratios_within_the_rounds(void **st
 
     (void)state;
     assert_non_null(mkdtemp(directory));
-    assert_true(bench_report_open(&report, directory));
+    assert_true(bench_report_open(&report, directory, BENCH_ROUNDS));
     measure(BROKEN, NULL, true);
     bench_report_group(&report, &group);
     assert_true(bench_report_close(&report));
@@ -177,7 +177,7 @@ static void test_results_that_cannot_be_written_are_an_error(void **state)
     struct bench_report report;
 
     (void)state;
-    assert_false(bench_report_open(&report, "/nonexistent"));
+    assert_false(bench_report_open(&report, "/nonexistent", 1));
 }
 
 int main(void)
