@@ -29,6 +29,7 @@ struct service {
         aside;        /* sources that fired and are left to the foreground: disarmed, pinned */
     unsigned seen;    /* activity of the foreground at the last look */
     uint64_t busy_ns; /* when it was last seen at work */
+    unsigned ticks;   /* until the next look */
 };
 
 /*
@@ -36,14 +37,21 @@ struct service {
  * once, as those of a device do that the kernel or hardware moves; those of one that its leader moves stay quiet, and need no
  * tick.
  */
-enum { LOOKS_MIN = 1, LOOKS_MAX = 64 };
+enum { LOOKS_MIN = 1, LOOKS_MAX = 8 };
+
+/* Looks become rarer while each finds the foreground at work: its threads share their processors with this one. */
+enum { TICKS_MAX = 8 };
 
 /* Whether the foreground has been away for a tick. */
 static bool service_quiet(struct service *service)
 {
-    if (standby_quiet(&win_service_standby, &service->seen))
+    if (standby_quiet(&win_service_standby, &service->seen)) {
+        service->ticks = 1;
         return clock_now_ns() - service->busy_ns >= STANDBY_TICK_US * 1000u;
+    }
     service->busy_ns = clock_now_ns();
+    if (service->ticks < TICKS_MAX)
+        service->ticks *= 2;
     return false;
 }
 
@@ -62,7 +70,8 @@ static void service_arm(struct win_source_state *state)
 /* Leaves a source to the foreground, disarmed; the list keeps the pin. */
 static void service_put_aside(struct service *service, struct win_source_state *state)
 {
-    bool at_once = clock_now_ns() - state->armed_ns < LOOKS_MAX * STANDBY_TICK_US * 1000u;
+    bool at_once =
+        clock_now_ns() - state->armed_ns < LOOKS_MAX * TICKS_MAX * STANDBY_TICK_US * 1000u;
 
     state->patience = !at_once                      ? LOOKS_MIN
                       : state->patience < LOOKS_MAX ? state->patience * 2
@@ -99,30 +108,32 @@ static void service_look(struct service *service, bool quiet)
     }
 }
 
-static int service_wait(struct epoll_event *events, bool tick)
+/* Until something fires, or until the next look if one is due (ticks not 0). */
+static int service_wait(struct epoll_event *events, unsigned ticks)
 {
-    struct timespec timeout = { 0, STANDBY_TICK_US * 1000L };
+    struct timespec timeout = { 0, ticks * STANDBY_TICK_US * 1000L };
     static bool no_pwait2;
     int count;
 
-    if (tick && !no_pwait2) {
+    if (ticks && !no_pwait2) {
         count = epoll_pwait2(epfd, events, EPOLL_EVENTS, &timeout, NULL);
         if (count >= 0 || errno != ENOSYS)
             return count;
         no_pwait2 = true;
     }
-    return epoll_wait(epfd, events, EPOLL_EVENTS, tick ? 1 : -1);
+    return epoll_wait(
+        epfd, events, EPOLL_EVENTS, ticks ? (int)(ticks * STANDBY_TICK_US + 999) / 1000 : -1);
 }
 
 static void *service_main(void *arg)
 {
     struct epoll_event events[EPOLL_EVENTS];
-    struct service service = { 0 };
+    struct service service = { .ticks = 1 };
 
     (void)arg;
     list_init(&service.aside);
     for (;;) {
-        int count = service_wait(events, !list_empty(&service.aside));
+        int count = service_wait(events, list_empty(&service.aside) ? 0 : service.ticks);
         bool quiet = service_quiet(&service);
 
         service_look(&service, quiet);
