@@ -165,7 +165,7 @@ HRESULT program_get_end(struct program *program)
 
 void program_connect_begin(struct program *program, uint16_t port_be)
 {
-    struct sockaddr_in local = nd_end_loopback(0), peer = nd_end_loopback(port_be);
+    struct sockaddr_in local = nd_end_address(0, 0), peer = nd_end_address(0, port_be);
     struct nd2_end *end = &program->end;
     HRESULT hr = CALL(end->connector, Bind, (struct sockaddr *)&local, sizeof local);
 
