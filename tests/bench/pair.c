@@ -21,6 +21,14 @@ void bench_hear(const struct bench_side *side, void *data, size_t octets)
         bench_die("the other side is gone");
 }
 
+void bench_meet(const struct bench_side *side)
+{
+    char here = 0;
+
+    bench_tell(side, &here, sizeof here);
+    bench_hear(side, &here, sizeof here);
+}
+
 void *bench_alloc(size_t octets)
 {
     void *memory = mmap(

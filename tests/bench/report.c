@@ -126,27 +126,37 @@ static void report_figure(struct bench_report *report, const struct bench_figure
         bench_say(report, "%-38s FAILED\n", figure->key);
 }
 
-static void report_ratio(struct bench_report *report, const struct bench_ratio *ratio)
+/* The first one is told under a title. Returns whether there was anything to tell. */
+static bool report_ratio(struct bench_report *report, const struct bench_ratio *ratio, bool titled)
 {
     double values[BENCH_ROUNDS], median;
+    bool any = false;
 
-    for (unsigned i = 0; i < BENCH_ROUNDS; i++)
+    for (unsigned i = 0; i < BENCH_ROUNDS; i++) {
         values[i] = ratio->figure->value[i] / ratio->to->value[i]; /* NAN if either is */
-    if (report_line(report, ratio->key, values, &median))
-        bench_judge(report, median, ratio->aim, ratio->at_least);
+        any = any || !isnan(values[i]);
+    }
+    if (!any)
+        return false;
+    if (!titled)
+        report_title(report, "ratios within a round");
+    report_line(report, ratio->key, values, &median);
+    bench_judge(report, median, ratio->aim, ratio->at_least);
+    return true;
 }
 
 void bench_report_group(struct bench_report *report, const struct bench_group *group)
 {
     char title[BENCH_KEY];
+    bool told = false;
 
     snprintf(title, sizeof title, "%s, %u rounds", group->name, report->rounds);
     report_title(report, title);
     for (unsigned i = 0; i < group->figure_count; i++)
         report_figure(report, &group->figures[i]);
     bench_say(report, "\n");
-    report_title(report, "ratios within a round");
     for (unsigned i = 0; i < group->ratio_count; i++)
-        report_ratio(report, &group->ratios[i]);
-    bench_say(report, "\n");
+        told = report_ratio(report, &group->ratios[i], told) || told;
+    if (told)
+        bench_say(report, "\n");
 }

@@ -86,6 +86,8 @@ static inline uint32_t bench_local_be(const struct bench_side *side)
 /* Set-up messages between the sides. */
 void bench_tell(const struct bench_side *side, const void *data, size_t octets);
 void bench_hear(const struct bench_side *side, void *data, size_t octets);
+/* Returns when both sides are there. */
+void bench_meet(const struct bench_side *side);
 
 /*
  * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools do
