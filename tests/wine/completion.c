@@ -212,7 +212,7 @@ static void take_packet(void)
 
 static void open_adapter(void)
 {
-    struct sockaddr_in address = nd_end_loopback(0);
+    struct sockaddr_in address = nd_end_address(0, 0);
 
     check(NdOpenAdapter(
               &IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address), (VOID **)&adapter),
