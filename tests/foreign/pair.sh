@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: pair.sh RUN SERVER... -- CLIENT...
+# Runs two programs with RUN (softrdma-run); PORT in their arguments becomes a free port. Both have to end with status 0.
+#   SERVER_SAYS, CLIENT_SAYS   extended regular expressions that their outputs have to match somewhere
+#   SERVER_STAYS=1             the server does not end by itself: it is ended, and has to have lived so long
+#   COUNT="N REGEX"            that many lines of the client's output match
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+run=$1
+shift
+port=$(free_port) || fail "no free port"
+server=() client=()
+while [ "$1" != -- ]; do
+    server+=("${1//PORT/$port}")
+    shift
+done
+shift
+for argument; do
+    client+=("${argument//PORT/$port}")
+done
+
+timeout 100 "$run" "${server[@]}" > "$scratch/server.log" 2>&1 &
+pid=$!
+await_listener "$port" $pid "${server[0]}"
+status=0
+timeout 100 "$run" "${client[@]}" > "$scratch/client.log" 2>&1 || status=$?
+[ $status = 0 ] || fail "client: status $status"
+if [ -n "${SERVER_STAYS:-}" ]; then
+    kill $pid || fail "the server did not stay"
+    wait $pid || status=$?
+    [ $status = 143 ] || [ $status = 124 ] || fail "server: status $status"
+else
+    wait $pid || fail "server: status $?"
+fi
+says() {
+    [ -z "$2" ] || grep -qE -- "$2" "$scratch/$1.log" || fail "the $1 does not say: $2"
+}
+says client "${CLIENT_SAYS:-}"
+says server "${SERVER_SAYS:-}"
+if [ -n "${COUNT:-}" ]; then
+    count=$(grep -cE -- "${COUNT#* }" "$scratch/client.log" || true)
+    [ "$count" = "${COUNT%% *}" ] || fail "the client says ${COUNT#* } $count times, not ${COUNT%% *}"
+fi
+cat "$scratch/client.log"
