@@ -116,11 +116,11 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 
 /* What this device means. */
 static enum ibv_wc_status status_of(
-    const struct nd_cq *cq, const struct ibv_wc *wc, ND2_REQUEST_TYPE type)
+    const struct nd_cq *cq, enum ibv_wc_status status, ND2_REQUEST_TYPE type)
 {
-    if (wc->status != IBV_WC_LOC_QP_OP_ERR || type == Nd2RequestTypeInvalidate ||
+    if (status != IBV_WC_LOC_QP_OP_ERR || type == Nd2RequestTypeInvalidate ||
         !nd_has_quirk(&cq->adapter->port.caps, LOCAL_STATUS))
-        return wc->status;
+        return status;
     return type == Nd2RequestTypeReceive ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
 }
 
@@ -142,8 +142,8 @@ static void take_shared_locked(
 
     entry.result.QueuePairContext = qp ? qp->context : NULL;
     if (wc->status != IBV_WC_SUCCESS)
-        entry.result.Status = nd_status_from_wc(
-            status_of(cq, wc, Nd2RequestTypeReceive), Nd2RequestTypeReceive, cq->adapter->dialect);
+        entry.result.Status = nd_status_from_wc(status_of(cq, wc->status, Nd2RequestTypeReceive),
+            Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
     push_locked(cq, &entry);
@@ -154,19 +154,23 @@ static void take_shared_locked(
     nd_srq_seen(srq, request);
 }
 
-/* What ends with a request besides its result. */
-static void settle_locked(struct nd_cq *cq, struct nd_request *request, bool failed)
+/* What ends with a request besides its result. Returns its status: that of an Invalidate may not be the device's. */
+static enum ibv_wc_status settle_locked(
+    struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
     struct nd_qp *qp = request->queue->qp;
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
     if (!(request->special & ND_REQUEST_BINDING))
-        return;
-    if (request->result.RequestType == Nd2RequestTypeInvalidate)
-        nd_mw_invalidated(cq->adapter, request, &cq->dead);
-    else if (failed)
-        nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
+        return status;
+    if (request->result.RequestType != Nd2RequestTypeInvalidate) {
+        if (status != IBV_WC_SUCCESS)
+            nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
+    } else if (nd_mw_invalidated(cq->adapter, request, &cq->dead) && status == IBV_WC_SUCCESS) {
+        return IBV_WC_LOC_ACCESS_ERR;
+    }
+    return status;
 }
 
 /*
@@ -182,6 +186,8 @@ static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
     cq->taking = true;
     nd_cq_leave(cq);
     nd_part_revoke(request->part);
+    if (request->queue->qp->receive_cq != cq)
+        nd_cq_look(request->queue->qp->receive_cq); /* the peer may have been faster */
     lock_acquire(&cq->poll.lock);
     cq->taking = false;
     nd_object_unpin_later(qp, &cq->dead);
@@ -204,7 +210,7 @@ void nd_cq_end_refused_locked(
         struct nd_cq_entry entry = entry_of(request);
 
         if (request->special & ND_REQUEST_REFUSED) {
-            settle_locked(cq, request, true);
+            settle_locked(cq, request, IBV_WC_WR_FLUSH_ERR);
             entry.result.BytesTransferred = 0;
             request->special = 0;
             request->result.Status = ND_SUCCESS;
@@ -241,6 +247,7 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     bool failed = wc->status != IBV_WC_SUCCESS;
     bool taken_back = !failed && invalidates(cq, wc);
     struct nd_queue *queue = request->queue;
+    enum ibv_wc_status status;
     struct nd_cq_entry entry;
 
     if (request->special & ND_REQUEST_SHARED) {
@@ -257,10 +264,11 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         nd_cq_end_refused_locked(cq, queue, request);
     if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)
         revoke_locked(cq, request);
-    settle_locked(cq, request, failed);
+    status = settle_locked(cq, request, wc->status);
+    failed = status != IBV_WC_SUCCESS;
     entry = entry_of(request);
     if (failed) {
-        entry.result.Status = nd_status_from_wc(status_of(cq, wc, request->result.RequestType),
+        entry.result.Status = nd_status_from_wc(status_of(cq, status, request->result.RequestType),
             request->result.RequestType, cq->adapter->dialect);
         entry.result.BytesTransferred = 0;
         note_broken_locked(cq, queue->qp);
@@ -301,7 +309,7 @@ static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
             continue;
         }
         lost = lost || was_signaled(request);
-        settle_locked(cq, request, lost);
+        settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
         if (lost) {
             entry.result.Status = ND_CANCELED;
             entry.result.BytesTransferred = 0;

@@ -72,6 +72,7 @@ static void leaves_no_more_locked(struct nd_mw *mw)
     if (mw->leaving_qp)
         list_del(&mw->leaving_link);
     mw->leaving_qp = NULL;
+    mw->leaving_lost = false;
 }
 
 void nd_mw_leave_locked(struct nd_mw *mw)
@@ -238,8 +239,12 @@ struct nd_mw *nd_mw_taken_back(
     lock_acquire(&adapter->memory_lock);
     if ((mw = find_bound_locked(adapter, qp, rkey)))
         unbind_locked(mw, dead);
-    else if ((mw = find_leaving_locked(adapter, qp, rkey)))
-        leaves_no_more_locked(mw);
+    else if ((mw = find_leaving_locked(adapter, qp, rkey))) {
+        if (has_device_window(adapter))
+            leaves_no_more_locked(mw); /* the device fails our own */
+        else
+            mw->leaving_lost = true;
+    }
     if (mw && mw->invalidate_result)
         nd_object_pin(&mw->object);
     else
@@ -248,19 +253,23 @@ struct nd_mw *nd_mw_taken_back(
     return mw;
 }
 
-void nd_mw_invalidated(
+bool nd_mw_invalidated(
     struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead)
 {
     struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
     struct nd_mr *mr = part ? part->mr : request->mr;
     struct nd_mw *mw;
+    bool lost = false;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_leaving_locked(adapter, request->queue->qp, request->rkey)))
+    if ((mw = find_leaving_locked(adapter, request->queue->qp, request->rkey))) {
+        lost = mw->leaving_lost;
         leaves_no_more_locked(mw);
+    }
     nd_mr_unbound_locked(mr);
     lock_release(&adapter->memory_lock);
     nd_object_unpin_later(hold_of(mr, part), dead);
+    return lost;
 }
 
 /* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */

@@ -39,6 +39,7 @@ struct nd_mw {
     struct list_node bound_link; /* nd_adapter.bound_windows */
     struct nd_qp *leaving_qp;    /* an Invalidate of this key is under way there; NULL: none */
     uint32_t leaving_rkey;
+    bool leaving_lost;             /* with a part: the peer was faster */
     struct list_node leaving_link; /* nd_adapter.leaving_windows */
     atomic_uint token;             /* network order */
     void *invalidate_result;       /* reported when the peer invalidates it; NULL: nothing is */
@@ -73,12 +74,13 @@ void nd_mr_unbound_locked(struct nd_mr *mr);
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate ended, well or not: its region is let go
+ * invalidated  an Invalidate ended, well or not: its region is let go. Returns whether it ended badly although the device,
+ *              which had nothing to do, did not see that: a peer had invalidated the window before
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
     struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
-void nd_mw_invalidated(
+bool nd_mw_invalidated(
     struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead);
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */

@@ -16,6 +16,9 @@ unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
 /* It was posted, or kept: drops the lock. Returns ND_SUCCESS. */
 HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request);
+/* The list of a Receive as the device wants it. */
+struct nd_caps;
+void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr);
 /* It comes to nothing: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 

@@ -263,7 +263,7 @@ static void end_invalidates(struct nd_qp *qp)
          request = request->next)
         if (request->special & ND_REQUEST_BINDING &&
             request->result.RequestType == Nd2RequestTypeInvalidate)
-            nd_mw_invalidated(qp->adapter, request, &dead);
+            (void)nd_mw_invalidated(qp->adapter, request, &dead);
     nd_object_destroy_dead(dead.first);
 }
 

@@ -180,7 +180,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
         nd_mw_describe_locked(mw, request);
         wr = stand_in(
             request, IBV_SEND_SIGNALED | (flags & ND_OP_FLAG_READ_FENCE ? IBV_SEND_FENCE : 0));
-        if (adapter->port.caps.windows != ND_WINDOWS_REGISTERED) {
+        if (adapter->port.caps.windows == ND_WINDOWS_REAL) {
             wr.opcode = IBV_WR_LOCAL_INV;
             wr.invalidate_rkey = mw->rkey;
         }

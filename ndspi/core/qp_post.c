@@ -188,6 +188,16 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
 }
 
+void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr)
+{
+    static struct ibv_sge nothing;
+
+    if (wr->num_sge || !nd_has_quirk(caps, EMPTY_RECEIVES))
+        return;
+    wr->sg_list = &nothing;
+    wr->num_sge = 1;
+}
+
 HRESULT nd_queue_receive_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
@@ -211,6 +221,7 @@ HRESULT nd_queue_receive_general(
         &local, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
+    nd_receive_entries(&queue->qp->adapter->port.caps, &wr);
     wr.wr_id = (uintptr_t)request;
     wr.next = NULL;
     if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))

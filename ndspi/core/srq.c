@@ -2,6 +2,7 @@
 #include "ndspi/core/srq.h"
 
 #include "ndspi/core/adapter.h"
+#include "ndspi/core/post.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -153,6 +154,7 @@ HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, ui
     wr = (struct ibv_recv_wr){ .wr_id = (uintptr_t)request,
         .sg_list = (struct ibv_sge *)(uintptr_t)sge,
         .num_sge = total ? (int)n : 0 };
+    nd_receive_entries(&srq->adapter->port.caps, &wr);
     /* Counted first: a completion may be faster than this thread. */
     atomic_fetch_add_explicit(&srq->posted, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&srq->held, 1, memory_order_relaxed);

@@ -43,8 +43,9 @@ const struct nd_family nd_families[] = {
         .source = "measured on Linux 6.1",
         .run = true,
         .vendor_id = OUI_RXE,
-        .quirks = IB_CM | Q(WINDOW_BOUNDS) | Q(WINDOW_KEY) | Q(INVALIDATED_BIT) | Q(LATE_RECEIVES) |
-                  Q(SOLICITED) | Q(LOCAL_STATUS) | Q(RETRIES_FOR_EVER),
+        .quirks = IB_CM | Q(WINDOW_BOUNDS) | Q(INVALIDATE_CRASHES) | Q(WINDOW_KEY) |
+                  Q(INVALIDATED_BIT) | Q(LATE_RECEIVES) | Q(SOLICITED) | Q(LOCAL_STATUS) |
+                  Q(RETRIES_FOR_EVER),
         .remarks = "RoCE in software",
     },
     {
@@ -55,8 +56,8 @@ const struct nd_family nd_families[] = {
         .vendor_id = OUI_SIW,
         .quirks = IWARP_CM | Q(NO_WINDOWS) | Q(INVALIDATED_UNTOLD) | Q(INVALIDATE_FIELD) |
                   Q(LATE_RECEIVES) | Q(LATE_SENDS) | Q(FORGOTTEN) | Q(SOLICITED) |
-                  Q(NEGATIVE_ERRNO) | Q(ONE_ATTEMPT) | Q(OFFER_EXPIRES) | Q(NO_RECEIVER_WAIT) |
-                  Q(SENT_IS_DONE) | Q(ONE_READ_ENTRY) | Q(FIXED_CQ),
+                  Q(NEGATIVE_ERRNO) | Q(EMPTY_RECEIVES) | Q(ONE_ATTEMPT) | Q(OFFER_EXPIRES) |
+                  Q(NO_RECEIVER_WAIT) | Q(SENT_IS_DONE) | Q(ONE_READ_ENTRY) | Q(FIXED_CQ),
         .remarks = "iWARP in software; no immediate data",
     },
     {

@@ -26,6 +26,11 @@
         "The key of a window reaches the whole region.", \
         "Bind registers exactly the window's range and binds a window of its own over it.", \
         "ndspi.quirks, conformance.mw") \
+    row(INVALIDATE_CRASHES, \
+        "Linux 6.1 crashes over a local invalidation of a window that the peer has invalidated.", \
+        "None is ever posted: Invalidate holds its place in the send queue by a Write of nothing, and destroys the " \
+        "window that its Bind made before its completion is seen.", \
+        "ndspi.quirks, conformance.v1_window") \
     row(WINDOW_KEY, \
         "A type 2 bind leaves the window's old key in `ibv_mw`; the next bind fails.", \
         "The new key is stored when the bind is posted, on every device.", \
@@ -63,6 +68,10 @@
         "A message longer than its Receive ends that with LOC_QP_OP_ERR, and so does a token that is none a request.", \
         "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as LOC_PROT_ERR " \
         "(ND_ACCESS_VIOLATION).", \
+        "ndspi.quirks, conformance.sendrecv") \
+    row(EMPTY_RECEIVES, \
+        "A Receive of no entries is refused.", \
+        "It gets one of no bytes.", \
         "ndspi.quirks, conformance.sendrecv") \
     row(NEGATIVE_ERRNO, \
         "A refused post returns a negative errno.", \

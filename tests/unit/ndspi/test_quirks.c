@@ -244,8 +244,7 @@ static void test_unchecked_windows_lie_over_exact_registrations(void **state)
     assert_int_equal(f.mw->part->ibv->length, 64);
     assert_int_equal(atomic_load(&f.mw->token), htobe32(ibv_inc_rkey(f.mw->part->window->rkey)));
     assert_int_equal(invalidate_it(2, 0), 0);
-    assert_int_equal(sends()->requests[1].opcode, IBV_WR_LOCAL_INV);
-    assert_int_equal(sends()->requests[1].invalidate_rkey, be32toh(atomic_load(&f.mw->token)));
+    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE); /* no local invalidation */
     device_ends(sends(), 2, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeBind, 1, 0);
     expect(Nd2RequestTypeInvalidate, 2, 0);
@@ -515,6 +514,47 @@ static void test_local_errors_are_named(void **state)
     end();
 }
 
+static void test_empty_receive_gets_an_entry_of_nothing(void **state)
+{
+    struct nd_srq *srq;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(EMPTY_RECEIVES), ND_WINDOWS_REAL);
+    assert_int_equal(nd_queue_receive(ND_V2, &f.qp->receive, NULL, NULL, 0), ND_SUCCESS);
+    assert_int_equal(receives()->requests[0].num_sge, 1);
+    assert_int_equal(receives()->requests[0].first_sge.length, 0);
+    srq = fake_make_srq(f.adapter, 4, 0);
+    assert_int_equal(nd_srq_receive(srq, NULL, NULL, 0), ND_SUCCESS);
+    assert_int_equal(((struct fake_srq *)srq->ibv)->receive.requests[0].num_sge, 1);
+    nd_srq_close(srq);
+    device_ends(receives(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeReceive, 0, 0);
+    end();
+}
+
+/* The peer invalidated the window first, and the device has nothing to do with the Invalidate that was posted. */
+static void test_peer_was_faster_than_an_invalidate_without_a_device(void **state)
+{
+    struct ibv_wc wc = { .status = IBV_WC_SUCCESS, .wc_flags = IBV_WC_WITH_INV };
+
+    (void)state;
+    begin(ND_QUIRK_BIT(WINDOW_BOUNDS) | ND_QUIRK_BIT(NO_MOVE), ND_WINDOWS_EXACT);
+    assert_int_equal(bind_it(1, 0), 0);
+    assert_int_equal(receive_it(2), 0);
+    assert_int_equal(invalidate_it(3, 0), 0);
+    wc.wr_id = receives()->requests[0].wr_id;
+    wc.invalidated_rkey = be32toh(atomic_load(&f.mw->token));
+    receives()->count = 0;
+    fake_cq_push(f.cq, &wc, false);
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeReceive, 2, 0);
+    expect(Nd2RequestTypeBind, 1, 0);
+    expect(Nd2RequestTypeInvalidate, 3, 0xC0000010);
+    assert_int_equal(f.qp->ibv->state, IBV_QPS_ERR); /* which ends the connection */
+    assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
 static void test_negative_errno_of_a_post(void **state)
 {
     (void)state;
@@ -575,6 +615,8 @@ int main(void)
         cmocka_unit_test(test_without_another_queue_pair_the_old_one_stays),
         cmocka_unit_test(test_solicited_is_asked_for_as_any),
         cmocka_unit_test(test_local_errors_are_named),
+        cmocka_unit_test(test_empty_receive_gets_an_entry_of_nothing),
+        cmocka_unit_test(test_peer_was_faster_than_an_invalidate_without_a_device),
         cmocka_unit_test(test_negative_errno_of_a_post),
         cmocka_unit_test(test_devices_are_found_in_the_table),
     };
