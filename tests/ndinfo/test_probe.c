@@ -3,13 +3,14 @@
  * ndinfo --probe against ndinfo --serve and against everything else that may be there, on the embedded device.
  * Arguments: ndinfo, the same over a device with faults, ndpingpong (or nothing).
  */
-#include "tests/ndinfo/program.h"
+#include "tests/ndinfo/said.h"
 
 #include "util/clock.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +270,7 @@ static void test_serve_needs_a_usable_address_and_a_free_port(void **state)
     program_run(&client, taken);
     assert_int_equal(client.status, 1);
     assert_says(client.complained, "another program listens there");
-    program_kill(&server);
+    program_kill(&server, SIGTERM);
 }
 
 static void test_serve_survives_strangers(void **state)

@@ -2,7 +2,7 @@
 /*
  * What ndinfo says of devices and addresses, whole and broken. Arguments: ndinfo, and the same over a device with faults.
  */
-#include "tests/ndinfo/program.h"
+#include "tests/ndinfo/said.h"
 
 #include <limits.h>
 #include <stdio.h>

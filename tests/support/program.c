@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/ndinfo/program.h"
+#include "tests/support/program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,19 +16,23 @@
 void program_start(struct program *program, const char *const *argv)
 {
     posix_spawn_file_actions_t actions;
-    int out[2];
+    int in[2], out[2];
 
     memset(program, 0, sizeof(*program));
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    program->in = in[1];
     program->out = out[0];
     program->err = memfd_create("complaints", MFD_CLOEXEC);
     assert_true(program->err >= 0);
     assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     posix_spawn_file_actions_adddup2(&actions, program->err, 2);
     assert_int_equal(
         posix_spawn(&program->pid, argv[0], &actions, NULL, (char *const *)argv, environ), 0);
     posix_spawn_file_actions_destroy(&actions);
+    close(in[0]);
     close(out[1]);
 }
 
@@ -66,6 +70,7 @@ void program_end(struct program *program)
     ssize_t got;
 
     assert_true(ended >= 0);
+    close(program->in);
     do {
         await(program->out, program);
         got = read(program->out, program->said + length, sizeof(program->said) - 1 - length);
@@ -83,9 +88,15 @@ void program_end(struct program *program)
     close(program->err);
 }
 
-void program_kill(struct program *program)
+void program_tell(struct program *program, const char *line)
 {
-    kill(program->pid, SIGTERM);
+    assert_int_equal(write(program->in, line, strlen(line)), strlen(line));
+    assert_int_equal(write(program->in, "\n", 1), 1);
+}
+
+void program_kill(struct program *program, int signal)
+{
+    assert_int_equal(kill(program->pid, signal), 0);
     program_end(program);
 }
 
@@ -93,16 +104,6 @@ void program_run(struct program *program, const char *const *argv)
 {
     program_start(program, argv);
     program_end(program);
-}
-
-json_t *program_json(const struct program *program)
-{
-    json_error_t error;
-    json_t *json = json_loads(program->said, JSON_REJECT_DUPLICATES, &error);
-
-    if (!json)
-        fail_msg("not JSON, line %d: %s:\n%s", error.line, error.text, program->said);
-    return json;
 }
 
 void assert_says_at(const char *text, const char *what, const char *file, int line)
