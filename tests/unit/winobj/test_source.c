@@ -307,6 +307,27 @@ static void test_service_thread_sleeps_while_leaders_keep_coming(void **state)
     assert_true(CloseHandle(fake.context));
 }
 
+/*
+ * What fires again each time it is armed, as the descriptors of a device do that the kernel moves, has it look: every 3.2 ms,
+ * not every 0.4 ms (250 times here), for it shares the leaders' processors.
+ */
+static void test_service_thread_looks_rarely_while_leaders_are_at_work(void **state)
+{
+    struct fake_source fake = { .taken = set_event, .context = automatic() };
+    uint64_t before, end = clock_now_ns() + 100000000;
+
+    (void)state;
+    fake_source_add(&fake);
+    before = service_status("voluntary_ctxt_switches: %llu");
+    while (clock_now_ns() < end) {
+        fake_source_fire(&fake, 1);
+        assert_wait(WaitForSingleObject(fake.context, LONG_MS), WAIT_OBJECT_0);
+    }
+    assert_in_range(service_status("voluntary_ctxt_switches: %llu") - before, 1, 125);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+}
+
 static void test_service_thread_takes_no_signal(void **state)
 {
     static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD, SIGIO,
@@ -387,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_source_descriptor_that_cannot_be_polled_is_refused),
         cmocka_unit_test(test_sources_of_one_device_share_their_lead_descriptor),
         cmocka_unit_test(test_service_thread_sleeps_while_leaders_keep_coming),
+        cmocka_unit_test(test_service_thread_looks_rarely_while_leaders_are_at_work),
         cmocka_unit_test(test_service_thread_takes_no_signal),
         cmocka_unit_test(test_descriptors_are_closed_on_exec),
         cmocka_unit_test(test_idle_costs_no_processor_time),
