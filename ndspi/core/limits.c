@@ -162,6 +162,10 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
     if ((rc = find_qp(port, limits)) || (rc = find_cq(port, limits)))
         return rc;
     find_srq(port, limits);
+    /* Clients are told one limit for both kinds of receive queue. */
+    if (limits->max_srq_sge)
+        limits->max_srq_sge = limits->max_receive_sge =
+            clamp(limits->max_srq_sge, limits->max_receive_sge);
     limits->max_read_sge = limits->max_initiator_sge;
     if (attr->max_sge_rd > 0)
         limits->max_read_sge = clamp((uint64_t)attr->max_sge_rd, limits->max_initiator_sge);
