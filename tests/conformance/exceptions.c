@@ -10,7 +10,7 @@
 #define EXCEPTION_(device, row, result, reason) { #device, row, result, reason },
 static const struct exception exceptions[] = { EXCEPTIONS(EXCEPTION_) };
 
-#define DEVICE_(name, text) #name,
+#define DEVICE_(name, text, complete) #name,
 static const char *const devices[] = { DEVICES(DEVICE_) };
 
 bool names_row(const char *asked, const char *full_name)

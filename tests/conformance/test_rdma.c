@@ -115,17 +115,18 @@ static void large_region_at_any_offset(void)
         expect_filled(a->memory.bytes + 32768, n, n);
     }
     /* All of a large piece, both ways, up to the last octet. */
-    enum { PIECE = 32 * 1024 * 1024 };
-    struct memory own = new_memory(a->node, PIECE, MR_LOCAL);
-    fill(own.bytes, PIECE, 99);
-    struct sge sge = { own.bytes, PIECE, own.local };
-    UINT64 at = (UINT64)(uintptr_t)(big.bytes + SIZE - PIECE);
+    const ULONG most = a->node->info.MaxTransferLength, wanted = 32 * 1024 * 1024;
+    const ULONG piece = most < wanted ? most : wanted;
+    struct memory own = new_memory(a->node, piece, MR_LOCAL);
+    fill(own.bytes, piece, 99);
+    struct sge sge = { own.bytes, piece, own.local };
+    UINT64 at = (UINT64)(uintptr_t)(big.bytes + SIZE - piece);
     expect_status(ND_SUCCESS, CALL(a->qp, Write, TAG(1), &sge, 1, at, big.remote, 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
-    memset(own.bytes, 0, PIECE);
+    memset(own.bytes, 0, piece);
     expect_status(ND_SUCCESS, CALL(a->qp, Read, TAG(2), &sge, 1, at, big.remote, 0));
     expect_result(a, Nd2RequestTypeRead, TAG(2), ND_SUCCESS);
-    expect_filled(own.bytes, PIECE, 99);
+    expect_filled(own.bytes, piece, 99);
 }
 
 static void send_delivers_behind_the_write(void)
