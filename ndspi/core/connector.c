@@ -137,6 +137,8 @@ void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_
 
 static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_event *copy)
 {
+    bool swapped;
+
     connector->held = copy && (copy->private_data_octets || copy->type != RDMA_CM_EVENT_REJECTED);
     if (!connector->held)
         return;
@@ -152,11 +154,13 @@ static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_
     if (copy->type == RDMA_CM_EVENT_ESTABLISHED && !copy->responder_resources &&
         !copy->initiator_depth)
         return;
+    swapped = copy->type == RDMA_CM_EVENT_ESTABLISHED &&
+              nd_has_quirk(&connector->adapter->port.caps, REPLY_SWAPPED);
     /* A peer's reply may name more than was asked for. */
-    if (copy->responder_resources < connector->inbound)
-        connector->inbound = copy->responder_resources;
-    if (copy->initiator_depth < connector->outbound)
-        connector->outbound = copy->initiator_depth;
+    connector->inbound = nd_connector_cut_reads(
+        connector->inbound, swapped ? copy->initiator_depth : copy->responder_resources);
+    connector->outbound = nd_connector_cut_reads(
+        connector->outbound, swapped ? copy->responder_resources : copy->initiator_depth);
 }
 
 static void decide_requests_locked(

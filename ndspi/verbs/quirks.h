@@ -123,6 +123,10 @@
         "The read depths applied are those of the peer's message, even above what was asked for.", \
         "They are capped by hand: what was asked for, what was offered and what the device can.", \
         "conformance.negotiation") \
+    row(REPLY_SWAPPED, \
+        "The reply's event has the two read depths the wrong way round.", \
+        "They are turned.", \
+        "peers.verbs") \
     row(READ_SINK, \
         "The target of a Read needs remote write access (iWARP).", \
         "ND_MR_FLAG_RDMA_READ_SINK asks for that.", \
