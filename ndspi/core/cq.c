@@ -30,6 +30,7 @@ static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     struct nd_adapter *adapter = cq->adapter;
 
+    errno = 0; /* not every driver sets it */
     return adapter->verbs->create_cq(
         adapter->port.context, (int)(depth + ND_CQ_RESERVE), cq, adapter->channel, 0);
 }

