@@ -15,6 +15,7 @@
 /* DEVICE(name, "what it is", whether the table is complete for it) */
 #define DEVICES(DEVICE) \
     DEVICE(softrdma, "the embedded device", true) \
+    DEVICE(wine, "the embedded device, for a Windows program under Wine 8", true) \
     DEVICE(rxe, "the kernel's RoCE version 2 in software, Linux 6.1", true) \
     DEVICE(siw, "the kernel's iWARP in software, Linux 6.1", false)
 
