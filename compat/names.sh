@@ -70,18 +70,62 @@ table() {
     done < <(awk '{ print $1, $2 }' "$1" | uniq)
 }
 
-# docs/porting.md with the table in its place.
-document() {
-    table "$1" > "$scratch/table"
-    awk -v table="$scratch/table" '
-        /^<!-- names: begin/ { print; while ((getline line < table) > 0) print line; skip = 1 }
-        /^<!-- names: end/ { skip = 0 }
-        !skip { if ($0 !~ /^<!-- names: begin/) print }' docs/porting.md
+# Where the tests of Windows functions expect something else of Wine, or do not ask it: DIFFERS(here, wine, why), and
+# #ifndef _WIN32 with the reason in a comment. Prints the rows; fails where a reason is missing.
+differences() {
+    awk '
+        function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); gsub(/[|]/, "\\|", s); return s }
+        # The arguments of the call that text begins with, in arg[1..].
+        function arguments(text,    i, c, depth, quoted, n) {
+            n = 1; arg[1] = ""; depth = 0; quoted = ""
+            for (i = 1; i <= length(text); i++) {
+                c = substr(text, i, 1)
+                if (quoted != "") { if (c == "\\") { arg[n] = arg[n] c substr(text, ++i, 1); continue } if (c == quoted) quoted = "" }
+                else if (c == "\"" || c == "\047") quoted = c
+                else if (c == "(") depth++
+                else if (c == ")" && depth-- == 0) return n
+                else if (c == "," && !depth) { n++; arg[n] = ""; continue }
+                arg[n] = arg[n] c
+            }
+            return 0
+        }
+        FNR == 1 { file = FILENAME; sub(/.*\/test_/, "", file); sub(/\.c$/, "", file); inside = 0; test = "" }
+        /^static / && match($0, /[a-z_0-9]+\(/) { test = substr($0, RSTART, RLENGTH - 1) }
+        /^#ifndef _WIN32/ {
+            if (match($0, /\/\* .* \*\//)) print "| " file " | not asked | " trim(substr($0, RSTART + 3, RLENGTH - 6)) " |"
+            else { place = FILENAME ":" FNR; if (test != "main" && getline > 0 && !/^#include/) reasonless[place] }
+        }
+        /^int main/ { test = "main" }
+        /DIFFERS\(/ && !/#define/ { call = $0; sub(/.*DIFFERS\(/, "", call); while (!arguments(call)) { if ((getline line) <= 0) break; call = call " " trim(line) }
+            arguments(call); why = trim(arg[3]); gsub(/^"|"$/, "", why)
+            if (why != "both run at once") print "| " file " | `" trim(arg[1]) "`, Wine `" trim(arg[2]) "` | " why " |" }
+        END { for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 } exit bad }
+    ' $(win32_tests | sort) | uniq
 }
 
-# A function or spelling has to be used by a test; what is written in lists of the tests themselves counts as well.
+# The sources of nd_win32_test: those that run under Wine too.
+win32_tests() {
+    for folder in tests/unit/compat tests/unit/winobj; do
+        awk -v folder="$folder" '/^foreach\(name / { names = $0; sub(/^foreach\(name /, "", names); sub(/\).*/, "", names) }
+            /nd_win32_test\(/ { n = split(names, name, " "); for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c" }' \
+            "$folder/CMakeLists.txt"
+    done
+}
+
+# docs/porting.md with the tables in their places.
+document() {
+    table "$1" > "$scratch/names.table"
+    { echo "| Test | Expected | Why |"; echo "|---|---|---|"; differences; } > "$scratch/differences.table"
+    awk -v tables="$scratch/" '
+        /^<!-- [a-z]*: begin/ { print; file = tables substr($2, 1, length($2) - 1) ".table"; while ((getline line < file) > 0) print line; skip = 1; next }
+        /^<!-- [a-z]*: end/ { skip = 0 }
+        !skip' docs/porting.md
+}
+
+# A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
-    cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
+    cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] | sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
+        "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
     awk '$2 == "function" || $2 == "spelling" { print $3 }' "$1" | sort -u | comm -23 - "$scratch/words"
 }
 

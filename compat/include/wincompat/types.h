@@ -245,7 +245,7 @@ typedef struct _FILETIME {
 #define MAXINT64     ((INT64)(MAXUINT64 >> 1))
 #define MAXULONG     ((ULONG)~((ULONG)0))
 #define MAXLONG      ((LONG)(MAXULONG >> 1))
-#define MINLONG      ((LONG)0x80000000u)
+#define MINLONG      0x80000000
 #define MAXUSHORT    ((USHORT)~((USHORT)0))
 #define MAXDWORD     0xffffffffu
 #define MAXWORD      0xffff
@@ -346,26 +346,34 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
 #define __debugbreak() __builtin_trap()
 
 /*
- * min and max. In C the macros of Windows. In C++ templates with the same arithmetic: a macro of that name would break
- * every standard header that comes after, and those undefine it anyway.
+ * min and max. In C the macros of Windows. In C++ a macro with arguments would break every standard header that comes after
+ * (and libstdc++ undefines it): there the macro names itself, so that #ifndef min means what it does on Windows, and templates
+ * do the work, with the macro's type and value for any two operands that ?: takes.
  */
 #ifndef NOMINMAX
 #ifdef __cplusplus
 extern "C++" {
+#include <type_traits>
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
 template <class A, class B>
-constexpr auto min(const A a, const B b) -> decltype(true ? a + 0 : b + 0)
+constexpr auto min(const A a, const B b) -> typename std::decay<decltype(true ? a : b)>::type
 {
     return a < b ? a : b;
 }
 template <class A, class B>
-constexpr auto max(const A a, const B b) -> decltype(true ? a + 0 : b + 0)
+constexpr auto max(const A a, const B b) -> typename std::decay<decltype(true ? a : b)>::type
 {
     return a > b ? a : b;
 }
 #pragma GCC diagnostic pop
 }
+#ifndef min
+#define min min
+#endif
+#ifndef max
+#define max max
+#endif
 #else
 #ifndef min
 #define min(a, b) (((a) < (b)) ? (a) : (b))

@@ -93,5 +93,9 @@ int cxx_min_max(void)
         (std::max)(1, 2) != 2)
         return 2;
     static_assert(min(1, 2u) == 1, "a constant");
+    static_assert(sizeof(min('a', 'b')) == 1, "of the operands' type, as ?: has it");
+    if (min(string("b"), string("a")) != "a" || *max(&v[0], &v[1]) != 1 ||
+        &v[1] != max(&v[0], &v[1]))
+        return 4;
     return CONTAINING_RECORD(&request.Pointer, OVERLAPPED, Pointer) == &request ? 0 : 3;
 }

@@ -11,10 +11,18 @@
 
 #include <cstdarg>
 #include <cstring>
+#ifndef min
+#error "min is a macro, as on Windows"
+#endif
+#ifndef max
+#error "max is a macro, as on Windows"
+#endif
+
 #include <functional>
 #include <iomanip>
 #include <limits>
 #include <map>
+#include <random>
 #include <sstream>
 
 #include "tests/unit/compat/cxx.h"
@@ -165,6 +173,9 @@ DECLARE_INTERFACE_IID_(IMore, IPlain, "12345678-9abc-def0-c000-000000000046")
 {
     STDMETHOD_(ULONG, Count)(THIS) PURE;
 };
+
+interface IAlias; /* a word for struct */
+static_assert(sizeof(IAlias *) == sizeof(void *), "declared");
 
 class __declspec(novtable) More : public IMore
 {

@@ -1,46 +1,80 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each header of a directory compiles alone: C11 and C++11 to C++20, gcc and (where present) clang, all warnings errors. Those
-# that programs put first also with the standard headers behind them. Other Windows headers are further down the path.
-# usage: headers.sh INCLUDE-DIR CC CXX
+# The public headers under gcc and (where present) clang, C11 and C++11 to C++20, all warnings errors: each alone, with parts
+# of the standard library before and behind it; all of them in one source, in either order. Other Windows headers are further
+# down the path, and none of theirs is reached.
+# usage: headers.sh CC CXX INCLUDE-DIR...
 set -u
-cd "$1" || exit 2
-include=$PWD
-compilers=("$2 -xc -std=c11" "$2 -xc -std=gnu11")
-for std in 11 14 17 20; do compilers+=("$3 -xc++ -std=c++$std"); done
-if command -v clang >/dev/null && command -v clang++ >/dev/null; then
+export LC_ALL=C
+compilers=("$1 -xc -std=c11" "$1 -xc -std=gnu11")
+for std in 11 14 17 20; do compilers+=("$2 -xc++ -std=c++$std"); done
+if command -v clang clang++ >/dev/null; then
     compilers+=("clang -xc -std=c11")
     for std in 11 14 17 20; do compilers+=("clang++ -xc++ -std=c++$std"); done
 fi
+shift 2
+ours=("${@/#/-I}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Other Windows headers (Wine's, DirectX's) may be behind these on the path; none of theirs may be reached from ours.
+# A header of another's with one of our names must never be read; those with other names come from Wine and DirectX.
 mkdir "$scratch/foreign"
-for header in *.h; do echo "#error foreign $header" >"$scratch/foreign/$header"; done
+foreign=("-I$scratch/foreign")
+for folder in /usr/include/wine/wine/windows /usr/include/wine/windows /usr/include/directx /usr/include/wsl /usr/include/wsl/stubs; do
+    [ -d "$folder" ] && foreign+=("-I$folder")
+done
+mapfile -t headers < <(for folder in "$@"; do find "$folder" -name '*.h' -printf '%P\n'; done | sort -r)
+for header in "${headers[@]}"; do
+    mkdir -p "$scratch/foreign/$(dirname "$header")"
+    echo "#error foreign $header" >"$scratch/foreign/$header"
+done
 
-# Forwarders that differ in the spelling of their name alone are compiled once.
-declare -A seen
 number=0
-while read -r header; do
-    sum=$(sha256sum "$header")
-    sum=${sum%% *}
+# compile WHAT COMPILER LINE...: a source of these lines, for later
+compile() {
+    local what=$1 compiler=$2
+    shift 2
+    number=$((number + 1))
+    printf '%s\n' "$@" >"$scratch/$number.src"
+    echo "$compiler -Wall -Wextra -Werror -fsyntax-only -MD -MF $scratch/$number.d ${ours[*]} ${foreign[*]} $scratch/$number.src || echo 'FAILED: $what with $compiler'" \
+        >>"$scratch/commands"
+}
+include() { printf '#include <%s>\n' "$@"; }
+
+# Alone: forwarders that differ in the spelling of their name only are compiled once, parts of the base by one compiler.
+declare -A seen
+for header in "${headers[@]}"; do
+    for folder in "$@"; do [ -f "$folder/$header" ] && path=$folder/$header; done
+    sum=$(sha256sum <"$path")
     [ -n "${seen[$sum]:-}" ] && continue
     seen[$sum]=1
     for compiler in "${compilers[@]}"; do
-        number=$((number + 1))
-        {
-            echo "#include <$header>"
-            echo "#include <stdio.h>"
-            case "$header $compiler" in
-            windows.h\ *-xc++* | winsock2.h\ *-xc++* | unknwn.h\ *-xc++*) printf '#include <%s>\n' algorithm vector string iostream map thread random ;;
-            esac
-        } >"$scratch/$number.src"
-        echo "$compiler -Wall -Wextra -Werror -fsyntax-only -I$include -I$scratch/foreign $scratch/$number.src || echo 'FAILED: $header with $compiler'"
+        case $header:$compiler in
+        *gnu11 | *++14 | *++17 | wincompat/*:clang* | wincompat/*++20) ;;
+        *) compile "$header" "$compiler" "$(include "$header" stdio.h)" ;;
+        esac
     done
-done < <(find . -name '*.h' -printf '%P\n' | LC_ALL=C sort -r) >"$scratch/commands"
+done
+some=(windows.h winsock2.h ndsupport.h)
+for compiler in "${compilers[@]}"; do
+    case $compiler in
+    *-xc++*)
+        compile "standard headers behind" "$compiler" "$(include "${some[@]}" algorithm vector string iostream map thread random regex)"
+        compile "standard headers before" "$compiler" "$(include algorithm vector "${some[@]}" map functional)"
+        ;;
+    *) compile "system headers on both sides" "$compiler" "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
+    esac
+    compile "all headers" "$compiler" "$(include "${headers[@]}")"
+    compile "all headers, the other way round" "$compiler" "$(include "${headers[@]}" | tac)"
+done
 
 tr '\n' '\0' <"$scratch/commands" | xargs -0 -n1 -P2 sh -c >"$scratch/log" 2>&1
 cat "$scratch/log"
-echo "$(wc -l <"$scratch/commands") compilations"
-[ -s "$scratch/commands" ] && ! grep -q '^FAILED' "$scratch/log"
+status=0
+if cat "$scratch"/*.d | grep -E 'foreign/|/wine/|/directx/|/wsl/'; then
+    echo "FAILED: these were read"
+    status=1
+fi
+echo "$(wc -l <"$scratch/commands") compilations; on the path behind: ${foreign[*]}"
+[ -s "$scratch/commands" ] && ! grep -q '^FAILED' "$scratch/log" || status=1
+exit $status

@@ -43,7 +43,7 @@ static void test_event_create_clears_the_last_error(void **state)
     assert_true(CloseHandle(event));
 }
 
-#ifndef _WIN32 /* where events may have names */
+#ifndef _WIN32 /* there events may have names; here a name is refused */
 static void test_event_name_is_refused(void **state)
 {
     (void)state;

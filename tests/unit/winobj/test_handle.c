@@ -18,7 +18,7 @@ static void test_handle_garbage_is_invalid(void **state)
 {
     int local = 0;
     const uintptr_t garbage[] = { 0, 1, 2, 3, 0x80000000, (uintptr_t)&local, 0xdeadbeef,
-#ifndef _WIN32 /* the calling process, thread and tokens; of a handle only 32 bits count */
+#ifndef _WIN32 /* there the calling process, thread and tokens; of a handle only 32 bits count */
         (uintptr_t)-1, (uintptr_t)-2, 0x7fffffff, 0xfffffffc, (uintptr_t)1 << 62, 0x100000000,
         UINTPTR_MAX / 2
 #endif
@@ -78,7 +78,7 @@ static void test_handle_fits_32_bits(void **state)
     assert_true(CloseHandle(event));
 }
 
-#ifndef _WIN32 /* where the next object may have the number of the one closed last */
+#ifndef _WIN32 /* there the next object may have the number of the one closed last */
 /* A closed handle stays invalid while its place in the table is used again and again. */
 static void test_handle_stale_stays_invalid(void **state)
 {

@@ -165,7 +165,7 @@ static void test_every_end_is_called_back_with_its_context(void **state)
     CloseThreadpoolIo(io);
 }
 
-#ifndef _WIN32 /* Wine calls these functions one after the other */
+#ifndef _WIN32 /* Wine makes callbacks of BindIoCompletionCallback one after the other */
 static HANDLE chain[CHAIN];
 
 /* Each callback waits for the next one's signal: all of them have to run at once. */

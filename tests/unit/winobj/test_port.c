@@ -82,7 +82,7 @@ static void test_port_bad_arguments(void **state)
     assert_fails(CreateIoCompletionPort(event, NULL, 0, 0), 6);
     assert_fails(CreateIoCompletionPort(event, port, 0, 0), 6);
     assert_fails(CreateIoCompletionPort(NULL, port, 0, 0), 6);
-#ifndef _WIN32 /* Wine writes there without looking */
+#ifndef _WIN32 /* no place for results, or for none: Wine does not look */
     assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, NULL, 0), 87);
     assert_fails(GetQueuedCompletionStatusEx(port, &entry, 0, &removed, 0, FALSE), 87);
     assert_fails(GetQueuedCompletionStatusEx(port, NULL, 1, &removed, 0, FALSE), 87);
@@ -102,7 +102,8 @@ static void test_port_several_at_once(void **state)
 
     (void)state;
     assert_fails(GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), 258);
-    assert_int_equal(removed, DIFFERS(0, 1, "Windows tells either"));
+    assert_int_equal(
+        removed, DIFFERS(0, 1, "the count after a timeout, of which Windows tells either"));
     for (unsigned i = 0; i < 150; i++)
         assert_true(PostQueuedCompletionStatus(port, i, i, &overlapped));
     assert_true(GetQueuedCompletionStatusEx(port, entries, 100, &removed, INFINITE, FALSE));
@@ -119,7 +120,7 @@ static void test_port_several_at_once(void **state)
     assert_true(CloseHandle(port));
 }
 
-#ifndef _WIN32 /* Windows ends these waits the same way; in Wine they go on */
+#ifndef _WIN32 /* the port is closed during waits: Windows ends them the same way, in Wine they go on */
 struct taker {
     HANDLE port;
     BOOL result;

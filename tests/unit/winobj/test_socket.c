@@ -166,8 +166,8 @@ static void test_routing_query(void **state)
     assert_int_equal(WSAIoctl(INVALID_SOCKET, SIO_ADDRESS_LIST_QUERY, NULL, 0, &local,
                          sizeof(local), &bytes, NULL, NULL),
         -1);
-    assert_int_equal(
-        WSAGetLastError(), DIFFERS(WSAENOTSOCK, WSAEFAULT, "Wine looks at the buffer first"));
+    assert_int_equal(WSAGetLastError(),
+        DIFFERS(WSAENOTSOCK, WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
 }
 
 static void test_address_list_query(void **state)
@@ -209,8 +209,8 @@ static void test_nothing_works_without_startup(void **state)
     assert_int_equal(WSAGetLastError(), WSANOTINITIALISED);
     assert_int_equal(
         WSAIoctl(3, SIO_ADDRESS_LIST_QUERY, NULL, 0, NULL, 0, &bytes, NULL, NULL), SOCKET_ERROR);
-    assert_int_equal(
-        WSAGetLastError(), DIFFERS(WSANOTINITIALISED, WSAEFAULT, "Wine looks at the buffer first"));
+    assert_int_equal(WSAGetLastError(),
+        DIFFERS(WSANOTINITIALISED, WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static void test_heap_blocks(void **state)
         assert_non_null(HeapAlloc(heaps[1], 0, 100));
     assert_true(HeapDestroy(heaps[1]));
     assert_fails(HeapDestroy(heaps[0]), 6);
-#ifndef _WIN32 /* Wine looks into the memory of the heap that was */
+#ifndef _WIN32 /* a heap that was destroyed: Wine looks into its memory */
     assert_fails(HeapDestroy(heaps[1]), 6);
     assert_fails(HeapAlloc(heaps[1], 0, 1), 6);
     assert_fails(HeapCreate(0x4, 0, 0), 87);
@@ -98,11 +98,12 @@ static void test_clocks(void **state)
 
     (void)state;
     assert_true(QueryPerformanceFrequency(&frequency));
-    assert_int_equal(frequency.QuadPart, DIFFERS(1000000000, 10000000, "ticks of the Linux clock"));
+    assert_int_equal(frequency.QuadPart,
+        DIFFERS(1000000000, 10000000, "the frequency: ticks of the Linux clock"));
     assert_true(QueryPerformanceCounter(&begin));
     assert_true(QueryPerformanceCounter(&end));
     assert_true(end.QuadPart >= begin.QuadPart);
-#ifndef _WIN32 /* Wine writes there without looking */
+#ifndef _WIN32 /* QueryPerformanceCounter(NULL): Wine does not look */
     assert_fails(QueryPerformanceCounter(NULL), 998);
 #endif
     assert_true(GetTickCount64() >= tick);
@@ -206,7 +207,7 @@ static void test_interlocked_return_values(void **state)
     assert_int_equal(InterlockedAnd(&plain, 12), 15);
     assert_int_equal(InterlockedXor(&plain, 4), 12);
     assert_int_equal(plain, 8);
-#ifndef _WIN32 /* any integer of 4 or 8 bytes here, a LONG there */
+#ifndef _WIN32 /* Interlocked: any integer of 4 or 8 bytes here, a LONG there */
     unsigned bits = 7;
     uint64_t wide_bits = 7;
 

@@ -60,7 +60,7 @@ static void test_wait_bad_arguments(void **state)
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(65, handles, FALSE, 0), WAIT_FAILED);
     assert_win_error(87);
-#ifndef _WIN32 /* ends the program there */
+#ifndef _WIN32 /* handles at NULL end the program there */
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(1, NULL, FALSE, 0), WAIT_FAILED);
     assert_win_error(87);
@@ -69,8 +69,8 @@ static void test_wait_bad_arguments(void **state)
     assert_wait(WaitForMultipleObjects(64, handles, FALSE, 0), WAIT_OBJECT_0);
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(2, handles, TRUE, 0),
-        DIFFERS(WAIT_FAILED, WAIT_OBJECT_0, "Windows refuses it; Wine does not look"));
-    assert_win_error(DIFFERS(87, 0, "Windows refuses it; Wine does not look"));
+        DIFFERS(WAIT_FAILED, WAIT_OBJECT_0, "one object twice, wait for all: Windows refuses it"));
+    assert_win_error(DIFFERS(87, 0, "one object twice, wait for all: Windows refuses it"));
     handles[1] = NULL;
     SetLastError(0);
     assert_wait(WaitForMultipleObjects(2, handles, FALSE, 0), WAIT_FAILED);

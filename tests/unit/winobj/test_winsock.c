@@ -52,7 +52,7 @@ static void test_functions_need_startup(void **state)
     (void)state, (void)address, (void)length, (void)text, (void)size;
     assert_int_equal(WSACleanup(), -1);
     assert_int_equal(WSAGetLastError(), 10093);
-#ifndef _WIN32 /* Wine asks for a WSAStartup before sockets only */
+#ifndef _WIN32 /* addresses as text without WSAStartup: Wine does not mind */
     WSASetLastError(0);
     assert_int_equal(WSAStringToAddressA(text, AF_INET, NULL, (SOCKADDR *)&address, &length), -1);
     assert_int_equal(WSAGetLastError(), 10093);
@@ -109,7 +109,7 @@ static void test_addresses_from_text_and_back(void **state)
             if (rows[i].back)
                 fail_msg("\"%s\" is refused", text);
             assert_int_equal(WSAGetLastError(), 10022);
-#ifndef _WIN32 /* programs look for an address of zero; Wine leaves what was there */
+#ifndef _WIN32 /* text that is no address: programs look for an address of zero; Wine leaves what was there */
             assert_memory_equal(&address, &zero, expected);
 #endif
             continue;
@@ -199,7 +199,7 @@ static void test_closesocket(void **state)
     assert_int_equal(WSAGetLastError(), 10038);
     assert_int_equal(closesocket(INVALID_SOCKET), -1);
     assert_int_equal(WSAGetLastError(), 10038);
-#ifndef _WIN32 /* descriptors of other kinds */
+#ifndef _WIN32 /* closesocket of a descriptor that is no socket */
     int ends[2];
 
     assert_int_equal(pipe(ends), 0);

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Nothing of the C library is shadowed: no library here defines a name that libc, libm or the C++ library has, and a source that
+# includes no Windows-named header refers to libc's functions.
+# usage: shadow.sh CC COMPAT-INCLUDE-DIR LIBRARY...
+set -euo pipefail
+export LC_ALL=C
+cc=$1 include=$2
+shift 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+for library in libc.so.6 libm.so.6 libstdc++.so.6 libgcc_s.so.1; do
+    nm -D --defined-only "$("$cc" -print-file-name=$library)" | awk '{ sub(/@.*/, "", $NF); print $NF }'
+done | sort -u > "$scratch/system"
+[ "$(wc -l < "$scratch/system")" -gt 3000 ] || { echo "the system's libraries were not read"; exit 1; }
+
+# What the linker adds to each library by itself.
+printf '%s\n' __bss_start _edata _end _fini _init > "$scratch/linker"
+status=0
+for library in "$@"; do
+    case $library in *.a) flags=(-g) ;; *) flags=(-D) ;; esac
+    nm "${flags[@]}" --defined-only "$library" 2>/dev/null | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u > "$scratch/ours"
+    [ -s "$scratch/ours" ] || { echo "$library defines nothing"; exit 1; }
+    comm -12 "$scratch/ours" "$scratch/system" | comm -23 - "$scratch/linker" > "$scratch/both"
+    [ -s "$scratch/both" ] && { echo "$library shadows:"; cat "$scratch/both"; status=1; }
+done
+
+cat > "$scratch/plain.c" <<'TEXT'
+#include <stdio.h>
+#include <string.h>
+#include <sys/select.h>
+#include <wchar.h>
+int use(wchar_t *w, char *s, fd_set *f);
+int use(wchar_t *w, char *s, fd_set *f)
+{
+    return printf("%s", s) + swprintf(w, 4, L"%ls", w) + sscanf(s, "%d", &(int){ 0 }) + select(1, f, NULL, NULL, NULL);
+}
+TEXT
+"$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/plain.c" -o "$scratch/plain.o"
+nm -u "$scratch/plain.o" | grep -E 'wincrt|wincompat' && { echo "^ without a Windows-named header"; status=1; }
+{ echo '#include <winsock2.h>'; cat "$scratch/plain.c"; } > "$scratch/ported.c"
+"$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/ported.c" -o "$scratch/ported.o"
+for function in wincrt_printf wincrt_swprintf wincrt_sscanf wincompat_select; do
+    nm -u "$scratch/ported.o" | grep -q "$function" || { echo "with one, $function is not what is called"; status=1; }
+done
+exit $status
