@@ -15,7 +15,8 @@ Channel::Channel(const Setup &setup, int peer, const SOCKADDR_INET &address)
                                                            : (size_t)Link::LARGEST),
       largest_(setup.adapter->largest_read()),
       connection_(*setup.executive, *setup.adapter, *this, setup.hello, (UINT32)peer, address),
-      rendezvous_(*setup.cache, *this), bye_sent_(false), bye_received_(false)
+      rendezvous_(*setup.cache, *this), untaken_(0), taken_(0), bye_sent_(false),
+      bye_received_(false)
 {
 }
 
@@ -51,6 +52,8 @@ void Channel::receive(Operation &operation)
     if (!matching_.wanted(operation, arrival))
         return;
     deliver(operation, arrival.header, arrival.data.empty() ? NULL : &arrival.data[0]);
+    if (arrival.header.kind == EAGER)
+        taken();
     pump();
 }
 
@@ -96,15 +99,32 @@ void Channel::message(const Header &header, const unsigned char *data)
         operation = matching_.arrived(header.tag);
         if (operation)
             deliver(*operation, header, data);
-        else
+        if (operation && header.kind == EAGER)
+            taken();
+        else if (!operation)
             matching_.keep(
                 header, data, header.kind == EAGER ? header.length : (size_t)Descriptor::SIZE);
         break;
     case DONE: rendezvous_.offer_read(header.id); break;
     case CREDIT: break;
     case BYE: bye_received_ = true; break;
+    case TAKEN:
+        if (header.id > untaken_)
+            fail("rank %d says that it has taken more messages than it was sent", peer_);
+        untaken_ -= header.id;
+        break;
     }
     pump();
+}
+
+// A small message has found its receive. Told now and then; at the end of all nobody needs to know.
+void Channel::taken()
+{
+    if (peer_ == rank_ || ++taken_ < UNTAKEN / 2)
+        return;
+    Item item = { TAKEN, taken_, NULL };
+    taken_ = 0;
+    urgent_.push_back(item);
 }
 
 void Channel::read_done(UINT32 id)
@@ -157,7 +177,10 @@ void Channel::pump()
         std::deque<Item> &queue = urgent_.empty() ? queue_ : urgent_;
         if (queue.empty())
             break;
-        Item item = queue.front();
+        Item &front = queue.front();
+        if (front.kind == EAGER && untaken_ == UNTAKEN)
+            front.kind = OFFER;
+        Item item = front;
         if (item.kind == OFFER && !rendezvous_.can_offer())
             break;
         queue.pop_front();
@@ -167,6 +190,7 @@ void Channel::pump()
             Operation &operation = *item.operation;
             Header header = { EAGER, 0, operation.tag, (UINT32)operation.size, 0 };
             link->send(header, operation.data, operation.size);
+            ++untaken_;
             operation.complete = true;
         } else {
             Header header = { item.kind, 0, 0, 0, item.id };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // channel.h - messages to and from one peer: small ones by Send, large ones by rendezvous, in their order.
+//
+// Small messages that come before they are asked for are kept, UNTAKEN of them at most: a sender that has so many which
+// nobody has asked for yet offers the next ones as it does large ones, and they wait in its own memory. So what a rank
+// sends to others costs them no more than UNTAKEN slots; only what it sends to itself it may keep without bound.
 #ifndef NDMPI_CHANNEL_H
 #define NDMPI_CHANNEL_H
 
@@ -26,6 +30,8 @@ class ChannelOwner
 class Channel : private ConnectionOwner, private RendezvousOwner
 {
   public:
+    enum { UNTAKEN = 128 };
+
     struct Setup {
         Executive *executive;
         Adapter *adapter;
@@ -46,6 +52,11 @@ class Channel : private ConnectionOwner, private RendezvousOwner
         connection_.requested(endpoint, hello);
     }
 
+    // Bytes that have come and were not asked for.
+    size_t kept() const
+    {
+        return matching_.bytes();
+    }
     // All that was to be sent was sent.
     bool quiet() const;
     // Says good-bye; disconnects when the peer has said it, too. After that there are no more messages.
@@ -78,6 +89,7 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     void offer_ended();
 
     void deliver(Operation &operation, const Header &header, const unsigned char *data);
+    void taken();
     void pump();
     void end_if_due();
 
@@ -89,6 +101,7 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     Matching matching_;
     std::deque<Item> urgent_,
         queue_; // urgent ones wait for no offer, so that no two ranks wait for each other
+    UINT32 untaken_, taken_; // small messages: sent and not known to be taken; taken and not told
     bool bye_sent_, bye_received_;
 };
 

@@ -22,6 +22,7 @@ void Matching::keep(const Header &header, const unsigned char *data, size_t size
     arrivals_.push_back(Arrival());
     arrivals_.back().header = header;
     arrivals_.back().data.assign(data, data + size);
+    bytes_ += size;
 }
 
 bool Matching::wanted(Operation &operation, Arrival &arrival)
@@ -31,6 +32,7 @@ bool Matching::wanted(Operation &operation, Arrival &arrival)
             continue;
         arrival.header = i->header;
         arrival.data.swap(i->data);
+        bytes_ -= arrival.data.size();
         arrivals_.erase(i);
         return true;
     }

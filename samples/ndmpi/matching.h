@@ -33,6 +33,9 @@ struct Arrival {
 class Matching
 {
   public:
+    Matching() : bytes_(0)
+    {
+    }
     // A message has come: the receive that waits for it, or NULL. Then it has to be kept.
     Operation *arrived(INT32 tag);
     void keep(const Header &header, const unsigned char *data, size_t size);
@@ -43,10 +46,16 @@ class Matching
     {
         return wanted_.empty() && arrivals_.empty();
     }
+    // Of messages that are kept.
+    size_t bytes() const
+    {
+        return bytes_;
+    }
 
   private:
     std::list<Operation *> wanted_;
     std::list<Arrival> arrivals_;
+    size_t bytes_;
 };
 
 } // namespace ndmpi

@@ -44,7 +44,7 @@ bool Header::unpack(const unsigned char *from, size_t size)
     length = get32(from + 8);
     id = get32(from + 12);
     size_t follows = kind == EAGER ? length : kind == OFFER ? (size_t)Descriptor::SIZE : 0;
-    return kind >= EAGER && kind <= BYE && credits <= RECEIVES && size == SIZE + follows;
+    return kind >= EAGER && kind <= TAKEN && credits <= RECEIVES && size == SIZE + follows;
 }
 
 void Hello::pack(unsigned char *to) const

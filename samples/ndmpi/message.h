@@ -16,7 +16,8 @@ enum Kind : unsigned char { // any value may come
     OFFER,                  // a descriptor follows: length bytes are there to be read
     DONE,                   // the offer of this id was read
     CREDIT,                 // receives are posted again, nothing else
-    BYE                     // the last message
+    BYE,                    // the last message
+    TAKEN                   // id more small messages have found their receives
 };
 
 struct Header {
@@ -25,7 +26,7 @@ struct Header {
     UINT32 credits; // receives the sender has posted again
     INT32 tag;
     UINT32 length; // of the user's message
-    UINT32 id;     // of an offer
+    UINT32 id;     // of an offer; TAKEN: how many
 
     void pack(unsigned char *to) const;
     // False: this is no message.

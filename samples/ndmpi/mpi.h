@@ -29,7 +29,9 @@ class World
     }
 
     // Begin to send or receive size bytes; data and operation must stay until wait has returned. Messages of one tag
-    // (0 or more) from one rank arrive in their order. A message may be shorter than the receive it goes into.
+    // (0 or more) from one rank arrive in their order. A message may be shorter than the receive it goes into. A send
+    // may not end before its receive has begun: large ones never do, small ones when Channel::UNTAKEN of those before
+    // have not been asked for either.
     void begin_send(Operation &operation, int to, INT32 tag, const void *data, size_t size);
     void begin_receive(Operation &operation, int from, INT32 tag, void *data, size_t size);
     void wait(const Operation &operation);
@@ -43,6 +45,12 @@ class World
     void barrier();
     // The sum of all ranks' values, in all ranks.
     UINT64 sum(UINT64 value);
+
+    // Bytes that came from a rank before they were asked for; bounded (channel.h).
+    size_t kept(int from)
+    {
+        return engine_.channel(from).kept();
+    }
 
     // Has to be called for memory that messages were sent from or received into, before it is given back.
     void forget(const void *data, size_t size);

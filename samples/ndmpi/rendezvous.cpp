@@ -22,6 +22,9 @@ Rendezvous::~Rendezvous()
 {
     for (std::map<UINT32, Offer *>::iterator i = offers_.begin(); i != offers_.end(); ++i)
         delete i->second;
+    for (UINT32 i = 0; i < READS; ++i)
+        if (!reads_[i].small.empty())
+            cache_.forget(&reads_[i].small[0], reads_[i].small.size());
 }
 
 RegistrationCache::Entry *Rendezvous::acquire(const void *data, size_t size, Access access)
@@ -44,16 +47,26 @@ void Rendezvous::offer(Operation &operation, Link &link)
     offer->rendezvous = this;
     offer->link = &link;
     offer->operation = &operation;
+    offer->entry = NULL;
     offer->granted.offer = offer->revoked.offer = offer;
-    offer->entry = acquire(operation.data, operation.size, SOURCE);
     offers_[offer->id] = offer;
-    request_begins(*offer);
-    HRESULT hr = link.endpoint().grant(operation.data, operation.size, *offer->entry->memory,
-        descriptor, offer->window, offer->granted, later);
-    if (SUCCEEDED(hr)) {
-        Header header = { OFFER, 0, operation.tag, (UINT32)operation.size, offer->id };
+    const Header header = { OFFER, 0, operation.tag, (UINT32)operation.size, offer->id };
+    if (!operation.size) {
+        memset(descriptor.bytes, 0, sizeof(descriptor.bytes));
         link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
+        return;
     }
+    const unsigned char *data = operation.data;
+    if (operation.size <= Link::LARGEST) {
+        offer->copy.assign(data, data + operation.size);
+        data = &offer->copy[0];
+    }
+    offer->entry = acquire(data, operation.size, SOURCE);
+    request_begins(*offer);
+    HRESULT hr = link.endpoint().grant(data, operation.size, *offer->entry->memory, descriptor,
+        offer->window, offer->granted, later);
+    if (SUCCEEDED(hr))
+        link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
     if (FAILED(hr) || !later)
         offer->granted.done(hr, 0);
 }
@@ -69,7 +82,11 @@ void Rendezvous::offer_read(UINT32 id)
     if (found == offers_.end() || found->second->read)
         fail("a peer says that it has read offer %u, which there is not", (unsigned)id);
     found->second->read = true;
-    if (requests_ < GRANTS)
+    if (!found->second->entry) { // an empty one
+        found->second->operation->complete = true;
+        delete found->second;
+        offers_.erase(found);
+    } else if (requests_ < GRANTS)
         revoke(*found->second);
     else
         revoking_.push_back(found->second);
@@ -89,6 +106,8 @@ void Rendezvous::revoked(Offer &offer, HRESULT status)
 {
     if (SUCCEEDED(status)) {
         cache_.release(offer.entry);
+        if (!offer.copy.empty())
+            cache_.forget(&offer.copy[0], offer.copy.size());
         offer.link->endpoint().reclaim(offer.window);
         offer.operation->complete = true;
     }
@@ -124,6 +143,12 @@ void Rendezvous::request_ends(Offer &offer, HRESULT status, const char *what)
 void Rendezvous::read(Operation &operation, const Header &header, const unsigned char *descriptor)
 {
     Waiting waiting;
+    if (!header.length) {
+        operation.size = 0;
+        operation.complete = true;
+        owner_.read_done(header.id);
+        return;
+    }
     waiting.operation = &operation;
     waiting.header = header;
     memcpy(waiting.from.bytes, descriptor, sizeof(waiting.from.bytes));
@@ -152,10 +177,14 @@ void Rendezvous::pump(Link &link)
 void Rendezvous::start(Read &read, Link &link)
 {
     read.link = &link;
-    read.entry = acquire(read.operation->data, read.length, SINK);
+    read.data = read.operation->data;
+    if (read.length <= Link::LARGEST) {
+        read.small.resize(Link::LARGEST);
+        read.data = &read.small[0];
+    }
+    read.entry = acquire(read.data, read.length, SINK);
     link.work_begins();
-    HRESULT hr = link.endpoint().read(
-        read, read.operation->data, read.length, *read.entry->memory, read.from);
+    HRESULT hr = link.endpoint().read(read, read.data, read.length, *read.entry->memory, read.from);
     if (FAILED(hr))
         read.done(hr, 0);
 }
@@ -168,6 +197,8 @@ void Rendezvous::read_ended(Read &read, HRESULT status)
         owner_.broken(status, "Read");
         return;
     }
+    if (read.data != read.operation->data)
+        memcpy(read.operation->data, read.data, read.length);
     read.operation->size = read.length;
     read.operation->complete = true;
     owner_.read_done(read.id);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // rendezvous.h - large messages: the sender offers its memory, the receiver reads it into its own and says so.
+//
+// Small ones may come this way, too (channel.h). They may be in memory that nobody says good-bye to (mpi.h, forget), so
+// both ends take them over memory of their own. Of an empty one there is nothing to read.
 #ifndef NDMPI_RENDEZVOUS_H
 #define NDMPI_RENDEZVOUS_H
 
@@ -75,7 +78,8 @@ class Rendezvous
         Rendezvous *rendezvous;
         Link *link;
         Operation *operation;
-        RegistrationCache::Entry *entry;
+        RegistrationCache::Entry *entry; // NULL: an empty message
+        std::vector<unsigned char> copy; // of a small one
         Window *window;
         bool read; // by the peer
         Granted granted;
@@ -91,6 +95,8 @@ class Rendezvous
         Link *link;
         Operation *operation;
         RegistrationCache::Entry *entry;
+        std::vector<unsigned char> small; // where a small one is read to
+        unsigned char *data;
         size_t length;
         UINT32 id;
         Descriptor from;

@@ -49,7 +49,9 @@ void test_only_messages_are_taken(void **)
         { 4, 0, 0, 17, false },
         { 5, 0, 0, 16, true },
         { 0, 0, 0, 16, false },
-        { 6, 0, 0, 16, false },
+        { 6, 0, 0, 16, true },
+        { 6, 0, 0, 17, false },
+        { 7, 0, 0, 16, false },
         { 255, 0, 0, 16, false },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
