@@ -7,7 +7,6 @@
  */
 #include "tests/support/program.h"
 
-#include "tests/support/nd1_end.h"
 #include "tests/support/nd2_end.h"
 
 #include <arpa/inet.h>
