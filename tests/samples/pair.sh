@@ -11,7 +11,11 @@ shift 2
 # command_of PROGRAM: into "command"
 command_of() {
     command=("$1")
-    [[ $1 != *.exe ]] || command=("$(dirname "$0")/../support/wine.sh" "$WINE" "$1")
+    if [[ $1 == *.exe ]]; then
+        command=("$(dirname "$0")/../support/wine.sh" "$WINE")
+        "${command[@]}" || exit $? # 77: no Wine
+        command+=("$1")
+    fi
 }
 command_of "${SERVER:-$program}"
 server_command=("${command[@]}")

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Runs a Windows test program under Wine. Without Wine the test is skipped, or fails where NDSPI_REQUIRE_WINE is set (CI).
-# usage: wine.sh PREFIX PROGRAM [ARGUMENT...]
+# usage: wine.sh PREFIX [PROGRAM [ARGUMENT...]]
+# Without a program the prefix is made, no more.
 # With WINEDLLPATH set, the builtin libraries there can be loaded by name.
 set -u
 prefix=$1
@@ -28,4 +29,4 @@ mkdir -p "$prefix"
     done
 ) 9>"$prefix/lock"
 [ -e "$prefix/ready" ] || { cat "$prefix/boot.log"; echo "Wine's prefix $prefix could not be made"; exit 1; }
-exec "$wine" "$@"
+[ $# = 0 ] || exec "$wine" "$@"

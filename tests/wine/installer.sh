@@ -6,7 +6,7 @@
 set -euo pipefail
 installer=$1 discovery=$2
 # Makes the prefix, or skips this.
-WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINE.installed" cmd.exe /c exit
+WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINE.installed"
 export WINEPREFIX=$WINE.installed WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
 unset WINEDLLPATH
 server=$(command -v wineserver || echo /usr/lib/wine/wineserver)

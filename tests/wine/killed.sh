@@ -6,6 +6,7 @@
 set -euo pipefail
 native=$1 windows=$2
 run_windows() { exec "$(dirname "$0")/../support/wine.sh" "$WINE" "$windows" "$@"; }
+"$(dirname "$0")/../support/wine.sh" "$WINE" # or skips this
 scratch=$(mktemp -d)
 victim=
 trap 'rm -rf "$scratch"; [ -z "$victim" ] || kill -9 "$victim" 2>/dev/null || true' EXIT
