@@ -127,6 +127,10 @@
         "The reply's event has the two read depths the wrong way round.", \
         "They are turned.", \
         "peers.verbs") \
+    row(SERVES_AS_ASKED, \
+        "Accept serves as many Reads as the active side asked for, whatever fewer the program accepts.", \
+        "Nothing can be: the active side's GetReadLimits tells what is served.", \
+        "peers.verbs") \
     row(READ_SINK, \
         "The target of a Read needs remote write access (iWARP).", \
         "ND_MR_FLAG_RDMA_READ_SINK asks for that.", \
