@@ -25,7 +25,11 @@ static int set_int(int fd, int level, int option, int value)
 void srd_cm_tune(int fd)
 {
     set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    /* A peer that vanished is noticed within a minute, also while nobody has anything to say. */
+    /*
+     * A peer that vanished is noticed within a minute while nobody has anything to say. With data in flight TCP's own
+     * retransmissions have to end (net.ipv4.tcp_retries2). Not by TCP_USER_TIMEOUT: that also cuts a connection whose
+     * peer is there and keeps its window closed, as one does that has no shared receive, for as long as it likes.
+     */
     set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
     set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
