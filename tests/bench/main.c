@@ -91,6 +91,7 @@ static void all_groups(void)
 {
     groups[0] = bench_wire();
     groups[1] = bench_winobj();
+    groups[2] = bench_wine();
     with_instructions = true;
 }
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wine_calls.c - what calls cost a program, built for Windows and natively (bench group "wine"): prints "name nanoseconds",
+ * a line each. Every figure is the least of many short runs: what is asked is the cost of the way, not of the machine.
+ *
+ *   post_send             a Send on a queue pair whose connection was lost: it is queued and flushed, no wire
+ *   getresults            GetResults of an empty queue without connections
+ *   post                  PostQueuedCompletionStatus, and the packet taken
+ *   port_completion       a request that ends inside its call (Register, Deregister), and the packet taken
+ *   port_completion_full  a Notify that a message ends on a thread of the library's, from the Send to the packet taken
+ */
+#include "tests/support/nd2_end.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RUNS = 60, CALLS = 200, SLOW_CALLS = 20, DEPTH = 256, SOON_MS = 20000 };
+
+static struct nd2_end active, passive;
+static HANDLE port;
+
+static void check(HRESULT hr, const char *call)
+{
+    if (SUCCEEDED(hr))
+        return;
+    fprintf(stderr, "wine_calls: %s: 0x%08x\n", call, (unsigned)hr);
+    exit(1);
+}
+
+static double now_ns(void)
+{
+    LARGE_INTEGER now, frequency;
+
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&frequency);
+    return (double)now.QuadPart * 1e9 / (double)frequency.QuadPart;
+}
+
+static DWORD WINAPI accept_one(VOID *unused)
+{
+    (void)unused;
+    check(nd2_end_request(&passive), "request");
+    check(nd2_end_accept(&passive), "accept");
+    return 0;
+}
+
+static void connect_both(void)
+{
+    const struct nd2_end_options options = { .depth = DEPTH, .memory_octets = 4096 };
+    USHORT port_be;
+    HANDLE thread;
+
+    check(nd2_end_open(&active, &options), "open");
+    check(nd2_end_open(&passive, &options), "open");
+    check(nd2_end_listen(&passive, &port_be), "listen");
+    thread = CreateThread(NULL, 0, accept_one, NULL, 0, NULL);
+    check(nd2_end_connect(&active, port_be), "connect");
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+
+static void take_packet(void)
+{
+    OVERLAPPED *ended;
+    ULONG_PTR key;
+    DWORD octets;
+
+    if (!GetQueuedCompletionStatus(port, &octets, &key, &ended, SOON_MS))
+        check((HRESULT)0x8000FFFF, "GetQueuedCompletionStatus");
+}
+
+static void drain(struct nd2_end *end)
+{
+    ND2_RESULT results[64];
+
+    while (end->cq->lpVtbl->GetResults(end->cq, results, 64))
+        ;
+}
+
+static double run_post_send(void)
+{
+    ND2_SGE sge = { active.memory, 8, active.lkey };
+    double start = now_ns(), took;
+
+    for (int i = 0; i < CALLS; i++)
+        check(active.qp->lpVtbl->Send(active.qp, NULL, &sge, 1, 0), "Send");
+    took = (now_ns() - start) / CALLS;
+    drain(&active);
+    return took;
+}
+
+static double run_getresults(void)
+{
+    ND2_RESULT result;
+    double start = now_ns();
+
+    for (int i = 0; i < CALLS; i++)
+        if (active.cq->lpVtbl->GetResults(active.cq, &result, 1))
+            check((HRESULT)0x8000FFFF, "GetResults of an empty queue");
+    return (now_ns() - start) / CALLS;
+}
+
+static double run_post(void)
+{
+    static OVERLAPPED overlapped;
+    double start = now_ns();
+
+    for (int i = 0; i < SLOW_CALLS; i++) {
+        PostQueuedCompletionStatus(port, 0, 0, &overlapped);
+        take_packet();
+    }
+    return (now_ns() - start) / SLOW_CALLS;
+}
+
+static double run_port_completion(void)
+{
+    static OVERLAPPED overlapped;
+    static IND2MemoryRegion *region;
+    double start;
+
+    if (!region)
+        check(active.adapter->lpVtbl->CreateMemoryRegion(
+                  active.adapter, &IID_IND2MemoryRegion, active.file, (VOID **)&region),
+            "CreateMemoryRegion");
+    start = now_ns();
+    for (int i = 0; i < SLOW_CALLS / 2; i++) {
+        check(region->lpVtbl->Register(region, active.memory, 64, 0, &overlapped), "Register");
+        take_packet();
+        check(region->lpVtbl->Deregister(region, &overlapped), "Deregister");
+        take_packet();
+    }
+    return (now_ns() - start) / SLOW_CALLS;
+}
+
+static double run_port_completion_full(void)
+{
+    static OVERLAPPED overlapped;
+    double start, took = 0;
+
+    for (int i = 0; i < SLOW_CALLS; i++) {
+        check(nd2_end_receive(&active, NULL, 2048, 64), "Receive");
+        check(active.cq->lpVtbl->Notify(active.cq, ND_CQ_NOTIFY_ANY, &overlapped), "Notify");
+        start = now_ns();
+        check(nd2_end_send(&passive, NULL, 0, 8, 0), "Send");
+        take_packet();
+        took += now_ns() - start;
+        drain(&active);
+        drain(&passive);
+    }
+    return took / SLOW_CALLS;
+}
+
+static void measure(const char *name, double (*run)(void))
+{
+    double least = run();
+
+    for (int i = 1; i < RUNS; i++) {
+        double took = run();
+
+        least = took < least ? took : least;
+    }
+    printf("%s %.1f\n", name, least);
+}
+
+int main(void)
+{
+    check(NdStartup(), "NdStartup");
+    connect_both();
+    port = CreateIoCompletionPort(active.file, NULL, 0, 0);
+    measure("post", run_post);
+    measure("port_completion", run_port_completion);
+    measure("port_completion_full", run_port_completion_full);
+    check(nd2_end_disconnect(&active), "disconnect");
+    measure("post_send", run_post_send);
+    nd2_end_close(&passive);
+    measure("getresults", run_getresults);
+    return 0;
+}
