@@ -24,7 +24,6 @@ snapshot() {
     grep -ihE 'ndspi|"ws2_32"' "$WINEPREFIX"/*.reg || true
 }
 
-"$server" -p10 2>/dev/null 9>&- || true
 "$installer" uninstall > /dev/null
 before=$(snapshot)
 "$installer" status && fail "status finds nothing missing before the installation"
