@@ -3,9 +3,9 @@
 #include <ndspi_linux.h>
 
 #include "ndspi/core/address.h"
-#include "ndspi/core/provider.h"
+#include "ndspi/core/device/provider.h"
 #include "ndspi/core/status.h"
-#include "ndspi/core/trial.h"
+#include "ndspi/core/device/trial.h"
 
 #include <stdlib.h>
 

@@ -11,9 +11,9 @@
 #define NDSPI_V1_ND1_H
 
 #include "ndspi/com/unknown.h"
-#include "ndspi/core/adapter.h"
-#include "ndspi/core/connector.h"
-#include "ndspi/core/qp.h"
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/connection/connector.h"
+#include "ndspi/core/queue/qp.h"
 
 #include <ndspi.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_cq.c - INDCompletionQueue over core/cq.h.
+ * nd1_cq.c - INDCompletionQueue over core/queue/cq.h.
  *
  * Source: NetworkDirect SPI version 1, INDCompletionQueue.
  */
-#include "ndspi/core/datapath.h"
+#include "ndspi/core/queue/datapath.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_endpoint.c - INDEndpoint over core/qp.h.
+ * nd1_endpoint.c - INDEndpoint over core/queue/qp.h.
  *
  * A request is told apart by the address of the client's ND_RESULT, which must be given. Memory is named by handle; an
- * entry without one is inline data (core/local.h). Windows of peers are named by their descriptor.
+ * entry without one is inline data (core/queue/local.h). Windows of peers are named by their descriptor.
  *
  * Source: NetworkDirect SPI version 1, INDEndpoint.
  */
-#include "ndspi/core/batch.h"
-#include "ndspi/core/datapath.h"
-#include "ndspi/core/mw.h"
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/memory/mw.h"
 #include "ndspi/v1/nd1.h"
 
 #include <endian.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_listen.c - INDListen over core/listener.h: bound to the adapter's address and listening from its creation on.
+ * nd1_listen.c - INDListen over core/connection/listener.h: bound to the adapter's address and listening from its creation on.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter::Listen, INDListen.
  */
 #include "ndspi/core/address.h"
-#include "ndspi/core/listener.h"
+#include "ndspi/core/connection/listener.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

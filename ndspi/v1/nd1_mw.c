@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_mw.c - INDMemoryWindow over core/mw.h: an identity, and the result that tells of a peer's invalidation.
+ * nd1_mw.c - INDMemoryWindow over core/memory/mw.h: an identity, and the result that tells of a peer's invalidation.
  *
  * Source: NetworkDirect SPI version 1, INDMemoryWindow, INDAdapter::CreateMemoryWindow.
  */
-#include "ndspi/core/mw.h"
+#include "ndspi/core/memory/mw.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

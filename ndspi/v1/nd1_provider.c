@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_provider.c - INDProvider: from addresses to adapters. All knowledge is in core/provider.h. Pins the library.
+ * nd1_provider.c - INDProvider: from addresses to adapters. All knowledge is in core/device/provider.h. Pins the library.
  *
  * Source: NetworkDirect SPI version 1, INDProvider.
  */
 #include "ndspi/core/address.h"
 #include "ndspi/core/library.h"
-#include "ndspi/core/provider.h"
+#include "ndspi/core/device/provider.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #define NDSPI_V2_ND2_H
 
 #include "ndspi/com/unknown.h"
-#include "ndspi/core/adapter.h"
+#include "ndspi/core/adapter/adapter.h"
 
 #include <ndspi.h>
 

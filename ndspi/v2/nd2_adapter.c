@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_adapter.c - IND2Adapter over core/adapter.h.
+ * nd2_adapter.c - IND2Adapter over core/adapter/adapter.h.
  *
  * Source: NetworkDirect SPI version 2, IND2Adapter.
  */
-#include "ndspi/core/qp.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_connector.c - IND2Connector over core/connector.h. The last Release closes the core object; the allocation goes
+ * nd2_connector.c - IND2Connector over core/connection/connector.h. The last Release closes the core object; the allocation goes
  * with the core object's last pin.
  *
  * Source: NetworkDirect SPI version 2, IND2Connector.
  */
-#include "ndspi/core/connector.h"
+#include "ndspi/core/connection/connector.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

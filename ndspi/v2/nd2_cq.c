@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_cq.c - IND2CompletionQueue over core/cq.h.
+ * nd2_cq.c - IND2CompletionQueue over core/queue/cq.h.
  *
  * Source: NetworkDirect SPI version 2, IND2CompletionQueue.
  */
-#include "ndspi/core/datapath.h"
+#include "ndspi/core/queue/datapath.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_listener.c - IND2Listener over core/listener.h. The last Release closes the core object; the allocation goes with
+ * nd2_listener.c - IND2Listener over core/connection/listener.h. The last Release closes the core object; the allocation goes with
  * the core object's last pin.
  *
  * Source: NetworkDirect SPI version 2, IND2Listener.
  */
-#include "ndspi/core/listener.h"
+#include "ndspi/core/connection/listener.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

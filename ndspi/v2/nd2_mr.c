@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_mr.c - IND2MemoryRegion over core/mr.h.
+ * nd2_mr.c - IND2MemoryRegion over core/memory/mr.h.
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryRegion.
  */
-#include "ndspi/core/mr.h"
+#include "ndspi/core/memory/mr.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_mw.c - IND2MemoryWindow over core/mw.h.
+ * nd2_mw.c - IND2MemoryWindow over core/memory/mw.h.
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryWindow.
  */
-#include "ndspi/core/mw.h"
+#include "ndspi/core/memory/mw.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nd2_provider.c - IND2Provider: from addresses to adapters. Clients make one for every call; all knowledge is in
- * core/provider.h. Pins the library.
+ * core/device/provider.h. Pins the library.
  *
  * Source: NetworkDirect SPI version 2, IND2Provider.
  */
 #include "ndspi/core/address.h"
 #include "ndspi/core/library.h"
-#include "ndspi/core/provider.h"
+#include "ndspi/core/device/provider.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_qp.c - IND2QueuePair over core/qp.h.
+ * nd2_qp.c - IND2QueuePair over core/queue/qp.h.
  *
  * Source: NetworkDirect SPI version 2, IND2QueuePair.
  */
-#include "ndspi/core/datapath.h"
+#include "ndspi/core/queue/datapath.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

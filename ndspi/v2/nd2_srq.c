@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_srq.c - IND2SharedReceiveQueue over core/srq.h.
+ * nd2_srq.c - IND2SharedReceiveQueue over core/queue/srq.h.
  *
  * Source: NetworkDirect SPI version 2, IND2SharedReceiveQueue.
  */
-#include "ndspi/core/srq.h"
+#include "ndspi/core/queue/srq.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

@@ -8,13 +8,13 @@
 #ifndef TESTS_NDSPI_CORE_FAKE_H
 #define TESTS_NDSPI_CORE_FAKE_H
 
-#include "ndspi/core/adapter.h"
-#include "ndspi/core/cq.h"
-#include "ndspi/core/datapath.h"
-#include "ndspi/core/mr.h"
-#include "ndspi/core/mw.h"
-#include "ndspi/core/qp.h"
-#include "ndspi/core/srq.h"
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/memory/mr.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/srq.h"
 
 enum { FAKE_QUEUE = 256 };
 

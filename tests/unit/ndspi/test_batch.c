@@ -5,7 +5,7 @@
  */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/core/batch.h"
+#include "ndspi/core/queue/batch.h"
 #include "tests/unit/ndspi/core_fake.h"
 
 #include <errno.h>

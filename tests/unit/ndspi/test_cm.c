@@ -5,8 +5,8 @@
  */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/core/adapter.h"
-#include "ndspi/core/cm.h"
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/adapter/cm.h"
 #include "ndspi/core/deferred.h"
 
 #include "util/clock.h"

@@ -2,7 +2,7 @@
 /* The state machine of a connector, row by row, against the interface pages of IND2Connector and INDConnector. */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/core/connector_state.h"
+#include "ndspi/core/connection/connector_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,39 +32,41 @@ static const struct {
     unsigned result[12];
 } calls[] = {
     { "GetConnectionRequest", ND_CALL_QUEUE,
-        { PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ACTIVE_ } },
+        { PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ACTIVE_, ACTIVE_ } },
     { "Bind", ND_CALL_BIND,
         { OK_, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC, ASSOC } },
     { "Connect of version 1, its binding", ND_CALL_BIND_AND_CONNECT,
-        { OK_, BADSTATE, OK_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, BADSTATE } },
+        { OK_, BADSTATE, OK_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ACTIVE_, BADSTATE } },
     { "Connect", ND_CALL_CONNECT,
-        { NOT_ASSOC, BADSTATE, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            BADSTATE } },
+        { NOT_ASSOC, BADSTATE, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ACTIVE_, ACTIVE_, BADSTATE } },
     { "CompleteConnect", ND_CALL_COMPLETE_CONNECT,
-        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, INVALID_, INVALID_, INVALID_,
-            INVALID_, ABORTED_ } },
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, INVALID_, INVALID_,
+            INVALID_, INVALID_, ABORTED_ } },
     { "Accept", ND_CALL_ACCEPT,
-        { ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
-            ABORTED_ } },
+        { ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_, PENDING_, ACTIVE_, ACTIVE_, ACTIVE_, ACTIVE_,
+            ACTIVE_, ABORTED_ } },
     { "Reject", ND_CALL_REJECT,
-        { BADSTATE, BADSTATE, BADSTATE, BADSTATE, BADSTATE, OK_, OK_, BADSTATE, BADSTATE, BADSTATE, BADSTATE,
-            INVALID_ } },
+        { BADSTATE, BADSTATE, BADSTATE, BADSTATE, BADSTATE, OK_, OK_, BADSTATE, BADSTATE, BADSTATE,
+            BADSTATE, INVALID_ } },
     { "GetReadLimits", ND_CALL_GET_READ_LIMITS,
-        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_, INVALID_,
-            INVALID_ } },
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_,
+            INVALID_, INVALID_ } },
     { "GetPrivateData", ND_CALL_GET_PRIVATE_DATA,
-        { INVALID_, INVALID_, OK_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_, INVALID_, OK_ } },
+        { INVALID_, INVALID_, OK_, INVALID_, INVALID_, OK_, OK_, INVALID_, INVALID_, INVALID_,
+            INVALID_, OK_ } },
     { "GetLocalAddress", ND_CALL_GET_LOCAL_ADDRESS,
         { INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
     { "GetPeerAddress", ND_CALL_GET_PEER_ADDRESS,
         { INVALID_, INVALID_, INVALID_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_, OK_ } },
     { "NotifyDisconnect", ND_CALL_NOTIFY_DISCONNECT,
-        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, OK_, ENDED_,
-            ENDED_ } },
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_,
+            OK_, ENDED_, ENDED_ } },
     { "Disconnect", ND_CALL_DISCONNECT,
-        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_, OK_, BADSTATE,
-            INVALID_ } },
+        { INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, INVALID_, PENDING_,
+            OK_, BADSTATE, INVALID_ } },
 };
 
 static void test_connector_state_answers_every_call_in_every_state(void **state)
@@ -116,7 +118,8 @@ static void test_connector_state_calls_lead_where_the_pages_say(void **state)
 }
 
 /* One letter per state: where an event leads. */
-static const char letters[] = "IQBrsmpPCaAD"; /* Idle Queued Bound resolving sent reQ-received rePly-received ... */
+static const char letters[] =
+    "IQBrsmpPCaAD"; /* Idle Queued Bound resolving sent reQ-received rePly-received ... */
 
 /* In the order of enum nd_connector_event; '.': the event means nothing in that state. */
 static const struct {
@@ -125,21 +128,21 @@ static const struct {
     const char next[13];
 } events[] = {
     /*                                           IQBrsmpPCaAD */
-    { "request", ND_EVENT_REQUEST,              ".m.........." },
-    { "unqueued", ND_EVENT_UNQUEUED,            ".I.........." },
-    { "routed", ND_EVENT_ROUTED,                "...s........" },
-    { "failed", ND_EVENT_FAILED,                "...BB..DD..." },
-    { "rejected", ND_EVENT_REJECTED,            "...BBDDDa.D." },
-    { "unreachable", ND_EVENT_UNREACHABLE,      "...BBDDDa.D." },
-    { "response", ND_EVENT_RESPONSE,            "....p......." },
-    { "established", ND_EVENT_ESTABLISHED,      "....p..C...." },
-    { "disconnected", ND_EVENT_DISCONNECTED,    "...BBDDaa.D." },
-    { "removed", ND_EVENT_REMOVED,              "..DDDDDDDDD." },
-    { "deadline", ND_EVENT_DEADLINE,            "..........D." },
-    { "cancel", ND_EVENT_CANCEL,                "...DD..DC.D." },
-    { "queue pair closed", ND_EVENT_QP_CLOSED,  "...DD.DDAaA." },
-    { "release", ND_EVENT_RELEASE,              "DDDDDDDDDDD." },
-    { "leave", ND_EVENT_LEAVE,                  "DDDDDDDDCDD." },
+    { "request", ND_EVENT_REQUEST, ".m.........." },
+    { "unqueued", ND_EVENT_UNQUEUED, ".I.........." },
+    { "routed", ND_EVENT_ROUTED, "...s........" },
+    { "failed", ND_EVENT_FAILED, "...BB..DD..." },
+    { "rejected", ND_EVENT_REJECTED, "...BBDDDa.D." },
+    { "unreachable", ND_EVENT_UNREACHABLE, "...BBDDDa.D." },
+    { "response", ND_EVENT_RESPONSE, "....p......." },
+    { "established", ND_EVENT_ESTABLISHED, "....p..C...." },
+    { "disconnected", ND_EVENT_DISCONNECTED, "...BBDDaa.D." },
+    { "removed", ND_EVENT_REMOVED, "..DDDDDDDDD." },
+    { "deadline", ND_EVENT_DEADLINE, "..........D." },
+    { "cancel", ND_EVENT_CANCEL, "...DD..DC.D." },
+    { "queue pair closed", ND_EVENT_QP_CLOSED, "...DD.DDAaA." },
+    { "release", ND_EVENT_RELEASE, "DDDDDDDDDDD." },
+    { "leave", ND_EVENT_LEAVE, "DDDDDDDDCDD." },
 };
 
 static void test_connector_state_follows_every_event_in_every_state(void **state)
@@ -213,8 +216,8 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
     (void)state;
     for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         for (const char *at = ends[i].states; *at; at++, listed++) {
-            const struct nd_connector_row *row =
-                nd_connector_row((enum nd_connector_state)(strchr(letters, *at) - letters), ends[i].event);
+            const struct nd_connector_row *row = nd_connector_row(
+                (enum nd_connector_state)(strchr(letters, *at) - letters), ends[i].event);
             enum nd_connector_status ends_with =
                 ends[i].what == ND_DO_END_NOTIFY ? row->notify : row->status;
 
@@ -222,9 +225,11 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
                 print_error("%s in '%c'\n", events[ends[i].event].name, *at);
             assert_int_equal(row->actions & ENDS, ends[i].what);
             assert_int_equal(
-                (unsigned)nd_connector_status(&nd_dialect_v2, ends_with, (HRESULT)GIVEN_), ends[i].v2);
+                (unsigned)nd_connector_status(&nd_dialect_v2, ends_with, (HRESULT)GIVEN_),
+                ends[i].v2);
             assert_int_equal(
-                (unsigned)nd_connector_status(&nd_dialect_v1, ends_with, (HRESULT)GIVEN_), ends[i].v1);
+                (unsigned)nd_connector_status(&nd_dialect_v1, ends_with, (HRESULT)GIVEN_),
+                ends[i].v1);
         }
     }
     /* Nothing else completes anything. */
@@ -247,8 +252,10 @@ static void test_connector_state_dialects_name_their_own_codes(void **state)
     assert_int_equal((unsigned)nd_dialect_v2.no_port_free, 0xC0000209u);
     assert_int_equal((unsigned)nd_dialect_v1.no_port_free, 0xC000009Au);
     /* A step that timed out may be tried again. */
-    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v2, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), IOTIME);
-    assert_int_equal((unsigned)nd_connector_status(&nd_dialect_v1, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), TIME_);
+    assert_int_equal(
+        (unsigned)nd_connector_status(&nd_dialect_v2, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), IOTIME);
+    assert_int_equal(
+        (unsigned)nd_connector_status(&nd_dialect_v1, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), TIME_);
 }
 
 static void test_connector_state_unreached_peer_without_a_reason_is_a_timeout(void **state)
@@ -283,19 +290,25 @@ static void test_connector_state_ends_of_a_connection_flush(void **state)
     for (unsigned i = 0; i < sizeof(flushing) / sizeof(flushing[0]); i++) {
         assert_true(nd_connector_row(ND_CONNECTOR_REPLY_SENT, flushing[i])->actions & ND_DO_FLUSH);
         assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, flushing[i])->actions & ND_DO_FLUSH);
-        assert_true(nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, flushing[i])->actions & ND_DO_FLUSH);
+        assert_true(
+            nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, flushing[i])->actions & ND_DO_FLUSH);
     }
     assert_true(nd_connector_row(ND_CONNECTOR_REPLY_SENT, ND_EVENT_CANCEL)->actions & ND_DO_FLUSH);
-    assert_true(nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, ND_EVENT_DEADLINE)->actions & ND_DO_FLUSH);
+    assert_true(
+        nd_connector_row(ND_CONNECTOR_ACTIVE_DISCONNECT, ND_EVENT_DEADLINE)->actions & ND_DO_FLUSH);
 }
 
 static void test_connector_state_release_tells_the_peer(void **state)
 {
     (void)state;
-    assert_true(nd_connector_row(ND_CONNECTOR_REQUEST_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
-    assert_true(nd_connector_row(ND_CONNECTOR_REPLY_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
-    assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_RELEASE)->actions & ND_DO_DISCONNECT);
-    assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_DISCONNECTED)->actions & ND_DO_DISCONNECT);
+    assert_true(
+        nd_connector_row(ND_CONNECTOR_REQUEST_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
+    assert_true(
+        nd_connector_row(ND_CONNECTOR_REPLY_RECEIVED, ND_EVENT_RELEASE)->actions & ND_DO_REJECT);
+    assert_true(
+        nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_RELEASE)->actions & ND_DO_DISCONNECT);
+    assert_true(nd_connector_row(ND_CONNECTOR_CONNECTED, ND_EVENT_DISCONNECTED)->actions &
+                ND_DO_DISCONNECT);
 }
 
 int main(void)

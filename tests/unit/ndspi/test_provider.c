@@ -3,7 +3,7 @@
 #include "tests/unit/util/cmocka_test.h"
 
 #include "ndspi/core/address.h"
-#include "ndspi/core/provider.h"
+#include "ndspi/core/device/provider.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

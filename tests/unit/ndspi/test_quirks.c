@@ -7,9 +7,9 @@
 
 #include "tests/unit/ndspi/core_fake.h"
 
-#include "ndspi/core/batch.h"
-#include "ndspi/core/part.h"
-#include "ndspi/core/qp_renew.h"
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/qp_renew.h"
 
 #include <endian.h>
 #include <errno.h>

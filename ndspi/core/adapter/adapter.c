@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/adapter/adapter.h"
+
+#include "ndspi/core/library.h"
+#include "ndspi/core/status.h"
+#include "ndspi/core/device/trial.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static int no_blocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
+}
+
+static int watch(struct nd_adapter *adapter, int fd, enum nd_adapter_ready ready)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.u32 = ready };
+
+    return epoll_ctl(adapter->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Channel, connection manager, epoll. Returns 0 or a negative errno with nothing left open. */
+static int open_channels(struct nd_adapter *adapter)
+{
+    const struct nd_caps *caps = &adapter->port.caps;
+    int rc = -ENOMEM;
+
+    if ((adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return -errno;
+    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
+        goto close_epoll;
+    if ((rc = nd_cm_init(&adapter->cm, adapter->verbs, adapter, nd_has_quirk(caps, SLOW_DESTROY))))
+        goto destroy_channel;
+    if ((rc = no_blocking(adapter->channel->fd)) ||
+        (rc = no_blocking(adapter->port.context->async_fd)) ||
+        (rc = watch(adapter, adapter->channel->fd, ND_READY_CQ)) ||
+        (rc = watch(adapter, nd_cm_fd(&adapter->cm), ND_READY_CM)) ||
+        (rc = watch(adapter, adapter->port.context->async_fd, ND_READY_ASYNC)))
+        goto fini_cm;
+    return 0;
+
+fini_cm:
+    nd_cm_fini(&adapter->cm);
+destroy_channel:
+    adapter->verbs->destroy_comp_channel(adapter->channel);
+close_epoll:
+    close(adapter->epoll_fd);
+    return rc;
+}
+
+static void close_channels(struct nd_adapter *adapter)
+{
+    int rc;
+
+    nd_cm_fini(&adapter->cm);
+    if ((rc = adapter->verbs->destroy_comp_channel(adapter->channel)))
+        log_write(LOG_ERROR, LOG_DEVICE, "a completion channel does not go: %s", strerror(rc));
+    close(adapter->epoll_fd);
+}
+
+static void init_members(struct nd_adapter *adapter, const struct nd_device *device,
+    const struct nd_dialect *dialect, const struct nd_sink *sink)
+{
+    adapter->dialect = dialect;
+    adapter->sink = sink;
+    adapter->device = device;
+    adapter->verbs = device->verbs;
+    lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
+    lock_init(&adapter->memory_lock, LOCK_MEMORY, "adapter's memory");
+    list_init(&adapter->cqs);
+    list_init(&adapter->srqs);
+    list_init(&adapter->qps);
+    list_init(&adapter->bound_windows);
+    list_init(&adapter->leaving_windows);
+}
+
+HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
+    const struct nd_dialect *dialect, const struct nd_sink *sink,
+    void (*destroy)(struct nd_object *object))
+{
+    struct nd_finding finding;
+    int lead_fd, rc;
+
+    init_members(adapter, device, dialect, sink);
+    nd_object_init(&adapter->object, destroy);
+    if ((rc = nd_trial_open(device, true, &adapter->port, &adapter->limits, &finding))) {
+        nd_trial_log(device, &finding);
+        return nd_status_from_errno(rc);
+    }
+    if (dialect->handles && (rc = nd_regions_init(&adapter->regions)))
+        goto fini_port;
+    if ((rc = open_channels(adapter)))
+        goto fini_regions;
+    lead_fd = adapter->verbs->progress_fd ? adapter->verbs->progress_fd(adapter->port.context) : -1;
+    adapter->source = sink->source_add(&nd_adapter_source_ops, adapter, adapter->epoll_fd, lead_fd);
+    if (!adapter->source) {
+        rc = -ENOMEM;
+        goto close_channels;
+    }
+    nd_library_pin();
+    return ND_SUCCESS;
+
+close_channels:
+    close_channels(adapter);
+fini_regions:
+    nd_regions_fini(&adapter->regions);
+fini_port:
+    nd_port_fini(&adapter->port);
+    log_write(LOG_ERROR, LOG_DEVICE, "%s port %u cannot be opened: %s", device->name, device->port,
+        strerror(-rc));
+    return nd_status_from_errno(rc);
+}
+
+void nd_adapter_fini(struct nd_adapter *adapter)
+{
+    adapter->sink->source_remove(adapter->source);
+    close_channels(adapter);
+    nd_regions_fini(&adapter->regions);
+    nd_port_fini(&adapter->port);
+    nd_library_unpin();
+}
+
+static void end_deferred(struct nd_deferred *job)
+{
+    struct nd_adapter *adapter = container_of(job, struct nd_adapter, end);
+
+    adapter->object.destroy(&adapter->object);
+}
+
+void nd_adapter_unpin(struct nd_adapter *adapter)
+{
+    if (atomic_fetch_sub_explicit(&adapter->object.pins, 1, memory_order_acq_rel) != 1)
+        return;
+    if (nd_adapter_running()) {
+        adapter->end.run = end_deferred;
+        nd_defer(&adapter->end);
+    } else {
+        adapter->object.destroy(&adapter->object);
+    }
+}
+
+HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle)
+{
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    return adapter->sink->file_create(adapter, handle);
+}
+
+struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle)
+{
+    return adapter->sink->file_get(handle, adapter);
+}
+
+void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info)
+{
+    nd_limits_describe(&adapter->limits, &adapter->port.caps, adapter->device->adapter_id, info);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * adapter.h - an open device as its client sees it: protection domain, channels, limits, and the source through which
+ * waiting threads move all of it.
+ *
+ * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the lists of children, which hold no pins: a
+ * child leaves its list when it is destroyed.
+ */
+#ifndef NDSPI_CORE_ADAPTER_H
+#define NDSPI_CORE_ADAPTER_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/adapter/cm.h"
+#include "ndspi/core/deferred.h"
+#include "ndspi/core/dialect.h"
+#include "ndspi/core/device/limits.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/device/provider.h"
+#include "ndspi/core/adapter/regions.h"
+#include "ndspi/core/sink.h"
+#include "ndspi/verbs/port.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+struct nd_adapter {
+    struct nd_object object; /* first */
+    const struct nd_dialect *dialect;
+    const struct nd_sink *sink;
+    const struct nd_device *device;
+    const struct nd_verbs *verbs;
+    struct nd_port port;
+    struct nd_limits limits;
+    struct ibv_comp_channel *channel; /* of all completion queues; not blocking */
+    struct nd_cm cm;
+    struct nd_sink_source *source;
+    int epoll_fd;  /* over channel, connection manager and asynchronous events */
+    unsigned runs; /* only run touches it */
+    atomic_uint
+        events; /* what a leader's sleep in the device found queued in the channel, for the next run */
+    atomic_bool removed;
+    struct lock lock; /* the lists */
+    struct list_head cqs, srqs, qps;
+    struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
+    struct list_head bound_windows, leaving_windows;
+    struct nd_regions regions; /* of a dialect with handles */
+    struct nd_deferred end;
+};
+
+/* What epoll_fd reports. */
+enum nd_adapter_ready { ND_READY_CQ, ND_READY_CM, ND_READY_ASYNC, ND_READY_KINDS };
+
+extern const struct nd_sink_source_ops nd_adapter_source_ops;
+
+/* Whether the calling thread is inside some adapter's run. */
+bool nd_adapter_running(void);
+
+/*
+ * nd_adapter_init - open a device.
+ * adapter  out: on success with one pin, the application's; nothing to undo on failure
+ * device   in: found by the provider
+ * destroy  in: called when the last pin is gone; calls nd_adapter_fini, then frees
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED, or what the device says.
+ */
+HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
+    const struct nd_dialect *dialect, const struct nd_sink *sink,
+    void (*destroy)(struct nd_object *object));
+void nd_adapter_fini(struct nd_adapter *adapter);
+
+static inline void nd_adapter_pin(struct nd_adapter *adapter)
+{
+    nd_object_pin(&adapter->object);
+}
+
+/*
+ * Drops a pin. The last one closes the device: at once, or from a thread of its own when the caller is one that runs
+ * sources (a source cannot be removed from inside). No lock may be held.
+ */
+void nd_adapter_unpin(struct nd_adapter *adapter);
+
+/* The device is gone: calls answer ND_DEVICE_REMOVED. */
+static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
+{
+    return atomic_load_explicit(&adapter->removed, memory_order_relaxed);
+}
+
+/* The device was lost: fails queues and pending requests with ND_DEVICE_REMOVED. Any thread, no lock held; idempotent. */
+void nd_adapter_remove(struct nd_adapter *adapter);
+
+/* A new overlapped file. Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
+HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle);
+
+/* The file of this adapter behind a handle, pinned; NULL when it is none. */
+struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
+
+/* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
+void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info);
+
+#endif

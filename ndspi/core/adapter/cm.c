@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/adapter/cm.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/connection/connector_state.h"
+#include "ndspi/core/deferred.h"
+
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* ---- an adapter's part ---- */
+
+static int watch(int epoll_fd, int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int nd_cm_init(
+    struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy)
+{
+    int error;
+
+    cm->verbs = verbs;
+    cm->adapter = adapter;
+    cm->slow_destroy = slow_destroy;
+    lock_init(&cm->lock, LOCK_CM_TIMER, "cm timers");
+    list_init(&cm->timers);
+    list_init(&cm->ids);
+    cm->epoll_fd = cm->timer_fd = -1;
+    cm->channel = verbs->create_event_channel();
+    if (!cm->channel)
+        return errno ? -errno : -ENODEV;
+    if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK) ||
+        (cm->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+        (cm->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) < 0 ||
+        watch(cm->epoll_fd, cm->channel->fd) || watch(cm->epoll_fd, cm->timer_fd)) {
+        error = errno;
+        nd_cm_fini(cm);
+        return -error;
+    }
+    return 0;
+}
+
+void nd_cm_fini(struct nd_cm *cm)
+{
+    if (cm->timer_fd >= 0)
+        close(cm->timer_fd);
+    if (cm->epoll_fd >= 0)
+        close(cm->epoll_fd);
+    if (cm->channel)
+        cm->verbs->destroy_event_channel(cm->channel);
+    cm->channel = NULL;
+    cm->epoll_fd = cm->timer_fd = -1;
+}
+
+int nd_cm_fd(const struct nd_cm *cm)
+{
+    return cm->epoll_fd;
+}
+
+/* ---- ids ---- */
+
+/* Makes ours of an rdma_cm_id. */
+static struct nd_cm_id *wrap(
+    struct nd_cm *cm, struct rdma_cm_id *id, const struct nd_cm_owner_ops *ops, void *owner)
+{
+    struct nd_cm_id *wrapper = calloc(1, sizeof(*wrapper));
+
+    if (!wrapper)
+        return NULL;
+    wrapper->cm = cm;
+    wrapper->id = id;
+    wrapper->ops = ops;
+    wrapper->owner = owner;
+    atomic_init(&wrapper->pins, 1);
+    lock_init(&wrapper->lock, LOCK_CM_ID, "cm id");
+    nd_adapter_pin(cm->adapter);
+    lock_acquire(&cm->lock);
+    list_add_tail(&cm->ids, &wrapper->link);
+    lock_release(&cm->lock);
+    return wrapper;
+}
+
+int nd_cm_id_create(
+    struct nd_cm *cm, const struct nd_cm_owner_ops *ops, void *owner, struct nd_cm_id **out)
+{
+    struct nd_cm_id *wrapper = wrap(cm, NULL, ops, owner);
+    int error;
+
+    if (!wrapper)
+        return -ENOMEM;
+    if (cm->verbs->create_id(cm->channel, &wrapper->id, wrapper, RDMA_PS_TCP)) {
+        error = errno;
+        wrapper->id = NULL;
+        nd_cm_id_set_owner(wrapper, NULL, NULL); /* a removal may be telling it just now */
+        nd_cm_id_unpin(wrapper);
+        return -error;
+    }
+    *out = wrapper;
+    return 0;
+}
+
+void nd_cm_id_pin(struct nd_cm_id *id)
+{
+    atomic_fetch_add_explicit(&id->pins, 1, memory_order_relaxed);
+}
+
+/* False: its last pin is gone and its end under way. */
+static bool try_pin(struct nd_cm_id *id)
+{
+    unsigned pins = atomic_load_explicit(&id->pins, memory_order_relaxed);
+
+    while (pins)
+        if (atomic_compare_exchange_weak_explicit(
+                &id->pins, &pins, pins + 1, memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
+static void destroy(struct nd_cm_id *id)
+{
+    struct nd_adapter *adapter = id->cm->adapter;
+
+    lock_acquire(&id->cm->lock);
+    list_del(&id->link);
+    lock_release(&id->cm->lock);
+    if (id->id)
+        id->cm->verbs->destroy_id(id->id);
+    free(id);
+    nd_adapter_unpin(adapter);
+}
+
+static void destroy_deferred(struct nd_deferred *job)
+{
+    destroy(container_of(job, struct nd_cm_id, end));
+}
+
+void nd_cm_id_unpin(struct nd_cm_id *id)
+{
+    if (!id || atomic_fetch_sub_explicit(&id->pins, 1, memory_order_acq_rel) > 1)
+        return;
+    if (id->id && id->cm->slow_destroy) {
+        id->end.run = destroy_deferred;
+        nd_defer(&id->end);
+    } else {
+        destroy(id);
+    }
+}
+
+void nd_cm_id_set_owner(struct nd_cm_id *id, const struct nd_cm_owner_ops *ops, void *owner)
+{
+    lock_acquire(&id->lock);
+    id->ops = ops;
+    id->owner = owner;
+    lock_release(&id->lock);
+}
+
+void nd_cm_id_close(struct nd_cm_id *id)
+{
+    id->cm->verbs->destroy_id(id->id);
+    id->id = NULL;
+    nd_cm_id_unpin(id);
+}
+
+bool nd_cm_id_on_device(const struct nd_cm_id *id)
+{
+    const struct nd_device *device = id->cm->adapter->device;
+
+    return id->id->verbs && id->id->port_num == device->port &&
+           !strcmp(id->cm->verbs->get_device_name(id->id->verbs->device), device->name);
+}
+
+/* ---- events ---- */
+
+/* Hands an event to the owner of its id, whoever that is by now. */
+static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
+{
+    bool taken = false;
+
+    while (!taken) {
+        const struct nd_cm_owner_ops *ops;
+        void *owner;
+
+        lock_acquire(&id->lock);
+        ops = id->ops;
+        owner = id->owner;
+        if (owner)
+            ops->pin(owner);
+        lock_release(&id->lock);
+        if (!owner)
+            break;
+        taken = ops->event(owner, id, event);
+        ops->unpin(owner);
+    }
+    if (!taken && event->request)
+        nd_cm_id_unpin(event->request);
+}
+
+/* An id that has not been told that the device is gone, pinned; NULL when all have. */
+static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
+{
+    struct nd_cm_id *found = NULL;
+
+    lock_acquire(&cm->lock);
+    list_for_each (&cm->ids, node) {
+        struct nd_cm_id *id = list_entry(node, struct nd_cm_id, link);
+
+        if (found || id->told_removal)
+            continue;
+        id->told_removal = true;
+        if (try_pin(id))
+            found = id;
+    }
+    lock_release(&cm->lock);
+    return found;
+}
+
+void nd_cm_removed(struct nd_cm *cm)
+{
+    struct nd_cm_event event = { .type = RDMA_CM_EVENT_DEVICE_REMOVAL, .status = -ENODEV };
+    struct nd_cm_id *id;
+
+    while ((id = next_to_tell(cm))) {
+        deliver(id, &event);
+        nd_cm_id_unpin(id);
+    }
+}
+
+/* Copies what an event says, so that it can be acknowledged before it is handled. */
+static void copy_event(const struct rdma_cm_event *from, struct nd_cm_event *to)
+{
+    const struct rdma_conn_param *param = &from->param.conn;
+
+    memset(to, 0, offsetof(struct nd_cm_event, private_data));
+    to->type = from->event;
+    to->status = from->status;
+    switch (from->event) {
+    case RDMA_CM_EVENT_CONNECT_REQUEST:
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+    case RDMA_CM_EVENT_ESTABLISHED:
+        to->responder_resources = param->responder_resources;
+        to->initiator_depth = param->initiator_depth;
+        /* fall through */
+    case RDMA_CM_EVENT_REJECTED:
+        to->private_data_octets = param->private_data ? param->private_data_len : 0;
+        if (to->private_data_octets)
+            memcpy(to->private_data, param->private_data, to->private_data_octets);
+        break;
+    default: break;
+    }
+}
+
+/* A request's id becomes one of ours, that of its event. False: no memory. */
+static bool take_request(struct nd_cm *cm, struct rdma_cm_id *id, struct nd_cm_event *event)
+{
+    event->request = wrap(cm, id, NULL, NULL);
+    if (!event->request) {
+        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+        return false;
+    }
+    id->context = event->request;
+    return true;
+}
+
+static bool dispatch_event(struct nd_cm *cm)
+{
+    struct rdma_cm_id *unwanted = NULL;
+    struct rdma_cm_event *event;
+    struct nd_cm_event copy;
+    struct nd_cm_id *id;
+    bool request;
+
+    if (cm->verbs->get_cm_event(cm->channel, &event)) {
+        if (errno != EAGAIN && errno != EINTR)
+            log_write(LOG_ERROR, LOG_CM, "the connection manager's events cannot be read: %s",
+                strerror(errno));
+        return errno == EINTR;
+    }
+    request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+    /* Destroying an id waits for the acknowledgement, so it is still there; it may have begun, though. */
+    id = request ? event->listen_id->context : event->id->context;
+    if (!try_pin(id))
+        id = NULL;
+    copy_event(event, &copy);
+    if (request && (!id || !take_request(cm, event->id, &copy)))
+        unwanted = event->id;
+    log_write(
+        LOG_DEBUG, LOG_CM, "event %d status %d for id %p", event->event, event->status, (void *)id);
+    cm->verbs->ack_cm_event(event);
+    if (unwanted)
+        cm->verbs->destroy_id(unwanted);
+    else if (id)
+        deliver(id, &copy);
+    nd_cm_id_unpin(id);
+    return true;
+}
+
+/* ---- deadlines ---- */
+
+static void arm_locked(struct nd_cm *cm)
+{
+    struct itimerspec when = { 0 };
+
+    lock_assert_held(&cm->lock);
+    if (!list_empty(&cm->timers)) {
+        uint64_t due_ms = list_entry(cm->timers.n.next, struct nd_cm_timer, link)->due_ms;
+
+        when.it_value.tv_sec = (time_t)(due_ms / 1000);
+        when.it_value.tv_nsec = (long)(due_ms % 1000) * 1000000;
+    }
+    timerfd_settime(cm->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer))
+{
+    list_node_init(&timer->link);
+    timer->expired = expired;
+}
+
+void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms)
+{
+    struct list_node *before;
+
+    lock_acquire(&cm->lock);
+    list_del(&timer->link);
+    timer->due_ms = clock_now_ms() + delay_ms;
+    before = cm->timers.n.prev;
+    while (before != &cm->timers.n &&
+           list_entry(before, struct nd_cm_timer, link)->due_ms > timer->due_ms)
+        before = before->prev;
+    list_insert_(&timer->link, before, before->next);
+    arm_locked(cm);
+    lock_release(&cm->lock);
+}
+
+bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer)
+{
+    bool running;
+
+    lock_acquire(&cm->lock);
+    running = list_linked(&timer->link);
+    if (running) {
+        list_del(&timer->link);
+        arm_locked(cm);
+    }
+    lock_release(&cm->lock);
+    return running;
+}
+
+static struct nd_cm_timer *next_due(struct nd_cm *cm)
+{
+    struct nd_cm_timer *timer = NULL;
+
+    lock_acquire(&cm->lock);
+    if (!list_empty(&cm->timers)) {
+        timer = list_entry(cm->timers.n.next, struct nd_cm_timer, link);
+        if (timer->due_ms > clock_now_ms()) {
+            timer = NULL;
+        } else {
+            list_del(&timer->link);
+            arm_locked(cm);
+        }
+    }
+    lock_release(&cm->lock);
+    return timer;
+}
+
+void nd_cm_dispatch(struct nd_cm *cm)
+{
+    struct nd_cm_timer *timer;
+
+    while (dispatch_event(cm))
+        ;
+    while ((timer = next_due(cm)))
+        timer->expired(timer);
+}
+
+/* ---- errno to status ---- */
+
+HRESULT nd_cm_connect_status(int error, HRESULT otherwise)
+{
+    switch (error) {
+    case ENETUNREACH:
+    case ENETDOWN: return ND_NETWORK_UNREACHABLE;
+    case EHOSTUNREACH:
+    case EHOSTDOWN: return ND_HOST_UNREACHABLE;
+    case ETIMEDOUT: return ND_IO_TIMEOUT;
+    case ECONNREFUSED: return ND_CONNECTION_REFUSED;
+    case ENOMEM: return ND_NO_MEMORY;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case EAGAIN: return ND_INSUFFICIENT_RESOURCES;
+    case ENODEV: return ND_DEVICE_REMOVED;
+    default: return otherwise;
+    }
+}
+
+HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error)
+{
+    switch (error) {
+    case EADDRINUSE: return dialect->port_taken;
+    case ENOMEM: return ND_NO_MEMORY;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case EACCES: /* a port only root may have */
+    case EPERM: return ND_INSUFFICIENT_RESOURCES;
+    case EAGAIN: /* no ephemeral port is free */ return dialect->no_port_free;
+    default: return ND_INVALID_ADDRESS;
+    }
+}

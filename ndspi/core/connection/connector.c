@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/connection/connector.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/address.h"
+#include "ndspi/core/connection/listener.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/qp_renew.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void deadline_expired(struct nd_cm_timer *timer)
+{
+    struct nd_connector *connector = container_of(timer, struct nd_connector, deadline);
+
+    log_write(LOG_INFO, LOG_CM, "no answer to a Disconnect in %d ms: ended without",
+        ND_DISCONNECT_TIMEOUT_MS);
+    nd_connector_event(connector, NULL, ND_EVENT_DEADLINE, NULL, ND_SUCCESS);
+    nd_object_unpin(&connector->object);
+}
+
+void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapter,
+    struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
+{
+    nd_object_init(&connector->object, destroy);
+    nd_adapter_pin(adapter);
+    connector->adapter = adapter;
+    nd_pending_init(&connector->pending, adapter->sink, file);
+    nd_cm_timer_init(&connector->deadline, deadline_expired);
+    lock_init(&connector->lock, LOCK_CONNECTOR, "connector");
+    connector->state = ND_CONNECTOR_IDLE;
+}
+
+void nd_connector_fini(struct nd_connector *connector)
+{
+    nd_pending_fini(&connector->pending);
+    nd_adapter_unpin(connector->adapter);
+}
+
+/* The program's part of it: nothing of its requests is left when this returns. */
+static void end_use(struct nd_connector *connector, enum nd_connector_event event)
+{
+    struct nd_listener *listener;
+
+    lock_acquire(&connector->lock);
+    listener = connector->listener;
+    connector->listener = NULL;
+    if (listener)
+        nd_object_pin(&listener->object);
+    lock_release(&connector->lock);
+    nd_connector_event(connector, NULL, event, NULL, ND_SUCCESS);
+    if (listener) {
+        nd_listener_withdraw(listener, connector);
+        nd_object_unpin(&listener->object);
+    }
+    nd_pending_cancel(&connector->pending);
+}
+
+void nd_connector_leave(struct nd_connector *connector)
+{
+    end_use(connector, ND_EVENT_LEAVE);
+}
+
+void nd_connector_close(struct nd_connector *connector)
+{
+    end_use(connector, ND_EVENT_RELEASE);
+    nd_object_unpin(&connector->object);
+}
+
+/* ---- deeds ---- */
+
+/* Actions on the device, done without the lock. */
+#define OUTSIDE (ND_DO_REJECT | ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID)
+
+void nd_connector_plan_locked(
+    struct nd_connector *connector, unsigned actions, struct nd_connector_deeds *deeds)
+{
+    lock_assert_held(&connector->lock);
+    deeds->actions = actions;
+    deeds->id = NULL;
+    deeds->qp = NULL;
+    if (actions & ND_DO_DROP_ID) {
+        deeds->id = connector->id;
+        connector->id = NULL;
+        if (deeds->id)
+            nd_cm_id_set_owner(deeds->id, NULL, NULL);
+    } else if (actions & (ND_DO_REJECT | ND_DO_DISCONNECT) && connector->id) {
+        deeds->id = connector->id;
+        nd_cm_id_pin(deeds->id);
+    }
+    if (actions & (ND_DO_FLUSH | ND_DO_UNCLAIM) && connector->qp) {
+        deeds->qp = connector->qp;
+        nd_object_pin(&deeds->qp->object);
+        if (actions & ND_DO_UNCLAIM)
+            connector->qp = NULL;
+    }
+    if (actions & ND_DO_START_DEADLINE) {
+        nd_object_pin(&connector->object);
+        nd_cm_timer_start(&connector->adapter->cm, &connector->deadline, ND_DISCONNECT_TIMEOUT_MS);
+    }
+    /* Whoever is here holds a pin of its own: this is not the last one. */
+    if (actions & ND_DO_STOP_DEADLINE &&
+        nd_cm_timer_stop(&connector->adapter->cm, &connector->deadline))
+        nd_object_unpin(&connector->object);
+}
+
+void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_deeds *deeds)
+{
+    const struct nd_verbs *verbs = connector->adapter->cm.verbs;
+    struct rdma_cm_id *id = deeds->id ? deeds->id->id : NULL;
+    bool flush_first = nd_has_quirk(&connector->adapter->port.caps, NO_MOVE);
+
+    if (deeds->qp && deeds->actions & ND_DO_FLUSH && flush_first)
+        nd_qp_flush(deeds->qp);
+    /* What can fail here can only because the peer was faster: then there is nobody left to be told. */
+    if (id && deeds->actions & ND_DO_REJECT && verbs->reject(id, NULL, 0))
+        log_write(LOG_DEBUG, LOG_CM, "reject: %s", strerror(errno));
+    if (id && deeds->actions & ND_DO_DISCONNECT && verbs->disconnect(id))
+        log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
+    if (deeds->qp && deeds->actions & ND_DO_FLUSH && !flush_first)
+        nd_qp_flush(deeds->qp);
+    if (deeds->qp) {
+        if (deeds->actions & ND_DO_UNCLAIM) {
+            nd_qp_renew(deeds->qp);
+            nd_qp_unclaim(deeds->qp);
+        }
+        nd_object_unpin(&deeds->qp->object);
+    }
+    nd_cm_id_unpin(deeds->id);
+}
+
+/* ---- events ---- */
+
+static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_event *copy)
+{
+    bool swapped;
+
+    connector->held = copy && (copy->private_data_octets || copy->type != RDMA_CM_EVENT_REJECTED);
+    if (!connector->held)
+        return;
+    connector->received.octets = copy->private_data_octets;
+    /* Filled up to what its message could carry: no more than a peer of ours can have meant. */
+    if (nd_has_quirk(&connector->adapter->port.caps, PADDED_DATA) &&
+        connector->received.octets > connector->adapter->limits.max_callee_data)
+        connector->received.octets = (uint8_t)connector->adapter->limits.max_callee_data;
+    memcpy(connector->received.data, copy->private_data, connector->received.octets);
+    if (copy->type == RDMA_CM_EVENT_REJECTED)
+        return;
+    /* iWARP's first revision carries no depths: what was asked for stands. */
+    if (copy->type == RDMA_CM_EVENT_ESTABLISHED && !copy->responder_resources &&
+        !copy->initiator_depth)
+        return;
+    swapped = copy->type == RDMA_CM_EVENT_ESTABLISHED &&
+              nd_has_quirk(&connector->adapter->port.caps, REPLY_SWAPPED);
+    /* A peer's reply may name more than was asked for. */
+    connector->inbound = nd_connector_cut_reads(
+        connector->inbound, swapped ? copy->initiator_depth : copy->responder_resources);
+    connector->outbound = nd_connector_cut_reads(
+        connector->outbound, swapped ? copy->responder_resources : copy->initiator_depth);
+}
+
+static void decide_requests_locked(
+    struct nd_connector *connector, const struct nd_connector_row *row, HRESULT given)
+{
+    const struct nd_dialect *dialect = connector->adapter->dialect;
+    struct nd_pending *pending = &connector->pending;
+    HRESULT status = nd_connector_status(dialect, row->status, given);
+
+    if (row->actions & ND_DO_END_CONNECT)
+        nd_pending_decide(pending, 1u << ND_CONNECTOR_CONNECT, status);
+    if (row->actions & ND_DO_END_ACCEPT)
+        nd_pending_decide(pending, 1u << ND_CONNECTOR_ACCEPT, status);
+    if (row->actions & ND_DO_END_NOTIFY)
+        nd_pending_decide(
+            pending, 1u << ND_CONNECTOR_NOTIFY, nd_connector_status(dialect, row->notify, given));
+    if (row->actions & ND_DO_END_DISCONNECT)
+        nd_pending_decide(pending, 1u << ND_CONNECTOR_DISCONNECT, status);
+}
+
+bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
+    enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given)
+{
+    const struct nd_connector_row *row = NULL;
+    enum nd_connector_state before;
+    struct nd_connector_deeds deeds;
+    unsigned attempt;
+
+    lock_acquire(&connector->lock);
+    before = connector->state;
+    if (!id || id == connector->id)
+        row = nd_connector_row(before, event);
+    if (!row) {
+        lock_release(&connector->lock);
+        return false;
+    }
+    connector->state = row->next;
+    attempt = connector->attempt;
+    if (event == ND_EVENT_ESTABLISHED && before == ND_CONNECTOR_REQUEST_SENT)
+        connector->established_early = true;
+    if (row->actions & ND_DO_KEEP_DATA)
+        keep_data_locked(connector, copy);
+    else if (row->next != before)
+        connector->held = false;
+    nd_connector_plan_locked(connector, row->actions, &deeds);
+    if (row->actions & OUTSIDE) {
+        lock_release(&connector->lock);
+        nd_connector_carry_out(connector, &deeds);
+        lock_acquire(&connector->lock);
+    }
+    if (connector->attempt == attempt)
+        decide_requests_locked(connector, row, given);
+    lock_release(&connector->lock);
+    nd_pending_deliver(&connector->pending);
+    log_write(LOG_DEBUG, LOG_CM, "connector %p: %s -> %s (event %d)", (void *)connector,
+        nd_connector_state_name(before), nd_connector_state_name(row->next), event);
+    return true;
+}
+
+/* ---- what its id and its queue pair tell it ---- */
+
+static void id_pin(void *owner)
+{
+    nd_object_pin(&((struct nd_connector *)owner)->object);
+}
+
+static void id_unpin(void *owner)
+{
+    nd_object_unpin(&((struct nd_connector *)owner)->object);
+}
+
+/* An attempt did not lead to a connection: where it was made, and what to look at. */
+static void tell(
+    struct nd_connector *connector, enum log_level level, const char *what, const char *advice)
+{
+    char local_text[ND_ADDRESS_TEXT_OCTETS], peer_text[ND_ADDRESS_TEXT_OCTETS];
+    struct sockaddr_storage local, peer;
+
+    if (!log_on(level, LOG_CM))
+        return;
+    lock_acquire(&connector->lock);
+    local = connector->local;
+    peer = connector->peer;
+    lock_release(&connector->lock);
+    log_write(level, LOG_CM, "adapter %s: connection between %s and %s: %s; %s",
+        connector->adapter->device->name, nd_address_text(&local, local_text),
+        nd_address_text(&peer, peer_text), what, advice);
+}
+
+void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
+    const char *step, int error)
+{
+    char what[128];
+
+    snprintf(what, sizeof(what), "%s: %s", step, strerror(error));
+    tell(
+        connector, LOG_WARN, what, "check that the peer's address is reached through this adapter");
+    nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, status);
+}
+
+static void resolve_route(struct nd_connector *connector, struct nd_cm_id *id)
+{
+    if (connector->adapter->cm.verbs->resolve_route(id->id, ND_RESOLVE_TIMEOUT_MS))
+        nd_connector_failed(connector, id, ND_HOST_UNREACHABLE, "route", errno);
+}
+
+void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param)
+{
+    param->qp_num = nd_qp_number(qp);
+    param->srq = nd_qp_has_srq(qp);
+    param->rnr_retry_count = nd_qp_rnr_retries(qp);
+    param->retry_count = 6; /* 7 means "for ever" to some devices */
+}
+
+static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
+{
+    struct rdma_conn_param param = { 0 };
+    struct nd_private_data data;
+
+    lock_acquire(&connector->lock);
+    if (connector->id != id || !nd_connector_row(connector->state, ND_EVENT_ROUTED)) {
+        lock_release(&connector->lock);
+        return;
+    }
+    nd_connector_describe_qp(connector->qp, &param);
+    data = connector->to_send;
+    param.private_data = data.octets ? data.data : NULL;
+    param.private_data_len = data.octets;
+    param.responder_resources = connector->inbound;
+    param.initiator_depth = connector->outbound;
+    connector->state = nd_connector_row(connector->state, ND_EVENT_ROUTED)->next;
+    lock_release(&connector->lock);
+    if (connector->adapter->cm.verbs->connect(id->id, &param))
+        nd_connector_failed(
+            connector, id, nd_cm_connect_status(errno, ND_UNSUCCESSFUL), "request", errno);
+}
+
+static HRESULT address_status(int error)
+{
+    return error == ETIMEDOUT ? ND_HOST_UNREACHABLE
+                              : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
+}
+
+/* Why a peer was not reached, where the network says more than that it did not answer. */
+static HRESULT unreached_status(int error)
+{
+    HRESULT hr = nd_cm_connect_status(error, ND_SUCCESS);
+
+    return hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE ? hr : ND_SUCCESS;
+}
+
+static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
+{
+    struct nd_connector *connector = owner;
+    int error = event->status < 0 ? -event->status : event->status;
+
+    switch (event->type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED: resolve_route(connector, id); break;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED: send_request(connector, id); break;
+    case RDMA_CM_EVENT_ADDR_ERROR:
+        nd_connector_failed(connector, id, address_status(error), "address", error);
+        break;
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+        nd_connector_failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE,
+            "route", error);
+        break;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+        nd_connector_event(connector, id, ND_EVENT_RESPONSE, event, ND_SUCCESS);
+        break;
+    case RDMA_CM_EVENT_ESTABLISHED:
+        nd_connector_event(connector, id, ND_EVENT_ESTABLISHED, event, ND_SUCCESS);
+        break;
+    case RDMA_CM_EVENT_REJECTED:
+        tell(connector, LOG_INFO, "refused by the peer", "does its program listen on this port?");
+        nd_connector_event(connector, id, ND_EVENT_REJECTED, event, ND_SUCCESS);
+        break;
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+        /* iWARP: a peer that answers with a reset refuses. */
+        nd_connector_event(connector, id,
+            error == ECONNREFUSED || error == ECONNRESET ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE,
+            NULL, ND_SUCCESS);
+        break;
+    case RDMA_CM_EVENT_UNREACHABLE:
+        tell(connector, LOG_WARN, error ? strerror(error) : "no answer",
+            "is the peer up, and is it reached through this adapter?");
+        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, unreached_status(error));
+        break;
+    case RDMA_CM_EVENT_DISCONNECTED:
+        nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
+        break;
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+        nd_adapter_remove(connector->adapter);
+        nd_connector_event(connector, id, ND_EVENT_REMOVED, NULL, ND_SUCCESS);
+        break;
+    default: /* TIMEWAIT_EXIT, ADDR_CHANGE: nothing to us */ break;
+    }
+    return true;
+}
+
+const struct nd_cm_owner_ops nd_connector_id_ops = {
+    .pin = id_pin,
+    .unpin = id_unpin,
+    .event = id_event,
+};
+
+void nd_connector_qp_closed(struct nd_connector *connector)
+{
+    nd_connector_event(connector, NULL, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
+}
+
+void nd_connector_qp_failed(struct nd_connector *connector)
+{
+    struct nd_cm_id *id = NULL;
+
+    lock_acquire(&connector->lock);
+    if (connector->state == ND_CONNECTOR_CONNECTED && (id = connector->id))
+        nd_cm_id_pin(id);
+    lock_release(&connector->lock);
+    if (id && connector->adapter->cm.verbs->disconnect(id->id))
+        log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
+    nd_cm_id_unpin(id);
+}

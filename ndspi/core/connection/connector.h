@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connector.h - one end of a connection, from its first address to its end.
+ *
+ * The state machine is connector_state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): the row is
+ * looked up, the state changed, the queue pair or id taken over; what the row wants done to the device happens after the
+ * lock is dropped; what it completes is completed last, so that a client that hears of a refusal finds its queue pair
+ * free. How a request ends is decided under the lock and told after it (nd_pending_decide, _deliver): a cancel that
+ * races with an event is exact.
+ *
+ * An id serves one attempt: when that failed, the next Connect makes a new one, bound to the same port.
+ *
+ * connector.c: life and events; connector_active.c: Bind, Connect, CompleteConnect; connector_calls.c: the rest.
+ */
+#ifndef NDSPI_CORE_CONNECTOR_H
+#define NDSPI_CORE_CONNECTOR_H
+
+#include "ndspi/core/adapter/cm.h"
+#include "ndspi/core/connection/connector_state.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+
+#include <sys/socket.h>
+
+struct nd_adapter;
+struct nd_listener;
+struct nd_qp;
+
+/* Kinds of its pending requests. */
+enum nd_connector_request {
+    ND_CONNECTOR_CONNECT,
+    ND_CONNECTOR_COMPLETE,
+    ND_CONNECTOR_ACCEPT,
+    ND_CONNECTOR_NOTIFY,
+    ND_CONNECTOR_DISCONNECT,
+    ND_CONNECTOR_ALL_REQUESTS = 0x1f, /* mask */
+};
+
+enum {
+    ND_RESOLVE_TIMEOUT_MS = 5000,
+    ND_DISCONNECT_TIMEOUT_MS = 2000, /* then a Disconnect ends without the peer's answer */
+};
+
+struct nd_private_data {
+    uint8_t octets;
+    uint8_t data[ND_CM_PRIVATE_DATA_OCTETS];
+};
+
+struct nd_connector {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned */
+    struct nd_pending pending;
+    struct nd_cm_timer deadline; /* of Disconnect; a pin while it runs */
+
+    struct lock lock; /* everything below */
+    enum nd_connector_state state;
+    unsigned attempt;    /* counts Connects, so that a late end of one never ends the next */
+    struct nd_cm_id *id; /* NULL: none now */
+    struct nd_qp *qp;    /* claimed, from Connect or Accept on */
+    struct nd_listener *listener; /* whose GetConnectionRequest waits with us, in state Queued */
+    struct sockaddr_storage local, peer;
+    uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
+    bool established_early;    /* the transport's reply was the establishment */
+    bool held;                 /* received is readable */
+    struct nd_private_data received;
+    struct nd_private_data to_send; /* of a Connect, until the route is known */
+};
+
+/*
+ * nd_connector_init - a connector of an adapter, Idle.
+ * file     in: where its requests complete; pinned by the connector
+ * destroy  in: frees the allocation around it, after nd_connector_fini
+ * The adapter is pinned. The caller holds the one pin; nd_connector_close gives it back.
+ */
+void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapter,
+    struct nd_sink_file *file, void (*destroy)(struct nd_object *object));
+void nd_connector_fini(struct nd_connector *connector);
+
+/*
+ * nd_connector_close - the last Release: rejects or disconnects what is under way, cancels all requests. When it returns
+ * no OVERLAPPED is touched any more. Drops the application's pin.
+ */
+void nd_connector_close(struct nd_connector *connector);
+
+/*
+ * nd_connector_leave - the program's last Release of a connector that an endpoint may keep (version 1): as close, but an
+ * established connection lives on and no pin is dropped. nd_connector_close follows when the endpoints are gone.
+ */
+void nd_connector_leave(struct nd_connector *connector);
+
+/*
+ * Methods. Codes are those of the interface pages (and of the state table); besides them each returns
+ * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY and ND_INVALID_PARAMETER (no OVERLAPPED). Any thread.
+ */
+
+/* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting. */
+HRESULT nd_connector_bind(
+    struct nd_connector *connector, const struct sockaddr *address, size_t length);
+
+/* What Connect and Accept have in common; data in octets, limits in Reads. */
+struct nd_connect_params {
+    struct nd_qp *qp; /* of the same adapter, kept alive by the caller during the call */
+    unsigned inbound, outbound;
+    const void *data; /* may be NULL */
+    size_t data_octets;
+};
+
+HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
+    const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
+/* Version 1: binds to local before it, again in each attempt. */
+HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
+    const struct sockaddr_storage *local, const struct nd_connect_params *params,
+    const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
+HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED *overlapped);
+HRESULT nd_connector_accept(
+    struct nd_connector *connector, const struct nd_connect_params *params, OVERLAPPED *overlapped);
+HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, size_t octets);
+
+/*
+ * nd_connector_get_data - what the peer's request or reply brought, all of it at one moment.
+ * inbound, outbound  out: may be NULL
+ * data               out: as much as there is room for, also with ND_BUFFER_OVERFLOW; may be NULL
+ * octets             inout: room at data, length of the data; NULL: the data is not asked for
+ */
+HRESULT nd_connector_get_data(
+    struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets);
+HRESULT nd_connector_get_local_address(
+    struct nd_connector *connector, struct sockaddr *address, size_t *length);
+HRESULT nd_connector_get_peer_address(
+    struct nd_connector *connector, struct sockaddr *address, size_t *length);
+
+HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped);
+HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped);
+void nd_connector_cancel(struct nd_connector *connector);
+
+/* ---- for the queue pair ---- */
+
+/*
+ * nd_connector_qp_closed - the last reference to the queue pair it claimed is gone: ends the connection as a Disconnect
+ * of ours does, or the attempt. The caller pins the connector (under LOCK_QP, where qp->connector is good) and holds no
+ * lock.
+ */
+void nd_connector_qp_closed(struct nd_connector *connector);
+
+/*
+ * nd_connector_qp_failed - the queue pair it claimed is in the error state, of which the device tells nobody: an
+ * established connection is disconnected, and ends at both sides as if the peer had done it. The caller pins the connector
+ * and holds no lock.
+ */
+void nd_connector_qp_failed(struct nd_connector *connector);
+
+/* ---- for the listener ---- */
+
+/* Idle -> Queued. ND_CONNECTION_ACTIVE unless idle. The listener's lock may be held. */
+HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_listener *listener);
+/* Queued -> Idle; nothing in other states. */
+void nd_connector_dequeue(struct nd_connector *connector);
+/*
+ * Queued -> RequestReceived with the request's id, whose pin it takes. False: it is not queued any more (being
+ * released); the id stays the caller's.
+ */
+bool nd_connector_deliver(
+    struct nd_connector *connector, struct nd_cm_id *id, const struct nd_cm_event *request);
+
+/* ---- between the files of the connector ---- */
+
+extern const struct nd_cm_owner_ops nd_connector_id_ops;
+
+static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
+{
+    return (uint8_t)(wanted < limit ? wanted : limit);
+}
+
+/* What Connect and Accept tell the peer about the queue pair. */
+void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param);
+
+/*
+ * nd_connector_event - something happened: decide, act, complete.
+ * id     in: the id it happened to; an event of an id that is not the connector's any more means nothing. NULL: none
+ * copy   in: the event's data for rows that keep it, else NULL
+ * given  in: the status for rows that end with it
+ * No lock held. Returns whether the event meant something in the state it met.
+ */
+bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
+    enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given);
+
+/* A step on the way to the peer failed with an errno: logged, then ND_EVENT_FAILED with the status. */
+void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
+    const char *step, int error);
+
+/* What is to be done to the device once the lock is dropped; taken out of the connector under it. */
+struct nd_connector_deeds {
+    unsigned actions;
+    struct nd_cm_id *id; /* a pin of ours */
+    struct nd_qp *qp;    /* pinned, claimed by the connector when actions say unclaim */
+};
+void nd_connector_plan_locked(
+    struct nd_connector *connector, unsigned actions, struct nd_connector_deeds *deeds);
+void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_deeds *deeds);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connector_state.h - the state machine of a connector, as data: what each call answers in each state, and what each
+ * event leads to. connector.c carries out what the rows say; tests go through them one by one.
+ *
+ * Source: NetworkDirect SPI, IND2Connector and INDConnector, all methods.
+ */
+#ifndef NDSPI_CORE_CONNECTOR_STATE_H
+#define NDSPI_CORE_CONNECTOR_STATE_H
+
+#include "ndspi/core/dialect.h"
+#include "ndspi/core/status.h"
+
+enum nd_connector_state {
+    ND_CONNECTOR_IDLE,
+    ND_CONNECTOR_QUEUED, /* in a GetConnectionRequest, no request yet */
+    ND_CONNECTOR_BOUND,
+    ND_CONNECTOR_RESOLVING,
+    ND_CONNECTOR_REQUEST_SENT,
+    ND_CONNECTOR_REQUEST_RECEIVED,
+    ND_CONNECTOR_REPLY_RECEIVED,
+    ND_CONNECTOR_REPLY_SENT,
+    ND_CONNECTOR_CONNECTED,
+    ND_CONNECTOR_PASSIVE_DISCONNECT, /* the peer disconnected */
+    ND_CONNECTOR_ACTIVE_DISCONNECT,  /* we did, and wait for the peer's answer */
+    ND_CONNECTOR_DISCONNECTED,
+    ND_CONNECTOR_STATES
+};
+
+enum nd_connector_call {
+    ND_CALL_QUEUE, /* GetConnectionRequest of a listener */
+    ND_CALL_BIND,
+    ND_CALL_BIND_AND_CONNECT, /* the binding of a Connect of version 1; its state is decided by CONNECT after it */
+    ND_CALL_CONNECT,
+    ND_CALL_COMPLETE_CONNECT,
+    ND_CALL_ACCEPT,
+    ND_CALL_REJECT,
+    ND_CALL_GET_READ_LIMITS,
+    ND_CALL_GET_PRIVATE_DATA, /* success here still needs data to be held */
+    ND_CALL_GET_LOCAL_ADDRESS,
+    ND_CALL_GET_PEER_ADDRESS,
+    ND_CALL_NOTIFY_DISCONNECT,
+    ND_CALL_DISCONNECT,
+    ND_CALLS
+};
+
+enum nd_connector_event {
+    ND_EVENT_REQUEST,      /* a listener delivers a request */
+    ND_EVENT_UNQUEUED,     /* its GetConnectionRequest was cancelled */
+    ND_EVENT_ROUTED,       /* address and route are resolved */
+    ND_EVENT_FAILED,       /* a step of ours failed; the status comes with the event */
+    ND_EVENT_REJECTED,     /* by the peer's program, or nobody listens */
+    ND_EVENT_UNREACHABLE,  /* no answer */
+    ND_EVENT_RESPONSE,     /* the peer accepted and waits for CompleteConnect */
+    ND_EVENT_ESTABLISHED,  /* the connection is up at both ends */
+    ND_EVENT_DISCONNECTED, /* by the peer, or its answer to ours */
+    ND_EVENT_REMOVED,      /* the device is gone */
+    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time */
+    ND_EVENT_CANCEL,       /* CancelOverlappedRequests */
+    ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
+    ND_EVENT_RELEASE,      /* the last reference to the connector is gone */
+    ND_EVENT_LEAVE, /* the program's last one is, but an endpoint keeps the connector; as RELEASE unless it has a row */
+    ND_EVENTS
+};
+
+/* What an event leads to, besides the next state; carried out in this order. */
+enum nd_connector_action {
+    ND_DO_KEEP_DATA = 1 << 0,  /* take over private data and read limits of the event */
+    ND_DO_REJECT = 1 << 1,     /* tell the peer no, without data */
+    ND_DO_DISCONNECT = 1 << 2, /* start or answer a disconnect */
+    ND_DO_FLUSH = 1 << 3,      /* the queue pair into the error state */
+    ND_DO_UNCLAIM = 1 << 4,    /* let go of the queue pair */
+    ND_DO_DROP_ID = 1 << 5,    /* let go of the connection id */
+    ND_DO_START_DEADLINE = 1 << 6,
+    ND_DO_STOP_DEADLINE = 1 << 7,
+    ND_DO_END_CONNECT = 1 << 8, /* complete the Connect, ... with the row's status */
+    ND_DO_END_ACCEPT = 1 << 9,
+    ND_DO_END_NOTIFY = 1 << 10, /* with the row's notify status */
+    ND_DO_END_DISCONNECT = 1 << 11,
+};
+
+/* Statuses of completions; some values are a dialect's: nd_connector_status. */
+enum nd_connector_status {
+    ND_ENDS_WITH_NOTHING, /* the row completes nothing */
+    ND_ENDS_WITH_SUCCESS,
+    ND_ENDS_WITH_GIVEN, /* the event's own */
+    ND_ENDS_WITH_REFUSED,
+    ND_ENDS_WITH_BACKED_OUT, /* Accept: the peer does not want any more */
+    ND_ENDS_WITH_TIMEOUT,
+    ND_ENDS_WITH_UNREACHED, /* Connect: the event's own failure if it has one, else as timeout */
+    ND_ENDS_WITH_NO_ANSWER, /* Disconnect: success class */
+    ND_ENDS_WITH_LOCAL_END, /* NotifyDisconnect after a local Disconnect */
+    ND_ENDS_WITH_CANCELED,
+    ND_ENDS_WITH_REMOVED,
+    ND_CONNECTOR_STATUSES
+};
+
+struct nd_connector_answer {
+    /* A failure is returned as it is. ND_PENDING begins a request. ND_SUCCESS: done, completed now. */
+    HRESULT result;
+    enum nd_connector_state next; /* after a result that is no failure */
+};
+
+struct nd_connector_row {
+    enum nd_connector_state next;
+    unsigned actions; /* enum nd_connector_action */
+    enum nd_connector_status status, notify;
+};
+
+const struct nd_connector_answer *nd_connector_answer(
+    enum nd_connector_state state, enum nd_connector_call call);
+/* NULL: the event means nothing in this state. */
+const struct nd_connector_row *nd_connector_row(
+    enum nd_connector_state state, enum nd_connector_event event);
+/* The status a completion carries; given: for ND_ENDS_WITH_GIVEN. */
+HRESULT nd_connector_status(
+    const struct nd_dialect *dialect, enum nd_connector_status status, HRESULT given);
+const char *nd_connector_state_name(enum nd_connector_state state);
+
+#endif

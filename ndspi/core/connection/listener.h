@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listener.h - where connection requests arrive, and meet the connectors that wait for them.
+ *
+ * Requests that nobody waits for are kept in order until somebody does; connectors that wait are kept in order until a
+ * request comes. So one of the two lists is always empty. A backlog bounds the first.
+ *
+ * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
+ * on one port.
+ *
+ * listener.c: life, requests and those who wait; listener_bind.c: Bind and Listen.
+ *
+ * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that a cancel
+ * and an arriving request never disagree about who got it.
+ */
+#ifndef NDSPI_CORE_LISTENER_H
+#define NDSPI_CORE_LISTENER_H
+
+#include "ndspi/core/adapter/cm.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+
+#include <sys/socket.h>
+
+struct nd_adapter;
+struct nd_connector;
+
+enum nd_listener_state {
+    ND_LISTENER_IDLE,
+    ND_LISTENER_BOUND,
+    ND_LISTENER_LISTENING,
+    ND_LISTENER_CLOSED,
+};
+
+struct nd_listener {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned */
+    struct nd_pending pending;  /* GetConnectionRequests; context: the connector */
+
+    struct lock lock; /* everything below */
+    enum nd_listener_state state;
+    struct sockaddr_storage local;
+    unsigned id_count;
+    struct nd_cm_id **ids; /* one for each address listened on */
+    unsigned listening;    /* so many of them listen; the one thread in Listen */
+    unsigned backlog;      /* requests kept at most; 0 = no bound */
+    unsigned requests_kept;
+    struct list_head requests; /* struct request */
+    struct list_head waiting;  /* struct waiter, in the order of pending */
+};
+
+/* As nd_connector_init, _fini, _close. Close turns away the requests that were kept. */
+void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
+    struct nd_sink_file *file, void (*destroy)(struct nd_object *object));
+void nd_listener_fini(struct nd_listener *listener);
+void nd_listener_close(struct nd_listener *listener);
+
+/*
+ * nd_listener_bind - IND2Listener::Bind.
+ * address  in: one of this adapter, or the wildcard; port 0 = any
+ * Returns ND_SUCCESS; 0xC0000238: bound already; ND_SHARING_VIOLATION: the port is taken; ND_INVALID_ADDRESS: not of
+ * this adapter; ND_TOO_MANY_ADDRESSES: no port is free; ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED.
+ */
+HRESULT nd_listener_bind(
+    struct nd_listener *listener, const struct sockaddr *address, size_t length);
+/* backlog: requests kept at most, 0 = no bound. ND_INVALID_DEVICE_STATE unless bound and not listening. */
+HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog);
+/* From Bind on; before: ND_INVALID_DEVICE_STATE. */
+HRESULT nd_listener_get_local_address(
+    struct nd_listener *listener, struct sockaddr *address, size_t *length);
+/*
+ * nd_listener_get_request - IND2Listener::GetConnectionRequest.
+ * connector  in: of the same adapter; pinned until it has a request or the wait is over
+ * Returns ND_PENDING; ND_INVALID_DEVICE_STATE: not listening; ND_CONNECTION_ACTIVE: the connector is not idle;
+ * ND_INVALID_PARAMETER: no OVERLAPPED; ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ */
+HRESULT nd_listener_get_request(
+    struct nd_listener *listener, struct nd_connector *connector, OVERLAPPED *overlapped);
+/* Ends all GetConnectionRequests with ND_CANCELED; their connectors are idle again. */
+void nd_listener_cancel(struct nd_listener *listener);
+
+/* A connector that waits here is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held. */
+void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector);
+
+/* ---- between the files of the listener ---- */
+
+extern const struct nd_cm_owner_ops nd_listener_id_ops;
+/* Ends bound ids, listening or not. No locks held. */
+void nd_listener_close_ids(struct nd_cm_id **ids, unsigned count);
+
+#endif

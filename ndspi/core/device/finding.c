@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/device/finding.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define LIMIT_REMEDY                                                                               \
+    "raise the limit of locked memory: ulimit -l unlimited; for good, \"* - memlock unlimited\" "  \
+    "in /etc/security/limits.conf, LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 "  \
+    "for a container"
+
+/* %d device, %i its network interface, %e the error, %x the detail. */
+static const struct {
+    const char *code, *text, *remedy;
+} words[ND_REASONS] = {
+    [ND_REASON_USED] = { "used", "in use%x", NULL },
+    [ND_REASON_NOT_CHOSEN] = { "not-chosen", "not chosen: NDSPI_DEVICE=%x",
+        "set NDSPI_DEVICE=%d, or NDSPI_DEVICE=all" },
+    [ND_REASON_NOT_NEEDED] = { "not-needed", "not needed: an RDMA device is in use",
+        "NDSPI_DEVICE=soft would use this one instead, NDSPI_DEVICE=all besides" },
+    [ND_REASON_GONE] = { "gone", "gone: the system lists it no longer",
+        "look in the kernel's log (dmesg) for the reason" },
+    [ND_REASON_NO_UVERBS] = { "module-not-loaded",
+        "programs cannot reach it: the kernel module ib_uverbs is not loaded",
+        "modprobe ib_uverbs" },
+    [ND_REASON_NO_DRIVER] = { "no-user-driver", "libibverbs has no driver for it",
+        "install the package ibverbs-providers, or the driver its maker provides" },
+    [ND_REASON_MODULE_MISSING] = { "module-not-loaded",
+        "the card can do RDMA, but the kernel module %x is not loaded", "modprobe %x" },
+    [ND_REASON_FILE_MISSING] = { "device-file-missing", "the device file %x does not exist",
+        "in a container, hand it in (--device=%x); else see whether udev runs" },
+    [ND_REASON_PERMISSION] = { "no-permission", "no permission on the device file %x: %e",
+        "allow this user to read and write it: a udev rule, a group, or chmod a+rw %x; in a "
+        "container also --device=%x" },
+    [ND_REASON_OPEN_FAILED] = { "open-failed", "it cannot be opened: %e",
+        "look in the kernel's log (dmesg) for the reason" },
+    [ND_REASON_CM_MISSING] = { "module-not-loaded",
+        "no connection manager: the kernel module rdma_ucm is not loaded",
+        "modprobe rdma_ucm; in a container, hand in the device file "
+        "(--device=/dev/infiniband/rdma_cm)" },
+    [ND_REASON_CM_PERMISSION] = { "no-permission",
+        "no permission on the connection manager's device file /dev/infiniband/rdma_cm "
+        "(module rdma_ucm): %e",
+        "allow this user to read and write it: a udev rule, a group, or chmod a+rw "
+        "/dev/infiniband/rdma_cm" },
+    [ND_REASON_CM_FAILED] = { "no-connection-manager", "no connection manager (rdma_ucm): %e",
+        "look in the kernel's log (dmesg) for the reason" },
+    [ND_REASON_PORT_DOWN] = { "port-down", "its port is not active%x",
+        "check cable, switch and \"ip link show %i\"; bring the network interface up: "
+        "ip link set %i up" },
+    [ND_REASON_NO_SUBNET_MANAGER] = { "no-subnet-manager",
+        "its port has a link, but no subnet manager has configured it",
+        "run a subnet manager (opensm) on the fabric" },
+    [ND_REASON_INTERFACE_DOWN] = { "interface-down", "the network interface %i is down",
+        "ip link set %i up" },
+    [ND_REASON_NO_ADDRESS] = { "no-address", "no IP address on its network interface %i",
+        "ip address add ADDRESS/PREFIX dev %i" },
+    [ND_REASON_NO_CONNECTIONS] = { "no-connections",
+        "it has no reliable connected queue pairs: NetworkDirect cannot be made of it",
+        "choose another device, or the embedded one over its network interface "
+        "(NDSPI_DEVICE=soft)" },
+    [ND_REASON_MEMLOCK] = { "memlock-limit",
+        "no memory for %x (%e): this process may lock only that much", LIMIT_REMEDY },
+    [ND_REASON_OBJECTS_FAILED] = { "objects-failed", "it makes no %x: %e",
+        "other programs may hold all it has; else look in the kernel's log (dmesg)" },
+    [ND_REASON_DEVICE_NOT_USED] = { "device-not-used",
+        "it belongs to the device %d, which is not used", "see the device %d" },
+    [ND_REASON_NOT_RDMA] = { "not-rdma", "its network interface %i is no RDMA device",
+        "NDSPI_DEVICE=all lets the embedded device serve it; a software device of the kernel: "
+        "rdma link add siw_%i type siw netdev %i" },
+    [ND_REASON_NOT_SERVED] = { "not-served", "no device in use has it",
+        "NDSPI_DEVICE and NDSPI_SOFT_DEVICES decide which devices and addresses are used" },
+    [ND_REASON_BIND_FAILED] = { "bind-failed", "the connection manager does not bind it: %e",
+        "look in the kernel's log (dmesg) for the reason" },
+};
+
+void nd_finding_set(
+    struct nd_finding *finding, enum nd_reason reason, int error, const char *detail, ...)
+{
+    va_list arguments;
+
+    finding->reason = reason;
+    finding->error = error;
+    va_start(arguments, detail);
+    vsnprintf(finding->detail, sizeof(finding->detail), detail, arguments);
+    va_end(arguments);
+}
+
+void nd_finding_set_open(struct nd_finding *finding, int error, const char *file)
+{
+    enum nd_reason reason = ND_REASON_OPEN_FAILED;
+
+    if (error == EACCES || error == EPERM)
+        reason = ND_REASON_PERMISSION;
+    else if (error == ENOENT)
+        reason = ND_REASON_FILE_MISSING;
+    nd_finding_set(finding, reason, error, "/dev/infiniband/%s", file);
+}
+
+void nd_finding_set_cm(struct nd_finding *finding, int error)
+{
+    enum nd_reason reason = ND_REASON_CM_FAILED;
+
+    if (error == EACCES || error == EPERM)
+        reason = ND_REASON_CM_PERMISSION;
+    else if (error == ENOENT || error == ENODEV || error == ENOSYS)
+        reason = ND_REASON_CM_MISSING;
+    nd_finding_set(finding, reason, error, "%s", "");
+}
+
+bool nd_memory_lock_limit(char text[ND_FINDING_DETAIL_OCTETS])
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return false;
+    snprintf(text, ND_FINDING_DETAIL_OCTETS, "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
+    return true;
+}
+
+void nd_finding_set_objects(struct nd_finding *finding, int error, const char *what)
+{
+    char limit[ND_FINDING_DETAIL_OCTETS];
+
+    /* The kernel answers ENOMEM for both; a privileged process has the limit, too, unless it is the host's root. */
+    if (error == ENOMEM && nd_memory_lock_limit(limit))
+        nd_finding_set(finding, ND_REASON_MEMLOCK, error, "%s within the limit of %s", what, limit);
+    else
+        nd_finding_set(finding, ND_REASON_OBJECTS_FAILED, error, "%s", what);
+}
+
+const char *nd_finding_code(const struct nd_finding *finding)
+{
+    return words[finding->reason].code;
+}
+
+static const char *expand(
+    const struct nd_finding *finding, const char *pattern, char text[ND_FINDING_TEXT_OCTETS])
+{
+    size_t length = 0;
+
+    for (; *pattern && length < ND_FINDING_TEXT_OCTETS - 1; pattern++) {
+        const char *word = NULL;
+        int written;
+
+        if (*pattern != '%') {
+            text[length++] = *pattern;
+            continue;
+        }
+        switch (*++pattern) {
+        case 'd': word = finding->device; break;
+        case 'i': word = *finding->netdev ? finding->netdev : "INTERFACE"; break;
+        case 'e': word = strerror(finding->error); break;
+        default: word = finding->detail; break;
+        }
+        written = snprintf(text + length, ND_FINDING_TEXT_OCTETS - length, "%s", word);
+        length += (size_t)written;
+    }
+    if (length > ND_FINDING_TEXT_OCTETS - 1)
+        length = ND_FINDING_TEXT_OCTETS - 1;
+    text[length] = 0;
+    return text;
+}
+
+const char *nd_finding_text(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS])
+{
+    return expand(finding, words[finding->reason].text, text);
+}
+
+const char *nd_finding_remedy(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS])
+{
+    const char *pattern = words[finding->reason].remedy;
+
+    return pattern ? expand(finding, pattern, text) : NULL;
+}

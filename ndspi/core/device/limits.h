@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limits.h - what an adapter promises, every value usable together with every other.
+ *
+ * Devices report each limit as if it were used alone; a queue pair of all of them fails. So the values are found by
+ * creating such objects and shrinking until it works.
+ */
+#ifndef NDSPI_CORE_LIMITS_H
+#define NDSPI_CORE_LIMITS_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/verbs/port.h"
+
+#include <stdint.h>
+
+/* Depths in requests or entries, lengths in bytes. */
+struct nd_limits {
+    uint32_t vendor_id, device_id;
+    uint64_t max_registration;
+    uint32_t max_initiator_sge, max_receive_sge, max_read_sge;
+    uint32_t max_transfer;
+    uint32_t max_inline;
+    uint32_t max_inbound_reads, max_outbound_reads; /* at most 254 */
+    uint32_t max_receive_depth, max_initiator_depth;
+    uint32_t max_srq_depth, max_srq_sge; /* 0: no shared receive queues */
+    uint32_t max_cq_depth;
+    uint32_t inline_threshold, large_threshold;
+    uint32_t max_caller_data, max_callee_data;
+};
+
+/* Room in each device completion queue for completions that the client never sees (core/queue/cq.h). */
+enum { ND_CQ_RESERVE = 64 };
+/* Room in each device send queue for the marker that flushes silent requests out (core/queue/qp.h). */
+enum { ND_QP_RESERVE = 1 };
+
+/* Returns 0 or a negative errno: the device cannot make a queue pair at all. */
+int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
+
+/* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
+void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *caps,
+    uint64_t adapter_id, ND2_ADAPTER_INFO *info);
+
+/*
+ * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as can
+ * be take their time. Any thread, no lock held.
+ */
+int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
+
+#endif

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/device/provider.h"
+
+#include "ndspi/core/address.h"
+#include "ndspi/core/device/provider_scan.h"
+
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES_LOOKED_AT_EVERY_MS = 1000 };
+
+/* What is known; provider.lock. */
+static struct {
+    struct lock lock;
+    struct list_head devices;
+    const struct nd_verbs *rdma, *soft;
+    char choice[ND_DEVICE_NAME_OCTETS];
+    struct nd_host_addresses system; /* as the system told them; host has those of devices, too */
+    struct nd_host_addresses host;
+    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];   /* in use; parallel to host.at */
+    struct nd_finding finding[ND_SCAN_ADDRESSES_MAX]; /* the same */
+    uint64_t devices_seen_ms;                         /* 0: never */
+    char announced[ND_FINDING_TEXT_OCTETS];           /* the last choice told on the log */
+} provider = {
+    .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
+    .devices = { { &provider.devices.n, &provider.devices.n } },
+    .rdma = &nd_verbs_rdma_core,
+    .soft = &nd_verbs_soft,
+};
+
+/* One scan on its way to becoming what is known: too large for a stack. */
+struct scan {
+    const struct nd_verbs *verbs[2]; /* RDMA, soft */
+    char choice[ND_DEVICE_NAME_OCTETS];
+    struct nd_host_addresses system, host;
+    struct nd_found found[2];
+};
+
+static uint64_t name_hash(const char *name, uint64_t seed)
+{
+    uint64_t hash = 0xcbf29ce484222325u ^ seed; /* FNV-1a */
+
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
+    return hash;
+}
+
+/* Node GUID and port; where GUIDs are missing or shared, name and port. */
+static uint64_t adapter_id_locked(const struct nd_found_port *port)
+{
+    uint64_t id = port->guid ^ (uint64_t)port->port << 56;
+
+    if (!port->guid)
+        id = name_hash(port->name, port->port);
+    list_for_each (&provider.devices, node)
+        if (list_entry(node, struct nd_device, link)->adapter_id == id)
+            return name_hash(port->name, id);
+    return id;
+}
+
+static struct nd_device *device_locked(
+    const struct nd_verbs *verbs, bool soft, const struct nd_found_port *port)
+{
+    struct nd_device *device;
+
+    list_for_each (&provider.devices, node) {
+        device = list_entry(node, struct nd_device, link);
+        if (device->verbs == verbs && device->port == port->port &&
+            !strcmp(device->name, port->name))
+            return device;
+    }
+    device = calloc(1, sizeof(*device));
+    if (!device)
+        return NULL;
+    device->verbs = verbs;
+    device->soft = soft;
+    device->port = port->port;
+    device->adapter_id = adapter_id_locked(port);
+    snprintf(device->name, sizeof(device->name), "%s", port->name);
+    list_add_tail(&provider.devices, &device->link);
+    return device;
+}
+
+enum { RDMA, SOFT };
+
+static bool usable(const struct nd_found *found)
+{
+    for (unsigned i = 0; i < found->ports; i++)
+        if (found->port[i].addresses && nd_finding_used(&found->port[i].finding))
+            return true;
+    return false;
+}
+
+/* Whether the choice admits a port of this kind; if not, or for a reason, the finding says so. */
+static bool chosen(const struct scan *scan, int kind, const char *name, struct nd_finding *finding)
+{
+    bool yes;
+
+    nd_finding_set(finding, ND_REASON_USED, 0, ": NDSPI_DEVICE=%s", scan->choice);
+    if (!strcmp(scan->choice, "auto")) {
+        yes = kind == RDMA || !usable(&scan->found[RDMA]);
+        if (!yes)
+            nd_finding_set(finding, ND_REASON_NOT_NEEDED, 0, "%s", "");
+        else
+            nd_finding_set(
+                finding, ND_REASON_USED, 0, "%s", kind == SOFT ? ": no usable RDMA device" : "");
+        return yes;
+    }
+    yes = !strcmp(scan->choice, "all") || !strcmp(scan->choice, name) ||
+          (!strcmp(scan->choice, "soft") && kind == SOFT);
+    if (!yes)
+        nd_finding_set(finding, ND_REASON_NOT_CHOSEN, 0, "%s", scan->choice);
+    return yes;
+}
+
+static bool has_address_down(const struct scan *scan, const char *netdev)
+{
+    for (unsigned i = 0; i < scan->host.count; i++)
+        if (scan->host.at[i].down && !strcmp(scan->host.at[i].netdev, netdev))
+            return true;
+    return false;
+}
+
+static void judge(
+    const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_finding *finding)
+{
+    *finding = port->finding;
+    snprintf(finding->device, sizeof(finding->device), "%s", port->name);
+    if (!chosen(scan, kind, port->name, finding))
+        return;
+    if (!nd_finding_used(&port->finding))
+        nd_finding_set(
+            finding, port->finding.reason, port->finding.error, "%s", port->finding.detail);
+    else if (scan->found[kind].cm_error)
+        nd_finding_set_cm(finding, scan->found[kind].cm_error);
+    else if (!port->addresses)
+        nd_finding_set(finding,
+            has_address_down(scan, finding->netdev) ? ND_REASON_INTERFACE_DOWN
+                                                    : ND_REASON_NO_ADDRESS,
+            0, "%s", "");
+}
+
+/* The RDMA port an address would belong to if all went well, or NULL. */
+static const struct nd_found_port *port_of(const struct scan *scan, unsigned index)
+{
+    const struct nd_found *found = &scan->found[RDMA];
+
+    if (found->owner[index] >= 0)
+        return &found->port[found->owner[index]];
+    for (unsigned i = 0; i < found->ports; i++)
+        if (*scan->host.at[index].netdev &&
+            !strcmp(found->port[i].finding.netdev, scan->host.at[index].netdev))
+            return &found->port[i];
+    return NULL;
+}
+
+static void judge_address(const struct scan *scan, unsigned index, const struct nd_device *owner,
+    struct nd_finding *finding)
+{
+    const struct nd_host_address *at = &scan->host.at[index];
+    const struct nd_found_port *port = port_of(scan, index);
+    int error = scan->found[RDMA].error[index];
+
+    memset(finding, 0, sizeof(*finding));
+    snprintf(finding->netdev, sizeof(finding->netdev), "%s", at->netdev);
+    if (owner || port)
+        snprintf(finding->device, sizeof(finding->device), "%s", owner ? owner->name : port->name);
+    if (owner)
+        return;
+    if (at->down)
+        nd_finding_set(finding, ND_REASON_INTERFACE_DOWN, 0, "%s", "");
+    else if (port && port->finding.reason == ND_REASON_MODULE_MISSING)
+        nd_finding_set(finding, ND_REASON_MODULE_MISSING, 0, "%s", port->finding.detail);
+    else if (port)
+        nd_finding_set(finding, ND_REASON_DEVICE_NOT_USED, 0, "%s", "");
+    else if (scan->found[SOFT].owner[index] < 0)
+        nd_finding_set(finding, ND_REASON_NOT_SERVED, 0, "%s", "");
+    else if (error && error != ENODEV && error != EADDRNOTAVAIL)
+        nd_finding_set(finding, ND_REASON_BIND_FAILED, error, "%s", "");
+    else
+        nd_finding_set(finding, ND_REASON_NOT_RDMA, 0, "%s", "");
+}
+
+/* Says once, and again whenever it changes, what is used. */
+static void announce_locked(void)
+{
+    char text[ND_FINDING_TEXT_OCTETS] = "";
+    size_t length = 0;
+
+    list_for_each (&provider.devices, node) {
+        struct nd_device *device = list_entry(node, struct nd_device, link);
+
+        if (nd_finding_used(&device->finding) && length < sizeof(text))
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s/%u",
+                length ? " " : "", device->name, device->port);
+    }
+    if (!strcmp(text, provider.announced) && provider.devices_seen_ms)
+        return;
+    snprintf(provider.announced, sizeof(provider.announced), "%s", text);
+    if (!*text)
+        log_write(LOG_ERROR, LOG_DEVICE,
+            "NDSPI_DEVICE=%s: no such device is usable; there is no adapter", provider.choice);
+    list_for_each (&provider.devices, node) {
+        struct nd_device *device = list_entry(node, struct nd_device, link);
+
+        log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
+            device->verbs->name, nd_finding_text(&device->finding, text));
+    }
+}
+
+static void publish_kind_locked(const struct scan *scan, int kind)
+{
+    const struct nd_found *found = &scan->found[kind];
+
+    for (unsigned p = 0; p < found->ports; p++) {
+        const struct nd_found_port *port = &found->port[p];
+        struct nd_device *device = device_locked(scan->verbs[kind], kind == SOFT, port);
+
+        if (!device)
+            continue;
+        judge(scan, kind, port, &device->finding);
+        device->addresses = port->addresses;
+        /* Where both could serve an address, hardware does. */
+        for (unsigned i = 0; nd_finding_used(&device->finding) && i < scan->host.count; i++)
+            if (found->owner[i] == (int)p && !provider.owner[i])
+                provider.owner[i] = device;
+    }
+}
+
+static void publish(struct scan *scan)
+{
+    lock_acquire(&provider.lock);
+    list_for_each (&provider.devices, node) {
+        struct nd_device *device = list_entry(node, struct nd_device, link);
+
+        nd_finding_set(&device->finding, ND_REASON_GONE, 0, "%s", "");
+        device->addresses = 0;
+    }
+    memset(provider.owner, 0, sizeof(provider.owner));
+    provider.system = scan->system;
+    provider.host = scan->host;
+    snprintf(provider.choice, sizeof(provider.choice), "%s", scan->choice);
+    publish_kind_locked(scan, RDMA);
+    publish_kind_locked(scan, SOFT);
+    for (unsigned i = 0; i < scan->host.count; i++)
+        judge_address(scan, i, provider.owner[i], &provider.finding[i]);
+    announce_locked();
+    provider.devices_seen_ms = clock_now_ms();
+    lock_release(&provider.lock);
+}
+
+static bool current(const struct scan *scan)
+{
+    bool same;
+
+    lock_acquire(&provider.lock);
+    same = provider.devices_seen_ms &&
+           clock_now_ms() - provider.devices_seen_ms < DEVICES_LOOKED_AT_EVERY_MS &&
+           !strcmp(scan->choice, provider.choice) && scan->system.count == provider.system.count &&
+           !memcmp(scan->system.at, provider.system.at,
+               scan->system.count * sizeof(scan->system.at[0]));
+    lock_release(&provider.lock);
+    return same;
+}
+
+/* Brings what is known up to date. Two threads may scan at once; the later one to finish is right as well. */
+static HRESULT refresh(void)
+{
+    const char *choice = getenv("NDSPI_DEVICE");
+    struct scan *scan = calloc(1, sizeof(*scan));
+    int error;
+
+    if (!scan)
+        return ND_NO_MEMORY;
+    snprintf(scan->choice, sizeof(scan->choice), "%s", choice && *choice ? choice : "auto");
+    error = nd_scan_host(&scan->system);
+    if (error) {
+        log_write(
+            LOG_ERROR, LOG_DEVICE, "the host's addresses cannot be read: %s", strerror(-error));
+        free(scan);
+        return ND_INSUFFICIENT_RESOURCES;
+    }
+    if (!current(scan)) {
+        lock_acquire(&provider.lock);
+        scan->verbs[RDMA] = provider.rdma;
+        scan->verbs[SOFT] = provider.soft;
+        lock_release(&provider.lock);
+        scan->host = scan->system;
+        for (int kind = RDMA; kind <= SOFT; kind++)
+            nd_scan_devices(scan->verbs[kind], kind == SOFT, &scan->host, &scan->found[kind]);
+        publish(scan);
+    }
+    free(scan);
+    return ND_SUCCESS;
+}
+
+struct nd_device *nd_provider_find(const struct sockaddr_storage *address)
+{
+    struct nd_device *device = NULL;
+
+    if (FAILED(refresh()))
+        return NULL;
+    lock_acquire(&provider.lock);
+    for (unsigned i = 0; i < provider.host.count && !device; i++)
+        if (provider.owner[i] && nd_address_same_ip(&provider.host.at[i].ip, address))
+            device = provider.owner[i];
+    lock_release(&provider.lock);
+    return device;
+}
+
+struct nd_device *nd_provider_device(uint64_t adapter_id)
+{
+    struct nd_device *found = NULL;
+
+    if (FAILED(refresh()))
+        return NULL;
+    lock_acquire(&provider.lock);
+    list_for_each (&provider.devices, node) {
+        struct nd_device *device = list_entry(node, struct nd_device, link);
+
+        if (nd_finding_used(&device->finding) && device->adapter_id == adapter_id)
+            found = device;
+    }
+    lock_release(&provider.lock);
+    return found;
+}
+
+HRESULT nd_provider_addresses(
+    const struct nd_device *device, struct sockaddr_storage **addresses, unsigned *count)
+{
+    HRESULT hr = refresh();
+
+    *count = 0;
+    *addresses = NULL;
+    if (FAILED(hr))
+        return hr;
+    *addresses = calloc(ND_SCAN_ADDRESSES_MAX, sizeof(**addresses));
+    if (!*addresses)
+        return ND_NO_MEMORY;
+    lock_acquire(&provider.lock);
+    for (unsigned i = 0; i < provider.host.count; i++)
+        if (provider.owner[i] && (!device || provider.owner[i] == device))
+            (*addresses)[(*count)++] = provider.host.at[i].ip;
+    lock_release(&provider.lock);
+    return ND_SUCCESS;
+}
+
+HRESULT nd_provider_address_list(
+    const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size)
+{
+    struct sockaddr_storage *addresses;
+    unsigned count;
+    HRESULT hr;
+
+    if (!size)
+        return ND_INVALID_PARAMETER;
+    hr = nd_provider_addresses(device, &addresses, &count);
+    if (FAILED(hr))
+        return hr;
+    hr = nd_address_list(addresses, count, list, size);
+    free(addresses);
+    return hr;
+}
+
+HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
+                               unsigned addresses, const struct nd_finding *finding),
+    void *context)
+{
+    struct list_node *node = &provider.devices.n;
+    HRESULT hr = refresh();
+
+    while (SUCCEEDED(hr)) {
+        struct nd_device *device;
+        struct nd_finding finding;
+        unsigned addresses;
+
+        /* Devices are never taken off the list, so the place in it stays good while the lock is free. */
+        lock_acquire(&provider.lock);
+        node = node->next;
+        if (node == &provider.devices.n) {
+            lock_release(&provider.lock);
+            break;
+        }
+        device = list_entry(node, struct nd_device, link);
+        finding = device->finding;
+        addresses = device->addresses;
+        lock_release(&provider.lock);
+        /* What could not be asked and can be now is told by its ports. */
+        if (device->port || finding.reason != ND_REASON_GONE)
+            tell(context, device, addresses, &finding);
+    }
+    return hr;
+}
+
+HRESULT nd_provider_report_addresses(
+    void (*tell)(void *context, const struct nd_provider_address *address), void *context)
+{
+    struct nd_provider_address *rows;
+    HRESULT hr = refresh();
+    unsigned count;
+
+    if (FAILED(hr))
+        return hr;
+    rows = calloc(ND_SCAN_ADDRESSES_MAX, sizeof(*rows));
+    if (!rows)
+        return ND_NO_MEMORY;
+    lock_acquire(&provider.lock);
+    count = provider.host.count;
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = (struct nd_provider_address){ provider.host.at[i].ip, provider.owner[i],
+            provider.finding[i] };
+    lock_release(&provider.lock);
+    for (unsigned i = 0; i < count; i++)
+        tell(context, &rows[i]);
+    free(rows);
+    return ND_SUCCESS;
+}
+
+struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV_SYSFS_NAME_MAX])
+{
+    struct ibv_context *context = NULL;
+    int count = 0, error = ENODEV;
+    struct ibv_device **list = device->verbs->get_device_list(&count);
+
+    if (file)
+        *file = 0;
+    for (int i = 0; list && i < count && !context; i++) {
+        if (strcmp(device->verbs->get_device_name(list[i]), device->name))
+            continue;
+        if (file)
+            snprintf(file, IBV_SYSFS_NAME_MAX, "%s", list[i]->dev_name);
+        context = device->verbs->open_device(list[i]);
+        if (!context)
+            error = errno ? errno : EIO;
+    }
+    if (list)
+        device->verbs->free_device_list(list);
+    if (!context)
+        errno = error;
+    return context;
+}
+
+void nd_provider_use(const struct nd_verbs *rdma, const struct nd_verbs *soft)
+{
+    lock_acquire(&provider.lock);
+    provider.rdma = rdma ? rdma : &nd_verbs_rdma_core;
+    provider.soft = soft ? soft : &nd_verbs_soft;
+    provider.devices_seen_ms = 0;
+    lock_release(&provider.lock);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * provider.h - which devices there are, which of them are used and why the others are not, and whose an IP address is.
+ *
+ * NDSPI_DEVICE chooses: auto (the default: RDMA devices when one is usable, else the embedded one), soft (the embedded
+ * one only), all, or the name of one device. Usable means: an address of this host can be bound on it.
+ *
+ * Provider objects come and go with every call of a client, so the knowledge is the process's: a table that is made anew
+ * when the host's addresses, the choice or (looked at every second) the devices changed. A struct nd_device is one port
+ * of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows when it is
+ * opened.
+ *
+ * Threads: any. Lock: LOCK_PROVIDER, not held while devices are asked.
+ */
+#ifndef NDSPI_CORE_PROVIDER_H
+#define NDSPI_CORE_PROVIDER_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/device/finding.h"
+#include "ndspi/verbs/verbs.h"
+
+#include "util/list.h"
+
+#include <sys/socket.h>
+
+struct nd_device {
+    struct list_node link;
+    const struct nd_verbs *verbs;
+    bool soft;    /* the embedded device */
+    uint8_t port; /* of the device, from 1; 0 = a device that could not be asked for its ports */
+    uint64_t adapter_id;
+    char name[ND_DEVICE_NAME_OCTETS];
+    /* from here on: the provider's lock */
+    unsigned addresses;
+    struct nd_finding finding; /* why it is used, or why not */
+};
+
+/*
+ * nd_provider_find - the device in use that serves an IP address (its port does not count).
+ * Returns the device, or NULL: no device in use has this address.
+ */
+struct nd_device *nd_provider_find(const struct sockaddr_storage *address);
+
+/* The device in use with an id told by nd_provider_find, or NULL. */
+struct nd_device *nd_provider_device(uint64_t adapter_id);
+
+/*
+ * nd_provider_addresses - the addresses of one device, or of all in use.
+ * device     in: NULL = all
+ * addresses  out: array to be freed; ports are 0. Loopback addresses come last.
+ * Returns ND_SUCCESS (count may be 0) or ND_NO_MEMORY.
+ */
+HRESULT nd_provider_addresses(
+    const struct nd_device *device, struct sockaddr_storage **addresses, unsigned *count);
+
+/* QueryAddressList of one device, or of all in use: sizes and codes of nd_address_list, or ND_NO_MEMORY. */
+HRESULT nd_provider_address_list(
+    const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
+
+/*
+ * nd_provider_report - tells every device known, used or not.
+ * tell  in: called without a lock, with the device and its finding as it was just now
+ * Returns ND_SUCCESS, ND_NO_MEMORY, or ND_INSUFFICIENT_RESOURCES: the host cannot be asked.
+ */
+HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
+                               unsigned addresses, const struct nd_finding *finding),
+    void *context);
+
+/* One address of this host. */
+struct nd_provider_address {
+    struct sockaddr_storage ip;
+    const struct nd_device *device; /* whose it is: NULL = nobody's, or of one that is not used */
+    struct nd_finding finding;      /* device is the name of the one it would belong to, or "" */
+};
+
+/* The same for every address; best first, those of interfaces that are down last. */
+HRESULT nd_provider_report_addresses(
+    void (*tell)(void *context, const struct nd_provider_address *address), void *context);
+
+/*
+ * nd_device_open - opens a device anew: every call gives a context of its own.
+ * file  out: name of its file in /dev/infiniband, "" when the device is gone; may be NULL
+ * Returns NULL with errno on failure.
+ */
+struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV_SYSFS_NAME_MAX]);
+
+/* Tests: other tables in place of the two built in; forgets what is known. NULL = the built-in one. */
+void nd_provider_use(const struct nd_verbs *rdma, const struct nd_verbs *soft);
+
+#endif

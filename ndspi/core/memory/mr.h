@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mr.h - memory region: one buffer at a time, registered and taken back any number of times.
+ *
+ * Registering happens in the caller's thread and is complete when the call returns. State and `bound` belong to the
+ * adapter's memory lock; the tokens are read without it. Each bound window pins its region. A region of an adapter's
+ * table (core/adapter/regions.h) has no requests of its own and does not pin its adapter.
+ */
+#ifndef NDSPI_CORE_MR_H
+#define NDSPI_CORE_MR_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+
+#include <infiniband/verbs.h>
+
+struct nd_adapter;
+
+enum nd_mr_state { ND_MR_EMPTY, ND_MR_CHANGING, ND_MR_REGISTERED };
+
+struct nd_mr {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned, as a rule */
+    struct nd_pending pending;  /* without a file: of a table */
+    enum nd_mr_state state;
+    struct ibv_mr *ibv;
+    uint32_t flags;                        /* ND_MR_FLAG_* of the registration */
+    unsigned bound;                        /* windows */
+    atomic_uint local_token, remote_token; /* remote: network order */
+};
+
+/* file in: where its requests end; NULL: it is of a table. */
+void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_file *file,
+    void (*destroy)(struct nd_object *object));
+/* The last Release: drops the application's pin. */
+void nd_mr_close(struct nd_mr *mr);
+void nd_mr_fini(struct nd_mr *mr);
+
+/*
+ * nd_mr_enter - Returns ND_SUCCESS; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags; ND_INVALID_BUFFER_SIZE:
+ * length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable; ND_INVALID_DEVICE_STATE: registered already;
+ * ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
+ */
+HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags);
+/* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
+HRESULT nd_mr_leave(struct nd_mr *mr);
+
+/* What a registration that the device refused with this error ends with. Logs. */
+HRESULT nd_mr_refused(const void *buffer, size_t length, int error);
+
+/* The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped; ND_NO_MEMORY. */
+HRESULT nd_mr_register(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);
+HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);
+/* Ends its requests with ND_CANCELED. */
+void nd_mr_cancel(struct nd_mr *mr);
+
+#endif

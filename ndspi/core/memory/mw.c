@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/memory/mw.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/memory/mr.h"
+#include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+static bool has_device_window(const struct nd_adapter *adapter)
+{
+    return adapter->port.caps.windows == ND_WINDOWS_REAL;
+}
+
+HRESULT nd_mw_init(
+    struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object))
+{
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    if (has_device_window(adapter) && !(mw->ibv = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
+        return nd_status_from_errno(errno ? errno : ENOMEM);
+    nd_object_init(&mw->object, destroy);
+    mw->adapter = adapter;
+    list_node_init(&mw->bound_link);
+    list_node_init(&mw->leaving_link);
+    nd_adapter_pin(adapter);
+    return ND_SUCCESS;
+}
+
+void nd_mw_report_to(struct nd_mw *mw, void *result)
+{
+    mw->invalidate_result = result;
+    if (result && nd_has_quirk(&mw->adapter->port.caps, INVALIDATED_UNTOLD))
+        log_write(LOG_WARN, LOG_MR,
+            "%s does not tell when a peer invalidates a window: its result will not come",
+            mw->adapter->port.caps.family);
+}
+
+static void destroy_device_window(struct ibv_mw *mw)
+{
+    int rc = mw ? ibv_dealloc_mw(mw) : 0;
+
+    if (rc)
+        log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
+}
+
+/* What the binding pins. */
+static struct nd_object *hold_of(struct nd_mr *mr, struct nd_part *part)
+{
+    return part ? &part->object : &mr->object;
+}
+
+static void free_locked(struct nd_mw *mw)
+{
+    lock_assert_held(&mw->adapter->memory_lock);
+    if (mw->mr)
+        list_del(&mw->bound_link);
+    mw->mr = NULL;
+    mw->part = NULL;
+    mw->qp = NULL;
+}
+
+static void leaves_no_more_locked(struct nd_mw *mw)
+{
+    if (mw->leaving_qp)
+        list_del(&mw->leaving_link);
+    mw->leaving_qp = NULL;
+    mw->leaving_lost = false;
+}
+
+void nd_mw_leave_locked(struct nd_mw *mw)
+{
+    leaves_no_more_locked(mw);
+    mw->leaving_qp = mw->qp;
+    mw->leaving_rkey = mw->rkey;
+    list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
+    free_locked(mw);
+}
+
+/* A batch may hold requests that name the device's window. */
+static void submit_requests(struct nd_mw *mw)
+{
+    struct nd_qp *users[2];
+
+    lock_acquire(&mw->adapter->memory_lock);
+    users[0] = mw->qp;
+    users[1] = mw->leaving_qp;
+    for (int i = 0; i < 2; i++)
+        if (users[i] && !nd_object_try_pin(&users[i]->object))
+            users[i] = NULL;
+    lock_release(&mw->adapter->memory_lock);
+    for (int i = 0; i < 2; i++) {
+        if (!users[i])
+            continue;
+        nd_queue_submit(&users[i]->initiator);
+        nd_object_unpin(&users[i]->object);
+    }
+}
+
+/* The device forgets the binding with its window; only then the region is let go. */
+void nd_mw_close(struct nd_mw *mw)
+{
+    struct nd_adapter *adapter = mw->adapter;
+    struct nd_part *part;
+    struct nd_mr *mr;
+
+    submit_requests(mw);
+    lock_acquire(&adapter->memory_lock);
+    mw->closed = true;
+    mr = mw->mr;
+    part = mw->part;
+    free_locked(mw);
+    leaves_no_more_locked(mw);
+    lock_release(&adapter->memory_lock);
+    destroy_device_window(mw->ibv);
+    if (part)
+        nd_part_revoke(part);
+    if (mr) {
+        lock_acquire(&adapter->memory_lock);
+        nd_mr_unbound_locked(mr);
+        lock_release(&adapter->memory_lock);
+        nd_object_unpin(hold_of(mr, part));
+    }
+    nd_object_unpin(&mw->object);
+}
+
+void nd_mw_fini(struct nd_mw *mw)
+{
+    nd_adapter_unpin(mw->adapter);
+}
+
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
+{
+    struct nd_adapter *adapter = mw->adapter;
+    struct ibv_mw *fresh;
+    bool missing, moves;
+
+    lock_acquire(&adapter->memory_lock);
+    missing = !mw->ibv;
+    moves = mw->leaving_qp && mw->leaving_qp != qp;
+    lock_release(&adapter->memory_lock);
+    if (moves)
+        submit_requests(mw);
+    if (!missing || !has_device_window(adapter))
+        return ND_SUCCESS;
+    if (!(fresh = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
+        return ND_INSUFFICIENT_RESOURCES;
+    lock_acquire(&adapter->memory_lock);
+    if (!mw->ibv) {
+        mw->ibv = fresh;
+        fresh = NULL;
+    } /* else another thread did it */
+    lock_release(&adapter->memory_lock);
+    destroy_device_window(fresh);
+    return ND_SUCCESS;
+}
+
+void nd_mw_bound_locked(
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey)
+{
+    lock_assert_held(&mw->adapter->memory_lock);
+    if (mw->ibv)
+        mw->ibv->rkey = rkey; /* not every device does it itself */
+    mw->rkey = rkey;
+    mw->mr = mr;
+    mw->part = part;
+    mw->qp = qp;
+    mr->bound++;
+    nd_object_pin(hold_of(mr, part));
+    list_add_tail(&mw->adapter->bound_windows, &mw->bound_link);
+    atomic_store_explicit(&mw->token, htobe32(rkey), memory_order_relaxed);
+}
+
+void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request)
+{
+    request->special |= ND_REQUEST_BINDING | (mw->part ? ND_REQUEST_PART : 0);
+    request->rkey = mw->rkey;
+    if (mw->part)
+        request->part = mw->part;
+    else
+        request->mr = mw->mr;
+}
+
+/* The window that is bound on this queue pair with this key, or NULL. */
+static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
+{
+    list_for_each (&adapter->bound_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
+
+        if (mw->qp == qp && mw->rkey == rkey)
+            return mw;
+    }
+    return NULL;
+}
+
+static struct nd_mw *find_leaving_locked(
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
+{
+    list_for_each (&adapter->leaving_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+
+        if (mw->leaving_qp == qp && mw->leaving_rkey == rkey)
+            return mw;
+    }
+    return NULL;
+}
+
+static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
+{
+    struct nd_object *hold = hold_of(mw->mr, mw->part);
+
+    nd_mr_unbound_locked(mw->mr);
+    free_locked(mw);
+    nd_object_unpin_later(hold, dead);
+}
+
+void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
+{
+    struct nd_mw *mw;
+
+    lock_acquire(&adapter->memory_lock);
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
+        unbind_locked(mw, dead);
+    lock_release(&adapter->memory_lock);
+}
+
+struct nd_mw *nd_mw_taken_back(
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
+{
+    struct nd_mw *mw;
+
+    lock_acquire(&adapter->memory_lock);
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
+        unbind_locked(mw, dead);
+    else if ((mw = find_leaving_locked(adapter, qp, rkey))) {
+        if (has_device_window(adapter))
+            leaves_no_more_locked(mw); /* the device fails our own */
+        else
+            mw->leaving_lost = true;
+    }
+    if (mw && mw->invalidate_result)
+        nd_object_pin(&mw->object);
+    else
+        mw = NULL;
+    lock_release(&adapter->memory_lock);
+    return mw;
+}
+
+bool nd_mw_invalidated(
+    struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead)
+{
+    struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
+    struct nd_mr *mr = part ? part->mr : request->mr;
+    struct nd_mw *mw;
+    bool lost = false;
+
+    lock_acquire(&adapter->memory_lock);
+    if ((mw = find_leaving_locked(adapter, request->queue->qp, request->rkey))) {
+        lost = mw->leaving_lost;
+        leaves_no_more_locked(mw);
+    }
+    nd_mr_unbound_locked(mr);
+    lock_release(&adapter->memory_lock);
+    nd_object_unpin_later(hold_of(mr, part), dead);
+    return lost;
+}
+
+/* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */
+static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
+{
+    struct nd_dead dead = { 0 };
+    struct ibv_mw *ibv = NULL;
+    struct nd_mw *found = NULL;
+
+    lock_acquire(&adapter->memory_lock);
+    list_for_each (&adapter->bound_windows, node)
+        if (!found && list_entry(node, struct nd_mw, bound_link)->qp == qp)
+            found = list_entry(node, struct nd_mw, bound_link);
+    if (found) {
+        ibv = found->ibv;
+        found->ibv = NULL;
+        unbind_locked(found, &dead);
+    }
+    lock_release(&adapter->memory_lock);
+    destroy_device_window(ibv);
+    nd_object_destroy_dead(dead.first);
+    return found;
+}
+
+void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
+{
+    while (release_one(adapter, qp))
+        ;
+    lock_acquire(&adapter->memory_lock);
+    list_for_each_safe (&adapter->leaving_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+
+        if (mw->leaving_qp == qp)
+            leaves_no_more_locked(mw);
+    }
+    lock_release(&adapter->memory_lock);
+}

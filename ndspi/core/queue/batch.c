@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/batch.h"
+
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/qp_renew.h"
+
+#include "util/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_receive(const struct nd_queue *queue)
+{
+    return queue == &queue->qp->receive;
+}
+
+/* One block: work requests, entries, data. Depth is that of the ring. */
+static struct nd_batch *make_batch(const struct nd_queue *queue)
+{
+    uint32_t room = queue->depth < ND_BATCH_MOST ? queue->depth : ND_BATCH_MOST;
+    size_t wr = is_receive(queue) ? sizeof(struct ibv_recv_wr) : sizeof(struct ibv_send_wr);
+    size_t sges = (size_t)queue->max_sge * sizeof(struct ibv_sge);
+    struct nd_batch *batch = malloc(sizeof(*batch) + room * (wr + sges + queue->max_inline));
+
+    if (!batch)
+        return NULL;
+    batch->room = room;
+    batch->count = 0;
+    batch->send = (struct ibv_send_wr *)(batch + 1);
+    batch->sges = (struct ibv_sge *)((uint8_t *)(batch + 1) + room * wr);
+    batch->data = (uint8_t *)batch->sges + room * sges;
+    return batch;
+}
+
+struct ibv_sge *nd_batch_sges_locked(const struct nd_queue *queue)
+{
+    const struct nd_batch *batch = queue->batch;
+
+    return queue->batching ? batch->sges + (size_t)batch->count * queue->max_sge : NULL;
+}
+
+uint8_t *nd_batch_data_locked(const struct nd_queue *queue)
+{
+    const struct nd_batch *batch = queue->batch;
+
+    return queue->batching ? batch->data + (size_t)batch->count * queue->max_inline : NULL;
+}
+
+int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
+{
+    struct nd_batch *batch = queue->batch;
+    struct ibv_send_wr *bad;
+
+    lock_assert_held(&queue->lock);
+    if (!queue->batching)
+        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : ibv_post_send(queue->ibv, wr, &bad);
+    batch->send[batch->count] = *wr;
+    batch->send[batch->count].next = &batch->send[batch->count + 1];
+    batch->count++;
+    return 0;
+}
+
+/* While the device's queue pair is being exchanged, or would forget it, it is not posted. */
+static int post_specially_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
+{
+    struct ibv_recv_wr *bad;
+
+    if (queue->mode == ND_QUEUE_LATE)
+        return 0;
+    nd_keep_locked(queue, wr);
+    return queue->ibv ? ibv_post_recv(queue->ibv, wr, &bad) : 0;
+}
+
+int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
+{
+    struct nd_batch *batch = queue->batch;
+    struct ibv_recv_wr *bad;
+
+    lock_assert_held(&queue->lock);
+    if (!queue->batching)
+        return ND_LIKELY(queue->mode == ND_QUEUE_OPEN) ? ibv_post_recv(queue->ibv, wr, &bad)
+                                                       : post_specially_locked(queue, wr);
+    batch->receive[batch->count] = *wr;
+    batch->receive[batch->count].next = &batch->receive[batch->count + 1];
+    batch->count++;
+    return 0;
+}
+
+/* One call of the device. Returns an errno, and the record of the first request it did not take. */
+static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
+{
+    struct nd_batch *batch = queue->batch;
+    uint32_t last = batch->count - 1;
+    int error;
+
+    if (is_receive(queue)) {
+        struct ibv_recv_wr *bad = NULL;
+
+        batch->receive[last].next = NULL;
+        if (queue->mode == ND_QUEUE_KEEPING)
+            for (uint32_t i = 0; i <= last; i++)
+                nd_keep_locked(queue, &batch->receive[i]);
+        if (!queue->ibv)
+            return 0;
+        if ((error = ibv_post_recv(queue->ibv, batch->receive, &bad)))
+            *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
+    } else {
+        struct ibv_send_wr *bad = NULL;
+
+        batch->send[last].next = NULL;
+        if ((error = ibv_post_send(queue->ibv, batch->send, &bad)))
+            *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
+    }
+    return error;
+}
+
+static struct nd_request *first_of_batch(const struct nd_queue *queue)
+{
+    return (struct nd_request *)(uintptr_t)(is_receive(queue) ? queue->batch->receive[0].wr_id
+                                                              : queue->batch->send[0].wr_id);
+}
+
+const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue)
+{
+    return queue->batch && queue->batch->count ? first_of_batch(queue) : queue->next;
+}
+
+/* Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted in between. */
+static bool submit_locked(struct nd_queue *queue)
+{
+    struct nd_request *refused = NULL;
+    HRESULT status = ND_CANCELED;
+    int error;
+
+    if (!queue->batch || !queue->batch->count)
+        return false;
+    if (queue->mode == ND_QUEUE_LATE) {
+        refused = first_of_batch(queue);
+    } else if ((error = post_list_locked(queue, &refused))) {
+        status = nd_queue_refusal(queue, error);
+        if (!queue->fence.special)
+            queue->fence.next = refused;
+    }
+    queue->batch->count = 0;
+    if (refused)
+        nd_cq_refuse(queue->cq, refused, queue->next, status);
+    return refused;
+}
+
+/*
+ * After the flush: its completion says that all before the first refused one are done. Receives always tell, and what is
+ * posted to a flushed queue does; so one fence is enough. A Write of nothing, in case another thread is not through with
+ * the flush: a peer does not see it.
+ */
+static void post_fence(struct nd_queue *queue)
+{
+    struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED }, *bad;
+
+    lock_acquire(&queue->lock);
+    if (!is_receive(queue) && !queue->fence.special && queue->mode != ND_QUEUE_LATE) {
+        queue->fence.special = ND_REQUEST_FENCE;
+        queue->fence.queue = queue;
+        wr.wr_id = (uintptr_t)&queue->fence;
+        if (ibv_post_send(queue->ibv, &wr, &bad))
+            log_write(LOG_WARN, LOG_QP,
+                "queue pair %u takes no request after a refused batch: results may come late",
+                queue->ibv->qp_num);
+    }
+    lock_release(&queue->lock);
+}
+
+static void submit(struct nd_queue *queue, bool end)
+{
+    bool refused;
+
+    lock_acquire(&queue->lock);
+    refused = submit_locked(queue);
+    if (end && queue->batching) {
+        queue->batching = false;
+        nd_cq_batch_ends(queue->cq, queue);
+    }
+    lock_release(&queue->lock);
+    if (!refused)
+        return;
+    nd_cq_end_refused(queue->cq, queue);
+    if (SUCCEEDED(nd_qp_flush(queue->qp)))
+        post_fence(queue);
+}
+
+void nd_queue_submit(struct nd_queue *queue)
+{
+    submit(queue, false);
+}
+
+void nd_queue_end_batch(struct nd_queue *queue)
+{
+    submit(queue, true);
+}
+
+void nd_queue_start_batch(struct nd_queue *queue)
+{
+    struct nd_batch *batch = NULL;
+
+    lock_acquire(&queue->lock);
+    if (!queue->batch) {
+        lock_release(&queue->lock);
+        batch = make_batch(queue);
+        lock_acquire(&queue->lock);
+        if (!queue->batch) {
+            queue->batch = batch;
+            batch = NULL;
+        }
+    }
+    if (!queue->batching && queue->batch && queue->batch->room) {
+        queue->batching = true;
+        queue->stop = queue->next->next; /* no post passes by */
+        nd_cq_batch_begins(queue->cq, queue);
+    }
+    lock_release(&queue->lock);
+    free(batch); /* another thread's was there first */
+}

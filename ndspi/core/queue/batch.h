@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * batch.h - requests that wait to be posted together (version 1), by one call of the device.
+ *
+ * Between StartRequestBatch and SubmitRequestBatch each queue keeps what is posted to it: checked, with a record of the
+ * ring, its list translated and its inline data copied, so nothing of the client's is looked at later. A batch goes to
+ * the device with Submit, and before that when it is full, the ring is, staging slots run out, the queue is flushed or
+ * released, or a client looks at the completion queue or waits for it: it may wait for what it posted.
+ *
+ * What the device does not take ends as a failed result, in its place: the first with the reason, those behind it
+ * with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the ring,
+ * marked, until all before it are done (cq_drain.c); since silent ones do not tell, a fence of our own follows the flush,
+ * whose completion does.
+ *
+ * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.
+ */
+#ifndef NDSPI_CORE_BATCH_H
+#define NDSPI_CORE_BATCH_H
+
+#include "ndspi/core/queue/queue.h"
+
+/* In requests: deeper queues submit whenever so many have come together. */
+enum { ND_BATCH_MOST = 256 };
+
+struct nd_batch {
+    uint32_t room, count;
+    union {
+        struct ibv_send_wr *send;
+        struct ibv_recv_wr *receive; /* of a queue without inline data */
+    };
+    struct ibv_sge *sges; /* max_sge each */
+    uint8_t *data;        /* max_inline each */
+};
+
+/* Lock held. */
+static inline bool nd_batch_full_locked(const struct nd_batch *batch)
+{
+    return batch->count == batch->room;
+}
+
+/* Where the request to be kept next has its entries and inline data; NULL without a batch. Lock held. */
+struct ibv_sge *nd_batch_sges_locked(const struct nd_queue *queue);
+uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
+
+/* Posts, or keeps. Returns 0 or an errno. Lock held. */
+int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr);
+int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr);
+
+/* The first request of the open batch, or where the ring goes on. Lock held. */
+const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue);
+
+/* From now on posts are kept. Without memory they are not: batches are a hint. No lock held. */
+void nd_queue_start_batch(struct nd_queue *queue);
+/* Posts what is kept; the batch stays open. No lock held. */
+void nd_queue_submit(struct nd_queue *queue);
+/* The same, and closes it. */
+void nd_queue_end_batch(struct nd_queue *queue);
+
+#endif

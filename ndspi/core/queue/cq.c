@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/cq.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/srq.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hidden completions of one queue pair at a time: two forced signals, and some Invalidates. */
+enum { RESERVE_PER_QP = 8 };
+
+/* Entries of the device's queue beside the client's. */
+static uint32_t reserve_for(unsigned queues)
+{
+    uint32_t reserve = ND_CQ_RESERVE;
+
+    while (reserve < queues * RESERVE_PER_QP)
+        reserve *= 2;
+    return reserve;
+}
+
+static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
+{
+    struct nd_adapter *adapter = cq->adapter;
+
+    errno = 0; /* not every driver sets it */
+    return adapter->verbs->create_cq(
+        adapter->port.context, (int)(depth + ND_CQ_RESERVE), cq, adapter->channel, 0);
+}
+
+/* Where the device is not exact it is not we who call an overrun. */
+static uint32_t capacity_for(const struct nd_cq *cq, const struct ibv_cq *ibv, uint32_t depth)
+{
+    return cq->adapter->port.caps.exact_cq ? depth : (uint32_t)ibv->cqe;
+}
+
+HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_file *file,
+    uint32_t depth, uintptr_t affinity, void (*destroy)(struct nd_object *object))
+{
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    cq->adapter = adapter;
+    lock_init(&cq->poll.lock, LOCK_CQ, "completion queue");
+    list_init(&cq->closing);
+    list_init(&cq->shared);
+    list_init(&cq->batches);
+    list_init(&cq->forgotten);
+    list_init(&cq->broken);
+    if (!(cq->poll.ibv = make_device_queue(cq, depth)))
+        return nd_status_from_errno(errno ? errno : ENOMEM);
+    cq->poll.usual_room = ND_CQ_BATCH;
+    cq->depth = depth;
+    cq->affinity = affinity;
+    cq->capacity = capacity_for(cq, cq->poll.ibv, depth);
+    if (!(cq->entries = malloc(cq->capacity * sizeof(*cq->entries)))) {
+        adapter->verbs->destroy_cq(cq->poll.ibv);
+        return ND_NO_MEMORY;
+    }
+    nd_object_init(&cq->object, destroy);
+    nd_pending_init(&cq->pending, adapter->sink, file);
+    nd_adapter_pin(adapter);
+    lock_acquire(&adapter->lock);
+    list_add_tail(&adapter->cqs, &cq->adapter_link);
+    lock_release(&adapter->lock);
+    return ND_SUCCESS;
+}
+
+/* Results that nobody will fetch. */
+static void drop_entries_locked(struct nd_cq *cq)
+{
+    for (; cq->count; cq->count--) {
+        struct nd_cq_entry *entry = &cq->entries[cq->head];
+
+        if (entry->srq)
+            nd_object_unpin_later(&entry->srq->object, &cq->dead);
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
+        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
+    }
+}
+
+/* Queue pairs need not wait for completions any more. */
+static void release_closing_locked(struct nd_cq *cq)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&cq->closing))) {
+        struct nd_queue *queue = list_entry(node, struct nd_queue, closing_link);
+
+        queue->closing = false;
+        nd_object_unpin_later((struct nd_object *)queue->qp, &cq->dead);
+    }
+}
+
+void nd_cq_close(struct nd_cq *cq)
+{
+    lock_acquire(&cq->poll.lock);
+    cq->closed = true;
+    cq->waiting = 0;
+    drop_entries_locked(cq);
+    release_closing_locked(cq);
+    nd_cq_leave(cq);
+    nd_pending_cancel(&cq->pending);
+    nd_object_unpin(&cq->object);
+}
+
+void nd_cq_fini(struct nd_cq *cq)
+{
+    struct nd_adapter *adapter = cq->adapter;
+    int rc;
+
+    lock_acquire(&adapter->lock);
+    list_del(&cq->adapter_link);
+    lock_release(&adapter->lock);
+    if (cq->unacknowledged)
+        adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
+    if ((rc = adapter->verbs->destroy_cq(cq->poll.ibv)))
+        log_write(LOG_ERROR, LOG_CQ, "a completion queue does not go: %s", strerror(rc));
+    nd_pending_fini(&cq->pending);
+    free(cq->entries);
+    nd_adapter_unpin(adapter);
+}
+
+static void flush_broken(struct nd_qp *qp)
+{
+    nd_qp_flush(qp);
+    nd_object_unpin(&qp->object);
+}
+
+/*
+ * Decided under the lock: whether the client has to be told, who is dead. Done without it.
+ */
+void nd_cq_leave(struct nd_cq *cq)
+{
+    struct nd_object *dead = NULL;
+    struct list_head broken;
+    bool deliver = cq->deliver;
+
+    list_init(&broken);
+    cq->deliver = false;
+    if (!cq->taking) { /* else that thread does it */
+        dead = nd_object_take_dead(&cq->dead);
+        list_splice_tail(&broken, &cq->broken);
+    }
+    cq->poll.usual_room = cq->count || cq->waiting || cq->failed || cq->closed || cq->refused ||
+                                  cq->taking || !list_empty(&cq->closing) ||
+                                  !list_empty(&cq->batches)
+                              ? 0
+                              : ND_CQ_BATCH;
+    lock_release(&cq->poll.lock);
+    if (deliver)
+        nd_pending_deliver(&cq->pending);
+    nd_object_destroy_dead(dead);
+    while (ND_UNLIKELY(!list_empty(&broken)))
+        flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
+}
+
+void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
+{
+    const char *name = nd_status_name(status);
+
+    lock_assert_held(&cq->poll.lock);
+    if (cq->failed)
+        return;
+    log_write(
+        LOG_ERROR, LOG_CQ, "completion queue of depth %u failed: %s", cq->depth, name ? name : "?");
+    cq->failed = status;
+    drop_entries_locked(cq);
+    release_closing_locked(cq);
+    if (cq->waiting && nd_pending_decide(&cq->pending, cq->waiting, status))
+        cq->deliver = true;
+    cq->waiting = 0;
+}
+
+void nd_cq_fail(struct nd_cq *cq, HRESULT status)
+{
+    lock_acquire(&cq->poll.lock);
+    nd_cq_fail_locked(cq, status);
+    nd_cq_leave(cq);
+}
+
+/* Entries move to the start of a ring of the new size. */
+static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
+{
+    struct nd_cq_entry *entries = malloc(capacity * sizeof(*entries));
+    uint32_t first = cq->capacity - cq->head;
+
+    if (!entries)
+        return ND_NO_MEMORY;
+    if (first > cq->count)
+        first = cq->count;
+    memcpy(entries, cq->entries + cq->head, first * sizeof(*entries));
+    memcpy(entries + first, cq->entries, (cq->count - first) * sizeof(*entries));
+    free(cq->entries);
+    cq->entries = entries;
+    cq->head = 0;
+    cq->capacity = capacity;
+    return ND_SUCCESS;
+}
+
+/*
+ * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
+ * Its own resize blocks, so it is done without our lock; two at a time are the client's doing and end with one of them.
+ */
+HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
+{
+    struct nd_adapter *adapter = cq->adapter;
+    HRESULT status = ND_SUCCESS;
+    uint32_t reserve;
+    int rc;
+
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    if (!depth || depth > adapter->limits.max_cq_depth)
+        return ND_INVALID_PARAMETER;
+    if (!adapter->port.caps.cq_resize)
+        return ND_NOT_SUPPORTED;
+    lock_acquire(&cq->poll.lock);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, true);
+    reserve = reserve_for(cq->queues);
+    if (cq->failed)
+        status = cq->failed;
+    else if (cq->count > depth)
+        status = ND_BUFFER_OVERFLOW;
+    nd_cq_leave(cq);
+    if (FAILED(status))
+        return status;
+    rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve));
+    if (rc &&
+        reserve >
+            ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
+        rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+    if (rc)
+        return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
+    lock_acquire(&cq->poll.lock);
+    if (cq->count > depth)
+        status = ND_BUFFER_OVERFLOW;
+    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->poll.ibv, depth))))
+        cq->depth = depth;
+    nd_cq_leave(cq);
+    if (FAILED(status) && adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + reserve)))
+        log_write(
+            LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
+    return status;
+}
+
+HRESULT nd_cq_attach(struct nd_cq *cq)
+{
+    struct nd_adapter *adapter = cq->adapter;
+    unsigned queues;
+    uint32_t depth;
+    int rc;
+
+    lock_acquire(&cq->poll.lock);
+    queues = ++cq->queues;
+    depth = cq->depth;
+    lock_release(&cq->poll.lock);
+    /* Grows in steps; where the device cannot, the client's own entries are what hidden ones use. */
+    if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
+        (rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve_for(queues)))))
+        log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
+            queues, strerror(rc));
+    return ND_SUCCESS;
+}
+
+void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
+    cq->queues--;
+    for (uint32_t i = 0, at = cq->head; queue && i < cq->count; i++) {
+        if (cq->entries[at].queue == queue)
+            cq->entries[at].queue = NULL;
+        at = at + 1 == cq->capacity ? 0 : at + 1;
+    }
+    nd_cq_leave(cq);
+}
+
+void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
+    if (!cq->closed && !cq->failed) {
+        nd_cq_drain_locked(cq);
+        nd_cq_trigger_locked(cq, true);
+    }
+    if (!cq->closed && !cq->failed && !nd_queue_idle_locked(queue)) {
+        queue->closing = true;
+        nd_object_pin((struct nd_object *)queue->qp);
+        list_add_tail(&cq->closing, &queue->closing_link);
+    }
+    nd_cq_leave(cq);
+}
+
+void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node)
+{
+    lock_acquire(&cq->poll.lock);
+    list_add_tail(&cq->shared, node);
+    lock_release(&cq->poll.lock);
+}
+
+void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node)
+{
+    lock_acquire(&cq->poll.lock);
+    list_del(node);
+    lock_release(&cq->poll.lock);
+}

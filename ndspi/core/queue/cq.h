@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cq.h - completion queue: results, and Notify.
+ *
+ * GetResults normally polls the device straight into the client's array (core/queue/datapath.h). Whatever needs more thought
+ * closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a device
+ * event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
+ *
+ * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
+ * `triggered` is where the last trigger stood. A Notify ends at once iff arrived > max(fetched, triggered); otherwise it
+ * waits, the device is armed, and the device is looked at again. What was polled straight into an array needs no
+ * counting: then the software queue was empty and no Notify waited. A solicited mark is invisible in an ibv_wc; so
+ * while only SOLICITED waits, the device's event decides, and at the call itself any new Receive counts.
+ *
+ * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. Its own
+ * depth is enforced when draining.
+ *
+ * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
+ * was decided under it.
+ */
+#ifndef NDSPI_CORE_CQ_H
+#define NDSPI_CORE_CQ_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+#include "ndspi/core/queue/queue.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+struct nd_adapter;
+struct nd_mw;
+
+enum { ND_CQ_BATCH = 16 };
+
+/* The kernel's bit in wc_flags for a window that the sender invalidated, with quirk INVALIDATED_BIT. */
+enum { ND_WC_INVALIDATED_KERNEL = 1 << 2 };
+
+/* A completion in the software queue. */
+struct nd_cq_entry {
+    ND2_RESULT result;
+    struct nd_queue *queue;  /* NULL: of an SRQ or a window, or its queue pair is gone */
+    struct nd_srq *srq;      /* pinned */
+    struct nd_mw *mw;        /* pinned: the entry tells that the peer invalidated it */
+    struct nd_request *next; /* freed up to here when it is fetched */
+};
+
+enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
+
+/* What GetResults needs when there is nothing special; first in it the lock of the whole queue. */
+struct nd_cq_poll {
+    struct lock lock;
+    size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
+    struct ibv_cq *ibv;
+    void *results; /* of the call under way, kept here over the device's call ... */
+    uint32_t room; /* ... because registers have to be saved and restored */
+    struct ibv_wc wc[ND_CQ_BATCH];
+};
+
+struct nd_cq {
+    struct nd_object object; /* first */
+    struct nd_cq_poll poll;
+
+    struct nd_adapter *adapter; /* pinned */
+    struct list_node adapter_link;
+    bool lost;                 /* the adapter's lock: told that the device is gone */
+    struct nd_pending pending; /* kinds: ND_CQ_NOTIFY_* */
+    uintptr_t affinity;        /* as asked for: a hint */
+
+    struct nd_cq_entry *entries; /* ring */
+    uint32_t depth;              /* of the client */
+    uint32_t capacity;           /* of the ring: one more than it may hold is an overrun */
+    uint32_t head, count;
+    uint64_t arrived, triggered;
+    uint64_t arrived_receive, arrived_error; /* value of arrived at the last one of these */
+
+    unsigned waiting; /* mask of pending kinds */
+    enum nd_cq_arming armed;
+    bool deliver; /* something was decided */
+    bool taking;  /* a thread takes completions and has dropped the lock: no other takes any ... */
+    bool again;   /* ... but wanted to */
+    bool closed;  /* released by the application: nobody fetches any more */
+    HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
+
+    unsigned queues;            /* attached */
+    unsigned unacknowledged;    /* events of ibv */
+    struct list_head closing;   /* nd_queue.closing_link; each pins its queue pair */
+    struct list_head shared;    /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
+    unsigned refused;           /* sum of nd_queue.refused */
+    struct list_head forgotten; /* nd_queue.forgotten_link; each pins its queue pair */
+    struct list_head broken; /* nd_qp.broken_link; pinned: to be flushed by us, a request failed */
+    struct nd_dead dead;
+};
+
+/*
+ * nd_cq_init - file in: where its Notify requests complete, pinned; depth in: checked by the facade; affinity: a hint.
+ * Returns ND_SUCCESS (one pin, the application's), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED.
+ */
+HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_file *file,
+    uint32_t depth, uintptr_t affinity, void (*destroy)(struct nd_object *object));
+/* The last Release: cancels, drops the application's pin. */
+void nd_cq_close(struct nd_cq *cq);
+void nd_cq_fini(struct nd_cq *cq);
+
+/*
+ * nd_cq_resize - Returns ND_SUCCESS; ND_INVALID_PARAMETER: 0 or above the limit; ND_BUFFER_OVERFLOW: more results wait;
+ * ND_NOT_SUPPORTED; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. No completion is lost.
+ */
+HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth);
+
+/*
+ * nd_cq_notify - Returns ND_PENDING; ND_INVALID_PARAMETER: type, or no overlapped; ND_NO_MEMORY; what the queue failed
+ * with (ND_BUFFER_OVERFLOW: overrun); ND_DEVICE_REMOVED.
+ */
+HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped);
+/* CancelOverlappedRequests. */
+void nd_cq_cancel(struct nd_cq *cq);
+
+/*
+ * nd_cq_event - the device's event for this queue, got and not acknowledged: takes care of that too. From run alone;
+ * the caller holds a pin.
+ */
+void nd_cq_event(struct nd_cq *cq);
+/* The queue is lost: everything that waits, and every later Notify, gets the status. */
+void nd_cq_fail(struct nd_cq *cq, HRESULT status);
+
+/* Moves what the device has into the software queue. No lock held. */
+void nd_cq_look(struct nd_cq *cq);
+
+/*
+ * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
+ * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return the
+ * number of results; the last two drop the lock.
+ */
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room);
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
+
+/* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
+HRESULT nd_cq_attach(struct nd_cq *cq);
+/* A queue pair is gone: forgets queue (may be NULL), whose requests are all retired or will never be. */
+void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue);
+/* Its queue pair is released: keeps the queue pair pinned until the last completion was seen, unless nobody will look. */
+void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
+void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
+void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
+
+/*
+ * Batches (core/queue/batch.h); the queue's lock is held, except for the last.
+ * begins, ends  while one is open, a client that looks for results or waits for them has it submitted
+ * refuse        the device did not take the requests from first to before end: they end in their turn, the first with
+ *               the status, the others with ND_CANCELED
+ * end_refused   after it, with no lock held and the queue pair pinned: those whose turn it is end
+ */
+void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
+void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
+void nd_cq_refuse(
+    struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
+void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
+
+/*
+ * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN), and
+ * nothing is given to the device any more: what was posted before `end` and has not completed ends with ND_CANCELED, silent ones before that as if they
+ * had succeeded. No lock held.
+ */
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
+
+/* Between cq.c, cq_batch.c, cq_drain.c and cq_notify.c. */
+void nd_cq_drain_locked(struct nd_cq *cq);
+/* Drops the lock meanwhile. */
+void nd_cq_submit_batches_locked(struct nd_cq *cq);
+/* Ends refused requests: all before `until`; NULL: those whose turn it is. */
+void nd_cq_end_refused_locked(
+    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until);
+void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
+/* Ends whatever the new arrivals end. at_call: a new Receive may count as solicited. */
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call);
+void nd_cq_leave(struct nd_cq *cq);
+
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* cq_drain.c - from the device into the software queue, and from there to the client. */
+#include "ndspi/core/queue/datapath.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/queue/local.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/qp_renew.h"
+#include "ndspi/core/queue/srq.h"
+#include "ndspi/core/status.h"
+
+#include <string.h>
+
+static bool is_error(const ND2_RESULT *result)
+{
+    return FAILED(result->Status);
+}
+
+static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
+{
+    uint32_t tail;
+
+    if (cq->closed || cq->failed)
+        return;
+    if (cq->count == cq->capacity) {
+        nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
+        return;
+    }
+    if (!cq->count)
+        cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
+    tail = cq->head + cq->count;
+    cq->entries[tail < cq->capacity ? tail : tail - cq->capacity] = *entry;
+    cq->count++;
+    cq->arrived++;
+    if (is_error(&entry->result))
+        cq->arrived_error = cq->arrived;
+    else if (entry->result.RequestType == Nd2RequestTypeReceive)
+        cq->arrived_receive = cq->arrived;
+    if (entry->queue && !entry->queue->unfetched++)
+        entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
+    if (entry->srq)
+        nd_object_pin(&entry->srq->object);
+    if (entry->mw)
+        nd_object_pin(&entry->mw->object);
+}
+
+/* The peer took a window back, with the Receive whose result was pushed last: the window's own result follows it. */
+static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
+{
+    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
+
+    if (!mw)
+        return;
+    push_locked(cq, &(struct nd_cq_entry){
+                        .result = { .Status = ND_SUCCESS,
+                            .RequestContext = mw->invalidate_result,
+                            .RequestType = Nd2RequestTypeInvalidate },
+                        .mw = mw,
+                    });
+    nd_object_unpin_later(&mw->object, &cq->dead);
+}
+
+/* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
+static void free_up_to(struct nd_queue *queue, struct nd_request *next)
+{
+    atomic_store_explicit(&queue->freed, next, memory_order_release);
+}
+
+static void retire_locked(struct nd_cq *cq, struct nd_request *request)
+{
+    struct nd_queue *queue = request->queue;
+
+    if (queue->unfetched)
+        queue->seen = request->next;
+    else
+        free_up_to(queue, request->next);
+    if (request->special & ND_REQUEST_MARKER)
+        queue->marked = true;
+    if (queue->closing && nd_queue_idle_locked(queue)) {
+        queue->closing = false;
+        list_del(&queue->closing_link);
+        nd_object_unpin_later((struct nd_object *)queue->qp, &cq->dead);
+    }
+}
+
+/* Most recently used first: one connection is usually the busy one. */
+static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
+{
+    list_for_each (&cq->shared, node) {
+        struct nd_qp *qp = list_entry(node, struct nd_qp, shared_link);
+
+        if (qp->ibv->qp_num != qp_num)
+            continue;
+        list_del(node);
+        list_add_head(&cq->shared, node);
+        return qp;
+    }
+    return NULL;
+}
+
+/* The device forgets what is posted from now on, or the peer does not hear of it: a flush of ours ends that. */
+static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
+{
+    nd_quirk_set affected =
+        ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(NO_MOVE);
+
+    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(&qp->object))
+        return;
+    if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
+        nd_object_unpin_later(&qp->object, &cq->dead);
+    else
+        list_add_tail(&cq->broken, &qp->broken_link);
+}
+
+/* What this device means. */
+static enum ibv_wc_status status_of(
+    const struct nd_cq *cq, enum ibv_wc_status status, ND2_REQUEST_TYPE type)
+{
+    if (status != IBV_WC_LOC_QP_OP_ERR || type == Nd2RequestTypeInvalidate ||
+        !nd_has_quirk(&cq->adapter->port.caps, LOCAL_STATUS))
+        return status;
+    return type == Nd2RequestTypeReceive ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
+}
+
+static bool invalidates(const struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    unsigned mark = nd_has_quirk(&cq->adapter->port.caps, INVALIDATED_BIT)
+                        ? ND_WC_INVALIDATED_KERNEL
+                        : IBV_WC_WITH_INV;
+
+    return wc->wc_flags & mark;
+}
+
+static void take_shared_locked(
+    struct nd_cq *cq, const struct ibv_wc *wc, struct nd_request *request)
+{
+    struct nd_srq *srq = request->srq;
+    struct nd_cq_entry entry = { .result = request->result, .srq = srq };
+    struct nd_qp *qp = find_shared_locked(cq, wc->qp_num);
+
+    entry.result.QueuePairContext = qp ? qp->context : NULL;
+    if (wc->status != IBV_WC_SUCCESS)
+        entry.result.Status = nd_status_from_wc(status_of(cq, wc->status, Nd2RequestTypeReceive),
+            Nd2RequestTypeReceive, cq->adapter->dialect);
+    else
+        entry.result.BytesTransferred = wc->byte_len;
+    push_locked(cq, &entry);
+    if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && qp)
+        push_taken_back_locked(cq, qp, wc->invalidated_rkey);
+    if (wc->status != IBV_WC_SUCCESS && qp)
+        note_broken_locked(cq, qp);
+    nd_srq_seen(srq, request);
+}
+
+/* What ends with a request besides its result. Returns its status: that of an Invalidate may not be the device's. */
+static enum ibv_wc_status settle_locked(
+    struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
+{
+    struct nd_qp *qp = request->queue->qp;
+
+    if (request->special & ND_REQUEST_STAGED)
+        nd_staging_free(request->queue, request);
+    if (!(request->special & ND_REQUEST_BINDING))
+        return status;
+    if (request->result.RequestType != Nd2RequestTypeInvalidate) {
+        if (status != IBV_WC_SUCCESS)
+            nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
+    } else if (nd_mw_invalidated(cq->adapter, request, &cq->dead) && status == IBV_WC_SUCCESS) {
+        return IBV_WC_LOC_ACCESS_ERR;
+    }
+    return status;
+}
+
+/*
+ * A window's own registration is taken back before its Invalidate is seen to have ended. That is a system call: the lock
+ * is dropped meanwhile, and no other thread takes completions.
+ */
+static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
+{
+    struct nd_object *qp = &request->queue->qp->object;
+
+    if (!nd_object_try_pin(qp))
+        return; /* nobody waits for it any more */
+    cq->taking = true;
+    nd_cq_leave(cq);
+    nd_part_revoke(request->part);
+    if (request->queue->qp->receive_cq != cq)
+        nd_cq_look(request->queue->qp->receive_cq); /* the peer may have been faster */
+    lock_acquire(&cq->poll.lock);
+    cq->taking = false;
+    nd_object_unpin_later(qp, &cq->dead);
+}
+
+static struct nd_cq_entry entry_of(const struct nd_request *request)
+{
+    return (struct nd_cq_entry){
+        .result = request->result, .queue = request->queue, .next = request->next
+    };
+}
+
+void nd_cq_end_refused_locked(
+    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until)
+{
+    struct nd_request *request = nd_queue_oldest_locked(queue);
+
+    while (queue->refused && request != until) {
+        struct nd_request *next = request->next;
+        struct nd_cq_entry entry = entry_of(request);
+
+        if (request->special & ND_REQUEST_REFUSED) {
+            settle_locked(cq, request, IBV_WC_WR_FLUSH_ERR);
+            entry.result.BytesTransferred = 0;
+            request->special = 0;
+            request->result.Status = ND_SUCCESS;
+            queue->refused--;
+            cq->refused--;
+            push_locked(cq, &entry);
+            retire_locked(cq, request);
+        } else if (!until) {
+            return;
+        }
+        request = next;
+    }
+}
+
+/* All before the first refused request of its batch are done; if that has ended, later completions told the same. */
+static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
+{
+    struct nd_queue *queue = fence->queue;
+    struct nd_request *first = fence->next;
+
+    if (!(first->special & ND_REQUEST_REFUSED))
+        return;
+    nd_cq_end_refused_locked(cq, queue, first);
+    if (queue->unfetched)
+        queue->seen = first;
+    else
+        free_up_to(queue, first);
+    nd_cq_end_refused_locked(cq, queue, NULL);
+}
+
+static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+    bool failed = wc->status != IBV_WC_SUCCESS;
+    bool taken_back = !failed && invalidates(cq, wc);
+    struct nd_queue *queue = request->queue;
+    enum ibv_wc_status status;
+    struct nd_cq_entry entry;
+
+    if (request->special & ND_REQUEST_SHARED) {
+        take_shared_locked(cq, wc, request);
+        return;
+    }
+    if (request->special & ND_REQUEST_FENCE) {
+        take_fence_locked(cq, request);
+        return;
+    }
+    if (ND_UNLIKELY(failed) && nd_keep_swallows(queue, wc))
+        return;
+    if (ND_UNLIKELY(queue->refused))
+        nd_cq_end_refused_locked(cq, queue, request);
+    if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)
+        revoke_locked(cq, request);
+    status = settle_locked(cq, request, wc->status);
+    failed = status != IBV_WC_SUCCESS;
+    entry = entry_of(request);
+    if (failed) {
+        entry.result.Status = nd_status_from_wc(status_of(cq, status, request->result.RequestType),
+            request->result.RequestType, cq->adapter->dialect);
+        entry.result.BytesTransferred = 0;
+        note_broken_locked(cq, queue->qp);
+    } else if (request->result.RequestType == Nd2RequestTypeReceive) {
+        entry.result.BytesTransferred = wc->byte_len;
+    } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
+        entry.result.BytesTransferred = (uint32_t)request->length;
+    }
+    if (!(request->special & ND_REQUEST_MARKER) &&
+        (failed || !(request->special & ND_REQUEST_SILENT)))
+        push_locked(cq, &entry);
+    if (taken_back && request->result.RequestType == Nd2RequestTypeReceive)
+        push_taken_back_locked(cq, queue->qp, wc->invalidated_rkey);
+    retire_locked(cq, request);
+    if (ND_UNLIKELY(queue->refused))
+        nd_cq_end_refused_locked(cq, queue, NULL);
+}
+
+static bool was_signaled(const struct nd_request *request)
+{
+    return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
+           (request->special & ND_REQUEST_BINDING &&
+               request->result.RequestType == Nd2RequestTypeInvalidate);
+}
+
+/* What is left of what the queue's device was given; all that it completed has been taken. */
+static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
+{
+    struct nd_request *request = nd_queue_oldest_locked(queue), *next;
+    bool lost = false;
+
+    for (; request != queue->forgotten_end; request = next) {
+        struct nd_cq_entry entry = entry_of(request);
+
+        next = request->next;
+        if (request->special & ND_REQUEST_REFUSED) {
+            nd_cq_end_refused_locked(cq, queue, next);
+            continue;
+        }
+        lost = lost || was_signaled(request);
+        settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+        if (lost) {
+            entry.result.Status = ND_CANCELED;
+            entry.result.BytesTransferred = 0;
+            push_locked(cq, &entry);
+        }
+        retire_locked(cq, request);
+    }
+    nd_cq_end_refused_locked(cq, queue, NULL);
+}
+
+static void end_all_forgotten_locked(struct nd_cq *cq)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&cq->forgotten))) {
+        struct nd_queue *queue = list_entry(node, struct nd_queue, forgotten_link);
+
+        if (!cq->failed && !cq->closed)
+            end_forgotten_locked(cq, queue);
+        nd_object_unpin_later(&queue->qp->object, &cq->dead);
+    }
+}
+
+void nd_cq_drain_locked(struct nd_cq *cq)
+{
+    int polled = 0;
+
+    lock_assert_held(&cq->poll.lock);
+    if (ND_UNLIKELY(cq->taking)) {
+        cq->again = true;
+        return;
+    }
+    do {
+        cq->again = false;
+        if (cq->failed || cq->closed)
+            break;
+        polled = ibv_poll_cq(cq->poll.ibv, ND_CQ_BATCH, cq->poll.wc);
+        for (int i = 0; i < polled; i++)
+            take_locked(cq, &cq->poll.wc[i]);
+    } while (polled == ND_CQ_BATCH || cq->again);
+    if (polled < 0)
+        nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+    if (ND_UNLIKELY(!list_empty(&cq->forgotten)))
+        end_all_forgotten_locked(cq);
+}
+
+/* One result, in the form of its version. */
+static void hand_out(
+    enum nd_dialect_index dialect, const ND2_RESULT *result, void *results, size_t at)
+{
+    ND_RESULT *own = result->RequestContext;
+
+    if (dialect == ND_V2) {
+        ((ND2_RESULT *)results)[at] = *result;
+        return;
+    }
+    own->Status = result->Status;
+    own->BytesTransferred = result->BytesTransferred;
+    ((ND_RESULT **)results)[at] = own;
+}
+
+/*
+ * A window's own result, unless it was released: then the client may have freed it. Under the lock that its release
+ * takes, so that it is not written to after that. Returns how many.
+ */
+static size_t hand_out_window(
+    const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
+{
+    bool closed;
+
+    lock_acquire(&cq->adapter->memory_lock);
+    if (!(closed = entry->mw->closed))
+        hand_out(cq->adapter->dialect->index, &entry->result, results, at);
+    lock_release(&cq->adapter->memory_lock);
+    return !closed;
+}
+
+/* Results from index `at` on. */
+static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
+{
+    while (at < room && cq->count) {
+        struct nd_cq_entry *entry = &cq->entries[cq->head];
+
+        if (ND_UNLIKELY(entry->mw != NULL))
+            at += hand_out_window(cq, entry, results, at);
+        else
+            hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
+        if (entry->queue)
+            free_up_to(entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
+        if (entry->srq) {
+            nd_srq_fetched(entry->srq);
+            nd_object_unpin_later(&entry->srq->object, &cq->dead);
+        }
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
+        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
+        cq->count--;
+    }
+    return at;
+}
+
+unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
+    size_t stored = polled - left;
+    void *results = poll->results;
+    uint32_t room = poll->room;
+
+    for (unsigned i = polled - left; i < polled; i++)
+        take_locked(cq, &poll->wc[i]);
+    if (ND_UNLIKELY(
+            !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
+        nd_cq_submit_batches_locked(cq);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, false);
+    stored = fetch_locked(cq, results, stored, room);
+    nd_cq_leave(cq);
+    return (unsigned)stored;
+}
+
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    poll->results = results;
+    poll->room = room;
+    return nd_cq_results_rest(poll, 0, 0);
+}
+
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    lock_acquire(&poll->lock);
+    return nd_cq_results_deep(poll, results, room);
+}
+
+/* The exits of version 1, whose count is wider: last calls, too. */
+static __attribute__((noinline)) size_t rest_v1(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    return nd_cq_results_rest(poll, polled, left);
+}
+
+static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsigned count)
+{
+    return nd_cq_results_release(poll, count);
+}
+
+static inline __attribute__((always_inline)) size_t results_count(
+    enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
+{
+    const struct ibv_wc *wc = poll->wc;
+    char *results = poll->results;
+
+    if (ND_UNLIKELY(polled < 0)) /* the general way hears of it, too */
+        return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
+    for (unsigned left = (unsigned)polled; left; left--) {
+        if (!nd_cq_translate_locked(dialect, wc++, results))
+            return dialect == ND_V2 ? nd_cq_results_rest(poll, (unsigned)polled, left)
+                                    : rest_v1(poll, (unsigned)polled, left);
+        results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
+    }
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return dialect == ND_V2 ? nd_cq_results_release(poll, (unsigned)polled)
+                                : release_v1(poll, (unsigned)polled);
+    return (unsigned)polled;
+}
+
+size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
+{
+    return results_count(ND_V1, poll, polled);
+}
+
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
+{
+    return (unsigned)results_count(ND_V2, poll, polled);
+}
+
+unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
+{
+    lock_release_rest(&poll->lock);
+    return count;
+}
+
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
+{
+    lock_acquire(&cq->poll.lock);
+    queue->forgotten_end = end;
+    nd_object_pin(&queue->qp->object);
+    list_add_tail(&cq->forgotten, &queue->forgotten_link);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, true);
+    nd_cq_leave(cq);
+}
+
+void nd_cq_look(struct nd_cq *cq)
+{
+    lock_acquire(&cq->poll.lock);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, false);
+    nd_cq_leave(cq);
+}

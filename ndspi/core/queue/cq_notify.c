@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* cq_notify.c - when a Notify ends. The rules are told in cq.h. */
+#include "ndspi/core/queue/cq.h"
+
+#include "ndspi/core/adapter/adapter.h"
+
+#include "util/log.h"
+
+#include <string.h>
+
+enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
+
+#define WAITS(type)       (1u << (type))
+#define WAITS_FOR_RESULTS (WAITS(ND_CQ_NOTIFY_ANY) | WAITS(ND_CQ_NOTIFY_SOLICITED))
+
+/* Everything that waits for a result ends together; what made it end is used up. */
+static void fire_locked(struct nd_cq *cq)
+{
+    cq->triggered = cq->arrived;
+    if (nd_pending_decide(&cq->pending, cq->waiting & WAITS_FOR_RESULTS, ND_SUCCESS))
+        cq->deliver = true;
+    cq->waiting &= ~WAITS_FOR_RESULTS;
+}
+
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call)
+{
+    uint64_t fetched = cq->arrived - cq->count;
+    uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
+    bool any = cq->waiting & WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
+    bool solicited = cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED) &&
+                     (cq->arrived_error > old || (at_call && cq->arrived_receive > old));
+
+    if (!any && !solicited)
+        return false;
+    fire_locked(cq);
+    return true;
+}
+
+/*
+ * An overrun shows when draining; so where the depth is exact, waiting for errors alone has the queue looked at for
+ * every completion, too.
+ */
+static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
+{
+    const struct nd_caps *caps = &cq->adapter->port.caps;
+
+    if (waiting & WAITS(ND_CQ_NOTIFY_ANY))
+        return ND_CQ_ARMED_ANY;
+    if (waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+        return nd_has_quirk(caps, SOLICITED) ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
+    return waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+}
+
+/* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */
+static bool arm_locked(struct nd_cq *cq, unsigned waiting)
+{
+    enum nd_cq_arming arming = needed(cq, waiting);
+    int rc;
+
+    if (arming <= cq->armed)
+        return false;
+    rc = ibv_req_notify_cq(cq->poll.ibv, arming == ND_CQ_ARMED_SOLICITED);
+    if (rc) {
+        log_write(LOG_ERROR, LOG_CQ, "a completion queue cannot be armed: %s", strerror(rc));
+        nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+        return false;
+    }
+    cq->armed = arming;
+    return true;
+}
+
+/* The same until nothing is left to look at. */
+static void rearm_locked(struct nd_cq *cq)
+{
+    while (arm_locked(cq, cq->waiting)) {
+        nd_cq_drain_locked(cq);
+        nd_cq_trigger_locked(cq, true);
+    }
+}
+
+/* Armed first, for this request, too: so one look is both the one before it starts and the one after arming. */
+static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    arm_locked(cq, cq->waiting | WAITS(type));
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, false);
+    if (cq->failed)
+        return cq->failed;
+    status = nd_pending_add(&cq->pending, overlapped, type, NULL);
+    if (FAILED(status))
+        return status;
+    cq->waiting |= WAITS(type);
+    nd_cq_trigger_locked(cq, true);
+    return status;
+}
+
+HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    if (type > ND_CQ_NOTIFY_SOLICITED || !overlapped)
+        return ND_INVALID_PARAMETER;
+    if (nd_adapter_removed(cq->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&cq->poll.lock);
+    nd_cq_submit_batches_locked(cq);
+    status = start_locked(cq, type, overlapped);
+    nd_cq_leave(cq);
+    return status;
+}
+
+void nd_cq_cancel(struct nd_cq *cq)
+{
+    lock_acquire(&cq->poll.lock);
+    cq->waiting = 0;
+    nd_pending_decide(&cq->pending, ~0u, ND_CANCELED);
+    cq->deliver = true;
+    nd_cq_leave(cq);
+}
+
+void nd_cq_event(struct nd_cq *cq)
+{
+    bool solicited;
+
+    lock_acquire(&cq->poll.lock);
+    if (++cq->unacknowledged == EVENTS_BETWEEN_ACKNOWLEDGEMENTS) {
+        cq->adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
+        cq->unacknowledged = 0;
+    }
+    solicited = cq->armed == ND_CQ_ARMED_SOLICITED;
+    cq->armed = ND_CQ_NOT_ARMED;
+    nd_cq_drain_locked(cq);
+    if (solicited && cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+        fire_locked(cq); /* the device knows */
+    else
+        nd_cq_trigger_locked(cq, true);
+    rearm_locked(cq);
+    nd_cq_leave(cq);
+}

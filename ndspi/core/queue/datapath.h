@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * datapath.h - the usual Send, Receive and GetResults, inline so that a facade's method is one function.
+ *
+ * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else goes to
+ * the general forms (qp_post.c, cq_drain.c), which also explain. Each call takes one lock; none allocates or makes a
+ * system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a change.
+ *
+ * The dialect is a constant wherever one of these is used, so that each version gets code of its own. Version 1 lists
+ * ND_SGE, which name regions by handle; its requests are told apart by the address of the client's ND_RESULT, filled
+ * when it is handed out.
+ */
+#ifndef NDSPI_CORE_DATAPATH_H
+#define NDSPI_CORE_DATAPATH_H
+
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/dialect.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/queue.h"
+#include "ndspi/core/adapter/regions.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(ND2_SGE) == sizeof(struct ibv_sge) &&
+                       offsetof(ND2_SGE, Buffer) == offsetof(struct ibv_sge, addr) &&
+                       offsetof(ND2_SGE, BufferLength) == offsetof(struct ibv_sge, length) &&
+                       offsetof(ND2_SGE, MemoryRegionToken) == offsetof(struct ibv_sge, lkey)),
+    "an ND2_SGE array is an ibv_sge array");
+_Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, Length) == 8 &&
+                                          sizeof(struct ibv_sge) == 16),
+    "an ND_SGE begins as an ibv_sge does");
+
+/*
+ * Makes the compiler forget where a pointer came from: it would keep the interface, the object and the queue in a
+ * register each, and save and restore them all.
+ */
+#define ND_ALONE(pointer) __asm__("" : "+r"(pointer))
+
+/*
+ * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
+ * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
+ */
+static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
+{
+    struct nd_request *request = queue->next;
+    struct nd_request *next = request->next;
+
+    if (ND_UNLIKELY(next == queue->stop)) {
+        if (queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge)
+            return NULL;
+        queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
+        if (next == queue->stop)
+            return NULL;
+    }
+    queue->next = next;
+    return request;
+}
+
+/*
+ * The rare exits of the functions below. All are last calls, so that nothing needs to be kept for them.
+ * refused        the device did not take the request of the record `wr_id`; status of the post
+ * send, receive  the general form after the record was not to be had; drops the lock first
+ * release        somebody waits for the lock; ND_SUCCESS, or the count
+ * count          none or several completions were polled (negative: the queue failed); how many results
+ */
+HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
+HRESULT nd_queue_send_full(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n);
+HRESULT nd_queue_release(struct nd_queue *queue);
+size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
+
+/*
+ * A list of one entry, n, as the fast path takes it; false: the general form has to look. Each condition is a branch of
+ * its own: the compiler would gather their values first.
+ */
+struct nd_usual {
+    uint64_t length; /* v1 */
+    uint32_t token;
+};
+
+static inline bool nd_queue_usual(enum nd_dialect_index dialect, const struct nd_queue *queue,
+    const void *list, struct nd_usual *usual)
+{
+    const ND_SGE *entry = list;
+
+    if (ND_UNLIKELY(!list))
+        return false;
+    if (dialect == ND_V2)
+        return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= (uint32_t)queue->max_length);
+    usual->length = entry->Length;
+    return ND_LIKELY(usual->length <= queue->max_length) &&
+           ND_LIKELY(nd_region_token(queue->regions, &entry->hMr, &usual->token));
+}
+
+/*
+ * v1: where the device reads it; send_wr, recv_wr point there. Address and length lie alike in both structures where
+ * pointers have 64 bits and the low half of a length comes first: then they are one move. Lock held.
+ */
+static inline void nd_queue_fill_locked(
+    struct nd_queue *queue, const void *list, const struct nd_usual *usual)
+{
+    const ND_SGE *entry = list;
+
+    if (sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        memcpy(&queue->sge, entry, sizeof(queue->sge));
+    } else {
+        queue->sge.addr = (uintptr_t)entry->pAddr;
+        queue->sge.length = (uint32_t)usual->length;
+    }
+    queue->sge.lkey = usual->token;
+}
+
+/* For the general forms: above it is more than anybody has. */
+static inline uint32_t nd_at_most(size_t n)
+{
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* IND2QueuePair::Send, INDEndpoint::Send; context: v1: the ND_RESULT. */
+static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_queue *queue,
+    void *context, const void *list, size_t n, uint32_t flags)
+{
+    struct nd_usual usual = { 0 };
+    struct nd_request *request;
+    int error;
+
+    ND_ALONE(queue);
+    if (dialect == ND_V2 ? ND_UNLIKELY(((uint32_t)n ^ 1) | flags) : ND_UNLIKELY(n != 1))
+        return nd_queue_send_general(queue, context, list, nd_at_most(n), flags);
+    ND_ALONE(flags);
+    if (dialect == ND_V1 && ND_UNLIKELY(flags))
+        return nd_queue_send_general(queue, context, list, 1, flags);
+    ND_ALONE(context);
+    if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &usual) ||
+        ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
+        return nd_queue_send_general(queue, context, list, 1, flags);
+    request = nd_queue_take_locked(queue);
+    if (ND_UNLIKELY(!request))
+        return nd_queue_send_full(queue, context, list, 1, flags);
+    request->result.RequestContext = context;
+    if (dialect == ND_V2) {
+        queue->send_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
+    } else {
+        request->length = usual.length;
+        nd_queue_fill_locked(queue, list, &usual);
+    }
+    request->kind_and_special = ND_KIND(Nd2RequestTypeSend);
+    queue->send_wr.wr_id = (uintptr_t)request;
+    error = ibv_post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
+    if (ND_UNLIKELY(error))
+        return nd_queue_refused(queue, queue->send_wr.wr_id, error);
+    if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
+        return nd_queue_release(queue);
+    return ND_SUCCESS;
+}
+
+/* IND2QueuePair::Receive, INDEndpoint::Receive. */
+static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_queue *queue,
+    void *context, const void *list, size_t n)
+{
+    struct nd_usual usual = { 0 };
+    struct nd_request *request;
+    int error;
+
+    ND_ALONE(queue);
+    if (ND_UNLIKELY(n != 1))
+        return nd_queue_receive_general(queue, context, list, nd_at_most(n));
+    ND_ALONE(context);
+    if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
+        !nd_queue_usual(dialect, queue, list, &usual) ||
+        ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
+        return nd_queue_receive_general(queue, context, list, 1);
+    request = nd_queue_take_locked(queue);
+    if (ND_UNLIKELY(!request))
+        return nd_queue_receive_full(queue, context, list, 1);
+    request->result.RequestContext = context;
+    if (dialect == ND_V2)
+        queue->recv_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
+    else
+        nd_queue_fill_locked(queue, list, &usual);
+    queue->recv_wr.wr_id = (uintptr_t)request;
+    error = ibv_post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
+    if (ND_UNLIKELY(error))
+        return nd_queue_refused(queue, queue->recv_wr.wr_id, error);
+    if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
+        return nd_queue_release(queue);
+    return ND_SUCCESS;
+}
+
+/*
+ * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was done.
+ * CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those alone, and
+ * asking for the kind would cost more than it saves; in version 1 other records have theirs.
+ */
+static inline bool nd_cq_translate_locked(
+    enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)
+{
+    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+
+    if (ND_UNLIKELY((uint32_t)wc->status | request->special |
+                    (wc->wc_flags & (IBV_WC_WITH_INV | ND_WC_INVALIDATED_KERNEL))))
+        return false;
+    if (dialect == ND_V2) {
+        ND2_RESULT *result = slot;
+
+        *result = request->result;
+        result->BytesTransferred = wc->byte_len;
+    } else {
+        ND_RESULT *result = request->result.RequestContext;
+
+        result->Status = ND_SUCCESS;
+        result->BytesTransferred = (wc->byte_len & request->wc_length) + (size_t)request->length;
+        *(ND_RESULT **)slot = result;
+    }
+    /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
+    atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
+    return true;
+}
+
+/*
+ * GetResults of both versions. A program that polls finds one completion most of the time: that has a path of its own.
+ * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
+ */
+static inline size_t nd_cq_results(
+    enum nd_dialect_index dialect, struct nd_cq_poll *poll, void *results, size_t room)
+{
+    int polled;
+
+    ND_ALONE(poll);
+    if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
+        return nd_cq_results_general(poll, results, nd_at_most(room));
+    if (ND_UNLIKELY(dialect == ND_V2 ? (uint32_t)room > (uint32_t)poll->usual_room
+                                     : room > poll->usual_room))
+        return nd_cq_results_deep(poll, results, nd_at_most(room));
+    poll->results = results;
+    poll->room = (uint32_t)room;
+    polled = ibv_poll_cq(poll->ibv, (int)room, poll->wc);
+    ND_ALONE(poll);
+    if (ND_UNLIKELY(polled != 1))
+        return dialect == ND_V2 ? nd_cq_results_count_v2(poll, polled)
+                                : nd_cq_results_count_v1(poll, polled);
+    if (!nd_cq_translate_locked(dialect, poll->wc, poll->results))
+        return nd_cq_results_rest(poll, 1, 1);
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return nd_cq_results_release(poll, 1);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/local.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/adapter/regions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of an entry: its bytes; whether it is inline; its token. */
+struct piece {
+    const void *data;
+    size_t length;
+    bool inlined;
+    uint32_t token;
+};
+
+/* False: its handle is none. A handle of nothing does not matter. */
+static bool read_piece(
+    const struct nd_queue *queue, const void *list, size_t at, struct piece *piece)
+{
+    if (queue->regions) {
+        const ND_SGE *entry = (const ND_SGE *)list + at;
+
+        *piece = (struct piece){
+            .data = entry->pAddr, .length = entry->Length, .inlined = !entry->hMr && entry->Length
+        };
+        return !entry->Length || !entry->hMr ||
+               nd_region_token(queue->regions, &entry->hMr, &piece->token);
+    }
+    const ND2_SGE *entry = (const ND2_SGE *)list + at;
+
+    *piece = (struct piece){
+        .data = entry->Buffer, .length = entry->BufferLength, .token = entry->MemoryRegionToken
+    };
+    return true;
+}
+
+static HRESULT measure_v2(struct nd_local *local, const struct nd_queue *queue, bool inlines)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < local->n; i++)
+        total += ((const ND2_SGE *)local->list)[i].BufferLength;
+    if (total > (inlines ? queue->max_inline : queue->max_length))
+        return ND_BUFFER_OVERFLOW;
+    local->total = (uint32_t)total;
+    local->way = inlines && total ? ND_LOCAL_INLINE : ND_LOCAL_REGISTERED;
+    return ND_SUCCESS;
+}
+
+static HRESULT measure_v1(struct nd_local *local, const struct nd_queue *queue, bool inlines)
+{
+    uint64_t total = 0, inlined = 0;
+    struct piece piece;
+
+    for (size_t i = 0; i < local->n; i++) {
+        if (!read_piece(queue, local->list, i, &piece) || (piece.inlined && !inlines))
+            return ND_INVALID_HANDLE;
+        if (piece.length > UINT32_MAX)
+            return ND_BUFFER_OVERFLOW;
+        total += piece.length;
+        inlined += piece.inlined ? piece.length : 0;
+    }
+    if (total > queue->max_length || inlined > queue->max_inline)
+        return ND_BUFFER_OVERFLOW;
+    local->total = (uint32_t)total;
+    local->way = !inlined                     ? ND_LOCAL_REGISTERED
+                 : total <= queue->max_inline ? ND_LOCAL_INLINE
+                                              : ND_LOCAL_STAGED;
+    return ND_SUCCESS;
+}
+
+HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
+    uint32_t n, bool inlines)
+{
+    local->list = list;
+    local->n = n;
+    if (n > queue->max_sge && (queue->regions || !inlines)) /* v2 inline: any number */
+        return ND_DATA_OVERRUN;
+    if (n && !list)
+        return ND_INVALID_PARAMETER_2;
+    return queue->regions ? measure_v1(local, queue, inlines) : measure_v2(local, queue, inlines);
+}
+
+/* Inline data in one piece: of more entries than the device takes, or to last. */
+static void gather(const struct nd_local *local, const struct nd_queue *queue, uint8_t *data,
+    struct ibv_sge *whole)
+{
+    struct piece piece;
+    uint8_t *at = data;
+
+    for (size_t i = 0; i < local->n; i++) {
+        read_piece(queue, local->list, i, &piece);
+        if (piece.length)
+            memcpy(at, piece.data, piece.length);
+        at += piece.length;
+    }
+    *whole = (struct ibv_sge){ .addr = (uintptr_t)data, .length = (uint32_t)(at - data) };
+}
+
+static bool take_slot_locked(struct nd_queue *queue, struct nd_request *request)
+{
+    /* Acquire: the device is through with it; pairs with nd_staging_free. */
+    uint32_t free = atomic_load_explicit(&queue->staging_free, memory_order_acquire);
+
+    if (!free)
+        return false;
+    request->slot = (uint32_t)__builtin_ctz(free);
+    request->special |= ND_REQUEST_STAGED;
+    atomic_fetch_and_explicit(&queue->staging_free, ~(1u << request->slot), memory_order_relaxed);
+    return true;
+}
+
+void nd_staging_free(struct nd_queue *queue, const struct nd_request *request)
+{
+    atomic_fetch_or_explicit(&queue->staging_free, 1u << request->slot, memory_order_release);
+}
+
+/* v1: handles to tokens, inline entries to the slot, if there is one. */
+static HRESULT translate_locked(const struct nd_local *local, struct nd_queue *queue,
+    const struct nd_request *request, struct ibv_sge *sges)
+{
+    bool staged = local->way == ND_LOCAL_STAGED;
+    uint8_t *slot = staged ? queue->staging + (size_t)request->slot * queue->max_inline : NULL;
+    struct piece piece;
+
+    for (size_t i = 0; i < local->n; i++) {
+        if (!read_piece(queue, local->list, i, &piece))
+            return ND_INVALID_HANDLE;
+        sges[i] = (struct ibv_sge){
+            .addr = (uintptr_t)piece.data, .length = (uint32_t)piece.length, .lkey = piece.token
+        };
+        if (!staged || !piece.inlined)
+            continue;
+        memcpy(slot, piece.data, piece.length);
+        sges[i].addr = (uintptr_t)slot;
+        sges[i].lkey = queue->staging_mr->lkey;
+        slot += piece.length;
+    }
+    return ND_SUCCESS;
+}
+
+HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *queue,
+    struct nd_request *request, struct ibv_sge *sges, uint8_t *data, struct ibv_sge **sg_list,
+    int *num_sge)
+{
+    HRESULT status;
+
+    lock_assert_held(&queue->lock);
+    *num_sge = (int)local->n;
+    *sg_list = sges;
+    if (!local->total) {
+        *num_sge = 0; /* nothing to look at: tokens of empty entries do not count */
+        return ND_SUCCESS;
+    }
+    if (local->way == ND_LOCAL_INLINE && (data || local->n > queue->max_sge)) {
+        *num_sge = 1;
+        *sg_list = data ? sges : &queue->sge;
+        gather(local, queue, data ? data : queue->bounce, *sg_list);
+        return ND_SUCCESS;
+    }
+    if (!queue->regions) {
+        *sg_list = (struct ibv_sge *)(uintptr_t)local->list;
+        return ND_SUCCESS;
+    }
+    if (local->way == ND_LOCAL_STAGED && !take_slot_locked(queue, request))
+        return ND_NO_MORE_ENTRIES;
+    status = translate_locked(local, queue, request, sges);
+    if (FAILED(status) && request->special & ND_REQUEST_STAGED)
+        nd_staging_free(queue, request);
+    return status;
+}
+
+int nd_staging_init(struct nd_queue *queue, struct nd_adapter *adapter, uint32_t depth)
+{
+    uint32_t slots = depth < ND_STAGING_SLOTS ? depth : ND_STAGING_SLOTS;
+    size_t size = (size_t)slots * queue->max_inline;
+
+    if (!size || queue->max_sge < 2 || !queue->regions)
+        return 0;
+    if (!(queue->staging = malloc(size)))
+        return ENOMEM;
+    queue->staging_mr = adapter->verbs->reg_mr(adapter->port.pd, queue->staging, size, 0);
+    if (!queue->staging_mr)
+        return errno ? errno : ENOMEM;
+    atomic_init(&queue->staging_free, (1u << slots) - 1);
+    return 0;
+}
+
+void nd_staging_fini(struct nd_queue *queue, struct nd_adapter *adapter)
+{
+    if (queue->staging_mr)
+        adapter->verbs->dereg_mr(queue->staging_mr);
+    free(queue->staging);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/qp.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/connection/connector.h"
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/local.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp_renew.h"
+#include "ndspi/core/queue/srq.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Receiver not ready: a sender's retries end after some ten milliseconds, well before a program gives up waiting; with an
+ * SRQ they never do. Both are what the receiving side asks for.
+ */
+enum {
+    RNR_RETRIES = 6,
+    RNR_RETRIES_FOR_EVER = 7,
+    RNR_TIMER_10_US = 1,
+    TRANSPORT_RETRIES = 6, /* 7 is "for ever" on some devices */
+};
+
+static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
+{
+    struct nd_adapter *adapter = qp->adapter;
+    struct ibv_qp_init_attr init = {
+        .qp_context = (void *)(uintptr_t)qp,
+        .send_cq = qp->initiator_cq->poll.ibv,
+        .recv_cq = qp->receive_cq->poll.ibv,
+        .srq = qp->srq ? qp->srq->ibv : NULL,
+        .cap = qp->cap,
+        .qp_type = IBV_QPT_RC,
+    };
+
+    errno = 0; /* not every driver sets it */
+    *ibv = adapter->verbs->create_qp(adapter->port.pd, &init);
+    return *ibv ? 0 : errno ? errno : ENOMEM;
+}
+
+static int move_to_init(const struct nd_qp *qp, struct ibv_qp *ibv)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state = IBV_QPS_INIT,
+        .port_num = qp->adapter->port.number,
+        .qp_access_flags =
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
+    };
+
+    return qp->adapter->verbs->modify_qp(
+        ibv, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
+{
+    int rc = create_device_qp(qp, ibv);
+
+    if (rc) {
+        log_write(LOG_WARN, LOG_QP, "a queue pair of %u+%u requests cannot be made: %s",
+            qp->cap.max_send_wr, qp->cap.max_recv_wr, strerror(rc));
+        return rc == EINVAL ? ENOMEM : rc;
+    }
+    if ((rc = move_to_init(qp, *ibv)))
+        qp->adapter->verbs->destroy_qp(*ibv);
+    return rc;
+}
+
+/* Where lists that name regions by handle are translated. */
+static HRESULT make_sges(struct nd_qp *qp, struct nd_queue *queue, uint32_t max_sge)
+{
+    if (qp->adapter->dialect->handles && !(queue->sges = calloc(max_sge + 1, sizeof(*queue->sges))))
+        return ND_NO_MEMORY;
+    return ND_SUCCESS;
+}
+
+static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
+{
+    HRESULT status;
+
+    status = nd_queue_init(&qp->initiator, params->initiator_depth, Nd2RequestTypeSend,
+        params->context, ND_QUEUE_CLOSED);
+    if (SUCCEEDED(status))
+        status = nd_queue_init(&qp->receive, params->srq ? 0 : params->receive_depth,
+            Nd2RequestTypeReceive, params->context, ND_QUEUE_OPEN);
+    if (SUCCEEDED(status) && params->inline_data &&
+        !(qp->initiator.bounce = malloc(params->inline_data)))
+        status = ND_NO_MEMORY;
+    if (SUCCEEDED(status))
+        status = make_sges(qp, &qp->initiator, params->initiator_sge);
+    if (SUCCEEDED(status))
+        status = make_sges(qp, &qp->receive, params->receive_sge);
+    return status;
+}
+
+static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
+{
+    struct nd_queue *queues[] = { &qp->initiator, &qp->receive };
+    const struct nd_limits *limits = &qp->adapter->limits;
+
+    for (int i = 0; i < 2; i++) {
+        queues[i]->qp = qp;
+        queues[i]->ibv = qp->ibv;
+        queues[i]->regions = qp->adapter->regions.table;
+    }
+    qp->initiator.cq = params->initiator_cq;
+    qp->initiator.max_sge = params->initiator_sge;
+    qp->initiator.max_read_sge =
+        params->initiator_sge < limits->max_read_sge ? params->initiator_sge : limits->max_read_sge;
+    qp->initiator.max_inline = params->inline_data;
+    qp->initiator.send_wr.sg_list = &qp->initiator.sge;
+    qp->initiator.send_wr.num_sge = 1;
+    qp->initiator.send_wr.opcode = IBV_WR_SEND;
+    qp->initiator.send_wr.send_flags = IBV_SEND_SIGNALED;
+    qp->receive.cq = params->receive_cq;
+    qp->receive.max_sge = params->receive_sge;
+    qp->receive.recv_wr.sg_list = &qp->receive.sge;
+    qp->receive.recv_wr.num_sge = 1;
+    for (int i = 0; i < 2; i++)
+        queues[i]->max_length = limits->max_transfer;
+    if (!qp->receive
+             .max_sge) /* open from its beginning; the initiator's starts with a connection */
+        nd_queue_set_mode(&qp->receive, qp->receive.mode);
+}
+
+/* From here on nothing fails. */
+static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
+{
+    struct nd_adapter *adapter = qp->adapter;
+
+    nd_adapter_pin(adapter);
+    nd_object_pin(&params->receive_cq->object);
+    nd_object_pin(&params->initiator_cq->object);
+    if (params->srq) {
+        nd_object_pin(&params->srq->object);
+        nd_cq_add_shared(params->receive_cq, &qp->shared_link);
+    }
+    lock_acquire(&adapter->lock);
+    list_add_tail(&adapter->qps, &qp->adapter_link);
+    lock_release(&adapter->lock);
+}
+
+HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
+    void (*destroy)(struct nd_object *object))
+{
+    HRESULT status;
+    int rc;
+
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    nd_object_init(&qp->object, destroy);
+    lock_init(&qp->lock, LOCK_QP, "queue pair");
+    qp->adapter = adapter;
+    qp->receive_cq = params->receive_cq;
+    qp->initiator_cq = params->initiator_cq;
+    qp->srq = params->srq;
+    qp->context = params->context;
+    qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
+        .max_recv_wr = params->receive_depth,
+        /* Inline data is one, however many there may be. */
+        .max_send_sge = params->initiator_sge ? params->initiator_sge : params->inline_data > 0,
+        .max_recv_sge = params->receive_sge,
+        .max_inline_data = params->inline_data };
+    qp->inbound_reads = params->inbound_reads;
+    qp->outbound_reads = params->outbound_reads;
+    list_node_init(&qp->shared_link);
+    list_node_init(&qp->broken_link);
+    if (FAILED(status = init_rings(qp, params)))
+        goto fini_rings;
+    if ((rc = nd_qp_make_device_qp(qp, &qp->ibv))) {
+        status = nd_status_from_errno(rc);
+        goto fini_rings;
+    }
+    describe_queues(qp, params);
+    if ((rc = nd_staging_init(&qp->initiator, adapter, params->initiator_depth))) {
+        status = nd_status_from_errno(rc);
+        goto fini_staging;
+    }
+    if (FAILED(status = nd_keep_init(qp)))
+        goto fini_staging;
+    nd_cq_attach(params->receive_cq);
+    nd_cq_attach(params->initiator_cq);
+    publish(qp, params);
+    return ND_SUCCESS;
+
+fini_staging:
+    nd_staging_fini(&qp->initiator, adapter);
+    adapter->verbs->destroy_qp(qp->ibv);
+fini_rings:
+    nd_queue_fini(&qp->initiator);
+    nd_queue_fini(&qp->receive);
+    return status;
+}
+
+/*
+ * A last request of our own, flushed at once: its completion retires silent requests that will never have one.
+ * Nobody posts any more, so the ring's spare record serves; the device has the room.
+ */
+static void post_marker(struct nd_queue *queue)
+{
+    struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED }, *bad;
+
+    lock_acquire(&queue->lock);
+    if (queue->mode == ND_QUEUE_OPEN) {
+        queue->next->special = ND_REQUEST_MARKER;
+        wr.wr_id = (uintptr_t)queue->next;
+        queue->marker_posted = !ibv_post_send(queue->ibv, &wr, &bad);
+        if (!queue->marker_posted)
+            log_write(LOG_DEBUG, LOG_QP, "a released queue pair takes no marker");
+    }
+    lock_release(&queue->lock);
+}
+
+/* The connector that claimed it, pinned, or NULL. */
+static struct nd_connector *connector_of(struct nd_qp *qp)
+{
+    struct nd_connector *connector;
+
+    lock_acquire(&qp->lock);
+    connector = qp->connector;
+    if (connector)
+        nd_object_pin(&connector->object);
+    lock_release(&qp->lock);
+    return connector;
+}
+
+void nd_qp_close(struct nd_qp *qp)
+{
+    struct nd_connector *connector;
+
+    lock_acquire(&qp->lock);
+    qp->closed = true;
+    lock_release(&qp->lock);
+    if ((connector = connector_of(qp))) {
+        nd_connector_qp_closed(connector);
+        nd_object_unpin(&connector->object);
+    }
+    nd_queue_end_batch(&qp->receive);
+    nd_queue_end_batch(&qp->initiator);
+    nd_qp_flush(qp);
+    if (!nd_adapter_removed(qp->adapter)) {
+        post_marker(&qp->initiator);
+        nd_cq_close_queue(qp->initiator_cq, &qp->initiator);
+        nd_cq_close_queue(qp->receive_cq, &qp->receive);
+    }
+    nd_object_unpin(&qp->object);
+}
+
+/* Invalidates whose end nobody has seen, because the completion queue was released or failed, still hold their regions. */
+static void end_invalidates(struct nd_qp *qp)
+{
+    const struct nd_queue *queue = &qp->initiator;
+    struct nd_dead dead = { 0 };
+
+    if (nd_queue_idle_locked(queue)) /* a marker that came back has passed `next` */
+        return;
+    for (const struct nd_request *request = nd_queue_oldest_locked(queue); request != queue->next;
+         request = request->next)
+        if (request->special & ND_REQUEST_BINDING &&
+            request->result.RequestType == Nd2RequestTypeInvalidate)
+            (void)nd_mw_invalidated(qp->adapter, request, &dead);
+    nd_object_destroy_dead(dead.first);
+}
+
+void nd_qp_fini(struct nd_qp *qp)
+{
+    struct nd_adapter *adapter = qp->adapter;
+    int rc;
+
+    lock_acquire(&adapter->lock);
+    list_del(&qp->adapter_link);
+    lock_release(&adapter->lock);
+    if (qp->srq) {
+        nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
+        nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
+    }
+    nd_cq_detach(qp->initiator_cq, &qp->initiator);
+    nd_cq_detach(qp->receive_cq, &qp->receive);
+    end_invalidates(qp);        /* detached: nobody else looks at the ring */
+    nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
+    if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
+        log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
+    nd_staging_fini(&qp->initiator, adapter);
+    nd_keep_fini(qp);
+    nd_queue_fini(&qp->initiator);
+    nd_queue_fini(&qp->receive);
+    nd_object_unpin(&qp->initiator_cq->object);
+    nd_object_unpin(&qp->receive_cq->object);
+    if (qp->srq)
+        nd_object_unpin(&qp->srq->object);
+    nd_adapter_unpin(adapter);
+}
+
+HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_connector *connector)
+{
+    HRESULT status = ND_SUCCESS;
+
+    lock_acquire(&qp->lock);
+    if (qp->connector || qp->connected)
+        status = ND_CONNECTION_ACTIVE;
+    else if (qp->flushed || qp->closed)
+        status = ND_INVALID_DEVICE_STATE;
+    else
+        qp->connector = connector;
+    lock_release(&qp->lock);
+    if (SUCCEEDED(status))
+        nd_object_pin(&qp->object);
+    return status;
+}
+
+void nd_qp_unclaim(struct nd_qp *qp)
+{
+    lock_acquire(&qp->lock);
+    qp->connector = NULL;
+    lock_release(&qp->lock);
+    nd_object_unpin(&qp->object);
+}
+
+uint8_t nd_qp_rnr_retries(const struct nd_qp *qp)
+{
+    return qp->srq ? RNR_RETRIES_FOR_EVER : RNR_RETRIES;
+}
+
+/* One step: what the connection manager knows of it, then our own say. */
+static int move(struct nd_qp *qp, struct rdma_cm_id *id, struct ibv_qp_attr *attr,
+    enum ibv_qp_state state, unsigned inbound, unsigned outbound)
+{
+    const struct nd_verbs *verbs = qp->adapter->verbs;
+    int mask = 0;
+
+    attr->qp_state = state;
+    if (verbs->init_qp_attr(id, attr, &mask))
+        return errno ? errno : EINVAL;
+    if (state == IBV_QPS_INIT)
+        attr->qp_access_flags |=
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+        attr->max_dest_rd_atomic = (uint8_t)inbound;
+    if (mask & IBV_QP_MIN_RNR_TIMER)
+        attr->min_rnr_timer = RNR_TIMER_10_US;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        attr->max_rd_atomic = (uint8_t)outbound;
+    if (mask & IBV_QP_RETRY_CNT)
+        attr->retry_cnt = TRANSPORT_RETRIES;
+    return verbs->modify_qp(qp->ibv, attr, mask);
+}
+
+HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound)
+{
+    static const enum ibv_qp_state steps[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS };
+    struct ibv_qp_attr attr = { 0 };
+
+    if (nd_adapter_removed(qp->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&qp->initiator.lock);
+    qp->initiator.no_reads = !outbound;
+    lock_release(&qp->initiator.lock);
+    if (nd_has_quirk(&qp->adapter->port.caps, MOVED_BY_CM))
+        return ND_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        int rc = move(qp, id, &attr, steps[i], inbound, outbound);
+
+        if (!rc)
+            continue;
+        log_write(LOG_WARN, LOG_QP, "queue pair %u to state %d: %s", qp->ibv->qp_num, steps[i],
+            strerror(rc));
+        if (i > 0)
+            nd_qp_flush(qp);
+        return rc == EINVAL ? ND_CONNECTION_ABORTED : nd_status_from_errno(rc);
+    }
+    return ND_SUCCESS;
+}
+
+/* Nothing is given to the device any more, where that would forget it. Returns what it was given. */
+static const struct nd_request *close_late(struct nd_queue *queue)
+{
+    const struct nd_request *end;
+
+    lock_acquire(&queue->lock);
+    if (queue->mode == ND_QUEUE_OPEN || queue->mode == ND_QUEUE_KEEPING)
+        nd_queue_set_mode_locked(queue, ND_QUEUE_LATE);
+    end = queue->next;
+    lock_release(&queue->lock);
+    return end;
+}
+
+void nd_qp_set_sendable(struct nd_qp *qp)
+{
+    bool flushed;
+
+    lock_acquire(&qp->lock);
+    qp->connected = true;
+    flushed = qp->flushed;
+    lock_release(&qp->lock);
+    nd_keep_end(qp);
+    nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
+    if (flushed && nd_has_quirk(&qp->adapter->port.caps, LATE_SENDS))
+        close_late(&qp->initiator);
+}
+
+/* A device whose queue pair went to the error state tells the peer nothing. */
+static void tell_peer(struct nd_qp *qp)
+{
+    struct nd_connector *connector = connector_of(qp);
+
+    if (!connector)
+        return;
+    nd_connector_qp_failed(connector);
+    nd_object_unpin(&connector->object);
+}
+
+/* The device's part of a flush: once. What is in a batch has been submitted. */
+int nd_qp_flush_device(struct nd_qp *qp)
+{
+    const struct nd_caps *caps = &qp->adapter->port.caps;
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+    const struct nd_request *sends = NULL, *receives = NULL;
+    int rc;
+
+    nd_keep_end(qp);
+    if (nd_has_quirk(caps, LATE_SENDS))
+        sends = close_late(&qp->initiator);
+    if (nd_has_quirk(caps, LATE_RECEIVES))
+        receives = close_late(&qp->receive);
+    rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE);
+    if (!rc && nd_has_quirk(caps, FORGOTTEN)) {
+        nd_cq_forgotten(qp->initiator_cq, &qp->initiator, sends);
+        nd_cq_forgotten(qp->receive_cq, &qp->receive, receives);
+    }
+    return rc;
+}
+
+HRESULT nd_qp_flush(struct nd_qp *qp)
+{
+    bool first;
+    int rc;
+
+    if (nd_adapter_removed(qp->adapter))
+        return ND_DEVICE_REMOVED;
+    nd_queue_submit(&qp->receive);
+    nd_queue_submit(&qp->initiator);
+    lock_acquire(&qp->lock);
+    first = !qp->flushed && !qp->renewing;
+    qp->flushed = true;
+    lock_release(&qp->lock);
+    if (!first)
+        return ND_SUCCESS;
+    if ((rc = nd_qp_flush_device(qp))) {
+        log_write(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
+            strerror(rc));
+        return nd_status_from_errno(rc);
+    }
+    if (nd_has_quirk(&qp->adapter->port.caps, NO_MOVE))
+        tell_peer(qp);
+    return ND_SUCCESS;
+}
+
+void nd_qp_remove(struct nd_qp *qp)
+{
+    nd_queue_set_mode(&qp->initiator, ND_QUEUE_REMOVED);
+    nd_queue_set_mode(&qp->receive, ND_QUEUE_REMOVED);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qp.h - queue pair: the connection side. Posting: core/queue/datapath.h and qp_post.c.
+ *
+ * A queue pair is made in INIT, so that Receives can be posted at once; the connector moves it. It pins both completion
+ * queues and the SRQ. After the last Release it goes to the error state and lives on, unseen, until its completion
+ * queues have handed out its last completion or are released themselves.
+ *
+ * Lock: LOCK_QP, over the members said so below.
+ */
+#ifndef NDSPI_CORE_QP_H
+#define NDSPI_CORE_QP_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/queue/queue.h"
+
+struct nd_adapter;
+struct nd_connector;
+struct nd_cq;
+struct nd_mr;
+struct nd_mw;
+struct nd_srq;
+struct rdma_cm_id;
+
+struct nd_qp {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned, as are the next three */
+    struct nd_cq *receive_cq, *initiator_cq;
+    struct nd_srq *srq; /* or NULL */
+    void *context;
+    uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
+    struct ibv_qp *ibv;
+    struct ibv_qp_cap cap; /* as asked for */
+    struct list_node adapter_link;
+    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
+    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
+    struct list_node broken_link; /* ... in the completion queue that saw it first */
+
+    struct lock lock;               /* down to closed */
+    struct nd_connector *connector; /* which claimed it */
+    bool connected;                 /* has been */
+    bool flushed;
+    bool renewing; /* core/queue/qp_renew.h: a flush is left to that */
+    bool closed;
+
+    struct nd_queue initiator, receive;
+};
+
+/* What CreateQueuePair asks for; the facade has checked it against the limits. Depths in requests, inline in bytes. */
+struct nd_qp_params {
+    struct nd_cq *receive_cq, *initiator_cq;
+    struct nd_srq *srq;
+    void *context;
+    uint32_t receive_depth, initiator_depth, receive_sge, initiator_sge, inline_data;
+    uint32_t inbound_reads, outbound_reads; /* only kept */
+};
+
+/* Returns ND_SUCCESS (one pin, the application's), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
+HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
+    void (*destroy)(struct nd_object *object));
+/* The last Release: disconnects, flushes, drops the application's pin. */
+void nd_qp_close(struct nd_qp *qp);
+void nd_qp_fini(struct nd_qp *qp);
+
+/*
+ * For the connector.
+ * claim    pins it for one connection attempt. Returns ND_SUCCESS; ND_CONNECTION_ACTIVE: claimed or connected already;
+ *          ND_INVALID_DEVICE_STATE: flushed or released.
+ * unclaim  gives it back, as it is: after a refused Connect it may be claimed again. No lock held.
+ */
+HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_connector *connector);
+void nd_qp_unclaim(struct nd_qp *qp);
+
+static inline uint32_t nd_qp_number(const struct nd_qp *qp)
+{
+    return qp->ibv->qp_num;
+}
+
+static inline bool nd_qp_has_srq(const struct nd_qp *qp)
+{
+    return qp->srq;
+}
+
+/*
+ * nd_qp_to_rts - ready to receive and to send. The id's request or reply has arrived.
+ * inbound, outbound  in: agreed Reads in flight; outbound 0: posting a Read is refused from now on
+ * Returns ND_SUCCESS, or a failure: then the queue pair is in INIT still, or flushed. No lock held.
+ */
+HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound);
+
+/* What the receiver-not-ready rules put into the connection request and reply: retries for ever with an SRQ. */
+uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
+
+/* From here on initiator requests are taken. Takes LOCK_QP_QUEUE. */
+void nd_qp_set_sendable(struct nd_qp *qp);
+
+/* To the error state: all that is queued ends with ND_CANCELED. Idempotent. No lock held. */
+HRESULT nd_qp_flush(struct nd_qp *qp);
+
+/* For qp_renew.c: a queue pair of the device in INIT (returns 0 or an errno); the device's part of a flush. */
+int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv);
+int nd_qp_flush_device(struct nd_qp *qp);
+
+/* The device is gone. */
+void nd_qp_remove(struct nd_qp *qp);
+
+/*
+ * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases
+ * are done in core/queue/datapath.h. list: of n ND2_SGE; on an adapter with handles, of ND_SGE. Any thread. They take
+ * LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
+ */
+HRESULT nd_queue_send_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n);
+
+struct nd_remote {
+    uint64_t address;
+    uint32_t token; /* network order */
+    bool bounded;   /* by `room`, bytes: more is refused in the call */
+    uint64_t room;
+};
+
+/* token in: of the peer's window, network order. Returns also ND_NOT_SUPPORTED. */
+HRESULT nd_qp_send_invalidate(
+    struct nd_qp *qp, void *context, const void *list, uint32_t n, uint32_t token, uint32_t flags);
+/* They return also ND_REMOTE_ERROR: beyond the bounds. */
+HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n,
+    const struct nd_remote *remote, uint32_t flags);
+HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t n,
+    const struct nd_remote *remote, uint32_t flags);
+/* Returns also ND_INVALID_PARAMETER_2 to _6, ND_INVALID_DEVICE_REQUEST, ND_ACCESS_VIOLATION. */
+HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
+    const void *buffer, size_t length, uint32_t flags);
+HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* qp_bind.c - Bind and Invalidate of windows. */
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/post.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/memory/mr.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/memory/part.h"
+
+enum {
+    INVALIDATE_FLAGS = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE,
+    BIND_FLAGS = INVALIDATE_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE,
+};
+
+/* Whether the region takes this window; memory lock held. */
+static HRESULT check_bind_locked(const struct nd_mr *mr, const struct nd_mw *mw, const void *buffer,
+    size_t length, uint32_t flags)
+{
+    uintptr_t start = (uintptr_t)buffer;
+    uintptr_t first, end;
+
+    if (mr->state != ND_MR_REGISTERED)
+        return ND_INVALID_PARAMETER_2;
+    first = (uintptr_t)mr->ibv->addr;
+    end = first + mr->ibv->length;
+    if (start < first || start >= end)
+        return ND_INVALID_PARAMETER_4;
+    if (!length || length > end - start)
+        return ND_INVALID_PARAMETER_5;
+    if (mw->mr)
+        return ND_INVALID_DEVICE_REQUEST;
+    if (flags & ND_OP_FLAG_ALLOW_WRITE && !(mr->flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE))
+        return ND_ACCESS_VIOLATION;
+    return ND_SUCCESS;
+}
+
+/*
+ * Holds the place of a Bind or Invalidate that is not the device's: a Write of nothing, for which no key is looked at.
+ * The end of it is the end of that.
+ */
+static struct ibv_send_wr stand_in(const struct nd_request *request, unsigned send_flags)
+{
+    return (struct ibv_send_wr){
+        .wr_id = (uintptr_t)request,
+        .opcode = IBV_WR_RDMA_WRITE,
+        .send_flags = send_flags,
+    };
+}
+
+struct binding {
+    struct nd_mr *mr;
+    struct nd_mw *mw;
+    struct nd_part *part; /* or NULL */
+    const void *buffer;
+    size_t length;
+    uint32_t flags;
+};
+
+static struct ibv_send_wr device_bind(
+    const struct binding *b, const struct nd_request *request, unsigned send_flags)
+{
+    struct ibv_mw *window = b->part ? b->part->window : b->mw->ibv;
+    struct ibv_send_wr wr = {
+        .wr_id = (uintptr_t)request,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = send_flags,
+    };
+
+    wr.bind_mw.mw = window;
+    wr.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+    wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
+        .mr = b->part ? b->part->ibv : b->mr->ibv,
+        .addr = (uintptr_t)b->buffer,
+        .length = b->length,
+        .mw_access_flags = (b->flags & ND_OP_FLAG_ALLOW_READ ? IBV_ACCESS_REMOTE_READ : 0) |
+                           (b->flags & ND_OP_FLAG_ALLOW_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0),
+    };
+    return wr;
+}
+
+/* The bind itself; queue and memory locks held. Returns an errno. */
+static int post_bind_locked(
+    struct nd_queue *queue, struct nd_request *request, const struct binding *b)
+{
+    unsigned send_flags = nd_post_flags_locked(queue, request, b->flags);
+    bool device = !b->part || b->part->window;
+    struct ibv_send_wr wr =
+        device ? device_bind(b, request, send_flags) : stand_in(request, send_flags);
+    int error;
+
+    request->special |= ND_REQUEST_BINDING;
+    request->rkey = device ? wr.bind_mw.rkey : nd_part_key(b->part);
+    if (!(error = nd_queue_post_send_locked(queue, &wr)))
+        nd_mw_bound_locked(b->mw, b->mr, b->part, queue->qp, request->rkey);
+    return error;
+}
+
+/*
+ * What the binding needs before locks are taken. A request that will be refused gets no registration: the reason is found
+ * again when it is its turn among the reasons, or it is returned in the end.
+ */
+static HRESULT prepare(struct nd_qp *qp, struct binding *b)
+{
+    struct nd_adapter *adapter = qp->adapter;
+    HRESULT status = nd_mw_refresh(b->mw, qp);
+
+    if (FAILED(status) || adapter->port.caps.windows == ND_WINDOWS_REAL)
+        return status;
+    lock_acquire(&adapter->memory_lock);
+    status = check_bind_locked(b->mr, b->mw, b->buffer, b->length, b->flags);
+    lock_release(&adapter->memory_lock);
+    return FAILED(status) ? status
+                          : nd_part_create(b->mr, b->buffer, b->length, b->flags, &b->part);
+}
+
+static HRESULT bind_prepared(
+    struct nd_queue *queue, void *context, const struct binding *b, HRESULT prepared)
+{
+    struct nd_adapter *adapter = queue->qp->adapter;
+    struct nd_request *request;
+    HRESULT status;
+    int error = 0;
+
+    if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeBind, b->flags, &request)))
+        return status;
+    lock_acquire(&adapter->memory_lock);
+    status = check_bind_locked(b->mr, b->mw, b->buffer, b->length, b->flags);
+    if (SUCCEEDED(status))
+        status = prepared;
+    if (SUCCEEDED(status))
+        error = post_bind_locked(queue, request, b);
+    lock_release(&adapter->memory_lock);
+    if (error)
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    return nd_post_done(queue, request);
+}
+
+HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
+    const void *buffer, size_t length, uint32_t flags)
+{
+    struct binding b = { mr, mw, NULL, buffer, length, flags };
+    HRESULT status;
+
+    if (flags & ~(uint32_t)BIND_FLAGS)
+        return ND_INVALID_PARAMETER_6;
+    if (mr->adapter != qp->adapter)
+        return ND_INVALID_PARAMETER_2;
+    if (mw->adapter != qp->adapter)
+        return ND_INVALID_PARAMETER_3;
+    status = bind_prepared(&qp->initiator, context, &b, prepare(qp, &b));
+    if (b.part)
+        nd_object_unpin(&b.part->object);
+    return status;
+}
+
+HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
+{
+    struct nd_queue *queue = &qp->initiator;
+    struct nd_adapter *adapter = qp->adapter;
+    struct nd_request *request;
+    struct ibv_send_wr wr;
+    HRESULT status;
+    int error = 0;
+
+    if (flags & ~(uint32_t)INVALIDATE_FLAGS)
+        return ND_INVALID_PARAMETER_3;
+    if (mw->adapter != adapter)
+        return ND_INVALID_PARAMETER_2;
+    if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeInvalidate, flags, &request)))
+        return status;
+    lock_acquire(&adapter->memory_lock);
+    if (!mw->mr || mw->qp != qp) {
+        status = ND_INVALID_DEVICE_REQUEST;
+    } else {
+        /* Always signaled: its end is when the region is let go. */
+        nd_mw_describe_locked(mw, request);
+        wr = stand_in(
+            request, IBV_SEND_SIGNALED | (flags & ND_OP_FLAG_READ_FENCE ? IBV_SEND_FENCE : 0));
+        if (adapter->port.caps.windows == ND_WINDOWS_REAL) {
+            wr.opcode = IBV_WR_LOCAL_INV;
+            wr.invalidate_rkey = mw->rkey;
+        }
+        if (!(error = nd_queue_post_send_locked(queue, &wr)))
+            nd_mw_leave_locked(mw);
+    }
+    lock_release(&adapter->memory_lock);
+    if (error)
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    return nd_post_done(queue, request);
+}

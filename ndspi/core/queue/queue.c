@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/queue.h"
+
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE type,
+    void *queue_pair_context, enum nd_queue_mode mode)
+{
+    size_t records = (size_t)depth + 1;
+
+    lock_init(&queue->lock, LOCK_QP_QUEUE, "request queue");
+    list_node_init(&queue->closing_link);
+    list_node_init(&queue->forgotten_link);
+    list_node_init(&queue->batch_link);
+    queue->records = aligned_alloc(sizeof(struct nd_request), records * sizeof(struct nd_request));
+    if (!queue->records)
+        return ND_NO_MEMORY;
+    memset(queue->records, 0, records * sizeof(struct nd_request));
+    for (size_t i = 0; i < records; i++) {
+        struct nd_request *request = &queue->records[i];
+
+        request->result.QueuePairContext = queue_pair_context;
+        request->result.RequestType = type;
+        request->queue = queue;
+        request->wc_length = type == Nd2RequestTypeReceive ? UINT32_MAX : 0;
+        request->next = &queue->records[(i + 1) % records];
+    }
+    queue->next = queue->records;
+    atomic_init(&queue->freed, queue->records);
+    queue->mode = mode;
+    queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
+    queue->depth = depth;
+    queue->silent_run_max = (depth + 1) / 2;
+    return ND_SUCCESS;
+}
+
+void nd_queue_fini(struct nd_queue *queue)
+{
+    free(queue->batch);
+    free(queue->bounce);
+    free(queue->sges);
+    free(queue->records);
+}
+
+/* The next post takes the slow path. */
+static void park_locked(struct nd_queue *queue)
+{
+    queue->stop = queue->next->next;
+}
+
+void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode)
+{
+    lock_assert_held(&queue->lock);
+    queue->mode = mode;
+    park_locked(queue); /* which finds room by itself when the queue is open */
+}
+
+void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
+{
+    lock_acquire(&queue->lock);
+    nd_queue_set_mode_locked(queue, mode);
+    lock_release(&queue->lock);
+}
+
+static HRESULT mode_status(enum nd_queue_mode mode)
+{
+    switch (mode) {
+    case ND_QUEUE_OPEN:
+    case ND_QUEUE_KEEPING:
+    case ND_QUEUE_LATE: return ND_SUCCESS;
+    case ND_QUEUE_CLOSED: return ND_CONNECTION_INVALID;
+    default: return ND_DEVICE_REMOVED;
+    }
+}
+
+/*
+ * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
+ * entry is too many, be it empty.
+ */
+static bool is_slow_locked(const struct nd_queue *queue)
+{
+    return queue->batching || queue->mode != ND_QUEUE_OPEN || !queue->max_sge;
+}
+
+static struct nd_request *take_any_locked(struct nd_queue *queue)
+{
+    struct nd_request *request = queue->next;
+
+    if (!is_slow_locked(queue))
+        return nd_queue_take_locked(queue);
+    if (FAILED(mode_status(queue->mode)) ||
+        request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
+        return NULL;
+    queue->next = request->next;
+    park_locked(queue);
+    return request;
+}
+
+void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
+{
+    lock_assert_held(&queue->lock);
+    queue->next = request;
+    if (is_slow_locked(queue))
+        park_locked(queue);
+}
+
+void nd_queue_make_room(struct nd_queue *queue)
+{
+    nd_queue_submit(queue);
+    nd_cq_look(queue->cq);
+}
+
+HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
+{
+    HRESULT status;
+
+    for (bool looked = false;; looked = true) {
+        lock_acquire(&queue->lock);
+        /* Others may fill it anew meanwhile. */
+        while (queue->batching && nd_batch_full_locked(queue->batch)) {
+            lock_release(&queue->lock);
+            nd_queue_submit(queue);
+            lock_acquire(&queue->lock);
+        }
+        if ((*request = take_any_locked(queue)))
+            return ND_SUCCESS;
+        status = mode_status(queue->mode);
+        lock_release(&queue->lock);
+        if (FAILED(status))
+            return status;
+        if (looked)
+            return ND_NO_MORE_ENTRIES;
+        nd_queue_make_room(queue);
+    }
+}
+
+HRESULT nd_queue_release(struct nd_queue *queue)
+{
+    lock_release_rest(&queue->lock);
+    return ND_SUCCESS;
+}
+
+/* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
+HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
+{
+    error = abs(error);
+    if (error == ENOMEM)
+        return ND_NO_MORE_ENTRIES;
+    log_write(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
+        strerror(error));
+    return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
+}
+
+HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error)
+{
+    nd_queue_untake_locked(queue, (struct nd_request *)(uintptr_t)wr_id);
+    lock_release(&queue->lock);
+    return nd_queue_refusal(queue, error);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.h - the request ring of an initiator or receive queue.
+ *
+ * A failed ibv_wc tells neither kind nor context, so every request has a record, and wr_id is its address. Records form
+ * a ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring is
+ * full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed` anew
+ * only when it runs into the copy; it also puts `stop` in its own way to send every post through the slow path while
+ * the queue is not open. So one comparison answers "connected, and room left".
+ *
+ * A completion retires its record and all older ones (silent requests that succeeded). `seen` is the oldest record not
+ * retired; results that wait in the completion queue's software queue still count (`unfetched`), because NetworkDirect
+ * counts a request until its result was fetched: `freed` follows only then.
+ */
+#ifndef NDSPI_CORE_QUEUE_H
+#define NDSPI_CORE_QUEUE_H
+
+#include "ndspi/core/base.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+
+#define ND_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct nd_batch;
+struct nd_kept;
+struct nd_cq;
+struct nd_mr;
+struct nd_part;
+struct nd_qp;
+struct nd_queue;
+struct nd_region;
+struct nd_srq;
+
+/* nd_request.special: any of them sends a completion through the slow path. */
+enum {
+    ND_REQUEST_SILENT = 1 << 0,  /* no result unless it fails */
+    ND_REQUEST_MARKER = 1 << 1,  /* ours: never a result */
+    ND_REQUEST_BINDING = 1 << 2, /* Bind or Invalidate: a window's state may change */
+    ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion tells whose it is */
+    ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
+    ND_REQUEST_REFUSED =
+        1 << 5, /* the device did not take it from a batch: ends when it is its turn */
+    ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
+    ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
+};
+
+struct nd_request {
+    _Alignas(64) union {
+        ND2_RESULT
+        result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
+        struct {
+            uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
+            uint32_t special; /* in the result's padding ... */
+        };
+        struct {
+            uint8_t before_kind_[offsetof(ND2_RESULT, RequestType)];
+            uint64_t kind_and_special; /* ... so that both are one store: ND_KIND */
+        };
+    };
+    union {
+        struct nd_queue *queue;
+        struct nd_srq *srq; /* ND_REQUEST_SHARED */
+    };
+    struct nd_request *next; /* in the ring; of an SRQ: next free one */
+    union {
+        struct nd_mr *mr;     /* Invalidate: the region that the window leaves, pinned */
+        struct nd_part *part; /* ND_REQUEST_PART: instead, pinned */
+        uint64_t length;      /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+    };
+    union {
+        uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */
+        uint32_t slot; /* ND_REQUEST_STAGED */
+    };
+    uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */
+};
+
+_Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
+
+/* A request of this kind with nothing special about it. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ND_KIND(type) ((uint64_t)(type))
+#else
+#define ND_KIND(type) ((uint64_t)(type) << 32)
+#endif
+
+enum nd_queue_mode {
+    ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
+    ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
+    ND_QUEUE_KEEPING, /* open, and what is posted is remembered: core/queue/qp_renew.h */
+    ND_QUEUE_LATE, /* lost, on a device that forgets what is posted then: requests end by themselves */
+    ND_QUEUE_REMOVED, /* the device is gone */
+};
+
+struct nd_queue {
+    /* posting side, guarded by lock */
+    struct lock lock;                /* LOCK_QP_QUEUE */
+    uint64_t max_length;             /* bytes of one request */
+    const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
+    struct nd_request *next, *stop;
+    struct ibv_qp *ibv;
+    union { /* what the fast path posts: all but wr_id and sg_list is fixed */
+        struct {
+            struct ibv_send_wr send_wr, *bad_send;
+        };
+        struct {
+            struct ibv_recv_wr recv_wr, *bad_recv;
+        };
+    };
+    struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
+    enum nd_queue_mode mode;
+    uint32_t depth, max_sge, max_read_sge;
+    bool no_reads;                       /* agreed: none in flight, so none at all */
+    uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
+    uint32_t max_inline;                 /* bytes */
+    uint8_t *bounce;                     /* inline data of more entries than the device takes */
+    struct ibv_sge *sges;                /* v1: a list as the device reads it */
+    uint8_t *staging; /* inline parts of mixed lists; slots of max_inline bytes */
+    struct ibv_mr *staging_mr;
+    _Atomic uint32_t staging_free; /* mask of slots */
+    bool batching;                 /* posts are kept, and every one takes the slow path */
+    struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
+    struct nd_kept *kept;          /* or NULL */
+    struct nd_qp *qp;
+    struct nd_cq *cq;
+    struct nd_request *records;
+
+    /* completing side, guarded by the completion queue's lock; the posting side reads freed */
+    _Alignas(64) _Atomic(struct nd_request *) freed;
+    struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
+    uint32_t unfetched;      /* results in the software queue */
+    uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
+    bool closing;            /* its queue pair waits for the last completion */
+    bool marker_posted;      /* by the thread that closes */
+    bool marked;             /* it came back: nothing follows it */
+    struct list_node closing_link;
+    struct list_node forgotten_link;        /* in nd_cq.forgotten */
+    const struct nd_request *forgotten_end; /* where what the device was given ends */
+    struct list_node batch_link;            /* in nd_cq.batches while batching */
+    struct nd_request fence;
+    uint32_t number;     /* with kept: of the device's queue pair */
+    atomic_bool keeping; /* with kept: not connected yet */
+};
+
+/*
+ * nd_queue_init - a ring for depth requests (0: never room); type and context go into each record.
+ * Returns ND_SUCCESS or ND_NO_MEMORY. The queue starts in the mode given.
+ */
+HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE type,
+    void *queue_pair_context, enum nd_queue_mode mode);
+void nd_queue_fini(struct nd_queue *queue);
+
+/* Changes the mode and with it where posts go. The first takes the lock. */
+void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
+void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
+
+/*
+ * nd_queue_take - takes the lock and the next record, the long way.
+ * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
+ * the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so is any
+ * when the ring is.
+ */
+HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
+/* Gives the record taken last back. Lock held. */
+void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
+/* What a post that the device refused with this error ends with. Logs. */
+HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
+/* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */
+void nd_queue_make_room(struct nd_queue *queue);
+
+/* The oldest record that is not retired. The completion queue's lock is held. */
+static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *queue)
+{
+    return queue->unfetched ? queue->seen
+                            : atomic_load_explicit(&queue->freed, memory_order_relaxed);
+}
+
+/*
+ * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock is
+ * held, nobody posts any more.
+ */
+static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
+{
+    if (queue->marker_posted)
+        return queue->marked;
+    return queue->next == nd_queue_oldest_locked(queue);
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/core/queue/srq.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/queue/post.h"
+#include "ndspi/core/status.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTIFY = 0, ALL_KINDS = 1 };
+
+/* Records never move: completions in flight hold their addresses. So a deeper queue gets another chunk. */
+struct nd_srq_chunk {
+    struct nd_srq_chunk *next;
+    struct nd_request requests[];
+};
+
+static HRESULT add_records(struct nd_srq *srq, uint32_t count)
+{
+    size_t size = sizeof(struct nd_srq_chunk) + (size_t)count * sizeof(struct nd_request);
+    struct nd_srq_chunk *chunk = aligned_alloc(_Alignof(struct nd_request), size);
+
+    if (!chunk)
+        return ND_NO_MEMORY;
+    memset(chunk, 0, size);
+    for (uint32_t i = 0; i < count; i++) {
+        struct nd_request *request = &chunk->requests[i];
+
+        request->result.RequestType = Nd2RequestTypeReceive;
+        request->special = ND_REQUEST_SHARED;
+        request->srq = srq;
+        request->next = srq->free;
+        srq->free = request;
+    }
+    chunk->next = srq->chunks;
+    srq->chunks = chunk;
+    srq->records += count;
+    return ND_SUCCESS;
+}
+
+static void free_records(struct nd_srq *srq)
+{
+    for (struct nd_srq_chunk *chunk = srq->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+}
+
+HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_sink_file *file,
+    uint32_t depth, uint32_t sge, uint32_t threshold, uintptr_t affinity,
+    void (*destroy)(struct nd_object *object))
+{
+    struct ibv_srq_init_attr init = { .srq_context = srq,
+        .attr = { .max_wr = depth, .max_sge = sge } };
+    HRESULT status;
+
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    if (FAILED(status = add_records(srq, depth)))
+        return status;
+    srq->adapter = adapter;
+    lock_init(&srq->lock, LOCK_QP_QUEUE, "shared receive queue");
+    srq->depth = depth;
+    srq->threshold = threshold;
+    srq->max_sge = sge;
+    srq->max_length = adapter->limits.max_transfer;
+    srq->affinity = affinity;
+    if (!(srq->ibv = adapter->verbs->create_srq(adapter->port.pd, &init))) {
+        free_records(srq);
+        return nd_status_from_errno(errno ? errno : ENOMEM);
+    }
+    nd_object_init(&srq->object, destroy);
+    nd_pending_init(&srq->pending, adapter->sink, file);
+    nd_adapter_pin(adapter);
+    lock_acquire(&adapter->lock);
+    list_add_tail(&adapter->srqs, &srq->adapter_link);
+    lock_release(&adapter->lock);
+    return ND_SUCCESS;
+}
+
+void nd_srq_close(struct nd_srq *srq)
+{
+    nd_pending_cancel(&srq->pending);
+    nd_object_unpin(&srq->object);
+}
+
+void nd_srq_fini(struct nd_srq *srq)
+{
+    struct nd_adapter *adapter = srq->adapter;
+    int rc;
+
+    lock_acquire(&adapter->lock);
+    list_del(&srq->adapter_link);
+    lock_release(&adapter->lock);
+    if ((rc = adapter->verbs->destroy_srq(srq->ibv)))
+        log_write(LOG_ERROR, LOG_QP, "a shared receive queue does not go: %s", strerror(rc));
+    nd_pending_fini(&srq->pending);
+    free_records(srq);
+    nd_adapter_unpin(adapter);
+}
+
+/* Push only here, take-all only under the lock: the stack needs no more than that against reuse. Pairs with take_locked. */
+void nd_srq_seen(struct nd_srq *srq, struct nd_request *request)
+{
+    struct nd_request *head = atomic_load_explicit(&srq->returned, memory_order_relaxed);
+
+    do
+        request->next = head;
+    while (!atomic_compare_exchange_weak_explicit(
+        &srq->returned, &head, request, memory_order_release, memory_order_relaxed));
+    atomic_fetch_sub_explicit(&srq->held, 1, memory_order_release);
+}
+
+static struct nd_request *take_locked(struct nd_srq *srq)
+{
+    struct nd_request *request;
+
+    if (srq->failed || atomic_load_explicit(&srq->posted, memory_order_acquire) >= srq->depth)
+        return NULL;
+    if (!srq->free)
+        srq->free = atomic_exchange_explicit(&srq->returned, NULL, memory_order_acquire);
+    if ((request = srq->free))
+        srq->free = request->next;
+    return request;
+}
+
+HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, uint32_t n)
+{
+    struct nd_request *request;
+    struct ibv_recv_wr wr, *bad;
+    HRESULT status = ND_SUCCESS;
+    uint64_t total = 0;
+    int error;
+
+    if (n > srq->max_sge)
+        return ND_DATA_OVERRUN;
+    if (n && !sge)
+        return ND_INVALID_PARAMETER_2;
+    for (uint32_t i = 0; i < n; i++)
+        total += sge[i].BufferLength;
+    if (total > srq->max_length)
+        return ND_BUFFER_OVERFLOW;
+    lock_acquire(&srq->lock);
+    if (!(request = take_locked(srq))) {
+        status = srq->failed ? srq->failed : ND_NO_MORE_ENTRIES;
+        lock_release(&srq->lock);
+        return status;
+    }
+    request->result.RequestContext = context;
+    wr = (struct ibv_recv_wr){ .wr_id = (uintptr_t)request,
+        .sg_list = (struct ibv_sge *)(uintptr_t)sge,
+        .num_sge = total ? (int)n : 0 };
+    nd_receive_entries(&srq->adapter->port.caps, &wr);
+    /* Counted first: a completion may be faster than this thread. */
+    atomic_fetch_add_explicit(&srq->posted, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&srq->held, 1, memory_order_relaxed);
+    if (ND_UNLIKELY(error = ibv_post_srq_recv(srq->ibv, &wr, &bad))) {
+        atomic_fetch_sub_explicit(&srq->posted, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&srq->held, 1, memory_order_relaxed);
+        request->next = srq->free;
+        srq->free = request;
+        status = abs(error) == ENOMEM ? ND_NO_MORE_ENTRIES : nd_status_from_errno(error);
+    }
+    lock_release(&srq->lock);
+    return status;
+}
+
+/* The device's limit: one event when fewer than this are left; 0: none. */
+static int set_device_limit(struct nd_srq *srq, uint32_t limit)
+{
+    struct ibv_srq_attr attr = { .srq_limit = limit };
+
+    return srq->adapter->verbs->modify_srq(srq->ibv, &attr, IBV_SRQ_LIMIT);
+}
+
+static bool below_threshold(struct nd_srq *srq, uint32_t threshold)
+{
+    return threshold && atomic_load_explicit(&srq->held, memory_order_acquire) < threshold;
+}
+
+/*
+ * Ends at once when what was seen is below the threshold already. Otherwise the device watches; it may know of
+ * completions nobody has seen. It is looked at again after arming.
+ */
+HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
+{
+    uint32_t threshold;
+    HRESULT status;
+    int rc = 0;
+
+    if (!overlapped)
+        return ND_INVALID_PARAMETER;
+    if (nd_adapter_removed(srq->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&srq->lock);
+    threshold = srq->threshold;
+    status = srq->failed ? srq->failed : nd_pending_add(&srq->pending, overlapped, NOTIFY, NULL);
+    lock_release(&srq->lock);
+    if (FAILED(status))
+        return status;
+    if (threshold && !below_threshold(srq, threshold))
+        rc = set_device_limit(srq, threshold);
+    if (rc) {
+        log_write(LOG_ERROR, LOG_QP, "a shared receive queue cannot be watched: %s", strerror(rc));
+        nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_INTERNAL_ERROR);
+    } else if (below_threshold(srq, threshold)) {
+        nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);
+        set_device_limit(srq, 0);
+    }
+    return status;
+}
+
+void nd_srq_cancel(struct nd_srq *srq)
+{
+    nd_pending_cancel(&srq->pending);
+}
+
+void nd_srq_event(struct nd_srq *srq)
+{
+    nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);
+}
+
+void nd_srq_fail(struct nd_srq *srq, HRESULT failed)
+{
+    lock_acquire(&srq->lock);
+    if (!srq->failed)
+        srq->failed = failed;
+    lock_release(&srq->lock);
+    nd_pending_complete_all(&srq->pending, ALL_KINDS, failed);
+}
+
+/* More records than before are needed only beyond the deepest it ever was. */
+static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
+{
+    struct ibv_srq_attr attr = { .max_wr = depth };
+    HRESULT status = ND_SUCCESS;
+    uint32_t records;
+    int rc;
+
+    lock_acquire(&srq->lock);
+    records = srq->records;
+    if (atomic_load_explicit(&srq->posted, memory_order_acquire) > depth)
+        status = ND_BUFFER_OVERFLOW;
+    lock_release(&srq->lock);
+    if (FAILED(status))
+        return status;
+    if (depth > records) {
+        if (!srq->adapter->port.caps.srq_resize)
+            return ND_NOT_SUPPORTED;
+        if ((rc = srq->adapter->verbs->modify_srq(srq->ibv, &attr, IBV_SRQ_MAX_WR)))
+            return nd_status_from_errno(rc);
+    }
+    lock_acquire(&srq->lock);
+    if (atomic_load_explicit(&srq->posted, memory_order_acquire) > depth)
+        status = ND_BUFFER_OVERFLOW;
+    else if (depth > srq->records)
+        status = add_records(srq, depth - srq->records);
+    if (SUCCEEDED(status))
+        srq->depth = depth;
+    lock_release(&srq->lock);
+    return status;
+}
+
+HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+    HRESULT status = ND_SUCCESS;
+    uint32_t watched;
+
+    if (nd_adapter_removed(srq->adapter))
+        return ND_DEVICE_REMOVED;
+    if (depth > srq->adapter->limits.max_srq_depth ||
+        threshold > srq->adapter->limits.max_srq_depth)
+        return ND_INVALID_PARAMETER;
+    if (depth && FAILED(status = set_depth(srq, depth)))
+        return status;
+    if (!threshold)
+        return status;
+    lock_acquire(&srq->lock);
+    srq->threshold = threshold;
+    lock_release(&srq->lock);
+    watched = nd_pending_count(&srq->pending, ALL_KINDS);
+    if (watched && below_threshold(srq, threshold))
+        nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);
+    else if (watched && set_device_limit(srq, threshold))
+        status = ND_INTERNAL_ERROR;
+    return status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * srq.h - shared receive queue.
+ *
+ * Its records are no ring: queue pairs finish them in any order, and completion queues give them back from several
+ * threads. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
+ * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
+ *
+ * Lock: LOCK_QP_QUEUE.
+ */
+#ifndef NDSPI_CORE_SRQ_H
+#define NDSPI_CORE_SRQ_H
+
+#include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
+#include "ndspi/core/pending.h"
+#include "ndspi/core/queue/queue.h"
+
+struct nd_adapter;
+struct nd_srq_chunk;
+
+struct nd_srq {
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned */
+    struct list_node adapter_link;
+    bool lost; /* the adapter's lock: told that the device is gone */
+    struct ibv_srq *ibv;
+    struct nd_pending pending; /* one kind, 0 */
+    uintptr_t affinity;
+    uint32_t max_sge, max_length;
+
+    struct lock lock; /* down to failed */
+    uint32_t depth, threshold;
+    uint32_t records; /* made so far, in chunks */
+    struct nd_srq_chunk *chunks;
+    struct nd_request *free;
+    HRESULT failed;
+
+    _Atomic(struct nd_request *) returned;
+    atomic_uint posted, held;
+};
+
+/* Parameters checked by the facade. Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
+HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_sink_file *file,
+    uint32_t depth, uint32_t sge, uint32_t threshold, uintptr_t affinity,
+    void (*destroy)(struct nd_object *object));
+/* The last Release: cancels, drops the application's pin. */
+void nd_srq_close(struct nd_srq *srq);
+void nd_srq_fini(struct nd_srq *srq);
+
+/*
+ * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: above the limit; ND_BUFFER_OVERFLOW: more
+ * Receives are posted; ND_NOT_SUPPORTED: the device cannot make it deeper; ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ */
+HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
+/* Returns ND_PENDING, or a failure. */
+HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped);
+/* Ends its Notify requests with ND_CANCELED. */
+void nd_srq_cancel(struct nd_srq *srq);
+HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, uint32_t n);
+
+/* The device says the limit was reached. */
+void nd_srq_event(struct nd_srq *srq);
+void nd_srq_fail(struct nd_srq *srq, HRESULT status);
+
+/* A completion was seen: its record is free. Any lock. */
+void nd_srq_seen(struct nd_srq *srq, struct nd_request *request);
+/* Its result was fetched: its place is free. */
+static inline void nd_srq_fetched(struct nd_srq *srq)
+{
+    atomic_fetch_sub_explicit(&srq->posted, 1, memory_order_release);
+}
+
+#endif
