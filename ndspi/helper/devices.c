@@ -4,8 +4,8 @@
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/provider.h"
-#include "ndspi/core/status.h"
 #include "ndspi/core/device/trial.h"
+#include "ndspi/core/status.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * Source: NetworkDirect SPI version 1, INDProvider.
  */
 #include "ndspi/core/address.h"
-#include "ndspi/core/library.h"
 #include "ndspi/core/device/provider.h"
+#include "ndspi/core/library.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

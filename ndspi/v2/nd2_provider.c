@@ -6,8 +6,8 @@
  * Source: NetworkDirect SPI version 2, IND2Provider.
  */
 #include "ndspi/core/address.h"
-#include "ndspi/core/library.h"
 #include "ndspi/core/device/provider.h"
+#include "ndspi/core/library.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

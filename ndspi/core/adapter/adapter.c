@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/adapter/adapter.h"
 
+#include "ndspi/core/device/trial.h"
 #include "ndspi/core/library.h"
 #include "ndspi/core/status.h"
-#include "ndspi/core/device/trial.h"
 
 #include "util/log.h"
 

@@ -9,14 +9,14 @@
 #ifndef NDSPI_CORE_ADAPTER_H
 #define NDSPI_CORE_ADAPTER_H
 
-#include "ndspi/core/base.h"
 #include "ndspi/core/adapter/cm.h"
-#include "ndspi/core/deferred.h"
-#include "ndspi/core/dialect.h"
-#include "ndspi/core/device/limits.h"
-#include "ndspi/core/object.h"
-#include "ndspi/core/device/provider.h"
 #include "ndspi/core/adapter/regions.h"
+#include "ndspi/core/base.h"
+#include "ndspi/core/deferred.h"
+#include "ndspi/core/device/limits.h"
+#include "ndspi/core/device/provider.h"
+#include "ndspi/core/dialect.h"
+#include "ndspi/core/object.h"
 #include "ndspi/core/sink.h"
 #include "ndspi/verbs/port.h"
 

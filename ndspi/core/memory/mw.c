@@ -2,9 +2,9 @@
 #include "ndspi/core/memory/mw.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/status.h"
 

@@ -3,9 +3,9 @@
 #include "ndspi/core/queue/datapath.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/local.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/qp_renew.h"
 #include "ndspi/core/queue/srq.h"

@@ -13,11 +13,11 @@
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
 
-#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/adapter/regions.h"
 #include "ndspi/core/dialect.h"
+#include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/queue.h"
-#include "ndspi/core/adapter/regions.h"
 
 #include <string.h>
 

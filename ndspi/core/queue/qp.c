@@ -2,11 +2,11 @@
 #include "ndspi/core/queue/qp.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/connection/connector.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/local.h"
-#include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/qp_renew.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"

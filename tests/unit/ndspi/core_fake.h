@@ -9,10 +9,10 @@
 #define TESTS_NDSPI_CORE_FAKE_H
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/datapath.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/datapath.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 

@@ -7,8 +7,8 @@
 
 #include "tests/unit/ndspi/core_fake.h"
 
-#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/qp_renew.h"
 
 #include <endian.h>
