@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/adapter/regions.h.
+ * nd1_memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/region.h.
  *
  * Both are done when they return; the client's OVERLAPPED is told so. The handle is stored before that, since another
  * thread may use it as soon as it hears.
@@ -8,6 +8,8 @@
  * Source: NetworkDirect SPI version 1, INDAdapter.
  */
 #include "ndspi/v1/nd1.h"
+
+#include "ndspi/core/memory/region.h"
 
 HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZE_T octets,
     OVERLAPPED *overlapped, ND_MR_HANDLE *handle)

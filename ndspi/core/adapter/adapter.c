@@ -37,7 +37,8 @@ static int open_channels(struct nd_adapter *adapter)
         return -errno;
     if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
         goto close_epoll;
-    if ((rc = nd_cm_init(&adapter->cm, adapter->verbs, adapter, nd_has_quirk(caps, SLOW_DESTROY))))
+    if ((rc = nd_cm_init(
+             &adapter->cm, adapter->device, &adapter->object, nd_has_quirk(caps, SLOW_DESTROY))))
         goto destroy_channel;
     if ((rc = no_blocking(adapter->channel->fd)) ||
         (rc = no_blocking(adapter->port.context->async_fd)) ||
@@ -75,11 +76,29 @@ static void init_members(struct nd_adapter *adapter, const struct nd_device *dev
     adapter->verbs = device->verbs;
     lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
     lock_init(&adapter->memory_lock, LOCK_MEMORY, "adapter's memory");
-    list_init(&adapter->cqs);
-    list_init(&adapter->srqs);
-    list_init(&adapter->qps);
+    list_init(&adapter->children);
     list_init(&adapter->bound_windows);
     list_init(&adapter->leaving_windows);
+}
+
+static void end_deferred(struct nd_deferred *job)
+{
+    struct nd_adapter *adapter = container_of(job, struct nd_adapter, end);
+
+    adapter->destroy(&adapter->object);
+}
+
+/* The last pin is gone. */
+static void end(struct nd_object *object)
+{
+    struct nd_adapter *adapter = (struct nd_adapter *)object;
+
+    if (nd_adapter_running()) {
+        adapter->end.run = end_deferred;
+        nd_defer(&adapter->end);
+    } else {
+        adapter->destroy(object);
+    }
 }
 
 HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
@@ -90,7 +109,8 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
     int lead_fd, rc;
 
     init_members(adapter, device, dialect, sink);
-    nd_object_init(&adapter->object, destroy);
+    nd_object_init(&adapter->object, end);
+    adapter->destroy = destroy;
     if ((rc = nd_trial_open(device, true, &adapter->port, &adapter->limits, &finding))) {
         nd_trial_log(device, &finding);
         return nd_status_from_errno(rc);
@@ -128,23 +148,22 @@ void nd_adapter_fini(struct nd_adapter *adapter)
     nd_library_unpin();
 }
 
-static void end_deferred(struct nd_deferred *job)
+void nd_adapter_add(struct nd_adapter *adapter, struct nd_child *child, struct nd_object *object,
+    const struct nd_child_ops *ops)
 {
-    struct nd_adapter *adapter = container_of(job, struct nd_adapter, end);
-
-    adapter->object.destroy(&adapter->object);
+    child->object = object;
+    child->ops = ops;
+    nd_adapter_pin(adapter);
+    lock_acquire(&adapter->lock);
+    list_add_head(&adapter->children, &child->link);
+    lock_release(&adapter->lock);
 }
 
-void nd_adapter_unpin(struct nd_adapter *adapter)
+void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child)
 {
-    if (atomic_fetch_sub_explicit(&adapter->object.pins, 1, memory_order_acq_rel) != 1)
-        return;
-    if (nd_adapter_running()) {
-        adapter->end.run = end_deferred;
-        nd_defer(&adapter->end);
-    } else {
-        adapter->object.destroy(&adapter->object);
-    }
+    lock_acquire(&adapter->lock);
+    list_del(&child->link);
+    lock_release(&adapter->lock);
 }
 
 HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle)

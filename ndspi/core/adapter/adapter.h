@@ -3,14 +3,14 @@
  * adapter.h - an open device as its client sees it: protection domain, channels, limits, and the source through which
  * waiting threads move all of it.
  *
- * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the lists of children, which hold no pins: a
- * child leaves its list when it is destroyed.
+ * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the list of children, which holds no pins: a
+ * child leaves it when it is destroyed.
  */
 #ifndef NDSPI_CORE_ADAPTER_H
 #define NDSPI_CORE_ADAPTER_H
 
 #include "ndspi/core/adapter/cm.h"
-#include "ndspi/core/adapter/regions.h"
+#include "ndspi/core/adapter/region_table.h"
 #include "ndspi/core/base.h"
 #include "ndspi/core/deferred.h"
 #include "ndspi/core/device/limits.h"
@@ -23,8 +23,29 @@
 #include "util/list.h"
 #include "util/lock.h"
 
+struct nd_child;
+
+/* What an adapter asks of its children, which stand above it. Called without locks, the child pinned. */
+struct nd_child_ops {
+    /* The device's completion event for it, got and not acknowledged: takes care of that, too. NULL: none comes. */
+    void (*completion)(struct nd_child *child);
+    /* An asynchronous event about it. NULL: none comes. */
+    void (*event)(struct nd_child *child, enum ibv_event_type type);
+    /* The device is gone. */
+    void (*removed)(struct nd_child *child);
+};
+
+/* Embedded in a queue or queue pair; the context of its device object, by which events find it. */
+struct nd_child {
+    struct nd_object *object; /* whose it is */
+    const struct nd_child_ops *ops;
+    struct list_node link; /* nd_adapter.children; the adapter's lock ... */
+    bool told;             /* ... that the device is gone: the same */
+};
+
 struct nd_adapter {
-    struct nd_object object; /* first */
+    struct nd_object object;                   /* first */
+    void (*destroy)(struct nd_object *object); /* the facade's */
     const struct nd_dialect *dialect;
     const struct nd_sink *sink;
     const struct nd_device *device;
@@ -39,9 +60,9 @@ struct nd_adapter {
     atomic_uint
         events; /* what a leader's sleep in the device found queued in the channel, for the next run */
     atomic_bool removed;
-    struct lock lock; /* the lists */
-    struct list_head cqs, srqs, qps;
-    struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
+    struct lock lock;          /* children */
+    struct list_head children; /* youngest first */
+    struct lock memory_lock;   /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, leaving_windows;
     struct nd_regions regions; /* of a dialect with handles */
     struct nd_deferred end;
@@ -76,7 +97,18 @@ static inline void nd_adapter_pin(struct nd_adapter *adapter)
  * Drops a pin. The last one closes the device: at once, or from a thread of its own when the caller is one that runs
  * sources (a source cannot be removed from inside). No lock may be held.
  */
-void nd_adapter_unpin(struct nd_adapter *adapter);
+static inline void nd_adapter_unpin(struct nd_adapter *adapter)
+{
+    nd_object_unpin(&adapter->object);
+}
+
+/*
+ * nd_adapter_add - a child is ready: from here on it is told what happens to the device. Pins the adapter.
+ * nd_adapter_drop - it is being destroyed. The pin is left to its last step, nd_adapter_unpin. No lock held.
+ */
+void nd_adapter_add(struct nd_adapter *adapter, struct nd_child *child, struct nd_object *object,
+    const struct nd_child_ops *ops);
+void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child);
 
 /* The device is gone: calls answer ND_DEVICE_REMOVED. */
 static inline bool nd_adapter_removed(const struct nd_adapter *adapter)

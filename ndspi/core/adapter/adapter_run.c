@@ -2,10 +2,6 @@
 /* adapter_run.c - what waiting threads do for an adapter: its source's callbacks, and the device's asynchronous events. */
 #include "ndspi/core/adapter/adapter.h"
 
-#include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/qp.h"
-#include "ndspi/core/queue/srq.h"
-
 #include "util/log.h"
 
 #include <errno.h>
@@ -27,51 +23,46 @@ bool nd_adapter_running(void)
  */
 static bool run_cq_event(struct nd_adapter *adapter)
 {
+    struct nd_child *child;
     struct ibv_cq *ibv;
-    struct nd_cq *cq;
     void *context;
 
     if (adapter->verbs->get_cq_event(adapter->channel, &ibv, &context))
         return false;
-    cq = context;
-    if (!nd_object_try_pin(&cq->object)) {
+    child = context;
+    if (!nd_object_try_pin(child->object)) {
         adapter->verbs->ack_cq_events(ibv, 1);
         return true;
     }
-    nd_cq_event(cq);
-    nd_object_unpin(&cq->object);
+    child->ops->completion(child);
+    nd_object_unpin(child->object);
     return true;
 }
 
-/* Whose object an event is about, pinned; NULL: on its way out, or not one that is told. */
-static struct nd_object *find_object(const struct ibv_async_event *event)
+/* Whom an event is about, pinned; NULL: on its way out, or not one that is told. */
+static struct nd_child *find_child(const struct ibv_async_event *event)
 {
-    struct nd_object *object = NULL;
+    struct nd_child *child = NULL;
 
     switch (event->event_type) {
-    case IBV_EVENT_CQ_ERR: object = event->element.cq->cq_context; break;
+    case IBV_EVENT_CQ_ERR: child = event->element.cq->cq_context; break;
     case IBV_EVENT_SRQ_LIMIT_REACHED:
-    case IBV_EVENT_SRQ_ERR: object = event->element.srq->srq_context; break;
+    case IBV_EVENT_SRQ_ERR: child = event->element.srq->srq_context; break;
     default: break;
     }
-    return object && nd_object_try_pin(object) ? object : NULL;
+    return child && nd_object_try_pin(child->object) ? child : NULL;
 }
 
 static void handle_async(
-    struct nd_adapter *adapter, enum ibv_event_type type, struct nd_object *object)
+    struct nd_adapter *adapter, enum ibv_event_type type, struct nd_child *child)
 {
     log_write(LOG_DEBUG, LOG_DEVICE, "asynchronous event %d", type);
     if (type == IBV_EVENT_DEVICE_FATAL)
         nd_adapter_remove(adapter);
-    if (!object)
+    if (!child)
         return;
-    switch (type) {
-    case IBV_EVENT_CQ_ERR: nd_cq_fail((struct nd_cq *)object, ND_BUFFER_OVERFLOW); break;
-    case IBV_EVENT_SRQ_LIMIT_REACHED: nd_srq_event((struct nd_srq *)object); break;
-    case IBV_EVENT_SRQ_ERR: nd_srq_fail((struct nd_srq *)object, ND_INTERNAL_ERROR); break;
-    default: break;
-    }
-    nd_object_unpin(object);
+    child->ops->event(child, type);
+    nd_object_unpin(child->object);
 }
 
 /* Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. */
@@ -80,10 +71,10 @@ static void run_async(struct nd_adapter *adapter)
     struct ibv_async_event event;
 
     while (!adapter->verbs->get_async_event(adapter->port.context, &event)) {
-        struct nd_object *object = find_object(&event);
+        struct nd_child *child = find_child(&event);
 
         adapter->verbs->ack_async_event(&event);
-        handle_async(adapter, event.event_type, object);
+        handle_async(adapter, event.event_type, child);
     }
 }
 
@@ -174,51 +165,37 @@ const struct nd_sink_source_ops nd_adapter_source_ops = {
     .wait = wait,
 };
 
-/* A queue that was not told yet, pinned, or NULL. What it is told may free other objects: no lock then. */
-static struct nd_object *next_lost(struct nd_adapter *adapter, bool *is_cq)
+/*
+ * A child that was not told yet, pinned, or NULL. What it is told may free other objects: no lock then. Youngest first,
+ * hence a queue pair before its completion queues: a client that hears of it can post no more.
+ */
+static struct nd_child *next_to_tell(struct nd_adapter *adapter)
 {
-    struct nd_object *object = NULL;
+    struct nd_child *found = NULL;
 
     lock_acquire(&adapter->lock);
-    list_for_each (&adapter->cqs, node) {
-        struct nd_cq *cq = list_entry(node, struct nd_cq, adapter_link);
+    list_for_each (&adapter->children, node) {
+        struct nd_child *child = list_entry(node, struct nd_child, link);
 
-        if (!object && !cq->lost && nd_object_try_pin(&cq->object)) {
-            cq->lost = *is_cq = true;
-            object = &cq->object;
-        }
-    }
-    list_for_each (&adapter->srqs, node) {
-        struct nd_srq *srq = list_entry(node, struct nd_srq, adapter_link);
-
-        if (!object && !srq->lost && nd_object_try_pin(&srq->object)) {
-            srq->lost = true;
-            object = &srq->object;
+        if (!found && !child->told && nd_object_try_pin(child->object)) {
+            child->told = true;
+            found = child;
         }
     }
     lock_release(&adapter->lock);
-    return object;
+    return found;
 }
 
 void nd_adapter_remove(struct nd_adapter *adapter)
 {
-    struct nd_object *object;
-    bool is_cq = false;
+    struct nd_child *child;
 
     if (atomic_exchange(&adapter->removed, true))
         return;
     log_write(LOG_ERROR, LOG_DEVICE, "%s is gone: everything on it fails", adapter->device->name);
-    lock_acquire(&adapter->lock);
-    list_for_each (&adapter->qps, node)
-        nd_qp_remove(list_entry(node, struct nd_qp, adapter_link));
-    lock_release(&adapter->lock);
-    while ((object = next_lost(adapter, &is_cq))) {
-        if (is_cq)
-            nd_cq_fail((struct nd_cq *)object, ND_DEVICE_REMOVED);
-        else
-            nd_srq_fail((struct nd_srq *)object, ND_DEVICE_REMOVED);
-        nd_object_unpin(object);
-        is_cq = false;
+    while ((child = next_to_tell(adapter))) {
+        child->ops->removed(child);
+        nd_object_unpin(child->object);
     }
     nd_cm_removed(&adapter->cm);
 }

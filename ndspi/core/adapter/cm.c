@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/adapter/cm.h"
 
-#include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/connection/connector_state.h"
-#include "ndspi/core/deferred.h"
+#include "ndspi/core/device/provider.h"
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -26,18 +24,19 @@ static int watch(int epoll_fd, int fd)
 }
 
 int nd_cm_init(
-    struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy)
+    struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter, bool slow_destroy)
 {
     int error;
 
-    cm->verbs = verbs;
+    cm->verbs = device->verbs;
+    cm->device = device;
     cm->adapter = adapter;
     cm->slow_destroy = slow_destroy;
     lock_init(&cm->lock, LOCK_CM_TIMER, "cm timers");
     list_init(&cm->timers);
     list_init(&cm->ids);
     cm->epoll_fd = cm->timer_fd = -1;
-    cm->channel = verbs->create_event_channel();
+    cm->channel = cm->verbs->create_event_channel();
     if (!cm->channel)
         return errno ? -errno : -ENODEV;
     if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK) ||
@@ -84,7 +83,7 @@ static struct nd_cm_id *wrap(
     wrapper->owner = owner;
     atomic_init(&wrapper->pins, 1);
     lock_init(&wrapper->lock, LOCK_CM_ID, "cm id");
-    nd_adapter_pin(cm->adapter);
+    nd_object_pin(cm->adapter);
     lock_acquire(&cm->lock);
     list_add_tail(&cm->ids, &wrapper->link);
     lock_release(&cm->lock);
@@ -129,7 +128,7 @@ static bool try_pin(struct nd_cm_id *id)
 
 static void destroy(struct nd_cm_id *id)
 {
-    struct nd_adapter *adapter = id->cm->adapter;
+    struct nd_object *adapter = id->cm->adapter;
 
     lock_acquire(&id->cm->lock);
     list_del(&id->link);
@@ -137,7 +136,7 @@ static void destroy(struct nd_cm_id *id)
     if (id->id)
         id->cm->verbs->destroy_id(id->id);
     free(id);
-    nd_adapter_unpin(adapter);
+    nd_object_unpin(adapter);
 }
 
 static void destroy_deferred(struct nd_deferred *job)
@@ -174,7 +173,7 @@ void nd_cm_id_close(struct nd_cm_id *id)
 
 bool nd_cm_id_on_device(const struct nd_cm_id *id)
 {
-    const struct nd_device *device = id->cm->adapter->device;
+    const struct nd_device *device = id->cm->device;
 
     return id->id->verbs && id->id->port_num == device->port &&
            !strcmp(id->cm->verbs->get_device_name(id->id->verbs->device), device->name);

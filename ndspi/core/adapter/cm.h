@@ -19,6 +19,7 @@
 #include "ndspi/core/base.h"
 #include "ndspi/core/deferred.h"
 #include "ndspi/core/dialect.h"
+#include "ndspi/core/object.h"
 #include "ndspi/verbs/verbs.h"
 
 #include "util/list.h"
@@ -26,8 +27,8 @@
 
 #include <stdatomic.h>
 
-struct nd_adapter;
 struct nd_cm_id;
+struct nd_device;
 
 enum { ND_CM_PRIVATE_DATA_OCTETS = 256 };
 
@@ -71,7 +72,8 @@ struct nd_cm_timer {
 
 struct nd_cm {
     const struct nd_verbs *verbs;
-    struct nd_adapter *adapter;
+    const struct nd_device *device;
+    struct nd_object *adapter; /* pinned by each id */
     struct rdma_event_channel *channel;
     bool slow_destroy; /* destroying an id may block for long: deferred */
     int epoll_fd;      /* channel and timer */
@@ -82,12 +84,12 @@ struct nd_cm {
 };
 
 /*
- * nd_cm_init - for an adapter that is being opened.
+ * nd_cm_init - for an adapter that is being opened on a device.
  * slow_destroy  in: whether rdma_destroy_id of this device may block for long
  * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter finis it at the end of its life.
  */
 int nd_cm_init(
-    struct nd_cm *cm, const struct nd_verbs *verbs, struct nd_adapter *adapter, bool slow_destroy);
+    struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter, bool slow_destroy);
 /* All ids are gone by then: each pins the adapter. */
 void nd_cm_fini(struct nd_cm *cm);
 

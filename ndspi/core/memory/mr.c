@@ -2,7 +2,6 @@
 #include "ndspi/core/memory/mr.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/memory/mw.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"

@@ -4,7 +4,7 @@
  *
  * Registering happens in the caller's thread and is complete when the call returns. State and `bound` belong to the
  * adapter's memory lock; the tokens are read without it. Each bound window pins its region. A region of an adapter's
- * table (core/adapter/regions.h) has no requests of its own and does not pin its adapter.
+ * table (core/memory/region.h) has no requests of its own and does not pin its adapter.
  */
 #ifndef NDSPI_CORE_MR_H
 #define NDSPI_CORE_MR_H
@@ -45,6 +45,9 @@ void nd_mr_fini(struct nd_mr *mr);
 HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags);
 /* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
 HRESULT nd_mr_leave(struct nd_mr *mr);
+
+/* One window less. The caller unpins the region after it. Memory lock held. */
+void nd_mr_unbound_locked(struct nd_mr *mr);
 
 /* What a registration that the device refused with this error ends with. Logs. */
 HRESULT nd_mr_refused(const void *buffer, size_t length, int error);

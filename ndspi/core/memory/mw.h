@@ -67,8 +67,6 @@ void nd_mw_bound_locked(
 void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request);
 /* It was posted: the window is free, its region still counted; the pin is the request's. Memory lock held. */
 void nd_mw_leave_locked(struct nd_mw *mw);
-/* One window less. The caller unpins the region after it. Memory lock held. */
-void nd_mr_unbound_locked(struct nd_mr *mr);
 
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.

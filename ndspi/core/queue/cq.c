@@ -32,7 +32,7 @@ static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
 
     errno = 0; /* not every driver sets it */
     return adapter->verbs->create_cq(
-        adapter->port.context, (int)(depth + ND_CQ_RESERVE), cq, adapter->channel, 0);
+        adapter->port.context, (int)(depth + ND_CQ_RESERVE), &cq->child, adapter->channel, 0);
 }
 
 /* Where the device is not exact it is not we who call an overrun. */
@@ -40,6 +40,29 @@ static uint32_t capacity_for(const struct nd_cq *cq, const struct ibv_cq *ibv, u
 {
     return cq->adapter->port.caps.exact_cq ? depth : (uint32_t)ibv->cqe;
 }
+
+static void completion(struct nd_child *child)
+{
+    nd_cq_event(container_of(child, struct nd_cq, child));
+}
+
+/* The one there is: IBV_EVENT_CQ_ERR. */
+static void event(struct nd_child *child, enum ibv_event_type type)
+{
+    (void)type;
+    nd_cq_fail(container_of(child, struct nd_cq, child), ND_BUFFER_OVERFLOW);
+}
+
+static void removed(struct nd_child *child)
+{
+    nd_cq_fail(container_of(child, struct nd_cq, child), ND_DEVICE_REMOVED);
+}
+
+static const struct nd_child_ops child_ops = {
+    .completion = completion,
+    .event = event,
+    .removed = removed,
+};
 
 HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_file *file,
     uint32_t depth, uintptr_t affinity, void (*destroy)(struct nd_object *object))
@@ -65,10 +88,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     }
     nd_object_init(&cq->object, destroy);
     nd_pending_init(&cq->pending, adapter->sink, file);
-    nd_adapter_pin(adapter);
-    lock_acquire(&adapter->lock);
-    list_add_tail(&adapter->cqs, &cq->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_add(adapter, &cq->child, &cq->object, &child_ops);
     return ND_SUCCESS;
 }
 
@@ -116,9 +136,7 @@ void nd_cq_fini(struct nd_cq *cq)
     struct nd_adapter *adapter = cq->adapter;
     int rc;
 
-    lock_acquire(&adapter->lock);
-    list_del(&cq->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_drop(adapter, &cq->child);
     if (cq->unacknowledged)
         adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
     if ((rc = adapter->verbs->destroy_cq(cq->poll.ibv)))

@@ -21,6 +21,7 @@
 #ifndef NDSPI_CORE_CQ_H
 #define NDSPI_CORE_CQ_H
 
+#include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/pending.h"
@@ -29,7 +30,6 @@
 #include "util/list.h"
 #include "util/lock.h"
 
-struct nd_adapter;
 struct nd_mw;
 
 enum { ND_CQ_BATCH = 16 };
@@ -63,8 +63,7 @@ struct nd_cq {
     struct nd_cq_poll poll;
 
     struct nd_adapter *adapter; /* pinned */
-    struct list_node adapter_link;
-    bool lost;                 /* the adapter's lock: told that the device is gone */
+    struct nd_child child;
     struct nd_pending pending; /* kinds: ND_CQ_NOTIFY_* */
     uintptr_t affinity;        /* as asked for: a hint */
 

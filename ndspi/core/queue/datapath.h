@@ -13,7 +13,7 @@
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
 
-#include "ndspi/core/adapter/regions.h"
+#include "ndspi/core/adapter/region_table.h"
 #include "ndspi/core/dialect.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"

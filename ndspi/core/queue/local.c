@@ -2,7 +2,7 @@
 #include "ndspi/core/queue/local.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/adapter/regions.h"
+#include "ndspi/core/adapter/region_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -129,21 +129,28 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
         nd_queue_set_mode(&qp->receive, qp->receive.mode);
 }
 
+static void removed(struct nd_child *child)
+{
+    struct nd_qp *qp = container_of(child, struct nd_qp, child);
+
+    nd_queue_set_mode(&qp->initiator, ND_QUEUE_REMOVED);
+    nd_queue_set_mode(&qp->receive, ND_QUEUE_REMOVED);
+}
+
+static const struct nd_child_ops child_ops = { .removed = removed };
+
 /* From here on nothing fails. */
 static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
 {
     struct nd_adapter *adapter = qp->adapter;
 
-    nd_adapter_pin(adapter);
     nd_object_pin(&params->receive_cq->object);
     nd_object_pin(&params->initiator_cq->object);
     if (params->srq) {
         nd_object_pin(&params->srq->object);
         nd_cq_add_shared(params->receive_cq, &qp->shared_link);
     }
-    lock_acquire(&adapter->lock);
-    list_add_tail(&adapter->qps, &qp->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_add(adapter, &qp->child, &qp->object, &child_ops);
 }
 
 HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
@@ -273,9 +280,7 @@ void nd_qp_fini(struct nd_qp *qp)
     struct nd_adapter *adapter = qp->adapter;
     int rc;
 
-    lock_acquire(&adapter->lock);
-    list_del(&qp->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
         nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
         nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
@@ -459,10 +464,4 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
     if (nd_has_quirk(&qp->adapter->port.caps, NO_MOVE))
         tell_peer(qp);
     return ND_SUCCESS;
-}
-
-void nd_qp_remove(struct nd_qp *qp)
-{
-    nd_queue_set_mode(&qp->initiator, ND_QUEUE_REMOVED);
-    nd_queue_set_mode(&qp->receive, ND_QUEUE_REMOVED);
 }

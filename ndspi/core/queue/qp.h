@@ -11,11 +11,11 @@
 #ifndef NDSPI_CORE_QP_H
 #define NDSPI_CORE_QP_H
 
+#include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/queue/queue.h"
 
-struct nd_adapter;
 struct nd_connector;
 struct nd_cq;
 struct nd_mr;
@@ -32,7 +32,7 @@ struct nd_qp {
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
     struct ibv_qp *ibv;
     struct ibv_qp_cap cap; /* as asked for */
-    struct list_node adapter_link;
+    struct nd_child child;
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
     atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
     struct list_node broken_link; /* ... in the completion queue that saw it first */
@@ -101,9 +101,6 @@ HRESULT nd_qp_flush(struct nd_qp *qp);
 /* For qp_renew.c: a queue pair of the device in INIT (returns 0 or an errno); the device's part of a flush. */
 int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv);
 int nd_qp_flush_device(struct nd_qp *qp);
-
-/* The device is gone. */
-void nd_qp_remove(struct nd_qp *qp);
 
 /*
  * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases

@@ -50,11 +50,28 @@ static void free_records(struct nd_srq *srq)
     }
 }
 
+static void event(struct nd_child *child, enum ibv_event_type type)
+{
+    struct nd_srq *srq = container_of(child, struct nd_srq, child);
+
+    if (type == IBV_EVENT_SRQ_LIMIT_REACHED)
+        nd_srq_event(srq);
+    else
+        nd_srq_fail(srq, ND_INTERNAL_ERROR);
+}
+
+static void removed(struct nd_child *child)
+{
+    nd_srq_fail(container_of(child, struct nd_srq, child), ND_DEVICE_REMOVED);
+}
+
+static const struct nd_child_ops child_ops = { .event = event, .removed = removed };
+
 HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_sink_file *file,
     uint32_t depth, uint32_t sge, uint32_t threshold, uintptr_t affinity,
     void (*destroy)(struct nd_object *object))
 {
-    struct ibv_srq_init_attr init = { .srq_context = srq,
+    struct ibv_srq_init_attr init = { .srq_context = &srq->child,
         .attr = { .max_wr = depth, .max_sge = sge } };
     HRESULT status;
 
@@ -75,10 +92,7 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
     }
     nd_object_init(&srq->object, destroy);
     nd_pending_init(&srq->pending, adapter->sink, file);
-    nd_adapter_pin(adapter);
-    lock_acquire(&adapter->lock);
-    list_add_tail(&adapter->srqs, &srq->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_add(adapter, &srq->child, &srq->object, &child_ops);
     return ND_SUCCESS;
 }
 
@@ -93,9 +107,7 @@ void nd_srq_fini(struct nd_srq *srq)
     struct nd_adapter *adapter = srq->adapter;
     int rc;
 
-    lock_acquire(&adapter->lock);
-    list_del(&srq->adapter_link);
-    lock_release(&adapter->lock);
+    nd_adapter_drop(adapter, &srq->child);
     if ((rc = adapter->verbs->destroy_srq(srq->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a shared receive queue does not go: %s", strerror(rc));
     nd_pending_fini(&srq->pending);

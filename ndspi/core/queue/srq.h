@@ -11,19 +11,18 @@
 #ifndef NDSPI_CORE_SRQ_H
 #define NDSPI_CORE_SRQ_H
 
+#include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/base.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/pending.h"
 #include "ndspi/core/queue/queue.h"
 
-struct nd_adapter;
 struct nd_srq_chunk;
 
 struct nd_srq {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
-    struct list_node adapter_link;
-    bool lost; /* the adapter's lock: told that the device is gone */
+    struct nd_child child;
     struct ibv_srq *ibv;
     struct nd_pending pending; /* one kind, 0 */
     uintptr_t affinity;

@@ -418,9 +418,7 @@ struct nd_adapter *fake_adapter_open(void)
         .max_cq_depth = 128 };
     lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
     lock_init(&adapter->memory_lock, LOCK_MEMORY, "memory");
-    list_init(&adapter->cqs);
-    list_init(&adapter->srqs);
-    list_init(&adapter->qps);
+    list_init(&adapter->children);
     list_init(&adapter->bound_windows);
     list_init(&adapter->leaving_windows);
     return adapter;
@@ -440,9 +438,7 @@ void fake_adapter_close(struct nd_adapter *adapter)
 {
     nd_regions_fini(&adapter->regions);
     assert_int_equal(atomic_load(&adapter->object.pins), 1);
-    assert_true(list_empty(&adapter->cqs));
-    assert_true(list_empty(&adapter->srqs));
-    assert_true(list_empty(&adapter->qps));
+    assert_true(list_empty(&adapter->children));
     assert_true(list_empty(&adapter->bound_windows));
     assert_true(list_empty(&adapter->leaving_windows));
     assert_int_equal(fake_device.objects, 0);

@@ -118,7 +118,8 @@ static struct rdma_cm_event *raise_event(struct rdma_cm_id *id, enum rdma_cm_eve
 
 /* ---- an adapter with nothing but pins, an owner that notes what it hears ---- */
 
-static struct nd_adapter adapter;
+static struct nd_object adapter;
+static const struct nd_device device = { .verbs = &verbs, .name = "test", .port = 1 };
 static struct nd_cm cm;
 
 struct owner {
@@ -170,10 +171,10 @@ static int set_up_slow(void **state, bool slow)
 {
     (void)state;
     memset(&adapter, 0, sizeof(adapter));
-    nd_object_init(&adapter.object, no_end);
+    nd_object_init(&adapter, no_end);
     queued = taken = acked = 0;
     ids_alive = 0;
-    return nd_cm_init(&cm, &verbs, &adapter, slow);
+    return nd_cm_init(&cm, &device, &adapter, slow);
 }
 
 static int set_up(void **state)
@@ -191,7 +192,7 @@ static int tear_down(void **state)
     (void)state;
     nd_deferred_drain();
     nd_cm_fini(&cm);
-    return ids_alive != 0 || atomic_load(&adapter.object.pins) != 1;
+    return ids_alive != 0 || atomic_load(&adapter.pins) != 1;
 }
 
 static bool readable(void)

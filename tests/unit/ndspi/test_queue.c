@@ -285,7 +285,7 @@ static void test_before_and_after_the_connection(void **state)
     assert_int_equal(nd_qp_flush(qp), ND_SUCCESS);
     assert_int_equal(qp->ibv->state, IBV_QPS_ERR);
     assert_int_equal((uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0);
-    nd_qp_remove(qp);
+    qp->child.ops->removed(&qp->child);
     assert_int_equal(
         (uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0xC00002B6);
     assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &qp->receive, NULL, f->sge, 1), 0xC00002B6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regions.h - the regions of an adapter that clients name by ND_MR_HANDLE (version 1).
+ * region_table.h - the regions of an adapter that clients name by ND_MR_HANDLE (version 1).
  *
  * A handle is never followed. Its low bits are the offset of an entry in a table that never moves, the others a number no
  * other registration of the process has; it is good if the entry holds the same handle. So what is garbage, taken back or
@@ -10,21 +10,19 @@
  * The table owns its regions and they do not pin the adapter: what a client leaves registered goes with the adapter.
  * Entries are written under LOCK_MEMORY.
  */
-#ifndef NDSPI_CORE_REGIONS_H
-#define NDSPI_CORE_REGIONS_H
+#ifndef NDSPI_CORE_REGION_TABLE_H
+#define NDSPI_CORE_REGION_TABLE_H
 
 #include "ndspi/core/base.h"
+#include "ndspi/core/object.h"
 
 #include <stdatomic.h>
-
-struct nd_adapter;
-struct nd_mr;
 
 struct nd_region {
     _Alignas(32) atomic_uintptr_t handle; /* 0: free */
     atomic_uint token;                    /* local, for the device */
     uint32_t next_free;
-    struct nd_mr *mr;
+    struct nd_object *object; /* pinned */
 };
 
 enum {
@@ -55,7 +53,7 @@ static inline bool nd_region_token(
         (const struct nd_region *)((const char *)table +
                                    ((uintptr_t)*handle & ND_REGION_OFFSET_MASK));
 
-    /* Acquire: the token belongs to the handle; pairs with nd_region_register. */
+    /* Acquire: the token belongs to the handle; pairs with nd_regions_add_locked. */
     if (__builtin_expect(
             atomic_load_explicit(&region->handle, memory_order_acquire) != (uintptr_t)*handle, 0))
         return false;
@@ -64,15 +62,13 @@ static inline bool nd_region_token(
 }
 
 /*
- * nd_region_register - registers memory for local access; peers get access through windows.
- * handle  out: on success
- * Returns as nd_mr_enter, and ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES: the table is full.
+ * A region enters, or leaves; LOCK_MEMORY held.
+ * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle, or NULL: full
+ * find  Returns the region; NULL: no handle of this table
+ * drop  of a handle that find knows; the pin is the caller's now
  */
-HRESULT nd_region_register(
-    struct nd_adapter *adapter, const void *buffer, size_t length, void **handle);
-/* Returns ND_SUCCESS; ND_INVALID_HANDLE; ND_DEVICE_BUSY: a window is bound; or what the device says. */
-HRESULT nd_region_deregister(struct nd_adapter *adapter, void *handle);
-/* The region, pinned; NULL: no handle of this adapter. */
-struct nd_mr *nd_region_pin(struct nd_adapter *adapter, const void *handle);
+void *nd_regions_add_locked(struct nd_regions *regions, struct nd_object *object, uint32_t token);
+struct nd_object *nd_regions_find_locked(const struct nd_regions *regions, const void *handle);
+void nd_regions_drop_locked(struct nd_regions *regions, const void *handle);
 
 #endif
