@@ -195,25 +195,52 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
     return count;
 }
 
+/* The one connection there is, referenced; NULL: none, or several. */
+static struct srd_conn *only_conn_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    if (!cq->conn || cq->conns != 1)
+        return NULL;
+    srd_conn_ref(cq->conn);
+    return cq->conn;
+}
+
 /* Whether anything moved. */
 static bool progress(struct srd_cq *cq)
 {
-    struct srd_conn *conn = NULL;
+    struct srd_conn *conn;
     bool moved;
 
     if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
         return false;
     lock_acquire(&cq->lock);
-    if (cq->conn && cq->conns == 1) {
-        conn = cq->conn;
-        srd_conn_ref(conn);
-    }
+    conn = only_conn_locked(cq);
     lock_release(&cq->lock);
     if (!conn)
         return srd_loop_poll();
     moved = srd_conn_poll(conn);
     srd_conn_unref(conn);
     return moved;
+}
+
+void srd_progress_leave(struct ibv_cq *ibv)
+{
+    struct srd_cq *cq = from(ibv);
+    struct srd_conn *conn;
+    bool many;
+
+    if (srd_stale(ibv->context))
+        return;
+    lock_acquire(&cq->lock);
+    conn = only_conn_locked(cq);
+    many = !conn && cq->conns;
+    lock_release(&cq->lock);
+    if (conn) {
+        srd_source_leave(&conn->source);
+        srd_conn_unref(conn);
+    } else if (many) {
+        srd_loop_leave();
+    }
 }
 
 int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)

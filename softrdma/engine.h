@@ -20,6 +20,8 @@ struct srd_engine {
     bool threaded;    /* the progress thread exists */
     int all_fd, prog_fd;
     struct standby standby;
+    atomic_uint left;   /* standby's activity when a thread left last (srd_loop_leave) */
+    atomic_bool handed; /* some of those aside were left: they are served at the next turn */
     struct srd_slot *slots;
     uint32_t n_slots, free_slot;
     struct list_head aside;

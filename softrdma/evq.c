@@ -17,6 +17,13 @@
  */
 static _Thread_local struct srd_evq *fetching;
 
+static _Thread_local bool fetches_only;
+
+void srd_progress_fetch_only(bool on)
+{
+    fetches_only = on;
+}
+
 int srd_evq_init(struct srd_evq *q, const char *name)
 {
     lock_init(&q->lock, LOCK_SRD_CHANNEL, name);
@@ -116,9 +123,11 @@ int srd_evq_get(
     if (flags < 0)
         return -1;
     if (flags & O_NONBLOCK) {
-        run(q);
-        if (fetch(q, take, arg))
-            return 0;
+        if (!fetches_only) {
+            run(q);
+            if (fetch(q, take, arg))
+                return 0;
+        }
         errno = EAGAIN;
         return -1;
     }

@@ -98,6 +98,7 @@ void srd_loop_forked(void)
     srd_engine.threaded = false;
     srd_engine.tickless = false;
     atomic_store(&srd_engine.any_deferred, false);
+    atomic_store(&srd_engine.handed, false);
     atomic_store(&srd_engine.open, false);
     srd_timer_reset();
 }
@@ -181,6 +182,7 @@ static void leave_aside_locked(struct srd_source *source)
     if (!atomic_load_explicit(&source->aside, memory_order_relaxed))
         return;
     atomic_store_explicit(&source->aside, false, memory_order_relaxed);
+    source->handed = false;
     list_del(&source->aside_node);
 }
 
@@ -210,6 +212,49 @@ void srd_source_watch(struct srd_source *source)
     lock_release(&srd_engine.lock);
     if (kick)
         standby_kick(&srd_engine.standby);
+}
+
+/* Returns whether the progress thread has to be told. */
+static bool leave_locked(struct srd_source *source)
+{
+    lock_assert_held(&srd_engine.lock);
+    source->left = atomic_load_explicit(&source->activity, memory_order_relaxed);
+    source->handed = atomic_load_explicit(&source->aside, memory_order_relaxed);
+    return source->handed;
+}
+
+/* one: NULL for every one aside. */
+static void leave(struct srd_source *one)
+{
+    bool handed = false;
+
+    lock_acquire(&srd_engine.lock);
+    atomic_store_explicit(&srd_engine.left,
+        atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed),
+        memory_order_relaxed);
+    if (one) {
+        handed = leave_locked(one);
+    } else {
+        list_for_each (&srd_engine.aside, node)
+            handed = leave_locked(list_entry(node, struct srd_source, aside_node)) || handed;
+    }
+    if (handed)
+        handed = !atomic_exchange_explicit(&srd_engine.handed, true, memory_order_relaxed);
+    lock_release(&srd_engine.lock);
+    if (handed)
+        standby_kick(&srd_engine.standby);
+}
+
+void srd_source_leave(struct srd_source *source)
+{
+    if (source->process == srd_generation)
+        leave(source);
+}
+
+void srd_loop_leave(void)
+{
+    if (is_open())
+        leave(NULL);
 }
 
 static void remove_locked(struct srd_source *source)

@@ -45,6 +45,8 @@ struct srd_source {
     atomic_uint refs;
     atomic_uint activity; /* bumped by a thread that polls this very source */
     unsigned seen;        /* progress thread: activity at the last look */
+    unsigned left;        /* activity when it was left last; engine lock */
+    bool handed;          /* left while it was aside; engine lock */
     atomic_bool
         aside; /* on the progress thread's list, to be looked at every tick; engine lock to write */
     bool settled;         /* progress thread: put-off work was sent in this quiet spell */
@@ -89,6 +91,14 @@ void srd_source_watch(struct srd_source *source);
 /* Puts work off until a foreground thread sleeps or polls in vain, or the progress thread finds the
  * source quiet. */
 void srd_source_defer(struct srd_source *source);
+
+/*
+ * srd_source_leave, srd_loop_leave - the calling thread ends its looks at a source, or at the foreground set, without a
+ * sleep here: the progress thread takes over at once what nobody looks at since. No system call unless it has to be told
+ * of one aside. No lock above LOCK_SRD_LOOP - 1 held.
+ */
+void srd_source_leave(struct srd_source *source);
+void srd_loop_leave(void);
 
 /* Whether the caller is the progress thread. */
 bool srd_progress_is_self(void);

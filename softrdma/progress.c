@@ -38,11 +38,13 @@ static void put_aside(struct srd_source *source)
     lock_release(&srd_engine.lock);
 }
 
-/* Whether the source was polled itself since the last call. */
-static bool polled(struct srd_source *source)
+/* Whether the source was polled itself since the last call, and not left since. Engine lock held. */
+static bool polled_locked(struct srd_source *source)
 {
     unsigned activity = atomic_load_explicit(&source->activity, memory_order_relaxed);
-    bool changed = activity != source->seen;
+    bool changed = activity != source->seen && activity != source->left;
+
+    lock_assert_held(&srd_engine.lock);
 
     source->seen = activity;
     return changed;
@@ -50,9 +52,24 @@ static bool polled(struct srd_source *source)
 
 static bool foreground_busy(void)
 {
+    unsigned activity = atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed);
+
     return standby_attended(&srd_engine.standby) ||
-           atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed) !=
-               progress.seen;
+           (activity != progress.seen &&
+               activity != atomic_load_explicit(&srd_engine.left, memory_order_relaxed));
+}
+
+/* Puts a source that is ready aside, if somebody else is at work on it. */
+static bool left_to_others(struct srd_source *source)
+{
+    bool others;
+
+    lock_acquire(&srd_engine.lock);
+    others = polled_locked(source) || foreground_busy();
+    if (others)
+        srd_engine_aside_locked(source);
+    lock_release(&srd_engine.lock);
+    return others;
 }
 
 static void settle(struct srd_source *source)
@@ -95,13 +112,43 @@ static void arrived(uint64_t token, uint32_t events)
     source = srd_engine_find(token);
     if (!source)
         return;
-    if (polled(source) || foreground_busy()) {
-        put_aside(source);
+    if (left_to_others(source))
         progress.quiet_ticks = 0;
-    } else {
+    else
         serve(source, events);
-    }
     srd_source_unref(source);
+}
+
+static struct srd_source *next_handed_locked(void)
+{
+    lock_assert_held(&srd_engine.lock);
+    list_for_each (&srd_engine.aside, node) {
+        struct srd_source *source = list_entry(node, struct srd_source, aside_node);
+
+        if (!source->handed)
+            continue;
+        source->handed = false;
+        srd_source_ref(source);
+        return source;
+    }
+    return NULL;
+}
+
+/* Takes over those aside that somebody has left, whatever goes on elsewhere. */
+static void serve_handed(void)
+{
+    struct srd_source *source;
+
+    if (!atomic_exchange_explicit(&srd_engine.handed, false, memory_order_relaxed))
+        return;
+    lock_acquire(&srd_engine.lock);
+    while ((source = next_handed_locked())) {
+        lock_release(&srd_engine.lock);
+        serve(source, EPOLLIN | EPOLLOUT);
+        srd_source_unref(source);
+        lock_acquire(&srd_engine.lock);
+    }
+    lock_release(&srd_engine.lock);
 }
 
 /* Once a tick: which of those aside does nobody look at any more? */
@@ -125,7 +172,7 @@ static void look_aside(void)
             break;
         source = list_entry(node, struct srd_source, aside_node);
         list_add_tail(&srd_engine.aside, node);
-        was_polled = polled(source);
+        was_polled = polled_locked(source);
         all_calm = all_calm && !was_polled;
         /* Work elsewhere is none here: what is owed goes out a tick after the last look at this source. */
         if (was_polled) {
@@ -214,6 +261,7 @@ static void *run(void *arg)
         standby_unpark(&srd_engine.standby);
         for (int i = 0; i < count; i++)
             arrived(events[i].data.u64, events[i].events);
+        serve_handed();
         if (now_ns - progress.looked_ns >= STANDBY_TICK_US * 1000) {
             progress.looked_ns = now_ns;
             look_aside();

@@ -138,6 +138,16 @@ SRD_API bool srd_progress_sleep(struct ibv_context *context);
 SRD_API void srd_progress_wake(struct ibv_context *context);
 /* Moves everything that is ready; never blocks. */
 SRD_API void srd_progress_run(struct ibv_context *context);
+/*
+ * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the device's own thread
+ * takes over at once, not only after it has seen for a while that nobody polls.
+ */
+SRD_API void srd_progress_leave(struct ibv_cq *cq);
+/*
+ * Whether the calling thread fetches events (srd_get_*_event on descriptors that do not block) without moving the device
+ * for them: right for a thread beside the device's own, which would take it for a thread of the program at work.
+ */
+SRD_API void srd_progress_fetch_only(bool on);
 
 /*
  * A program whose wait is for little else sleeps in the device itself: it has a descriptor of its own (an epoll set) watched

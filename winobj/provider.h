@@ -96,6 +96,17 @@ WINOBJ_API DWORD win_source_add(struct win_source *source);
  */
 WINOBJ_API void win_source_remove(struct win_source *source);
 
+/*
+ * A provider with requests of its own may lend its thread: what ends in there needs no second one to be told of it.
+ *
+ * win_service_lend   before the first source: winobj starts no service thread. fd: the provider's, level-triggered, watched
+ *                    with the sources. Returns ERROR_SUCCESS, ERROR_BUSY (too late), or ERROR_NO_SYSTEM_RESOURCES
+ * win_service_serve  the calling thread is the service thread, and never returns. turn: called after each round of sources;
+ *                    readable: fd is
+ */
+WINOBJ_API DWORD win_service_lend(int fd);
+WINOBJ_API void win_service_serve(void (*turn)(bool readable));
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * service.c - the service thread: it has each source's fd (not lead_fd) armed once in a set of its own, serves what nobody
- * waits or polls for, and steps aside for threads of the program (util/standby.h).
+ * waits or polls for, and steps aside for threads of the program (util/standby.h). It is winobj's own, or lent (provider.h).
  */
 #include "winobj/service.h"
 
@@ -20,9 +20,12 @@
 #include <unistd.h>
 
 enum { EPOLL_EVENTS = 16 };
+/* In epoll data: the lender's descriptor. */
+static const uint64_t lent_token = UINT64_MAX;
 
 struct standby win_service_standby;
 static int epfd = -1;
+static int lent_fd = -1; /* the lender's; -1: the thread is ours */
 
 struct service {
     struct list_head
@@ -125,27 +128,46 @@ static int service_wait(struct epoll_event *events, unsigned ticks)
         epfd, events, EPOLL_EVENTS, ticks ? (int)(ticks * STANDBY_TICK_US + 999) / 1000 : -1);
 }
 
-static void *service_main(void *arg)
+static _Noreturn void service_loop(void (*turn)(bool readable))
 {
     struct epoll_event events[EPOLL_EVENTS];
     struct service service = { .ticks = 1 };
 
-    (void)arg;
     list_init(&service.aside);
     for (;;) {
         int count = service_wait(events, list_empty(&service.aside) ? 0 : service.ticks);
-        bool quiet = service_quiet(&service);
+        bool quiet = service_quiet(&service), readable = false;
 
         service_look(&service, quiet);
         for (int i = 0; i < count; i++) {
             struct win_source_state *state;
             if (events[i].data.u64 == WIN_EPOLL_KICK)
                 standby_kicked(&win_service_standby);
+            else if (events[i].data.u64 == lent_token)
+                readable = true;
             else if ((state = win_source_find(events[i].data.u64)))
                 service_fired(&service, state, quiet);
         }
+        if (turn)
+            turn(readable);
     }
-    return NULL;
+}
+
+static void *service_main(void *arg)
+{
+    (void)arg;
+    service_loop(NULL);
+}
+
+void win_service_serve(void (*turn)(bool readable))
+{
+    service_loop(turn);
+}
+
+void win_service_lend_locked(int fd)
+{
+    lock_assert_held(&win_progress_lock);
+    lent_fd = fd;
 }
 
 static int service_start(void)
@@ -179,7 +201,8 @@ int win_service_open_locked(void)
         goto fini_standby;
     }
     if ((error = win_epoll_add(epfd, win_service_standby.kick_fd, EPOLLIN, WIN_EPOLL_KICK)) < 0 ||
-        (error = service_start()) < 0)
+        (error = lent_fd < 0 ? service_start()
+                             : win_epoll_add(epfd, lent_fd, EPOLLIN, lent_token)) < 0)
         goto close_epfd;
     return 0;
 
@@ -195,7 +218,7 @@ void win_service_close(void)
 {
     close(epfd);
     standby_fini(&win_service_standby);
-    epfd = -1;
+    epfd = lent_fd = -1;
 }
 
 int win_service_watch_locked(struct win_source_state *state)

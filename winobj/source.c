@@ -135,6 +135,22 @@ static int open_locked(void)
     return 0;
 }
 
+DWORD win_service_lend(int fd)
+{
+    int error = -EBUSY;
+
+    lock_acquire(&win_progress_lock);
+    if (!opened) {
+        win_service_lend_locked(fd);
+        if ((error = open_locked()) < 0)
+            win_service_lend_locked(-1);
+    }
+    lock_release(&win_progress_lock);
+    if (error)
+        log_write(LOG_ERROR, LOG_WIN, "cannot prepare the service thread: %s", strerror(-error));
+    return error == -EBUSY ? ERROR_BUSY : error ? ERROR_NO_SYSTEM_RESOURCES : ERROR_SUCCESS;
+}
+
 /* Puts the descriptors of a source, which is not on the list yet, where they are slept on. */
 static int watch_locked(struct win_source_state *state)
 {

@@ -26,6 +26,8 @@ struct nd_sink_source_ops {
 };
 
 struct nd_sink {
+    /* The program's threads never move a device in their waits: what a request waits for is left to the device's thread. */
+    bool sleeps_elsewhere;
     /* owner: the context of a source; its files serve it alone, and no more when the source is removed. */
     HRESULT (*file_create)(const void *owner, HANDLE *handle);
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);

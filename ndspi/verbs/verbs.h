@@ -84,6 +84,8 @@ struct nd_verbs {
     bool (*progress_sleep)(struct ibv_context *context);
     void (*progress_wake)(struct ibv_context *context);
     void (*progress_run)(struct ibv_context *context);
+    void (*progress_leave)(struct ibv_cq *cq);
+    void (*progress_fetch_only)(bool on);
     int (*progress_watch)(struct ibv_context *context, int fd);
     void (*progress_unwatch)(struct ibv_context *context, int fd);
     unsigned (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);

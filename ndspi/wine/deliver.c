@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/wine/deliver.h"
 
+#include "winobj/provider.h"
+
 #include "util/futex.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -10,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 __thread struct nd_wine_thread nd_wine_thread;
 atomic_uint nd_undelivered;
@@ -32,9 +35,15 @@ bool nd_deliver_init(void)
     if (state.event_fd >= 0)
         return true;
     state.event_fd = eventfd(0, EFD_CLOEXEC);
-    if (state.event_fd < 0)
+    if (state.event_fd < 0) {
         log_write(LOG_ERROR, LOG_WIN, "no event descriptor: %s", strerror(errno));
-    return state.event_fd >= 0;
+        return false;
+    }
+    if (win_service_lend(state.event_fd) == ERROR_SUCCESS)
+        return true;
+    close(state.event_fd);
+    state.event_fd = -1;
+    return false;
 }
 
 static void kick(void)
@@ -137,21 +146,24 @@ void nd_deliver_wait(bool (*done)(const void *context), const void *context)
     }
 }
 
-int32_t nd_deliver_serve(void)
+static void turn(bool called)
 {
     uint64_t calls;
 
-    pthread_setname_np(pthread_self(), "ndspi-deliver");
-    for (;;) {
-        if (read(state.event_fd, &calls, sizeof(calls)) < 0) {
-            if (errno == EINTR)
-                continue;
-            log_write(LOG_ERROR, LOG_WIN, "completions are delivered no more: %s", strerror(errno));
-            return -1;
-        }
-        lock_acquire(&state.lock);
-        state.kicked = false;
-        lock_release(&state.lock);
-        nd_deliver_settle();
+    if (!called) {
+        nd_wine_leave();
+        return;
     }
+    while (read(state.event_fd, &calls, sizeof(calls)) < 0 && errno == EINTR)
+        ;
+    lock_acquire(&state.lock);
+    state.kicked = false;
+    lock_release(&state.lock);
+    nd_deliver_settle();
+}
+
+void nd_deliver_serve(void)
+{
+    pthread_setname_np(pthread_self(), "ndspi-deliver");
+    win_service_serve(turn);
 }

@@ -4,7 +4,7 @@
  *
  * Whatever the core ends goes into one queue. A thread of the program that is inside a call (nd_wine_enter) takes it from
  * there itself before its call returns; what the library's own threads end is taken by a thread of the program that does
- * nothing else (nd_deliver_serve). One thread delivers at a time, in the order of the queue, and holds no lock meanwhile:
+ * nothing else but move adapters (nd_deliver_serve). One thread delivers at a time, in the order of the queue, and holds no lock meanwhile:
  * Wine's system calls go to another process.
  *
  * A call whose contract says that something has been delivered when it returns (CancelOverlappedRequests, the last Release,
@@ -47,8 +47,11 @@ void nd_deliver_settle(void);
 /* Settles until done says so; sleeps between deliveries. */
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);
 
-/* Delivers what the library's threads queue, for ever. Returns on a failure only. */
-int32_t nd_deliver_serve(void);
+/*
+ * Delivers what the library's threads queue, for ever. The calling thread is winobj's service thread besides: what that ends
+ * it delivers itself.
+ */
+void nd_deliver_serve(void);
 
 static inline void nd_wine_enter(void)
 {

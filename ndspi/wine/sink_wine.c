@@ -204,6 +204,7 @@ static void source_remove(struct nd_sink_source *source)
 }
 
 const struct nd_sink nd_sink_wine = {
+    .sleeps_elsewhere = true,
     .file_create = file_create,
     .file_get = file_get,
     .file_ref = file_ref,

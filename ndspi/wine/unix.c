@@ -12,12 +12,13 @@ int32_t nd_call_start(void *args)
     return nd_nt_init() && nd_deliver_init() ? 0 : -1;
 }
 
-/* Returns only when its descriptor fails, which is the end of completions: said there. */
+/* Never returns. */
 int32_t nd_call_serve(void *args)
 {
     (void)args;
     nd_wine_enter();
-    return nd_deliver_serve();
+    nd_deliver_serve();
+    return -1;
 }
 
 /* DllGetClassObject hands out objects of three kinds; the one answered first is the object's own. */

@@ -78,11 +78,15 @@ static void run_async(struct nd_adapter *adapter)
     }
 }
 
-static void run_all(struct nd_adapter *adapter)
+/* Everything that is ready. Who does not lead is beside the device's own thread, and moves nothing for it. */
+static void run_all(struct nd_adapter *adapter, bool leading)
 {
     struct epoll_event ready[ND_READY_KINDS];
     int count = epoll_wait(adapter->epoll_fd, ready, ND_READY_KINDS, 0);
+    bool fetch_only = !leading && adapter->verbs->progress_fetch_only;
 
+    if (fetch_only)
+        adapter->verbs->progress_fetch_only(true);
     for (int i = 0; i < count; i++) {
         switch (ready[i].data.u32) {
         case ND_READY_CQ:
@@ -93,6 +97,8 @@ static void run_all(struct nd_adapter *adapter)
         case ND_READY_ASYNC: run_async(adapter); break;
         }
     }
+    if (fetch_only)
+        adapter->verbs->progress_fetch_only(false);
 }
 
 static bool prepare(void *context)
@@ -133,7 +139,7 @@ static void run(void *context, bool leading)
         return;
     running++;
     if (!leading || !run_cq_events(adapter) || ++adapter->runs % LOOK_AT_ALL_EVERY == 0)
-        run_all(adapter);
+        run_all(adapter, leading);
     nd_adapter_unpin(adapter);
     running--;
 }

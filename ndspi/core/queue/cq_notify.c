@@ -108,6 +108,9 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     nd_cq_submit_batches_locked(cq);
     status = start_locked(cq, type, overlapped);
     nd_cq_leave(cq);
+    if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere &&
+        cq->adapter->verbs->progress_leave)
+        cq->adapter->verbs->progress_leave(cq->poll.ibv);
     return status;
 }
 

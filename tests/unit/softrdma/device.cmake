@@ -4,6 +4,7 @@ nd_test(NAME softrdma.connect SOURCES test_connect.c pair.c LINK softrdma_intern
 nd_test(NAME softrdma.cq SOURCES test_cq.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.sleep SOURCES test_sleep.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.background SOURCES test_background.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.leave SOURCES test_leave.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES test_memory.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES test_cm.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.churn SOURCES test_churn.c pair.c LINK softrdma_internal)
