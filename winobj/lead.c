@@ -60,6 +60,12 @@ static int epoll_timeout_ms(uint64_t left_ns)
     return left_ms > 0x3fffffff ? 0x3fffffff : (int)left_ms;
 }
 
+/* Epoll data of a part of a source; those of the kick are below all of them. */
+static uint64_t part_event(const struct win_source_state *state, unsigned part)
+{
+    return state->id * (WIN_SOURCE_PARTS + 1) + part;
+}
+
 static void mark_ready(struct list_head *led, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -67,8 +73,8 @@ static void mark_ready(struct list_head *led, const struct epoll_event *events, 
             continue; /* it was edge-triggered: nothing to drain */
         /* A source that came after they were collected is not on our list: the next round has it. */
         list_for_each (led, node)
-            if (led_state(node)->id == events[i].data.u64)
-                led_state(node)->ready = true;
+            if (led_state(node)->id == events[i].data.u64 / (WIN_SOURCE_PARTS + 1))
+                led_state(node)->ready |= 1u << events[i].data.u64 % (WIN_SOURCE_PARTS + 1);
     }
 }
 
@@ -97,7 +103,8 @@ static void lead_sleep_in_device(struct list_head *led, struct win_source_state 
 {
     bool watched;
 
-    in->ready = in->source->wait(in->source, timeout_ms, &watched);
+    if (in->source->wait(in->source, timeout_ms, &watched))
+        in->ready = WIN_SOURCE_DEVICE;
     if (!watched)
         return;
     lead_sleep_in_set(led, 0);
@@ -129,7 +136,7 @@ static void lead_look(struct list_head *led, struct win_source_state *in)
     if (led->n.next != led->n.prev)
         lead_sleep_in_set(led, 0);
     if (in)
-        in->ready = true; /* whose lead_fd is not in the set */
+        in->ready |= WIN_SOURCE_DEVICE; /* whose lead_fd is not in the set */
 }
 
 /* Pins all sources. Returns the one in whose device to sleep, or NULL. */
@@ -155,7 +162,7 @@ static void lead_round(struct win_waiter *waiter, uint64_t deadline_ns)
     for (node = led.n.next; node != &led.n; node = node->next) {
         struct win_source *source = led_state(node)->source;
         if (source->prepare && !source->prepare(source)) {
-            led_state(node)->ready = true;
+            led_state(node)->ready = WIN_SOURCE_ANY;
             sleep = false;
             break;
         }
@@ -173,7 +180,7 @@ static void lead_round(struct win_waiter *waiter, uint64_t deadline_ns)
     while ((node = list_pop(&led))) {
         struct win_source_state *state = led_state(node);
         if (state->ready)
-            win_source_run(state, true);
+            win_source_run(state, true, state->ready);
         win_source_unpin(state);
     }
     standby_active(&win_service_standby);
@@ -311,7 +318,7 @@ void win_progress_poll(bool stays)
         return;
     lead_collect(&led);
     while ((node = list_pop(&led))) {
-        win_source_run(led_state(node), true);
+        win_source_run(led_state(node), true, WIN_SOURCE_ANY);
         win_source_unpin(led_state(node));
     }
     if (stays)
@@ -360,18 +367,41 @@ static int watch_device_locked(struct win_source_state *state)
     if (source->lead_fd < 0 || win_source_with_lead_fd_locked(source->lead_fd))
         return 0;
     if (host || !source->watch)
-        return win_epoll_add(epfd, source->lead_fd, EPOLLIN, state->id);
+        return win_epoll_add(epfd, source->lead_fd, EPOLLIN, part_event(state, WIN_SOURCE_PARTS));
     if (!(error = source->watch(source, epfd, true)))
         host = state;
     return error;
 }
 
+static unsigned part_count(const struct win_source *source)
+{
+    return source->part_count ? source->part_count : 1;
+}
+
+static int part_fd(const struct win_source *source, unsigned part)
+{
+    return source->part_count ? source->parts[part] : source->fd;
+}
+
+static void unwatch_parts(const struct win_source *source, unsigned count)
+{
+    while (count--)
+        epoll_ctl(epfd, EPOLL_CTL_DEL, part_fd(source, count), NULL);
+}
+
 int win_lead_watch_locked(struct win_source_state *state)
 {
-    int error = win_epoll_add(epfd, state->source->fd, EPOLLIN, state->id);
+    unsigned part, count = part_count(state->source);
+    int error = 0;
 
-    if (!error && (error = watch_device_locked(state)) < 0)
-        epoll_ctl(epfd, EPOLL_CTL_DEL, state->source->fd, NULL);
+    for (part = 0; part < count && !error; part++)
+        error = win_epoll_add(epfd, part_fd(state->source, part), EPOLLIN, part_event(state, part));
+    if (error)
+        part--; /* the last one is not in */
+    else
+        error = watch_device_locked(state);
+    if (error)
+        unwatch_parts(state->source, part);
     return error;
 }
 
@@ -380,9 +410,10 @@ void win_lead_unwatch_locked(struct win_source_state *state)
 {
     int lead_fd = state->source->lead_fd;
     struct win_source_state *heir = win_source_with_lead_fd_locked(lead_fd);
-    struct epoll_event event = { .events = EPOLLIN, .data.u64 = heir ? heir->id : 0 };
+    struct epoll_event event = { .events = EPOLLIN,
+        .data.u64 = heir ? part_event(heir, WIN_SOURCE_PARTS) : 0 };
 
-    epoll_ctl(epfd, EPOLL_CTL_DEL, state->source->fd, NULL);
+    unwatch_parts(state->source, part_count(state->source));
     if (host == state)
         host = heir;
     else if (lead_fd >= 0 && (!host || host->source->lead_fd != lead_fd))

@@ -65,10 +65,13 @@ WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlap
  * Where no thread waits, winobj's service thread sleeps on fd (not on lead_fd) of each source.
  *
  *   fd       readable when run() has something to do
+ *   parts    the part_count descriptors that fd, an epoll set, is made of: a leader sleeps on these, which is one set less to
+ *            wake and to look into. None: on fd, which is part 0
  *   lead_fd  another such descriptor for a leader only, or -1: a background thread of the device serves it otherwise
  *   prepare  a leader is about to sleep; false: do not sleep, run() now (finish is not called then)
  *   finish   the leader sleeps no longer
- *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader
+ *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader. ready: which
+ *            parts are (bit i), and WIN_SOURCE_DEVICE for lead_fd or wait; WIN_SOURCE_ANY when that is not known
  *   watch    NULL, or: lead_fd stands for a set of descriptors that a thread can sleep in itself. Has fd, level-triggered,
  *            watched there, too, or not any more. Takes no lock. Returns 0 or a negative errno
  *   wait     with watch, between prepare and finish: a leader's sleep in that set, until something is ready there or
@@ -76,12 +79,18 @@ WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlap
  *            whether run must be called
  * Callbacks but watch are called without any winobj lock, by one thread at a time for run (winobj serialises).
  */
+enum { WIN_SOURCE_PARTS = 3 };
+#define WIN_SOURCE_DEVICE (1u << WIN_SOURCE_PARTS)
+#define WIN_SOURCE_ANY    (~0u)
+
 struct win_source {
     int fd;
     int lead_fd;
+    int parts[WIN_SOURCE_PARTS];
+    unsigned part_count;
     bool (*prepare)(struct win_source *source);
     void (*finish)(struct win_source *source);
-    void (*run)(struct win_source *source, bool leading);
+    void (*run)(struct win_source *source, bool leading, unsigned ready);
     int (*watch)(struct win_source *source, int fd, bool watched);
     bool (*wait)(struct win_source *source, int timeout_ms, bool *watched);
     struct list_node link; /* winobj's from here on */

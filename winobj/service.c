@@ -90,7 +90,7 @@ static void service_fired(struct service *service, struct win_source_state *stat
         service_put_aside(service, state);
         return;
     }
-    win_source_run(state, false);
+    win_source_run(state, false, WIN_SOURCE_ANY);
     service_arm(state);
     win_source_unpin(state);
 }

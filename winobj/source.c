@@ -54,7 +54,7 @@ void win_source_unpin(struct win_source_state *state)
  * A leader's mark outdoes the other: a leader whose lead_fd stays readable and a service thread that does not serve it would
  * keep each other busy for ever.
  */
-void win_source_run(struct win_source_state *state, bool leading)
+void win_source_run(struct win_source_state *state, bool leading, unsigned ready)
 {
     const unsigned again = leading ? RUN_AGAIN_LEADING : RUN_AGAIN;
     unsigned now = RUN_IDLE;
@@ -68,7 +68,8 @@ void win_source_run(struct win_source_state *state, bool leading)
     for (;;) {
         unsigned expected = RUNNING;
 
-        state->source->run(state->source, leading);
+        state->source->run(state->source, leading, ready);
+        ready = WIN_SOURCE_ANY;
         if (atomic_compare_exchange_strong_explicit(
                 &state->running, &expected, RUN_IDLE, memory_order_release, memory_order_relaxed))
             return;
@@ -86,7 +87,7 @@ void win_sources_collect_locked(struct list_head *led)
     list_for_each (&sources, node) {
         struct win_source_state *state = list_entry(node, struct win_source_state, link);
         atomic_fetch_add_explicit(&state->pins, 1, memory_order_relaxed);
-        state->ready = false;
+        state->ready = 0;
         list_add_tail(led, &state->led);
     }
 }

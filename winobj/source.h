@@ -27,7 +27,7 @@ struct win_source_state {
     uint64_t armed_ns;      /* service thread: when it was armed last */
     unsigned looks;         /* service thread: how many more at a foreground at work before it is armed again */
     unsigned patience;      /* service thread: what looks starts from */
-    bool ready;             /* leader: epoll reported it */
+    unsigned ready;         /* leader: what was reported of it, as for run */
     atomic_bool dead;       /* removed: who has it pinned lets go */
     atomic_uint pins;       /* leader, service thread, poller; one for the list */
     atomic_uint running;
@@ -56,9 +56,9 @@ void win_source_unpin(struct win_source_state *state);
 
 /*
  * Runs a pinned source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device is
- * moved, too. No lock held.
+ * moved, too. ready: as for run in provider.h. No lock held.
  */
-void win_source_run(struct win_source_state *state, bool leading);
+void win_source_run(struct win_source_state *state, bool leading, unsigned ready);
 
 /* In epoll data, in place of a source's: the descriptor by which the sleeper is told something. */
 enum { WIN_EPOLL_KICK = 0 };

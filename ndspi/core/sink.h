@@ -16,10 +16,20 @@
 struct nd_sink_file;
 struct nd_sink_source;
 
+/* Of a source: members of struct win_source, part i the i-th of parts; lead_fd: -1 for none. */
+struct nd_sink_descriptors {
+    int fd, lead_fd;
+    int parts[3];
+};
+
+/* In ready, beside bit i for part i. */
+enum { ND_SINK_READY_DEVICE = 1 << 3 };
+#define ND_SINK_READY_ANY (~0u)
+
 struct nd_sink_source_ops {
     bool (*prepare)(void *context);
     void (*finish)(void *context);
-    void (*run)(void *context, bool leading);
+    void (*run)(void *context, bool leading, unsigned ready);
     /* With a lead_fd only. */
     int (*watch)(void *context, int fd, bool watched);
     bool (*wait)(void *context, int timeout_ms, bool *watched);
@@ -42,8 +52,8 @@ struct nd_sink {
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
     /* Registers what waits must move; context is handed back to the callbacks. NULL + no source on failure. */
-    struct nd_sink_source *(*source_add)(
-        const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd);
+    struct nd_sink_source *(*source_add)(const struct nd_sink_source_ops *ops, void *context,
+        const struct nd_sink_descriptors *descriptors);
     void (*source_remove)(struct nd_sink_source *source);
 };
 

@@ -5,6 +5,7 @@
 #include "winobj/provider.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct nd_sink_source {
     struct win_source source; /* first */
@@ -90,9 +91,9 @@ static void source_finish(struct win_source *source)
     source_of(source)->ops->finish(source_of(source)->context);
 }
 
-static void source_run(struct win_source *source, bool leading)
+static void source_run(struct win_source *source, bool leading, unsigned ready)
 {
-    source_of(source)->ops->run(source_of(source)->context, leading);
+    source_of(source)->ops->run(source_of(source)->context, leading, ready);
 }
 
 static int source_watch(struct win_source *source, int fd, bool watched)
@@ -105,19 +106,25 @@ static bool source_wait(struct win_source *source, int timeout_ms, bool *watched
     return source_of(source)->ops->wait(source_of(source)->context, timeout_ms, watched);
 }
 
-static struct nd_sink_source *source_add(
-    const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd)
+_Static_assert(sizeof(((struct nd_sink_descriptors *)0)->parts) == WIN_SOURCE_PARTS * sizeof(int) &&
+                   ND_SINK_READY_DEVICE == WIN_SOURCE_DEVICE && ND_SINK_READY_ANY == WIN_SOURCE_ANY,
+    "what is ready passes as it is");
+
+static struct nd_sink_source *source_add(const struct nd_sink_source_ops *ops, void *context,
+    const struct nd_sink_descriptors *descriptors)
 {
     struct nd_sink_source *source = calloc(1, sizeof(*source));
 
     if (!source)
         return NULL;
-    source->source.fd = fd;
-    source->source.lead_fd = lead_fd;
+    source->source.fd = descriptors->fd;
+    source->source.lead_fd = descriptors->lead_fd;
+    memcpy(source->source.parts, descriptors->parts, sizeof(descriptors->parts));
+    source->source.part_count = WIN_SOURCE_PARTS;
     source->source.prepare = source_prepare;
     source->source.finish = source_finish;
     source->source.run = source_run;
-    source->source.watch = lead_fd >= 0 ? source_watch : NULL;
+    source->source.watch = descriptors->lead_fd >= 0 ? source_watch : NULL;
     source->source.wait = source_wait;
     source->ops = ops;
     source->context = context;

@@ -181,15 +181,15 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
 
 /* ---- sources ---- */
 
-static struct nd_sink_source *source_add(
-    const struct nd_sink_source_ops *ops, void *context, int fd, int lead_fd)
+static struct nd_sink_source *source_add(const struct nd_sink_source_ops *ops, void *context,
+    const struct nd_sink_descriptors *descriptors)
 {
     struct nd_sink_source *source = malloc(sizeof(*source));
 
     if (!source)
         return NULL;
     source->owner = context;
-    source->native = nd_sink_winobj.source_add(ops, context, fd, lead_fd);
+    source->native = nd_sink_winobj.source_add(ops, context, descriptors);
     if (source->native)
         return source;
     free(source);

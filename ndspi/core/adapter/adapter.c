@@ -101,12 +101,26 @@ static void end(struct nd_object *object)
     }
 }
 
+static struct nd_sink_source *add_source(struct nd_adapter *adapter)
+{
+    const struct nd_verbs *verbs = adapter->verbs;
+    const struct nd_sink_descriptors descriptors = {
+        .fd = adapter->epoll_fd,
+        .lead_fd = verbs->progress_fd ? verbs->progress_fd(adapter->port.context) : -1,
+        .parts = { [ND_READY_CQ] = adapter->channel->fd,
+            [ND_READY_CM] = nd_cm_fd(&adapter->cm),
+            [ND_READY_ASYNC] = adapter->port.context->async_fd },
+    };
+
+    return adapter->sink->source_add(&nd_adapter_source_ops, adapter, &descriptors);
+}
+
 HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
     const struct nd_dialect *dialect, const struct nd_sink *sink,
     void (*destroy)(struct nd_object *object))
 {
     struct nd_finding finding;
-    int lead_fd, rc;
+    int rc;
 
     init_members(adapter, device, dialect, sink);
     nd_object_init(&adapter->object, end);
@@ -119,9 +133,7 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
         goto fini_port;
     if ((rc = open_channels(adapter)))
         goto fini_regions;
-    lead_fd = adapter->verbs->progress_fd ? adapter->verbs->progress_fd(adapter->port.context) : -1;
-    adapter->source = sink->source_add(&nd_adapter_source_ops, adapter, adapter->epoll_fd, lead_fd);
-    if (!adapter->source) {
+    if (!(adapter->source = add_source(adapter))) {
         rc = -ENOMEM;
         goto close_channels;
     }

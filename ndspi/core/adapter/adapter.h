@@ -68,7 +68,7 @@ struct nd_adapter {
     struct nd_deferred end;
 };
 
-/* What epoll_fd reports. */
+/* What epoll_fd reports; the parts of the source. */
 enum nd_adapter_ready { ND_READY_CQ, ND_READY_CM, ND_READY_ASYNC, ND_READY_KINDS };
 
 extern const struct nd_sink_source_ops nd_adapter_source_ops;

@@ -78,25 +78,29 @@ static void run_async(struct nd_adapter *adapter)
     }
 }
 
+static void run_others(struct nd_adapter *adapter, unsigned ready)
+{
+    if (ready & 1u << ND_READY_CM)
+        nd_cm_dispatch(&adapter->cm);
+    if (ready & 1u << ND_READY_ASYNC)
+        run_async(adapter);
+}
+
 /* Everything that is ready. Who does not lead is beside the device's own thread, and moves nothing for it. */
 static void run_all(struct nd_adapter *adapter, bool leading)
 {
-    struct epoll_event ready[ND_READY_KINDS];
-    int count = epoll_wait(adapter->epoll_fd, ready, ND_READY_KINDS, 0);
+    struct epoll_event events[ND_READY_KINDS];
+    int count = epoll_wait(adapter->epoll_fd, events, ND_READY_KINDS, 0);
     bool fetch_only = !leading && adapter->verbs->progress_fetch_only;
+    unsigned ready = 0;
 
     if (fetch_only)
         adapter->verbs->progress_fetch_only(true);
-    for (int i = 0; i < count; i++) {
-        switch (ready[i].data.u32) {
-        case ND_READY_CQ:
-            while (run_cq_event(adapter))
-                ;
-            break;
-        case ND_READY_CM: nd_cm_dispatch(&adapter->cm); break;
-        case ND_READY_ASYNC: run_async(adapter); break;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        ready |= 1u << events[i].data.u32;
+    while (ready & 1u << ND_READY_CQ && run_cq_event(adapter))
+        ;
+    run_others(adapter, ready);
     if (fetch_only)
         adapter->verbs->progress_fetch_only(false);
 }
@@ -131,15 +135,30 @@ static bool run_cq_events(struct nd_adapter *adapter)
     return found;
 }
 
-static void run(void *context, bool leading)
+/* Of what the leader was told. */
+static void run_ready(struct nd_adapter *adapter, unsigned ready)
+{
+    bool found = false;
+
+    if (ready & (ND_SINK_READY_DEVICE | 1u << ND_READY_CQ))
+        found = run_cq_events(adapter);
+    if (ready & ND_SINK_READY_DEVICE && (!found || ++adapter->runs % LOOK_AT_ALL_EVERY == 0))
+        run_all(adapter, true);
+    else if (ready != ND_SINK_READY_ANY)
+        run_others(adapter, ready);
+}
+
+static void run(void *context, bool leading, unsigned ready)
 {
     struct nd_adapter *adapter = context;
 
     if (!nd_object_try_pin(&adapter->object))
         return;
     running++;
-    if (!leading || !run_cq_events(adapter) || ++adapter->runs % LOOK_AT_ALL_EVERY == 0)
-        run_all(adapter, leading);
+    if (leading)
+        run_ready(adapter, ready);
+    else
+        run_all(adapter, false);
     nd_adapter_unpin(adapter);
     running--;
 }

@@ -108,7 +108,7 @@ static bool by_service_thread(void)
     return !strcmp(name, "ndspi-service");
 }
 
-static void fake_run(struct win_source *source, bool leading)
+static void fake_run(struct win_source *source, bool leading, unsigned ready)
 {
     struct fake_source *fake = fake_of(source);
     eventfd_t count = 0, lead = 0;
@@ -116,6 +116,8 @@ static void fake_run(struct win_source *source, bool leading)
     if (atomic_fetch_add(&fake->running, 1))
         atomic_store(&fake->broken, true);
     if (!leading && !by_service_thread()) /* the other way round the service thread runs it again for a leader */
+        atomic_store(&fake->broken, true);
+    if (!ready || (!leading && ready != WIN_SOURCE_ANY))
         atomic_store(&fake->broken, true);
     if (eventfd_read(source->fd, &count))
         count = 0;
