@@ -220,7 +220,7 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
     return true;
 }
 
-/* ---- what its id and its queue pair tell it ---- */
+/* ---- what its id tells it ---- */
 
 static void id_pin(void *owner)
 {
@@ -366,13 +366,17 @@ const struct nd_cm_owner_ops nd_connector_id_ops = {
     .event = id_event,
 };
 
-void nd_connector_qp_closed(struct nd_connector *connector)
+/* ---- what its queue pair tells it ---- */
+
+static void qp_closed(struct nd_object *user)
 {
-    nd_connector_event(connector, NULL, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
+    nd_connector_event((struct nd_connector *)user, NULL, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
 }
 
-void nd_connector_qp_failed(struct nd_connector *connector)
+/* It ends at both sides as if the peer had disconnected. */
+static void qp_failed(struct nd_object *user)
 {
+    struct nd_connector *connector = (struct nd_connector *)user;
     struct nd_cm_id *id = NULL;
 
     lock_acquire(&connector->lock);
@@ -383,3 +387,5 @@ void nd_connector_qp_failed(struct nd_connector *connector)
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
     nd_cm_id_unpin(id);
 }
+
+const struct nd_qp_user_ops nd_connector_qp_ops = { .closed = qp_closed, .failed = qp_failed };

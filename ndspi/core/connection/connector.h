@@ -25,6 +25,7 @@
 struct nd_adapter;
 struct nd_listener;
 struct nd_qp;
+struct nd_qp_user_ops;
 
 /* Kinds of its pending requests. */
 enum nd_connector_request {
@@ -133,22 +134,6 @@ HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPE
 HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped);
 void nd_connector_cancel(struct nd_connector *connector);
 
-/* ---- for the queue pair ---- */
-
-/*
- * nd_connector_qp_closed - the last reference to the queue pair it claimed is gone: ends the connection as a Disconnect
- * of ours does, or the attempt. The caller pins the connector (under LOCK_QP, where qp->connector is good) and holds no
- * lock.
- */
-void nd_connector_qp_closed(struct nd_connector *connector);
-
-/*
- * nd_connector_qp_failed - the queue pair it claimed is in the error state, of which the device tells nobody: an
- * established connection is disconnected, and ends at both sides as if the peer had done it. The caller pins the connector
- * and holds no lock.
- */
-void nd_connector_qp_failed(struct nd_connector *connector);
-
 /* ---- for the listener ---- */
 
 /* Idle -> Queued. ND_CONNECTION_ACTIVE unless idle. The listener's lock may be held. */
@@ -165,6 +150,7 @@ bool nd_connector_deliver(
 /* ---- between the files of the connector ---- */
 
 extern const struct nd_cm_owner_ops nd_connector_id_ops;
+extern const struct nd_qp_user_ops nd_connector_qp_ops;
 
 static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
 {

@@ -109,7 +109,7 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
     /* The connection manager would take the wildcard for the loopback address. */
     if (destination->ss_family != connector->local.ss_family || nd_address_is_wildcard(destination))
         return ND_STATUS_BAD_NETWORK_NAME;
-    hr = nd_qp_claim(params->qp, connector);
+    hr = nd_qp_claim(params->qp, &connector->object, &nd_connector_qp_ops);
     if (FAILED(hr))
         return hr;
     hr = nd_pending_add(&connector->pending, overlapped, ND_CONNECTOR_CONNECT, NULL);

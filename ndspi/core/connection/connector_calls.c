@@ -80,7 +80,7 @@ static HRESULT accept_begin_locked(
         return answer->result;
     if (params->data_octets > connector->adapter->limits.max_callee_data)
         return ND_INVALID_BUFFER_SIZE;
-    hr = nd_qp_claim(params->qp, connector);
+    hr = nd_qp_claim(params->qp, &connector->object, &nd_connector_qp_ops);
     if (FAILED(hr))
         return hr;
     hr = nd_pending_add(&connector->pending, overlapped, ND_CONNECTOR_ACCEPT, NULL);

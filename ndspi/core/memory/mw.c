@@ -4,8 +4,6 @@
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/part.h"
-#include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/qp.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -64,21 +62,21 @@ static void free_locked(struct nd_mw *mw)
         list_del(&mw->bound_link);
     mw->mr = NULL;
     mw->part = NULL;
-    mw->qp = NULL;
+    mw->binder = NULL;
 }
 
 static void leaves_no_more_locked(struct nd_mw *mw)
 {
-    if (mw->leaving_qp)
+    if (mw->leaving)
         list_del(&mw->leaving_link);
-    mw->leaving_qp = NULL;
+    mw->leaving = NULL;
     mw->leaving_lost = false;
 }
 
 void nd_mw_leave_locked(struct nd_mw *mw)
 {
     leaves_no_more_locked(mw);
-    mw->leaving_qp = mw->qp;
+    mw->leaving = mw->binder;
     mw->leaving_rkey = mw->rkey;
     list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
     free_locked(mw);
@@ -87,20 +85,20 @@ void nd_mw_leave_locked(struct nd_mw *mw)
 /* A batch may hold requests that name the device's window. */
 static void submit_requests(struct nd_mw *mw)
 {
-    struct nd_qp *users[2];
+    struct nd_mw_binder *users[2];
 
     lock_acquire(&mw->adapter->memory_lock);
-    users[0] = mw->qp;
-    users[1] = mw->leaving_qp;
+    users[0] = mw->binder;
+    users[1] = mw->leaving;
     for (int i = 0; i < 2; i++)
-        if (users[i] && !nd_object_try_pin(&users[i]->object))
+        if (users[i] && !nd_object_try_pin(users[i]->object))
             users[i] = NULL;
     lock_release(&mw->adapter->memory_lock);
     for (int i = 0; i < 2; i++) {
         if (!users[i])
             continue;
-        nd_queue_submit(&users[i]->initiator);
-        nd_object_unpin(&users[i]->object);
+        users[i]->submit(users[i]);
+        nd_object_unpin(users[i]->object);
     }
 }
 
@@ -136,7 +134,7 @@ void nd_mw_fini(struct nd_mw *mw)
     nd_adapter_unpin(mw->adapter);
 }
 
-HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder)
 {
     struct nd_adapter *adapter = mw->adapter;
     struct ibv_mw *fresh;
@@ -144,7 +142,7 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
 
     lock_acquire(&adapter->memory_lock);
     missing = !mw->ibv;
-    moves = mw->leaving_qp && mw->leaving_qp != qp;
+    moves = mw->leaving && mw->leaving != binder;
     lock_release(&adapter->memory_lock);
     if (moves)
         submit_requests(mw);
@@ -162,8 +160,8 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp)
     return ND_SUCCESS;
 }
 
-void nd_mw_bound_locked(
-    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey)
+void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
+    struct nd_mw_binder *binder, uint32_t rkey)
 {
     lock_assert_held(&mw->adapter->memory_lock);
     if (mw->ibv)
@@ -171,42 +169,33 @@ void nd_mw_bound_locked(
     mw->rkey = rkey;
     mw->mr = mr;
     mw->part = part;
-    mw->qp = qp;
+    mw->binder = binder;
     mr->bound++;
     nd_object_pin(hold_of(mr, part));
     list_add_tail(&mw->adapter->bound_windows, &mw->bound_link);
     atomic_store_explicit(&mw->token, htobe32(rkey), memory_order_relaxed);
 }
 
-void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request)
-{
-    request->special |= ND_REQUEST_BINDING | (mw->part ? ND_REQUEST_PART : 0);
-    request->rkey = mw->rkey;
-    if (mw->part)
-        request->part = mw->part;
-    else
-        request->mr = mw->mr;
-}
-
 /* The window that is bound on this queue pair with this key, or NULL. */
-static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
+static struct nd_mw *find_bound_locked(
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey)
 {
     list_for_each (&adapter->bound_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
 
-        if (mw->qp == qp && mw->rkey == rkey)
+        if (mw->binder == binder && mw->rkey == rkey)
             return mw;
     }
     return NULL;
 }
 
 static struct nd_mw *find_leaving_locked(
-    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey)
 {
     list_for_each (&adapter->leaving_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
 
-        if (mw->leaving_qp == qp && mw->leaving_rkey == rkey)
+        if (mw->leaving == binder && mw->leaving_rkey == rkey)
             return mw;
     }
     return NULL;
@@ -221,25 +210,26 @@ static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
     nd_object_unpin_later(hold, dead);
 }
 
-void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
+void nd_mw_lost(
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead)
 {
     struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_bound_locked(adapter, qp, rkey)))
+    if ((mw = find_bound_locked(adapter, binder, rkey)))
         unbind_locked(mw, dead);
     lock_release(&adapter->memory_lock);
 }
 
 struct nd_mw *nd_mw_taken_back(
-    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead)
 {
     struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_bound_locked(adapter, qp, rkey)))
+    if ((mw = find_bound_locked(adapter, binder, rkey)))
         unbind_locked(mw, dead);
-    else if ((mw = find_leaving_locked(adapter, qp, rkey))) {
+    else if ((mw = find_leaving_locked(adapter, binder, rkey))) {
         if (has_device_window(adapter))
             leaves_no_more_locked(mw); /* the device fails our own */
         else
@@ -253,16 +243,14 @@ struct nd_mw *nd_mw_taken_back(
     return mw;
 }
 
-bool nd_mw_invalidated(
-    struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead)
+bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
+    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
 {
-    struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
-    struct nd_mr *mr = part ? part->mr : request->mr;
     struct nd_mw *mw;
     bool lost = false;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_leaving_locked(adapter, request->queue->qp, request->rkey))) {
+    if ((mw = find_leaving_locked(adapter, binder, rkey))) {
         lost = mw->leaving_lost;
         leaves_no_more_locked(mw);
     }
@@ -273,7 +261,7 @@ bool nd_mw_invalidated(
 }
 
 /* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */
-static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
+static bool release_one(struct nd_adapter *adapter, const struct nd_mw_binder *binder)
 {
     struct nd_dead dead = { 0 };
     struct ibv_mw *ibv = NULL;
@@ -281,7 +269,7 @@ static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
 
     lock_acquire(&adapter->memory_lock);
     list_for_each (&adapter->bound_windows, node)
-        if (!found && list_entry(node, struct nd_mw, bound_link)->qp == qp)
+        if (!found && list_entry(node, struct nd_mw, bound_link)->binder == binder)
             found = list_entry(node, struct nd_mw, bound_link);
     if (found) {
         ibv = found->ibv;
@@ -294,15 +282,15 @@ static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
     return found;
 }
 
-void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
+void nd_mw_binder_gone(struct nd_adapter *adapter, struct nd_mw_binder *binder)
 {
-    while (release_one(adapter, qp))
+    while (release_one(adapter, binder))
         ;
     lock_acquire(&adapter->memory_lock);
     list_for_each_safe (&adapter->leaving_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
 
-        if (mw->leaving_qp == qp)
+        if (mw->leaving == binder)
             leaves_no_more_locked(mw);
     }
     lock_release(&adapter->memory_lock);

@@ -25,8 +25,13 @@
 struct nd_adapter;
 struct nd_mr;
 struct nd_part;
-struct nd_qp;
-struct nd_request;
+
+/* A queue pair as the windows bound on it know it, which stand below it. */
+struct nd_mw_binder {
+    struct nd_object *object;
+    /* Posts what a batch of its holds. No lock held, the object pinned. */
+    void (*submit)(struct nd_mw_binder *binder);
+};
 
 struct nd_mw {
     struct nd_object object;    /* first */
@@ -35,9 +40,9 @@ struct nd_mw {
     struct nd_mr *mr;           /* bound to; NULL: free */
     struct nd_part *part; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
     uint32_t rkey;        /* while bound */
-    struct nd_qp *qp;     /* bound on */
-    struct list_node bound_link; /* nd_adapter.bound_windows */
-    struct nd_qp *leaving_qp;    /* an Invalidate of this key is under way there; NULL: none */
+    struct nd_mw_binder *binder;  /* bound on */
+    struct list_node bound_link;  /* nd_adapter.bound_windows */
+    struct nd_mw_binder *leaving; /* an Invalidate of this key is under way there; NULL: none */
     uint32_t leaving_rkey;
     bool leaving_lost;             /* with a part: the peer was faster */
     struct list_node leaving_link; /* nd_adapter.leaving_windows */
@@ -59,29 +64,28 @@ void nd_mw_fini(struct nd_mw *mw);
  * Before a Bind on this queue pair, no lock held: has another one submit what names the window, gets a window of the
  * device where that has gone with its queue pair. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
  */
-HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp);
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder);
 /* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
-void nd_mw_bound_locked(
-    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey);
-/* An Invalidate is about to be posted: what it has to remember. Memory lock held. */
-void nd_mw_describe_locked(const struct nd_mw *mw, struct nd_request *request);
-/* It was posted: the window is free, its region still counted; the pin is the request's. Memory lock held. */
+void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
+    struct nd_mw_binder *binder, uint32_t rkey);
+/* An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held. */
 void nd_mw_leave_locked(struct nd_mw *mw);
 
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate ended, well or not: its region is let go. Returns whether it ended badly although the device,
+ * invalidated  an Invalidate of this key ended, well or not: the region, or the part, that it held is let go. Returns whether it ended badly although the device,
  *              which had nothing to do, did not see that: a peer had invalidated the window before
  */
-void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
+void nd_mw_lost(
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
-    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
-bool nd_mw_invalidated(
-    struct nd_adapter *adapter, const struct nd_request *request, struct nd_dead *dead);
+    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
+bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
+    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
-void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
+void nd_mw_binder_gone(struct nd_adapter *adapter, struct nd_mw_binder *binder);
 
 #endif

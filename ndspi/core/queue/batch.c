@@ -2,24 +2,18 @@
 #include "ndspi/core/queue/batch.h"
 
 #include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/qp.h"
-#include "ndspi/core/queue/qp_renew.h"
+#include "ndspi/core/queue/kept.h"
 
 #include "util/log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_receive(const struct nd_queue *queue)
-{
-    return queue == &queue->qp->receive;
-}
-
 /* One block: work requests, entries, data. Depth is that of the ring. */
 static struct nd_batch *make_batch(const struct nd_queue *queue)
 {
     uint32_t room = queue->depth < ND_BATCH_MOST ? queue->depth : ND_BATCH_MOST;
-    size_t wr = is_receive(queue) ? sizeof(struct ibv_recv_wr) : sizeof(struct ibv_send_wr);
+    size_t wr = queue->receives ? sizeof(struct ibv_recv_wr) : sizeof(struct ibv_send_wr);
     size_t sges = (size_t)queue->max_sge * sizeof(struct ibv_sge);
     struct nd_batch *batch = malloc(sizeof(*batch) + room * (wr + sges + queue->max_inline));
 
@@ -94,7 +88,7 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
     uint32_t last = batch->count - 1;
     int error;
 
-    if (is_receive(queue)) {
+    if (queue->receives) {
         struct ibv_recv_wr *bad = NULL;
 
         batch->receive[last].next = NULL;
@@ -117,8 +111,8 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 
 static struct nd_request *first_of_batch(const struct nd_queue *queue)
 {
-    return (struct nd_request *)(uintptr_t)(is_receive(queue) ? queue->batch->receive[0].wr_id
-                                                              : queue->batch->send[0].wr_id);
+    return (struct nd_request *)(uintptr_t)(queue->receives ? queue->batch->receive[0].wr_id
+                                                            : queue->batch->send[0].wr_id);
 }
 
 const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue)
@@ -158,7 +152,7 @@ static void post_fence(struct nd_queue *queue)
     struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED }, *bad;
 
     lock_acquire(&queue->lock);
-    if (!is_receive(queue) && !queue->fence.special && queue->mode != ND_QUEUE_LATE) {
+    if (!queue->receives && !queue->fence.special && queue->mode != ND_QUEUE_LATE) {
         queue->fence.special = ND_REQUEST_FENCE;
         queue->fence.queue = queue;
         wr.wr_id = (uintptr_t)&queue->fence;
@@ -184,7 +178,7 @@ static void submit(struct nd_queue *queue, bool end)
     if (!refused)
         return;
     nd_cq_end_refused(queue->cq, queue);
-    if (SUCCEEDED(nd_qp_flush(queue->qp)))
+    if (SUCCEEDED(queue->pair->ops->flush(queue->pair)))
         post_fence(queue);
 }
 

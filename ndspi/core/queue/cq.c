@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/cq_private.h"
 
-#include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/memory/mw.h"
-#include "ndspi/core/queue/qp.h"
-#include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -92,40 +88,12 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     return ND_SUCCESS;
 }
 
-/* Results that nobody will fetch. */
-static void drop_entries_locked(struct nd_cq *cq)
-{
-    for (; cq->count; cq->count--) {
-        struct nd_cq_entry *entry = &cq->entries[cq->head];
-
-        if (entry->srq)
-            nd_object_unpin_later(&entry->srq->object, &cq->dead);
-        if (entry->mw)
-            nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
-    }
-}
-
-/* Queue pairs need not wait for completions any more. */
-static void release_closing_locked(struct nd_cq *cq)
-{
-    struct list_node *node;
-
-    while ((node = list_pop(&cq->closing))) {
-        struct nd_queue *queue = list_entry(node, struct nd_queue, closing_link);
-
-        queue->closing = false;
-        nd_object_unpin_later((struct nd_object *)queue->qp, &cq->dead);
-    }
-}
-
 void nd_cq_close(struct nd_cq *cq)
 {
     lock_acquire(&cq->poll.lock);
     cq->closed = true;
     cq->waiting = 0;
-    drop_entries_locked(cq);
-    release_closing_locked(cq);
+    nd_cq_abandon_locked(cq);
     nd_cq_leave(cq);
     nd_pending_cancel(&cq->pending);
     nd_object_unpin(&cq->object);
@@ -144,57 +112,6 @@ void nd_cq_fini(struct nd_cq *cq)
     nd_pending_fini(&cq->pending);
     free(cq->entries);
     nd_adapter_unpin(adapter);
-}
-
-static void flush_broken(struct nd_qp *qp)
-{
-    nd_qp_flush(qp);
-    nd_object_unpin(&qp->object);
-}
-
-/*
- * Decided under the lock: whether the client has to be told, who is dead. Done without it.
- */
-void nd_cq_leave(struct nd_cq *cq)
-{
-    struct nd_object *dead = NULL;
-    struct list_head broken;
-    bool deliver = cq->deliver;
-
-    list_init(&broken);
-    cq->deliver = false;
-    if (!cq->taking) { /* else that thread does it */
-        dead = nd_object_take_dead(&cq->dead);
-        list_splice_tail(&broken, &cq->broken);
-    }
-    cq->poll.usual_room = cq->count || cq->waiting || cq->failed || cq->closed || cq->refused ||
-                                  cq->taking || !list_empty(&cq->closing) ||
-                                  !list_empty(&cq->batches)
-                              ? 0
-                              : ND_CQ_BATCH;
-    lock_release(&cq->poll.lock);
-    if (deliver)
-        nd_pending_deliver(&cq->pending);
-    nd_object_destroy_dead(dead);
-    while (ND_UNLIKELY(!list_empty(&broken)))
-        flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
-}
-
-void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
-{
-    const char *name = nd_status_name(status);
-
-    lock_assert_held(&cq->poll.lock);
-    if (cq->failed)
-        return;
-    log_write(
-        LOG_ERROR, LOG_CQ, "completion queue of depth %u failed: %s", cq->depth, name ? name : "?");
-    cq->failed = status;
-    drop_entries_locked(cq);
-    release_closing_locked(cq);
-    if (cq->waiting && nd_pending_decide(&cq->pending, cq->waiting, status))
-        cq->deliver = true;
-    cq->waiting = 0;
 }
 
 void nd_cq_fail(struct nd_cq *cq, HRESULT status)
@@ -310,7 +227,7 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
     }
     if (!cq->closed && !cq->failed && !nd_queue_idle_locked(queue)) {
         queue->closing = true;
-        nd_object_pin((struct nd_object *)queue->qp);
+        nd_object_pin(queue->pair->object);
         list_add_tail(&cq->closing, &queue->closing_link);
     }
     nd_cq_leave(cq);

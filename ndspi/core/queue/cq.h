@@ -17,6 +17,9 @@
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
  * was decided under it.
+ *
+ * cq_decide.c: what is decided under the lock; cq_drain.c: from the device into the software queue; cq_results.c: from there
+ * to the client; cq_notify.c, cq_batch.c; cq.c: its life.
  */
 #ifndef NDSPI_CORE_CQ_H
 #define NDSPI_CORE_CQ_H
@@ -85,11 +88,12 @@ struct nd_cq {
     unsigned queues;            /* attached */
     unsigned unacknowledged;    /* events of ibv */
     struct list_head closing;   /* nd_queue.closing_link; each pins its queue pair */
-    struct list_head shared;    /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head shared;    /* nd_pair.shared_link: queue pairs with an SRQ that receive here */
     struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
     unsigned refused;           /* sum of nd_queue.refused */
     struct list_head forgotten; /* nd_queue.forgotten_link; each pins its queue pair */
-    struct list_head broken; /* nd_qp.broken_link; pinned: to be flushed by us, a request failed */
+    struct list_head
+        broken; /* nd_pair.broken_link; pinned: to be flushed by us, a request failed */
     struct nd_dead dead;
 };
 
@@ -165,17 +169,5 @@ void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
  * had succeeded. No lock held.
  */
 void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
-
-/* Between cq.c, cq_batch.c, cq_drain.c and cq_notify.c. */
-void nd_cq_drain_locked(struct nd_cq *cq);
-/* Drops the lock meanwhile. */
-void nd_cq_submit_batches_locked(struct nd_cq *cq);
-/* Ends refused requests: all before `until`; NULL: those whose turn it is. */
-void nd_cq_end_refused_locked(
-    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until);
-void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
-/* Ends whatever the new arrivals end. at_call: a new Receive may count as solicited. */
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call);
-void nd_cq_leave(struct nd_cq *cq);
 
 #endif

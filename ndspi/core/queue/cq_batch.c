@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cq_batch.c - what a completion queue knows of its queues' batches: the open ones, and what the device refused. */
-#include "ndspi/core/queue/cq.h"
-
-#include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/cq_private.h"
 
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue)
 {
@@ -33,13 +30,13 @@ void nd_cq_submit_batches_locked(struct nd_cq *cq)
     for (; open && !list_empty(&cq->batches); open--) {
         struct list_node *node = list_pop(&cq->batches);
         struct nd_queue *queue = list_entry(node, struct nd_queue, batch_link);
-        struct nd_object *qp = &queue->qp->object;
+        struct nd_pair *pair = queue->pair;
 
         list_add_tail(&cq->batches, node);
-        nd_object_pin(qp);
+        nd_object_pin(pair->object);
         nd_cq_leave(cq);
-        nd_queue_submit(queue);
-        nd_object_unpin(qp);
+        pair->ops->submit(queue);
+        nd_object_unpin(pair->object);
         lock_acquire(&cq->poll.lock);
     }
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* cq_drain.c - from the device into the software queue, and from there to the client. */
-#include "ndspi/core/queue/datapath.h"
+/* cq_drain.c - from the device into the software queue. */
+#include "ndspi/core/queue/cq_private.h"
 
-#include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/binding.h"
+#include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
-#include "ndspi/core/queue/qp.h"
-#include "ndspi/core/queue/qp_renew.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
-
-#include <string.h>
 
 static bool is_error(const ND2_RESULT *result)
 {
@@ -47,9 +44,9 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 }
 
 /* The peer took a window back, with the Receive whose result was pushed last: the window's own result follows it. */
-static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
+static void push_taken_back_locked(struct nd_cq *cq, struct nd_pair *pair, uint32_t rkey)
 {
-    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
+    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, &pair->binder, rkey, &cq->dead);
 
     if (!mw)
         return;
@@ -62,12 +59,6 @@ static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t 
     nd_object_unpin_later(&mw->object, &cq->dead);
 }
 
-/* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
-static void free_up_to(struct nd_queue *queue, struct nd_request *next)
-{
-    atomic_store_explicit(&queue->freed, next, memory_order_release);
-}
-
 static void retire_locked(struct nd_cq *cq, struct nd_request *request)
 {
     struct nd_queue *queue = request->queue;
@@ -75,43 +66,43 @@ static void retire_locked(struct nd_cq *cq, struct nd_request *request)
     if (queue->unfetched)
         queue->seen = request->next;
     else
-        free_up_to(queue, request->next);
+        nd_cq_free_up_to(queue, request->next);
     if (request->special & ND_REQUEST_MARKER)
         queue->marked = true;
     if (queue->closing && nd_queue_idle_locked(queue)) {
         queue->closing = false;
         list_del(&queue->closing_link);
-        nd_object_unpin_later((struct nd_object *)queue->qp, &cq->dead);
+        nd_object_unpin_later(queue->pair->object, &cq->dead);
     }
 }
 
 /* Most recently used first: one connection is usually the busy one. */
-static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
+static struct nd_pair *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
 {
     list_for_each (&cq->shared, node) {
-        struct nd_qp *qp = list_entry(node, struct nd_qp, shared_link);
+        struct nd_pair *pair = list_entry(node, struct nd_pair, shared_link);
 
-        if (qp->ibv->qp_num != qp_num)
+        if (pair->number != qp_num)
             continue;
         list_del(node);
         list_add_head(&cq->shared, node);
-        return qp;
+        return pair;
     }
     return NULL;
 }
 
 /* The device forgets what is posted from now on, or the peer does not hear of it: a flush of ours ends that. */
-static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
+static void note_broken_locked(struct nd_cq *cq, struct nd_pair *pair)
 {
     nd_quirk_set affected =
         ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(NO_MOVE);
 
-    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(&qp->object))
+    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(pair->object))
         return;
-    if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
-        nd_object_unpin_later(&qp->object, &cq->dead);
+    if (atomic_exchange_explicit(&pair->broken, true, memory_order_relaxed))
+        nd_object_unpin_later(pair->object, &cq->dead);
     else
-        list_add_tail(&cq->broken, &qp->broken_link);
+        list_add_tail(&cq->broken, &pair->broken_link);
 }
 
 /* What this device means. */
@@ -138,19 +129,19 @@ static void take_shared_locked(
 {
     struct nd_srq *srq = request->srq;
     struct nd_cq_entry entry = { .result = request->result, .srq = srq };
-    struct nd_qp *qp = find_shared_locked(cq, wc->qp_num);
+    struct nd_pair *pair = find_shared_locked(cq, wc->qp_num);
 
-    entry.result.QueuePairContext = qp ? qp->context : NULL;
+    entry.result.QueuePairContext = pair ? pair->context : NULL;
     if (wc->status != IBV_WC_SUCCESS)
         entry.result.Status = nd_status_from_wc(status_of(cq, wc->status, Nd2RequestTypeReceive),
             Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
     push_locked(cq, &entry);
-    if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && qp)
-        push_taken_back_locked(cq, qp, wc->invalidated_rkey);
-    if (wc->status != IBV_WC_SUCCESS && qp)
-        note_broken_locked(cq, qp);
+    if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && pair)
+        push_taken_back_locked(cq, pair, wc->invalidated_rkey);
+    if (wc->status != IBV_WC_SUCCESS && pair)
+        note_broken_locked(cq, pair);
     nd_srq_seen(srq, request);
 }
 
@@ -158,7 +149,7 @@ static void take_shared_locked(
 static enum ibv_wc_status settle_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
-    struct nd_qp *qp = request->queue->qp;
+    struct nd_pair *pair = request->queue->pair;
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
@@ -166,8 +157,8 @@ static enum ibv_wc_status settle_locked(
         return status;
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {
         if (status != IBV_WC_SUCCESS)
-            nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
-    } else if (nd_mw_invalidated(cq->adapter, request, &cq->dead) && status == IBV_WC_SUCCESS) {
+            nd_mw_lost(cq->adapter, &pair->binder, request->rkey, &cq->dead);
+    } else if (nd_binding_end(request, cq->adapter, &cq->dead) && status == IBV_WC_SUCCESS) {
         return IBV_WC_LOC_ACCESS_ERR;
     }
     return status;
@@ -179,18 +170,18 @@ static enum ibv_wc_status settle_locked(
  */
 static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
 {
-    struct nd_object *qp = &request->queue->qp->object;
+    struct nd_pair *pair = request->queue->pair;
 
-    if (!nd_object_try_pin(qp))
+    if (!nd_object_try_pin(pair->object))
         return; /* nobody waits for it any more */
     cq->taking = true;
     nd_cq_leave(cq);
     nd_part_revoke(request->part);
-    if (request->queue->qp->receive_cq != cq)
-        nd_cq_look(request->queue->qp->receive_cq); /* the peer may have been faster */
+    if (pair->receive_cq != cq)
+        nd_cq_look(pair->receive_cq); /* the peer may have been faster */
     lock_acquire(&cq->poll.lock);
     cq->taking = false;
-    nd_object_unpin_later(qp, &cq->dead);
+    nd_object_unpin_later(pair->object, &cq->dead);
 }
 
 static struct nd_cq_entry entry_of(const struct nd_request *request)
@@ -237,11 +228,11 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
     if (queue->unfetched)
         queue->seen = first;
     else
-        free_up_to(queue, first);
+        nd_cq_free_up_to(queue, first);
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
+void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
     bool failed = wc->status != IBV_WC_SUCCESS;
@@ -271,7 +262,7 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         entry.result.Status = nd_status_from_wc(status_of(cq, status, request->result.RequestType),
             request->result.RequestType, cq->adapter->dialect);
         entry.result.BytesTransferred = 0;
-        note_broken_locked(cq, queue->qp);
+        note_broken_locked(cq, queue->pair);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
     } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
@@ -281,7 +272,7 @@ static void take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         (failed || !(request->special & ND_REQUEST_SILENT)))
         push_locked(cq, &entry);
     if (taken_back && request->result.RequestType == Nd2RequestTypeReceive)
-        push_taken_back_locked(cq, queue->qp, wc->invalidated_rkey);
+        push_taken_back_locked(cq, queue->pair, wc->invalidated_rkey);
     retire_locked(cq, request);
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, NULL);
@@ -329,7 +320,7 @@ static void end_all_forgotten_locked(struct nd_cq *cq)
 
         if (!cq->failed && !cq->closed)
             end_forgotten_locked(cq, queue);
-        nd_object_unpin_later(&queue->qp->object, &cq->dead);
+        nd_object_unpin_later(queue->pair->object, &cq->dead);
     }
 }
 
@@ -348,7 +339,7 @@ void nd_cq_drain_locked(struct nd_cq *cq)
             break;
         polled = ibv_poll_cq(cq->poll.ibv, ND_CQ_BATCH, cq->poll.wc);
         for (int i = 0; i < polled; i++)
-            take_locked(cq, &cq->poll.wc[i]);
+            nd_cq_take_locked(cq, &cq->poll.wc[i]);
     } while (polled == ND_CQ_BATCH || cq->again);
     if (polled < 0)
         nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
@@ -356,146 +347,11 @@ void nd_cq_drain_locked(struct nd_cq *cq)
         end_all_forgotten_locked(cq);
 }
 
-/* One result, in the form of its version. */
-static void hand_out(
-    enum nd_dialect_index dialect, const ND2_RESULT *result, void *results, size_t at)
-{
-    ND_RESULT *own = result->RequestContext;
-
-    if (dialect == ND_V2) {
-        ((ND2_RESULT *)results)[at] = *result;
-        return;
-    }
-    own->Status = result->Status;
-    own->BytesTransferred = result->BytesTransferred;
-    ((ND_RESULT **)results)[at] = own;
-}
-
-/*
- * A window's own result, unless it was released: then the client may have freed it. Under the lock that its release
- * takes, so that it is not written to after that. Returns how many.
- */
-static size_t hand_out_window(
-    const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
-{
-    bool closed;
-
-    lock_acquire(&cq->adapter->memory_lock);
-    if (!(closed = entry->mw->closed))
-        hand_out(cq->adapter->dialect->index, &entry->result, results, at);
-    lock_release(&cq->adapter->memory_lock);
-    return !closed;
-}
-
-/* Results from index `at` on. */
-static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
-{
-    while (at < room && cq->count) {
-        struct nd_cq_entry *entry = &cq->entries[cq->head];
-
-        if (ND_UNLIKELY(entry->mw != NULL))
-            at += hand_out_window(cq, entry, results, at);
-        else
-            hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
-        if (entry->queue)
-            free_up_to(entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
-        if (entry->srq) {
-            nd_srq_fetched(entry->srq);
-            nd_object_unpin_later(&entry->srq->object, &cq->dead);
-        }
-        if (entry->mw)
-            nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
-        cq->count--;
-    }
-    return at;
-}
-
-unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left)
-{
-    struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
-    size_t stored = polled - left;
-    void *results = poll->results;
-    uint32_t room = poll->room;
-
-    for (unsigned i = polled - left; i < polled; i++)
-        take_locked(cq, &poll->wc[i]);
-    if (ND_UNLIKELY(
-            !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
-        nd_cq_submit_batches_locked(cq);
-    nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, false);
-    stored = fetch_locked(cq, results, stored, room);
-    nd_cq_leave(cq);
-    return (unsigned)stored;
-}
-
-unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
-{
-    poll->results = results;
-    poll->room = room;
-    return nd_cq_results_rest(poll, 0, 0);
-}
-
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
-{
-    lock_acquire(&poll->lock);
-    return nd_cq_results_deep(poll, results, room);
-}
-
-/* The exits of version 1, whose count is wider: last calls, too. */
-static __attribute__((noinline)) size_t rest_v1(
-    struct nd_cq_poll *poll, unsigned polled, unsigned left)
-{
-    return nd_cq_results_rest(poll, polled, left);
-}
-
-static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsigned count)
-{
-    return nd_cq_results_release(poll, count);
-}
-
-static inline __attribute__((always_inline)) size_t results_count(
-    enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
-{
-    const struct ibv_wc *wc = poll->wc;
-    char *results = poll->results;
-
-    if (ND_UNLIKELY(polled < 0)) /* the general way hears of it, too */
-        return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
-    for (unsigned left = (unsigned)polled; left; left--) {
-        if (!nd_cq_translate_locked(dialect, wc++, results))
-            return dialect == ND_V2 ? nd_cq_results_rest(poll, (unsigned)polled, left)
-                                    : rest_v1(poll, (unsigned)polled, left);
-        results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
-    }
-    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
-        return dialect == ND_V2 ? nd_cq_results_release(poll, (unsigned)polled)
-                                : release_v1(poll, (unsigned)polled);
-    return (unsigned)polled;
-}
-
-size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
-{
-    return results_count(ND_V1, poll, polled);
-}
-
-unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
-{
-    return (unsigned)results_count(ND_V2, poll, polled);
-}
-
-unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
-{
-    lock_release_rest(&poll->lock);
-    return count;
-}
-
 void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
 {
     lock_acquire(&cq->poll.lock);
     queue->forgotten_end = end;
-    nd_object_pin(&queue->qp->object);
+    nd_object_pin(queue->pair->object);
     list_add_tail(&cq->forgotten, &queue->forgotten_link);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cq_notify.c - when a Notify ends. The rules are told in cq.h. */
-#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/adapter/adapter.h"
 
@@ -10,32 +10,6 @@
 
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
-#define WAITS(type)       (1u << (type))
-#define WAITS_FOR_RESULTS (WAITS(ND_CQ_NOTIFY_ANY) | WAITS(ND_CQ_NOTIFY_SOLICITED))
-
-/* Everything that waits for a result ends together; what made it end is used up. */
-static void fire_locked(struct nd_cq *cq)
-{
-    cq->triggered = cq->arrived;
-    if (nd_pending_decide(&cq->pending, cq->waiting & WAITS_FOR_RESULTS, ND_SUCCESS))
-        cq->deliver = true;
-    cq->waiting &= ~WAITS_FOR_RESULTS;
-}
-
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call)
-{
-    uint64_t fetched = cq->arrived - cq->count;
-    uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
-    bool any = cq->waiting & WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
-    bool solicited = cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED) &&
-                     (cq->arrived_error > old || (at_call && cq->arrived_receive > old));
-
-    if (!any && !solicited)
-        return false;
-    fire_locked(cq);
-    return true;
-}
-
 /*
  * An overrun shows when draining; so where the depth is exact, waiting for errors alone has the queue looked at for
  * every completion, too.
@@ -44,9 +18,9 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
     const struct nd_caps *caps = &cq->adapter->port.caps;
 
-    if (waiting & WAITS(ND_CQ_NOTIFY_ANY))
+    if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
-    if (waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
+    if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
         return nd_has_quirk(caps, SOLICITED) ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
     return waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
@@ -83,7 +57,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
 {
     HRESULT status;
 
-    arm_locked(cq, cq->waiting | WAITS(type));
+    arm_locked(cq, cq->waiting | ND_CQ_WAITS(type));
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
     if (cq->failed)
@@ -91,7 +65,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     status = nd_pending_add(&cq->pending, overlapped, type, NULL);
     if (FAILED(status))
         return status;
-    cq->waiting |= WAITS(type);
+    cq->waiting |= ND_CQ_WAITS(type);
     nd_cq_trigger_locked(cq, true);
     return status;
 }
@@ -135,8 +109,8 @@ void nd_cq_event(struct nd_cq *cq)
     solicited = cq->armed == ND_CQ_ARMED_SOLICITED;
     cq->armed = ND_CQ_NOT_ARMED;
     nd_cq_drain_locked(cq);
-    if (solicited && cq->waiting & WAITS(ND_CQ_NOTIFY_SOLICITED))
-        fire_locked(cq); /* the device knows */
+    if (solicited && cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
+        nd_cq_fire_locked(cq); /* the device knows */
     else
         nd_cq_trigger_locked(cq, true);
     rearm_locked(cq);

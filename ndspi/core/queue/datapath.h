@@ -38,37 +38,14 @@ _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, 
 #define ND_ALONE(pointer) __asm__("" : "+r"(pointer))
 
 /*
- * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
- * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
- */
-static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
-{
-    struct nd_request *request = queue->next;
-    struct nd_request *next = request->next;
-
-    if (ND_UNLIKELY(next == queue->stop)) {
-        if (queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge)
-            return NULL;
-        queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
-        if (next == queue->stop)
-            return NULL;
-    }
-    queue->next = next;
-    return request;
-}
-
-/*
  * The rare exits of the functions below. All are last calls, so that nothing needs to be kept for them.
- * refused        the device did not take the request of the record `wr_id`; status of the post
  * send, receive  the general form after the record was not to be had; drops the lock first
- * release        somebody waits for the lock; ND_SUCCESS, or the count
+ * release        somebody waits for the lock; the count
  * count          none or several completions were polled (negative: the queue failed); how many results
  */
-HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 HRESULT nd_queue_send_full(
     struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
 HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n);
-HRESULT nd_queue_release(struct nd_queue *queue);
 size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* post.h - what all initiator requests share; between qp_post.c and qp_bind.c. */
+/* post.h - what all requests of a queue pair share: how they begin and end. Used by qp_post.c and qp_bind.c. */
 #ifndef NDSPI_CORE_POST_H
 #define NDSPI_CORE_POST_H
 
 #include "ndspi/core/queue/queue.h"
+
+/*
+ * nd_queue_take - takes the lock and the next record, the long way.
+ * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
+ * the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so is any
+ * when the ring is.
+ */
+HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
+/* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */
+void nd_queue_make_room(struct nd_queue *queue);
 
 /* Takes the lock and a record for an initiator request; on failure neither is held. */
 HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
@@ -16,9 +26,6 @@ unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
 /* It was posted, or kept: drops the lock. Returns ND_SUCCESS. */
 HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request);
-/* The list of a Receive as the device wants it. */
-struct nd_caps;
-void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr);
 /* It comes to nothing: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue/qp.h"
 
-#include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/connection/connector.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/batch.h"
+#include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
-#include "ndspi/core/queue/qp_renew.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -34,7 +33,7 @@ static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
     struct ibv_qp_init_attr init = {
         .qp_context = (void *)(uintptr_t)qp,
         .send_cq = qp->initiator_cq->poll.ibv,
-        .recv_cq = qp->receive_cq->poll.ibv,
+        .recv_cq = qp->pair.receive_cq->poll.ibv,
         .srq = qp->srq ? qp->srq->ibv : NULL,
         .cap = qp->cap,
         .qp_type = IBV_QPT_RC,
@@ -105,7 +104,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     const struct nd_limits *limits = &qp->adapter->limits;
 
     for (int i = 0; i < 2; i++) {
-        queues[i]->qp = qp;
+        queues[i]->pair = &qp->pair;
         queues[i]->ibv = qp->ibv;
         queues[i]->regions = qp->adapter->regions.table;
     }
@@ -148,9 +147,34 @@ static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
     nd_object_pin(&params->initiator_cq->object);
     if (params->srq) {
         nd_object_pin(&params->srq->object);
-        nd_cq_add_shared(params->receive_cq, &qp->shared_link);
+        nd_cq_add_shared(params->receive_cq, &qp->pair.shared_link);
     }
     nd_adapter_add(adapter, &qp->child, &qp->object, &child_ops);
+}
+
+static HRESULT flush(struct nd_pair *pair)
+{
+    return nd_qp_flush(container_of(pair, struct nd_qp, pair));
+}
+
+static void submit_sends(struct nd_mw_binder *binder)
+{
+    nd_queue_submit(&container_of(binder, struct nd_qp, pair.binder)->initiator);
+}
+
+static const struct nd_pair_ops pair_ops = { .flush = flush, .submit = nd_queue_submit };
+
+static void init_pair(struct nd_qp *qp, const struct nd_qp_params *params)
+{
+    struct nd_pair *pair = &qp->pair;
+
+    pair->object = &qp->object;
+    pair->ops = &pair_ops;
+    pair->binder = (struct nd_mw_binder){ .object = &qp->object, .submit = submit_sends };
+    pair->context = params->context;
+    pair->receive_cq = params->receive_cq;
+    list_node_init(&pair->shared_link);
+    list_node_init(&pair->broken_link);
 }
 
 HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
@@ -164,10 +188,9 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     nd_object_init(&qp->object, destroy);
     lock_init(&qp->lock, LOCK_QP, "queue pair");
     qp->adapter = adapter;
-    qp->receive_cq = params->receive_cq;
+    init_pair(qp, params);
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;
-    qp->context = params->context;
     qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
         .max_recv_wr = params->receive_depth,
         /* Inline data is one, however many there may be. */
@@ -176,20 +199,19 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
         .max_inline_data = params->inline_data };
     qp->inbound_reads = params->inbound_reads;
     qp->outbound_reads = params->outbound_reads;
-    list_node_init(&qp->shared_link);
-    list_node_init(&qp->broken_link);
     if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
     if ((rc = nd_qp_make_device_qp(qp, &qp->ibv))) {
         status = nd_status_from_errno(rc);
         goto fini_rings;
     }
+    qp->pair.number = qp->ibv->qp_num;
     describe_queues(qp, params);
     if ((rc = nd_staging_init(&qp->initiator, adapter, params->initiator_depth))) {
         status = nd_status_from_errno(rc);
         goto fini_staging;
     }
-    if (FAILED(status = nd_keep_init(qp)))
+    if (FAILED(status = nd_keep_init(&qp->receive, &adapter->port.caps)))
         goto fini_staging;
     nd_cq_attach(params->receive_cq);
     nd_cq_attach(params->initiator_cq);
@@ -224,29 +246,30 @@ static void post_marker(struct nd_queue *queue)
     lock_release(&queue->lock);
 }
 
-/* The connector that claimed it, pinned, or NULL. */
-static struct nd_connector *connector_of(struct nd_qp *qp)
+/* Who claimed it, pinned, or NULL. */
+static struct nd_object *user_of(struct nd_qp *qp, const struct nd_qp_user_ops **ops)
 {
-    struct nd_connector *connector;
+    struct nd_object *user;
 
     lock_acquire(&qp->lock);
-    connector = qp->connector;
-    if (connector)
-        nd_object_pin(&connector->object);
+    *ops = qp->user_ops;
+    if ((user = qp->user))
+        nd_object_pin(user);
     lock_release(&qp->lock);
-    return connector;
+    return user;
 }
 
 void nd_qp_close(struct nd_qp *qp)
 {
-    struct nd_connector *connector;
+    const struct nd_qp_user_ops *ops;
+    struct nd_object *user;
 
     lock_acquire(&qp->lock);
     qp->closed = true;
     lock_release(&qp->lock);
-    if ((connector = connector_of(qp))) {
-        nd_connector_qp_closed(connector);
-        nd_object_unpin(&connector->object);
+    if ((user = user_of(qp, &ops))) {
+        ops->closed(user);
+        nd_object_unpin(user);
     }
     nd_queue_end_batch(&qp->receive);
     nd_queue_end_batch(&qp->initiator);
@@ -254,7 +277,7 @@ void nd_qp_close(struct nd_qp *qp)
     if (!nd_adapter_removed(qp->adapter)) {
         post_marker(&qp->initiator);
         nd_cq_close_queue(qp->initiator_cq, &qp->initiator);
-        nd_cq_close_queue(qp->receive_cq, &qp->receive);
+        nd_cq_close_queue(qp->pair.receive_cq, &qp->receive);
     }
     nd_object_unpin(&qp->object);
 }
@@ -271,7 +294,7 @@ static void end_invalidates(struct nd_qp *qp)
          request = request->next)
         if (request->special & ND_REQUEST_BINDING &&
             request->result.RequestType == Nd2RequestTypeInvalidate)
-            (void)nd_mw_invalidated(qp->adapter, request, &dead);
+            (void)nd_binding_end(request, qp->adapter, &dead);
     nd_object_destroy_dead(dead.first);
 }
 
@@ -282,37 +305,40 @@ void nd_qp_fini(struct nd_qp *qp)
 
     nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
-        nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
-        nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
+        nd_cq_look(qp->pair.receive_cq); /* what it took from the SRQ carries its context */
+        nd_cq_remove_shared(qp->pair.receive_cq, &qp->pair.shared_link);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator);
-    nd_cq_detach(qp->receive_cq, &qp->receive);
-    end_invalidates(qp);        /* detached: nobody else looks at the ring */
-    nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
+    nd_cq_detach(qp->pair.receive_cq, &qp->receive);
+    end_invalidates(qp); /* detached: nobody else looks at the ring */
+    nd_mw_binder_gone(
+        adapter, &qp->pair.binder); /* a device may keep a queue pair that has windows */
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
-    nd_keep_fini(qp);
+    nd_keep_fini(&qp->receive);
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);
-    nd_object_unpin(&qp->receive_cq->object);
+    nd_object_unpin(&qp->pair.receive_cq->object);
     if (qp->srq)
         nd_object_unpin(&qp->srq->object);
     nd_adapter_unpin(adapter);
 }
 
-HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_connector *connector)
+HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_object *user, const struct nd_qp_user_ops *user_ops)
 {
     HRESULT status = ND_SUCCESS;
 
     lock_acquire(&qp->lock);
-    if (qp->connector || qp->connected)
+    if (qp->user || qp->connected) {
         status = ND_CONNECTION_ACTIVE;
-    else if (qp->flushed || qp->closed)
+    } else if (qp->flushed || qp->closed) {
         status = ND_INVALID_DEVICE_STATE;
-    else
-        qp->connector = connector;
+    } else {
+        qp->user = user;
+        qp->user_ops = user_ops;
+    }
     lock_release(&qp->lock);
     if (SUCCEEDED(status))
         nd_object_pin(&qp->object);
@@ -322,7 +348,7 @@ HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_connector *connector)
 void nd_qp_unclaim(struct nd_qp *qp)
 {
     lock_acquire(&qp->lock);
-    qp->connector = NULL;
+    qp->user = NULL;
     lock_release(&qp->lock);
     nd_object_unpin(&qp->object);
 }
@@ -403,7 +429,7 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     qp->connected = true;
     flushed = qp->flushed;
     lock_release(&qp->lock);
-    nd_keep_end(qp);
+    nd_keep_end(&qp->receive);
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
     if (flushed && nd_has_quirk(&qp->adapter->port.caps, LATE_SENDS))
         close_late(&qp->initiator);
@@ -412,12 +438,13 @@ void nd_qp_set_sendable(struct nd_qp *qp)
 /* A device whose queue pair went to the error state tells the peer nothing. */
 static void tell_peer(struct nd_qp *qp)
 {
-    struct nd_connector *connector = connector_of(qp);
+    const struct nd_qp_user_ops *ops;
+    struct nd_object *user = user_of(qp, &ops);
 
-    if (!connector)
+    if (!user)
         return;
-    nd_connector_qp_failed(connector);
-    nd_object_unpin(&connector->object);
+    ops->failed(user);
+    nd_object_unpin(user);
 }
 
 /* The device's part of a flush: once. What is in a batch has been submitted. */
@@ -428,7 +455,7 @@ int nd_qp_flush_device(struct nd_qp *qp)
     const struct nd_request *sends = NULL, *receives = NULL;
     int rc;
 
-    nd_keep_end(qp);
+    nd_keep_end(&qp->receive);
     if (nd_has_quirk(caps, LATE_SENDS))
         sends = close_late(&qp->initiator);
     if (nd_has_quirk(caps, LATE_RECEIVES))
@@ -436,7 +463,7 @@ int nd_qp_flush_device(struct nd_qp *qp)
     rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE);
     if (!rc && nd_has_quirk(caps, FORGOTTEN)) {
         nd_cq_forgotten(qp->initiator_cq, &qp->initiator, sends);
-        nd_cq_forgotten(qp->receive_cq, &qp->receive, receives);
+        nd_cq_forgotten(qp->pair.receive_cq, &qp->receive, receives);
     }
     return rc;
 }

@@ -16,30 +16,36 @@
 #include "ndspi/core/object.h"
 #include "ndspi/core/queue/queue.h"
 
-struct nd_connector;
 struct nd_cq;
 struct nd_mr;
 struct nd_mw;
 struct nd_srq;
 struct rdma_cm_id;
 
+/* What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned. */
+struct nd_qp_user_ops {
+    /* Its last reference is gone: ends the connection as a Disconnect of ours does, or the attempt. */
+    void (*closed)(struct nd_object *user);
+    /* It is in the error state, of which the device tells nobody: an established connection is to be disconnected. */
+    void (*failed)(struct nd_object *user);
+};
+
 struct nd_qp {
     struct nd_object object;    /* first */
-    struct nd_adapter *adapter; /* pinned, as are the next three */
-    struct nd_cq *receive_cq, *initiator_cq;
-    struct nd_srq *srq; /* or NULL */
-    void *context;
+    struct nd_adapter *adapter; /* pinned, as are both completion queues and the SRQ */
+    struct nd_pair
+        pair; /* what its queues know of it, the receive queue's completion queue among it */
+    struct nd_cq *initiator_cq;
+    struct nd_srq *srq;                     /* or NULL */
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
     struct ibv_qp *ibv;
     struct ibv_qp_cap cap; /* as asked for */
     struct nd_child child;
-    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
-    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
-    struct list_node broken_link; /* ... in the completion queue that saw it first */
 
-    struct lock lock;               /* down to closed */
-    struct nd_connector *connector; /* which claimed it */
-    bool connected;                 /* has been */
+    struct lock lock;       /* down to closed */
+    struct nd_object *user; /* which claimed it */
+    const struct nd_qp_user_ops *user_ops;
+    bool connected; /* has been */
     bool flushed;
     bool renewing; /* core/queue/qp_renew.h: a flush is left to that */
     bool closed;
@@ -65,12 +71,19 @@ void nd_qp_fini(struct nd_qp *qp);
 
 /*
  * For the connector.
- * claim    pins it for one connection attempt. Returns ND_SUCCESS; ND_CONNECTION_ACTIVE: claimed or connected already;
+ * claim    pins it for one connection attempt; until unclaim it tells the user what happens to it. Returns ND_SUCCESS; ND_CONNECTION_ACTIVE: claimed or connected already;
  *          ND_INVALID_DEVICE_STATE: flushed or released.
  * unclaim  gives it back, as it is: after a refused Connect it may be claimed again. No lock held.
  */
-HRESULT nd_qp_claim(struct nd_qp *qp, struct nd_connector *connector);
+HRESULT nd_qp_claim(
+    struct nd_qp *qp, struct nd_object *user, const struct nd_qp_user_ops *user_ops);
 void nd_qp_unclaim(struct nd_qp *qp);
+
+/* Whose queue it is. */
+static inline struct nd_qp *nd_qp_of(const struct nd_queue *queue)
+{
+    return container_of(queue->pair, struct nd_qp, pair);
+}
 
 static inline uint32_t nd_qp_number(const struct nd_qp *qp)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* qp_bind.c - Bind and Invalidate of windows. */
 #include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/post.h"
+#include "ndspi/core/queue/qp.h"
 
-#include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/mr.h"
-#include "ndspi/core/memory/mw.h"
-#include "ndspi/core/memory/part.h"
 
 enum {
     INVALIDATE_FLAGS = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE,
@@ -93,7 +91,7 @@ static int post_bind_locked(
     request->special |= ND_REQUEST_BINDING;
     request->rkey = device ? wr.bind_mw.rkey : nd_part_key(b->part);
     if (!(error = nd_queue_post_send_locked(queue, &wr)))
-        nd_mw_bound_locked(b->mw, b->mr, b->part, queue->qp, request->rkey);
+        nd_mw_bound_locked(b->mw, b->mr, b->part, &queue->pair->binder, request->rkey);
     return error;
 }
 
@@ -104,7 +102,7 @@ static int post_bind_locked(
 static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 {
     struct nd_adapter *adapter = qp->adapter;
-    HRESULT status = nd_mw_refresh(b->mw, qp);
+    HRESULT status = nd_mw_refresh(b->mw, &qp->pair.binder);
 
     if (FAILED(status) || adapter->port.caps.windows == ND_WINDOWS_REAL)
         return status;
@@ -118,7 +116,7 @@ static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, const struct binding *b, HRESULT prepared)
 {
-    struct nd_adapter *adapter = queue->qp->adapter;
+    struct nd_adapter *adapter = nd_qp_of(queue)->adapter;
     struct nd_request *request;
     HRESULT status;
     int error = 0;
@@ -173,11 +171,11 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeInvalidate, flags, &request)))
         return status;
     lock_acquire(&adapter->memory_lock);
-    if (!mw->mr || mw->qp != qp) {
+    if (!mw->mr || mw->binder != &qp->pair.binder) {
         status = ND_INVALID_DEVICE_REQUEST;
     } else {
         /* Always signaled: its end is when the region is let go. */
-        nd_mw_describe_locked(mw, request);
+        nd_binding_keep_locked(request, mw);
         wr = stand_in(
             request, IBV_SEND_SIGNALED | (flags & ND_OP_FLAG_READ_FENCE ? IBV_SEND_FENCE : 0));
         if (adapter->port.caps.windows == ND_WINDOWS_REAL) {

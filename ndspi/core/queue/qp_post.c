@@ -5,8 +5,6 @@
 #include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/post.h"
 
-#include "ndspi/core/adapter/adapter.h"
-
 #include <endian.h>
 
 enum {
@@ -20,58 +18,6 @@ enum {
 static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t allowed)
 {
     return !(flags & ~(queue->regions ? allowed & ~(uint32_t)ND_OP_FLAG_INLINE : allowed));
-}
-
-unsigned nd_post_flags_locked(
-    struct nd_queue *queue, const struct nd_request *request, uint32_t flags)
-{
-    unsigned send_flags = 0;
-
-    if (flags & ND_OP_FLAG_READ_FENCE)
-        send_flags |= IBV_SEND_FENCE;
-    if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
-        send_flags |= IBV_SEND_SOLICITED;
-    if (!(flags & ND_OP_FLAG_SILENT_SUCCESS) || request->special & ND_REQUEST_STAGED ||
-        ++queue->silent_run >= queue->silent_run_max) {
-        send_flags |= IBV_SEND_SIGNALED;
-        queue->silent_run = 0;
-    }
-    return send_flags;
-}
-
-HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status)
-{
-    nd_queue_untake_locked(queue, request);
-    lock_release(&queue->lock);
-    return status;
-}
-
-/* Where the device would forget it, it is ended here: when it is its turn. */
-HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request)
-{
-    bool late = queue->mode == ND_QUEUE_LATE && !queue->batching;
-
-    if (ND_UNLIKELY(late))
-        nd_cq_refuse(queue->cq, request, request->next, ND_CANCELED);
-    lock_release(&queue->lock);
-    if (ND_UNLIKELY(late))
-        nd_cq_end_refused(queue->cq, queue);
-    return ND_SUCCESS;
-}
-
-HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
-    struct nd_request **request)
-{
-    HRESULT status = nd_queue_take(queue, request);
-
-    if (FAILED(status))
-        return status;
-    if (type == Nd2RequestTypeRead && queue->no_reads)
-        return nd_post_abandon(queue, *request, ND_INVALID_DEVICE_REQUEST);
-    (*request)->result.RequestContext = context;
-    (*request)->result.RequestType = type;
-    (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
-    return ND_SUCCESS;
 }
 
 /* Lengths of initiator requests are results of version 1 alone. */
@@ -188,16 +134,6 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
 }
 
-void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr)
-{
-    static struct ibv_sge nothing;
-
-    if (wr->num_sge || !nd_has_quirk(caps, EMPTY_RECEIVES))
-        return;
-    wr->sg_list = &nothing;
-    wr->num_sge = 1;
-}
-
 HRESULT nd_queue_receive_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
@@ -208,7 +144,7 @@ HRESULT nd_queue_receive_general(
     HRESULT status;
     int error;
 
-    if (queue->qp->srq)
+    if (nd_qp_of(queue)->srq)
         return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;
@@ -221,7 +157,7 @@ HRESULT nd_queue_receive_general(
         &local, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
-    nd_receive_entries(&queue->qp->adapter->port.caps, &wr);
+    nd_receive_entries(&nd_qp_of(queue)->adapter->port.caps, &wr);
     wr.wr_id = (uintptr_t)request;
     wr.next = NULL;
     if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue/queue.h"
 
-#include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/datapath.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -38,6 +36,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     queue->mode = mode;
     queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
     queue->depth = depth;
+    queue->receives = type == Nd2RequestTypeReceive;
     queue->silent_run_max = (depth + 1) / 2;
     return ND_SUCCESS;
 }
@@ -104,42 +103,22 @@ static struct nd_request *take_any_locked(struct nd_queue *queue)
     return request;
 }
 
+HRESULT nd_queue_try_take_locked(struct nd_queue *queue, struct nd_request **request)
+{
+    HRESULT status = mode_status(queue->mode);
+
+    lock_assert_held(&queue->lock);
+    if ((*request = take_any_locked(queue)))
+        return ND_SUCCESS;
+    return FAILED(status) ? status : ND_NO_MORE_ENTRIES;
+}
+
 void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
 {
     lock_assert_held(&queue->lock);
     queue->next = request;
     if (is_slow_locked(queue))
         park_locked(queue);
-}
-
-void nd_queue_make_room(struct nd_queue *queue)
-{
-    nd_queue_submit(queue);
-    nd_cq_look(queue->cq);
-}
-
-HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
-{
-    HRESULT status;
-
-    for (bool looked = false;; looked = true) {
-        lock_acquire(&queue->lock);
-        /* Others may fill it anew meanwhile. */
-        while (queue->batching && nd_batch_full_locked(queue->batch)) {
-            lock_release(&queue->lock);
-            nd_queue_submit(queue);
-            lock_acquire(&queue->lock);
-        }
-        if ((*request = take_any_locked(queue)))
-            return ND_SUCCESS;
-        status = mode_status(queue->mode);
-        lock_release(&queue->lock);
-        if (FAILED(status))
-            return status;
-        if (looked)
-            return ND_NO_MORE_ENTRIES;
-        nd_queue_make_room(queue);
-    }
 }
 
 HRESULT nd_queue_release(struct nd_queue *queue)

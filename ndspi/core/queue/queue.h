@@ -16,6 +16,8 @@
 #define NDSPI_CORE_QUEUE_H
 
 #include "ndspi/core/base.h"
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/object.h"
 
 #include "util/list.h"
 #include "util/lock.h"
@@ -30,8 +32,8 @@ struct nd_batch;
 struct nd_kept;
 struct nd_cq;
 struct nd_mr;
+struct nd_pair;
 struct nd_part;
-struct nd_qp;
 struct nd_queue;
 struct nd_region;
 struct nd_srq;
@@ -88,10 +90,32 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 #define ND_KIND(type) ((uint64_t)(type) << 32)
 #endif
 
+/*
+ * What rings, batches and completion queues ask of their queue pair, which stands above them. Called without locks, the
+ * queue pair pinned.
+ */
+struct nd_pair_ops {
+    HRESULT (*flush)(struct nd_pair *pair); /* to the error state */
+    void (*submit)(struct nd_queue *queue); /* posts what a batch of this queue holds */
+};
+
+/* The queue pair as they know it. */
+struct nd_pair {
+    struct nd_object *object;
+    const struct nd_pair_ops *ops;
+    struct nd_mw_binder binder;
+    void *context; /* of its results */
+    struct nd_cq *receive_cq;
+    uint32_t number;              /* of the device's queue pair; receive_cq's lock */
+    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
+    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
+    struct list_node broken_link; /* ... in the completion queue that saw it first */
+};
+
 enum nd_queue_mode {
     ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
     ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
-    ND_QUEUE_KEEPING, /* open, and what is posted is remembered: core/queue/qp_renew.h */
+    ND_QUEUE_KEEPING, /* open, and what is posted is remembered: core/queue/kept.h */
     ND_QUEUE_LATE, /* lost, on a device that forgets what is posted then: requests end by themselves */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
@@ -114,6 +138,7 @@ struct nd_queue {
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
+    bool receives;                       /* else it is an initiator's */
     bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
@@ -125,7 +150,7 @@ struct nd_queue {
     bool batching;                 /* posts are kept, and every one takes the slow path */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
     struct nd_kept *kept;          /* or NULL */
-    struct nd_qp *qp;
+    struct nd_pair *pair;
     struct nd_cq *cq;
     struct nd_request *records;
 
@@ -142,7 +167,6 @@ struct nd_queue {
     const struct nd_request *forgotten_end; /* where what the device was given ends */
     struct list_node batch_link;            /* in nd_cq.batches while batching */
     struct nd_request fence;
-    uint32_t number;     /* with kept: of the device's queue pair */
     atomic_bool keeping; /* with kept: not connected yet */
 };
 
@@ -159,18 +183,38 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
 
 /*
- * nd_queue_take - takes the lock and the next record, the long way.
- * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
- * the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so is any
- * when the ring is.
+ * nd_queue_try_take_locked - the next record, the long way: whatever the mode, also while batching.
+ * Returns ND_SUCCESS; ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_DEVICE_REMOVED. Lock held.
  */
-HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
+HRESULT nd_queue_try_take_locked(struct nd_queue *queue, struct nd_request **request);
 /* Gives the record taken last back. Lock held. */
 void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
 /* What a post that the device refused with this error ends with. Logs. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
-/* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */
-void nd_queue_make_room(struct nd_queue *queue);
+/* The device did not take the request of the record `wr_id`: gives that back, drops the lock. The status of the post. */
+HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
+/* Somebody waits for the lock that is dropped here. Returns ND_SUCCESS. */
+HRESULT nd_queue_release(struct nd_queue *queue);
+
+/*
+ * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
+ * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
+ */
+static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
+{
+    struct nd_request *request = queue->next;
+    struct nd_request *next = request->next;
+
+    if (ND_UNLIKELY(next == queue->stop)) {
+        if (queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge)
+            return NULL;
+        queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
+        if (next == queue->stop)
+            return NULL;
+    }
+    queue->next = next;
+    return request;
+}
 
 /* The oldest record that is not retired. The completion queue's lock is held. */
 static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *queue)

@@ -2,7 +2,7 @@
 #include "ndspi/core/queue/srq.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/post.h"
+#include "ndspi/core/queue/local.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"

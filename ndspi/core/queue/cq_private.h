@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cq_private.h - between the files of the completion queue. Each calls only those named before it: cq_decide.c, cq_drain.c,
+ * cq_batch.c, then cq_notify.c, cq_results.c and cq.c. LOCK_CQ is held wherever a name says so.
+ */
+#ifndef NDSPI_CORE_CQ_PRIVATE_H
+#define NDSPI_CORE_CQ_PRIVATE_H
+
+#include "ndspi/core/queue/cq.h"
+
+/* A kind of Notify in nd_cq.waiting. */
+#define ND_CQ_WAITS(type) (1u << (type))
+
+/* ---- cq_decide.c ---- */
+
+/* Everything that waits for a result ends; what made it end is used up. */
+void nd_cq_fire_locked(struct nd_cq *cq);
+/* Ends whatever the new arrivals end. at_call: a new Receive may count as solicited. */
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call);
+/* Nobody will fetch any more: forgets results, and queue pairs need not wait for completions. */
+void nd_cq_abandon_locked(struct nd_cq *cq);
+void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
+/* Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed. */
+void nd_cq_leave(struct nd_cq *cq);
+
+/* ---- cq_drain.c ---- */
+
+/* One completion of the device. */
+void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc);
+/* All that it has. */
+void nd_cq_drain_locked(struct nd_cq *cq);
+/* Ends refused requests: all before `until`; NULL: those whose turn it is. */
+void nd_cq_end_refused_locked(
+    struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until);
+
+/* Release: the records are the posting side's again; pairs with nd_queue_take_locked. */
+static inline void nd_cq_free_up_to(struct nd_queue *queue, struct nd_request *next)
+{
+    atomic_store_explicit(&queue->freed, next, memory_order_release);
+}
+
+/* ---- cq_batch.c ---- */
+
+/* Drops the lock meanwhile. */
+void nd_cq_submit_batches_locked(struct nd_cq *cq);
+
+#endif

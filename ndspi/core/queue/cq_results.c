@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* cq_results.c - from the software queue to the client, and the less usual ways of GetResults. */
+#include "ndspi/core/queue/cq_private.h"
+#include "ndspi/core/queue/datapath.h"
+
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/srq.h"
+
+/* One result, in the form of its version. */
+static void hand_out(
+    enum nd_dialect_index dialect, const ND2_RESULT *result, void *results, size_t at)
+{
+    ND_RESULT *own = result->RequestContext;
+
+    if (dialect == ND_V2) {
+        ((ND2_RESULT *)results)[at] = *result;
+        return;
+    }
+    own->Status = result->Status;
+    own->BytesTransferred = result->BytesTransferred;
+    ((ND_RESULT **)results)[at] = own;
+}
+
+/*
+ * A window's own result, unless it was released: then the client may have freed it. Under the lock that its release
+ * takes, so that it is not written to after that. Returns how many.
+ */
+static size_t hand_out_window(
+    const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
+{
+    bool closed;
+
+    lock_acquire(&cq->adapter->memory_lock);
+    if (!(closed = entry->mw->closed))
+        hand_out(cq->adapter->dialect->index, &entry->result, results, at);
+    lock_release(&cq->adapter->memory_lock);
+    return !closed;
+}
+
+/* Results from index `at` on. */
+static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t room)
+{
+    while (at < room && cq->count) {
+        struct nd_cq_entry *entry = &cq->entries[cq->head];
+
+        if (ND_UNLIKELY(entry->mw != NULL))
+            at += hand_out_window(cq, entry, results, at);
+        else
+            hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
+        if (entry->queue)
+            nd_cq_free_up_to(
+                entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
+        if (entry->srq) {
+            nd_srq_fetched(entry->srq);
+            nd_object_unpin_later(&entry->srq->object, &cq->dead);
+        }
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
+        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
+        cq->count--;
+    }
+    return at;
+}
+
+/* An exit of the fast path, hence never a part of it. */
+__attribute__((noinline)) unsigned nd_cq_results_rest(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    struct nd_cq *cq = container_of(poll, struct nd_cq, poll);
+    size_t stored = polled - left;
+    void *results = poll->results;
+    uint32_t room = poll->room;
+
+    for (unsigned i = polled - left; i < polled; i++)
+        nd_cq_take_locked(cq, &poll->wc[i]);
+    if (ND_UNLIKELY(
+            !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
+        nd_cq_submit_batches_locked(cq);
+    nd_cq_drain_locked(cq);
+    nd_cq_trigger_locked(cq, false);
+    stored = fetch_locked(cq, results, stored, room);
+    nd_cq_leave(cq);
+    return (unsigned)stored;
+}
+
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    poll->results = results;
+    poll->room = room;
+    return nd_cq_results_rest(poll, 0, 0);
+}
+
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    lock_acquire(&poll->lock);
+    return nd_cq_results_deep(poll, results, room);
+}
+
+__attribute__((noinline)) unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
+{
+    lock_release_rest(&poll->lock);
+    return count;
+}
+
+/* The exits of version 1, whose count is wider: last calls, too. */
+static __attribute__((noinline)) size_t rest_v1(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    return nd_cq_results_rest(poll, polled, left);
+}
+
+static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsigned count)
+{
+    return nd_cq_results_release(poll, count);
+}
+
+static inline __attribute__((always_inline)) size_t results_count(
+    enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
+{
+    const struct ibv_wc *wc = poll->wc;
+    char *results = poll->results;
+
+    if (ND_UNLIKELY(polled < 0)) /* the general way hears of it, too */
+        return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
+    for (unsigned left = (unsigned)polled; left; left--) {
+        if (!nd_cq_translate_locked(dialect, wc++, results))
+            return dialect == ND_V2 ? nd_cq_results_rest(poll, (unsigned)polled, left)
+                                    : rest_v1(poll, (unsigned)polled, left);
+        results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
+    }
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return dialect == ND_V2 ? nd_cq_results_release(poll, (unsigned)polled)
+                                : release_v1(poll, (unsigned)polled);
+    return (unsigned)polled;
+}
+
+size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
+{
+    return results_count(ND_V1, poll, polled);
+}
+
+unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
+{
+    return (unsigned)results_count(ND_V2, poll, polled);
+}
