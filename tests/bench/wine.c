@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wine.c - the group "wine": what calls cost a Windows program under Wine, against the same program natively
- * (wine_calls.c). Each round runs both; figures wait in a table until they are asked for.
+ * wine.c - the group "wine": what a Windows program pays under Wine, against the same program natively. Each round runs
+ * both; figures wait in a table until they are asked for.
  */
 #include "tests/bench/bench.h"
 
@@ -11,102 +11,129 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#ifndef BENCH_WINE_COMMAND /* no MinGW or winebuild here */
-#define BENCH_WINE_COMMAND NULL
+#ifndef BENCH_WINE_CALLS /* no MinGW or winebuild here */
+#define BENCH_WINE_CALLS NULL
+#define BENCH_WINE_POLL  NULL
 #endif
 
-enum { POST_SEND_EXTRA, GETRESULTS_EXTRA, POST, PORT_COMPLETION, PORT_COMPLETION_FULL, FIGURES };
-enum { NO_WINE = 77 };
+enum { NO_WINE = 77, OUTPUTS = 5 };
 
-static const char calls_test[] = "calls";
-static const char *const tests[] = { calls_test, NULL };
+/* Prints lines of "name nanoseconds". */
+struct program {
+    const char *test;
+    const char *native, *wine; /* commands; wine NULL: it was not built */
+    const char *outputs[OUTPUTS];
+};
 
-static struct bench_figure figures[FIGURES] = {
-    { .key = "wine.post_send_extra_ns", .test = calls_test, .what = POST_SEND_EXTRA, .aim = 40 },
-    { .key = "wine.getresults_extra_ns", .test = calls_test, .what = GETRESULTS_EXTRA, .aim = 40 },
-    { .key = "wine.post_ns", .test = calls_test, .what = POST },
-    { .key = "wine.port_completion_ns", .test = calls_test, .what = PORT_COMPLETION },
-    { .key = "wine.port_completion_full_ns", .test = calls_test, .what = PORT_COMPLETION_FULL },
+static const struct program programs[] = {
+    { .test = "calls",
+        .native = BENCH_WINE_NATIVE_CALLS,
+        .wine = BENCH_WINE_CALLS,
+        .outputs = { "post_send", "getresults", "post", "port_completion",
+            "port_completion_full" } },
+    { .test = "poll_8B",
+        .native = BENCH_WINE_NATIVE_POLL,
+        .wine = BENCH_WINE_POLL,
+        .outputs = { "poll_8B" } },
+};
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
+
+static const char *const tests[] = { "calls", "poll_8B", NULL };
+
+/* What a figure is made of: an output of its test's program, */
+enum { EXTRA = 0x10, NATIVE = 0x20, OUTPUT = 0xf }; /* less, or instead, that of the native run */
+
+enum { POST = 2, PORT_COMPLETION, PORT_COMPLETION_FULL, POLL, POLL_NATIVE };
+
+static struct bench_figure figures[] = {
+    { .key = "wine.post_send_extra_ns", .test = "calls", .what = 0 | EXTRA, .aim = 40 },
+    { .key = "wine.getresults_extra_ns", .test = "calls", .what = 1 | EXTRA, .aim = 40 },
+    [POST] = { .key = "wine.post_ns", .test = "calls", .what = 2 },
+    [PORT_COMPLETION] = { .key = "wine.port_completion_ns", .test = "calls", .what = 3 },
+    [PORT_COMPLETION_FULL] = { .key = "wine.port_completion_full_ns", .test = "calls", .what = 4 },
+    [POLL] = { .key = "wine.poll_8B_ns", .test = "poll_8B", .what = 0 },
+    [POLL_NATIVE] = { .key = "wine.poll_8B.native_ns", .test = "poll_8B", .what = 0 | NATIVE },
 };
 
 static const struct bench_ratio ratios[] = {
     { "wine.port_completion.vs_post", &figures[PORT_COMPLETION], &figures[POST], 2, false },
     { "wine.port_completion_full.vs_post", &figures[PORT_COMPLETION_FULL], &figures[POST], 4,
         false },
+    { "wine.poll_8B.vs_native", &figures[POLL], &figures[POLL_NATIVE], 1.15, false },
 };
 
-struct calls {
-    double post_send, getresults, post, port_completion, port_completion_full;
-};
+/* What a program printed in its last runs, and which figures have not been asked for since. */
+static struct {
+    double native[OUTPUTS], wine[OUTPUTS];
+    unsigned left;
+} runs[PROGRAMS];
 
-/* Runs the program. Returns its exit status, -1 when it could not be run. */
-static int run_calls(const char *command, struct calls *calls)
+/* Runs a command. Returns its exit status, -1 when it could not be run. */
+static int run(const struct program *program, const char *command, double *values)
 {
     FILE *output = popen(command, "r");
     char name[64];
     double value;
     int status;
 
+    for (unsigned i = 0; i < OUTPUTS; i++)
+        values[i] = NAN;
     if (!output) {
         fprintf(stderr, "ndspi-bench: %s: %s\n", command, strerror(errno));
         return -1;
     }
-    while (fscanf(output, "%63s %lf", name, &value) == 2) {
-        double *to = strcmp(name, "post_send") == 0              ? &calls->post_send
-                     : strcmp(name, "getresults") == 0           ? &calls->getresults
-                     : strcmp(name, "post") == 0                 ? &calls->post
-                     : strcmp(name, "port_completion") == 0      ? &calls->port_completion
-                     : strcmp(name, "port_completion_full") == 0 ? &calls->port_completion_full
-                                                                 : NULL;
-
-        if (to)
-            *to = value;
-    }
+    while (fscanf(output, "%63s %lf", name, &value) == 2)
+        for (unsigned i = 0; i < OUTPUTS; i++)
+            if (program->outputs[i] && strcmp(name, program->outputs[i]) == 0)
+                values[i] = value;
     status = pclose(output);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static const char *wine_command = BENCH_WINE_COMMAND;
-static double waiting[FIGURES];
-static unsigned left; /* of one run of both */
-
-static bool measure_all(const char **absent)
+static bool run_both(const struct program *program, unsigned index, const char **absent)
 {
-    struct calls native = { NAN, NAN, NAN, NAN, NAN }, wine = native;
-    int status = run_calls(BENCH_WINE_NATIVE, &native);
+    int status = run(program, program->native, runs[index].native);
 
     if (status != 0) {
-        fprintf(stderr, "ndspi-bench: %s: status %d\n", BENCH_WINE_NATIVE, status);
+        fprintf(stderr, "ndspi-bench: %s: status %d\n", program->native, status);
         return false;
     }
-    status = run_calls(wine_command, &wine);
+    status = run(program, program->wine, runs[index].wine);
     if (status == NO_WINE)
         *absent = "Wine is not installed";
     else if (status != 0)
-        fprintf(stderr, "ndspi-bench: wine_calls.exe: status %d\n", status);
-    waiting[POST_SEND_EXTRA] = wine.post_send - native.post_send;
-    waiting[GETRESULTS_EXTRA] = wine.getresults - native.getresults;
-    waiting[POST] = wine.post;
-    waiting[PORT_COMPLETION] = wine.port_completion;
-    waiting[PORT_COMPLETION_FULL] = wine.port_completion_full;
+        fprintf(stderr, "ndspi-bench: %s: status %d\n", program->wine, status);
     return status == 0;
+}
+
+static unsigned program_of(const char *test)
+{
+    unsigned index = 0;
+
+    while (strcmp(programs[index].test, test) != 0)
+        index++;
+    return index;
 }
 
 static bool wine_measure(const struct bench_group *group, const struct bench_figure *figure,
     double *value, const char **absent)
 {
-    (void)group;
-    if (!wine_command) {
+    unsigned index = program_of(figure->test), output = figure->what & OUTPUT;
+    unsigned bit = 1u << (figure - group->figures);
+
+    if (!programs[index].wine) {
         *absent = "built without MinGW or winebuild";
         return false;
     }
-    if (!(left & 1u << figure->what)) {
-        if (!measure_all(absent))
+    if (!(runs[index].left & bit)) {
+        if (!run_both(&programs[index], index, absent))
             return false;
-        left = (1u << FIGURES) - 1;
+        runs[index].left = ~0u;
     }
-    left &= ~(1u << figure->what);
-    *value = waiting[figure->what];
+    runs[index].left &= ~bit;
+    *value = figure->what & NATIVE ? runs[index].native[output] : runs[index].wine[output];
+    if (figure->what & EXTRA)
+        *value -= runs[index].native[output];
     return !isnan(*value);
 }
 
@@ -114,11 +141,11 @@ struct bench_group *bench_wine(void)
 {
     static struct bench_group wine = {
         .name = "wine",
-        .about = "calls of a Windows program under Wine, beyond the same natively and against "
-                 "posted packets",
+        .about = "a Windows program under Wine, against the same natively and against posted "
+                 "packets",
         .tests = tests,
         .figures = figures,
-        .figure_count = FIGURES,
+        .figure_count = sizeof figures / sizeof figures[0],
         .ratios = ratios,
         .ratio_count = sizeof ratios / sizeof ratios[0],
         .measure = wine_measure,
