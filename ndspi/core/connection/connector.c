@@ -3,7 +3,6 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/address.h"
-#include "ndspi/core/connection/listener.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/qp_renew.h"
 
@@ -44,18 +43,18 @@ void nd_connector_fini(struct nd_connector *connector)
 /* The program's part of it: nothing of its requests is left when this returns. */
 static void end_use(struct nd_connector *connector, enum nd_connector_event event)
 {
-    struct nd_listener *listener;
+    struct nd_connector_queue *queue;
 
     lock_acquire(&connector->lock);
-    listener = connector->listener;
-    connector->listener = NULL;
-    if (listener)
-        nd_object_pin(&listener->object);
+    queue = connector->queue;
+    connector->queue = NULL;
+    if (queue)
+        nd_object_pin(queue->object);
     lock_release(&connector->lock);
     nd_connector_event(connector, NULL, event, NULL, ND_SUCCESS);
-    if (listener) {
-        nd_listener_withdraw(listener, connector);
-        nd_object_unpin(&listener->object);
+    if (queue) {
+        queue->withdraw(queue, connector);
+        nd_object_unpin(queue->object);
     }
     nd_pending_cancel(&connector->pending);
 }

@@ -2,7 +2,6 @@
 #include "ndspi/core/connection/listener.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/connection/connector.h"
 
 #include "util/log.h"
 
@@ -21,26 +20,6 @@ struct waiter {
     struct list_node link;
     struct nd_connector *connector; /* pinned */
 };
-
-void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
-    struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
-{
-    nd_object_init(&listener->object, destroy);
-    nd_adapter_pin(adapter);
-    listener->adapter = adapter;
-    nd_pending_init(&listener->pending, adapter->sink, file);
-    lock_init(&listener->lock, LOCK_LISTENER, "listener");
-    listener->state = ND_LISTENER_IDLE;
-    list_init(&listener->requests);
-    list_init(&listener->waiting);
-}
-
-void nd_listener_fini(struct nd_listener *listener)
-{
-    nd_pending_fini(&listener->pending);
-    free(listener->ids);
-    nd_adapter_unpin(listener->adapter);
-}
 
 /* ---- requests and waiters ---- */
 
@@ -230,8 +209,9 @@ HRESULT nd_listener_get_request(
     list_init(&waiters);
 
     lock_acquire(&listener->lock);
-    hr = listener->state == ND_LISTENER_LISTENING ? nd_connector_enqueue(connector, listener)
-                                                  : ND_INVALID_DEVICE_STATE;
+    hr = listener->state == ND_LISTENER_LISTENING
+             ? nd_connector_enqueue(connector, &listener->queue)
+             : ND_INVALID_DEVICE_STATE;
     if (SUCCEEDED(hr)) {
         hr = nd_pending_add(&listener->pending, overlapped, GET_REQUEST, connector);
         if (FAILED(hr))
@@ -271,8 +251,10 @@ void nd_listener_cancel(struct nd_listener *listener)
     drop_all(&requests, &waiters);
 }
 
-void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector)
+/* A connector that waits here is being released. */
+static void withdraw(struct nd_connector_queue *queue, struct nd_connector *connector)
 {
+    struct nd_listener *listener = container_of(queue, struct nd_listener, queue);
     struct waiter *found = NULL;
 
     lock_acquire(&listener->lock);
@@ -286,6 +268,29 @@ void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *con
     lock_release(&listener->lock);
     if (found)
         drop_waiter(found);
+}
+
+/* ---- life ---- */
+
+void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
+    struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
+{
+    nd_object_init(&listener->object, destroy);
+    nd_adapter_pin(adapter);
+    listener->adapter = adapter;
+    listener->queue = (struct nd_connector_queue){ &listener->object, withdraw };
+    nd_pending_init(&listener->pending, adapter->sink, file);
+    lock_init(&listener->lock, LOCK_LISTENER, "listener");
+    listener->state = ND_LISTENER_IDLE;
+    list_init(&listener->requests);
+    list_init(&listener->waiting);
+}
+
+void nd_listener_fini(struct nd_listener *listener)
+{
+    nd_pending_fini(&listener->pending);
+    free(listener->ids);
+    nd_adapter_unpin(listener->adapter);
 }
 
 void nd_listener_close(struct nd_listener *listener)

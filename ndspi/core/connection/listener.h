@@ -16,14 +16,7 @@
 #ifndef NDSPI_CORE_LISTENER_H
 #define NDSPI_CORE_LISTENER_H
 
-#include "ndspi/core/adapter/cm.h"
-#include "ndspi/core/object.h"
-#include "ndspi/core/pending.h"
-
-#include <sys/socket.h>
-
-struct nd_adapter;
-struct nd_connector;
+#include "ndspi/core/connection/connector.h"
 
 enum nd_listener_state {
     ND_LISTENER_IDLE,
@@ -33,9 +26,10 @@ enum nd_listener_state {
 };
 
 struct nd_listener {
-    struct nd_object object;    /* first */
-    struct nd_adapter *adapter; /* pinned */
-    struct nd_pending pending;  /* GetConnectionRequests; context: the connector */
+    struct nd_object object;         /* first */
+    struct nd_adapter *adapter;      /* pinned */
+    struct nd_pending pending;       /* GetConnectionRequests; context: the connector */
+    struct nd_connector_queue queue; /* as connectors that wait know it */
 
     struct lock lock; /* everything below */
     enum nd_listener_state state;
@@ -78,9 +72,6 @@ HRESULT nd_listener_get_request(
     struct nd_listener *listener, struct nd_connector *connector, OVERLAPPED *overlapped);
 /* Ends all GetConnectionRequests with ND_CANCELED; their connectors are idle again. */
 void nd_listener_cancel(struct nd_listener *listener);
-
-/* A connector that waits here is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held. */
-void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector);
 
 /* ---- between the files of the listener ---- */
 
