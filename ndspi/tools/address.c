@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* address.c - addresses as they are typed and printed. */
-#include "ndinfo.h"
+#include "address.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>

@@ -3,7 +3,15 @@
 #ifndef NDSPI_TOOLS_END_H
 #define NDSPI_TOOLS_END_H
 
-#include "ndinfo.h"
+#include "failure.h"
+
+#include <winsock2.h>
+
+#include <ndsupport.h>
+
+#include <stdbool.h>
+
+#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
 
 enum { END_MESSAGE_OCTETS = 8 };
 

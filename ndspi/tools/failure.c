@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* failure.c - what failed, why, and what to do. */
-#include "ndinfo.h"
+#include "failure.h"
+
+#include "address.h"
+
+#include <ndspi_linux.h>
+#include <ndsupport.h>
 
 #include <stdio.h>
 #include <string.h>

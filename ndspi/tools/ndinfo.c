@@ -3,8 +3,9 @@
  * ndinfo - which devices and addresses of this host NetworkDirect works on, with their limits; why it does not work on the
  * others, and what to do about it; whether a peer can be reached. ndinfo.1 describes it.
  */
-#define INITGUID
-#include "ndinfo.h"
+#include "commands.h"
+
+#include <ndsupport.h>
 
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* probe.c - connects to a peer's "ndinfo --serve", and times it. */
+#include "address.h"
+#include "commands.h"
 #include "end.h"
 
 #include <stdio.h>

@@ -3,7 +3,12 @@
  * report.c - devices and addresses. What the library tells is gathered as JSON; people get a rendering of that, so both
  * know the same.
  */
-#include "ndinfo.h"
+#include "address.h"
+#include "commands.h"
+#include "failure.h"
+
+#include <ndspi_linux.h>
+#include <ndsupport.h>
 
 #include <inttypes.h>
 #include <stdio.h>

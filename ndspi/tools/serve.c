@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* serve.c - answers probes: one thread for each address, one probe at a time on each. */
+#include "address.h"
+#include "commands.h"
 #include "end.h"
 
 #include <stdatomic.h>

@@ -39,6 +39,18 @@ struct nd1_connector {
     struct nd_connector core;
 };
 
+/* let_go: by the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
+static inline void nd1_connector_hold(struct nd1_connector *connector)
+{
+    atomic_fetch_add_explicit(&connector->holders, 1, memory_order_relaxed);
+}
+
+static inline void nd1_connector_let_go(struct nd1_connector *connector)
+{
+    if (atomic_fetch_sub_explicit(&connector->holders, 1, memory_order_acq_rel) == 1)
+        nd_connector_close(&connector->core);
+}
+
 extern const IID nd1_iid_connector, nd1_iid_cq, nd1_iid_endpoint, nd1_iid_mw;
 
 #define ND1_REACH_PROTOTYPES(name, itype, core_type)                                               \
@@ -92,7 +104,13 @@ static inline uint32_t nd1_max_outbound_sge(const struct nd_limits *limits)
  * out  out: set to NULL
  * Returns ND_SUCCESS, E_POINTER, ND_DEVICE_REMOVED.
  */
-HRESULT nd1_begin_create(struct nd1_adapter *adapter, void **out);
+static inline HRESULT nd1_begin_create(struct nd1_adapter *adapter, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    return nd_adapter_removed(&adapter->core) ? ND_DEVICE_REMOVED : ND_SUCCESS;
+}
 
 /* Answers IUnknown and INDProvider. Returns S_OK, E_NOINTERFACE, E_OUTOFMEMORY; *out is NULL on failure. */
 HRESULT nd1_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
@@ -135,9 +153,5 @@ HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZ
     OVERLAPPED *overlapped, ND_MR_HANDLE *handle);
 HRESULT nd1_deregister_memory(
     struct nd1_adapter *adapter, ND_MR_HANDLE handle, OVERLAPPED *overlapped);
-
-/* let_go: by the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
-void nd1_connector_hold(struct nd1_connector *connector);
-void nd1_connector_let_go(struct nd1_connector *connector);
 
 #endif

@@ -36,14 +36,6 @@ static void nd1_adapter_destroy(struct nd_object *object)
 
 ND_COM_UNKNOWN(nd1_adapter, INDAdapter);
 
-HRESULT nd1_begin_create(struct nd1_adapter *adapter, void **out)
-{
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    return nd_adapter_removed(&adapter->core) ? ND_DEVICE_REMOVED : ND_SUCCESS;
-}
-
 /* ---- INDOverlapped ---- */
 
 static HRESULT STDMETHODCALLTYPE nd1_adapter_CancelOverlappedRequests(INDAdapter *iface)

@@ -16,17 +16,6 @@ const IID nd1_iid_connector = { 0x6e1f2a66, 0x9d0b, 0x4c1e,
 static const IID *const iids[] = { &IID_IUnknown, &IID_INDOverlapped, &IID_INDConnector,
     &nd1_iid_connector, NULL };
 
-void nd1_connector_hold(struct nd1_connector *connector)
-{
-    atomic_fetch_add_explicit(&connector->holders, 1, memory_order_relaxed);
-}
-
-void nd1_connector_let_go(struct nd1_connector *connector)
-{
-    if (atomic_fetch_sub_explicit(&connector->holders, 1, memory_order_acq_rel) == 1)
-        nd_connector_close(&connector->core);
-}
-
 static void nd1_connector_close(struct nd1_connector *connector)
 {
     nd_connector_leave(&connector->core);

@@ -27,28 +27,6 @@ static void nd2_adapter_destroy(struct nd_object *object)
 
 ND_COM_UNKNOWN(nd2_adapter, IND2Adapter);
 
-HRESULT nd2_begin_create(
-    struct nd2_adapter *adapter, const IID *const object_iids[], REFIID iid, void **out)
-{
-    if (!out)
-        return E_POINTER;
-    *out = NULL;
-    if (!nd_com_answers(object_iids, iid))
-        return E_NOINTERFACE;
-    return nd_adapter_removed(&adapter->core) ? ND_DEVICE_REMOVED : ND_SUCCESS;
-}
-
-HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const object_iids[],
-    REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out)
-{
-    HRESULT status = nd2_begin_create(adapter, object_iids, iid, out);
-
-    if (FAILED(status))
-        return status;
-    *file = nd_adapter_file(&adapter->core, overlapped_file);
-    return *file ? ND_SUCCESS : ND_INVALID_HANDLE;
-}
-
 /* ---- IND2Adapter ---- */
 
 static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateOverlappedFile(IND2Adapter *iface, HANDLE *file)

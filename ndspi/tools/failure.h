@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* failure.h - what failed, why, and what to do. */
+#ifndef NDSPI_TOOLS_FAILURE_H
+#define NDSPI_TOOLS_FAILURE_H
+
+#include <winsock2.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* The destination of a Connect is no address of a host. */
+#define BAD_NETWORK_NAME ((HRESULT)0xC00000CCu)
+
+/* What went wrong, for people and for --json. */
+struct failure {
+    const char *step; /* "Connect"; NULL: nothing failed */
+    HRESULT status;   /* ND_SUCCESS: the reason says all */
+    char reason[512];
+    char remedy[512];
+};
+
+/* All return false, to be handed on. */
+bool failure_set(struct failure *failure, const char *step, HRESULT status);
+bool failure_say(struct failure *failure, const char *step, const char *reason, const char *remedy);
+/* Why an address of this host has no adapter, in the words of the library. */
+bool failure_local(struct failure *failure, const char *step, const struct sockaddr *local);
+void failure_print(const struct failure *failure);
+/* New reference. */
+json_t *failure_json(const struct failure *failure);
+
+#endif
