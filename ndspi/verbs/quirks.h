@@ -73,6 +73,14 @@
         "A Receive of no entries is refused.", \
         "It gets one of no bytes.", \
         "ndspi.quirks, conformance.sendrecv") \
+    row(EMPTY_ENTRIES, \
+        "Linux 6.1 crashes over an empty entry between others of a Send or Write (siw_tx_hdt).", \
+        "Empty entries are left out, on every device.", \
+        "ndspi.quirks, conformance.sendrecv") \
+    row(READ_RIGHT, \
+        "The right to read is never looked at: any key of the connection's protection domain can be read with.", \
+        "Nothing can be.", \
+        "-") \
     row(NEGATIVE_ERRNO, \
         "A refused post returns a negative errno.", \
         "Either sign is understood.", \

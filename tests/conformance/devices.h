@@ -5,6 +5,7 @@
  * EXCEPTION(device, "suite.row", RESULT, "reason"); the row's version before its name ("v1.mw.rights_of_the_window") makes it
  * that version's alone.
  *   FAILS           the row runs and has to fail; when it passes, that is a failure: this table is out of date
+ *   IN_PART         the row leaves out what the device cannot do (row_holds_in_full), and the rest has to pass
  *   NOT_APPLICABLE  the row does not run
  * docs/compatibility.md is printed from this table, and runs with --device are held to it.
  */
@@ -46,8 +47,136 @@
         "as above") \
     EXCEPTION(siw, "cq.resize_while_messages_arrive", NOT_APPLICABLE, \
         "as above") \
+    EXCEPTION(siw, "srq.modify_depth", NOT_APPLICABLE, \
+        "the device cannot make a shared receive queue deeper") \
+    EXCEPTION(siw, "cq.overrun_fails_the_queue", IN_PART, \
+        "a completion queue is deeper than asked for, by an unknown number; an overrun of what it has is told") \
+    EXCEPTION(siw, "cq.overrun_by_messages", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "overlapped.dequeued_error_of_an_overrun", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "notify.solicited_waits_for_a_solicited_message", FAILS, \
+        "the device knows no solicited completions, so it is asked for all, and a wake-up may come too early") \
+    EXCEPTION(siw, "notify.any_upgrades_solicited", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "mr.release_deregisters", IN_PART, \
+        "a Send or Write ends when TCP has taken it, and a refused Read is flushed: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "mw.outside_the_window", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.after_invalidate", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.overlapping_windows_with_different_rights", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.deregister_after_the_window_has_gone", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.window_grants_what_its_region_does_not", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.bound_region_is_released_and_access_goes_on", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.no_token", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.beyond_the_region", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.token_of_another_adapter", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.deregistered_region", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.same_memory_with_different_rights", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "sendrecv.silent_request_that_fails_is_reported", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "sendrecv.no_receive_is_posted", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "sendrecv.failure_flushes_the_rest", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.lengthened_descriptor", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.peer_invalidates_nothing", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.peers_invalidate_comes_too_late", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mw.rights_of_the_window", IN_PART, \
+        "as above, and the device never looks at the right to read") \
+    EXCEPTION(siw, "mw.window_without_rights", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "rdma.region_grants_only_what_its_flags_say", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.failed_results_tell_no_length", FAILS, \
+        "a Send or Write ends when TCP has taken it") \
     EXCEPTION(siw, "disconnect.outstanding_sends_are_flushed", FAILS, \
-        "a Send ends when it was handed to TCP: it has succeeded before the connection ends")
+        "a Send ends when TCP has taken it: it has succeeded before the connection ends") \
+    EXCEPTION(siw, "qp.flush_of_a_connected_queue_pair", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.flush_ends_the_batch", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "qp.flush_reports_silent_requests", NOT_APPLICABLE, \
+        "as above, and a silent one tells nothing") \
+    EXCEPTION(siw, "sendrecv.receive_comes_late", NOT_APPLICABLE, \
+        "a message without a Receive breaks the connection: nothing waits on the wire") \
+    EXCEPTION(siw, "srq.empty_queue_does_not_break_the_sender", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "srq.many_messages_wait_and_are_served_in_order", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "mw.window_serves_its_own_queue_pair_only", FAILS, \
+        "there are no windows: one is a registration, which serves every queue pair of its adapter") \
+    EXCEPTION(siw, "v1_window.peer_invalidates", NOT_APPLICABLE, \
+        "the device does not tell that the peer has invalidated a window") \
+    EXCEPTION(siw, "v1_window.access_after_the_peer_has_invalidated", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.peer_invalidates_silently", FAILS, \
+        "as above: its owner has to invalidate it, too") \
+    EXCEPTION(siw, "v1_window.own_invalidate_comes_too_late", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "mixed.version_1_takes_back_a_window_of_version_2", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.both_invalidate_at_once", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "states.notify_disconnect_in_every_state", IN_PART, \
+        "the reply is the establishment: Accept ends with its sending, and who backs out then disconnects") \
+    EXCEPTION(siw, "states.disconnect_in_every_state", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "states.cancel_in_every_state", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "refusal.active_side_rejects", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "refusal.active_side_is_released_unconfirmed", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "refusal.cancel_accept", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "lifetime.last_release_with_an_accept", NOT_APPLICABLE, \
+        "as above: no Accept waits for a confirmation") \
+    EXCEPTION(siw, "refusal.accept_of_a_dead_request", IN_PART, \
+        "nobody is told that the sender of a request that waits for its answer has gone") \
+    EXCEPTION(siw, "refusal.reject_of_a_dead_request", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "refusal.cancel_connect", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "negotiation.read_limits_are_negotiated", IN_PART, \
+        "the device serves as many Reads as the active side asked for, and says so") \
+    EXCEPTION(siw, "negotiation.read_limits_of_zero", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "v1_connector.read_limits_come_from_the_endpoint", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "mixed.failures_in_both_words", IN_PART, \
+        "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "v1.sendrecv.gather_and_scatter", NOT_APPLICABLE, \
+        "version 1 has one limit of entries for all requests, and a Read takes one") \
+    EXCEPTION(siw, "v1.sendrecv.mixed_entries", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1.rdma.write_gathers", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1.qp.too_long", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.lengths_of_each_kind", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.one_entry_beyond_32_bits", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.stale_and_foreign_handles", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.null_handle_is_inline", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_endpoint.inline_and_registered_entries_mixed", NOT_APPLICABLE, \
+        "as above")
 /* clang-format on */
 
 #endif

@@ -39,7 +39,7 @@ struct node {
     TEST_OBJECT(IND2Adapter, INDAdapter);
     HANDLE file;
     const struct address *address; /* it was opened on; port 0 */
-    ND2_ADAPTER_INFO info; /* version 1: its own limits under the names of version 2 */
+    ND2_ADAPTER_INFO info;         /* version 1: its own limits under the names of version 2 */
 };
 
 struct cq {

@@ -18,6 +18,13 @@ bool names_row(const char *asked, const char *full_name)
     return strcmp(asked, full_name) == 0 || strcmp(asked, strchr(full_name, '.') + 1) == 0;
 }
 
+const char *exception_word(enum exception_result result)
+{
+    static const char *const words[] = { "fails", "in part", "not applicable" };
+
+    return words[result];
+}
+
 bool device_is_known(const char *device)
 {
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum exception_result { FAILS, NOT_APPLICABLE };
+enum exception_result { FAILS, IN_PART, NOT_APPLICABLE };
 
 struct exception {
     const char *device, *row;
@@ -15,6 +15,9 @@ struct exception {
 
 /* Whether "suite.row", or "version.suite.row", means the row of this full name ("v1.connector.nobody_listens"). */
 bool names_row(const char *asked, const char *full_name);
+
+/* "fails", ... */
+const char *exception_word(enum exception_result result);
 
 /* Whether devices.h knows a device. */
 bool device_is_known(const char *device);

@@ -195,8 +195,23 @@ ND2_RESULT poll_result(struct cq *cq);
 /* The next result is this one: all five fields. Returns BytesTransferred (of a Receive; else 0). */
 ULONG expect_result(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
 void expect_no_result(struct cq *cq);
+/* The end's connection is lost, or will be: a Receive is flushed. */
+void expect_lost(struct end *end);
+/*
+ * The next result, of a request that the peer's side refuses. In a row that holds in part its maker does not hear of
+ * that, but the connection is lost: a Send or Write has succeeded, a Read is flushed.
+ */
+void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
+/*
+ * An access of the active end's to memory of the passive one's side that is refused, the last thing the connection does: its
+ * maker learns why, the other end's Receive is flushed, and neither end's memory changes.
+ */
+void expect_no_access(
+    struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token);
 const char *type_name(ND2_REQUEST_TYPE type);
 
+/* How many results more than its depth fail a queue; in a row that holds in part its device rounds depths up. */
+ULONG overrun(void);
 /* One message from end to end and both its results: proves that a connection works. */
 void exchange(struct end *from, struct end *to);
 #endif

@@ -120,6 +120,43 @@ void expect_no_result(struct cq *cq)
             result.RequestContext, status_name(result.Status));
 }
 
+void expect_lost(struct end *end)
+{
+    expect_status(ND_SUCCESS, post_receive(end, TAG(910), 0, 8));
+    expect_result(end, Nd2RequestTypeReceive, TAG(910), ND_CANCELED);
+}
+
+void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status)
+{
+    bool told = row_holds_in_full();
+    HRESULT untold = type == Nd2RequestTypeRead ? ND_CANCELED : ND_SUCCESS;
+    expect_result(end, type, context, told ? status : untold);
+    if (!told)
+        expect_lost(end);
+}
+
+void expect_no_access(
+    struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token)
+{
+    struct end *a = &pair->active, *p = &pair->passive;
+    BYTE *before = keep_memory(END_MEMORY);
+    fill(a->memory.bytes, END_MEMORY, 0x51);
+    memcpy(before, p->memory.bytes, END_MEMORY);
+    expect_status(ND_SUCCESS, post_receive(p, TAG(920), 0, 8));
+    expect_status(ND_SUCCESS, type == Nd2RequestTypeRead
+                                  ? post_read(a, TAG(921), 0, length, remote, token, 0)
+                                  : post_write(a, TAG(921), 0, length, remote, token, 0));
+    expect_refused(a, type, TAG(921), REMOTE_ACCESS_REFUSED);
+    expect_result(p, Nd2RequestTypeReceive, TAG(920), ND_CANCELED);
+    expect_filled(a->memory.bytes, END_MEMORY, 0x51);
+    expect_equal(0, memcmp(before, p->memory.bytes, END_MEMORY));
+}
+
+ULONG overrun(void)
+{
+    return row_holds_in_full() ? 1 : 256;
+}
+
 void exchange(struct end *from, struct end *to)
 {
     fill(from->memory.bytes, 100, 77);

@@ -28,6 +28,7 @@ static struct {
     bool failed;  /* the row */
     bool open;    /* it has begun and has not been cleaned up */
     bool guarded; /* it ends at row_end */
+    bool asked;   /* it has asked whether it holds in full */
     const char *suite;
     const char *address, *peer, *device, *only; /* arguments, or NULL */
     const struct dialect *dialect;
@@ -226,11 +227,29 @@ static void row_begin(const struct row *row)
     full_name(harness.name, harness.suite, row);
     harness.number++;
     expectations_begin();
-    harness.failed = false;
+    harness.failed = harness.asked = false;
     harness.open = true;
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         fail_row("WSAStartup failed");
     expect_status(ND_SUCCESS, NdStartup());
+}
+
+/* Of the row that runs: what devices.h says; NULL: that it passes. */
+static const struct exception *row_exception(void)
+{
+    return exception_of(harness.device, harness.name);
+}
+
+static bool row_is(enum exception_result result)
+{
+    const struct exception *exception = row_exception();
+    return exception && exception->result == result;
+}
+
+bool row_holds_in_full(void)
+{
+    harness.asked = true;
+    return !row_is(IN_PART);
 }
 
 #ifndef _WIN32
@@ -263,6 +282,8 @@ static void row_end_clean(void)
     WSACleanup();
     if (!wrong)
         wrong = expectations_breached();
+    if (!wrong && row_is(IN_PART) && !harness.asked)
+        wrong = "devices.h says that it holds in part, and there is no part that it leaves out";
     if (wrong && !harness.failed)
         fail_row("%s", wrong);
 }
@@ -281,12 +302,6 @@ static bool guarded(void (*step)(void))
 static void row_run(void)
 {
     harness.row->run();
-}
-
-/* Of the row that runs: what devices.h says; NULL: that it passes. */
-static const struct exception *row_exception(void)
-{
-    return exception_of(harness.device, harness.name);
 }
 
 /* The row runs, is cleaned up, and has to fail. */
@@ -311,15 +326,13 @@ enum outcome { FAILED, PASSED, SKIPPED };
 
 static enum outcome row_outcome(void)
 {
-    static const struct exception *exception;
     bool passed = guarded(row_begin_now);
-    exception = row_exception();
-    if (passed && exception && exception->result == NOT_APPLICABLE) {
-        printf("not applicable: %s\n", exception->reason);
+    if (passed && row_is(NOT_APPLICABLE)) {
+        printf("not applicable: %s\n", row_exception()->reason);
         return guarded(row_end_clean) ? SKIPPED : FAILED;
     }
-    if (passed && exception)
-        return fails_as_expected(exception) ? PASSED : FAILED;
+    if (passed && row_is(FAILS))
+        return fails_as_expected(row_exception()) ? PASSED : FAILED;
     passed = passed && guarded(row_run);
     return guarded(row_end_clean) && passed ? PASSED : FAILED;
 }
@@ -352,15 +365,14 @@ static int row_setup(void **state)
 
 static void row_trampoline(void **state)
 {
-    const struct exception *exception = row_exception();
     (void)state;
-    if (!exception) {
-        row_run();
-    } else if (exception->result == NOT_APPLICABLE) {
-        fprintf(stderr, "row %s, not applicable on %s: %s\n", harness.name, exception->device,
-            exception->reason);
+    if (row_is(NOT_APPLICABLE)) {
+        fprintf(stderr, "row %s, not applicable on %s: %s\n", harness.name, harness.device,
+            row_exception()->reason);
         skip();
-    } else if (!fails_as_expected(exception)) {
+    } else if (!row_is(FAILS)) {
+        row_run();
+    } else if (!fails_as_expected(row_exception())) {
         _fail(__FILE__, __LINE__);
     }
 }

@@ -125,6 +125,8 @@ HRESULT provider_can_unload(void);
 bool harness_polls(void);
 /* True when the suite runs with --one-adapter: both ends of a pair live on one adapter. */
 bool harness_one_adapter(void);
+/* False when devices.h says that the row holds in part on the device: it checks what is left. */
+bool row_holds_in_full(void);
 /* Counts the rows that were begun. */
 unsigned harness_row_number(void);
 /* "v1.connector.nobody_listens" */

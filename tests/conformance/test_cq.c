@@ -97,7 +97,7 @@ static void overrun_fails_the_queue(void)
         waiting[i] = new_op();
         expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &waiting[i]->overlapped));
     }
-    add_results(node, cq, 0, 5);
+    add_results(node, cq, 0, (int)(4 + overrun()));
     for (int i = 0; i < 3; i++)
         expect_status(ND_BUFFER_OVERFLOW, wait_op(cq, waiting[i]));
     for (ULONG type = 0; type <= 2; type++) {
@@ -110,13 +110,16 @@ static void overrun_fails_the_queue(void)
 /* Completions of a live connection overrun it as well. */
 static void overrun_by_messages(void)
 {
-    struct pair *pair = connected_pair(&(struct pair_options){ .passive = { .cq_depth = 2 } });
+    const int n = (int)(2 + overrun());
+    struct pair *pair = connected_pair(
+        &(struct pair_options){ .active = { .initiator_depth = (ULONG)n, .cq_depth = (ULONG)n },
+            .passive = { .cq_depth = 2, .receive_depth = (ULONG)n } });
     struct end *a = &pair->active, *p = &pair->passive;
     struct op *op = new_op();
     expect_status(ND_PENDING, CALL(p->cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
     expect_status(ND_BUFFER_OVERFLOW, wait_op(p->cq, op));
 }

@@ -212,7 +212,7 @@ static void release_deregisters(void)
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     expect_equal(0, release_now(m.mr));
     expect_status(ND_SUCCESS, post_write(a, TAG(2), 0, 8, m.bytes, m.remote, 0));
-    expect_result(a, Nd2RequestTypeWrite, TAG(2), ND_ACCESS_VIOLATION);
+    expect_refused(a, Nd2RequestTypeWrite, TAG(2), ND_ACCESS_VIOLATION);
 }
 
 static void register_without_an_overlapped(void)

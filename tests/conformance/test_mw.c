@@ -50,19 +50,6 @@ static void can_read(struct end *a, const void *remote, ULONG length, UINT32 tok
     expect_result(a, Nd2RequestTypeRead, TAG(703), ND_SUCCESS);
 }
 
-/* The last thing a connection does: the maker learns why, the owner's Receive is flushed. */
-static void cannot(
-    struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token)
-{
-    struct end *a = &pair->active, *p = &pair->passive;
-    expect_status(ND_SUCCESS, post_receive(p, TAG(704), 0, 8));
-    expect_status(ND_SUCCESS, type == Nd2RequestTypeRead
-                                  ? post_read(a, TAG(705), 0, length, remote, token, 0)
-                                  : post_write(a, TAG(705), 0, length, remote, token, 0));
-    expect_result(a, type, TAG(705), REMOTE_ACCESS_REFUSED);
-    expect_result(p, Nd2RequestTypeReceive, TAG(704), ND_CANCELED);
-}
-
 static void bind_completes_and_token_is_known_at_once(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -114,7 +101,7 @@ static void outside_the_window(void)
         struct memory *m = &pair->passive.memory;
         UINT32 token = bound(&pair->passive, m, new_mw(pair->passive.node), 100, 100, BIND_BOTH);
         note("%s %s", way & 1 ? "Read" : "Write", way & 2 ? "before" : "behind");
-        cannot(pair, way & 1 ? Nd2RequestTypeRead : Nd2RequestTypeWrite,
+        expect_no_access(pair, way & 1 ? Nd2RequestTypeRead : Nd2RequestTypeWrite,
             m->bytes + (way & 2 ? 99 : 193), 8, token);
     }
 }
@@ -130,7 +117,8 @@ static void after_invalidate(void)
         can_write(&pair->active, p->memory.bytes, 8, token);
         invalidated(p, mw);
         note("%s", way ? "Read" : "Write");
-        cannot(pair, way ? Nd2RequestTypeRead : Nd2RequestTypeWrite, p->memory.bytes, 8, token);
+        expect_no_access(
+            pair, way ? Nd2RequestTypeRead : Nd2RequestTypeWrite, p->memory.bytes, 8, token);
     }
     struct pair *pair = connected_pair(NULL);
     struct end *p = &pair->passive;
@@ -138,7 +126,7 @@ static void after_invalidate(void)
     UINT32 token = bound(p, &p->memory, mw, 0, 64, BIND_BOTH);
     invalidated(p, mw);
     note("longer than the window had been");
-    cannot(pair, Nd2RequestTypeWrite, p->memory.bytes, 4096, token);
+    expect_no_access(pair, Nd2RequestTypeWrite, p->memory.bytes, 4096, token);
 }
 
 static void rights_of_the_window(void)
@@ -147,21 +135,25 @@ static void rights_of_the_window(void)
     struct end *p = &pair->passive;
     UINT32 token = bound(p, &p->memory, new_mw(p->node), 0, 64, ND_OP_FLAG_ALLOW_READ);
     can_read(&pair->active, p->memory.bytes, 64, token);
-    cannot(pair, Nd2RequestTypeWrite, p->memory.bytes, 8, token);
+    expect_no_access(pair, Nd2RequestTypeWrite, p->memory.bytes, 8, token);
 
     pair = connected_pair(NULL);
     p = &pair->passive;
     token = bound(p, &p->memory, new_mw(p->node), 0, 64, ND_OP_FLAG_ALLOW_WRITE);
     can_write(&pair->active, p->memory.bytes, 64, token);
-    cannot(pair, Nd2RequestTypeRead, p->memory.bytes, 8, token);
+    if (row_holds_in_full())
+        expect_no_access(pair, Nd2RequestTypeRead, p->memory.bytes, 8, token);
 }
 
 static void window_without_rights(void)
 {
-    struct pair *pair = connected_pair(NULL);
-    struct end *p = &pair->passive;
-    UINT32 token = bound(p, &p->memory, new_mw(p->node), 0, 64, 0);
-    cannot(pair, Nd2RequestTypeRead, p->memory.bytes, 8, token);
+    for (int way = 0; way < (row_holds_in_full() ? 2 : 1); way++) {
+        struct pair *pair = connected_pair(NULL);
+        struct end *p = &pair->passive;
+        UINT32 token = bound(p, &p->memory, new_mw(p->node), 0, 64, 0);
+        expect_no_access(
+            pair, way ? Nd2RequestTypeRead : Nd2RequestTypeWrite, p->memory.bytes, 8, token);
+    }
 }
 
 static void window_grants_what_its_region_does_not(void)
@@ -177,7 +169,7 @@ static void window_grants_what_its_region_does_not(void)
     expect_result(p, Nd2RequestTypeReceive, TAG(2), ND_SUCCESS);
     expect_result(a, Nd2RequestTypeSend, TAG(1), ND_SUCCESS);
     expect_filled(m.bytes, 4096, 3);
-    cannot(pair, Nd2RequestTypeWrite, m.bytes, 8, m.remote);
+    expect_no_access(pair, Nd2RequestTypeWrite, m.bytes, 8, m.remote);
 }
 
 static void write_right_needs_local_write(void)
@@ -330,7 +322,7 @@ static void window_serves_its_own_queue_pair_only(void)
     UINT32 token = bound(
         &first->passive, &first->passive.memory, new_mw(first->passive.node), 0, 4096, BIND_BOTH);
     can_write(&first->active, first->passive.memory.bytes, 64, token);
-    cannot(second, Nd2RequestTypeWrite, first->passive.memory.bytes, 8, token);
+    expect_no_access(second, Nd2RequestTypeWrite, first->passive.memory.bytes, 8, token);
     can_write(&first->active, first->passive.memory.bytes, 64, token);
 }
 
@@ -344,7 +336,7 @@ static void overlapping_windows_with_different_rights(void)
     can_write(a, p->memory.bytes + 2048, 2048, writing);
     can_read(a, p->memory.bytes + 2048, 2048, reading);
     expect_filled(a->memory.bytes + 32768, 2048, 5);
-    cannot(pair, Nd2RequestTypeWrite, p->memory.bytes + 2048, 8, reading);
+    expect_no_access(pair, Nd2RequestTypeWrite, p->memory.bytes + 2048, 8, reading);
 }
 
 /* Regions and their windows */
@@ -372,7 +364,7 @@ static void deregister_after_the_window_has_gone(void)
     UINT32 token = bound(p, &m, mw, 0, 4096, BIND_BOTH);
     expect_equal(0, release_now(mw));
     expect_status(ND_SUCCESS, deregister(&m));
-    cannot(pair, Nd2RequestTypeWrite, m.bytes, 8, token);
+    expect_no_access(pair, Nd2RequestTypeWrite, m.bytes, 8, token);
 }
 
 /* The region's object goes first, as one conformance program does it. */
@@ -404,7 +396,7 @@ static void bound_region_is_released_and_access_goes_on(void)
     can_read(a, m.bytes, 100, token);
     expect_filled(a->memory.bytes + 32768, 100, 8);
     invalidated(p, mw);
-    cannot(pair, Nd2RequestTypeWrite, m.bytes, 8, token);
+    expect_no_access(pair, Nd2RequestTypeWrite, m.bytes, 8, token);
 }
 
 static void window_of_another_adapter(void)

@@ -15,13 +15,17 @@ static void expect_waiting(struct cq *cq, struct op *op)
     expect_true(!event_is_set(op));
 }
 
-/* A message that has arrived: the sender has its completion, which comes with the receiver's. */
+/*
+ * A message that has arrived: a Read of nothing behind it is answered by a side that has taken it. (Its own completion
+ * tells less on devices where a Send ends when it is handed to TCP.)
+ */
 static void send_message(struct pair *pair, ULONG flags)
 {
     expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(1), 0, 8));
     expect_status(ND_SUCCESS, post_send(&pair->active, TAG(2), 0, 8, flags));
-    ND2_RESULT result = poll_result(pair->active.initiator_cq);
-    expect_status(ND_SUCCESS, result.Status);
+    expect_status(ND_SUCCESS, CALL(pair->active.qp, Read, TAG(3), NULL, 0, 0, 0, 0));
+    for (int i = 0; i < 2; i++)
+        expect_status(ND_SUCCESS, poll_result(pair->active.initiator_cq).Status);
 }
 
 static ULONG drain(struct cq *cq)

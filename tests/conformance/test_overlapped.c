@@ -91,13 +91,19 @@ static void one_packet_for_each_non_failure(void)
     expect_true(SUCCEEDED(start_connect(pair, ops[1])));
     expect_packet(port, key, ops[0], 0);
     expect_true(SUCCEEDED(start_accept(pair, ops[2])));
-    expect_packet(port, 1, ops[1], 0);
-    expect_true(SUCCEEDED(CALL(a, CompleteConnect, &ops[3]->overlapped)));
-    struct packet first = take_packet(port, DEADLINE_MS), second = take_packet(port, DEADLINE_MS);
-    expect_true(first.ok && second.ok);
-    expect_true(
-        (first.overlapped == &ops[2]->overlapped && second.overlapped == &ops[3]->overlapped) ||
-        (first.overlapped == &ops[3]->overlapped && second.overlapped == &ops[2]->overlapped));
+    /* Of Connect, CompleteConnect and Accept, which on some devices does not wait for the others. */
+    unsigned seen = 0;
+    while (seen != 7) {
+        struct packet packet = take_packet(port, DEADLINE_MS);
+        unsigned old = seen;
+        expect_true(packet.ok);
+        for (int i = 1; i < 4; i++)
+            if (packet.overlapped == &ops[i]->overlapped)
+                seen |= 1u << (i - 1);
+        expect_true(seen != old);
+        if (packet.overlapped == &ops[1]->overlapped)
+            expect_true(SUCCEEDED(CALL(a, CompleteConnect, &ops[3]->overlapped)));
+    }
     expect_true(SUCCEEDED(CALL(p, Disconnect, &ops[4]->overlapped)));
     expect_packet(port, key, ops[4], 0);
     expect_no_packet(port);
@@ -391,12 +397,13 @@ static void dequeued_error_of_an_overrun(void)
 {
     struct node *node = new_node();
     struct cq *cq = new_cq(node, 1);
-    struct qp *qp = new_qp(node, cq, NULL, 4);
+    const int n = (int)(1 + overrun());
+    struct qp *qp = new_qp(node, cq, NULL, (ULONG)n);
     struct op *op = new_op_without_event();
     HANDLE port = new_port();
     attach(port, node->file, 1);
     expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < n; i++)
         expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(i), NULL, 0));
     expect_status(ND_SUCCESS, CALL(qp, Flush));
     expect_packet(port, 1, op, 234); /* ERROR_MORE_DATA: 0x80000005 counts as a failure */

@@ -249,24 +249,12 @@ static void fence_on_every_kind(void)
 
 enum way { READING, WRITING };
 
-/* One access that must fail at its maker, end the connection, and leave the target's memory alone. */
 static void denied(enum way way, struct pair *pair, const void *remote, ULONG length, UINT32 token,
     const char *what)
 {
-    struct end *a = &pair->active, *p = &pair->passive;
     note("%s, %s", way == READING ? "Read" : "Write", what);
-    expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
-    memset(a->memory.bytes, 0x11, length);
-    if (way == READING) {
-        expect_status(ND_SUCCESS, post_read(a, TAG(2), 0, length, remote, token, 0));
-        expect_result(a, Nd2RequestTypeRead, TAG(2), REMOTE_ACCESS_REFUSED);
-        for (ULONG i = 0; i < length; i++)
-            expect_equal(0x11, a->memory.bytes[i]);
-    } else {
-        expect_status(ND_SUCCESS, post_write(a, TAG(2), 0, length, remote, token, 0));
-        expect_result(a, Nd2RequestTypeWrite, TAG(2), REMOTE_ACCESS_REFUSED);
-    }
-    expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
+    expect_no_access(
+        pair, way == READING ? Nd2RequestTypeRead : Nd2RequestTypeWrite, remote, length, token);
 }
 
 static void no_token(void)
@@ -300,7 +288,7 @@ static void region_grants_only_what_its_flags_say(void)
 {
     static const ULONG none[] = { 0, MR_LOCAL };
     for (int i = 0; i < 2; i++)
-        for (int way = READING; way <= WRITING; way++) {
+        for (int way = row_holds_in_full() ? READING : WRITING; way <= WRITING; way++) {
             struct pair *pair = connected_pair(NULL);
             struct memory m = new_memory(pair->passive.node, 64, none[i]);
             denied((enum way)way, pair, m.bytes, 8, m.remote, "no remote rights");
@@ -312,7 +300,8 @@ static void region_grants_only_what_its_flags_say(void)
     expect_equal(0, m.bytes[0]);
     pair = connected_pair(NULL);
     m = new_memory(pair->passive.node, 64, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
-    denied(READING, pair, m.bytes, 8, m.remote, "write only");
+    if (row_holds_in_full())
+        denied(READING, pair, m.bytes, 8, m.remote, "write only");
 }
 
 static void token_of_another_adapter(void)

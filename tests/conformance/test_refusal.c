@@ -19,6 +19,14 @@ static void passive_side_rejects(void)
     expect_true(strcmp(data, sorry) == 0);
 }
 
+/* The Accept of a side whose peer backs out; where that is no message of its own the connection stood, and is lost. */
+static void expect_unconfirmed(struct pair *pair)
+{
+    HRESULT refused = V2_V1(ND_CONNECTION_REFUSED, ND_CONNECTION_ABORTED);
+    expect_status(
+        row_holds_in_full() ? refused : ND_SUCCESS, wait_op(pair->passive.connector, pair->accept));
+}
+
 static void active_side_rejects(void)
 {
     struct pair *pair = new_pair(NULL);
@@ -26,8 +34,7 @@ static void active_side_rejects(void)
     pair_request(pair);
     pair_accept(pair);
     expect_status(ND_SUCCESS, CALL(pair->active.connector, Reject, sorry, sizeof(sorry)));
-    expect_status(V2_V1(ND_CONNECTION_REFUSED, ND_CONNECTION_ABORTED),
-        wait_op(pair->passive.connector, pair->accept));
+    expect_unconfirmed(pair);
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
@@ -38,8 +45,7 @@ static void active_side_is_released_unconfirmed(void)
     pair_request(pair);
     pair_accept(pair);
     expect_equal(0, release_now(pair->active.connector));
-    expect_status(V2_V1(ND_CONNECTION_REFUSED, ND_CONNECTION_ABORTED),
-        wait_op(pair->passive.connector, pair->accept));
+    expect_unconfirmed(pair);
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
@@ -62,9 +68,11 @@ static void reject_with_too_much_data(void)
     expect_status(ND_CONNECTION_REFUSED, wait_op(pair->active.connector, pair->connect));
 }
 
-/* Waits until the passive connector has learnt that its request is dead. */
+/* Waits until the passive connector has learnt that its request is dead; in a row that holds in part it never does. */
 static void wait_until_dead(struct connector *connector)
 {
+    if (!row_holds_in_full())
+        return;
     ULONGLONG end = GetTickCount64() + DEADLINE_MS;
     ULONG inbound, outbound;
     while (CALL(connector, GetReadLimits, &inbound, &outbound) == ND_SUCCESS) {
@@ -81,8 +89,10 @@ static void accept_of_a_dead_request(void)
     pair_request(pair);
     release_now(pair->active.connector);
     wait_until_dead(pair->passive.connector);
-    expect_status(
-        ND_CONNECTION_ABORTED, finish(pair->passive.connector, start_accept(pair, op), op));
+    HRESULT hr = expect_one_of(finish(pair->passive.connector, start_accept(pair, op), op),
+        ND_CONNECTION_ABORTED, row_holds_in_full() ? ND_CONNECTION_ABORTED : ND_SUCCESS);
+    if (hr == ND_SUCCESS)
+        expect_lost(&pair->passive);
 }
 
 static void reject_of_a_dead_request(void)
@@ -92,9 +102,11 @@ static void reject_of_a_dead_request(void)
     pair_request(pair);
     release_now(pair->active.connector);
     wait_until_dead(pair->passive.connector);
-    expect_status(
-        ND_CONNECTION_INVALID, CALL(pair->passive.connector, GetReadLimits, &inbound, &outbound));
-    expect_status(ND_CONNECTION_INVALID, CALL(pair->passive.connector, Reject, NULL, 0));
+    if (row_holds_in_full())
+        expect_status(ND_CONNECTION_INVALID,
+            CALL(pair->passive.connector, GetReadLimits, &inbound, &outbound));
+    expect_one_of(CALL(pair->passive.connector, Reject, NULL, 0), ND_CONNECTION_INVALID,
+        row_holds_in_full() ? ND_CONNECTION_INVALID : ND_SUCCESS);
 }
 
 static void cancel_connect(void)
@@ -114,6 +126,10 @@ static void cancel_accept(void)
     pair_accept(pair);
     expect_status(ND_SUCCESS, CALL(pair->passive.connector, CancelOverlappedRequests));
     expect_true(event_is_set(pair->accept));
+    if (!row_holds_in_full()) { /* it had ended before */
+        expect_status(ND_SUCCESS, result_of(pair->passive.connector, pair->accept));
+        return;
+    }
     expect_status(ND_CANCELED, result_of(pair->passive.connector, pair->accept));
     struct op *op = new_op();
     expect_status(

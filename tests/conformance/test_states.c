@@ -171,9 +171,11 @@ static void in_every_state(HRESULT (*call)(struct subject *), HRESULT others,
     const struct expectation *named, size_t count)
 {
     for (int state = 0; state < STATES; state++) {
+        /* Where the reply is the establishment nobody waits for it to be confirmed. */
+        int like = state == REP_SENT && !row_holds_in_full() ? CONNECTED_PASSIVE : state;
         HRESULT expected = others;
         for (size_t i = 0; i < count; i++)
-            if ((int)named[i].state == state)
+            if ((int)named[i].state == like)
                 expected = named[i].status;
         struct subject subject = reach((enum state)state);
         expect_status(expected, call(&subject));
@@ -262,7 +264,7 @@ static void cancel_in_every_state(void)
     for (int state = 0; state < STATES; state++) {
         struct subject s = reach((enum state)state);
         expect_status(ND_SUCCESS, CALL(s.end->connector, CancelOverlappedRequests));
-        if (state == REQ_SENT || state == REP_SENT)
+        if (state == REQ_SENT || (state == REP_SENT && row_holds_in_full()))
             expect_status(ND_CANCELED, result_of(s.end->connector, s.op));
         else if (state == QUEUED) /* the listener's request, not the connector's */
             expect_status(ND_PENDING, result_of(s.pair->listener, s.op));

@@ -41,8 +41,12 @@ static HRESULT measure_v2(struct nd_local *local, const struct nd_queue *queue, 
 {
     uint64_t total = 0;
 
-    for (size_t i = 0; i < local->n; i++)
-        total += ((const ND2_SGE *)local->list)[i].BufferLength;
+    for (size_t i = 0; i < local->n; i++) {
+        uint32_t length = ((const ND2_SGE *)local->list)[i].BufferLength;
+
+        total += length;
+        local->filled += length != 0;
+    }
     if (total > (inlines ? queue->max_inline : queue->max_length))
         return ND_BUFFER_OVERFLOW;
     local->total = (uint32_t)total;
@@ -61,6 +65,7 @@ static HRESULT measure_v1(struct nd_local *local, const struct nd_queue *queue, 
         if (piece.length > UINT32_MAX)
             return ND_BUFFER_OVERFLOW;
         total += piece.length;
+        local->filled += piece.length != 0;
         inlined += piece.inlined ? piece.length : 0;
     }
     if (total > queue->max_length || inlined > queue->max_inline)
@@ -77,6 +82,7 @@ HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, c
 {
     local->list = list;
     local->n = n;
+    local->filled = 0;
     if (n > queue->max_sge && (queue->regions || !inlines)) /* v2 inline: any number */
         return ND_DATA_OVERRUN;
     if (n && !list)
@@ -118,7 +124,17 @@ void nd_staging_free(struct nd_queue *queue, const struct nd_request *request)
     atomic_fetch_or_explicit(&queue->staging_free, 1u << request->slot, memory_order_release);
 }
 
-/* v1: handles to tokens, inline entries to the slot, if there is one. */
+/* Without the empty entries: one device crashes its kernel over them, others may look at their tokens. */
+static void pick_filled(const struct nd_local *local, struct ibv_sge *sges)
+{
+    const struct ibv_sge *list = local->list;
+
+    for (size_t i = 0; i < local->n; i++)
+        if (list[i].length)
+            *sges++ = list[i];
+}
+
+/* v1: handles to tokens, inline entries to the slot, if there is one; empty entries are left out. */
 static HRESULT translate_locked(const struct nd_local *local, struct nd_queue *queue,
     const struct nd_request *request, struct ibv_sge *sges)
 {
@@ -129,15 +145,18 @@ static HRESULT translate_locked(const struct nd_local *local, struct nd_queue *q
     for (size_t i = 0; i < local->n; i++) {
         if (!read_piece(queue, local->list, i, &piece))
             return ND_INVALID_HANDLE;
-        sges[i] = (struct ibv_sge){
+        if (!piece.length)
+            continue;
+        *sges = (struct ibv_sge){
             .addr = (uintptr_t)piece.data, .length = (uint32_t)piece.length, .lkey = piece.token
         };
-        if (!staged || !piece.inlined)
-            continue;
-        memcpy(slot, piece.data, piece.length);
-        sges[i].addr = (uintptr_t)slot;
-        sges[i].lkey = queue->staging_mr->lkey;
-        slot += piece.length;
+        if (staged && piece.inlined) {
+            memcpy(slot, piece.data, piece.length);
+            sges->addr = (uintptr_t)slot;
+            sges->lkey = queue->staging_mr->lkey;
+            slot += piece.length;
+        }
+        sges++;
     }
     return ND_SUCCESS;
 }
@@ -149,7 +168,7 @@ HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *que
     HRESULT status;
 
     lock_assert_held(&queue->lock);
-    *num_sge = (int)local->n;
+    *num_sge = (int)local->filled;
     *sg_list = sges;
     if (!local->total) {
         *num_sge = 0; /* nothing to look at: tokens of empty entries do not count */
@@ -162,7 +181,10 @@ HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *que
         return ND_SUCCESS;
     }
     if (!queue->regions) {
-        *sg_list = (struct ibv_sge *)(uintptr_t)local->list;
+        if (local->filled == local->n)
+            *sg_list = (struct ibv_sge *)(uintptr_t)local->list;
+        else
+            pick_filled(local, sges);
         return ND_SUCCESS;
     }
     if (local->way == ND_LOCAL_STAGED && !take_slot_locked(queue, request))

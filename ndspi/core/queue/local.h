@@ -26,7 +26,8 @@ enum nd_local_way {
 struct nd_local {
     const void *list;
     uint32_t n;
-    uint32_t total; /* bytes */
+    uint32_t filled; /* entries of more than nothing: what the device gets */
+    uint32_t total;  /* bytes */
     enum nd_local_way way;
 };
 

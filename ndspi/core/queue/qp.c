@@ -71,12 +71,11 @@ int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
     return rc;
 }
 
-/* Where lists that name regions by handle are translated. */
-static HRESULT make_sges(struct nd_qp *qp, struct nd_queue *queue, uint32_t max_sge)
+/* Where lists are translated that the device cannot read as they are. */
+static HRESULT make_sges(struct nd_queue *queue, uint32_t max_sge)
 {
-    if (qp->adapter->dialect->handles && !(queue->sges = calloc(max_sge + 1, sizeof(*queue->sges))))
-        return ND_NO_MEMORY;
-    return ND_SUCCESS;
+    queue->sges = calloc(max_sge + 1, sizeof(*queue->sges));
+    return queue->sges ? ND_SUCCESS : ND_NO_MEMORY;
 }
 
 static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
@@ -92,9 +91,9 @@ static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
         !(qp->initiator.bounce = malloc(params->inline_data)))
         status = ND_NO_MEMORY;
     if (SUCCEEDED(status))
-        status = make_sges(qp, &qp->initiator, params->initiator_sge);
+        status = make_sges(&qp->initiator, params->initiator_sge);
     if (SUCCEEDED(status))
-        status = make_sges(qp, &qp->receive, params->receive_sge);
+        status = make_sges(&qp->receive, params->receive_sge);
     return status;
 }
 

@@ -143,7 +143,7 @@ struct nd_queue {
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
-    struct ibv_sge *sges;                /* v1: a list as the device reads it */
+    struct ibv_sge *sges;                /* max_sge + 1: a list as the device reads it */
     uint8_t *staging; /* inline parts of mixed lists; slots of max_inline bytes */
     struct ibv_mr *staging_mr;
     _Atomic uint32_t staging_free; /* mask of slots */

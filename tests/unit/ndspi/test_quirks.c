@@ -532,6 +532,26 @@ static void test_empty_receive_gets_an_entry_of_nothing(void **state)
     end();
 }
 
+static void test_empty_entries_do_not_reach_the_device(void **state)
+{
+    ND2_SGE list[] = { { NULL, 0, 0xbad }, { f.memory, 3, 7 } };
+
+    (void)state;
+    begin(ND_QUIRK_BIT(EMPTY_ENTRIES), ND_WINDOWS_REAL);
+    for (uintptr_t i = 0; i < 2; i++) {
+        ND2_SGE both[] = { list[i], list[!i] };
+
+        assert_int_equal(nd_queue_send(ND_V2, &f.qp->initiator, (void *)i, both, 2, 0), ND_SUCCESS);
+        assert_int_equal(sends()->requests[i].num_sge, 1);
+        assert_int_equal(sends()->requests[i].first_sge.length, 3);
+        assert_int_equal(sends()->requests[i].first_sge.lkey, 7);
+    }
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeSend, 0, 0);
+    expect(Nd2RequestTypeSend, 1, 0);
+    end();
+}
+
 /* The peer invalidated the window first, and the device has nothing to do with the Invalidate that was posted. */
 static void test_peer_was_faster_than_an_invalidate_without_a_device(void **state)
 {
@@ -616,6 +636,7 @@ int main(void)
         cmocka_unit_test(test_solicited_is_asked_for_as_any),
         cmocka_unit_test(test_local_errors_are_named),
         cmocka_unit_test(test_empty_receive_gets_an_entry_of_nothing),
+        cmocka_unit_test(test_empty_entries_do_not_reach_the_device),
         cmocka_unit_test(test_peer_was_faster_than_an_invalidate_without_a_device),
         cmocka_unit_test(test_negative_errno_of_a_post),
         cmocka_unit_test(test_devices_are_found_in_the_table),
