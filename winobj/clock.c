@@ -50,7 +50,27 @@ DWORD WINAPI GetTickCount(void)
     return (DWORD)clock_now_ms();
 }
 
-/* GetSystemTimeAsFileTime - the time of day, UTC. */
+/* timeGetTime - GetTickCount. */
+DWORD WINAPI timeGetTime(void)
+{
+    return GetTickCount();
+}
+
+/*
+ * timeBeginPeriod, timeEndPeriod - ask for timers of some resolution; they are always finer than a millisecond here, so there
+ * is nothing to change. TIMERR_NOCANDO: a period of 0.
+ */
+MMRESULT WINAPI timeBeginPeriod(UINT period_ms)
+{
+    return period_ms ? TIMERR_NOERROR : TIMERR_NOCANDO;
+}
+
+MMRESULT WINAPI timeEndPeriod(UINT period_ms)
+{
+    return timeBeginPeriod(period_ms);
+}
+
+/* GetSystemTimeAsFileTime, GetSystemTimePreciseAsFileTime - the time of day, UTC. */
 void WINAPI GetSystemTimeAsFileTime(LPFILETIME time)
 {
     struct timespec ts;
@@ -58,6 +78,11 @@ void WINAPI GetSystemTimeAsFileTime(LPFILETIME time)
     clock_gettime(CLOCK_REALTIME, &ts);
     *time = filetime(
         FILETIME_UNIX_EPOCH + (uint64_t)ts.tv_sec * 10000000u + (uint64_t)ts.tv_nsec / 100);
+}
+
+void WINAPI GetSystemTimePreciseAsFileTime(LPFILETIME time)
+{
+    GetSystemTimeAsFileTime(time);
 }
 
 /*

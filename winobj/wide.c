@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wide.c - wide forms of functions that exist in narrow form, for modules, environment, messages and debugging. Built twice:
+ * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, messages, debugging. Built twice:
  * for each width of wchar_t, under the names the headers give them. Narrow text is UTF-8.
  */
 #include "winobj/message.h"
@@ -9,6 +9,7 @@
 #include "compat/crt/text.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 
 /* Narrow text of an argument; a NULL stays NULL. False with the last error: no memory. */
@@ -137,6 +138,38 @@ DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
     free(expanded);
     free(narrow_from);
     return (DWORD)length + 1;
+}
+
+BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD size)
+{
+    char whole[NI_MAXHOST];
+    DWORD bytes = sizeof(whole), room = size ? *size : 0;
+    size_t length;
+
+    if (!size || (room && !name)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!GetComputerNameExA(format, whole, &bytes))
+        return FALSE;
+    length = widen(name, room, whole);
+    if (length < room) {
+        name[length] = 0;
+        *size = (DWORD)length;
+        return TRUE;
+    }
+    *size = (DWORD)length + 1;
+    SetLastError(ERROR_MORE_DATA);
+    return FALSE;
+}
+
+BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
+{
+    BOOL done = GetComputerNameExW(ComputerNameNetBIOS, name, size);
+
+    if (!done && GetLastError() == ERROR_MORE_DATA)
+        SetLastError(ERROR_BUFFER_OVERFLOW);
+    return done;
 }
 
 void WINAPI OutputDebugStringW(LPCWSTR text)

@@ -148,6 +148,17 @@ errno_t _wfopen_s(FILE **stream, const WCHAR *name, const WCHAR *mode)
     return *stream ? 0 : errno;
 }
 
+/* freopen_s - freopen that returns its error: 0, EINVAL (a NULL pointer), or what freopen says; *result is NULL then. */
+errno_t freopen_s(FILE **result, const char *name, const char *mode, FILE *stream)
+{
+    if (result)
+        *result = NULL;
+    if (!result || !name || !mode || !stream)
+        return errno = EINVAL;
+    *result = freopen(name, mode, stream);
+    return *result ? 0 : errno;
+}
+
 FILE *_wfreopen(const WCHAR *name, const WCHAR *mode, FILE *stream)
 {
     return wide_open(name, mode, stream);

@@ -4,6 +4,7 @@
 #define WINCOMPAT_PROCESS_H
 
 #include <wincompat/handle.h>
+#include <wincompat/stdlib.h>
 
 WINCOMPAT_BEGIN
 

@@ -12,11 +12,17 @@
 #include <wincompat/guid.h>
 #include <wincompat/overlapped.h>
 #include <wincompat/interlocked.h>
+#include <wincompat/bits.h>
 #include <wincompat/handle.h>
 #include <wincompat/process.h>
+#include <wincompat/text.h>
 #include <wincompat/sync.h>
 #include <wincompat/system.h>
+#ifndef WIN32_LEAN_AND_MEAN
+#include <wincompat/multimedia.h>
+#endif
 #include <wincompat/stdio.h>
 #include <wincompat/string.h>
+#include <wincompat/stdlib.h>
 
 #endif

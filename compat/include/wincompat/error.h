@@ -39,6 +39,7 @@
 #define ERROR_ALREADY_ASSIGNED          85u
 #define ERROR_INVALID_PARAMETER         87u
 #define ERROR_BROKEN_PIPE               109u
+#define ERROR_BUFFER_OVERFLOW           111u
 #define ERROR_SEM_TIMEOUT               121u
 #define ERROR_INSUFFICIENT_BUFFER       122u
 #define ERROR_INVALID_NAME              123u
@@ -66,6 +67,7 @@
 #define ERROR_STACK_OVERFLOW            1001u
 #define ERROR_INVALID_FLAGS             1004u
 #define ERROR_NO_TOKEN                  1008u
+#define ERROR_NO_UNICODE_TRANSLATION    1113u
 #define ERROR_DLL_INIT_FAILED           1114u
 #define ERROR_IO_DEVICE                 1117u
 #define ERROR_DEVICE_NOT_CONNECTED      1167u

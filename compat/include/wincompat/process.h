@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h - modules, environment, messages, debugging, local memory. */
+/* process.h - modules, environment, the process itself, messages, debugging, local memory. */
 #ifndef WINCOMPAT_PROCESS_ENV_H
 #define WINCOMPAT_PROCESS_ENV_H
 
@@ -53,6 +53,32 @@ WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD s
 WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
     WINCOMPAT_WIDE("ExpandEnvironmentStringsW");
 #define ExpandEnvironmentStrings WINCOMPAT_AW(ExpandEnvironmentStrings)
+
+/* the process and its computer */
+
+#define GetCurrentProcess() ((HANDLE)(LONG_PTR)-1)
+WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitProcess(UINT exit_code);
+WINOBJ_API BOOL WINAPI TerminateProcess(HANDLE process, UINT exit_code);
+
+#define MAX_COMPUTERNAME_LENGTH 15
+typedef enum _COMPUTER_NAME_FORMAT {
+    ComputerNameNetBIOS,
+    ComputerNameDnsHostname,
+    ComputerNameDnsDomain,
+    ComputerNameDnsFullyQualified,
+    ComputerNamePhysicalNetBIOS,
+    ComputerNamePhysicalDnsHostname,
+    ComputerNamePhysicalDnsDomain,
+    ComputerNamePhysicalDnsFullyQualified,
+    ComputerNameMax
+} COMPUTER_NAME_FORMAT;
+WINOBJ_API BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size);
+WINOBJ_API BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) WINCOMPAT_WIDE("GetComputerNameW");
+#define GetComputerName WINCOMPAT_AW(GetComputerName)
+WINOBJ_API BOOL WINAPI GetComputerNameExA(COMPUTER_NAME_FORMAT format, LPSTR name, LPDWORD size);
+WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD size)
+    WINCOMPAT_WIDE("GetComputerNameExW");
+#define GetComputerNameEx WINCOMPAT_AW(GetComputerNameEx)
 
 /* debugging */
 

@@ -69,6 +69,7 @@ errno_t __cdecl fopen_s(FILE **stream, const char *name, const char *mode) WINCR
 FILE *__cdecl _wfopen(const WCHAR *name, const WCHAR *mode) WINCRT("_wfopen");
 errno_t __cdecl _wfopen_s(FILE **stream, const WCHAR *name, const WCHAR *mode) WINCRT("_wfopen_s");
 FILE *__cdecl _wfreopen(const WCHAR *name, const WCHAR *mode, FILE *stream) WINCRT("_wfreopen");
+errno_t __cdecl freopen_s(FILE **result, const char *name, const char *mode, FILE *stream) WINCRT("freopen_s");
 int __cdecl _fcloseall(void) WINCRT("_fcloseall");
 
 WINCOMPAT_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.h - clocks, system information, heaps, virtual memory. */
+/* system.h - clocks, dates, system information, heaps, virtual memory. */
 #ifndef WINCOMPAT_SYSTEM_H
 #define WINCOMPAT_SYSTEM_H
 
@@ -14,7 +14,26 @@ WINOBJ_API BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *counts_per_secon
 WINOBJ_API DWORD WINAPI GetTickCount(void);
 WINOBJ_API ULONGLONG WINAPI GetTickCount64(void);
 WINOBJ_API void WINAPI GetSystemTimeAsFileTime(LPFILETIME time);
+WINOBJ_API void WINAPI GetSystemTimePreciseAsFileTime(LPFILETIME time);
 WINOBJ_API BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user);
+
+/* dates */
+
+typedef struct _SYSTEMTIME {
+    WORD wYear;
+    WORD wMonth;
+    WORD wDayOfWeek;
+    WORD wDay;
+    WORD wHour;
+    WORD wMinute;
+    WORD wSecond;
+    WORD wMilliseconds;
+} SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
+
+WINOBJ_API void WINAPI GetSystemTime(LPSYSTEMTIME date);
+WINOBJ_API void WINAPI GetLocalTime(LPSYSTEMTIME date);
+WINOBJ_API BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *date, LPFILETIME time);
+WINOBJ_API BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME date);
 
 /* system information */
 

@@ -50,6 +50,18 @@ WINOBJ_API LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text
 #define InetPton WINCOMPAT_AW(InetPton)
 #define InetNtop WINCOMPAT_AW(InetNtop)
 
+/* 64 bits in network order; NO_EXTRA_HTON_FUNCTIONS leaves them out, as on Windows */
+#ifndef NO_EXTRA_HTON_FUNCTIONS
+static inline UINT64 htonll(UINT64 value)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(value) : value;
+}
+static inline UINT64 ntohll(UINT64 value)
+{
+    return htonll(value);
+}
+#endif
+
 /*
  * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls of one name are the system's
  * own, and WSAGetLastError tells their errors.

@@ -123,6 +123,22 @@ int cxx_interlocked(void)
     return InterlockedExchangeSubtract(&plain, 3u) == 8u && plain == 5 ? 0 : 7;
 }
 
+int cxx_bits(void)
+{
+    DWORD index = 99;
+    unsigned long native = 99; /* 8 bytes here */
+
+    if (_BitScanForward(&index, 0x50) != 1 || index != 4 || _BitScanReverse(&native, 0x50) != 1 ||
+        native != 6)
+        return 1;
+    if (_BitScanForward64(&native, 1ull << 40) != 1 || native != 40 ||
+        _BitScanReverse64(&index, 1ull << 41) != 1 || index != 41)
+        return 2;
+    if (_BitScanForward(&index, 0) || _BitScanReverse64(&index, 0) || index != 41)
+        return 3;
+    return __popcnt(7) == 3 && _rotl(0x80000000u, 1) == 1 && _rotr64(1, 1) == 1ull << 63 ? 0 : 4;
+}
+
 int cxx_library(void)
 {
     std::vector<SIZE_T> values(3, 7);

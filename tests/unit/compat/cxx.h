@@ -9,10 +9,12 @@ extern "C" {
 int cxx_formats(void);
 int cxx_interlocked(void);
 int cxx_interfaces(void);
+int cxx_bits(void);
 int cxx_library(void);
 int cxx_winsock(void);
 int short_formats(void);
 int short_functions(void);
+int short_strings(void);
 #ifdef __cplusplus
 }
 #endif

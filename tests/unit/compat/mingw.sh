@@ -27,7 +27,7 @@ awk '$2 == "constant" && $1 !~ /^(tchar|com|crt)$/ || $2 == "type" && $1 != "tch
 
 prologue() {
     echo '#define WIN32_NO_STATUS'
-    for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc; do echo "#include <$header.h>"; done
+    for header in winsock2 windows ws2tcpip ws2spi unknwn objbase process rpc strsafe; do echo "#include <$header.h>"; done
     echo '#undef WIN32_NO_STATUS'
     echo '#include <ntstatus.h>'
 }

@@ -2,6 +2,7 @@
 /* short.c - a program with a wchar_t of 16 bits: its wide functions, narrow ones with wide arguments. */
 #include <winsock2.h>
 #include <windows.h>
+#include <strsafe.h>
 
 #include "tests/unit/compat/cxx.h"
 
@@ -63,4 +64,39 @@ int short_functions(void)
         return 7;
     OutputDebugStringW(L"16 bits\n");
     return 0;
+}
+
+int short_strings(void)
+{
+    WCHAR wide[64];
+    char text[64];
+    size_t length;
+    DWORD size = 64;
+
+    if (StringCchPrintfW(wide, 64, L"%s %d", L"a", 5) != S_OK || !same(wide, L"a 5"))
+        return 1;
+    if (StringCchCopyW(wide, 3, L"abc") != STRSAFE_E_INSUFFICIENT_BUFFER || !same(wide, L"ab"))
+        return 2;
+    if (StringCbCatW(wide, sizeof(wide), L"cd") != S_OK ||
+        StringCbLengthW(wide, sizeof(wide), &length) != S_OK || length != 8)
+        return 3;
+    if (lstrlenW(wide) != 4 || lstrcmpW(lstrcpyW(wide, L"\u00dc"), L"\u00fc") != 1 ||
+        lstrcmpiW(lstrcatW(wide, L"x"), L"\u00fcX") || !same(lstrcpynW(wide, L"abc", 2), L"a"))
+        return 4;
+    if (MultiByteToWideChar(CP_UTF8, 0, "\xf0\x9f\x98\x80", -1, wide, 64) != 3 ||
+        wide[0] != 0xd83d || wide[1] != 0xde00)
+        return 5;
+    if (WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, 64, NULL, NULL) != 5 ||
+        strcmp(text, "\xf0\x9f\x98\x80"))
+        return 6;
+    if (WideCharToMultiByte(CP_UTF8, 0, wide, 1, text, 64, NULL, NULL) != 3 ||
+        memcmp(text, "\xef\xbf\xbd", 3))
+        return 7;
+    if (!GetComputerNameW(wide, &size) || (int)size != lstrlenW(wide))
+        return 8;
+    size = 1;
+    return !GetComputerNameExW(ComputerNameNetBIOS, wide, &size) &&
+                   GetLastError() == ERROR_MORE_DATA
+               ? 0
+               : 9;
 }

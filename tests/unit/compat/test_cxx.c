@@ -18,10 +18,12 @@
 STEP(cxx_formats)
 STEP(cxx_interlocked)
 STEP(cxx_interfaces)
+STEP(cxx_bits)
 STEP(cxx_library)
 STEP(cxx_winsock)
 STEP(short_formats)
 STEP(short_functions)
+STEP(short_strings)
 
 int main(void)
 {
@@ -29,10 +31,12 @@ int main(void)
         cmocka_unit_test(test_cxx_formats),
         cmocka_unit_test(test_cxx_interlocked),
         cmocka_unit_test(test_cxx_interfaces),
+        cmocka_unit_test(test_cxx_bits),
         cmocka_unit_test(test_cxx_library),
         cmocka_unit_test(test_cxx_winsock),
         cmocka_unit_test(test_short_formats),
         cmocka_unit_test(test_short_functions),
+        cmocka_unit_test(test_short_strings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: the multimedia clock. */
+#include <wincompat/multimedia.h>

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bits.h - the compiler's functions on Windows: bits, rotations, the processor's clock. __rdtsc and _mm_pause are the
+ * compiler's own here too (x86). An index is an unsigned long, which has other widths here: any integer does.
+ */
+#ifndef WINCOMPAT_BITS_H
+#define WINCOMPAT_BITS_H
+
+#include <wincompat/types.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#ifdef __clang__ /* knows both without their headers, which take long */
+WINCOMPAT_BEGIN
+unsigned long long __rdtsc(void);
+void _mm_pause(void);
+WINCOMPAT_END
+#else
+#ifdef __cplusplus
+extern "C++" {
+#endif
+#if __has_include(<x86gprintrin.h>)
+#include <x86gprintrin.h>
+#include <xmmintrin.h>
+#else
+#include <x86intrin.h>
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif
+
+/* The number of the lowest or highest bit that is set; 0, and the index is left alone, where there is none. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> inline unsigned char _BitScanForward(T *index, uint32_t mask)
+{
+    return mask ? *index = static_cast<T>(__builtin_ctz(mask)), 1 : 0;
+}
+template <class T> inline unsigned char _BitScanReverse(T *index, uint32_t mask)
+{
+    return mask ? *index = static_cast<T>(31 - __builtin_clz(mask)), 1 : 0;
+}
+template <class T> inline unsigned char _BitScanForward64(T *index, unsigned long long mask)
+{
+    return mask ? *index = static_cast<T>(__builtin_ctzll(mask)), 1 : 0;
+}
+template <class T> inline unsigned char _BitScanReverse64(T *index, unsigned long long mask)
+{
+    return mask ? *index = static_cast<T>(63 - __builtin_clzll(mask)), 1 : 0;
+}
+}
+#else
+#define WINCOMPAT_SCAN(index, type, mask, number)                                                  \
+    __extension__({                                                                                \
+        const type wincompat_mask_ = (type)(mask);                                                 \
+        if (wincompat_mask_)                                                                       \
+            *(index) = number;                                                                     \
+        (unsigned char)(wincompat_mask_ != 0);                                                     \
+    })
+#define _BitScanForward(index, mask)   WINCOMPAT_SCAN(index, uint32_t, mask, __builtin_ctz(wincompat_mask_))
+#define _BitScanReverse(index, mask)   WINCOMPAT_SCAN(index, uint32_t, mask, 31 - __builtin_clz(wincompat_mask_))
+#define _BitScanForward64(index, mask) WINCOMPAT_SCAN(index, unsigned long long, mask, __builtin_ctzll(wincompat_mask_))
+#define _BitScanReverse64(index, mask) \
+    WINCOMPAT_SCAN(index, unsigned long long, mask, 63 - __builtin_clzll(wincompat_mask_))
+#endif
+#define BitScanForward   _BitScanForward
+#define BitScanReverse   _BitScanReverse
+#define BitScanForward64 _BitScanForward64
+#define BitScanReverse64 _BitScanReverse64
+
+#define __popcnt16(v) ((unsigned short)__builtin_popcount((uint16_t)(v)))
+#define __popcnt(v)   ((unsigned)__builtin_popcount((uint32_t)(v)))
+#define __popcnt64(v) ((unsigned long long)__builtin_popcountll((unsigned long long)(v)))
+
+/* gcc's headers have macros of the first two names. */
+#ifndef _rotl
+static inline unsigned _rotl(unsigned value, int bits)
+{
+    return value << (bits & 31) | value >> (-bits & 31);
+}
+#endif
+#ifndef _rotr
+static inline unsigned _rotr(unsigned value, int bits)
+{
+    return value >> (bits & 31) | value << (-bits & 31);
+}
+#endif
+static inline unsigned long long _rotl64(unsigned long long value, int bits)
+{
+    return value << (bits & 63) | value >> (-bits & 63);
+}
+static inline unsigned long long _rotr64(unsigned long long value, int bits)
+{
+    return value >> (bits & 63) | value << (-bits & 63);
+}
+
+#endif

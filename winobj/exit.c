@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* exit.c - the end of the process. */
+#include <windows.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * ExitProcess - ends the process at once: no atexit handler runs, no C++ destructor, no other thread gets on. Streams are
+ * written out as exit does it, without waiting for a thread that holds one.
+ * exit_code  Linux keeps the low 8 of its 32 bits
+ */
+void WINAPI ExitProcess(UINT exit_code)
+{
+    fcloseall(); /* fflush(NULL) would wait for a thread that reads */
+    _exit((int)exit_code);
+}
+
+/*
+ * TerminateProcess - ends the calling process, without even writing streams out.
+ * process    GetCurrentProcess(): there are no handles of others. Else FALSE with ERROR_INVALID_HANDLE
+ * exit_code  Linux keeps the low 8 of its 32 bits
+ */
+BOOL WINAPI TerminateProcess(HANDLE process, UINT exit_code)
+{
+    if (process == GetCurrentProcess())
+        _exit((int)exit_code);
+    SetLastError(ERROR_INVALID_HANDLE);
+    return FALSE;
+}

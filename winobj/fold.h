@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* fold.h - letters without their case. */
+#ifndef WINOBJ_FOLD_H
+#define WINOBJ_FOLD_H
+
+#include <stdint.h>
+
+/* The small letter of a character, whatever the locale; others as they are. Any thread. */
+uint32_t win_fold(uint32_t c);
+
+#endif
