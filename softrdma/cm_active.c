@@ -43,7 +43,8 @@ static void fail_tcp_locked(struct srd_id *id, int error)
         srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
         return;
     }
-    if (error == ECONNREFUSED)
+    /* Reset: what listened there was closed before it took the connection. */
+    if (error == ECONNREFUSED || error == ECONNRESET)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NOBODY, NULL);
     else
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);

@@ -2,7 +2,7 @@
 /* unix.c - the calls that no interface describes: class objects, and IUnknown of all objects. */
 #include "ndspi/wine/unix.h"
 
-#include "ndspi/com/dll.h"
+#include "ndspi/dll/dll.h"
 #include "ndspi/wine/nt.h"
 #include "ndspi/wine/sink_wine.h"
 

@@ -6,7 +6,7 @@
 #ifndef NDSPI_CORE_PROVIDER_KERNEL_H
 #define NDSPI_CORE_PROVIDER_KERNEL_H
 
-#include "ndspi/core/device/provider_scan.h"
+#include "ndspi/core/device/found.h"
 
 /* The network interface of a device's port; "" when it is not told. */
 void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE]);

@@ -5,7 +5,7 @@
  *
  * Source: COM, IClassFactory.
  */
-#include "ndspi/com/class_factory.h"
+#include "ndspi/dll/class_factory.h"
 
 #include "ndspi/com/unknown.h"
 #include "ndspi/core/library.h"

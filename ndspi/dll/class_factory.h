@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* class_factory.h - the class object of the provider. */
-#ifndef NDSPI_COM_CLASS_FACTORY_H
-#define NDSPI_COM_CLASS_FACTORY_H
+#ifndef NDSPI_DLL_CLASS_FACTORY_H
+#define NDSPI_DLL_CLASS_FACTORY_H
 
 #include <windows.h>
 

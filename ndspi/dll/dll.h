@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dll.h - the exports of the provider library, for the layers above that call them by name. */
-#ifndef NDSPI_COM_DLL_H
-#define NDSPI_COM_DLL_H
+#ifndef NDSPI_DLL_DLL_H
+#define NDSPI_DLL_DLL_H
 
 #include <ndprovider.h>
 

@@ -5,9 +5,9 @@
  *
  * Source: NetworkDirect SPI, "provider library"; COM, DllGetClassObject and DllCanUnloadNow.
  */
-#include "ndspi/com/dll.h"
+#include "ndspi/dll/dll.h"
 
-#include "ndspi/com/class_factory.h"
+#include "ndspi/dll/class_factory.h"
 #include "ndspi/core/library.h"
 #include "ndspi/core/sink.h"
 #include "ndspi/v1/nd1.h"
