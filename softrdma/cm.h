@@ -77,8 +77,9 @@ struct srd_id {
     struct srd_count unacked; /* events fetched and not acknowledged */
 
     /* the connection being made */
-    uint64_t patience_ms; /* until when an address nobody listens on is tried again; clock_now_ms() */
-    bool again;           /* and the next attempt is due at the connection's deadline */
+    uint64_t
+        patience_ms; /* until when an address nobody listens on is tried again; clock_now_ms() */
+    bool again;      /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
     uint8_t revision;
     struct srd_mpa_local local;
@@ -88,7 +89,8 @@ struct srd_id {
     /* listening */
     struct srd_source source;
     bool listening; /* source is in use */
-    struct ibv_qp_init_attr *child_attr; /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
+    struct ibv_qp_init_attr
+        *child_attr; /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
     atomic_bool paused;
     int backlog, queued;
     struct list_head half_open;
@@ -158,6 +160,11 @@ void srd_cm_tune(int fd);
 bool srd_cm_crc(void);
 /* NDSPI_SOFT_PATIENCE_MS=N: how long connect tries again while nobody listens. Without it: not. */
 unsigned srd_cm_patience_ms(void);
+/*
+ * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits so long for its first
+ * FPDU, then is established and may send. Without it: for ever, as RFC 5044 section 7.1.2 demands.
+ */
+unsigned srd_cm_speak_ms(void);
 
 /* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
 int srd_id_qp_ready(struct srd_id *id);
@@ -172,6 +179,8 @@ unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events);
 /* The time for another attempt has come. Lock held. */
 void srd_active_again_locked(struct srd_id *id);
 unsigned srd_passive_ready_locked(struct srd_id *id);
+/* The first FPDU has been awaited long enough (srd_cm_speak_ms). Lock held; wants as above. */
+unsigned srd_passive_speak_locked(struct srd_id *id);
 /* The request is complete: tell the listener's program, or refuse. No lock held. */
 void srd_passive_tell(struct srd_id *id);
 /* Tells that the peer went away, if it did and the program has the request by now. */

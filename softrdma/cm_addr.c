@@ -43,12 +43,23 @@ bool srd_cm_crc(void)
     return wanted && *wanted && strcmp(wanted, "0") != 0;
 }
 
-unsigned srd_cm_patience_ms(void)
+/* A time in the environment; 0 where it is not set. */
+static unsigned environment_ms(const char *name)
 {
-    const char *wanted = getenv("NDSPI_SOFT_PATIENCE_MS");
+    const char *wanted = getenv(name);
     unsigned long ms = wanted ? strtoul(wanted, NULL, 10) : 0;
 
     return ms > INT_MAX ? INT_MAX : (unsigned)ms;
+}
+
+unsigned srd_cm_patience_ms(void)
+{
+    return environment_ms("NDSPI_SOFT_PATIENCE_MS");
+}
+
+unsigned srd_cm_speak_ms(void)
+{
+    return environment_ms("NDSPI_SOFT_SPEAK_MS");
 }
 
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device)

@@ -278,6 +278,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 {
     struct srd_id *id = owner;
     char text[SRD_ADDR_TEXT];
+    unsigned wants = 0;
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_INCOMING) {
@@ -287,9 +288,13 @@ static void on_expired(void *owner, struct srd_conn *conn)
         srd_conn_close(conn);
     } else if (id->conn == conn && id->state == SRD_ID_CONNECTING) {
         srd_active_again_locked(id);
+    } else if (id->conn == conn && id->state == SRD_ID_ACCEPTED) {
+        wants = srd_passive_speak_locked(id);
     }
     lock_release(&id->lock);
     srd_passive_tell(id);
+    if (wants)
+        srd_conn_started(conn, wants);
 }
 
 static void on_established(void *owner, struct srd_conn *conn)

@@ -9,11 +9,14 @@
 #include "softrdma/cm.h"
 
 #include "softrdma/qp.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 /* "MPA ID Rej Frame": differs from the Reply's key in one octet; no first FPDU of a soft peer begins so. */
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
@@ -180,23 +183,12 @@ static int reject_frame_locked(struct srd_id *id)
     return taken ? 1 : 0;
 }
 
-static unsigned first_fpdu_locked(struct srd_id *id)
+static unsigned attach_locked(struct srd_id *id)
 {
-    ssize_t got = srd_conn_fill(id->conn);
     unsigned wants = 0;
     int error;
 
-    if (got == -EAGAIN)
-        return 0;
-    if (got <= 0) {
-        refused_locked(id, NULL);
-        return 0;
-    }
-    switch (reject_frame_locked(id)) {
-    case 0: return 0;
-    case 1: refused_locked(id, &id->reply); return 0;
-    default: break;
-    }
+    srd_source_deadline(&id->conn->source, UINT64_MAX);
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
     error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
     if (error) {
@@ -208,9 +200,52 @@ static unsigned first_fpdu_locked(struct srd_id *id)
         srd_cm_tell_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
         return 0;
     }
-    if (!id->params.rtr_expected) /* the peer shows itself by its first message */
+    if (!id->params.rtr_expected) /* the peer shows itself by its first message, or not at all */
         wants |= SRD_STREAM_ESTABLISHED;
     return wants;
+}
+
+static unsigned first_fpdu_locked(struct srd_id *id)
+{
+    ssize_t got = srd_conn_fill(id->conn);
+
+    if (got == -EAGAIN)
+        return 0;
+    if (got <= 0) {
+        refused_locked(id, NULL);
+        return 0;
+    }
+    switch (reject_frame_locked(id)) {
+    case 0: return 0;
+    case 1: refused_locked(id, &id->reply); return 0;
+    default: return attach_locked(id);
+    }
+}
+
+/* Starts the time after which the first FPDU is awaited no longer; only for peers that announced none. */
+static void await_speech_locked(struct srd_id *id)
+{
+    unsigned ms = srd_cm_speak_ms();
+
+    if (ms && !id->params.rtr_expected)
+        srd_source_deadline(&id->conn->source, clock_now_ms() + ms);
+}
+
+unsigned srd_passive_speak_locked(struct srd_id *id)
+{
+    int unsent = 0;
+
+    lock_assert_held(&id->lock);
+    if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
+        return 0; /* the FPDU came meanwhile */
+    /* A peer that takes octets behind the Reply for a fault must have had time for the Reply alone. */
+    if (ioctl(id->conn->source.fd, SIOCOUTQ, &unsent) || unsent ||
+        id->conn->out_sent < id->conn->out_octets) {
+        await_speech_locked(id);
+        return 0;
+    }
+    id->params.speaks_first = true;
+    return attach_locked(id);
 }
 
 unsigned srd_passive_ready_locked(struct srd_id *id)
@@ -260,6 +295,8 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
     if (error) {
         id->state = SRD_ID_OVER;
         srd_conn_close(id->conn);
+    } else {
+        await_speech_locked(id);
     }
     return error;
 }
@@ -276,8 +313,7 @@ int srd_accept(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     }
     if (!srd_id_enter(ibv))
         return -1;
-    return srd_id_complete(
-        ibv, srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets)));
+    return srd_id_complete(ibv, srd_id_leave(ibv, accept_locked(srd_id_from(ibv), param, octets)));
 }
 
 /* After an accepting Reply: the peer sees the stream end before any FPDU. */

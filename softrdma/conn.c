@@ -529,7 +529,7 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_conn(conn->qp->qp.recv_cq, conn);
     *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
-    if (params->initiator)
+    if (params->initiator || params->speaks_first)
         *wants |= srd_stream_release(conn->qp);
     *wants |= SRD_STREAM_TX; /* posted before there was a connection to send on */
     atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);

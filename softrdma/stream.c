@@ -112,7 +112,8 @@ unsigned srd_stream_release(struct srd_qp *qp)
 {
     struct srd_stream *stream = &qp->stream;
 
-    if (srd_phase(stream) != SRD_STREAM_UP || !stream->params.initiator)
+    if (srd_phase(stream) != SRD_STREAM_UP ||
+        !(stream->params.initiator || stream->params.speaks_first))
         return 0;
     atomic_store_explicit(&stream->open, true, memory_order_release);
     return SRD_STREAM_TX;

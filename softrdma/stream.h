@@ -36,6 +36,7 @@ struct srd_stream_params {
     bool soft_peer; /* the acknowledgement extension is on */
     bool
         rtr_expected; /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    bool speaks_first; /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
     uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
     uint16_t ird, ord; /* read depths in force here */
     uint32_t
@@ -60,7 +61,8 @@ enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
 /*
  * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the startup frame.
  * Returns wants. On the initiator the RTR frame is queued but goes out, like everything, only after
- * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU.
+ * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU, or that call if it may
+ * speak first.
  */
 unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
     const void *surplus, size_t surplus_octets, uint64_t now_ms);

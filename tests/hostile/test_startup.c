@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -329,6 +330,40 @@ static void test_silent_peers_are_given_up(void **state)
     victim_unharmed(&victim);
 }
 
+/*
+ * An initiator that announces no ready-to-receive frame, and waits for what the responder says: with NDSPI_SOFT_SPEAK_MS
+ * that is established and says it; the peer's answer then is one like any other.
+ */
+static void test_a_responder_may_be_told_to_speak_first(void **state)
+{
+    struct ibv_sge sge = { (uintptr_t)victim.region, 4, victim.mr->lkey };
+    struct ibv_send_wr send = { .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1 }, *bad;
+    struct victim_end end;
+    struct peer peer;
+
+    (void)state;
+    assert_int_equal(setenv("NDSPI_SOFT_SPEAK_MS", "20", 1), 0);
+    peer_connect(&peer, victim.port_be);
+    wire_vector(&frame, "m.req_rev1");
+    peer_send_frame(&peer, &frame);
+    victim_take(&victim, &end);
+    victim_accept(&end, VICTIM_RECEIVES);
+    assert_int_equal(unsetenv("NDSPI_SOFT_SPEAK_MS"), 0);
+    assert_true(peer_receive_startup(&peer, &frame));
+    victim_established(&end);
+    assert_int_equal(ibv_post_send(end.id->qp, &send, &bad), 0);
+    assert_true(peer_receive_fpdu(&peer, &frame));
+    assert_int_equal(frame.octets[3] & 0x0f, WIRE_SEND);
+    assert_memory_equal(frame.octets + 20, victim.region, 4);
+    wire_vector(&frame, "s1.04.send4");
+    peer_send_frame(&peer, &frame);
+    peer_half_close(&peer);
+    victim_over(&end);
+    peer_finish(&peer);
+    assert_memory_equal(victim.receives, "ping", 4);
+    victim_unharmed(&victim);
+}
+
 /* A thousand of them at once: whoever is connected works on; who comes then gets in when their time is over at the latest. */
 static void test_a_thousand_half_open_connections(void **state)
 {
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_reply_without_a_possible_rtr),
         cmocka_unit_test(test_falls_back_to_revision_1),
         cmocka_unit_test(test_silent_peers_are_given_up),
+        cmocka_unit_test(test_a_responder_may_be_told_to_speak_first),
         cmocka_unit_test(test_a_thousand_half_open_connections),
     };
 
