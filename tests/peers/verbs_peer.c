@@ -9,7 +9,7 @@
  *
  *   listen ADDRESS                          ok PORT
  *   request                                 ok RESPONDER INITIATOR OCTETS     the next connection request
- *   accept RESPONDER INITIATOR OCTETS       ok
+ *   accept RESPONDER INITIATOR OCTETS       ok | rejected OCTETS              established, or not after all
  *   reject OCTETS                           ok
  *   connect FROM TO PORT RESPONDER INITIATOR OCTETS
  *                                           ok RESPONDER INITIATOR OCTETS | rejected OCTETS
@@ -18,11 +18,14 @@
  *   get OFFSET LENGTH                       ok OCTETS
  *   receive OFFSET LENGTH                   ok                                posted
  *   send OFFSET LENGTH                      ok STATUS                         of ibv_wc_status
+ *   solicit OFFSET LENGTH                   ok STATUS                         a Send with a solicited event
  *   invalidate OFFSET LENGTH TOKEN          ok STATUS                         a Send that invalidates
  *   write OFFSET LENGTH ADDRESS TOKEN       ok STATUS
  *   read OFFSET LENGTH ADDRESS TOKEN        ok STATUS
  *   reads COUNT OFFSET LENGTH ADDRESS TOKEN ok STATUS                         so many at once; the first failure's
  *   received                                ok STATUS LENGTH                  the next finished Receive
+ *   arm                                     ok                                for the next solicited message
+ *   event                                   ok                                that has come
  *   disconnect                              ok                                both sides have
  *   disconnected                            ok                                the peer has
  */
@@ -219,6 +222,28 @@ static void do_request(char **words)
     rdma_ack_cm_event(event);
 }
 
+/* What became of rdma_connect or rdma_accept. established: the answer then; NULL: with what the event brings. */
+static void answer_event(const char *established)
+{
+    struct rdma_cm_event *event = next_event();
+
+    if (!event) {
+        answer("error no answer");
+        return;
+    }
+    const struct rdma_conn_param *param = &event->param.conn;
+    const char *octets = octets_text(param->private_data, param->private_data_len);
+    if (event->event == RDMA_CM_EVENT_ESTABLISHED && established)
+        answer("%s", established);
+    else if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+        answer("ok %u %u %s", param->responder_resources, param->initiator_depth, octets);
+    else if (event->event == RDMA_CM_EVENT_REJECTED)
+        answer("rejected %s", octets);
+    else
+        answer("error %s, status %d", rdma_event_str(event->event), event->status);
+    rdma_ack_cm_event(event);
+}
+
 static void do_accept(char **words)
 {
     struct octets octets;
@@ -228,8 +253,8 @@ static void do_accept(char **words)
     struct rdma_conn_param param = parameters(words + 1, &octets);
     if (rdma_accept(id, &param))
         answer_errno("accept");
-    else if (take(RDMA_CM_EVENT_ESTABLISHED))
-        answer("ok");
+    else
+        answer_event("ok");
 }
 
 static void do_reject(char **words)
@@ -268,7 +293,6 @@ static bool resolve(char **words)
 
 static void do_connect(char **words)
 {
-    struct rdma_cm_event *event;
     struct octets octets;
 
     if (!octets_parse(words[6], &octets))
@@ -281,19 +305,7 @@ static void do_connect(char **words)
         answer_errno("connect");
         return;
     }
-    if (!(event = next_event())) {
-        answer("error no answer");
-        return;
-    }
-    const struct rdma_conn_param *reply = &event->param.conn;
-    if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-        answer("ok %u %u %s", reply->responder_resources, reply->initiator_depth,
-            octets_text(reply->private_data, reply->private_data_len));
-    else if (event->event == RDMA_CM_EVENT_REJECTED)
-        answer("rejected %s", octets_text(reply->private_data, reply->private_data_len));
-    else
-        answer("error %s, status %d", rdma_event_str(event->event), event->status);
-    rdma_ack_cm_event(event);
+    answer_event(NULL);
 }
 
 static void do_disconnect(char **words)
@@ -371,7 +383,7 @@ static void request(struct ibv_send_wr *wr, struct ibv_sge *sge, int count)
 
     wr->sg_list = sge;
     wr->num_sge = 1;
-    wr->send_flags = IBV_SEND_SIGNALED;
+    wr->send_flags |= IBV_SEND_SIGNALED;
     for (int i = 0; i < count; i++) {
         int error = ibv_post_send(id->qp, wr, &bad);
         if (error) {
@@ -396,6 +408,38 @@ static void do_send(char **words)
     struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 
     request(&wr, &sge, 1);
+}
+
+static void do_solicit(char **words)
+{
+    struct ibv_sge sge = part(words[1], words[2]);
+    struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SOLICITED };
+
+    request(&wr, &sge, 1);
+}
+
+static void do_arm(char **words)
+{
+    (void)words;
+    if (ibv_req_notify_cq(receive_cq, 1))
+        broken("ibv_req_notify_cq");
+    answer("ok");
+}
+
+static void do_event(char **words)
+{
+    struct ibv_cq *fired;
+    void *context;
+
+    (void)words;
+    if (!await(completions->fd)) {
+        answer("error no event");
+        return;
+    }
+    if (ibv_get_cq_event(completions, &fired, &context))
+        broken("ibv_get_cq_event");
+    ibv_ack_cq_events(fired, 1);
+    answer(fired == receive_cq ? "ok" : "error of another queue");
 }
 
 static void do_invalidate(char **words)
@@ -500,11 +544,14 @@ static const struct {
     { "get", 3, do_get },
     { "receive", 3, do_receive },
     { "send", 3, do_send },
+    { "solicit", 3, do_solicit },
     { "invalidate", 4, do_invalidate },
     { "write", 5, do_write },
     { "read", 5, do_read },
     { "reads", 6, do_reads },
     { "received", 1, do_received },
+    { "arm", 1, do_arm },
+    { "event", 1, do_event },
     { "disconnect", 1, do_disconnect },
     { "disconnected", 1, do_disconnected },
 };
