@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_internal.h - what the two halves of the fake device share. */
+/* fake_internal.h - what the files of the fake device share. */
 #ifndef TESTS_SUPPORT_FAKE_INTERNAL_H
 #define TESTS_SUPPORT_FAKE_INTERNAL_H
 
 #include "tests/support/fake_device.h"
 
 #include <stdatomic.h>
+
+enum { FAKE_QUEUE_MAX = 4096, FAKE_CQ_MAX = 65536, FAKE_SGE_MAX = 4, FAKE_EVENTS_MAX = 64 };
 
 struct fake_state {
     enum fake_mode mode;
@@ -37,6 +39,8 @@ static inline void fake_unlock(void)
     atomic_flag_clear_explicit(&fake_lock_word, memory_order_release);
 }
 
+/* Whether the device is gone; errno then says so. */
+bool fake_gone(void);
 /* Whether the device is gone or the call is to fail; errno then says how. */
 bool fake_fails(enum fake_call call);
 
@@ -50,5 +54,26 @@ int fake_descriptor(void);
 
 /* The context of every id. */
 struct ibv_context *fake_cm_context(void);
+
+/* An asynchronous event of the device opened last. */
+void fake_async_raise(const struct ibv_async_event *event);
+
+struct fake_cq {
+    struct ibv_cq cq;
+    struct fake_cq *older;
+    struct ibv_wc *entries;
+    unsigned size, head, count, users;
+    bool armed, solicited_only, dead;
+    uint32_t events; /* delivered by get_cq_event */
+};
+
+/* A completion arrives; fires when armed for it. The lock is held. */
+void fake_cq_push_locked(struct fake_cq *cq, const struct ibv_wc *wc);
+
+/* The calls that libibverbs finds in a context. */
+int fake_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc);
+int fake_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only);
+int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 #endif

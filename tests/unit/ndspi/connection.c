@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 #define RELEASE(object)                                                                            \
     do {                                                                                           \
         if (object)                                                                                \
@@ -246,5 +244,38 @@ void results(struct side *side, ND2_RESULT *out, unsigned count)
 
         assert_true(clock_now_ms() < deadline_ms);
         assert_int_equal(ended(side->cq, hr, overlapped), OK);
+    }
+}
+
+HRESULT accept_ended(struct pair *pair)
+{
+    return ended(pair->passive.connector, PENDING, &pair->passive.requests[0].overlapped);
+}
+
+HRESULT connect_ended(struct pair *pair)
+{
+    return ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped);
+}
+
+void release_connector(struct side *side)
+{
+    assert_int_equal(CALL(side->connector, Release), 0);
+    side->connector = NULL;
+}
+
+void post_receives(struct side *side, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(CALL(side->qp, Receive, (void *)(uintptr_t)(i + 1), NULL, 0), OK);
+}
+
+void assert_receives_canceled(struct side *side, unsigned count)
+{
+    ND2_RESULT flushed[QUEUE_DEPTH];
+
+    results(side, flushed, count);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(flushed[i].Status, CANCELED);
+        assert_ptr_equal(flushed[i].RequestContext, (void *)(uintptr_t)(i + 1));
     }
 }

@@ -35,6 +35,8 @@
 #define ASSOCIATED ((HRESULT)0xC0000238)
 #define UNBOUND    ((HRESULT)0xC0000239)
 
+#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
+
 enum { DEADLINE_MS = 20000, QUEUE_DEPTH = 8, REQUESTS = 8 };
 
 /* An overlapped request with its own manual-reset event. */
@@ -95,6 +97,16 @@ void reach_request(struct pair *pair);
 /* Up to: Connect has succeeded, Accept runs. */
 void reach_reply(struct pair *pair);
 void reach_connected(struct pair *pair);
+
+/* How the Accept or Connect on request 0 ended. */
+HRESULT accept_ended(struct pair *pair);
+HRESULT connect_ended(struct pair *pair);
+/* The last reference. */
+void release_connector(struct side *side);
+
+/* Receives of nothing, and that each of so many ended with CANCELED. */
+void post_receives(struct side *side, unsigned count);
+void assert_receives_canceled(struct side *side, unsigned count);
 
 /* Statuses of count results of a side's completion queue; fails the test when they do not come by the deadline. */
 void results(struct side *side, ND2_RESULT *out, unsigned count);

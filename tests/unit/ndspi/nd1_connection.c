@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 #define RELEASE(object)                                                                            \
     do {                                                                                           \
         if (object)                                                                                \

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 #define IO_TIMEOUT ((HRESULT)0xC00000B5)
 #define NO_NETWORK ((HRESULT)0xC000023C)
 #define NO_HOST    ((HRESULT)0xC000023D)

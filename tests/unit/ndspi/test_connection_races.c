@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 enum { THREADS = 3, ROUNDS = 60, REQUEST_TIMEOUT_MS = 15000 };
 
 struct worker {

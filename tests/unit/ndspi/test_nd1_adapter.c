@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unknwn.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 static INDProvider *provider_of(REFCLSID clsid)
 {
     INDProvider *provider = NULL;

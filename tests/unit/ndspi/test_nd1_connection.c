@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 #define RELEASE(object)                                                                            \
     do {                                                                                           \
         assert_int_equal(CALL(object, Release), 0);                                                \

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 #define NO_NETWORK ((HRESULT)0xC000023C)
 #define NO_HOST    ((HRESULT)0xC000023D)
 #define REMOVED    ((HRESULT)0xC00002B6)

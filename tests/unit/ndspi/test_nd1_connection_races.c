@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 enum { ROUNDS = 40 };
 
 /* What the other thread does, at the same time as the test. */

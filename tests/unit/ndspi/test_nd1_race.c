@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 enum { ROUNDS = 40, PART = 64 };
 
 struct owner {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
-
 static IND2Provider *provider(void)
 {
     IND2Provider *object = NULL;
