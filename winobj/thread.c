@@ -4,9 +4,12 @@
  *
  * The object belongs to its handle and to the thread itself, so either may go first.
  */
+#include "winobj/thread.h"
+
 #include "winobj/dispatch.h"
 
 #include "util/futex.h"
+#include "util/lock.h"
 
 #include <process.h>
 
@@ -23,8 +26,12 @@ struct win_thread {
     LPVOID parameter;
     _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
     _Atomic uint32_t suspended; /* futex word of the thread: 1 until ResumeThread */
+    bool ended;                 /* life_lock */
     atomic_uint exit_code;      /* STILL_ACTIVE until it ends; published by the signal */
 };
+
+/* Held by who uses a thread's kernel id, which another thread may have soon after the end. */
+static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 
 static _Thread_local struct win_thread *self;
 static _Thread_local DWORD self_id;
@@ -59,6 +66,9 @@ static void thread_ended(void *argument)
 {
     struct win_thread *thread = argument;
 
+    lock_acquire(&life_lock);
+    thread->ended = true;
+    lock_release(&life_lock);
     win_waitable_set(&thread->waitable);
     win_object_unref(&thread->waitable.object);
 }
@@ -103,6 +113,16 @@ static int thread_run(struct win_thread *thread, SIZE_T stack_size)
     return error;
 }
 
+/* A thread's id, which it tells when it begins to run. */
+static DWORD thread_id_of(struct win_thread *thread)
+{
+    DWORD id;
+
+    while (!(id = atomic_load_explicit(&thread->id, memory_order_acquire)))
+        futex_wait(&thread->id, 0, NULL);
+    return id;
+}
+
 /*
  * CreateThread - starts a thread.
  * attributes  ignored: nothing to inherit or secure
@@ -145,8 +165,8 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    while (thread_id && !(*thread_id = atomic_load_explicit(&thread->id, memory_order_acquire)))
-        futex_wait(&thread->id, 0, NULL);
+    if (thread_id)
+        *thread_id = thread_id_of(thread);
     win_object_unref(&thread->waitable.object);
     return handle;
 }
@@ -227,18 +247,40 @@ DWORD WINAPI ResumeThread(HANDLE handle)
     return before;
 }
 
-/* GetThreadId - the id of a thread made here; 0 with ERROR_INVALID_HANDLE. */
+/* GetThreadId - the id of a thread made here, or of GetCurrentThread(); 0 with ERROR_INVALID_HANDLE. */
 DWORD WINAPI GetThreadId(HANDLE handle)
 {
-    struct win_thread *thread = thread_pin(handle);
+    struct win_thread *thread;
     DWORD id;
 
-    if (!thread)
+    if (handle == GetCurrentThread())
+        return GetCurrentThreadId();
+    if (!(thread = thread_pin(handle)))
         return 0;
-    while (!(id = atomic_load_explicit(&thread->id, memory_order_acquire)))
-        futex_wait(&thread->id, 0, NULL);
+    id = thread_id_of(thread);
     win_object_unref(&thread->waitable.object);
     return id;
+}
+
+bool win_thread_apply(HANDLE handle, bool (*apply)(int id, void *argument), void *argument)
+{
+    struct win_thread *thread;
+    bool done = false;
+    DWORD id;
+
+    if (handle == GetCurrentThread())
+        return apply((int)GetCurrentThreadId(), argument);
+    if (!(thread = thread_pin(handle)))
+        return false;
+    id = thread_id_of(thread);
+    lock_acquire(&life_lock);
+    if (thread->ended)
+        SetLastError(ERROR_INVALID_HANDLE);
+    else
+        done = apply((int)id, argument);
+    lock_release(&life_lock);
+    win_object_unref(&thread->waitable.object);
+    return done;
 }
 
 /* GetCurrentThreadId - the kernel's id of the calling thread, unique in the system. */

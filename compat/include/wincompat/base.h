@@ -15,6 +15,7 @@
 #include <wincompat/bits.h>
 #include <wincompat/handle.h>
 #include <wincompat/process.h>
+#include <wincompat/processor.h>
 #include <wincompat/text.h>
 #include <wincompat/sync.h>
 #include <wincompat/system.h>

@@ -71,12 +71,21 @@ WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T s
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitThread(DWORD exit_code);
 WINOBJ_API BOOL WINAPI GetExitCodeThread(HANDLE thread, LPDWORD exit_code);
 WINOBJ_API DWORD WINAPI ResumeThread(HANDLE thread);
+#define GetCurrentThread() ((HANDLE)(LONG_PTR)-2)
 WINOBJ_API DWORD WINAPI GetThreadId(HANDLE thread);
 WINOBJ_API DWORD WINAPI GetCurrentThreadId(void);
 WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);
 WINOBJ_API void WINAPI Sleep(DWORD timeout_ms);
 WINOBJ_API DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable);
 WINOBJ_API BOOL WINAPI SwitchToThread(void);
+
+/* Values of each thread. */
+#define TLS_OUT_OF_INDEXES        0xFFFFFFFFu
+#define TLS_MINIMUM_AVAILABLE     64
+WINOBJ_API DWORD WINAPI TlsAlloc(void);
+WINOBJ_API LPVOID WINAPI TlsGetValue(DWORD index);
+WINOBJ_API BOOL WINAPI TlsSetValue(DWORD index, LPVOID value);
+WINOBJ_API BOOL WINAPI TlsFree(DWORD index);
 
 WINCOMPAT_END
 

@@ -80,6 +80,16 @@ WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR na
     WINCOMPAT_WIDE("GetComputerNameExW");
 #define GetComputerNameEx WINCOMPAT_AW(GetComputerNameEx)
 
+/* events of the console; CTRL_C_EVENT is SIGINT, CTRL_CLOSE_EVENT SIGTERM, others do not happen */
+
+#define CTRL_C_EVENT        0
+#define CTRL_BREAK_EVENT    1
+#define CTRL_CLOSE_EVENT    2
+#define CTRL_LOGOFF_EVENT   5
+#define CTRL_SHUTDOWN_EVENT 6
+typedef BOOL(WINAPI *PHANDLER_ROUTINE)(DWORD event);
+WINOBJ_API BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE handler, BOOL add);
+
 /* debugging */
 
 WINOBJ_API void WINAPI OutputDebugStringA(LPCSTR text);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * processor.h - processors, their groups and nodes, where and how urgently threads run. Linux' processor n is number n % 64 of
+ * group n / 64; a mask without a group is one of group 0.
+ */
+#ifndef WINCOMPAT_PROCESSOR_H
+#define WINCOMPAT_PROCESSOR_H
+
+#include <wincompat/error.h>
+
+WINCOMPAT_BEGIN
+
+#define ALL_PROCESSOR_GROUPS 0xffff
+
+typedef struct _PROCESSOR_NUMBER {
+    WORD Group;
+    BYTE Number;
+    BYTE Reserved;
+} PROCESSOR_NUMBER, *PPROCESSOR_NUMBER;
+
+typedef struct _GROUP_AFFINITY {
+    KAFFINITY Mask;
+    WORD Group;
+    WORD Reserved[3];
+} GROUP_AFFINITY, *PGROUP_AFFINITY;
+
+WINOBJ_API DWORD WINAPI GetCurrentProcessorNumber(void);
+WINOBJ_API void WINAPI GetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number);
+WINOBJ_API DWORD WINAPI GetActiveProcessorCount(WORD group);
+WINOBJ_API WORD WINAPI GetActiveProcessorGroupCount(void);
+WINOBJ_API BOOL WINAPI GetNumaHighestNodeNumber(PULONG node);
+WINOBJ_API BOOL WINAPI GetNumaProcessorNode(UCHAR processor, PUCHAR node);
+WINOBJ_API BOOL WINAPI GetNumaNodeProcessorMask(UCHAR node, PULONGLONG mask);
+
+WINOBJ_API DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask);
+WINOBJ_API BOOL WINAPI SetThreadGroupAffinity(HANDLE thread, const GROUP_AFFINITY *affinity, PGROUP_AFFINITY before);
+WINOBJ_API BOOL WINAPI GetThreadGroupAffinity(HANDLE thread, PGROUP_AFFINITY affinity);
+WINOBJ_API BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWORD_PTR system_mask);
+WINOBJ_API BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask);
+
+#define THREAD_PRIORITY_IDLE          (-15)
+#define THREAD_PRIORITY_LOWEST        (-2)
+#define THREAD_PRIORITY_BELOW_NORMAL  (-1)
+#define THREAD_PRIORITY_NORMAL        0
+#define THREAD_PRIORITY_ABOVE_NORMAL  1
+#define THREAD_PRIORITY_HIGHEST       2
+#define THREAD_PRIORITY_TIME_CRITICAL 15
+#define THREAD_PRIORITY_ERROR_RETURN  0x7fffffff
+WINOBJ_API BOOL WINAPI SetThreadPriority(HANDLE thread, int priority);
+WINOBJ_API int WINAPI GetThreadPriority(HANDLE thread);
+
+WINCOMPAT_END
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* test_processor.c - processors, affinities, priorities. */
+#include "tests/support/win32_test.h"
+
+#include <intrin.h>
+
+static void test_processors(void **state)
+{
+    DWORD count = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS), sum = 0;
+    PROCESSOR_NUMBER number = { 99, 99, 99 };
+    SYSTEM_INFO info;
+    DWORD_PTR process = 0, machine = 0;
+
+    (void)state;
+    GetSystemInfo(&info);
+    assert_true(count >= 1 && count >= info.dwNumberOfProcessors);
+    for (WORD i = 0; i < GetActiveProcessorGroupCount(); i++)
+        sum += GetActiveProcessorCount(i);
+    assert_int_equal(sum, count);
+    assert_fails(GetActiveProcessorCount(GetActiveProcessorGroupCount()),
+        DIFFERS(87, 122, "a group that is not there: Wine's error is another"));
+    assert_true(GetCurrentProcessorNumber() < 64);
+    GetCurrentProcessorNumberEx(&number);
+    assert_true(number.Group < GetActiveProcessorGroupCount());
+    assert_true(number.Number < 64);
+    assert_int_equal(number.Reserved, 0);
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    assert_true(process && !(process & ~machine));
+    assert_int_equal(__popcnt64(machine), GetActiveProcessorCount(0));
+    assert_fails(GetProcessAffinityMask((HANDLE)0x12345670, &process, &machine), 6);
+}
+
+static void test_nodes(void **state)
+{
+    ULONG highest = 99;
+    DWORD_PTR process, machine;
+    UCHAR node = 99;
+
+    (void)state;
+    assert_true(GetNumaHighestNodeNumber(&highest));
+    assert_true(highest < 64);
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    for (UCHAR i = 0; i < 64; i++)
+        if (machine >> i & 1) {
+            assert_true(GetNumaProcessorNode(i, &node));
+            assert_true(node <= highest);
+        }
+}
+
+#ifndef _WIN32 /* Wine has no GetNumaNodeProcessorMask, and takes any processor for one of node 0 */
+static void test_nodes_and_processors(void **state)
+{
+    ULONG highest = 99;
+    ULONGLONG mask = 0, all = 0;
+    DWORD_PTR process, machine;
+    UCHAR node = 99;
+
+    (void)state;
+    assert_true(GetNumaHighestNodeNumber(&highest));
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    for (ULONG i = 0; i <= highest; i++)
+        if (GetNumaNodeProcessorMask((UCHAR)i, &mask)) {
+            assert_int_equal(all & mask, 0);
+            all |= mask;
+        }
+    assert_true(all == machine);
+    for (UCHAR i = 0; i < 64; i++)
+        if (machine >> i & 1) {
+            assert_true(GetNumaProcessorNode(i, &node));
+            assert_true(GetNumaNodeProcessorMask(node, &mask));
+            assert_true(mask >> i & 1);
+        }
+    assert_fails(GetNumaNodeProcessorMask((UCHAR)(highest + 1), &mask), 87);
+    assert_fails(GetNumaProcessorNode(255, &node), 87);
+    assert_int_equal(node, 0xff);
+}
+#endif
+
+static DWORD WINAPI tell_affinity(LPVOID parameter)
+{
+    GROUP_AFFINITY *affinity = parameter;
+
+    return GetThreadGroupAffinity(GetCurrentThread(), affinity) ? GetCurrentProcessorNumber() : 999;
+}
+
+static void test_thread_affinity(void **state)
+{
+    GROUP_AFFINITY affinity = { 0, 9, { 0 } }, before = { 0, 9, { 0 } };
+    DWORD_PTR process, machine, one;
+    DWORD code = 0, index = 0;
+    HANDLE thread;
+
+    (void)state;
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    assert_true(_BitScanReverse64(&index, process));
+    one = (DWORD_PTR)1 << index;
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), one) == process);
+    assert_int_equal(GetCurrentProcessorNumber(), index);
+    assert_true(SetThreadAffinityMask(GetCurrentThread(), process) == one);
+    assert_fails(SetThreadAffinityMask(GetCurrentThread(), 0), 87);
+    if (~machine)
+        assert_fails(SetThreadAffinityMask(GetCurrentThread(), ~machine), 87);
+    assert_fails(SetThreadAffinityMask((HANDLE)0x12345670, one), 6);
+
+    /* Of a thread that does not run yet. */
+    assert_non_null(
+        thread = CreateThread(NULL, 0, tell_affinity, &affinity, CREATE_SUSPENDED, NULL));
+    assert_true(SetThreadAffinityMask(thread, one) == process);
+    assert_int_equal(ResumeThread(thread), 1);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, index);
+    assert_int_equal(affinity.Group, 0);
+    assert_true(affinity.Mask == one);
+#ifndef _WIN32 /* there a thread that has ended can still be told where to run */
+    assert_fails(SetThreadAffinityMask(thread, one), 6);
+    assert_int_equal(GetThreadPriority(thread), THREAD_PRIORITY_ERROR_RETURN);
+#endif
+    assert_true(CloseHandle(thread));
+
+    affinity.Mask = one;
+    assert_true(SetThreadGroupAffinity(GetCurrentThread(), &affinity, &before));
+    assert_true(before.Mask == process);
+    assert_int_equal(before.Group, 0);
+    assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
+    assert_true(affinity.Mask == one);
+    assert_true(SetThreadGroupAffinity(GetCurrentThread(), &before, NULL));
+    affinity.Mask = 0;
+    assert_fails(SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), 87);
+    affinity.Mask = one;
+    affinity.Reserved[1] = 1;
+    assert_fails(SetThreadGroupAffinity(GetCurrentThread(), &affinity, NULL), 87);
+}
+
+static void test_process_affinity(void **state)
+{
+    DWORD_PTR before, process, machine;
+    GROUP_AFFINITY affinity;
+    DWORD index = 0;
+
+    (void)state;
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &before, &machine));
+    assert_true(_BitScanForward64(&index, before));
+    assert_true(SetProcessAffinityMask(GetCurrentProcess(), (DWORD_PTR)1 << index));
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    assert_true(process == (DWORD_PTR)1 << index);
+    assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
+    assert_true(affinity.Mask == process);
+    if (before != process)
+        assert_fails(SetThreadAffinityMask(GetCurrentThread(), before & ~process), 87);
+    assert_true(SetProcessAffinityMask(GetCurrentProcess(), before));
+    assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
+    assert_true(affinity.Mask == before);
+    assert_fails(SetProcessAffinityMask(GetCurrentProcess(), 0), 87);
+    assert_fails(SetProcessAffinityMask((HANDLE)0x12345670, before), 6);
+}
+
+static DWORD WINAPI change_priorities(LPVOID unused)
+{
+    HANDLE self = GetCurrentThread();
+
+    (void)unused;
+    if (GetThreadPriority(self) != THREAD_PRIORITY_NORMAL)
+        return 1;
+    if (!SetThreadPriority(self, THREAD_PRIORITY_NORMAL))
+        return 2;
+    if (!SetThreadPriority(self, THREAD_PRIORITY_BELOW_NORMAL) ||
+        GetThreadPriority(self) != THREAD_PRIORITY_BELOW_NORMAL)
+        return 3;
+    if (!SetThreadPriority(self, THREAD_PRIORITY_LOWEST) ||
+        GetThreadPriority(self) != THREAD_PRIORITY_LOWEST)
+        return 4;
+    if (!SetThreadPriority(self, THREAD_PRIORITY_IDLE) ||
+        GetThreadPriority(self) != THREAD_PRIORITY_IDLE)
+        return 5;
+    /* Linux gives this to the privileged only. */
+    if (SetThreadPriority(self, THREAD_PRIORITY_HIGHEST))
+        return GetThreadPriority(self) == THREAD_PRIORITY_HIGHEST ? 0 : 6;
+    return GetLastError() == ERROR_ACCESS_DENIED && GetThreadPriority(self) == THREAD_PRIORITY_IDLE
+               ? 0
+               : 7;
+}
+
+static void test_thread_priority(void **state)
+{
+    HANDLE thread = CreateThread(NULL, 0, change_priorities, NULL, 0, NULL);
+    DWORD code = 99;
+
+    (void)state;
+    assert_non_null(thread);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 0);
+    assert_true(CloseHandle(thread));
+    assert_int_equal(GetThreadPriority(GetCurrentThread()), THREAD_PRIORITY_NORMAL);
+    assert_fails(SetThreadPriority(GetCurrentThread(), 7), 87);
+    assert_fails(SetThreadPriority((HANDLE)0x12345670, 0), 6);
+}
+
+static void test_thread_id_of_the_calling_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(GetThreadId(GetCurrentThread()), GetCurrentThreadId());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_nodes),
+#ifndef _WIN32
+        cmocka_unit_test(test_nodes_and_processors),
+#endif
+        cmocka_unit_test(test_thread_affinity),
+        cmocka_unit_test(test_process_affinity),
+        cmocka_unit_test(test_thread_priority),
+        cmocka_unit_test(test_thread_id_of_the_calling_thread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * console.c - SetConsoleCtrlHandler over signals: SIGINT is CTRL_C_EVENT, SIGTERM is CTRL_CLOSE_EVENT. As on Windows handlers
+ * run in a thread of their own for each event, the last added first, until one returns TRUE.
+ *
+ * The signal handler writes the signal's number into a pipe, and a thread that lives from the first SetConsoleCtrlHandler on
+ * reads it. Without handlers the signals do what they did before.
+ */
+#include <windows.h>
+
+#include "util/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HANDLERS = 64 };
+
+static struct lock console_lock = LOCK_INIT(LOCK_WIN_HANDLES, "console handlers");
+static PHANDLER_ROUTINE handlers[HANDLERS]; /* all of these: lock */
+static unsigned handler_count;
+static bool ignoring;                            /* SIGINT */
+static struct sigaction before_int, before_term; /* while taken */
+static bool taken, ready;
+static int ends[2];
+static pid_t owner; /* a child of fork has no thread that reads */
+
+static void on_signal(int number)
+{
+    int error = errno;
+    char byte = (char)number;
+
+    if (getpid() == owner) {
+        if (write(ends[1], &byte, 1) < 0) {
+            /* full: events enough are on their way */
+        }
+    } else {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    errno = error;
+}
+
+/* Nobody took the event: the process ends as it would have without handlers, but with its streams written out. */
+static void end_by(int number)
+{
+    sigset_t set;
+
+    fcloseall();
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+static void *event_thread(void *argument)
+{
+    int number = (int)(intptr_t)argument;
+    DWORD event = number == SIGINT ? CTRL_C_EVENT : CTRL_CLOSE_EVENT;
+    PHANDLER_ROUTINE copy[HANDLERS];
+    unsigned count;
+    bool handled = false;
+
+    lock_acquire(&console_lock);
+    count = handler_count;
+    memcpy(copy, handlers, sizeof(copy));
+    lock_release(&console_lock);
+    while (count && !handled)
+        handled = copy[--count](event);
+    if (!handled || event == CTRL_CLOSE_EVENT) /* after which nobody stays */
+        end_by(number);
+    return NULL;
+}
+
+static bool thread_start(void *(*run)(void *), void *argument)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!(error = pthread_create(&thread, NULL, run, argument)))
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !error;
+}
+
+static void *reader_thread(void *unused)
+{
+    char number;
+
+    (void)unused;
+    for (;;) {
+        if (read(ends[0], &number, 1) != 1)
+            continue;
+        if (!thread_start(event_thread, (void *)(intptr_t)number))
+            event_thread((void *)(intptr_t)number);
+    }
+    return NULL;
+}
+
+static bool make_ready_locked(void)
+{
+    if (ready && owner == getpid())
+        return true;
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    owner = getpid();
+    ready = thread_start(reader_thread, NULL);
+    if (!ready) {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    return ready;
+}
+
+/* Makes the two signals what the handlers and the flag say. */
+static void apply_locked(void)
+{
+    struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    bool wanted = handler_count || ignoring;
+
+    if (wanted && !taken) {
+        sigaction(SIGINT, NULL, &before_int);
+        sigaction(SIGTERM, NULL, &before_term);
+    }
+    if (wanted || taken) {
+        sigaction(SIGINT, ignoring ? &ignore : handler_count ? &ours : &before_int, NULL);
+        sigaction(SIGTERM, handler_count ? &ours : &before_term, NULL);
+    }
+    taken = wanted;
+}
+
+static bool remove_locked(PHANDLER_ROUTINE handler)
+{
+    for (unsigned i = handler_count; i-- > 0;)
+        if (handlers[i] == handler) {
+            handler_count--;
+            memmove(handlers + i, handlers + i + 1, (handler_count - i) * sizeof(*handlers));
+            return true;
+        }
+    return false;
+}
+
+/*
+ * SetConsoleCtrlHandler - adds or removes a function that is told of SIGINT (CTRL_C_EVENT) and SIGTERM (CTRL_CLOSE_EVENT).
+ * handler  called in a thread of its own; TRUE: it is dealt with. If all return FALSE the signal ends the process, with its
+ *          streams written out. After CTRL_CLOSE_EVENT the process ends whatever they return. NULL: no function, but SIGINT is
+ *          ignored from now on (add TRUE), or again not
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (to be removed, but not there), ERROR_NOT_ENOUGH_MEMORY (64 are there, no
+ *          thread or pipe).
+ */
+BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE handler, BOOL add)
+{
+    DWORD error = 0;
+
+    lock_acquire(&console_lock);
+    if (!handler)
+        ignoring = add;
+    else if (!add)
+        error = remove_locked(handler) ? 0 : ERROR_INVALID_PARAMETER;
+    else if (handler_count == HANDLERS || !make_ready_locked())
+        error = ERROR_NOT_ENOUGH_MEMORY;
+    else
+        handlers[handler_count++] = handler;
+    if (!error)
+        apply_locked();
+    lock_release(&console_lock);
+    if (error)
+        SetLastError(error);
+    return !error;
+}
