@@ -57,9 +57,9 @@ const struct nd_family nd_families[] = {
         .quirks = IWARP_CM | Q(NO_WINDOWS) | Q(INVALIDATED_UNTOLD) | Q(INVALIDATE_FIELD) |
                   Q(LATE_RECEIVES) | Q(LATE_SENDS) | Q(FORGOTTEN) | Q(SOLICITED) |
                   Q(NEGATIVE_ERRNO) | Q(EMPTY_RECEIVES) | Q(EMPTY_ENTRIES) | Q(READ_RIGHT) |
-                  Q(ONE_ATTEMPT) | Q(REPLY_SWAPPED) | Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) |
-                  Q(NO_RECEIVER_WAIT) | Q(SENT_IS_DONE) | Q(ONE_READ_ENTRY) | Q(FIXED_SRQ) |
-                  Q(FIXED_CQ),
+                  Q(READ_FENCE) | Q(OVERTAKES) | Q(UNWAKED) | Q(ONE_ATTEMPT) | Q(REPLY_SWAPPED) |
+                  Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) | Q(NO_RECEIVER_WAIT) | Q(SENT_IS_DONE) |
+                  Q(ONE_READ_ENTRY) | Q(FIXED_SRQ) | Q(FIXED_CQ),
         .remarks = "iWARP in software; no immediate data",
     },
     {

@@ -81,6 +81,18 @@
         "The right to read is never looked at: any key of the connection's protection domain can be read with.", \
         "Nothing can be.", \
         "-") \
+    row(READ_FENCE, \
+        "A Read with a fence is refused, and blocks its queue.", \
+        "It is posted without: Reads are in order there.", \
+        "ndspi.quirks, conformance.rdma") \
+    row(OVERTAKES, \
+        "A Send or Write behind a Read ends before it.", \
+        "What has ended is kept until it is its turn.", \
+        "ndspi.quirks, conformance.rdma") \
+    row(UNWAKED, \
+        "A post fails though its requests were taken: the device could not be told of them. It names none as refused.", \
+        "It counts as a success; the flush ends them.", \
+        "ndspi.quirks, conformance.v1_endpoint") \
     row(NEGATIVE_ERRNO, \
         "A refused post returns a negative errno.", \
         "Either sign is understood.", \

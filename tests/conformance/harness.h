@@ -27,8 +27,8 @@
 
 #include "rows.h"
 
-/* How long anything may take before it counts as never, in ms. */
-#define DEADLINE_MS 10000
+/* How long anything may take before it counts as never, in ms: emulated machines are slow. */
+#define DEADLINE_MS 30000
 
 /* Statuses that clients meet and that have no ND_ name. */
 #define NT_DATA_ERROR                 ((HRESULT)0xC000003E)

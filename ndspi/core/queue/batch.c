@@ -41,6 +41,20 @@ uint8_t *nd_batch_data_locked(const struct nd_queue *queue)
     return queue->batching ? batch->data + (size_t)batch->count * queue->max_inline : NULL;
 }
 
+/*
+ * Returns an errno. A driver that reports an error and names no request has taken all of them, and could not wake its
+ * device: the flush ends them (quirk UNWAKED).
+ */
+static int post_sends_locked(
+    struct nd_queue *queue, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    int error;
+
+    *bad = NULL;
+    error = ibv_post_send(queue->ibv, wr, bad);
+    return ND_LIKELY(!error) || *bad ? error : 0;
+}
+
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
 {
     struct nd_batch *batch = queue->batch;
@@ -48,7 +62,7 @@ int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : ibv_post_send(queue->ibv, wr, &bad);
+        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE) ? 0 : post_sends_locked(queue, wr, &bad);
     batch->send[batch->count] = *wr;
     batch->send[batch->count].next = &batch->send[batch->count + 1];
     batch->count++;
@@ -103,7 +117,7 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
         struct ibv_send_wr *bad = NULL;
 
         batch->send[last].next = NULL;
-        if ((error = ibv_post_send(queue->ibv, batch->send, &bad)))
+        if ((error = post_sends_locked(queue, batch->send, &bad)))
             *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
     }
     return error;

@@ -232,7 +232,8 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
+/* A request of the queue pair's own whose turn it is. */
+static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
     bool failed = wc->status != IBV_WC_SUCCESS;
@@ -241,16 +242,6 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     enum ibv_wc_status status;
     struct nd_cq_entry entry;
 
-    if (request->special & ND_REQUEST_SHARED) {
-        take_shared_locked(cq, wc, request);
-        return;
-    }
-    if (request->special & ND_REQUEST_FENCE) {
-        take_fence_locked(cq, request);
-        return;
-    }
-    if (ND_UNLIKELY(failed) && nd_keep_swallows(queue, wc))
-        return;
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, request);
     if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)
@@ -278,11 +269,51 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-static bool was_signaled(const struct nd_request *request)
+static void take_done_locked(struct nd_cq *cq, struct nd_request *request)
 {
-    return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
-           (request->special & ND_REQUEST_BINDING &&
-               request->result.RequestType == Nd2RequestTypeInvalidate);
+    struct ibv_wc wc = { .wr_id = (uintptr_t)request,
+        .status = (enum ibv_wc_status)request->result.Status };
+
+    request->special &= ~(uint32_t)ND_REQUEST_DONE;
+    request->result.Status = ND_SUCCESS;
+    request->queue->done--;
+    take_own_locked(cq, &wc);
+}
+
+/*
+ * On a device that ends a Send or Write before a Read in front of it: what has ended is kept until it is its turn. What
+ * raises no completion is passed over, as the next one that does tells of it; among themselves Sends and Writes keep
+ * their order, and so do Reads.
+ */
+static void take_in_turn_locked(struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id, *next;
+    struct nd_queue *queue = request->queue;
+
+    request->special |= ND_REQUEST_DONE;
+    request->result.Status = (HRESULT)wc->status;
+    queue->done++;
+    for (request = nd_queue_oldest_locked(queue); queue->done; request = next) {
+        next = request->next;
+        if (request->special & ND_REQUEST_DONE)
+            take_done_locked(cq, request);
+        else if (!(request->special & ND_REQUEST_REFUSED) && nd_request_is_signaled(request))
+            return;
+    }
+}
+
+void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+
+    if (request->special & ND_REQUEST_SHARED)
+        take_shared_locked(cq, wc, request);
+    else if (request->special & ND_REQUEST_FENCE)
+        take_fence_locked(cq, request);
+    else if (ND_UNLIKELY(request->special & ND_REQUEST_IN_TURN))
+        take_in_turn_locked(cq, wc);
+    else if (ND_LIKELY(wc->status == IBV_WC_SUCCESS) || !nd_keep_swallows(request->queue, wc))
+        take_own_locked(cq, wc);
 }
 
 /* What is left of what the queue's device was given; all that it completed has been taken. */
@@ -299,7 +330,11 @@ static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
             nd_cq_end_refused_locked(cq, queue, next);
             continue;
         }
-        lost = lost || was_signaled(request);
+        if (request->special & ND_REQUEST_DONE) {
+            take_done_locked(cq, request);
+            continue;
+        }
+        lost = lost || nd_request_is_signaled(request);
         settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
         if (lost) {
             entry.result.Status = ND_CANCELED;

@@ -40,7 +40,7 @@ unsigned nd_post_flags_locked(
         send_flags |= IBV_SEND_FENCE;
     if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
         send_flags |= IBV_SEND_SOLICITED;
-    if (!(flags & ND_OP_FLAG_SILENT_SUCCESS) || request->special & ND_REQUEST_STAGED ||
+    if (!(flags & ND_OP_FLAG_SILENT_SUCCESS) || nd_request_is_signaled(request) ||
         ++queue->silent_run >= queue->silent_run_max) {
         send_flags |= IBV_SEND_SIGNALED;
         queue->silent_run = 0;
@@ -79,6 +79,7 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
         return nd_post_abandon(queue, *request, ND_INVALID_DEVICE_REQUEST);
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
-    (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
+    (*request)->special = (flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0) |
+                          (queue->overtakes ? ND_REQUEST_IN_TURN : 0);
     return ND_SUCCESS;
 }

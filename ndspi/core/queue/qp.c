@@ -109,6 +109,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     }
     qp->initiator.cq = params->initiator_cq;
     qp->initiator.max_sge = params->initiator_sge;
+    qp->initiator.overtakes = nd_has_quirk(&qp->adapter->port.caps, OVERTAKES);
     qp->initiator.max_read_sge =
         params->initiator_sge < limits->max_read_sge ? params->initiator_sge : limits->max_read_sge;
     qp->initiator.max_inline = params->inline_data;

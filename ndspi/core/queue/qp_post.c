@@ -119,6 +119,8 @@ HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n
         return ND_INVALID_PARAMETER_6;
     if (n > qp->initiator.max_read_sge)
         return ND_DATA_OVERRUN;
+    if (nd_has_quirk(&qp->adapter->port.caps, READ_FENCE))
+        flags &= ~(uint32_t)ND_OP_FLAG_READ_FENCE; /* Reads are in order there */
     wr.opcode = IBV_WR_RDMA_READ;
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeRead, remote, &wr);
 }

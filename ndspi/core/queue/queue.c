@@ -80,20 +80,11 @@ static HRESULT mode_status(enum nd_queue_mode mode)
     }
 }
 
-/*
- * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
- * entry is too many, be it empty.
- */
-static bool is_slow_locked(const struct nd_queue *queue)
-{
-    return queue->batching || queue->mode != ND_QUEUE_OPEN || !queue->max_sge;
-}
-
 static struct nd_request *take_any_locked(struct nd_queue *queue)
 {
     struct nd_request *request = queue->next;
 
-    if (!is_slow_locked(queue))
+    if (!nd_queue_is_slow_locked(queue))
         return nd_queue_take_locked(queue);
     if (FAILED(mode_status(queue->mode)) ||
         request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
@@ -117,7 +108,7 @@ void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
 {
     lock_assert_held(&queue->lock);
     queue->next = request;
-    if (is_slow_locked(queue))
+    if (nd_queue_is_slow_locked(queue))
         park_locked(queue);
 }
 

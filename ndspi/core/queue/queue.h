@@ -49,6 +49,9 @@ enum {
         1 << 5, /* the device did not take it from a batch: ends when it is its turn */
     ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
     ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
+    ND_REQUEST_IN_TURN =
+        1 << 8,               /* it may end before older ones, and is not to be seen before them */
+    ND_REQUEST_DONE = 1 << 9, /* ... so it waits; its result's status is the device's */
 };
 
 struct nd_request {
@@ -138,7 +141,9 @@ struct nd_queue {
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
-    bool receives;                       /* else it is an initiator's */
+    bool receives; /* else it is an initiator's */
+    bool
+        overtakes; /* the device ends a Send or Write before a Read in front of it: every post takes the slow path */
     bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
@@ -159,6 +164,7 @@ struct nd_queue {
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
+    uint32_t done;           /* requests with ND_REQUEST_DONE */
     bool closing;            /* its queue pair waits for the last completion */
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* it came back: nothing follows it */
@@ -197,6 +203,15 @@ HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
+ * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
+ * entry is too many, be it empty, or need a mark.
+ */
+static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
+{
+    return queue->batching || queue->mode != ND_QUEUE_OPEN || !queue->max_sge || queue->overtakes;
+}
+
+/*
  * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
  * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
  */
@@ -206,7 +221,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     struct nd_request *next = request->next;
 
     if (ND_UNLIKELY(next == queue->stop)) {
-        if (queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge)
+        if (nd_queue_is_slow_locked(queue))
             return NULL;
         queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
         if (next == queue->stop)
@@ -214,6 +229,16 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     }
     queue->next = next;
     return request;
+}
+
+/* Whether the device tells of its end, for a reason of its own. */
+static inline bool nd_request_is_signaled(const struct nd_request *request)
+{
+    return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
+           (request->special & ND_REQUEST_BINDING &&
+               request->result.RequestType == Nd2RequestTypeInvalidate) ||
+           (request->special & ND_REQUEST_IN_TURN &&
+               request->result.RequestType == Nd2RequestTypeRead);
 }
 
 /* The oldest record that is not retired. The completion queue's lock is held. */

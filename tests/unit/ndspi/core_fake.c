@@ -248,7 +248,8 @@ static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send
             keep_data(request, wr->sg_list, wr->num_sge);
         queue->count++;
     }
-    return 0;
+    *bad = NULL;
+    return fake_device.wake_error;
 }
 
 static int keep_receive(struct fake_queue *queue, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)

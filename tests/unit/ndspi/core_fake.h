@@ -60,6 +60,7 @@ struct fake_srq {
 struct fake_device {
     int post_error;                 /* what the next posts return ... */
     unsigned taken;                 /* ... after they took so many requests */
+    int wake_error;                 /* what posts that took all return */
     bool refuse_once;               /* and that is over then */
     unsigned post_calls;            /* of either kind */
     struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */

@@ -552,6 +552,62 @@ static void test_empty_entries_do_not_reach_the_device(void **state)
     end();
 }
 
+/* The request at this place of those that the device holds, as it ends them in no order. */
+static void device_ends_one(unsigned at, enum ibv_wc_status status)
+{
+    struct ibv_wc wc = { .wr_id = sends()->requests[at].wr_id, .status = status };
+
+    fake_cq_push(f.cq, &wc, false);
+}
+
+static uint32_t read_it(uintptr_t context, uint32_t flags)
+{
+    ND2_SGE sge = { f.memory, 8, 0 };
+
+    return (uint32_t)nd_qp_read(f.qp, (void *)context, &sge, 1, &(struct nd_remote){ 0 }, flags);
+}
+
+static void test_what_overtakes_a_read_waits_for_it(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(OVERTAKES), ND_WINDOWS_REAL);
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(read_it(2, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(
+        sends()->requests[1].send_flags, IBV_SEND_SIGNALED); /* its end has to be known */
+    assert_int_equal(send_it(3, 0), 0);
+    assert_int_equal(read_it(4, 0), 0);
+    assert_int_equal(send_it(5, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(6, 0), 0);
+    device_ends_one(0, IBV_WC_SUCCESS);
+    device_ends_one(2, IBV_WC_SUCCESS);
+    device_ends_one(5, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeSend, 1, 0);
+    expect_nothing();
+    device_ends_one(1, IBV_WC_SUCCESS); /* silent */
+    expect(Nd2RequestTypeSend, 3, 0);
+    expect_nothing();
+    device_ends_one(3, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeRead, 4, 0xC0000120);
+    expect(Nd2RequestTypeSend, 6, 0);
+    sends()->count = 0;
+    end();
+}
+
+static void test_reads_are_not_fenced_where_they_are_in_order(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(READ_FENCE), ND_WINDOWS_REAL);
+    assert_int_equal(read_it(1, ND_OP_FLAG_READ_FENCE), 0);
+    assert_int_equal(send_it(2, ND_OP_FLAG_READ_FENCE), 0);
+    assert_int_equal(sends()->requests[0].send_flags, IBV_SEND_SIGNALED);
+    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeRead, 1, 0);
+    expect(Nd2RequestTypeSend, 2, 0);
+    end();
+}
+
 /* The peer invalidated the window first, and the device has nothing to do with the Invalidate that was posted. */
 static void test_peer_was_faster_than_an_invalidate_without_a_device(void **state)
 {
@@ -584,6 +640,27 @@ static void test_negative_errno_of_a_post(void **state)
     fake_device.post_error = -ENOMEM;
     assert_int_equal(receive_it(1), 0x8000001A);
     fake_device.post_error = 0;
+    end();
+}
+
+/* An error that names no request: the device has them all. */
+static void test_error_after_all_were_taken_is_none(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(OVERTAKES) | ND_QUIRK_BIT(UNWAKED), ND_WINDOWS_REAL);
+    fake_device.wake_error = -ENOTCONN;
+    assert_int_equal(send_it(1, 0), 0);
+    nd_queue_start_batch(&f.qp->initiator);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal(send_it(3, 0), 0);
+    nd_queue_end_batch(&f.qp->initiator);
+    fake_device.wake_error = 0;
+    assert_int_equal(sends()->count, 3);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    device_ends(sends(), 2, IBV_WC_WR_FLUSH_ERR);
+    expect(Nd2RequestTypeSend, 1, 0);
+    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+    expect(Nd2RequestTypeSend, 3, 0xC0000120);
     end();
 }
 
@@ -637,8 +714,11 @@ int main(void)
         cmocka_unit_test(test_local_errors_are_named),
         cmocka_unit_test(test_empty_receive_gets_an_entry_of_nothing),
         cmocka_unit_test(test_empty_entries_do_not_reach_the_device),
+        cmocka_unit_test(test_what_overtakes_a_read_waits_for_it),
+        cmocka_unit_test(test_reads_are_not_fenced_where_they_are_in_order),
         cmocka_unit_test(test_peer_was_faster_than_an_invalidate_without_a_device),
         cmocka_unit_test(test_negative_errno_of_a_post),
+        cmocka_unit_test(test_error_after_all_were_taken_is_none),
         cmocka_unit_test(test_devices_are_found_in_the_table),
     };
 
