@@ -197,7 +197,7 @@ static void report_overhead(struct bench_report *report, const struct profile *t
     snprintf(key, sizeof key, "overhead.%s_instructions", counted[i].what);
     bench_put(report, key, value);
     bench_say(report, "%-38s %9.1f", key, value);
-    bench_judge(report, value, counted[i].aim, false);
+    bench_judge(report, key, value, counted[i].aim, false);
     value = singly[i].sum - singly[COUNTED_VERBS].sum;
     snprintf(key, sizeof key, "overhead.%s_instructions_singly", counted[i].what);
     bench_put(report, key, value);

@@ -2,9 +2,10 @@
 /*
  * ndspi-bench - what NetworkDirect and the Windows objects below it cost, against what they stand on.
  *
- * usage: ndspi-bench [-r ROUNDS] DIRECTORY [GROUP|TEST]
- *        ndspi-bench [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]
- * The second measures a device that rdma-core drives, between two of its addresses, and nothing else. Writes DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints.
+ * usage: ndspi-bench [-q] [-r ROUNDS] DIRECTORY [GROUP|TEST]
+ *        ndspi-bench [-q] [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]
+ * The second measures a device that rdma-core drives, between two of its addresses, and nothing else. Writes
+ * DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints (not with -q).
  *
  * What one network, one scheduler and one machine do to a figure they do to all, so the ratios are what counts. Everything
  * is measured once a round, in many short rounds, in an order that changes from round to round (rounds.c), each
@@ -23,18 +24,19 @@ enum { GROUPS_MAX = 8 };
 
 static struct bench_group *groups[GROUPS_MAX + 1]; /* NULL behind the last */
 static bool with_instructions;
-static unsigned rounds = BENCH_ROUNDS;
+static struct bench_report report = { .rounds = BENCH_ROUNDS };
 
 static void usage(FILE *to)
 {
     fprintf(to,
-        "usage: ndspi-bench [-r ROUNDS] DIRECTORY [GROUP|TEST]\n"
-        "       ndspi-bench [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]\n"
+        "usage: ndspi-bench [-q] [-r ROUNDS] DIRECTORY [GROUP|TEST]\n"
+        "       ndspi-bench [-q] [-r ROUNDS] -d NAME=SERVER[,CLIENT] DIRECTORY [TEST]\n"
         "Measures everything, or one group of tests, or one test with what it is held against.\n"
         "Writes DIRECTORY/results.json and DIRECTORY/results.txt.\n"
         "  -d   measure a device that rdma-core drives (its IPv4 address, or one for each side) "
         "and\n"
         "       nothing else; NAME begins the keys\n"
+        "  -q   print no table\n"
         "  -r   rounds, in place of %d; with few of them trust no figure\n",
         BENCH_ROUNDS);
     for (unsigned i = 0; groups[i]; i++) {
@@ -69,21 +71,21 @@ static bool group_wanted(const struct bench_group *group, const char *only)
 }
 
 /* Returns false when a measurement that must work failed. */
-static bool measure(struct bench_report *report, const char *only)
+static bool measure(const char *only)
 {
     bool good = true;
 
     for (unsigned i = 0; groups[i]; i++)
         bench_begin(groups[i]);
-    for (unsigned round = 0; round < rounds; round++) {
-        fprintf(stderr, "round %u of %u:", round + 1, rounds);
+    for (unsigned round = 0; round < report.rounds; round++) {
+        fprintf(stderr, "round %u of %u:", round + 1, report.rounds);
         for (unsigned i = 0; groups[i]; i++)
             good = bench_round(groups[i], round, only) && good;
         fputc('\n', stderr);
     }
     for (unsigned i = 0; groups[i]; i++)
         if (group_wanted(groups[i], only))
-            bench_report_group(report, groups[i]);
+            bench_report_group(&report, groups[i]);
     return good;
 }
 
@@ -110,10 +112,11 @@ static int options(int argc, char **argv)
     const char *device = NULL;
     int option, help = 0;
 
-    while ((option = getopt(argc, argv, "d:r:h")) != -1) {
+    while ((option = getopt(argc, argv, "d:r:qh")) != -1) {
         switch (option) {
         case 'd': device = optarg; break;
-        case 'r': rounds = parse_rounds(optarg); break;
+        case 'r': report.rounds = parse_rounds(optarg); break;
+        case 'q': report.quiet = true; break;
         case 'h': help = 1; break;
         default: help = 2; break;
         }
@@ -122,8 +125,10 @@ static int options(int argc, char **argv)
         all_groups();
     } else if (!(groups[0] = bench_device(device))) {
         return 2;
+    } else {
+        report.device = groups[0]->name;
     }
-    if (rounds == 0) {
+    if (report.rounds == 0) {
         fprintf(stderr, "ndspi-bench: -r wants a number from 1 to %d\n", BENCH_ROUNDS);
         return 2;
     }
@@ -136,31 +141,30 @@ static int options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *directory, *only;
-    struct bench_report report;
+    const char *only;
     bool good = true;
     int status = options(argc, argv);
 
     if (status >= 0)
         return status;
-    directory = argv[optind];
+    report.directory = argv[optind];
     only = argv[optind + 1];
     if (only && !is_test(only)) {
         fprintf(stderr,
             "ndspi-bench: no test or group is called \"%s\" (ndspi-bench -h lists them)\n", only);
         return 2;
     }
-    if (!bench_report_open(&report, directory, rounds)) {
-        fprintf(stderr, "ndspi-bench: %s: %s\n", directory, strerror(errno));
+    if (!bench_report_open(&report)) {
+        fprintf(stderr, "ndspi-bench: %s: %s\n", report.directory, strerror(errno));
         return 2;
     }
     bench_pin_begin();
     if (!only || strcmp(only, BENCH_INSTRUCTIONS) != 0)
-        good = measure(&report, only);
+        good = measure(only);
     if (with_instructions && (!only || strcmp(only, BENCH_INSTRUCTIONS) == 0))
         good = bench_instructions(&report) && good;
     if (!bench_report_close(&report)) {
-        fprintf(stderr, "ndspi-bench: %s: %s\n", directory, strerror(errno));
+        fprintf(stderr, "ndspi-bench: %s: %s\n", report.directory, strerror(errno));
         return 2;
     }
     return good ? 0 : 1;

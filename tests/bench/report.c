@@ -15,14 +15,12 @@ static FILE *open_in(const char *directory, const char *name)
     return fopen(path, "w");
 }
 
-bool bench_report_open(struct bench_report *report, const char *directory, unsigned rounds)
+bool bench_report_open(struct bench_report *report)
 {
-    report->directory = directory;
-    report->rounds = rounds;
-    report->json = open_in(directory, "results.json");
+    report->json = open_in(report->directory, "results.json");
     if (!report->json)
         return false;
-    report->table = open_in(directory, "results.txt");
+    report->table = open_in(report->directory, "results.txt");
     if (!report->table) {
         fclose(report->json);
         return false;
@@ -35,7 +33,8 @@ bool bench_report_close(struct bench_report *report)
 {
     bool good;
 
-    fprintf(report->json, "  \"rounds\": %u\n}\n", report->rounds);
+    fprintf(report->json, "  \"%s%srounds\": %u\n}\n", report->device ? report->device : "",
+        report->device ? "." : "", report->rounds);
     good = fclose(report->json) == 0;
     return fclose(report->table) == 0 && good;
 }
@@ -44,7 +43,7 @@ void bench_say(struct bench_report *report, const char *format, ...)
 {
     va_list args;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = report->quiet; i < 2; i++) {
         va_start(args, format);
         vfprintf(i ? report->table : stdout, format, args);
         va_end(args);
@@ -56,12 +55,15 @@ void bench_put(struct bench_report *report, const char *key, double value)
     fprintf(report->json, "  \"%s\": %.4f,\n", key, value);
 }
 
-void bench_judge(struct bench_report *report, double value, double aim, bool at_least)
+void bench_judge(
+    struct bench_report *report, const char *key, double value, double aim, bool at_least)
 {
     bool met = at_least ? value >= aim : value <= aim;
 
-    if (aim > 0)
-        bench_say(report, "   %s %6.2f%s", at_least ? ">=" : "<=", aim, met ? "" : "   MISSED");
+    if (aim > 0) {
+        fprintf(report->json, "  \"%s.aim\": %.4f,\n  \"%s.met\": %d,\n", key, aim, key, met);
+        bench_say(report, "   %s %6.2f   %s", at_least ? ">=" : "<=", aim, met ? "met" : "MISSED");
+    }
     bench_say(report, "\n");
 }
 
@@ -119,7 +121,7 @@ static void report_figure(struct bench_report *report, const struct bench_figure
 
     memcpy(values, figure->value, sizeof values);
     if (report_line(report, figure->key, values, &median))
-        bench_judge(report, median, figure->aim, false);
+        bench_judge(report, figure->key, median, figure->aim, false);
     else if (figure->absent)
         bench_say(report, "%-38s not measured: %s\n", figure->key, figure->absent);
     else if (figure->ended)
@@ -141,7 +143,7 @@ static bool report_ratio(struct bench_report *report, const struct bench_ratio *
     if (!titled)
         report_title(report, "ratios within a round");
     report_line(report, ratio->key, values, &median);
-    bench_judge(report, median, ratio->aim, ratio->at_least);
+    bench_judge(report, ratio->key, median, ratio->aim, ratio->at_least);
     return true;
 }
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - where results go: results.json, and the same table to results.txt and standard output. */
+/*
+ * report.h - where results go: results.json, and the same table to results.txt and standard output.
+ *
+ * results.json is one flat object of numbers: each figure and ratio under its key; where it has an aim, that under KEY.aim,
+ * and under KEY.met 1 or 0; how many rounds there were under "rounds", or NAME.rounds for a device of that name.
+ */
 #ifndef TESTS_BENCH_REPORT_H
 #define TESTS_BENCH_REPORT_H
 
@@ -9,12 +14,14 @@
 
 struct bench_report {
     const char *directory;
+    const char *device; /* NULL, or whose results these are */
     unsigned rounds;
+    bool quiet; /* nothing to standard output */
     FILE *json, *table;
 };
 
-/* Opens both files; false with errno. */
-bool bench_report_open(struct bench_report *report, const char *directory, unsigned rounds);
+/* Opens both files of a report whose other members are there; false with errno. */
+bool bench_report_open(struct bench_report *report);
 /* Ends and closes them; false with errno when what was written did not reach them. */
 bool bench_report_close(struct bench_report *report);
 
@@ -28,7 +35,8 @@ void bench_put(struct bench_report *report, const char *key, double value);
 /* Everything measured of a group: the figures, then the ratios. */
 void bench_report_group(struct bench_report *report, const struct bench_group *group);
 
-/* " <= 1.05", and whether it is missed: the end of a line of the table. aim 0 says nothing. */
-void bench_judge(struct bench_report *report, double value, double aim, bool at_least);
+/* "<= 1.05" and whether that is met: the end of a figure's line in the table, and in results.json. aim 0 says nothing. */
+void bench_judge(
+    struct bench_report *report, const char *key, double value, double aim, bool at_least);
 
 #endif

@@ -153,11 +153,11 @@ static char *read_file(const char *directory, const char *name)
 static void test_a_ratio_is_the_median_of_the_ratios_within_the_rounds(void **state)
 {
     char directory[] = "/tmp/bench.XXXXXX", *json, *table;
-    struct bench_report report;
+    struct bench_report report = { .directory = directory, .rounds = BENCH_ROUNDS };
 
     (void)state;
     assert_non_null(mkdtemp(directory));
-    assert_true(bench_report_open(&report, directory, BENCH_ROUNDS));
+    assert_true(bench_report_open(&report));
     measure(BROKEN, NULL, true);
     bench_report_group(&report, &group);
     assert_true(bench_report_close(&report));
@@ -166,18 +166,46 @@ static void test_a_ratio_is_the_median_of_the_ratios_within_the_rounds(void **st
     rmdir(directory);
     /* values 3, 6, ... 93; of b 17 is the median as 6 has become 1000; 48 / 17 is not 3 */
     assert_string_equal(json, "{\n  \"a\": 48.0000,\n  \"b\": 17.0000,\n  \"lonely\": 7.0000,\n"
-                              "  \"a.vs_b\": 3.0000,\n  \"rounds\": 31\n}\n");
+                              "  \"a.vs_b\": 3.0000,\n  \"a.vs_b.aim\": 3.5000,\n"
+                              "  \"a.vs_b.met\": 1,\n  \"rounds\": 31\n}\n");
     assert_non_null(
         strstr(table, "missing                                not measured: not installed\n"));
     assert_null(strstr(table, "MISSED"));
 }
 
+static void judge(double value, bool at_least, const char *line, const char *met)
+{
+    char directory[] = "/tmp/bench.XXXXXX", wanted[128];
+    struct bench_report report = {
+        .directory = directory, .device = "dev", .rounds = 2, .quiet = true
+    };
+
+    assert_non_null(mkdtemp(directory));
+    assert_true(bench_report_open(&report));
+    bench_judge(&report, "key", value, 0.95, at_least);
+    assert_true(bench_report_close(&report));
+    snprintf(wanted, sizeof wanted,
+        "{\n  \"key.aim\": 0.9500,\n  \"key.met\": %s,\n  \"dev.rounds\": 2\n}\n", met);
+    assert_string_equal(read_file(directory, "results.json"), wanted);
+    assert_string_equal(read_file(directory, "results.txt"), line);
+    rmdir(directory);
+}
+
+static void test_an_aim_is_met_up_to_the_aim_itself(void **state)
+{
+    (void)state;
+    judge(0.95, true, "   >=   0.95   met\n", "1");
+    judge(0.95, false, "   <=   0.95   met\n", "1");
+    judge(0.94, true, "   >=   0.95   MISSED\n", "0");
+    judge(0.96, false, "   <=   0.95   MISSED\n", "0");
+}
+
 static void test_results_that_cannot_be_written_are_an_error(void **state)
 {
-    struct bench_report report;
+    struct bench_report report = { .directory = "/nonexistent", .rounds = 1 };
 
     (void)state;
-    assert_false(bench_report_open(&report, "/nonexistent", 1));
+    assert_false(bench_report_open(&report));
 }
 
 int main(void)
@@ -188,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_what_fails_is_not_tried_again_and_fails_the_round),
         cmocka_unit_test(test_what_is_absent_fails_nothing),
         cmocka_unit_test(test_a_ratio_is_the_median_of_the_ratios_within_the_rounds),
+        cmocka_unit_test(test_an_aim_is_met_up_to_the_aim_itself),
         cmocka_unit_test(test_results_that_cannot_be_written_are_an_error),
     };
 
