@@ -15,7 +15,7 @@ static void file_destroy(struct win_object *object)
     struct win_port *port = atomic_load_explicit(&file->port, memory_order_acquire);
     struct list_node *node;
 
-    while ((node = list_pop(&file->reserve)))
+    while ((node = list_pop(&file->packets)))
         win_packet_free(list_entry(node, struct win_packet, link));
     if (port)
         win_port_unpin(port);
@@ -26,8 +26,10 @@ static void file_forked(struct win_object *object)
 {
     struct win_file *file = (struct win_file *)object;
 
-    if (atomic_load_explicit(&file->lock.word, memory_order_relaxed))
-        list_init(&file->reserve);
+    if (atomic_load_explicit(&file->lock.word, memory_order_relaxed)) {
+        list_init(&file->packets);
+        file->packet_count = file->requests = 0;
+    }
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
 }
 
@@ -46,7 +48,7 @@ DWORD win_file_create(const void *owner, HANDLE *handle)
         return ERROR_NOT_ENOUGH_MEMORY;
     file->owner = owner;
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
-    list_init(&file->reserve);
+    list_init(&file->packets);
     if (!(*handle = win_handle_open(&file->object, &win_file_type))) {
         free(file);
         *handle = INVALID_HANDLE_VALUE;

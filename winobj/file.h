@@ -11,11 +11,13 @@
 struct win_file {
     struct win_object object;
     const void *owner;
-    struct lock lock;                /* LOCK_WIN_FILE; guards key, reserve */
+    struct lock lock;                /* LOCK_WIN_FILE; guards key, packets, their counts */
     _Atomic(struct win_port *) port; /* set at most once, referenced; key is stored before it (release) */
     ULONG_PTR key;
     atomic_uchar modes;        /* FILE_SKIP_* */
-    struct list_head reserve;  /* packets for requests under way */
+    struct list_head packets;  /* one for each request under way, and those that requests left ... */
+    unsigned packet_count;     /* ... so that one after the other needs no memory */
+    unsigned requests;         /* under way */
 };
 
 extern const struct win_object_type win_file_type;

@@ -54,32 +54,49 @@ static struct win_waitable *event_of(const OVERLAPPED *overlapped)
     return event ? (struct win_waitable *)win_handle_pin(event, &win_event_type) : NULL;
 }
 
-BOOL win_overlapped_reserve(struct win_file *file)
+/* A request more, if a packet is there for it, or brought. */
+static bool add_request(struct win_file *file, struct win_packet *packet)
 {
-    struct win_packet *packet = win_packet_new();
+    bool enough;
 
-    if (!packet)
-        return FALSE;
     lock_acquire(&file->lock);
-    list_add_tail(&file->reserve, &packet->link);
+    if (packet) {
+        list_add_tail(&file->packets, &packet->link);
+        file->packet_count++;
+    }
+    enough = file->packet_count > file->requests;
+    file->requests += enough;
     lock_release(&file->lock);
-    return TRUE;
+    return enough;
 }
 
-/* NULL only in the child of a fork that hit the parent in the middle of this. */
-static struct win_packet *take_reserved(struct win_file *file)
+BOOL win_overlapped_reserve(struct win_file *file)
 {
-    struct list_node *node;
+    struct win_packet *packet;
+
+    if (add_request(file, NULL))
+        return TRUE;
+    packet = win_packet_new();
+    return packet && add_request(file, packet);
+}
+
+/* A request less. Returns its packet if wanted; NULL then only in the child of a fork that hit the parent in this. */
+static struct win_packet *end_request(struct win_file *file, bool wanted)
+{
+    struct list_node *node = NULL;
 
     lock_acquire(&file->lock);
-    node = list_pop(&file->reserve);
+    if (file->requests)
+        file->requests--;
+    if (wanted && (node = list_pop(&file->packets)))
+        file->packet_count--;
     lock_release(&file->lock);
     return node ? list_entry(node, struct win_packet, link) : NULL;
 }
 
 void win_overlapped_unreserve(struct win_file *file)
 {
-    win_packet_free(take_reserved(file));
+    end_request(file, false);
 }
 
 void win_overlapped_begin(OVERLAPPED *overlapped)
@@ -120,7 +137,7 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
 {
     struct win_port *port = tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
-    struct win_packet *packet = take_reserved(file);
+    struct win_packet *packet = end_request(file, port);
 
     overlapped->InternalHigh = bytes;
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
@@ -130,12 +147,10 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
         win_waitable_set(event);
         win_object_unref(&event->object);
     }
-    if (port && packet) {
+    if (packet) {
         *packet = (struct win_packet){
             .key = file->key, .overlapped = overlapped, .bytes = (DWORD)bytes, .status = status };
         win_port_post(port, packet);
-    } else {
-        win_packet_free(packet);
     }
     if (atomic_load(&results_count))
         wake_results(overlapped);

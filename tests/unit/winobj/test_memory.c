@@ -147,6 +147,37 @@ static void test_requests_and_packets_survive_failed_allocations(void **state)
     assert_true(CloseHandle(port));
 }
 
+/* A packet that nobody got is the next request's; two at a time need two. */
+static void test_request_after_request_needs_no_memory(void **state)
+{
+    HANDLE handle = make_file();
+    struct win_file *file = win_file_get(handle, &owner);
+    OVERLAPPED one = { 0 }, other = { 0 };
+
+    (void)state;
+    assert_true(win_overlapped_start(file, &one));
+    fail_at = 1;
+    assert_false(win_overlapped_start(file, &other));
+    assert_int_equal(fail_at, 0);
+    win_overlapped_complete(file, &one, 0, 0);
+    fail_at = 1;
+    for (int i = 0; i < 3; i++) {
+        assert_true(win_overlapped_start(file, &one));
+        win_overlapped_complete(file, &one, 0, 0);
+        assert_true(win_overlapped_reserve(file));
+        win_overlapped_unreserve(file);
+    }
+    assert_int_equal(fail_at, 1);
+    assert_true(win_overlapped_start(file, &one));
+    assert_false(win_overlapped_start(file, &other));
+    assert_int_equal(fail_at, 0);
+    assert_true(win_overlapped_start(file, &other));
+    win_overlapped_complete(file, &other, 0, 0);
+    win_overlapped_complete(file, &one, 0, 0);
+    win_file_unref(file);
+    assert_true(CloseHandle(handle));
+}
+
 static void test_source_survives_failed_allocations(void **state)
 {
     struct fake_source fake = { 0 };
@@ -166,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_create_functions_survive_failed_allocations),
         cmocka_unit_test(test_requests_and_packets_survive_failed_allocations),
+        cmocka_unit_test(test_request_after_request_needs_no_memory),
         cmocka_unit_test(test_source_survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
