@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE(object)                                                                            \
-    do {                                                                                           \
-        if (object)                                                                                \
-            assert_int_equal(CALL(object, Release), 0);                                            \
-        (object) = NULL;                                                                           \
-    } while (0)
-
 struct sockaddr_in loopback(USHORT port_be)
 {
     return (struct sockaddr_in){
@@ -255,12 +248,6 @@ HRESULT accept_ended(struct pair *pair)
 HRESULT connect_ended(struct pair *pair)
 {
     return ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped);
-}
-
-void release_connector(struct side *side)
-{
-    assert_int_equal(CALL(side->connector, Release), 0);
-    side->connector = NULL;
 }
 
 void post_receives(struct side *side, unsigned count)

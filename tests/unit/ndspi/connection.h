@@ -37,6 +37,14 @@
 
 #define CALL(object, method, ...) ((object)->lpVtbl->method((object), ##__VA_ARGS__))
 
+/* The last reference, if there is one. */
+#define RELEASE(object)                                                                            \
+    do {                                                                                           \
+        if (object)                                                                                \
+            assert_int_equal(CALL(object, Release), 0);                                            \
+        (object) = NULL;                                                                           \
+    } while (0)
+
 enum { DEADLINE_MS = 20000, QUEUE_DEPTH = 8, REQUESTS = 8 };
 
 /* An overlapped request with its own manual-reset event. */
@@ -101,8 +109,6 @@ void reach_connected(struct pair *pair);
 /* How the Accept or Connect on request 0 ended. */
 HRESULT accept_ended(struct pair *pair);
 HRESULT connect_ended(struct pair *pair);
-/* The last reference. */
-void release_connector(struct side *side);
 
 /* Receives of nothing, and that each of so many ended with CANCELED. */
 void post_receives(struct side *side, unsigned count);

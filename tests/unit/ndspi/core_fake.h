@@ -85,6 +85,7 @@ struct fake_sink_counts {
 extern struct fake_sink_counts fake_sink_counts;
 extern const struct nd_sink fake_sink;
 struct nd_sink_file *fake_file(void);
+unsigned fake_file_pins(void);
 
 struct fake_cq *fake_cq_of(struct nd_cq *cq);
 struct fake_qp *fake_qp_of(struct nd_qp *qp);

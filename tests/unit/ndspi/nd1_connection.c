@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE(object)                                                                            \
-    do {                                                                                           \
-        if (object)                                                                                \
-            assert_int_equal(CALL(object, Release), 0);                                            \
-        (object) = NULL;                                                                           \
-    } while (0)
-
 enum { PROTOCOL = 123 }; /* of a known program; not looked at */
 
 INDAdapter *nd1_open_adapter(void)
@@ -192,4 +185,9 @@ void nd1_reach_connected(struct nd1_pair *pair)
     nd1_reach_reply(pair);
     assert_int_equal(nd1_complete_connect(&pair->active), OK);
     assert_int_equal(nd1_connected(&pair->passive), OK);
+}
+
+HRESULT nd1_accept_ended(struct nd1_pair *pair)
+{
+    return nd1_connected(&pair->passive);
 }

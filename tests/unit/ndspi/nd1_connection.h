@@ -66,4 +66,7 @@ void nd1_reach_request(struct nd1_pair *pair);
 void nd1_reach_reply(struct nd1_pair *pair);
 void nd1_reach_connected(struct nd1_pair *pair);
 
+/* How the Accept on request 0 ended. */
+HRESULT nd1_accept_ended(struct nd1_pair *pair);
+
 #endif

@@ -8,7 +8,6 @@
 #include "util/clock.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- refusal and retry ---- */
@@ -221,7 +220,7 @@ static void test_active_release_refuses_the_accept(void **state)
 
     post_receives(&pair->passive, 2);
     reach_reply(pair);
-    release_connector(&pair->active);
+    RELEASE(pair->active.connector);
     assert_int_equal(accept_ended(pair), REFUSED);
     assert_receives_canceled(&pair->passive, 2);
 }
@@ -241,7 +240,7 @@ static void test_passive_release_of_a_request_refuses_the_connect(void **state)
     struct pair *pair = *state;
 
     reach_request(pair);
-    release_connector(&pair->passive);
+    RELEASE(pair->passive.connector);
     assert_int_equal(connect_ended(pair), REFUSED);
 }
 
@@ -251,7 +250,7 @@ static void test_passive_release_after_accept_ends_the_attempt(void **state)
     HRESULT hr;
 
     reach_reply(pair);
-    release_connector(&pair->passive);
+    RELEASE(pair->passive.connector);
     assert_int_equal(pair->passive.requests[0].overlapped.Internal, 0xC0000120u);
     /* The answer was on its way already: CompleteConnect may meet a connection that is over, or one that ends. */
     hr = complete_connect(&pair->active);
@@ -274,7 +273,7 @@ static void test_accept_of_a_dead_request_is_aborted(void **state)
     HRESULT hr;
 
     reach_request(pair);
-    release_connector(&pair->active);
+    RELEASE(pair->active.connector);
     /* Whether the end has been heard of before Accept or is met by it, the result is one. */
     hr = ended(pair->passive.connector,
         CALL(pair->passive.connector, Accept, (IUnknown *)pair->passive.qp, 0, 0, NULL, 0,

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the end of a connection ---- */
 
@@ -88,7 +87,7 @@ static void test_release_of_a_connected_connector_disconnects(void **state)
         CALL(pair->passive.connector, NotifyDisconnect, fresh(&pair->passive, 1)), PENDING);
     assert_int_equal(
         CALL(pair->active.connector, NotifyDisconnect, fresh(&pair->active, 1)), PENDING);
-    release_connector(&pair->active);
+    RELEASE(pair->active.connector);
     assert_int_equal(pair->active.requests[1].overlapped.Internal, 0xC0000120u);
     assert_int_equal(
         ended(pair->passive.connector, PENDING, &pair->passive.requests[1].overlapped), OK);

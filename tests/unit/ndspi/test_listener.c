@@ -4,10 +4,6 @@
  */
 #include "tests/unit/ndspi/connection.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- listener ---- */
 
 static void test_listener_hands_out_requests_in_order(void **state)
@@ -67,7 +63,7 @@ static void test_listener_request_ends_with_its_connector(void **state)
     assert_int_equal(
         CALL(pair->listener, GetConnectionRequest, (IUnknown *)pair->passive.connector, overlapped),
         PENDING);
-    release_connector(&pair->passive);
+    RELEASE(pair->passive.connector);
     assert_int_equal(overlapped->Internal, 0xC0000120u);
     side_new_connector(&pair->passive);
     reach_connected(pair);

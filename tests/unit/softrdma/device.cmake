@@ -7,5 +7,6 @@ nd_test(NAME softrdma.background SOURCES test_background.c pair.c LINK softrdma_
 nd_test(NAME softrdma.leave SOURCES test_leave.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES test_memory.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES test_cm.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.cm_raw SOURCES test_cm_raw.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.churn SOURCES test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES test_device.c pair.c LINK softrdma_internal)
