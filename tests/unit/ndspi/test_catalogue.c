@@ -14,379 +14,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "fakewin/ws2spi.h"
-
-#include "ndspi/helper/catalogue.h"
-
-/* ---- libraries and providers ----------------------------------------------------------------------------------- */
-
-enum { LIBRARIES = 3, V2_A = 0, V2_B = 1, V1 = 2 };
-
-static const char *const addresses[LIBRARIES] = { "10.0.0.1", "10.0.0.2", "10.0.0.9" };
-static const GUID ids[LIBRARIES] = { { 0xA, 0, 0, { 0 } }, { 0xB, 0, 0, { 0 } },
-    { 0xC, 0, 0, { 0 } } };
-
-static struct library {
-    int loads, frees; /* of the operating system */
-    int objects;      /* alive: providers and adapters */
-    bool fails_to_load;
-    bool no_address;
-    HRESULT list_result; /* of QueryAddressList, when not ND_SUCCESS */
-    IND2Provider v2;
-    INDProvider v1;
-    IClassFactory factory;
-    IUnknown adapter;
-} libraries[LIBRARIES];
-
-static struct library *of_object(void *object)
-{
-    for (int i = 0; i < LIBRARIES; ++i)
-        if ((char *)object >= (char *)&libraries[i] && (char *)object < (char *)(&libraries[i] + 1))
-            return &libraries[i];
-    fail_msg("an object of nobody");
-    return NULL;
-}
-
-static HRESULT query_interface(void *object, REFIID iid, void **out)
-{
-    (void)object;
-    (void)iid;
-    *out = NULL;
-    return E_NOINTERFACE;
-}
-
-static ULONG add_ref(void *object)
-{
-    return (ULONG)++of_object(object)->objects;
-}
-
-static ULONG release(void *object)
-{
-    struct library *library = of_object(object);
-    assert_true(library->loads > library->frees); /* its code is there */
-    assert_true(library->objects > 0);
-    return (ULONG)--library->objects;
-}
-
-static HRESULT list_one(struct library *library, SOCKET_ADDRESS_LIST *list, size_t *size)
-{
-    struct sockaddr_in *address;
-    if (library->list_result != ND_SUCCESS)
-        return library->list_result;
-    if (library->no_address) {
-        *size = 0;
-        return ND_SUCCESS;
-    }
-    if (!list || *size < sizeof(*list) + sizeof(*address)) {
-        *size = sizeof(*list) + sizeof(*address);
-        return ND_BUFFER_OVERFLOW;
-    }
-    address = (struct sockaddr_in *)(list + 1);
-    memset(address, 0, sizeof(*address));
-    address->sin_family = AF_INET;
-    inet_pton(AF_INET, addresses[library - libraries], &address->sin_addr);
-    list->iAddressCount = 1;
-    list->Address[0].lpSockaddr = (struct sockaddr *)address;
-    list->Address[0].iSockaddrLength = sizeof(*address);
-    return ND_SUCCESS;
-}
-
-static bool has(struct library *library, const struct sockaddr *address)
-{
-    struct in_addr own;
-    inet_pton(AF_INET, addresses[library - libraries], &own);
-    return !library->no_address && address->sa_family == AF_INET &&
-           ((const struct sockaddr_in *)address)->sin_addr.s_addr == own.s_addr;
-}
-
-static HRESULT v2_query(IND2Provider *provider, SOCKET_ADDRESS_LIST *list, ULONG *size)
-{
-    size_t wide = *size;
-    HRESULT hr = list_one(of_object(provider), list, &wide);
-    *size = (ULONG)wide;
-    return hr;
-}
-
-static HRESULT v2_resolve(
-    IND2Provider *provider, const struct sockaddr *address, ULONG size, UINT64 *id)
-{
-    struct library *library = of_object(provider);
-    assert_int_equal(size, sizeof(struct sockaddr_in));
-    if (!has(library, address))
-        return ND_INVALID_ADDRESS;
-    *id = 77 + (UINT64)(library - libraries);
-    return ND_SUCCESS;
-}
-
-static HRESULT open_one(struct library *library, void **adapter)
-{
-    library->objects++;
-    *adapter = &library->adapter;
-    return ND_SUCCESS;
-}
-
-static HRESULT v2_open(IND2Provider *provider, REFIID iid, UINT64 id, void **adapter)
-{
-    struct library *library = of_object(provider);
-    assert_int_equal(id, 77 + (library - libraries));
-    return IsEqualIID(iid, &IID_IND2Adapter) ? open_one(library, adapter) : E_NOINTERFACE;
-}
-
-static HRESULT v1_query(INDProvider *provider, SOCKET_ADDRESS_LIST *list, SIZE_T *size)
-{
-    return list_one(of_object(provider), list, size);
-}
-
-static HRESULT v1_open(
-    INDProvider *provider, const struct sockaddr *address, SIZE_T size, INDAdapter **adapter)
-{
-    assert_int_equal(size, sizeof(struct sockaddr_in));
-    return has(of_object(provider), address) ? open_one(of_object(provider), (void **)adapter)
-                                             : ND_INVALID_ADDRESS;
-}
-
-static HRESULT create_instance(IClassFactory *factory, IUnknown *outer, REFIID iid, void **out)
-{
-    assert_null(outer);
-    assert_true(IsEqualIID(iid, &IID_INDProvider));
-    of_object(factory)->objects++;
-    *out = &of_object(factory)->v1;
-    return S_OK;
-}
-
-#define UNKNOWN_METHODS(type)                                                                      \
-    .QueryInterface = (HRESULT(*)(type *, REFIID, void **))query_interface,                        \
-    .AddRef = (ULONG(*)(type *))add_ref, .Release = (ULONG(*)(type *))release
-
-static const IND2ProviderVtbl v2_vtbl = { UNKNOWN_METHODS(IND2Provider),
-    .QueryAddressList = v2_query, .ResolveAddress = v2_resolve, .OpenAdapter = v2_open };
-static const INDProviderVtbl v1_vtbl = { UNKNOWN_METHODS(INDProvider), .QueryAddressList = v1_query,
-    .OpenAdapter = v1_open };
-static const IClassFactoryVtbl factory_vtbl = { UNKNOWN_METHODS(IClassFactory),
-    .CreateInstance = create_instance };
-static const IUnknownVtbl adapter_vtbl = { UNKNOWN_METHODS(IUnknown) };
-
-static int ours; /* number of the library that is the system's ndspi.dll; -1: none is */
-
-static HRESULT get_class_object(int number, REFCLSID clsid, REFIID iid, void **out)
-{
-    static const GUID our_id = { 0x78C684C4, 0x5FBB, 0x4819,
-        { 0xA5, 0x94, 0xC8, 0xBA, 0xE7, 0x60, 0x4C, 0x0D } };
-    struct library *library = &libraries[number];
-    assert_memory_equal(clsid, number == ours ? &our_id : &ids[number], sizeof(GUID));
-    library->objects++;
-    if (number == V1) {
-        assert_true(IsEqualIID(iid, &IID_IClassFactory));
-        *out = &library->factory;
-    } else {
-        assert_true(IsEqualIID(iid, &IID_IND2Provider));
-        *out = &library->v2;
-    }
-    return S_OK;
-}
-
-#define EXPORTS(number)                                                                            \
-    static HRESULT get_class_object_##number(REFCLSID clsid, REFIID iid, void **out)               \
-    {                                                                                              \
-        return get_class_object(number, clsid, iid, out);                                          \
-    }                                                                                              \
-    static HRESULT can_unload_now_##number(void)                                                   \
-    {                                                                                              \
-        return libraries[number].objects > 0 ? S_FALSE : S_OK;                                     \
-    }
-EXPORTS(0)
-EXPORTS(1)
-EXPORTS(2)
-
-/* ---- Windows --------------------------------------------------------------------------------------------------- */
-
-static FAKE_PROTOCOL_INFO catalogue[8];
-static int catalogue_size;
-static bool change_works;
-static OVERLAPPED *change_pending;
-static int reads, winsock, handles;
-static bool grows; /* the catalogue does, between the two questions */
-
-void fake_lock(FAKE_LOCK *lock)
-{
-    assert_int_equal(*lock, 0);
-    *lock = 1;
-}
-
-void fake_unlock(FAKE_LOCK *lock)
-{
-    assert_int_equal(*lock, 1);
-    *lock = 0;
-}
-
-int fake_WSCEnumProtocols(int *protocols, FAKE_PROTOCOL_INFO *entries, DWORD *size, int *error)
-{
-    DWORD needed = (DWORD)(catalogue_size * sizeof(catalogue[0]));
-    assert_null(protocols);
-    if (!entries || *size < needed) {
-        *size = needed;
-        *error = WSAENOBUFS;
-        if (grows)
-            catalogue_size++;
-        grows = false;
-        return -1;
-    }
-    memcpy(entries, catalogue, needed);
-    ++reads;
-    return catalogue_size;
-}
-
-int fake_WSCGetProviderPath(GUID *id, WCHAR *path, INT *length, INT *error)
-{
-    (void)error;
-    assert_int_equal(*length, 260);
-    wcscpy(path, L"%SystemRoot%\\x.dll");
-    path[13] = (WCHAR)id->Data1; /* tells the library, in place of the x */
-    return 0;
-}
-
-int fake_WSAProviderConfigChange(HANDLE *handle, OVERLAPPED *overlapped, void *routine)
-{
-    assert_null(routine);
-    if (!change_works)
-        return -1; /* as Wine does */
-    if (!*handle) {
-        *handle = &handles;
-        ++handles;
-    }
-    overlapped->Internal = 0x103;
-    change_pending = overlapped;
-    return -1;
-}
-
-int fake_WSAStartup(WORD version, FAKE_WSADATA *data)
-{
-    assert_int_equal(version, 0x202);
-    data->wVersion = version;
-    ++winsock;
-    return 0;
-}
-
-int fake_WSACleanup(void)
-{
-    --winsock;
-    return 0;
-}
-
-int fake_WSAGetLastError(void)
-{
-    return change_works ? WSA_IO_PENDING : 0;
-}
-
-DWORD fake_ExpandEnvironmentStringsW(const WCHAR *from, WCHAR *to, DWORD size)
-{
-    assert_int_equal(size, 260);
-    wcscpy(to, L"C:");
-    wcscat(to, from + 12);
-    return (DWORD)wcslen(to) + 1;
-}
-
-static bool is_ours(const WCHAR *path)
-{
-    return wcscmp(path, L"C:\\system32\\ndspi.dll") == 0;
-}
-
-DWORD fake_GetFileAttributesW(const WCHAR *path)
-{
-    assert_true(is_ours(path));
-    return ours >= 0 ? 0x20 : 0xFFFFFFFFu;
-}
-
-FAKE_MODULE fake_LoadLibraryExW(const WCHAR *path, HANDLE file, DWORD flags)
-{
-    int number = is_ours(path) ? ours : (int)path[3] - 0xA;
-    assert_null(file);
-    assert_int_equal(flags, 8);
-    assert_in_range(number, 0, LIBRARIES - 1);
-    if (libraries[number].fails_to_load) {
-        SetLastError(ERROR_MOD_NOT_FOUND);
-        return NULL;
-    }
-    libraries[number].loads++;
-    return &libraries[number];
-}
-
-void *fake_GetProcAddress(FAKE_MODULE module, const char *name)
-{
-    static void *const get[] = { (void *)get_class_object_0, (void *)get_class_object_1,
-        (void *)get_class_object_2 };
-    static void *const can[] = { (void *)can_unload_now_0, (void *)can_unload_now_1,
-        (void *)can_unload_now_2 };
-    size_t number = (size_t)((struct library *)module - libraries);
-    return strcmp(name, "DllGetClassObject") == 0 ? get[number]
-           : strcmp(name, "DllCanUnloadNow") == 0 ? can[number]
-                                                  : NULL;
-}
-
-BOOL fake_FreeLibrary(FAKE_MODULE module)
-{
-    ((struct library *)module)->frees++;
-    return TRUE;
-}
-
-BOOL fake_CloseHandle(HANDLE handle)
-{
-    assert_ptr_equal(handle, &handles);
-    --handles;
-    if (change_pending)
-        change_pending->Internal = 0xC0000120;
-    return TRUE;
-}
-
-BOOL fake_SwitchToThread(void)
-{
-    fail_msg("nothing to wait for");
-    return FALSE;
-}
-
-static bool loaded(int number)
-{
-    return libraries[number].loads > libraries[number].frees;
-}
-
-static void change_catalogue(void)
-{
-    if (change_pending)
-        change_pending->Internal = 0;
-}
-
-/* ---- tests ----------------------------------------------------------------------------------------------------- */
-
-static FAKE_PROTOCOL_INFO entry_of(int number)
-{
-    FAKE_PROTOCOL_INFO entry = { 0 };
-    entry.dwServiceFlags1 = 0x8E;
-    entry.dwProviderFlags = number == V1 ? 0x04 : 0x14;
-    entry.ProviderId = ids[number];
-    entry.ProtocolChain.ChainLen = 1;
-    entry.iVersion = number == V1 ? 1 : 0x20000;
-    entry.iAddressFamily = AF_INET6;
-    entry.iSocketType = -1;
-    return entry;
-}
+#include "tests/unit/ndspi/fakewin/played.h"
 
 static int setup(void **state)
 {
     (void)state;
-    memset(libraries, 0, sizeof(libraries));
-    for (int i = 0; i < LIBRARIES; ++i) {
-        libraries[i].v2.lpVtbl = &v2_vtbl;
-        libraries[i].v1.lpVtbl = &v1_vtbl;
-        libraries[i].factory.lpVtbl = &factory_vtbl;
-        libraries[i].adapter.lpVtbl = &adapter_vtbl;
-        catalogue[i] = entry_of(i);
-    }
-    catalogue_size = LIBRARIES;
-    change_works = true;
-    change_pending = NULL;
-    grows = false;
-    ours = -1;
-    reads = 0;
+    played_reset();
     assert_int_equal(NdStartup(), S_OK);
     return 0;
 }
@@ -399,8 +32,8 @@ static int teardown(void **state)
     assert_int_equal(NdCleanup(), S_OK);
     for (int i = 0; i < LIBRARIES; ++i)
         assert_false(loaded(i));
-    assert_int_equal(winsock, 0);
-    assert_int_equal(handles, 0);
+    assert_int_equal(played.winsock, 0);
+    assert_int_equal(played.handles, 0);
     assert_int_equal(NdCleanup(), ND_DEVICE_NOT_READY);
     return 0;
 }
@@ -477,9 +110,9 @@ static void test_entry_is_recognised_by_every_field(void **state)
 static void test_list_has_version_2_first(void **state)
 {
     (void)state;
-    FAKE_PROTOCOL_INFO v1 = catalogue[V1];
-    memmove(&catalogue[1], &catalogue[0], 2 * sizeof(v1));
-    catalogue[0] = v1;
+    FAKE_PROTOCOL_INFO v1 = played.catalogue[V1];
+    memmove(&played.catalogue[1], &played.catalogue[0], 2 * sizeof(v1));
+    played.catalogue[0] = v1;
     assert_addresses(0, "10.0.0.1 10.0.0.2 10.0.0.9");
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
     assert_addresses(
@@ -545,7 +178,7 @@ static void test_cleanup_keeps_a_library_in_use(void **state)
                          (void **)&adapter),
         ND_SUCCESS);
     assert_int_equal(NdCleanup(), S_OK);
-    assert_int_equal(winsock, 0);
+    assert_int_equal(played.winsock, 0);
     assert_true(loaded(V2_A));
     adapter->lpVtbl->Release(adapter);
     assert_int_equal(NdStartup(), S_OK);
@@ -598,47 +231,47 @@ static void test_bad_addresses(void **state)
 static void test_catalogue_is_read_when_it_changed(void **state)
 {
     (void)state;
-    catalogue_size = 1;
+    played.catalogue_size = 1;
     assert_addresses(0, "10.0.0.1");
     assert_addresses(0, "10.0.0.1");
-    assert_int_equal(reads, 1);
-    catalogue_size = 2;
+    assert_int_equal(played.reads, 1);
+    played.catalogue_size = 2;
     change_catalogue();
     assert_addresses(0, "10.0.0.1 10.0.0.2");
-    assert_int_equal(reads, 2);
-    catalogue[0] = catalogue[1];
-    catalogue_size = 1;
+    assert_int_equal(played.reads, 2);
+    played.catalogue[0] = played.catalogue[1];
+    played.catalogue_size = 1;
     change_catalogue();
     assert_addresses(0, "10.0.0.2");
-    assert_int_equal(reads, 3);
+    assert_int_equal(played.reads, 3);
 }
 
 static void test_catalogue_is_read_every_time_without_notice_of_changes(void **state)
 {
     (void)state;
-    change_works = false;
-    catalogue_size = 1;
+    played.change_works = false;
+    played.catalogue_size = 1;
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1");
-    catalogue_size = 2;
+    played.catalogue_size = 2;
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
 }
 
 static void test_catalogue_may_grow_while_it_is_read(void **state)
 {
     (void)state;
-    catalogue_size = 1;
-    grows = true;
+    played.catalogue_size = 1;
+    played.grows = true;
     assert_addresses(0, "10.0.0.1 10.0.0.2");
 }
 
 static void test_system_library_is_a_provider_where_no_entry_tells_of_it(void **state)
 {
     (void)state;
-    change_works = false;
-    catalogue_size = 1;
-    ours = V2_B;
+    played.change_works = false;
+    played.catalogue_size = 1;
+    played.ours = V2_B;
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
-    ours = -1;
+    played.ours = -1;
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1");
 }
 
@@ -650,7 +283,7 @@ static void test_provider_that_left_the_catalogue_stays_until_idle(void **state)
     assert_int_equal(NdOpenAdapter(&IID_IND2Adapter, (struct sockaddr *)&address, sizeof(address),
                          (void **)&adapter),
         ND_SUCCESS);
-    catalogue_size = 0;
+    played.catalogue_size = 0;
     change_catalogue();
     assert_addresses(0, "");
     assert_true(loaded(V2_A));
@@ -696,10 +329,10 @@ static void test_nothing_works_before_startup(void **state)
     assert_int_equal(
         NdOpenV1Adapter((struct sockaddr *)&address, sizeof(address), (INDAdapter **)&adapter),
         ND_DEVICE_NOT_READY);
-    assert_int_equal(reads, 0);
+    assert_int_equal(played.reads, 0);
     assert_int_equal(NdStartup(), S_OK);
     assert_int_equal(NdStartup(), S_OK);
-    assert_int_equal(winsock, 1);
+    assert_int_equal(played.winsock, 1);
     assert_int_equal(NdCleanup(), S_OK);
     assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.1 10.0.0.2");
 }
