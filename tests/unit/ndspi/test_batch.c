@@ -6,7 +6,7 @@
 #include "tests/unit/util/cmocka_test.h"
 
 #include "ndspi/core/queue/batch.h"
-#include "tests/unit/ndspi/core_fake.h"
+#include "tests/unit/ndspi/core_fake_v1.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,87 +14,44 @@
 
 enum { DEPTH = 8 };
 
-struct fixture {
-    struct nd_adapter *adapter;
-    struct nd_cq *cq;
-    struct nd_qp *qp;
-    struct fake_qp *device;
-    char memory[64];
-    void *mr;
-    ND_RESULT results[2 * DEPTH];
-};
-
 static int setup(void **state)
 {
-    static struct fixture f;
-
-    memset(&f, 0, sizeof(f));
-    f.adapter = fake_adapter_open_v1();
-    f.cq = fake_make_cq(f.adapter, 64);
-    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
-    f.device = fake_qp_of(f.qp);
-    assert_int_equal(nd_region_register(f.adapter, f.memory, sizeof(f.memory), &f.mr), ND_SUCCESS);
-    nd_qp_set_sendable(f.qp);
-    memset(f.results, 0x55, sizeof(f.results));
-    *state = &f;
-    return 0;
+    return fake_v1_set_up(state, DEPTH);
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f->qp)
-        nd_qp_close(f->qp);
-    if (f->cq)
-        nd_cq_close(f->cq);
-    fake_adapter_close(f->adapter);
-    return 0;
-}
-
-static void start(struct fixture *f)
+static void start(struct fake_v1 *f)
 {
     nd_queue_start_batch(&f->qp->receive);
     nd_queue_start_batch(&f->qp->initiator);
 }
 
-static void end(struct fixture *f)
+static void end(struct fake_v1 *f)
 {
     nd_queue_end_batch(&f->qp->receive);
     nd_queue_end_batch(&f->qp->initiator);
 }
 
-static uint32_t send_it(struct fixture *f, unsigned n, uint32_t flags)
+static uint32_t send_it(struct fake_v1 *f, unsigned n, uint32_t flags)
 {
     const ND_SGE sge = { f->memory, 8, f->mr };
 
     return (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, &f->results[n], &sge, 1, flags);
 }
 
-static uint32_t receive_it(struct fixture *f, unsigned n)
+static uint32_t receive_it(struct fake_v1 *f, unsigned n)
 {
     const ND_SGE sge = { f->memory, 8, f->mr };
 
     return (uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, &f->results[n], &sge, 1);
 }
 
-static size_t fetch(struct fixture *f, ND_RESULT **results, size_t room)
-{
-    return nd_cq_results(ND_V1, &f->cq->poll, results, room);
-}
-
-static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
-{
-    fake_complete(f->cq, &f->device->send, &f->device->ibv, count, status);
-}
-
 /* Everything ends, in order, with the statuses given. */
 static void expect_results(
-    struct fixture *f, unsigned first, const uint32_t *statuses, unsigned count)
+    struct fake_v1 *f, unsigned first, const uint32_t *statuses, unsigned count)
 {
     ND_RESULT *results[2 * DEPTH];
 
-    assert_int_equal(fetch(f, results, 2 * DEPTH), count);
+    assert_int_equal(fake_v1_fetch(f, results, 2 * DEPTH), count);
     for (unsigned i = 0; i < count; i++) {
         assert_ptr_equal(results[i], &f->results[first + i]);
         assert_int_equal((uint32_t)results[i]->Status, statuses[i]);
@@ -104,7 +61,7 @@ static void expect_results(
 
 static void test_each_queue_is_posted_to_once(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
 
     start(f);
     for (unsigned i = 0; i < 5; i++) {
@@ -118,14 +75,14 @@ static void test_each_queue_is_posted_to_once(void **state)
     assert_int_equal(f->device->receive.count, 5);
     assert_int_equal(send_it(f, 5, 0), 0); /* no batch any more */
     assert_int_equal(fake_device.post_calls, 3);
-    sends_end(f, 6, IBV_WC_SUCCESS);
+    fake_v1_sends_end(f, 6, IBV_WC_SUCCESS);
     expect_results(f, 0, (uint32_t[6]){ 0 }, 6);
     f->device->receive.count = 0;
 }
 
 static void test_lists_and_inline_data_are_read_at_the_call(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     ND_SGE sge = { f->memory, 8, f->mr };
     char text[] = "inline";
     ND_SGE inlined = { text, sizeof(text), NULL };
@@ -144,12 +101,12 @@ static void test_lists_and_inline_data_are_read_at_the_call(void **state)
     assert_int_equal(f->device->send.requests[0].first_sge.length, 8);
     assert_int_equal(f->device->send.requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
     assert_memory_equal(f->device->send.requests[1].data, "inline", 7);
-    sends_end(f, 2, IBV_WC_SUCCESS);
+    fake_v1_sends_end(f, 2, IBV_WC_SUCCESS);
 }
 
 static void test_limits_hold_at_the_call_and_a_full_ring_submits(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     void *stale = (char *)f->mr + (1 << 25);
     const ND_SGE bad[3] = { { f->memory, 8, stale } };
 
@@ -164,20 +121,20 @@ static void test_limits_hold_at_the_call_and_a_full_ring_submits(void **state)
     assert_int_equal(send_it(f, DEPTH, 0), 0x8000001A);
     assert_int_equal(f->device->send.count, DEPTH);
     assert_int_equal(fake_device.post_calls, 1);
-    sends_end(f, DEPTH, IBV_WC_SUCCESS);
+    fake_v1_sends_end(f, DEPTH, IBV_WC_SUCCESS);
     expect_results(f, 0, (uint32_t[DEPTH]){ 0 }, DEPTH);
     end(f);
 }
 
 static void test_looking_for_results_submits_and_the_batch_stays_open(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     ND_RESULT *results[2];
     OVERLAPPED overlapped = { 0 };
 
     start(f);
     assert_int_equal(send_it(f, 0, 0), 0);
-    assert_int_equal(fetch(f, results, 2), 0);
+    assert_int_equal(fake_v1_fetch(f, results, 2), 0);
     assert_int_equal(f->device->send.count, 1);
     assert_int_equal(receive_it(f, 1), 0);
     assert_int_equal(f->device->receive.count, 0);
@@ -194,7 +151,7 @@ static void test_looking_for_results_submits_and_the_batch_stays_open(void **sta
 
 static void test_flush_and_release_submit(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
 
     start(f);
     assert_int_equal(send_it(f, 0, 0), 0);
@@ -204,12 +161,12 @@ static void test_flush_and_release_submit(void **state)
     nd_qp_close(f->qp);
     f->qp = NULL;
     assert_int_equal(f->device->send.count, 3); /* and the marker */
-    sends_end(f, 3, IBV_WC_WR_FLUSH_ERR);
+    fake_v1_sends_end(f, 3, IBV_WC_WR_FLUSH_ERR);
     expect_results(f, 0, (uint32_t[]){ 0xC0000120, 0xC0000120 }, 2);
 }
 
 /* Of six requests, two of them silent, the device takes `taken`; no result is lost and they come in order. */
-static void refuse_after(struct fixture *f, unsigned taken, bool complete_first)
+static void refuse_after(struct fake_v1 *f, unsigned taken, bool complete_first)
 {
     uint32_t expected[6] = { 0 };
 
@@ -224,16 +181,16 @@ static void refuse_after(struct fixture *f, unsigned taken, bool complete_first)
     fake_device.refuse_once = false;
     assert_int_equal(f->qp->ibv->state, IBV_QPS_ERR);
     if (taken && complete_first)
-        sends_end(f, taken, IBV_WC_SUCCESS);
+        fake_v1_sends_end(f, taken, IBV_WC_SUCCESS);
     else
-        sends_end(f, taken, IBV_WC_WR_FLUSH_ERR);
+        fake_v1_sends_end(f, taken, IBV_WC_WR_FLUSH_ERR);
     for (unsigned i = 0; i < 6; i++)
         expected[i] = i < taken    ? complete_first ? 0 : 0xC0000120
                       : i == taken ? 0xC0000010
                                    : 0xC0000120;
     expect_results(f, 0, expected, 6);
     assert_int_equal(send_it(f, 0, 0), 0); /* flushed, not stuck */
-    sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
+    fake_v1_sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
     expect_results(f, 0, (uint32_t[]){ 0xC0000120 }, 1);
 }
 
@@ -242,7 +199,7 @@ static void test_refused_requests_end_in_their_place(void **state)
     for (unsigned taken = 0; taken < 6; taken++)
         for (int complete_first = 0; complete_first < 2; complete_first++) {
             refuse_after(*state, taken, complete_first);
-            teardown(state);
+            fake_v1_tear_down(state);
             setup(state);
         }
 }
@@ -250,7 +207,7 @@ static void test_refused_requests_end_in_their_place(void **state)
 /* The fence is refused, too: then a later request's completion tells that those before it are done. */
 static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     ND_RESULT *results[4];
 
     start(f);
@@ -261,11 +218,11 @@ static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
     fake_device.taken = 1;
     end(f);
     assert_int_equal(f->device->send.count, 1);
-    assert_int_equal(fetch(f, results, 4), 0);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 0);
     fake_device.post_error = 0;
     assert_int_equal(send_it(f, 3, 0), 0);
-    sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
-    assert_int_equal(fetch(f, results, 4), 4);
+    fake_v1_sends_end(f, f->device->send.count, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 4);
     assert_ptr_equal(results[0], &f->results[0]);
     assert_ptr_equal(results[1], &f->results[1]);
     assert_int_equal((uint32_t)results[1]->Status, 0x8000001A);
@@ -276,30 +233,30 @@ static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
 
 static void test_fence_tells_that_silent_ones_are_done(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     ND_RESULT *results[4];
 
     start(f);
     assert_int_equal(send_it(f, 0, ND_OP_FLAG_SILENT_SUCCESS), 0);
     nd_queue_submit(&f->qp->initiator);
-    sends_end(f, 1, IBV_WC_SUCCESS); /* of which nothing is heard */
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS); /* of which nothing is heard */
     assert_int_equal(send_it(f, 1, 0), 0);
     fake_device.post_error = EINVAL;
     fake_device.refuse_once = true; /* the list, not the fence */
     nd_queue_end_batch(&f->qp->initiator);
     assert_int_equal(f->device->send.count, 1);
     assert_int_equal(f->device->send.requests[0].opcode, IBV_WR_RDMA_WRITE);
-    assert_int_equal(fetch(f, results, 4), 0);
-    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
-    assert_int_equal(fetch(f, results, 4), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 0);
+    fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     assert_ptr_equal(results[0], &f->results[1]);
     assert_int_equal((uint32_t)results[0]->Status, 0xC0000010);
-    assert_int_equal(fetch(f, results, 4), 0);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 0);
 }
 
 static void test_refused_receives_end_in_their_place(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
 
     start(f);
     for (unsigned i = 0; i < 4; i++)
@@ -315,7 +272,7 @@ static void test_refused_receives_end_in_their_place(void **state)
 /* A Bind that the device never saw leaves the window free, and its region. */
 static void test_refused_bind_leaves_the_window_free(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct nd_mw *mw = fake_make_mw(f->adapter);
     struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
     ND_RESULT *results[2];
@@ -327,7 +284,7 @@ static void test_refused_bind_leaves_the_window_free(void **state)
     fake_device.post_error = EINVAL;
     end(f);
     fake_device.post_error = 0;
-    assert_int_equal(fetch(f, results, 2), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 2), 1);
     assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
     nd_object_unpin(&mr->object);
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
@@ -337,7 +294,7 @@ static void test_refused_bind_leaves_the_window_free(void **state)
 /* A window released while its Bind is kept: the device hears of it first. */
 static void test_released_window_submits_what_names_it(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct nd_mw *mw = fake_make_mw(f->adapter);
     struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
 
@@ -348,13 +305,13 @@ static void test_released_window_submits_what_names_it(void **state)
     assert_int_equal(f->device->send.count, 1);
     nd_object_unpin(&mr->object);
     end(f);
-    sends_end(f, 1, IBV_WC_SUCCESS);
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
 }
 
 /* A window that leaves one queue pair in a batch, and goes to another, and is released: nothing that is kept names it. */
 static void test_window_moved_and_released_is_named_by_no_batch(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
     struct nd_mw *mw = fake_make_mw(f->adapter);
     struct nd_mr *mr = nd_region_pin(f->adapter, f->mr);
@@ -370,7 +327,7 @@ static void test_window_moved_and_released_is_named_by_no_batch(void **state)
     assert_int_equal(f->device->send.count, 2);
     nd_object_unpin(&mr->object);
     end(f);
-    sends_end(f, 2, IBV_WC_SUCCESS);
+    fake_v1_sends_end(f, 2, IBV_WC_SUCCESS);
     fake_complete(f->cq, &device->send, &device->ibv, 2, IBV_WC_SUCCESS);
     nd_qp_close(other);
     fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
@@ -379,7 +336,7 @@ static void test_window_moved_and_released_is_named_by_no_batch(void **state)
 /* The look that a refusal takes at the completion queue may find the end of a released queue pair: no lock is held then. */
 static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     unsigned objects = fake_device.objects;
     struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
     struct fake_qp *device = fake_qp_of(other);
@@ -394,7 +351,7 @@ static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
     end(f);
     fake_device.post_error = 0;
     assert_int_equal(fake_device.objects, objects);
-    assert_int_equal(fetch(f, results, 2), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 2), 1);
     assert_int_equal((uint32_t)f->results[0].Status, 0xC0000010);
 }
 
@@ -403,7 +360,7 @@ static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
 enum { THREADS = 2, EACH = 2000 };
 
 struct poster {
-    struct fixture *f;
+    struct fake_v1 *f;
     ND_RESULT results[4];
 };
 
@@ -427,7 +384,7 @@ static void *post_many(void *argument)
 /* The device ends each list at once: ring order and device order must agree, or results are lost. */
 static void test_threads_that_post_and_submit_lose_nothing(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct poster posters[THREADS];
     pthread_t threads[THREADS];
     ND_RESULT *results[4];
@@ -439,17 +396,17 @@ static void test_threads_that_post_and_submit_lose_nothing(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, post_many, &posters[i]), 0);
     }
     while (fetched < THREADS * EACH)
-        fetched += (unsigned)fetch(f, results, 4);
+        fetched += (unsigned)fake_v1_fetch(f, results, 4);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(fetched, THREADS * EACH);
-    assert_int_equal(fetch(f, results, 4), 0);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 0);
     fake_device.complete_at_once = NULL;
 }
 
 int main(void)
 {
-#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, fake_v1_tear_down)
     const struct CMUnitTest tests[] = {
         ROW(test_each_queue_is_posted_to_once),
         ROW(test_lists_and_inline_data_are_read_at_the_call),

@@ -5,69 +5,25 @@
  */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "tests/unit/ndspi/core_fake.h"
+#include "tests/unit/ndspi/core_fake_v1.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { DEPTH = 24 };
 
-struct fixture {
-    struct nd_adapter *adapter;
-    struct nd_cq *cq;
-    struct nd_qp *qp;
-    struct fake_qp *device;
-    char memory[256];
-    void *mr;
-    ND_RESULT results[2 * DEPTH];
-};
-
 static int setup(void **state)
 {
-    static struct fixture f;
-
-    memset(&f, 0, sizeof(f));
-    f.adapter = fake_adapter_open_v1();
-    f.cq = fake_make_cq(f.adapter, 64);
-    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
-    f.device = fake_qp_of(f.qp);
-    assert_int_equal(nd_region_register(f.adapter, f.memory, sizeof(f.memory), &f.mr), ND_SUCCESS);
-    nd_qp_set_sendable(f.qp);
-    memset(f.results, 0x55, sizeof(f.results));
-    *state = &f;
-    return 0;
+    return fake_v1_set_up(state, DEPTH);
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f->qp)
-        nd_qp_close(f->qp);
-    if (f->cq)
-        nd_cq_close(f->cq);
-    fake_adapter_close(f->adapter);
-    return 0;
-}
-
-static uint32_t send_list(struct fixture *f, unsigned n, const ND_SGE *list, size_t count)
+static uint32_t send_list(struct fake_v1 *f, unsigned n, const ND_SGE *list, size_t count)
 {
     return (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, &f->results[n], list, count, 0);
 }
 
-static uint32_t receive_list(struct fixture *f, unsigned n, const ND_SGE *list, size_t count)
+static uint32_t receive_list(struct fake_v1 *f, unsigned n, const ND_SGE *list, size_t count)
 {
     return (uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, &f->results[n], list, count);
-}
-
-static size_t fetch(struct fixture *f, ND_RESULT **results, size_t room)
-{
-    return nd_cq_results(ND_V1, &f->cq->poll, results, room);
-}
-
-static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
-{
-    fake_complete(f->cq, &f->device->send, &f->device->ibv, count, status);
 }
 
 /* ---- results ---- */
@@ -75,7 +31,7 @@ static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status stat
 /* One by one, several at once, and through the software queue: the same addresses, filled when they are handed out. */
 static void test_results_are_the_clients_own(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     const ND_SGE sge = { f->memory, 40, f->mr };
     const struct nd_remote remote = { .address = 0x1000, .token = 1 };
     ND_RESULT *results[8];
@@ -90,14 +46,14 @@ static void test_results_are_the_clients_own(void **state)
         assert_int_equal(f->device->send.requests[3].opcode, IBV_WR_SEND_WITH_INV);
         assert_int_equal(f->device->send.requests[3].invalidate_rkey, 0x11223344);
         memset(f->results, 0x55, sizeof(f->results));
-        sends_end(f, 3, IBV_WC_SUCCESS);
+        fake_v1_sends_end(f, 3, IBV_WC_SUCCESS);
         fake_complete(f->cq, &f->device->receive, &f->device->ibv, 1, IBV_WC_SUCCESS);
-        sends_end(f, 1, IBV_WC_SUCCESS);
+        fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
         if (way == 2)
             nd_cq_look(f->cq);
         assert_int_equal(f->results[0].Status, 0x55555555); /* not before they are handed out */
         for (size_t got = 0; got < 5;)
-            got += fetch(f, results + got, way == 1 ? 8 : 1);
+            got += fake_v1_fetch(f, results + got, way == 1 ? 8 : 1);
         for (unsigned i = 0; i < 5; i++) {
             assert_ptr_equal(results[i], &f->results[i]);
             assert_int_equal(results[i]->Status, 0);
@@ -108,15 +64,15 @@ static void test_results_are_the_clients_own(void **state)
 
 static void test_failed_results_have_no_length(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     const ND_SGE sge = { f->memory, 40, f->mr };
     ND_RESULT *results[2];
 
     assert_int_equal(send_list(f, 0, &sge, 1), 0);
     assert_int_equal(send_list(f, 1, &sge, 1), 0);
-    sends_end(f, 1, IBV_WC_REM_ACCESS_ERR);
-    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
-    assert_int_equal(fetch(f, results, 2), 2);
+    fake_v1_sends_end(f, 1, IBV_WC_REM_ACCESS_ERR);
+    fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(fake_v1_fetch(f, results, 2), 2);
     assert_ptr_equal(results[0], &f->results[0]);
     assert_int_equal((uint32_t)results[0]->Status, 0xC000013D);
     assert_int_equal(results[0]->BytesTransferred, 0);
@@ -127,7 +83,7 @@ static void test_failed_results_have_no_length(void **state)
 /* ---- handles and lists ---- */
 
 /* On every form of post, and without anything happening. */
-static void expect_bad_handle(struct fixture *f, void *handle)
+static void expect_bad_handle(struct fake_v1 *f, void *handle)
 {
     const ND_SGE one = { f->memory, 8, handle };
     const ND_SGE two[2] = { { f->memory, 8, f->mr }, { f->memory, 8, handle } };
@@ -148,7 +104,7 @@ static void expect_bad_handle(struct fixture *f, void *handle)
 
 static void test_what_is_no_handle_is_told(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     uintptr_t good = (uintptr_t)f->mr;
     void *stale, *again;
 
@@ -167,7 +123,7 @@ static void test_what_is_no_handle_is_told(void **state)
 
 static void test_another_adapters_handle_is_told(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct nd_adapter other = *f->adapter;
     void *foreign;
 
@@ -180,7 +136,7 @@ static void test_another_adapters_handle_is_told(void **state)
 
 static void test_what_is_left_registered_goes_with_the_table(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     unsigned before = fake_device.objects;
     struct nd_adapter other = *f->adapter;
     void *handles[100];
@@ -196,7 +152,7 @@ static void test_what_is_left_registered_goes_with_the_table(void **state)
 
 static void test_lengths_and_counts_are_checked(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     ND_SGE list[3] = { { f->memory, 8, f->mr }, { f->memory, 8, f->mr }, { f->memory, 8, f->mr } };
 
     assert_int_equal(send_list(f, 0, list, 3), 0xC000003C);
@@ -227,7 +183,7 @@ static void test_lengths_and_counts_are_checked(void **state)
 /* An endpoint made for lists of no entries. */
 static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     const struct nd_qp_params params = {
         .receive_cq = f->cq, .initiator_cq = f->cq, .receive_depth = 1, .initiator_depth = 1
     };
@@ -257,7 +213,7 @@ static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
             (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, NULL, 0, 0), 0x8000001A);
         fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_SUCCESS);
         fake_complete(f->cq, &device->receive, &device->ibv, 1, IBV_WC_SUCCESS);
-        assert_int_equal(fetch(f, fetched, 2), 2);
+        assert_int_equal(fake_v1_fetch(f, fetched, 2), 2);
     }
     nd_qp_close(qp);
     fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
@@ -265,7 +221,7 @@ static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
 
 static void test_reads_and_writes_keep_to_their_bounds(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     const ND_SGE sge = { f->memory, 9, f->mr };
     struct nd_remote remote = { .address = 0x1000, .bounded = true, .room = 8 };
 
@@ -280,7 +236,7 @@ static void test_reads_and_writes_keep_to_their_bounds(void **state)
 
 static void test_entries_without_a_handle_are_inline(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     char text[65] = "no registration";
     ND_SGE list[2] = { { text, 15, NULL }, { f->memory, 4, f->mr } };
     const struct nd_remote remote = { .address = 0x1000, .token = 1 };
@@ -305,7 +261,7 @@ static void test_entries_without_a_handle_are_inline(void **state)
 /* More than the device's inline room in all: the inline part is copied, the rest is not. */
 static void test_long_mixed_lists_are_staged(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     char text[] = "staged";
     const ND_SGE list[2] = { { text, 6, NULL }, { f->memory, 100, f->mr } };
     const ND_SGE reversed[2] = { { f->memory, 100, f->mr }, { text, 6, NULL } };
@@ -332,8 +288,8 @@ static void test_long_mixed_lists_are_staged(void **state)
             assert_int_equal(own->lkey, token);
         }
         memcpy(text, "staged", 6);
-        sends_end(f, 16, IBV_WC_SUCCESS);
-        assert_int_equal(fetch(f, results, DEPTH), 16);
+        fake_v1_sends_end(f, 16, IBV_WC_SUCCESS);
+        assert_int_equal(fake_v1_fetch(f, results, DEPTH), 16);
         assert_int_equal(results[3]->BytesTransferred, 106);
     }
     /* A silent one is signaled for its slot's sake, and swallowed; a look at the completion queue finds it. */
@@ -341,9 +297,9 @@ static void test_long_mixed_lists_are_staged(void **state)
         assert_int_equal((uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, list, 2,
                              ND_OP_FLAG_SILENT_SUCCESS),
             0);
-        sends_end(f, 1, IBV_WC_SUCCESS);
+        fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
     }
-    assert_int_equal(fetch(f, results, DEPTH), 0);
+    assert_int_equal(fake_v1_fetch(f, results, DEPTH), 0);
 }
 
 /* ---- windows taken back by the peer ---- */
@@ -354,7 +310,7 @@ struct window {
     ND_RESULT taken_back;
 };
 
-static void bind_window(struct fixture *f, struct window *window)
+static void bind_window(struct fake_v1 *f, struct window *window)
 {
     ND_RESULT *bound;
 
@@ -364,8 +320,8 @@ static void bind_window(struct fixture *f, struct window *window)
     window->mr = nd_region_pin(f->adapter, f->mr);
     assert_int_equal(
         nd_qp_bind(f->qp, &f->results[0], window->mr, window->mw, f->memory, 8, 0), ND_SUCCESS);
-    sends_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(fetch(f, &bound, 1), 1);
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(fake_v1_fetch(f, &bound, 1), 1);
     assert_ptr_equal(bound, &f->results[0]);
     assert_int_equal(bound->BytesTransferred, 0);
 }
@@ -378,7 +334,7 @@ static void drop_window(struct window *window)
 }
 
 /* The peer's Send with this key takes the n-th Receive. */
-static void taken_back_with(struct fixture *f, unsigned n, uint32_t rkey)
+static void taken_back_with(struct fake_v1 *f, unsigned n, uint32_t rkey)
 {
     const ND_SGE sge = { f->memory, 8, f->mr };
     struct ibv_wc wc = { .wc_flags = IBV_WC_WITH_INV, .byte_len = 3, .invalidated_rkey = rkey };
@@ -390,7 +346,7 @@ static void taken_back_with(struct fixture *f, unsigned n, uint32_t rkey)
 
 static void test_window_taken_back_is_told_right_after_the_receive(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[4];
 
@@ -402,14 +358,14 @@ static void test_window_taken_back_is_told_right_after_the_receive(void **state)
         assert_int_equal(receive_list(f, 2, &sge, 1), 0);
         fake_complete(f->cq, &f->device->receive, &f->device->ibv, 1, IBV_WC_SUCCESS);
         for (size_t got = 0; got < 3;)
-            got += fetch(f, results + got, room < 3 - got ? room : 3 - got);
+            got += fake_v1_fetch(f, results + got, room < 3 - got ? room : 3 - got);
         assert_ptr_equal(results[0], &f->results[1]);
         assert_int_equal(results[0]->BytesTransferred, 3);
         assert_ptr_equal(results[1], &window.taken_back);
         assert_int_equal(results[1]->Status, 0);
         assert_int_equal(results[1]->BytesTransferred, 0);
         assert_ptr_equal(results[2], &f->results[2]);
-        assert_int_equal(fetch(f, results, 4), 0);
+        assert_int_equal(fake_v1_fetch(f, results, 4), 0);
         drop_window(&window);
     }
 }
@@ -417,7 +373,7 @@ static void test_window_taken_back_is_told_right_after_the_receive(void **state)
 /* It counts as a completion: for the depth, and for a Notify. */
 static void test_window_taken_back_needs_its_own_place(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     OVERLAPPED overlapped = { 0 };
     struct window window;
     ND_RESULT *results[4];
@@ -426,20 +382,20 @@ static void test_window_taken_back_needs_its_own_place(void **state)
     assert_int_equal((uint32_t)nd_cq_resize(f->cq, 1), 0);
     taken_back_with(f, 1, window.mw->ibv->rkey);
     assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
-    assert_int_equal(fetch(f, results, 4), 0);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 0);
     drop_window(&window);
 }
 
 static void test_window_without_a_result_is_taken_back_silently(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[4];
 
     bind_window(f, &window);
     window.mw->invalidate_result = NULL;
     taken_back_with(f, 1, window.mw->ibv->rkey);
-    assert_int_equal(fetch(f, results, 4), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     assert_null(window.mw->mr);
     drop_window(&window);
 }
@@ -447,7 +403,7 @@ static void test_window_without_a_result_is_taken_back_silently(void **state)
 /* The client may free the result with the window. */
 static void test_released_window_has_no_result_any_more(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[4];
 
@@ -456,7 +412,7 @@ static void test_released_window_has_no_result_any_more(void **state)
     nd_cq_look(f->cq);
     nd_mw_close(window.mw);
     window.mw = NULL;
-    assert_int_equal(fetch(f, results, 4), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     assert_ptr_equal(results[0], &f->results[1]);
     assert_int_equal(window.taken_back.Status, 0x55555555);
     drop_window(&window);
@@ -465,7 +421,7 @@ static void test_released_window_has_no_result_any_more(void **state)
 /* This side of the border: seen already, so the local call fails, and nothing is lost. */
 static void test_invalidate_after_the_peers_is_refused(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[4];
 
@@ -473,7 +429,7 @@ static void test_invalidate_after_the_peers_is_refused(void **state)
     taken_back_with(f, 1, window.mw->ibv->rkey);
     nd_cq_look(f->cq);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0xC0000010);
-    assert_int_equal(fetch(f, results, 4), 2);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 2);
     assert_ptr_equal(results[1], &window.taken_back);
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
     drop_window(&window);
@@ -483,7 +439,7 @@ static void test_invalidate_after_the_peers_is_refused(void **state)
  * been bound again meanwhile. */
 static void test_invalidate_overtaken_by_the_peers_fails(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
 
     for (int again = 0; again < 2; again++) {
         struct window window;
@@ -498,10 +454,10 @@ static void test_invalidate_overtaken_by_the_peers_fails(void **state)
                 nd_qp_bind(f->qp, &f->results[3], window.mr, window.mw, f->memory, 8, 0),
                 ND_SUCCESS);
         taken_back_with(f, 1, rkey);
-        sends_end(f, 1, IBV_WC_MW_BIND_ERR);
+        fake_v1_sends_end(f, 1, IBV_WC_MW_BIND_ERR);
         if (again)
-            sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
-        assert_int_equal(fetch(f, results, 5), 3 + (size_t)again);
+            fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR);
+        assert_int_equal(fake_v1_fetch(f, results, 5), 3 + (size_t)again);
         assert_ptr_equal(results[0], &f->results[1]);
         assert_ptr_equal(results[1], &window.taken_back);
         assert_ptr_equal(results[2], &f->results[2]);
@@ -515,7 +471,7 @@ static void test_invalidate_overtaken_by_the_peers_fails(void **state)
 /* Done before the peer's arrived: then the device refuses the peer's, and nothing of it is seen here. */
 static void test_invalidate_before_the_peers_is_the_only_one(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[4];
     uint32_t rkey;
@@ -523,10 +479,10 @@ static void test_invalidate_before_the_peers_is_the_only_one(void **state)
     bind_window(f, &window);
     rkey = window.mw->ibv->rkey;
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
-    sends_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(fetch(f, results, 4), 1);
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     taken_back_with(f, 1, rkey); /* even if it said so: the window has left */
-    assert_int_equal(fetch(f, results, 4), 1);
+    assert_int_equal(fake_v1_fetch(f, results, 4), 1);
     assert_ptr_equal(results[0], &f->results[1]);
     drop_window(&window);
 }
@@ -534,7 +490,7 @@ static void test_invalidate_before_the_peers_is_the_only_one(void **state)
 /* Released in hostile order with an Invalidate on its way, whose end nobody sees: it does not hold the region for ever. */
 static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
 
     bind_window(f, &window);
@@ -551,27 +507,27 @@ static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **sta
 /* One that has ended is not ended again with its queue pair: the region is there still. */
 static void test_invalidate_ends_once(void **state)
 {
-    struct fixture *f = *state;
+    struct fake_v1 *f = *state;
     struct window window;
     ND_RESULT *results[2];
     unsigned pins;
 
     bind_window(f, &window);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
-    sends_end(f, 1, IBV_WC_SUCCESS);
-    assert_int_equal(fetch(f, results, 2), 1);
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal(fake_v1_fetch(f, results, 2), 1);
     pins = atomic_load(&window.mr->object.pins);
     nd_qp_close(f->qp);
     f->qp = NULL;
-    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR); /* the marker */
-    assert_int_equal(fetch(f, results, 2), 0);
+    fake_v1_sends_end(f, 1, IBV_WC_WR_FLUSH_ERR); /* the marker */
+    assert_int_equal(fake_v1_fetch(f, results, 2), 0);
     assert_int_equal(atomic_load(&window.mr->object.pins), pins);
     drop_window(&window);
 }
 
 int main(void)
 {
-#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, fake_v1_tear_down)
     const struct CMUnitTest tests[] = {
         ROW(test_results_are_the_clients_own),
         ROW(test_failed_results_have_no_length),

@@ -1,296 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_quirks.c - what is done about devices that do otherwise than verbs say, each quirk shown by the device that the test
- * plays; and the table that says which device has which.
+ * plays, those of windows apart (test_quirks_windows.c); and the table that says which device has which.
  */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "tests/unit/ndspi/core_fake.h"
+#include "tests/unit/ndspi/quirks.h"
 
-#include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/qp_renew.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
-
-enum { DEPTH = 8 };
-
-struct fixture {
-    struct nd_adapter *adapter;
-    struct nd_cq *cq;
-    struct nd_qp *qp;
-    struct nd_mr *mr;
-    struct nd_mw *mw;
-    char memory[256];
-    OVERLAPPED overlapped;
-};
-
-static struct fixture f;
-
-/* The device's quirks; windows as they follow from them. */
-static void begin(nd_quirk_set quirks, enum nd_windows windows)
-{
-    memset(&f, 0, sizeof(f));
-    f.adapter = fake_adapter_open();
-    f.adapter->port.caps.quirks = quirks;
-    f.adapter->port.caps.windows = windows;
-    f.cq = fake_make_cq(f.adapter, 64);
-    f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
-    f.mr = fake_make_mr(f.adapter);
-    f.mw = fake_make_mw(f.adapter);
-    assert_int_equal((uint32_t)nd_mr_register(f.mr, f.memory, sizeof(f.memory),
-                         ND_MR_FLAG_ALLOW_LOCAL_WRITE, &f.overlapped),
-        0x103);
-    nd_qp_set_sendable(f.qp);
-}
-
-static void end(void)
-{
-    nd_qp_close(f.qp);
-    nd_mw_close(f.mw);
-    nd_mr_close(f.mr);
-    nd_cq_close(f.cq);
-    fake_adapter_close(f.adapter);
-}
-
-static struct fake_queue *sends(void)
-{
-    return &fake_qp_of(f.qp)->send;
-}
-
-static struct fake_queue *receives(void)
-{
-    return &fake_qp_of(f.qp)->receive;
-}
-
-static uint32_t bind_it(uintptr_t context, uint32_t flags)
-{
-    return (uint32_t)nd_qp_bind(
-        f.qp, (void *)context, f.mr, f.mw, f.memory + 16, 64, ND_OP_FLAG_ALLOW_WRITE | flags);
-}
-
-static uint32_t invalidate_it(uintptr_t context, uint32_t flags)
-{
-    return (uint32_t)nd_qp_invalidate(f.qp, (void *)context, f.mw, flags);
-}
-
-static uint32_t deregister_it(void)
-{
-    return (uint32_t)nd_mr_deregister(f.mr, &f.overlapped);
-}
-
-static uint32_t receive_it(uintptr_t context)
-{
-    ND2_SGE sge = { f.memory, 8, 0 };
-
-    return (uint32_t)nd_queue_receive(ND_V2, &f.qp->receive, (void *)context, &sge, 1);
-}
-
-static uint32_t send_it(uintptr_t context, uint32_t flags)
-{
-    ND2_SGE sge = { f.memory, 8, 0 };
-
-    return (uint32_t)nd_queue_send(ND_V2, &f.qp->initiator, (void *)context, &sge, 1, flags);
-}
-
-/* The next result, the only one there is room for. */
-static void expect(ND2_REQUEST_TYPE type, uintptr_t context, uint32_t status)
-{
-    ND2_RESULT result;
-
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 1);
-    assert_int_equal((uintptr_t)result.RequestContext, context);
-    assert_int_equal(result.RequestType, type);
-    assert_int_equal((uint32_t)result.Status, status);
-}
-
-static void expect_nothing(void)
-{
-    ND2_RESULT result;
-
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 0);
-}
-
-static void device_ends(struct fake_queue *queue, unsigned count, enum ibv_wc_status status)
-{
-    fake_complete(f.cq, queue, f.qp->ibv, count, status);
-}
-
-/* ---- windows ---- */
-
-static void test_without_windows_a_bind_registers_its_range(void **state)
-{
-    unsigned before;
-
-    (void)state;
-    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
-    assert_null(f.mw->ibv);
-    before = fake_device.objects;
-    assert_int_equal(send_it(1, 0), 0);
-    assert_int_equal(bind_it(2, 0), 0);
-    assert_int_equal(fake_device.objects, before + 1);
-    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
-    assert_int_equal(f.mw->part->ibv->length, 64);
-    assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-    assert_int_equal(atomic_load(&f.mw->token), htobe32(f.mw->part->ibv->rkey));
-    /* Its place in the send queue is held by a Write of nothing. */
-    assert_int_equal(sends()->count, 2);
-    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
-    assert_int_equal(sends()->requests[1].num_sge, 0);
-    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED);
-    assert_int_equal(bind_it(3, 0), 0xC0000010);
-    assert_int_equal(fake_device.objects, before + 1);
-    device_ends(sends(), 1, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeSend, 1, 0);
-    expect_nothing();
-    device_ends(sends(), 1, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeBind, 2, 0);
-    end();
-}
-
-static void test_invalidate_takes_the_registration_back_before_it_is_seen(void **state)
-{
-    unsigned before;
-
-    (void)state;
-    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
-    before = fake_device.objects;
-    assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
-    assert_int_equal(sends()->requests[0].send_flags, 0);
-    assert_int_equal(invalidate_it(2, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE), 0);
-    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
-    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
-    assert_int_equal(deregister_it(), 0x80000011);
-    /* Bound again while that is under way: another registration, another key. */
-    uint32_t token = atomic_load(&f.mw->token);
-    assert_int_equal(bind_it(3, 0), 0);
-    assert_int_not_equal(atomic_load(&f.mw->token), token);
-    assert_int_equal(fake_device.objects, before + 2);
-    fake_device.before_dereg = expect_nothing; /* another thread looks just then */
-    device_ends(sends(), 3, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeBind, 3, 0);
-    assert_null(fake_device.before_dereg);
-    assert_int_equal(fake_device.objects, before + 1);
-    assert_int_equal(invalidate_it(4, 0), 0);
-    device_ends(sends(), 1, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeInvalidate, 4, 0);
-    assert_int_equal(deregister_it(), 0x103);
-    end();
-}
-
-static OVERLAPPED waits;
-
-/* Completions come, and a Notify, while a registration is taken back. */
-static void something_arrives(void)
-{
-    device_ends(sends(), 1, IBV_WC_SUCCESS);
-    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), 0x103);
-    assert_int_equal(waits.Internal, 0x103);
-}
-
-static void test_notify_during_the_taking_back_misses_nothing(void **state)
-{
-    (void)state;
-    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
-    assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
-    assert_int_equal(invalidate_it(2, 0), 0);
-    assert_int_equal(send_it(3, 0), 0);
-    device_ends(sends(), 2, IBV_WC_SUCCESS);
-    fake_device.before_dereg = something_arrives;
-    expect(Nd2RequestTypeInvalidate, 2, 0);
-    assert_int_equal(waits.Internal, 0);
-    expect(Nd2RequestTypeSend, 3, 0);
-    end();
-}
-
-static void test_failed_binds_and_posts_leave_no_registration(void **state)
-{
-    unsigned before;
-
-    (void)state;
-    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
-    before = fake_device.objects;
-    fake_device.post_error = EINVAL;
-    assert_int_equal(bind_it(1, 0), 0xC0000010);
-    fake_device.post_error = 0;
-    assert_int_equal(fake_device.objects, before);
-    fake_device.reg_error = ENOMEM;
-    assert_int_equal(bind_it(1, 0), 0xC000009A);
-    fake_device.reg_error = EFAULT;
-    assert_int_equal(bind_it(1, 0), 0xC0000005);
-    fake_device.reg_error = 0;
-    assert_int_equal(bind_it(2, 0), 0);
-    device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
-    expect(Nd2RequestTypeBind, 2, 0xC0000120);
-    assert_int_equal(fake_device.objects, before);
-    assert_int_equal(deregister_it(), 0x103);
-    end();
-}
-
-static void test_unchecked_windows_lie_over_exact_registrations(void **state)
-{
-    unsigned before;
-
-    (void)state;
-    begin(ND_QUIRK_BIT(WINDOW_BOUNDS), ND_WINDOWS_EXACT);
-    before = fake_device.objects;
-    assert_int_equal(bind_it(1, 0), 0);
-    assert_int_equal(fake_device.objects, before + 2); /* registration and window */
-    assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-    assert_int_equal(sends()->requests[0].opcode, IBV_WR_BIND_MW);
-    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
-    assert_int_equal(f.mw->part->ibv->length, 64);
-    assert_int_equal(atomic_load(&f.mw->token), htobe32(ibv_inc_rkey(f.mw->part->window->rkey)));
-    assert_int_equal(invalidate_it(2, 0), 0);
-    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE); /* no local invalidation */
-    device_ends(sends(), 2, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeBind, 1, 0);
-    expect(Nd2RequestTypeInvalidate, 2, 0);
-    assert_int_equal(fake_device.objects, before);
-    assert_int_equal(deregister_it(), 0x103);
-    end();
-}
-
-/* Also in the order of release that leaves most to others. */
-static void test_bound_windows_of_their_own_go_in_any_order(void **state)
-{
-    static const enum nd_windows kinds[] = { ND_WINDOWS_REGISTERED, ND_WINDOWS_EXACT };
-
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        begin(0, kinds[i % 2]);
-        assert_int_equal(bind_it(1, 0), 0);
-        if (i < 2)
-            assert_int_equal(invalidate_it(2, 0), 0);
-        nd_mr_close(f.mr);
-        nd_mw_close(f.mw);
-        nd_cq_close(f.cq); /* nobody sees the end of anything */
-        nd_qp_close(f.qp);
-        fake_adapter_close(f.adapter);
-    }
-}
-
-static void test_kernel_bit_tells_of_a_peers_invalidation(void **state)
-{
-    struct ibv_wc wc = { .status = IBV_WC_SUCCESS, .wc_flags = 4, .byte_len = 3 };
-
-    (void)state;
-    for (int quirky = 0; quirky < 2; quirky++) {
-        begin(quirky ? ND_QUIRK_BIT(INVALIDATED_BIT) : 0, ND_WINDOWS_EXACT);
-        assert_int_equal(bind_it(1, 0), 0);
-        device_ends(sends(), 1, IBV_WC_SUCCESS);
-        expect(Nd2RequestTypeBind, 1, 0);
-        assert_int_equal(receive_it(2), 0);
-        wc.wr_id = receives()->requests[0].wr_id;
-        wc.invalidated_rkey = be32toh(atomic_load(&f.mw->token));
-        fake_cq_push(f.cq, &wc, false);
-        expect(Nd2RequestTypeReceive, 2, 0);
-        assert_int_equal(deregister_it(), quirky ? 0x103 : 0x80000011);
-        end();
-    }
-}
 
 /* ---- requests the device would forget ---- */
 
@@ -484,6 +204,8 @@ static void test_without_another_queue_pair_the_old_one_stays(void **state)
 
 static void test_solicited_is_asked_for_as_any(void **state)
 {
+    static OVERLAPPED waits;
+
     (void)state;
     begin(ND_QUIRK_BIT(SOLICITED), ND_WINDOWS_REAL);
     assert_int_equal(receive_it(1), 0);
@@ -609,28 +331,6 @@ static void test_reads_are_not_fenced_where_they_are_in_order(void **state)
 }
 
 /* The peer invalidated the window first, and the device has nothing to do with the Invalidate that was posted. */
-static void test_peer_was_faster_than_an_invalidate_without_a_device(void **state)
-{
-    struct ibv_wc wc = { .status = IBV_WC_SUCCESS, .wc_flags = IBV_WC_WITH_INV };
-
-    (void)state;
-    begin(ND_QUIRK_BIT(WINDOW_BOUNDS) | ND_QUIRK_BIT(NO_MOVE), ND_WINDOWS_EXACT);
-    assert_int_equal(bind_it(1, 0), 0);
-    assert_int_equal(receive_it(2), 0);
-    assert_int_equal(invalidate_it(3, 0), 0);
-    wc.wr_id = receives()->requests[0].wr_id;
-    wc.invalidated_rkey = be32toh(atomic_load(&f.mw->token));
-    receives()->count = 0;
-    fake_cq_push(f.cq, &wc, false);
-    device_ends(sends(), 2, IBV_WC_SUCCESS);
-    expect(Nd2RequestTypeReceive, 2, 0);
-    expect(Nd2RequestTypeBind, 1, 0);
-    expect(Nd2RequestTypeInvalidate, 3, 0xC0000010);
-    assert_int_equal(f.qp->ibv->state, IBV_QPS_ERR); /* which ends the connection */
-    assert_int_equal(deregister_it(), 0x103);
-    end();
-}
-
 static void test_negative_errno_of_a_post(void **state)
 {
     (void)state;
@@ -695,13 +395,6 @@ static void test_devices_are_found_in_the_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_windows_a_bind_registers_its_range),
-        cmocka_unit_test(test_invalidate_takes_the_registration_back_before_it_is_seen),
-        cmocka_unit_test(test_notify_during_the_taking_back_misses_nothing),
-        cmocka_unit_test(test_failed_binds_and_posts_leave_no_registration),
-        cmocka_unit_test(test_unchecked_windows_lie_over_exact_registrations),
-        cmocka_unit_test(test_bound_windows_of_their_own_go_in_any_order),
-        cmocka_unit_test(test_kernel_bit_tells_of_a_peers_invalidation),
         cmocka_unit_test(test_late_receives_end_behind_those_the_device_flushes),
         cmocka_unit_test(test_late_sends_end_too_and_nothing_waits_for_a_marker),
         cmocka_unit_test(test_before_the_connection_sends_are_refused_all_the_same),
@@ -716,7 +409,6 @@ int main(void)
         cmocka_unit_test(test_empty_entries_do_not_reach_the_device),
         cmocka_unit_test(test_what_overtakes_a_read_waits_for_it),
         cmocka_unit_test(test_reads_are_not_fenced_where_they_are_in_order),
-        cmocka_unit_test(test_peer_was_faster_than_an_invalidate_without_a_device),
         cmocka_unit_test(test_negative_errno_of_a_post),
         cmocka_unit_test(test_error_after_all_were_taken_is_none),
         cmocka_unit_test(test_devices_are_found_in_the_table),
