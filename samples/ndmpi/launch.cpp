@@ -174,7 +174,8 @@ std::vector<std::string> Launch::environment(unsigned rank) const
     all.push_back(format(NDMPI_SIZE "=%u", plan_.ranks));
     all.push_back(NDMPI_ROOT "=" + address_text(listener_.address()));
     all.push_back(format(NDMPI_KEY "=%016llx", (unsigned long long)key_));
-    all.push_back(NDMPI_ADDRESS "=" + address_text(plan_.hosts[places_[rank]].address));
+    // without its port, which is 0: not every Windows function of this kind reads that
+    all.push_back(NDMPI_ADDRESS "=" + ip_text(plan_.hosts[places_[rank]].address));
     all.push_back(format(NDMPI_PORTS "=%u-%u", plan_.first_port, plan_.last_port));
     all.push_back(format(NDMPI_VERSION "=%u", plan_.version));
     all.push_back(format(NDMPI_HERE "=%u", here));
