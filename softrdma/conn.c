@@ -3,11 +3,12 @@
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
  * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
- * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (wants) is done after the locks are dropped, by act().
+ * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (wants) is done
+ * after the locks are dropped, by act().
  */
 #include "softrdma/conn.h"
 
-#include "softrdma/conn_linger.h"
+#include "softrdma/conn_int.h"
 #include "softrdma/cq.h"
 #include "softrdma/device.h"
 #include "softrdma/engine.h"
@@ -31,13 +32,6 @@ enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
  * have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
  */
 enum { ACK_PATIENCE_LOOKS = 3 };
-
-/* In the child of a fork no phase holds: the socket is the parent's. */
-static bool in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
-{
-    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase &&
-           conn->source.process == srd_generation;
-}
 
 void srd_conn_ref(struct srd_conn *conn)
 {
@@ -159,7 +153,7 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
 
     if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
         return false;
-    if (!in_phase(conn, SRD_CONN_STREAM) ||
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
         atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
         lock_release(&conn->qp->rx_lock);
         return true;
@@ -233,13 +227,13 @@ static unsigned transmit(struct srd_conn *conn)
     bool all = true;
 
     atomic_store(&conn->tx_pending, true);
-    while (all && atomic_load(&conn->tx_pending) && in_phase(conn, SRD_CONN_STREAM) &&
+    while (all && atomic_load(&conn->tx_pending) && srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
            !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
            enter(conn, &conn->qp->tx_lock, &conn->tx_waiting)) {
         bool blocked = false;
 
         atomic_store(&conn->tx_pending, false);
-        if (in_phase(conn, SRD_CONN_STREAM)) {
+        if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
             wants |= send_all(conn, &all);
             blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
         }
@@ -281,13 +275,13 @@ static void sync_deadline(struct srd_conn *conn)
 {
     uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed);
     uint64_t deadline_ms =
-        in_phase(conn, SRD_CONN_STREAM) ? srd_stream_deadline_ms(conn->qp) : UINT64_MAX;
+        srd_conn_in_phase(conn, SRD_CONN_STREAM) ? srd_stream_deadline_ms(conn->qp) : UINT64_MAX;
 
     if (close_ms < deadline_ms)
         deadline_ms = close_ms;
     if (atomic_exchange_explicit(&conn->deadline_ms, deadline_ms, memory_order_relaxed) !=
             deadline_ms &&
-        !in_phase(conn, SRD_CONN_CLOSED))
+        !srd_conn_in_phase(conn, SRD_CONN_CLOSED))
         srd_source_deadline(&conn->source, deadline_ms);
 }
 
@@ -296,7 +290,7 @@ static unsigned settle(struct srd_conn *conn)
     unsigned wants = 0;
 
     lock_acquire(&conn->qp->rx_lock);
-    if (in_phase(conn, SRD_CONN_STREAM))
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
         wants = srd_stream_timer(conn->qp, clock_now_ms());
     lock_release(&conn->qp->rx_lock);
     return wants;
@@ -354,7 +348,7 @@ void srd_conn_transmit(struct srd_conn *conn)
 /* An acknowledgement that is owed goes out when this thread sleeps or polls next, or soon by the progress thread. */
 static void put_off(struct srd_conn *conn)
 {
-    if (!in_phase(conn, SRD_CONN_STREAM) || !srd_stream_owes_ack(conn->qp))
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) || !srd_stream_owes_ack(conn->qp))
         return;
     srd_source_defer(&conn->source);
     srd_engine_polled(&conn->source);
@@ -394,7 +388,7 @@ bool srd_conn_poll(struct srd_conn *conn)
     unsigned wants = 0;
     bool moved = false, blocked;
 
-    if (!in_phase(conn, SRD_CONN_STREAM))
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
         return false;
     atomic_store_explicit(&conn->source.activity,
         atomic_load_explicit(&conn->source.activity, memory_order_relaxed) + 1,
@@ -468,9 +462,9 @@ static uint32_t on_interest(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
-    bool out =
-        atomic_load_explicit(in_phase(conn, SRD_CONN_STREAM) ? &conn->tx_blocked : &conn->want_out,
-            memory_order_relaxed);
+    bool out = atomic_load_explicit(
+        srd_conn_in_phase(conn, SRD_CONN_STREAM) ? &conn->tx_blocked : &conn->want_out,
+        memory_order_relaxed);
 
     return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 }
@@ -479,7 +473,7 @@ static void on_settle(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    if (in_phase(conn, SRD_CONN_STREAM) && srd_stream_owes_ack(conn->qp))
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_owes_ack(conn->qp))
         srd_conn_transmit(conn);
 }
 
@@ -514,63 +508,6 @@ struct srd_conn *srd_conn_create(
     atomic_init(&conn->close_ms, UINT64_MAX);
     atomic_init(&conn->deadline_ms, UINT64_MAX);
     return conn;
-}
-
-int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
-    const struct srd_stream_params *params, unsigned *wants)
-{
-    int error;
-
-    lock_assert_held(conn->owner_lock);
-    error = srd_device_bind_conn(device, qp_num, conn);
-    if (error)
-        return error;
-    srd_cq_attach_conn(conn->qp->qp.send_cq, conn);
-    if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
-        srd_cq_attach_conn(conn->qp->qp.recv_cq, conn);
-    *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
-    if (params->initiator || params->speaks_first)
-        *wants |= srd_stream_release(conn->qp);
-    *wants |= SRD_STREAM_TX; /* posted before there was a connection to send on */
-    atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
-    srd_conn_interest(conn, true, false);
-    return 0;
-}
-
-void srd_conn_detach(struct srd_qp *qp)
-{
-    struct srd_conn *conn = srd_device_unbind_conn(qp);
-
-    if (!conn)
-        return;
-    lock_acquire(conn->owner_lock); /* an attach under way has ended */
-    lock_acquire(&qp->rx_lock);
-    lock_acquire(&qp->tx_lock);
-    if (in_phase(conn, SRD_CONN_STREAM)) {
-        srd_linger_collect(conn);
-        atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
-    }
-    lock_release(&qp->tx_lock);
-    lock_release(&qp->rx_lock);
-    lock_release(conn->owner_lock);
-    srd_cq_detach_conn(qp->qp.send_cq, conn);
-    if (qp->qp.recv_cq != qp->qp.send_cq)
-        srd_cq_detach_conn(qp->qp.recv_cq, conn);
-    if (in_phase(conn, SRD_CONN_LINGER))
-        srd_linger_begin(conn);
-    srd_conn_unref(conn);
-}
-
-void srd_conn_disconnect(struct srd_conn *conn)
-{
-    unsigned wants = 0;
-
-    lock_acquire(conn->owner_lock); /* keeps the queue pair from being detached meanwhile */
-    if (in_phase(conn, SRD_CONN_STREAM))
-        wants = srd_stream_disconnect(conn->qp, clock_now_ms());
-    lock_release(conn->owner_lock);
-    if (wants)
-        srd_conn_want(conn, wants);
 }
 
 void srd_conn_close(struct srd_conn *conn)

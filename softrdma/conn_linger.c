@@ -3,7 +3,7 @@
  * conn_linger.c - a connection without a queue pair: the rest is sent, FIN, the peer's octets are read and thrown
  * away. Closing at once would make TCP send a reset, which can cost the peer the last thing we sent (a Terminate).
  */
-#include "softrdma/conn_linger.h"
+#include "softrdma/conn_int.h"
 
 #include "softrdma/qp.h"
 #include "util/clock.h"

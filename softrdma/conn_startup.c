@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* conn_startup.c - a connection's socket before the FPDU phase: the startup frames of the connection manager. */
-#include "softrdma/conn_linger.h"
+#include "softrdma/conn_int.h"
 
 #include "util/clock.h"
 

@@ -12,7 +12,7 @@
 static const struct {
     HRESULT status;
     const char *reason, *remedy;
-} known[] = {
+} answers[] = {
     { ND_CONNECTION_REFUSED, "nobody listens there, or what listens refused or does not speak RDMA",
         "start \"ndinfo --serve\" on the peer, and probe the address and port it prints" },
     { ND_IO_TIMEOUT, "the peer does not answer",
@@ -54,10 +54,10 @@ bool failure_set(struct failure *failure, const char *step, HRESULT status)
 {
     const char *reason = "an unexpected answer", *remedy = "NDSPI_LOG=debug tells more";
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (known[i].status == status) {
-            reason = known[i].reason;
-            remedy = known[i].remedy;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (answers[i].status == status) {
+            reason = answers[i].reason;
+            remedy = answers[i].remedy;
         }
     failure_say(failure, step, reason, remedy);
     failure->status = status;

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* conn_linger.h - between conn.c and conn_linger.c: the end of a connection that has no queue pair (any more). */
-#ifndef SOFTRDMA_CONN_LINGER_H
-#define SOFTRDMA_CONN_LINGER_H
+/* conn_int.h - between the files of a connection: its phase, and the end of a connection that has no queue pair (any more). */
+#ifndef SOFTRDMA_CONN_INT_H
+#define SOFTRDMA_CONN_INT_H
 
 #include "softrdma/conn.h"
+#include "softrdma/device.h"
+
+/* In the child of a fork no phase holds: the socket is the parent's. */
+static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
+{
+    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase &&
+           conn->source.process == srd_generation;
+}
 
 /* Copies what the stream still has to send. Stream phase; RX and TX lock held. */
 void srd_linger_collect(struct srd_conn *conn);
