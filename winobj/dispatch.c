@@ -3,11 +3,13 @@
 #include "winobj/dispatch.h"
 
 #include "winobj/fork.h"
+#include "winobj/mutex.h"
 #include "winobj/waiter.h"
 
 #include "util/lock.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -17,7 +19,9 @@ struct wait {
     struct win_waitable *const *objects;
     DWORD count;
     bool all;
-    int satisfied; /* index of the object that ended it (0 for all), -1 while it lasts */
+    bool abandoned;          /* it got a mutex whose owner had ended */
+    struct win_owner *owner; /* of the mutexes it gets; NULL where none is waited for */
+    int satisfied;           /* index of the object that ended it (0 for all), -1 while it lasts */
 };
 
 struct wait_link {
@@ -28,10 +32,11 @@ struct wait_link {
 
 static struct lock dispatcher = LOCK_INIT(LOCK_WIN_OBJECT, "dispatcher");
 
-void win_waitable_init(struct win_waitable *waitable, bool auto_reset, bool signalled)
+void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kind, bool signalled)
 {
+    waitable->kind = kind;
     waitable->signalled = signalled;
-    waitable->auto_reset = auto_reset;
+    waitable->count = 0;
     waitable->export_fd = -1;
     list_init(&waitable->waits);
 }
@@ -64,10 +69,28 @@ static void set_signalled_locked(struct win_waitable *waitable, bool signalled)
     export_update_locked(waitable);
 }
 
-static void take_locked(struct win_waitable *waitable)
+/* Takes what a wait is satisfied with. Returns whether that was abandoned. */
+static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 {
-    if (waitable->auto_reset)
+    bool abandoned = false;
+
+    switch (waitable->kind) {
+    case WAITABLE_MANUAL: break;
+    case WAITABLE_AUTO: set_signalled_locked(waitable, false); break;
+    case WAITABLE_COUNT: set_signalled_locked(waitable, --waitable->count > 0); break;
+    case WAITABLE_OWNED:
+        abandoned = win_mutex_take_locked(waitable, owner);
         set_signalled_locked(waitable, false);
+        break;
+    }
+    return abandoned;
+}
+
+/* A mutex is there for its owner as well. */
+static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
+{
+    return waitable->signalled ||
+           (waitable->kind == WAITABLE_OWNED && win_mutex_is_owned_locked(waitable, owner));
 }
 
 /* Satisfies a wait if its objects allow. */
@@ -76,30 +99,29 @@ static bool try_satisfy_locked(struct wait *wait)
     lock_assert_held(&dispatcher);
     if (wait->all) {
         for (DWORD i = 0; i < wait->count; i++)
-            if (!wait->objects[i]->signalled)
+            if (!is_there_locked(wait->objects[i], wait->owner))
                 return false;
         for (DWORD i = 0; i < wait->count; i++)
-            take_locked(wait->objects[i]);
+            wait->abandoned |= take_locked(wait->objects[i], wait->owner);
         wait->satisfied = 0;
         return true;
     }
     for (DWORD i = 0; i < wait->count; i++) {
-        if (!wait->objects[i]->signalled)
+        if (!is_there_locked(wait->objects[i], wait->owner))
             continue;
-        take_locked(wait->objects[i]);
+        wait->abandoned = take_locked(wait->objects[i], wait->owner);
         wait->satisfied = (int)i;
         return true;
     }
     return false;
 }
 
-void win_waitable_set(struct win_waitable *waitable)
+/* Satisfies the waits that a signalled object allows. Returns a waiter still to be woken, or NULL. */
+static struct win_waiter *satisfy_locked(struct win_waitable *waitable)
 {
     struct win_waiter *last = NULL;
 
-    lock_acquire(&dispatcher);
-    set_signalled_locked(waitable, true);
-    list_for_each(&waitable->waits, node) {
+    list_for_each (&waitable->waits, node) {
         struct wait *wait = list_entry(node, struct wait_link, node)->wait;
         if (!waitable->signalled)
             break;
@@ -110,9 +132,88 @@ void win_waitable_set(struct win_waitable *waitable)
             win_waiter_signal(last);
         last = wait->waiter;
     }
+    return last;
+}
+
+void win_waitable_set(struct win_waitable *waitable)
+{
+    struct win_waiter *last;
+
+    lock_acquire(&dispatcher);
+    set_signalled_locked(waitable, true);
+    last = satisfy_locked(waitable);
     lock_release(&dispatcher);
     if (last)
         win_waiter_signal(last);
+}
+
+void win_waitable_change(struct win_waitable *waitable,
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument)
+{
+    struct win_waiter *last;
+
+    lock_acquire(&dispatcher);
+    set_signalled_locked(waitable, change(waitable, argument));
+    last = satisfy_locked(waitable);
+    lock_release(&dispatcher);
+    if (last)
+        win_waiter_signal(last);
+}
+
+void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument)
+{
+    struct win_waitable *waitable;
+    struct win_waiter *last;
+
+    lock_acquire(&dispatcher);
+    while ((waitable = next(argument))) {
+        set_signalled_locked(waitable, change(waitable, argument));
+        if ((last = satisfy_locked(waitable)))
+            win_waiter_signal(last);
+    }
+    lock_release(&dispatcher);
+}
+
+bool win_handle_change(HANDLE handle, const struct win_object_type *type,
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument)
+{
+    struct win_object *object = win_handle_pin(handle, type);
+
+    if (!object) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return false;
+    }
+    win_waitable_change((struct win_waitable *)object, change, argument);
+    win_object_unref(object);
+    return true;
+}
+
+HANDLE win_waitable_open(struct win_waitable *waitable, const struct win_object_type *type)
+{
+    HANDLE handle = win_handle_open(&waitable->object, type);
+
+    if (handle)
+        SetLastError(ERROR_SUCCESS);
+    else
+        free(waitable);
+    return handle;
+}
+
+void win_waitable_destroy(struct win_object *object)
+{
+    win_waitable_fini((struct win_waitable *)object);
+    free(object);
+}
+
+int win_waitable_object_descriptor(struct win_object *object)
+{
+    return win_waitable_descriptor((struct win_waitable *)object);
+}
+
+void win_waitable_object_forked(struct win_object *object)
+{
+    win_waitable_forked((struct win_waitable *)object);
 }
 
 void win_waitable_reset(struct win_waitable *waitable)
@@ -125,7 +226,7 @@ void win_waitable_reset(struct win_waitable *waitable)
 void win_waitable_take(struct win_waitable *waitable)
 {
     lock_acquire(&dispatcher);
-    take_locked(waitable);
+    take_locked(waitable, NULL);
     lock_release(&dispatcher);
 }
 
@@ -163,7 +264,7 @@ struct win_waitable *win_waitable_pin(HANDLE handle)
 {
     struct win_object *object = win_handle_pin(handle, NULL);
 
-    if (object && object->type != &win_event_type && object->type != &win_thread_type) {
+    if (object && !object->type->waitable) {
         win_object_unref(object);
         return NULL;
     }
@@ -213,34 +314,55 @@ static bool exported(const struct wait *wait)
     return false;
 }
 
-DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
+static DWORD result_of(const struct wait *wait)
+{
+    if (wait->satisfied < 0)
+        return WAIT_TIMEOUT;
+    return (wait->abandoned ? WAIT_ABANDONED_0 : WAIT_OBJECT_0) + (DWORD)wait->satisfied;
+}
+
+/* Who gets the mutexes among the objects. False with the last error. */
+static bool owner_find(struct wait *wait)
+{
+    for (DWORD i = 0; i < wait->count; i++)
+        if (wait->objects[i]->kind == WAITABLE_OWNED)
+            return (wait->owner = win_owner_self()) != NULL;
+    return true;
+}
+
+DWORD win_waitables_wait(
+    struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
 {
     struct wait_link links[MAXIMUM_WAIT_OBJECTS];
     struct wait wait = { .objects = objects, .count = count, .all = all, .satisfied = -1 };
 
+    if (!owner_find(&wait))
+        return WAIT_FAILED;
     if (satisfied_now(&wait)) {
         if (!exported(&wait))
             win_progress_stay();
-        return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
+        return result_of(&wait);
     }
     if (!deadline_ns) {
         win_progress_poll(!exported(&wait));
-        return satisfied_now(&wait) ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;
+        satisfied_now(&wait);
+        return result_of(&wait);
     }
     if (!(wait.waiter = win_waiter_self()))
         return WAIT_FAILED;
     if (wait_begin(&wait, links))
-        return WAIT_OBJECT_0 + (DWORD)wait.satisfied;
+        return result_of(&wait);
     while (!satisfied_now(&wait) && win_wait_sleep(wait.waiter, deadline_ns))
         ;
     wait_end(&wait, links);
-    return wait.satisfied >= 0 ? WAIT_OBJECT_0 + (DWORD)wait.satisfied : WAIT_TIMEOUT;
+    return result_of(&wait);
 }
 
 /*
- * WaitForMultipleObjects - waits for any or all of up to 64 events and threads.
- * Returns WAIT_OBJECT_0 + the lowest index satisfied, WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0
- * or above MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all) or ERROR_INVALID_HANDLE.
+ * WaitForMultipleObjects - waits for any or all of up to 64 events, threads, mutexes, semaphores and timers.
+ * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: that is a mutex whose owner ended; for all: one of
+ * them is), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above MAXIMUM_WAIT_OBJECTS, NULL array, one
+ * object twice in a wait for all), ERROR_INVALID_HANDLE, ERROR_NOT_ENOUGH_MEMORY.
  * A thread in a wait moves the library's pending work (docs/design.md, "Threads").
  */
 DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms)

@@ -13,22 +13,57 @@
 
 #include "util/list.h"
 
-/* Base of events and threads. Everything under the dispatcher lock. */
+/* What a satisfied wait takes. */
+enum win_waitable_kind {
+    WAITABLE_MANUAL, /* nothing: manual-reset event, thread */
+    WAITABLE_AUTO,   /* the signal */
+    WAITABLE_COUNT,  /* one of count units; signalled while there are some */
+    WAITABLE_OWNED,  /* the whole (mutex.h); signalled while nobody has it */
+};
+
+/* Base of events, threads, semaphores, mutexes, timers. Everything under the dispatcher lock. */
 struct win_waitable {
     struct win_object object;
+    enum win_waitable_kind kind;
     bool signalled;
-    bool auto_reset;      /* a satisfied wait takes the signal */
+    LONG count;           /* WAITABLE_COUNT; WAITABLE_OWNED: how often its owner has it */
     atomic_int export_fd; /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
     struct list_head waits;
 };
 
 extern const struct win_object_type win_event_type, win_thread_type;
 
-void win_waitable_init(struct win_waitable *waitable, bool auto_reset, bool signalled);
+void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kind, bool signalled);
 void win_waitable_fini(struct win_waitable *waitable);
 
 void win_waitable_set(struct win_waitable *waitable);
 void win_waitable_reset(struct win_waitable *waitable);
+
+/*
+ * win_waitable_change - a step of an object's own kind, under the dispatcher lock, after which the waits it allows are
+ * satisfied. change returns whether the object is signalled now; it sees and sets the rest. Any thread; no call out of it.
+ */
+void win_waitable_change(
+    struct win_waitable *waitable, bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
+
+/* The same for each object that next gives (under the lock), until NULL, in one step. */
+void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
+
+/* A handle's object of one type, for a change; false with ERROR_INVALID_HANDLE. */
+bool win_handle_change(HANDLE handle, const struct win_object_type *type,
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
+
+/*
+ * win_waitable_open - gives a new object, made by calloc and initialised, its handle; frees it where that fails. Clears the last
+ * error, as on Windows, where it tells new from existing.
+ */
+HANDLE win_waitable_open(struct win_waitable *waitable, const struct win_object_type *type);
+
+/* Of types that need no more: as struct win_object_type has them. */
+void win_waitable_destroy(struct win_object *object);
+int win_waitable_object_descriptor(struct win_object *object);
+void win_waitable_object_forked(struct win_object *object);
 
 /* What a satisfied wait does: takes the signal of an auto-reset object, if there is one. */
 void win_waitable_take(struct win_waitable *waitable);
@@ -45,7 +80,7 @@ struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*
  * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but let
- * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last error.
+ * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last error.
  */
 DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns);
 

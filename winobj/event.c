@@ -4,70 +4,69 @@
 
 #include <stdlib.h>
 
-static void event_destroy(struct win_object *object)
-{
-    struct win_waitable *event = (struct win_waitable *)object;
-
-    win_waitable_fini(event);
-    free(event);
-}
-
-static int event_descriptor(struct win_object *object)
-{
-    return win_waitable_descriptor((struct win_waitable *)object);
-}
-
-static void event_forked(struct win_object *object)
-{
-    win_waitable_forked((struct win_waitable *)object);
-}
-
 const struct win_object_type win_event_type = {
     .name = "event",
-    .destroy = event_destroy,
-    .descriptor = event_descriptor,
-    .forked = event_forked,
+    .waitable = true,
+    .destroy = win_waitable_destroy,
+    .descriptor = win_waitable_object_descriptor,
+    .forked = win_waitable_object_forked,
 };
 
-static HANDLE event_create(BOOL manual_reset, BOOL initial_state)
+static HANDLE event_create(bool named, BOOL manual_reset, BOOL initial_state)
 {
-    struct win_waitable *event = malloc(sizeof(*event));
-    HANDLE handle;
+    struct win_waitable *event = named ? NULL : calloc(1, sizeof(*event));
 
     if (!event) {
-        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        SetLastError(named ? ERROR_NOT_SUPPORTED : ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(event, !manual_reset, initial_state);
-    if (!(handle = win_handle_open(&event->object, &win_event_type)))
-        free(event);
-    else
-        SetLastError(ERROR_SUCCESS); /* as on Windows, where it tells new from existing */
-    return handle;
+    win_waitable_init(event, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, initial_state);
+    return win_waitable_open(event, &win_event_type);
 }
 
 /*
  * CreateEventA, CreateEventW - a new unnamed event. attributes are ignored (handles are not inherited).
  * Returns NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes), ERROR_NOT_ENOUGH_MEMORY.
  */
-HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name)
+HANDLE WINAPI CreateEventA(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name)
 {
     (void)attributes;
-    if (name) {
-        SetLastError(ERROR_NOT_SUPPORTED);
-        return NULL;
-    }
-    return event_create(manual_reset, initial_state);
+    return event_create(name != NULL, manual_reset, initial_state);
 }
 
-HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCWSTR name)
+HANDLE WINAPI CreateEventW(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCWSTR name)
 {
     (void)attributes;
-    if (name) {
-        SetLastError(ERROR_NOT_SUPPORTED);
+    return event_create(name != NULL, manual_reset, initial_state);
+}
+
+static HANDLE event_create_ex(bool named, DWORD flags)
+{
+    if (flags & ~(DWORD)(CREATE_EVENT_MANUAL_RESET | CREATE_EVENT_INITIAL_SET)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    return event_create(manual_reset, initial_state);
+    return event_create(
+        named, !!(flags & CREATE_EVENT_MANUAL_RESET), !!(flags & CREATE_EVENT_INITIAL_SET));
+}
+
+/* CreateEventExA, CreateEventExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights. */
+HANDLE WINAPI CreateEventExA(
+    LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
+{
+    (void)attributes;
+    (void)access;
+    return event_create_ex(name != NULL, flags);
+}
+
+HANDLE WINAPI CreateEventExW(
+    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access)
+{
+    (void)attributes;
+    (void)access;
+    return event_create_ex(name != NULL, flags);
 }
 
 static BOOL event_apply(HANDLE handle, void (*apply)(struct win_waitable *))

@@ -22,6 +22,7 @@ struct win_object;
 
 struct win_object_type {
     const char *name;
+    bool waitable; /* begins with a win_waitable (dispatch.h) */
     /* CloseHandle took the handle away; references may remain. May be NULL. */
     void (*close)(struct win_object *object);
     /* The last reference is gone. */

@@ -7,7 +7,7 @@
  * A thread is added whenever all are busy in callbacks, up to a bound, so a callback that waits for another one does not
  * stop everything.
  */
-#include <windows.h>
+#include "winobj/pool.h"
 
 #include "winobj/status.h"
 
@@ -31,6 +31,7 @@ struct _TP_IO {
     LPOVERLAPPED_COMPLETION_ROUTINE
         function;                   /* of BindIoCompletionCallback: never freed, one per function */
     PTP_WIN32_IO_CALLBACK callback; /* of CreateThreadpoolIo */
+    PTP_WORK_CALLBACK work;         /* of CreateThreadpoolWork */
     PVOID context;
     unsigned started; /* StartThreadpoolIo was called, the packet has not come */
     unsigned running; /* callbacks */
@@ -90,6 +91,8 @@ static void binding_call(struct _TP_IO *io, const OVERLAPPED_ENTRY *entry)
 
     if (io->function)
         io->function(error, bytes, entry->lpOverlapped);
+    else if (io->work)
+        io->work((PTP_CALLBACK_INSTANCE)(void *)&status, io->context, (PTP_WORK)(void *)io);
     else
         io->callback((PTP_CALLBACK_INSTANCE)(void *)&status, io->context, entry->lpOverlapped,
             error, bytes, io);
@@ -249,6 +252,30 @@ BOOL WINAPI BindIoCompletionCallback(
     return io && binding_attach(io, file);
 }
 
+PTP_IO win_pool_open(PTP_WIN32_IO_CALLBACK callback, PTP_WORK_CALLBACK work, PVOID context)
+{
+    struct _TP_IO *io = binding_new();
+
+    if (!io)
+        return NULL;
+    io->callback = callback;
+    io->work = work;
+    io->context = context;
+    lock_acquire(&bindings_lock);
+    binding_add_locked(io);
+    lock_release(&bindings_lock);
+    return io;
+}
+
+bool win_pool_post(PTP_IO io, PVOID overlapped)
+{
+    StartThreadpoolIo(io);
+    if (PostQueuedCompletionStatus(pool_port, 0, io->key, overlapped))
+        return true;
+    CancelThreadpoolIo(io);
+    return false;
+}
+
 /*
  * CreateThreadpoolIo - the file's completed requests are handed to a callback, on a thread of the library.
  * file         not attached to a port yet; for the rest of its life
@@ -267,13 +294,8 @@ PTP_IO WINAPI CreateThreadpoolIo(
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    if (!(io = binding_new()))
+    if (!(io = win_pool_open(callback, NULL, context)))
         return NULL;
-    io->callback = callback;
-    io->context = context;
-    lock_acquire(&bindings_lock);
-    binding_add_locked(io);
-    lock_release(&bindings_lock);
     if (binding_attach(io, file))
         return io;
     CloseThreadpoolIo(io);

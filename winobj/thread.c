@@ -7,6 +7,7 @@
 #include "winobj/thread.h"
 
 #include "winobj/dispatch.h"
+#include "winobj/mutex.h"
 
 #include "util/futex.h"
 #include "util/lock.h"
@@ -36,29 +37,12 @@ static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 static _Thread_local struct win_thread *self;
 static _Thread_local DWORD self_id;
 
-static void thread_destroy(struct win_object *object)
-{
-    struct win_thread *thread = (struct win_thread *)object;
-
-    win_waitable_fini(&thread->waitable);
-    free(thread);
-}
-
-static int thread_descriptor(struct win_object *object)
-{
-    return win_waitable_descriptor((struct win_waitable *)object);
-}
-
-static void thread_forked(struct win_object *object)
-{
-    win_waitable_forked((struct win_waitable *)object);
-}
-
 const struct win_object_type win_thread_type = {
     .name = "thread",
-    .destroy = thread_destroy,
-    .descriptor = thread_descriptor,
-    .forked = thread_forked,
+    .waitable = true,
+    .destroy = win_waitable_destroy,
+    .descriptor = win_waitable_object_descriptor,
+    .forked = win_waitable_object_forked,
 };
 
 /* However the thread ends: returned, ExitThread, pthread_exit. */
@@ -69,6 +53,7 @@ static void thread_ended(void *argument)
     lock_acquire(&life_lock);
     thread->ended = true;
     lock_release(&life_lock);
+    win_owner_abandon(); /* who learns of the end finds its mutexes abandoned */
     win_waitable_set(&thread->waitable);
     win_object_unref(&thread->waitable.object);
 }
@@ -147,7 +132,7 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(&thread->waitable, false, false);
+    win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
     thread->start = start;
     thread->parameter = parameter;
     atomic_init(&thread->exit_code, STILL_ACTIVE);

@@ -22,6 +22,12 @@ WINOBJ_API HANDLE WINAPI CreateEventW(
 WINOBJ_API BOOL WINAPI SetEvent(HANDLE event);
 WINOBJ_API BOOL WINAPI ResetEvent(HANDLE event);
 
+#define CREATE_EVENT_MANUAL_RESET 0x1
+#define CREATE_EVENT_INITIAL_SET  0x2
+WINOBJ_API HANDLE WINAPI CreateEventExA(LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access);
+WINOBJ_API HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access);
+#define CreateEventEx WINCOMPAT_AW(CreateEventEx)
+
 /* Waiting. Alertable waits are plain waits: there are no APCs to run. */
 WINOBJ_API DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms);
 WINOBJ_API DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertable);
@@ -61,11 +67,28 @@ WINOBJ_API VOID WINAPI CancelThreadpoolIo(PTP_IO io);
 WINOBJ_API VOID WINAPI WaitForThreadpoolIoCallbacks(PTP_IO io, BOOL cancel);
 WINOBJ_API VOID WINAPI CloseThreadpoolIo(PTP_IO io);
 
+/* Work for the same threads. */
+typedef struct _TP_WORK TP_WORK, *PTP_WORK;
+typedef VOID(CALLBACK *PTP_WORK_CALLBACK)(PTP_CALLBACK_INSTANCE instance, PVOID context, PTP_WORK work);
+typedef VOID(CALLBACK *PTP_SIMPLE_CALLBACK)(PTP_CALLBACK_INSTANCE instance, PVOID context);
+WINOBJ_API PTP_WORK WINAPI CreateThreadpoolWork(
+    PTP_WORK_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment);
+WINOBJ_API VOID WINAPI SubmitThreadpoolWork(PTP_WORK work);
+WINOBJ_API VOID WINAPI WaitForThreadpoolWorkCallbacks(PTP_WORK work, BOOL cancel);
+WINOBJ_API VOID WINAPI CloseThreadpoolWork(PTP_WORK work);
+WINOBJ_API BOOL WINAPI TrySubmitThreadpoolCallback(
+    PTP_SIMPLE_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment);
+#define WT_EXECUTEDEFAULT            0x00
+#define WT_EXECUTEINIOTHREAD         0x01
+#define WT_EXECUTELONGFUNCTION       0x10
+#define WT_EXECUTEINPERSISTENTTHREAD 0x80
+typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID parameter);
+typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
+WINOBJ_API BOOL WINAPI QueueUserWorkItem(LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags);
+
 /* Threads. */
 #define CREATE_SUSPENDED                  0x00000004
 #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000
-typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID parameter);
-typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
 WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
     LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id);
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitThread(DWORD exit_code);

@@ -126,11 +126,78 @@ static void test_fork_thread_id_is_the_childs(void **state)
     child_succeeds(child);
 }
 
+struct holder {
+    HANDLE mutex, taken, stop;
+};
+
+static DWORD WINAPI hold(LPVOID parameter)
+{
+    struct holder *holder = parameter;
+
+    if (WaitForSingleObject(holder->mutex, LONG_MS) || !SetEvent(holder->taken))
+        return 1;
+    return WaitForSingleObject(holder->stop, LONG_MS);
+}
+
+/* The child keeps what its thread has; what the parent's other threads have is abandoned there, and theirs here. */
+static void test_fork_mutexes(void **state)
+{
+    HANDLE own = CreateMutexW(NULL, TRUE, NULL), thread;
+    struct holder holder = { CreateMutexW(NULL, FALSE, NULL),
+        CreateEventW(NULL, FALSE, FALSE, NULL), CreateEventW(NULL, FALSE, FALSE, NULL) };
+    pid_t child;
+
+    (void)state;
+    assert_non_null(thread = CreateThread(NULL, 0, hold, &holder, 0, NULL));
+    assert_wait(WaitForSingleObject(holder.taken, LONG_MS), WAIT_OBJECT_0);
+    if (!(child = fork())) {
+        child_assert(WaitForSingleObject(own, 0) == WAIT_OBJECT_0);
+        child_assert(ReleaseMutex(own) && ReleaseMutex(own) && !ReleaseMutex(own));
+        child_assert(WaitForSingleObject(holder.mutex, 0) == WAIT_ABANDONED_0);
+        child_assert(ReleaseMutex(holder.mutex) && CloseHandle(holder.mutex) && CloseHandle(own));
+        _exit(0);
+    }
+    child_succeeds(child);
+    assert_wait(WaitForSingleObject(holder.mutex, 0), WAIT_TIMEOUT);
+    assert_true(SetEvent(holder.stop));
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(holder.mutex, 0), WAIT_ABANDONED_0);
+    assert_true(ReleaseMutex(own));
+    assert_true(CloseHandle(thread) && CloseHandle(own) && CloseHandle(holder.mutex) &&
+                CloseHandle(holder.taken) && CloseHandle(holder.stop));
+}
+
+/* The child's timers are not running until it sets them; the parent's go on. */
+static void test_fork_timers(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL);
+    LARGE_INTEGER due = { .QuadPart = -500000 }, soon = { .QuadPart = -10000 };
+    pid_t child;
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    if (!(child = fork())) {
+        alarm(LONG_MS / 1000);
+        child_assert(WaitForSingleObject(timer, 100) == WAIT_TIMEOUT);
+        child_assert(SetWaitableTimer(timer, &soon, 0, NULL, NULL, FALSE));
+        child_assert(WaitForSingleObject(timer, INFINITE) == WAIT_OBJECT_0);
+        child_assert(CloseHandle(timer));
+        _exit(0);
+    }
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    child_succeeds(child);
+    assert_true(SetWaitableTimer(timer, &soon, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(timer));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_child_works_and_leaves_the_parent_alone),
         cmocka_unit_test(test_fork_thread_id_is_the_childs),
+        cmocka_unit_test(test_fork_mutexes),
+        cmocka_unit_test(test_fork_timers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* test_timer.c - waitable timers. */
+#include "tests/support/win32_test.h"
+
+static LARGE_INTEGER in_ms(LONGLONG ms)
+{
+    return (LARGE_INTEGER){ .QuadPart = -ms * 10000 };
+}
+
+static LARGE_INTEGER at_ms_from_now(LONGLONG ms)
+{
+    FILETIME now;
+
+    GetSystemTimePreciseAsFileTime(&now);
+    return (LARGE_INTEGER){
+        .QuadPart = (LONGLONG)((ULONGLONG)now.dwHighDateTime << 32 | now.dwLowDateTime) + ms * 10000
+    };
+}
+
+/* The timer signals, not before so many milliseconds have passed since a tick. */
+static void expect_after(HANDLE timer, ULONGLONG since, ULONGLONG ms)
+{
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetTickCount64() - since + 17 >= ms); /* Windows' tick lasts up to 16 ms */
+}
+
+static void test_timer_signals_once(void **state)
+{
+    HANDLE timer = CreateWaitableTimerA(NULL, FALSE, NULL);
+    LARGE_INTEGER due = in_ms(60);
+    ULONGLONG start = GetTickCount64();
+
+    (void)state;
+    assert_non_null(timer);
+    assert_wait(WaitForSingleObject(timer, 20), WAIT_TIMEOUT); /* not set */
+    start = GetTickCount64();
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    expect_after(timer, start, 60);
+    assert_wait(WaitForSingleObject(timer, 20), WAIT_TIMEOUT);
+    due = at_ms_from_now(60);
+    start = GetTickCount64();
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    expect_after(timer, start, 60);
+    assert_wait(WaitForSingleObject(timer, 20), WAIT_TIMEOUT);
+    assert_true(CloseHandle(timer));
+}
+
+static void test_timer_that_is_over_signals_at_once(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, TRUE, NULL);
+    LARGE_INTEGER due = at_ms_from_now(-1000);
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    due.QuadPart = 0;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    due = at_ms_from_now(-1000000000000ll); /* before 1970 */
+    assert_true(due.QuadPart > 0);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(timer));
+}
+
+static void test_timer_of_manual_reset_stays_signalled(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, TRUE, NULL);
+    LARGE_INTEGER due = in_ms(1);
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_OBJECT_0);
+    assert_true(CancelWaitableTimer(timer));
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_OBJECT_0); /* cancelled, but signalled */
+    due = in_ms(LONG_MS);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_TIMEOUT);
+    assert_true(CloseHandle(timer));
+}
+
+static void test_timer_with_a_period(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL);
+    LARGE_INTEGER due = in_ms(5);
+    ULONGLONG start = GetTickCount64();
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 20, NULL, NULL, FALSE));
+    for (int i = 0; i < 5; i++)
+        expect_after(timer, start, 5 + 20 * (ULONGLONG)i);
+    assert_true(CancelWaitableTimer(timer));
+    WaitForSingleObject(timer, 0); /* may have signalled before */
+    assert_wait(WaitForSingleObject(timer, 60), WAIT_TIMEOUT);
+    due = at_ms_from_now(5);
+    start = GetTickCount64();
+    assert_true(SetWaitableTimer(timer, &due, 20, NULL, NULL, FALSE));
+    for (int i = 0; i < 3; i++)
+        expect_after(timer, start, 5 + 20 * (ULONGLONG)i);
+    assert_true(CloseHandle(timer));
+}
+
+static void test_timer_set_again_or_cancelled(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL);
+    LARGE_INTEGER due = in_ms(30);
+    ULONGLONG start;
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    due = at_ms_from_now(120); /* the other kind of time takes the place of the first */
+    start = GetTickCount64();
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    expect_after(timer, start, 120);
+    due = in_ms(20);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_true(CancelWaitableTimer(timer));
+    assert_wait(WaitForSingleObject(timer, 60), WAIT_TIMEOUT);
+    assert_true(CloseHandle(timer));
+}
+
+static void test_timer_together_with_others(void **state)
+{
+    HANDLE handles[2] = { CreateEventW(NULL, TRUE, FALSE, NULL),
+        CreateWaitableTimerW(NULL, FALSE, NULL) };
+    LARGE_INTEGER due = in_ms(10);
+
+    (void)state;
+    assert_true(SetWaitableTimer(handles[1], &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForMultipleObjects(2, handles, FALSE, LONG_MS), WAIT_OBJECT_0 + 1);
+    assert_true(SetEvent(handles[0]));
+    assert_true(SetWaitableTimer(handles[1], &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForMultipleObjects(2, handles, TRUE, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(handles[0]));
+    assert_true(CloseHandle(handles[1]));
+}
+
+static VOID CALLBACK routine(LPVOID context, DWORD low, DWORD high)
+{
+    (void)context;
+    (void)low;
+    (void)high;
+}
+
+static void test_timer_bad_arguments(void **state)
+{
+    HANDLE timer = CreateWaitableTimerExA(NULL, NULL, CREATE_WAITABLE_TIMER_MANUAL_RESET, 0x1F0003);
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+    LARGE_INTEGER due = in_ms(LONG_MS);
+
+    (void)state;
+    assert_non_null(timer);
+    assert_fails(SetWaitableTimer(event, &due, 0, NULL, NULL, FALSE), 6);
+    assert_fails(CancelWaitableTimer(event), 6);
+    assert_true(CloseHandle(timer));
+    assert_fails(CancelWaitableTimer(timer), 6);
+    assert_non_null(timer = CreateWaitableTimerExW(NULL, NULL, 0, 0x1F0003));
+    assert_true(CloseHandle(timer));
+    assert_true(CloseHandle(event));
+    assert_true(CreateWaitableTimer == CreateWaitableTimerA &&
+                CreateWaitableTimerEx == CreateWaitableTimerExA);
+#ifndef _WIN32 /* there timers may have names and routines; Wine takes any flag and period, and a due time at NULL ends the program */
+    assert_non_null(timer = CreateWaitableTimerExW(
+                        NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0x1F0003));
+    assert_fails(SetWaitableTimer(timer, &due, -1, NULL, NULL, FALSE), 87);
+    assert_fails(SetWaitableTimer(timer, NULL, 0, NULL, NULL, FALSE), 87);
+    assert_fails(SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE), 50);
+    SetLastError(0);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, TRUE)); /* no machine is woken */
+    assert_win_error(50);
+    assert_true(CloseHandle(timer));
+    assert_fails(CreateWaitableTimerA(NULL, FALSE, "name"), 50);
+    assert_fails(CreateWaitableTimerExW(NULL, NULL, 4, 0x1F0003), 87);
+#else
+    (void)routine;
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timer_signals_once),
+        cmocka_unit_test(test_timer_that_is_over_signals_at_once),
+        cmocka_unit_test(test_timer_of_manual_reset_stays_signalled),
+        cmocka_unit_test(test_timer_with_a_period),
+        cmocka_unit_test(test_timer_set_again_or_cancelled),
+        cmocka_unit_test(test_timer_together_with_others),
+        cmocka_unit_test(test_timer_bad_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* test_work.c - work for the threads of the pool. */
+#include "tests/support/win32_test.h"
+
+static HANDLE done, go;
+static volatile LONG calls;
+static LONG expected;
+static PVOID seen;
+
+static void reset(LONG count)
+{
+    calls = 0;
+    expected = count;
+    seen = NULL;
+}
+
+static void count_call(PVOID context)
+{
+    seen = context;
+    if (InterlockedIncrement(&calls) == expected)
+        SetEvent(done);
+}
+
+static DWORD WINAPI item(LPVOID context)
+{
+    count_call(context);
+    return 0;
+}
+
+static VOID CALLBACK simple(PTP_CALLBACK_INSTANCE instance, PVOID context)
+{
+    if (instance)
+        count_call(context);
+}
+
+static PTP_WORK created;
+
+static VOID CALLBACK work_call(PTP_CALLBACK_INSTANCE instance, PVOID context, PTP_WORK work)
+{
+    if (instance && work == created)
+        count_call(context);
+}
+
+static VOID CALLBACK blocked_call(PTP_CALLBACK_INSTANCE instance, PVOID context, PTP_WORK work)
+{
+    (void)instance;
+    (void)work;
+    WaitForSingleObject(go, LONG_MS);
+    count_call(context);
+}
+
+static void test_items(void **state)
+{
+    (void)state;
+    reset(100);
+    for (int i = 0; i < 100; i++)
+        assert_true(
+            QueueUserWorkItem(item, &go, i % 2 ? WT_EXECUTEDEFAULT : WT_EXECUTELONGFUNCTION));
+    assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
+    assert_int_equal(calls, 100);
+    assert_ptr_equal(seen, &go);
+    reset(1);
+    assert_true(TrySubmitThreadpoolCallback(simple, &done, NULL));
+    assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
+    assert_ptr_equal(seen, &done);
+#ifndef _WIN32 /* Wine takes any function and flag */
+    assert_fails(QueueUserWorkItem(NULL, NULL, 0), 87);
+    assert_fails(QueueUserWorkItem(item, NULL, 0x2), 87);
+    assert_fails(TrySubmitThreadpoolCallback(NULL, NULL, NULL), 87);
+    assert_fails(TrySubmitThreadpoolCallback(simple, NULL, (PTP_CALLBACK_ENVIRON)&done), 87);
+#endif
+}
+
+static void test_work_is_called_as_often_as_submitted(void **state)
+{
+    (void)state;
+    reset(-1);
+    assert_non_null(created = CreateThreadpoolWork(work_call, &go, NULL));
+    for (int i = 0; i < 200; i++)
+        SubmitThreadpoolWork(created);
+    WaitForThreadpoolWorkCallbacks(created, FALSE);
+    assert_int_equal(calls, 200);
+    assert_ptr_equal(seen, &go);
+    SubmitThreadpoolWork(created);
+    WaitForThreadpoolWorkCallbacks(created, FALSE);
+    assert_int_equal(calls, 201);
+    CloseThreadpoolWork(created);
+#ifndef _WIN32 /* Wine takes any function */
+    assert_fails(CreateThreadpoolWork(NULL, NULL, NULL), 87);
+    assert_fails(CreateThreadpoolWork(work_call, NULL, (PTP_CALLBACK_ENVIRON)&done), 87);
+#endif
+}
+
+static void test_work_is_closed_after_its_calls(void **state)
+{
+    PTP_WORK work;
+
+    (void)state;
+    reset(3);
+    assert_true(ResetEvent(go));
+    assert_non_null(work = CreateThreadpoolWork(blocked_call, NULL, NULL));
+    for (int i = 0; i < 3; i++)
+        SubmitThreadpoolWork(work);
+    CloseThreadpoolWork(work);
+    assert_true(SetEvent(go));
+    assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
+}
+
+/* Those that have begun are waited for, the others left out. */
+static void test_work_is_cancelled(void **state)
+{
+    PTP_WORK work;
+    LONG ended;
+
+    (void)state;
+    reset(-1);
+    assert_true(ResetEvent(go));
+    assert_non_null(work = CreateThreadpoolWork(blocked_call, NULL, NULL));
+    for (int i = 0; i < 300; i++) /* more than there are threads */
+        SubmitThreadpoolWork(work);
+    assert_true(SetEvent(go));
+    WaitForThreadpoolWorkCallbacks(work, TRUE);
+    ended = calls;
+    assert_true(ended <= 300);
+    WaitForThreadpoolWorkCallbacks(work, FALSE);
+    assert_int_equal(calls, ended); /* nothing comes later */
+    CloseThreadpoolWork(work);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_work_is_called_as_often_as_submitted),
+        cmocka_unit_test(test_work_is_closed_after_its_calls),
+        cmocka_unit_test(test_work_is_cancelled),
+    };
+
+    done = CreateEventW(NULL, FALSE, FALSE, NULL);
+    go = CreateEventW(NULL, TRUE, FALSE, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
