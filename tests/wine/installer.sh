@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # usage: installer.sh NDSPI-WINE DISCOVERY.EXE
 # ndspi-wine on a prefix: a program finds the provider after `install`, also after the second one, and after Wine has
-# updated the prefix; after `uninstall` the prefix is as before.
+# updated the prefix; after `uninstall` the prefix is as before. So it is with --system, in a folder that plays Wine's own,
+# and who must not write there is told what to do.
 set -euo pipefail
 installer=$1 discovery=$2
 # Makes the prefix, or skips this.
@@ -35,7 +36,36 @@ before=$(snapshot)
 "$installer" run wineboot -u
 "$installer" status > /dev/null || fail "status after Wine updated the prefix"
 "$installer" run "$discovery" > /dev/null || fail "the discovery after Wine updated the prefix"
+own=$(readlink "$WINEPREFIX/ndspi/x86_64-windows/ws2_nd.dll")
+own=${own%/*/*}
 "$installer" uninstall
 after=$(snapshot)
 [ "$before" = "$after" ] || fail "uninstall left something: $(diff <(echo "$before") <(echo "$after"))"
 "$installer" uninstall > /dev/null || fail "uninstall where nothing is installed"
+
+# Wine's own folder, for the installer: Wine itself is led there by WINEDLLPATH.
+played=$(mktemp -d)
+trap 'stop; chmod -R u+w "$played"; rm -rf "$played"' EXIT
+mkdir "$played/x86_64-windows" "$played/x86_64-unix"
+ln -s "$own/x86_64-windows/ws2_32.dll" "$played/x86_64-windows"
+ln -s "$own/x86_64-unix/ws2_32.so" "$played/x86_64-unix"
+export NDSPI_WINE_DLLS=$played
+empty=$(ls -R "$played")
+wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
+"$installer" install --system
+"$installer" status | grep "links in Wine's own folder" || fail "status does not see the links"
+WINEDLLPATH=$played "$wine" "$discovery" || fail "the discovery by links in Wine's folder"
+"$installer" uninstall --system
+[ "$empty" = "$(ls -R "$played")" ] || fail "uninstall --system left something in Wine's folder"
+[ "$before" = "$(snapshot)" ] || fail "uninstall --system left something in the prefix"
+
+nobody=()
+[ "$(id -u)" != 0 ] || nobody=(setpriv --bounding-set=-all --inh-caps=-all)
+chmod a-w "$played"/* "$played"
+said=$("${nobody[@]}" "$installer" install --system 2>&1) && fail "it writes where it must not"
+grep "cannot be written: .*WINEDLLPATH" <<< "$said" || fail "without the right to write it says: $said"
+said=$("${nobody[@]}" "$installer" install --prefix "$played/prefix" 2>&1) && fail "it makes a prefix where it must not"
+grep "the prefix .* cannot be written" <<< "$said" || fail "without a prefix it may write it says: $said"
+[ "$before" = "$(snapshot)" ] || fail "a refused installation changed the prefix"
+"$installer" install | grep "export WINEDLLPATH=" || fail "it does not say what to do without links"
+"$installer" uninstall > /dev/null
