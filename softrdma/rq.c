@@ -172,6 +172,21 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
     }
 }
 
+/* After Receives were posted: drops the lock. */
+static void release_and_resume(struct srd_rq *rq)
+{
+    struct list_head waiting;
+    bool resume = !list_empty(&rq->waiting);
+
+    if (resume) {
+        list_init(&waiting);
+        list_splice_tail(&waiting, &rq->waiting);
+    }
+    lock_release(&rq->lock);
+    if (resume)
+        resume_waiting(rq, &waiting);
+}
+
 void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
     uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited)
 {
@@ -211,15 +226,12 @@ int srd_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_w
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
     struct srd_rq *rq = &qp->own_rq;
-    struct list_head waiting;
-    bool resume;
     int error = 0;
 
     if (qp->rq != rq) {
         *bad_wr = wr;
         return EINVAL;
     }
-    list_init(&waiting);
     lock_acquire(&rq->lock);
     for (; wr; wr = wr->next) {
         if (rq->closed || wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
@@ -233,34 +245,21 @@ int srd_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_w
             break;
         }
     }
-    resume = !list_empty(&rq->waiting);
-    if (resume)
-        list_splice_tail(&waiting, &rq->waiting);
-    lock_release(&rq->lock);
-    if (resume)
-        resume_waiting(rq, &waiting);
+    release_and_resume(rq);
     return error;
 }
 
 int srd_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
     struct srd_rq *rq = &((struct srd_srq *)ibsrq)->rq;
-    struct list_head waiting;
-    bool resume;
     int error = 0;
 
-    list_init(&waiting);
     lock_acquire(&rq->lock);
     for (; wr; wr = wr->next)
         if ((error = srd_rq_put_locked(rq, wr))) {
             *bad_wr = wr;
             break;
         }
-    resume = !list_empty(&rq->waiting);
-    if (resume)
-        list_splice_tail(&waiting, &rq->waiting);
-    lock_release(&rq->lock);
-    if (resume)
-        resume_waiting(rq, &waiting);
+    release_and_resume(rq);
     return error;
 }

@@ -113,6 +113,16 @@ static HRESULT prepare(struct nd_qp *qp, struct binding *b)
                           : nd_part_create(b->mr, b->buffer, b->length, b->flags, &b->part);
 }
 
+/* How the post ends: refused by the device with an errno, by us with a status, or not. */
+static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESULT status, int error)
+{
+    if (error)
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    return nd_post_done(queue, request);
+}
+
 static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, const struct binding *b, HRESULT prepared)
 {
@@ -130,11 +140,7 @@ static HRESULT bind_prepared(
     if (SUCCEEDED(status))
         error = post_bind_locked(queue, request, b);
     lock_release(&adapter->memory_lock);
-    if (error)
-        return nd_queue_refused(queue, (uintptr_t)request, error);
-    if (FAILED(status))
-        return nd_post_abandon(queue, request, status);
-    return nd_post_done(queue, request);
+    return finish(queue, request, status, error);
 }
 
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
@@ -186,9 +192,5 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
             nd_mw_leave_locked(mw);
     }
     lock_release(&adapter->memory_lock);
-    if (error)
-        return nd_queue_refused(queue, (uintptr_t)request, error);
-    if (FAILED(status))
-        return nd_post_abandon(queue, request, status);
-    return nd_post_done(queue, request);
+    return finish(queue, request, status, error);
 }

@@ -162,32 +162,54 @@ void pair_listen(struct pair *pair, const char *host)
     ((struct sockaddr_in *)&pair->address)->sin_port = srd_get_src_port(pair->listener);
 }
 
-void pair_connect(struct pair *pair, const char *host)
+void pair_prepare(struct pair *pair, const char *host)
 {
-    struct rdma_conn_param param = {
-        .responder_resources = 4, .initiator_depth = 4, .rnr_retry_count = 7
-    };
-    struct rdma_cm_event *event;
-
     pair_listen(pair, host);
     end_make_qp(&pair->active);
     end_make_qp(&pair->passive);
     end_resolve(&pair->active, &pair->address);
-    param.qp_num = pair->active.qp->qp_num;
-    assert_int_equal(srd_connect(pair->active.id, &param), 0);
+}
 
+void pair_request(struct pair *pair, uint8_t reads)
+{
+    struct rdma_conn_param param = { .responder_resources = reads,
+        .initiator_depth = reads,
+        .rnr_retry_count = 7,
+        .qp_num = pair->active.qp->qp_num };
+    struct rdma_cm_event *event;
+
+    assert_int_equal(srd_connect(pair->active.id, &param), 0);
     event = test_event(pair->passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
     assert_ptr_equal(event->listen_id, pair->listener);
     pair->passive.id = event->id;
     assert_int_equal(srd_ack_cm_event(event), 0);
-    end_to_rts(&pair->passive);
-    param.qp_num = pair->passive.qp->qp_num;
-    assert_int_equal(srd_accept(pair->passive.id, &param), 0);
+}
 
+void pair_accept(struct pair *pair, uint8_t reads)
+{
+    struct rdma_conn_param param = { .responder_resources = reads,
+        .initiator_depth = reads,
+        .rnr_retry_count = 7,
+        .qp_num = pair->passive.qp->qp_num };
+
+    end_to_rts(&pair->passive);
+    assert_int_equal(srd_accept(pair->passive.id, &param), 0);
     assert_int_equal(test_event_done(pair->active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+}
+
+void pair_establish(struct pair *pair)
+{
     end_to_rts(&pair->active);
     assert_int_equal(srd_establish(pair->active.id), 0);
     assert_int_equal(test_event_done(pair->passive.events, RDMA_CM_EVENT_ESTABLISHED), 0);
+}
+
+void pair_connect(struct pair *pair, const char *host)
+{
+    pair_prepare(pair, host);
+    pair_request(pair, 4);
+    pair_accept(pair, 4);
+    pair_establish(pair);
 }
 
 void pair_close(struct pair *pair)

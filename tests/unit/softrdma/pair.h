@@ -46,7 +46,18 @@ void end_to_rts(struct end *end);
 /* Address and route of an active id to where the listener is. */
 void end_resolve(struct end *end, struct sockaddr_storage *address);
 void pair_listen(struct pair *pair, const char *host);
-void pair_connect(struct pair *pair, const char *host); /* all of it, both established */
+/*
+ * The steps of a connection; reads: in flight at most, either way.
+ * prepare    a listener, queue pairs, address and route
+ * request    Connect, up to the passive side's id
+ * accept     up to the active side's CONNECT_RESPONSE
+ * establish  up to the passive side's ESTABLISHED
+ */
+void pair_prepare(struct pair *pair, const char *host);
+void pair_request(struct pair *pair, uint8_t reads);
+void pair_accept(struct pair *pair, uint8_t reads);
+void pair_establish(struct pair *pair);
+void pair_connect(struct pair *pair, const char *host); /* all of them */
 void pair_close(struct pair *pair);
 
 /* Polls until count completions came; fails after the deadline. */

@@ -303,22 +303,9 @@ static void two_connections_on_one_queue_both_move(void **state)
     end_make_qp(&pair[1].active);
     end_make_qp(&pair[1].passive);
     end_resolve(&pair[1].active, &pair[1].address);
-    {
-        struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
-        struct rdma_cm_event *event;
-        param.qp_num = pair[1].active.qp->qp_num;
-        assert_int_equal(srd_connect(pair[1].active.id, &param), 0);
-        event = test_event(pair[1].passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
-        pair[1].passive.id = event->id;
-        assert_int_equal(srd_ack_cm_event(event), 0);
-        end_to_rts(&pair[1].passive);
-        param.qp_num = pair[1].passive.qp->qp_num;
-        assert_int_equal(srd_accept(pair[1].passive.id, &param), 0);
-        assert_int_equal(test_event_done(pair[1].active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
-        end_to_rts(&pair[1].active);
-        assert_int_equal(srd_establish(pair[1].active.id), 0);
-        assert_int_equal(test_event_done(pair[1].passive.events, RDMA_CM_EVENT_ESTABLISHED), 0);
-    }
+    pair_request(&pair[1], 4);
+    pair_accept(&pair[1], 4);
+    pair_establish(&pair[1]);
     for (int round = 0; round < 50; round++) {
         for (int i = 0; i < 2; i++) {
             end_recv(&pair[i].active, (uint64_t)i, 0, 64);

@@ -126,10 +126,7 @@ static void private_data_and_limits_arrive(void **state)
     (void)state;
     memset(request, 'q', sizeof(request));
     memset(reply, 'p', sizeof(reply));
-    pair_listen(&pair, "127.0.0.1");
-    end_make_qp(&pair.active);
-    end_make_qp(&pair.passive);
-    end_resolve(&pair.active, &pair.address);
+    pair_prepare(&pair, "127.0.0.1");
     param.qp_num = pair.active.qp->qp_num;
     param.private_data = request;
     param.private_data_len = 57;
@@ -204,22 +201,15 @@ static void passive_reject_carries_private_data(void **state)
 
 static void active_reject_carries_private_data(void **state)
 {
-    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
     struct rdma_cm_event *event;
     struct pair pair;
 
     (void)state;
-    pair_listen(&pair, "127.0.0.1");
-    end_make_qp(&pair.active);
-    end_make_qp(&pair.passive);
-    end_resolve(&pair.active, &pair.address);
+    pair_prepare(&pair, "127.0.0.1");
     event = request_of(&pair, 3);
     pair.passive.id = event->id;
     assert_int_equal(srd_ack_cm_event(event), 0);
-    end_to_rts(&pair.passive);
-    param.qp_num = pair.passive.qp->qp_num;
-    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
-    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    pair_accept(&pair, 1);
     assert_int_equal(srd_reject(pair.active.id, "changed my mind", 15), 0);
     event = test_event(pair.passive.events, RDMA_CM_EVENT_REJECTED);
     assert_int_equal(event->status, 28);
@@ -231,22 +221,15 @@ static void active_reject_carries_private_data(void **state)
 
 static void active_gone_before_the_rtr_is_a_rejection(void **state)
 {
-    struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1 };
     struct rdma_cm_event *event;
     struct pair pair;
 
     (void)state;
-    pair_listen(&pair, "127.0.0.1");
-    end_make_qp(&pair.active);
-    end_make_qp(&pair.passive);
-    end_resolve(&pair.active, &pair.address);
+    pair_prepare(&pair, "127.0.0.1");
     event = request_of(&pair, 0);
     pair.passive.id = event->id;
     assert_int_equal(srd_ack_cm_event(event), 0);
-    end_to_rts(&pair.passive);
-    param.qp_num = pair.passive.qp->qp_num;
-    assert_int_equal(srd_accept(pair.passive.id, &param), 0);
-    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    pair_accept(&pair, 1);
     assert_int_equal(srd_destroy_id(pair.active.id), 0);
     pair.active.id = NULL;
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_REJECTED), 28);
@@ -319,10 +302,7 @@ static void peer_gone_before_accept_shows_at_accept(void **state)
     int mask;
 
     (void)state;
-    pair_listen(&pair, "127.0.0.1");
-    end_make_qp(&pair.active);
-    end_make_qp(&pair.passive);
-    end_resolve(&pair.active, &pair.address);
+    pair_prepare(&pair, "127.0.0.1");
     event = request_of(&pair, 0);
     pair.passive.id = event->id;
     assert_int_equal(srd_ack_cm_event(event), 0);
