@@ -102,7 +102,8 @@ static void test_files(void **state)
     assert_non_null(fgets(line, sizeof(line), again));
     assert_string_equal(line, "one\n");
     assert_false(_isatty(_fileno(again)));
-    assert_int_equal(freopen_s(&stream, "no such folder/file", "r", again), ENOENT);
+    assert_int_equal(fclose(again), 0);
+    assert_int_equal(freopen_s(&stream, "no such folder/file", "r", stdin), ENOENT);
     assert_null(stream);
     assert_int_equal(_access(name, 0), 0);
     assert_int_equal(_access(name, 4), 0);

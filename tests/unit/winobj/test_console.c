@@ -107,23 +107,6 @@ static void test_unhandled_events_end_the_process(void **state)
         SIGTERM); /* a close is one all the same */
     assert_string_equal(text, "event 2\n");
 }
-
-/* The child of a fork has the handlers' functions, but no thread that calls them. */
-static void test_fork_has_no_handlers(void **state)
-{
-    int status = 0;
-    pid_t child;
-
-    (void)state;
-    assert_true(SetConsoleCtrlHandler(accept_all, TRUE));
-    if (!(child = fork())) {
-        raise(SIGINT);
-        _exit(99);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    assert_true(SetConsoleCtrlHandler(accept_all, FALSE));
-}
 #endif
 
 static BOOL WINAPI no_event(DWORD event)
@@ -149,7 +132,6 @@ int main(void)
 #ifndef _WIN32
         cmocka_unit_test(test_unhandled_events_end_the_process),
         cmocka_unit_test(test_handlers_are_called_last_added_first),
-        cmocka_unit_test(test_fork_has_no_handlers),
 #endif
         cmocka_unit_test(test_adding_and_removing),
     };

@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,6 +192,31 @@ static void test_fork_timers(void **state)
     assert_true(CloseHandle(timer));
 }
 
+static BOOL WINAPI accept_event(DWORD event)
+{
+    (void)event;
+    return TRUE;
+}
+
+/* The child has the handlers' functions, but no thread that calls them: a signal does what it does without. */
+static void test_fork_console_handlers(void **state)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    assert_true(SetConsoleCtrlHandler(accept_event, TRUE));
+    if (!(child = fork())) {
+        alarm(LONG_MS / 1000);
+        raise(SIGINT);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    assert_true(SetConsoleCtrlHandler(accept_event, FALSE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_fork_thread_id_is_the_childs),
         cmocka_unit_test(test_fork_mutexes),
         cmocka_unit_test(test_fork_timers),
+        cmocka_unit_test(test_fork_console_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
