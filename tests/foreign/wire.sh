@@ -137,9 +137,10 @@ pair() {
         fi
         if [ "$status" = 0 ]; then
             results[$name,$way]=ok
+            echo "ok: $name, $client_at to $server_at"
         else
             results[$name,$way]=FAILED
-            echo "$name, $client_at to $server_at: $status"
+            echo "FAILED: $name, $client_at to $server_at: $status"
             tail -n 15 "$scratch"/*.log
             failed=$((failed + 1))
         fi
