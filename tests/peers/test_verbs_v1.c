@@ -264,7 +264,10 @@ static void test_this_end_uses_the_peers_memory(void **state)
     assert_string_equal(hear(), "ok 01020304");
 }
 
-/* The message first, then what CreateMemoryWindow was given; the access has ended, and the window can be bound again. */
+/*
+ * The message first, then what CreateMemoryWindow was given; the access has ended, and the window can be bound again. siw
+ * (Linux 6.1) tells nobody that a peer invalidated: there the access ends, and that is all.
+ */
 static void test_a_send_with_invalidate_is_told(void **state)
 {
     ND_RESULT told = { .Status = ND_PENDING, .BytesTransferred = 5 }, received, last;
@@ -274,13 +277,15 @@ static void test_a_send_with_invalidate_is_told(void **state)
     (void)state;
     connect_to_peer();
     window = new_window(&told);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (on_siw() ? 1 : 3); i++) {
         descriptor = bind_window(window, 4096, 4096);
         assert_int_equal(nd1_end_receive(&end, &received, 0, 64), ND_SUCCESS);
         expect_status(WC_SUCCESS, "write 0 2 0x%llx 0x%x",
             (unsigned long long)be64toh(descriptor.Base), descriptor.Token);
         expect_status(WC_SUCCESS, "invalidate 0 1 0x%x", descriptor.Token);
         assert_result(&received, ND_SUCCESS, 1);
+        if (on_siw())
+            break;
         assert_result(&told, ND_SUCCESS, 0);
         assert_int_equal(
             CALL(end.endpoint, Invalidate, &last, window, 0), ND_INVALID_DEVICE_REQUEST);
