@@ -45,12 +45,12 @@ says() {
     verdict "$name" "$problem"
 }
 
-# broken NAME SUBJECT CODE REASON REMEDY [COMMAND-PREFIX...]: what ndinfo says of a device or address, to people and programs.
+# broken NAME SUBJECT CODE REASON REMEDY [COMMAND-PREFIX...]: what ndinfo says of a device or address.
 broken() {
     local name=$1 subject=$2 code=$3 reason=$4 remedy=$5
     shift 5
-    says "$name" 1 "$@" "$ndinfo" "$subject" -- "not used: " " $subject" "reason: $reason" "remedy: $remedy"
-    says "$name (--json)" 1 "$@" "$ndinfo" --json "$subject" -- "\"code\": \"$code\"" '"adapters": []'
+    says "$name" 1 "$@" "$ndinfo" --json "$subject" -- '"adapters": []' "\"$subject\"" "\"code\": \"$code\"" "\"reason\": \"$reason" \
+        '"remedy": "' "$remedy"
 }
 
 # Whole.
@@ -115,7 +115,7 @@ ip addr add 10.0.1.1/24 dev v1
 says "the address again" 0 "$ndinfo" "$one" -- "addresses: 10.0.1.1"
 ip link set v1 down
 broken "interface down" "$one" interface-down "the network interface v1 is down" "ip link set v1 up"
-broken "its peer, without a carrier" "${kind}0" port-down "its port is not active" 'check cable, switch and "ip link show v0"'
+broken "its peer, without a carrier" "${kind}0" port-down "its port is not active" 'check cable, switch and \"ip link show v0\"'
 ip link set v1 up
 says "the link again" 0 "$ndinfo" "$one" -- "addresses: 10.0.1.1"
 

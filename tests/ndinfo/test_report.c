@@ -45,7 +45,7 @@ static void make_file(const char *folder, const char *name, const char *content)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A device the kernel knows without programs' way to it; one that libibverbs does not list; a card without its module. */
+/* A device the kernel knows without programs' way to it; one without its device file; a card without its module. */
 static void make_kernel_devices(void)
 {
     char link[PATH_MAX];
@@ -153,8 +153,8 @@ static const struct broken set_ups[] = {
 static const struct broken kernel_set_ups[] = {
     { NULL, "unreached0", "device", "unreached0", "module-not-loaded",
         "the kernel module ib_uverbs is not loaded", "modprobe ib_uverbs" },
-    { NULL, "foreign0", "device", "foreign0", "no-user-driver", "libibverbs has no driver for it",
-        "ibverbs-providers" },
+    { NULL, "foreign0", "device", "foreign0", "device-file-missing",
+        "the device file /dev/infiniband/uverbs7 does not exist", "see whether udev runs" },
     { NULL, "eth9", "device", "eth9", "module-not-loaded",
         "the kernel module mlx5_ib is not loaded", "modprobe mlx5_ib" },
 };

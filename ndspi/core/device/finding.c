@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define LIMIT_REMEDY                                                                               \
     "raise the limit of locked memory: ulimit -l unlimited; for good, \"* - memlock unlimited\" "  \
@@ -89,10 +90,22 @@ void nd_finding_set(
     va_end(arguments);
 }
 
+/* rdma-core looks for a device file it cannot open under /dev/char, too, and tells only what became of that. */
+static int why_not_opened(int error, const char *file)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/dev/infiniband/%.40s", file);
+    if ((error == ENOENT || error == ENODEV) && !access(path, F_OK) && access(path, R_OK | W_OK))
+        error = errno;
+    return error;
+}
+
 void nd_finding_set_open(struct nd_finding *finding, int error, const char *file)
 {
     enum nd_reason reason = ND_REASON_OPEN_FAILED;
 
+    error = why_not_opened(error, file);
     if (error == EACCES || error == EPERM)
         reason = ND_REASON_PERMISSION;
     else if (error == ENOENT)
@@ -104,6 +117,7 @@ void nd_finding_set_cm(struct nd_finding *finding, int error)
 {
     enum nd_reason reason = ND_REASON_CM_FAILED;
 
+    error = why_not_opened(error, "rdma_cm");
     if (error == EACCES || error == EPERM)
         reason = ND_REASON_CM_PERMISSION;
     else if (error == ENOENT || error == ENODEV || error == ENOSYS)

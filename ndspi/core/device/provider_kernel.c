@@ -2,6 +2,7 @@
 #include "ndspi/core/device/provider_kernel.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,7 +95,7 @@ static struct nd_found_port *add(struct nd_found *found, const char *name)
 
 struct uverbs {
     const char *device;
-    bool found;
+    char file[ND_DEVICE_NAME_OCTETS]; /* in /dev/infiniband; "" until it is found */
 };
 
 static bool is_of_device(void *context, const char *name)
@@ -104,14 +105,16 @@ static bool is_of_device(void *context, const char *name)
 
     sysfs(path, "class/infiniband_verbs/%s/ibdev", name);
     read_line(path, device, sizeof(device));
-    uverbs->found = !strcmp(device, uverbs->device);
-    return uverbs->found;
+    if (strcmp(device, uverbs->device) != 0)
+        return false;
+    snprintf(uverbs->file, sizeof(uverbs->file), "%.*s", ND_DEVICE_NAME_OCTETS - 1, name);
+    return true;
 }
 
 static bool add_device(void *context, const char *name)
 {
     struct nd_found_port *port = add(context, name);
-    struct uverbs uverbs = { name, false };
+    struct uverbs uverbs = { .device = name };
     char path[PATH_MAX];
 
     if (!port)
@@ -119,8 +122,13 @@ static bool add_device(void *context, const char *name)
     sysfs(path, "class/infiniband_verbs");
     each_entry(path, is_of_device, &uverbs);
     nd_kernel_netdev(name, 1, port->finding.netdev);
-    nd_finding_set(
-        &port->finding, uverbs.found ? ND_REASON_NO_DRIVER : ND_REASON_NO_UVERBS, 0, "%s", "");
+    snprintf(path, sizeof(path), "/dev/infiniband/%s", uverbs.file);
+    if (!*uverbs.file)
+        nd_finding_set(&port->finding, ND_REASON_NO_UVERBS, 0, "%s", "");
+    else if (access(path, F_OK)) /* libibverbs does not list these */
+        nd_finding_set_open(&port->finding, errno, uverbs.file);
+    else
+        nd_finding_set(&port->finding, ND_REASON_NO_DRIVER, 0, "%s", "");
     return false;
 }
 
