@@ -21,8 +21,7 @@ struct nd_dialect {
     HRESULT notify_of_ended; /* NotifyDisconnect after this side's disconnect */
     HRESULT port_taken;      /* a listener's address is in use */
     HRESULT no_port_free;    /* no port can be chosen */
-    bool
-        handles; /* regions are named by ND_MR_HANDLE, not by token (core/adapter/region_table.h) */
+    bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

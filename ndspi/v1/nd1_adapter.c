@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for all that is
- * made of it. The file's handle goes with the adapter's last child, not with its last reference: it serves them, too.
+ * nd1_adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for
+ * all that is made of it. The file's handle goes with the adapter's last child, not with its last reference: it
+ * serves them, too.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_connector.c - IND2Connector over core/connection/connector.h. The last Release closes the core object; the allocation goes
- * with the core object's last pin.
+ * nd2_connector.c - IND2Connector over core/connection/connector.h. The last Release closes the core object; the
+ * allocation goes with the core object's last pin.
  *
  * Source: NetworkDirect SPI version 2, IND2Connector.
  */

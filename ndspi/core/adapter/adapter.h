@@ -57,8 +57,8 @@ struct nd_adapter {
     struct nd_sink_source *source;
     int epoll_fd;  /* over channel, connection manager and asynchronous events */
     unsigned runs; /* only run touches it */
-    atomic_uint
-        events; /* what a leader's sleep in the device found queued in the channel, for the next run */
+    /* What a leader's sleep in the device found queued in the channel, for the next run. */
+    atomic_uint events;
     atomic_bool removed;
     struct lock lock;          /* children */
     struct list_head children; /* youngest first */

@@ -66,8 +66,7 @@ struct nd_connector {
     unsigned attempt;    /* counts Connects, so that a late end of one never ends the next */
     struct nd_cm_id *id; /* NULL: none now */
     struct nd_qp *qp;    /* claimed, from Connect or Accept on */
-    struct nd_connector_queue
-        *queue; /* whose GetConnectionRequest waits with us, in state Queued */
+    struct nd_connector_queue *queue; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
     bool established_early;    /* the transport's reply was the establishment */

@@ -26,9 +26,8 @@ struct nd_found_port {
     char name[ND_DEVICE_NAME_OCTETS];
     uint8_t port; /* 0 = the device could not be asked */
     uint64_t guid;
-    unsigned addresses; /* how many of the host's can be bound on it */
-    struct nd_finding
-        finding; /* what is wrong with it, addresses apart; ND_REASON_USED = nothing */
+    unsigned addresses;        /* how many of the host's can be bound on it */
+    struct nd_finding finding; /* what is wrong with it, addresses apart */
 };
 
 struct nd_found {

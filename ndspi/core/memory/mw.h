@@ -75,8 +75,9 @@ void nd_mw_leave_locked(struct nd_mw *mw);
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate of this key ended, well or not: the region, or the part, that it held is let go. Returns whether it ended badly although the device,
- *              which had nothing to do, did not see that: a peer had invalidated the window before
+ * invalidated  an Invalidate of this key ended, well or not: the region, or the part, that it held is let go. Returns
+ *              whether it ended badly although the device, which had nothing to do, did not see that: a peer had
+ *              invalidated the window before
  */
 void nd_mw_lost(
     struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);

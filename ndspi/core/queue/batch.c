@@ -134,7 +134,10 @@ const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *que
     return queue->batch && queue->batch->count ? first_of_batch(queue) : queue->next;
 }
 
-/* Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted in between. */
+/*
+ * Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted
+ * in between.
+ */
 static bool submit_locked(struct nd_queue *queue)
 {
     struct nd_request *refused = NULL;

@@ -92,8 +92,7 @@ struct nd_cq {
     struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
     unsigned refused;           /* sum of nd_queue.refused */
     struct list_head forgotten; /* nd_queue.forgotten_link; each pins its queue pair */
-    struct list_head
-        broken; /* nd_pair.broken_link; pinned: to be flushed by us, a request failed */
+    struct list_head broken;    /* nd_pair.broken_link; pinned: to be flushed by us */
     struct nd_dead dead;
 };
 
@@ -165,8 +164,8 @@ void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 
 /*
  * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN), and
- * nothing is given to the device any more: what was posted before `end` and has not completed ends with ND_CANCELED, silent ones before that as if they
- * had succeeded. No lock held.
+ * nothing is given to the device any more: what was posted before `end` and has not completed ends with ND_CANCELED,
+ * silent ones before that as if they had succeeded. No lock held.
  */
 void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
 

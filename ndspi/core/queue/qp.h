@@ -33,8 +33,7 @@ struct nd_qp_user_ops {
 struct nd_qp {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned, as are both completion queues and the SRQ */
-    struct nd_pair
-        pair; /* what its queues know of it, the receive queue's completion queue among it */
+    struct nd_pair pair;        /* what its queues know of it */
     struct nd_cq *initiator_cq;
     struct nd_srq *srq;                     /* or NULL */
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
@@ -71,7 +70,8 @@ void nd_qp_fini(struct nd_qp *qp);
 
 /*
  * For the connector.
- * claim    pins it for one connection attempt; until unclaim it tells the user what happens to it. Returns ND_SUCCESS; ND_CONNECTION_ACTIVE: claimed or connected already;
+ * claim    pins it for one connection attempt; until unclaim it tells the user what happens to it. Returns ND_SUCCESS;
+ *          ND_CONNECTION_ACTIVE: claimed or connected already;
  *          ND_INVALID_DEVICE_STATE: flushed or released.
  * unclaim  gives it back, as it is: after a refused Connect it may be claimed again. No lock held.
  */

@@ -142,8 +142,8 @@ struct nd_queue {
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
     bool receives; /* else it is an initiator's */
-    bool
-        overtakes; /* the device ends a Send or Write before a Read in front of it: every post takes the slow path */
+    /* The device ends a Send or Write before a Read in front of it: every post takes the slow path. */
+    bool overtakes;
     bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
@@ -212,8 +212,9 @@ static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 }
 
 /*
- * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an old copy of `freed`: acquire, since what
- * the fetching thread did with the record comes before it is used anew; pairs with nd_cq_translate_locked, cq_drain.c.
+ * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
+ * old copy of `freed`: acquire, since what the fetching thread did with the record comes before it is used anew;
+ * pairs with nd_cq_translate_locked, cq_drain.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
 {
