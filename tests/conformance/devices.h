@@ -103,6 +103,16 @@
         "as above") \
     EXCEPTION(siw, "v1_endpoint.failed_results_tell_no_length", FAILS, \
         "a Send or Write ends when TCP has taken it") \
+    EXCEPTION(siw, "v2.sendrecv.bad_local_memory_of_a_send", FAILS, \
+        "the device has one status for whatever goes wrong with a Send or Write") \
+    EXCEPTION(siw, "sendrecv.send_beyond_its_region", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "rdma.bad_local_memory", FAILS, \
+        "as above") \
+    EXCEPTION(siw, "sendrecv.receive_beyond_its_region", FAILS, \
+        "the device has one status for whatever goes wrong with a Receive, but for its length") \
+    EXCEPTION(siw, "v2.sendrecv.receive_without_the_right_to_write", FAILS, \
+        "as above") \
     EXCEPTION(siw, "disconnect.outstanding_sends_are_flushed", FAILS, \
         "a Send ends when TCP has taken it: it has succeeded before the connection ends") \
     EXCEPTION(siw, "qp.flush_of_a_connected_queue_pair", FAILS, \

@@ -286,7 +286,8 @@ static void beyond_the_region(void)
 
 static void region_grants_only_what_its_flags_say(void)
 {
-    static const ULONG none[] = { 0, MR_LOCAL };
+    /* Not MR_LOCAL: on iWARP whoever may be the target of a Read may be written to. */
+    static const ULONG none[] = { 0, ND_MR_FLAG_ALLOW_LOCAL_WRITE };
     for (int i = 0; i < 2; i++)
         for (int way = row_holds_in_full() ? READING : WRITING; way <= WRITING; way++) {
             struct pair *pair = connected_pair(NULL);
@@ -295,7 +296,8 @@ static void region_grants_only_what_its_flags_say(void)
             expect_equal(0, m.bytes[0]);
         }
     struct pair *pair = connected_pair(NULL);
-    struct memory m = new_memory(pair->passive.node, 64, MR_LOCAL | ND_MR_FLAG_ALLOW_REMOTE_READ);
+    struct memory m = new_memory(
+        pair->passive.node, 64, ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ);
     denied(WRITING, pair, m.bytes, 8, m.remote, "read only");
     expect_equal(0, m.bytes[0]);
     pair = connected_pair(NULL);
