@@ -31,9 +31,9 @@
         "the device has one status for a Receive that is too small and for one it must not write to") \
     EXCEPTION(rxe, "v2.sendrecv.receive_without_the_right_to_write", FAILS, \
         "as above") \
-    EXCEPTION(rxe, "v1_window.peer_invalidates_nothing", IN_PART, \
+    EXCEPTION(rxe, "v1_window.peer_invalidates_nothing", FAILS, \
         "the device acknowledges a Send before it looks at the key that it invalidates") \
-    EXCEPTION(rxe, "v1_window.peers_invalidate_comes_too_late", IN_PART, \
+    EXCEPTION(rxe, "v1_window.peers_invalidate_comes_too_late", FAILS, \
         "as above") \
     EXCEPTION(rxe, "v1_window.both_invalidate_at_once", NOT_APPLICABLE, \
         "the kernel crashes (rxe_invalidate_mw) when a window is invalidated that its peer has just invalidated") \
