@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -108,6 +109,29 @@ unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched)
     return queued;
 }
 
+/* What a thread does to itself: no sleep is interrupted by that. Sanitizers and Wine handle these. */
+static bool is_fault(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+           signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
+}
+
+/*
+ * Where a kernel's device blocks in read(2), which goes on behind a handler with SA_RESTART; poll(2) does not. Which signal
+ * it was nobody tells: it is as there while no handler asks for EINTR.
+ */
+static bool signals_restart(void)
+{
+    struct sigaction action;
+
+    for (int number = 1; number < NSIG; number++)
+        if (!is_fault(number) && !sigaction(number, NULL, &action) &&
+            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+            !(action.sa_flags & SA_RESTART))
+            return false;
+    return true;
+}
+
 int srd_evq_get(
     struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
 {
@@ -133,6 +157,8 @@ int srd_evq_get(
     }
     for (;;) {
         error = srd_loop_wait(q->fd);
+        if (error == -EINTR && signals_restart())
+            continue;
         if (error) {
             errno = -error;
             return -1;

@@ -2,17 +2,22 @@
 /* Completion queues, their channels, asynchronous events; fed by hand. */
 #include "pair.h"
 #include "softrdma/cq.h"
+#include "tests/support/settle.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -69,6 +74,91 @@ static bool readable(int fd)
     struct pollfd p = { .fd = fd, .events = POLLIN };
 
     return poll(&p, 1, 0) == 1;
+}
+
+/* A thread that blocks on the channel. */
+struct blocked {
+    struct cqs *s;
+    pthread_t thread;
+    _Atomic pid_t tid;
+    int result, error;
+};
+
+static sem_t handled;
+
+static void on_signal(int number)
+{
+    (void)number;
+    sem_post(&handled);
+}
+
+static void *block(void *arg)
+{
+    struct blocked *blocked = arg;
+    struct ibv_cq *cq;
+    void *context;
+
+    atomic_store(&blocked->tid, gettid());
+    blocked->result = srd_get_cq_event(blocked->s->channel, &cq, &context);
+    blocked->error = errno;
+    if (!blocked->result)
+        srd_ack_cq_events(cq, 1);
+    return NULL;
+}
+
+/* Whether the thread sleeps, as the kernel tells. */
+static bool sleeps(const struct blocked *blocked)
+{
+    char path[64], state = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)atomic_load(&blocked->tid));
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    fclose(file);
+    return state == 'S';
+}
+
+/* It blocks, and a handler with these flags runs in it. */
+static void interrupt(struct blocked *blocked, int flags)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+
+    assert_int_equal(sem_init(&handled, 0, 0), 0);
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    assert_int_equal(pthread_create(&blocked->thread, NULL, block, blocked), 0);
+    assert_true(SETTLES(atomic_load(&blocked->tid) && sleeps(blocked)));
+    assert_int_equal(pthread_kill(blocked->thread, SIGUSR1), 0);
+    while (sem_wait(&handled))
+        assert_int_equal(errno, EINTR);
+}
+
+/* As read(2) on a kernel's channel. */
+static void a_blocked_fetch_goes_on_behind_a_handler_that_restarts(void **state)
+{
+    struct blocked blocked = { .s = *state };
+
+    interrupt(&blocked, SA_RESTART);
+    assert_true(SETTLES(sleeps(&blocked)));
+    assert_int_equal(ibv_req_notify_cq(blocked.s->cq, 0), 0);
+    push(blocked.s, 1, false);
+    assert_int_equal(pthread_join(blocked.thread, NULL), 0);
+    assert_int_equal(blocked.result, 0);
+    expect(blocked.s, 1, 1);
+}
+
+static void a_blocked_fetch_ends_with_a_handler_that_does_not_restart(void **state)
+{
+    struct blocked blocked = { .s = *state };
+
+    interrupt(&blocked, 0);
+    assert_int_equal(pthread_join(blocked.thread, NULL), 0);
+    assert_int_equal(blocked.result, -1);
+    assert_int_equal(blocked.error, EINTR);
+    signal(SIGUSR1, SIG_DFL);
 }
 
 static void completions_come_in_order_round_the_ring(void **state)
@@ -299,6 +389,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(completions_come_in_order_round_the_ring, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_blocked_fetch_goes_on_behind_a_handler_that_restarts, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_blocked_fetch_ends_with_a_handler_that_does_not_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(resizing_keeps_what_is_there, setup, teardown),
         cmocka_unit_test_setup_teardown(overrun_is_told_once_and_kills_the_queue, setup, teardown),
         cmocka_unit_test_setup_teardown(exactly_full_is_no_overrun, setup, teardown),
