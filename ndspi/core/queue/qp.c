@@ -121,10 +121,11 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->receive.max_sge = params->receive_sge;
     qp->receive.recv_wr.sg_list = &qp->receive.sge;
     qp->receive.recv_wr.num_sge = 1;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         queues[i]->max_length = limits->max_transfer;
-    if (!qp->receive
-             .max_sge) /* open from its beginning; the initiator's starts with a connection */
+        queues[i]->slow = !queues[i]->max_sge || queues[i]->overtakes;
+    }
+    if (qp->receive.slow) /* open from its beginning; the initiator's starts with a connection */
         nd_queue_set_mode(&qp->receive, qp->receive.mode);
 }
 

@@ -141,10 +141,10 @@ struct nd_queue {
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
-    bool receives; /* else it is an initiator's */
-    /* The device ends a Send or Write before a Read in front of it: every post takes the slow path. */
-    bool overtakes;
-    bool no_reads;                       /* agreed: none in flight, so none at all */
+    bool receives;  /* else it is an initiator's */
+    bool overtakes; /* the device ends a Send or Write before a Read in front of it */
+    bool slow;      /* it overtakes, or takes no entries: every post takes the slow path */
+    bool no_reads;  /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
@@ -208,7 +208,7 @@ HRESULT nd_queue_release(struct nd_queue *queue);
  */
 static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 {
-    return queue->batching || queue->mode != ND_QUEUE_OPEN || !queue->max_sge || queue->overtakes;
+    return queue->mode != ND_QUEUE_OPEN || queue->batching || queue->slow;
 }
 
 /*
