@@ -16,6 +16,7 @@ if [ -z "$wine" ]; then
     [ -n "${NDSPI_REQUIRE_WINE:-}" ] && exit 1
     exit 77
 fi
+export NDSPI_TEST_PID=$$ # of the program, natively
 export WINEPREFIX=$prefix WINEDEBUG=-all WINEARCH=win64 WINEDLLOVERRIDES='mscoree,mshtml=' DISPLAY=
 mkdir -p "$prefix"
 # One process makes the prefix; the others wait for it.
