@@ -175,6 +175,8 @@ void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child)
 {
     lock_acquire(&adapter->lock);
     list_del(&child->link);
+    if (atomic_load_explicit(&adapter->usual, memory_order_relaxed) == child)
+        atomic_store_explicit(&adapter->usual, NULL, memory_order_relaxed);
     lock_release(&adapter->lock);
 }
 

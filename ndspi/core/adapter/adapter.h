@@ -29,6 +29,8 @@ struct nd_child;
 struct nd_child_ops {
     /* The device's completion event for it, got and not acknowledged: takes care of that, too. NULL: none comes. */
     void (*completion)(struct nd_child *child);
+    /* With that: looks without the event. True: somebody waited and was told, and nobody waits now: the event can wait. */
+    bool (*early)(struct nd_child *child);
     /* An asynchronous event about it. NULL: none comes. */
     void (*event)(struct nd_child *child, enum ibv_event_type type);
     /* The device is gone. */
@@ -59,6 +61,9 @@ struct nd_adapter {
     unsigned runs; /* only run touches it */
     /* What a leader's sleep in the device found queued in the channel, for the next run. */
     atomic_uint events;
+    /* Whom the last completion event was for; the lock to change it. */
+    _Atomic(struct nd_child *) usual;
+    atomic_bool left; /* a leader left an event in the channel */
     atomic_bool removed;
     struct lock lock;          /* children */
     struct list_head children; /* youngest first */
@@ -115,6 +120,12 @@ static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
 {
     return atomic_load_explicit(&adapter->removed, memory_order_relaxed);
 }
+
+/*
+ * nd_adapter_take_left - takes the completion event that a leader may have left in the channel (adapter_run.c), so that its queue
+ * can be armed. The caller pins a child; no lock held.
+ */
+void nd_adapter_take_left(struct nd_adapter *adapter);
 
 /* The device was lost: fails queues and pending requests with ND_DEVICE_REMOVED. Any thread, no lock held; idempotent. */
 void nd_adapter_remove(struct nd_adapter *adapter);

@@ -17,6 +17,16 @@ bool nd_adapter_running(void)
     return running;
 }
 
+/* The caller pins the child. */
+static void note_usual(struct nd_adapter *adapter, struct nd_child *child)
+{
+    if (atomic_load_explicit(&adapter->usual, memory_order_relaxed) == child)
+        return;
+    lock_acquire(&adapter->lock);
+    atomic_store_explicit(&adapter->usual, child, memory_order_relaxed);
+    lock_release(&adapter->lock);
+}
+
 /*
  * One completion event. A queue that is being destroyed waits for the acknowledgement of its events: no pin can be had of
  * it any more, so it is acknowledged at once.
@@ -34,9 +44,41 @@ static bool run_cq_event(struct nd_adapter *adapter)
         adapter->verbs->ack_cq_events(ibv, 1);
         return true;
     }
+    note_usual(adapter, child);
     child->ops->completion(child);
     nd_object_unpin(child->object);
     return true;
+}
+
+void nd_adapter_take_left(struct nd_adapter *adapter)
+{
+    if (atomic_load_explicit(&adapter->left, memory_order_relaxed) &&
+        atomic_exchange_explicit(&adapter->left, false, memory_order_relaxed))
+        run_cq_event(adapter);
+}
+
+/*
+ * Where taking an event is a system call, a leader that is woken by one looks first at the queue that the last one was for:
+ * mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the channel until the
+ * next Notify, when the peer has its answer.
+ */
+static bool run_usual(struct nd_adapter *adapter)
+{
+    struct nd_child *child;
+    bool told;
+
+    lock_acquire(&adapter->lock);
+    child = atomic_load_explicit(&adapter->usual, memory_order_relaxed);
+    if (child && !nd_object_try_pin(child->object))
+        child = NULL;
+    lock_release(&adapter->lock);
+    if (!child)
+        return false;
+    told = child->ops->early(child);
+    if (told)
+        atomic_store_explicit(&adapter->left, true, memory_order_relaxed);
+    nd_object_unpin(child->object);
+    return told;
 }
 
 /* Whom an event is about, pinned; NULL: on its way out, or not one that is told. */
@@ -140,6 +182,8 @@ static void run_ready(struct nd_adapter *adapter, unsigned ready)
 {
     bool found = false;
 
+    if (ready == 1u << ND_READY_CQ && !adapter->verbs->progress_wait && run_usual(adapter))
+        return;
     if (ready & (ND_SINK_READY_DEVICE | 1u << ND_READY_CQ))
         found = run_cq_events(adapter);
     if (ready & ND_SINK_READY_DEVICE && (!found || ++adapter->runs % LOOK_AT_ALL_EVERY == 0))

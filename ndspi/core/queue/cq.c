@@ -43,6 +43,11 @@ static void completion(struct nd_child *child)
 }
 
 /* The one there is: IBV_EVENT_CQ_ERR. */
+static bool early(struct nd_child *child)
+{
+    return nd_cq_early(container_of(child, struct nd_cq, child));
+}
+
 static void event(struct nd_child *child, enum ibv_event_type type)
 {
     (void)type;
@@ -55,6 +60,7 @@ static void removed(struct nd_child *child)
 }
 
 static const struct nd_child_ops child_ops = {
+    .early = early,
     .completion = completion,
     .event = event,
     .removed = removed,

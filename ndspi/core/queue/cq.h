@@ -125,6 +125,11 @@ void nd_cq_cancel(struct nd_cq *cq);
  * the caller holds a pin.
  */
 void nd_cq_event(struct nd_cq *cq);
+/*
+ * nd_cq_early - the device's event for this queue may be on its way: ends what the new arrivals end. Returns whether that was
+ * all that waited. The caller holds a pin.
+ */
+bool nd_cq_early(struct nd_cq *cq);
 /* The queue is lost: everything that waits, and every later Notify, gets the status. */
 void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 

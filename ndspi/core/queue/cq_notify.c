@@ -73,6 +73,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
 HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
 {
     HRESULT status;
+    bool waits;
 
     if (type > ND_CQ_NOTIFY_SOLICITED || !overlapped)
         return ND_INVALID_PARAMETER;
@@ -81,10 +82,13 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     lock_acquire(&cq->poll.lock);
     nd_cq_submit_batches_locked(cq);
     status = start_locked(cq, type, overlapped);
+    waits = cq->waiting;
     nd_cq_leave(cq);
     if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere &&
         cq->adapter->verbs->progress_leave)
         cq->adapter->verbs->progress_leave(cq->poll.ibv);
+    if (waits)
+        nd_adapter_take_left(cq->adapter); /* arms the queue again, if it was for this one */
     return status;
 }
 
@@ -95,6 +99,19 @@ void nd_cq_cancel(struct nd_cq *cq)
     nd_pending_decide(&cq->pending, ~0u, ND_CANCELED);
     cq->deliver = true;
     nd_cq_leave(cq);
+}
+
+bool nd_cq_early(struct nd_cq *cq)
+{
+    bool ended = false;
+
+    lock_acquire(&cq->poll.lock);
+    if (cq->armed == ND_CQ_ARMED_ANY) {
+        nd_cq_drain_locked(cq);
+        ended = nd_cq_trigger_locked(cq, true) && !cq->waiting;
+    }
+    nd_cq_leave(cq);
+    return ended;
 }
 
 void nd_cq_event(struct nd_cq *cq)

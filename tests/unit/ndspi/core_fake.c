@@ -32,6 +32,8 @@ static int free_object(void *object)
     return 0;
 }
 
+static struct fake_cq *queues[4]; /* of the device's, for the channel */
+
 static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
 {
@@ -43,11 +45,19 @@ static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_c
     cq->ibv = (struct ibv_cq){
         .context = context, .channel = channel, .cq_context = cq_context, .cqe = cqe
     };
+    for (unsigned i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+        if (!queues[i]) {
+            queues[i] = cq;
+            break;
+        }
     return &cq->ibv;
 }
 
 static int destroy_cq(struct ibv_cq *cq)
 {
+    for (unsigned i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+        if (queues[i] == (struct fake_cq *)cq)
+            queues[i] = NULL;
     return free_object(cq);
 }
 
@@ -55,6 +65,22 @@ static int resize_cq(struct ibv_cq *cq, int cqe)
 {
     cq->cqe = cqe;
     return 0;
+}
+
+/* The channel: an event of any queue. */
+static int get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
+{
+    (void)channel;
+    for (unsigned i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
+        if (!queues[i] || !queues[i]->event)
+            continue;
+        queues[i]->event = false;
+        *cq = &queues[i]->ibv;
+        *context = queues[i]->ibv.cq_context;
+        return 0;
+    }
+    errno = EAGAIN;
+    return -1;
 }
 
 static void ack_cq_events(struct ibv_cq *cq, unsigned int count)
@@ -286,6 +312,7 @@ static const struct nd_verbs fake_verbs = { .name = "fake",
     .create_cq = create_cq,
     .destroy_cq = destroy_cq,
     .resize_cq = resize_cq,
+    .get_cq_event = get_cq_event,
     .ack_cq_events = ack_cq_events,
     .create_qp = create_qp,
     .modify_qp = modify_qp,
