@@ -205,12 +205,28 @@ static unsigned attach_locked(struct srd_id *id)
     return wants;
 }
 
+/* How long the first FPDU is awaited; 0: for ever. Only peers that announced none may keep it back. */
+static unsigned speech_ms(const struct srd_id *id)
+{
+    return id->params.rtr_expected ? 0 : srd_cm_speak_ms();
+}
+
+static unsigned speak_locked(struct srd_id *id)
+{
+    id->params.speaks_first = true;
+    return attach_locked(id);
+}
+
 static unsigned first_fpdu_locked(struct srd_id *id)
 {
     ssize_t got = srd_conn_fill(id->conn);
 
     if (got == -EAGAIN)
         return 0;
+    if (got == 0 &&
+        speech_ms(
+            id)) /* it had nothing to say: what it saw was a connection, not a refusal of its own */
+        return speak_locked(id);
     if (got <= 0) {
         refused_locked(id, NULL);
         return 0;
@@ -222,12 +238,12 @@ static unsigned first_fpdu_locked(struct srd_id *id)
     }
 }
 
-/* Starts the time after which the first FPDU is awaited no longer; only for peers that announced none. */
+/* Starts the time after which the first FPDU is awaited no longer. */
 static void await_speech_locked(struct srd_id *id)
 {
-    unsigned ms = srd_cm_speak_ms();
+    unsigned ms = speech_ms(id);
 
-    if (ms && !id->params.rtr_expected)
+    if (ms)
         srd_source_deadline(&id->conn->source, clock_now_ms() + ms);
 }
 
@@ -244,8 +260,7 @@ unsigned srd_passive_speak_locked(struct srd_id *id)
         await_speech_locked(id);
         return 0;
     }
-    id->params.speaks_first = true;
-    return attach_locked(id);
+    return speak_locked(id);
 }
 
 unsigned srd_passive_ready_locked(struct srd_id *id)
