@@ -15,4 +15,7 @@ bool win_virtual_protection(DWORD protection, int *prot);
 /* Whether an address lies in a reservation of VirtualAlloc; which, if so. */
 bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end);
 
+/* Addresses for so many bytes, at a multiple of the granularity, to be mapped over; NULL: there is no room. */
+void *win_virtual_place(size_t size);
+
 #endif

@@ -87,6 +87,13 @@ static void *map_aligned(size_t size, int prot)
     return base;
 }
 
+void *win_virtual_place(size_t size)
+{
+    size_t whole = (size + page_size() - 1) & ~(page_size() - 1);
+
+    return whole < size ? NULL : map_aligned(whole, PROT_NONE);
+}
+
 static void *map_at(uintptr_t address, size_t size, int prot)
 {
     void *base = mmap((void *)address, size, prot,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, messages, debugging. Built twice:
+ * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, shared memory, messages, debugging. Built twice:
  * for each width of wchar_t, under the names the headers give them. Narrow text is UTF-8.
  */
 #include "winobj/message.h"
@@ -170,6 +170,29 @@ BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
     if (!done && GetLastError() == ERROR_MORE_DATA)
         SetLastError(ERROR_BUFFER_OVERFLOW);
     return done;
+}
+
+HANDLE WINAPI CreateFileMappingW(
+    HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection, DWORD size_high, DWORD size_low, LPCWSTR name)
+{
+    char *narrow_name;
+    HANDLE mapping = NULL;
+
+    if (narrow(name, &narrow_name))
+        mapping = CreateFileMappingA(file, attributes, protection, size_high, size_low, narrow_name);
+    free(narrow_name);
+    return mapping;
+}
+
+HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name)
+{
+    char *narrow_name;
+    HANDLE mapping = NULL;
+
+    if (narrow(name, &narrow_name))
+        mapping = OpenFileMappingA(access, inherit, narrow_name);
+    free(narrow_name);
+    return mapping;
 }
 
 void WINAPI OutputDebugStringW(LPCWSTR text)

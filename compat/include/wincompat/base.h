@@ -17,6 +17,7 @@
 #include <wincompat/process.h>
 #include <wincompat/processor.h>
 #include <wincompat/text.h>
+#include <wincompat/mapping.h>
 #include <wincompat/objects.h>
 #include <wincompat/sync.h>
 #include <wincompat/system.h>

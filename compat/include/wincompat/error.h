@@ -49,6 +49,7 @@
 #define ERROR_BUSY                      170u
 #define ERROR_ALREADY_EXISTS            183u
 #define ERROR_ENVVAR_NOT_FOUND          203u
+#define ERROR_FILENAME_EXCED_RANGE      206u
 #define ERROR_MORE_DATA                 234u
 #define WAIT_TIMEOUT                    258u
 #define ERROR_NO_MORE_ITEMS             259u
@@ -70,6 +71,7 @@
 #define ERROR_NO_UNICODE_TRANSLATION    1113u
 #define ERROR_DLL_INIT_FAILED           1114u
 #define ERROR_IO_DEVICE                 1117u
+#define ERROR_MAPPED_ALIGNMENT          1132u
 #define ERROR_DEVICE_NOT_CONNECTED      1167u
 #define ERROR_NOT_FOUND                 1168u
 #define ERROR_INVALID_NETNAME           1214u

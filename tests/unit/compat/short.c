@@ -72,6 +72,7 @@ int short_strings(void)
     char text[64];
     size_t length;
     DWORD size = 64;
+    HANDLE mapping, opened;
 
     if (StringCchPrintfW(wide, 64, L"%s %d", L"a", 5) != S_OK || !same(wide, L"a 5"))
         return 1;
@@ -94,6 +95,12 @@ int short_strings(void)
         return 7;
     if (!GetComputerNameW(wide, &size) || (int)size != lstrlenW(wide))
         return 8;
+    if (!same(lstrcpyW(wide, L"ndtest.short"), L"ndtest.short") ||
+        !(mapping = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 100, wide)) ||
+        !(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, "ndtest.short")) ||
+        !CloseHandle(opened) || !(opened = OpenFileMappingW(FILE_MAP_READ, FALSE, wide)) ||
+        !CloseHandle(opened) || !CloseHandle(mapping))
+        return 10;
     size = 1;
     return !GetComputerNameExW(ComputerNameNetBIOS, wide, &size) &&
                    GetLastError() == ERROR_MORE_DATA

@@ -2,33 +2,19 @@
 /* test_exit.c - ends of a process. The program runs itself, with the name of the end as argument. */
 #include "tests/support/win32_test.h"
 
+#include "tests/support/run_self.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#ifdef _WIN32
-#include <process.h>
-#else
-#include <spawn.h>
-#include <sys/wait.h>
+#ifndef _WIN32 /* pipes between threads */
 #include <unistd.h>
 #endif
 
 static const char *program, *output;
 
-/* Runs this program with an argument; its exit code, or -1 if it did not exit. */
 static int run(const char *how)
 {
-#ifdef _WIN32
-    return (int)_spawnl(_P_WAIT, program, program, how, output, NULL);
-#else
-    char *arguments[] = { (char *)program, (char *)how, (char *)output, NULL };
-    pid_t child;
-    int status;
-
-    if (posix_spawn(&child, program, NULL, NULL, arguments, environ) ||
-        waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-#endif
+    return run_self(program, how, output);
 }
 
 /* What the child wrote to the output. */
@@ -134,8 +120,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_terminate_process),
     };
 
-    if (argc == 3)
-        return child(argv[1], argv[2]);
+    if (argc > 1)
+        return argc == 3 ? child(argv[1], argv[2]) : 97;
     program = argv[0];
     output = "test_exit.tmp";
     return cmocka_run_group_tests(tests, NULL, NULL);

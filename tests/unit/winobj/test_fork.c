@@ -192,6 +192,33 @@ static void test_fork_timers(void **state)
     assert_true(CloseHandle(timer));
 }
 
+/* The child's handle keeps the name for itself, and gives up its own only. */
+static void test_fork_mappings(void **state)
+{
+    static const char name[] = "ndtest.fork";
+    HANDLE mapping = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 4096, name);
+    volatile char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
+    HANDLE opened;
+    pid_t child;
+
+    (void)state;
+    assert_non_null(view);
+    if (!(child = fork())) {
+        view[0] = 'c';
+        child_assert(CloseHandle(mapping));
+        child_assert(
+            (opened = OpenFileMappingA(FILE_MAP_READ, FALSE, name)) && CloseHandle(opened));
+        _exit(0);
+    }
+    child_succeeds(child);
+    assert_int_equal(view[0], 'c');
+    assert_non_null(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, name));
+    assert_true(CloseHandle(opened));
+    assert_true(CloseHandle(mapping));
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_true(UnmapViewOfFile((void *)view));
+}
+
 static BOOL WINAPI accept_event(DWORD event)
 {
     (void)event;
@@ -224,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_fork_thread_id_is_the_childs),
         cmocka_unit_test(test_fork_mutexes),
         cmocka_unit_test(test_fork_timers),
+        cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mapping.c - shared memory, within a process and between two. The program runs itself for the other one. */
+#include "tests/support/win32_test.h"
+
+#include "tests/support/run_self.h"
+
+#include <stdio.h>
+
+static const char *program;
+static char name[64];
+static WCHAR wide_name[64];
+
+enum { BYTES = 3 * 65536 + 100 };
+
+static HANDLE create(const char *named, DWORD protection)
+{
+    return CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, protection, 0, BYTES, named);
+}
+
+static void test_memory_without_a_name(void **state)
+{
+    HANDLE mapping = create(NULL, PAGE_READWRITE | SEC_COMMIT);
+    char *view, *part, *copy;
+
+    (void)state;
+    assert_non_null(mapping);
+    assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_ALL_ACCESS, 0, 0, 0));
+    assert_int_equal((ULONG_PTR)view % 65536, 0);
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(view[i], 0);
+    assert_non_null(part = MapViewOfFile(mapping, FILE_MAP_READ, 0, 65536, 10));
+    view[65537] = 'x';
+    assert_int_equal(part[1], 'x');
+    assert_non_null(copy = MapViewOfFile(mapping, FILE_MAP_COPY, 0, 65536, 10));
+    copy[1] = 'y';
+    assert_int_equal(part[1], 'x');
+    assert_true(UnmapViewOfFile(copy));
+    assert_true(CloseHandle(mapping)); /* views stay */
+    view[65538] = 'z';
+    assert_int_equal(part[2], 'z');
+    assert_true(UnmapViewOfFile(part));
+    assert_true(UnmapViewOfFile(view));
+    assert_fails(UnmapViewOfFile(view), 487);
+}
+
+static void test_view_at_an_address(void **state)
+{
+    HANDLE mapping = create(NULL, PAGE_READWRITE);
+    char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
+
+    (void)state;
+    assert_non_null(view);
+    assert_fails(MapViewOfFileEx(mapping, FILE_MAP_WRITE, 0, 0, 0, view), 487);
+    assert_true(UnmapViewOfFile(view));
+    assert_ptr_equal(MapViewOfFileEx(mapping, FILE_MAP_WRITE, 0, 0, 0, view), view);
+    assert_true(UnmapViewOfFile(view));
+    assert_true(CloseHandle(mapping));
+}
+
+static void test_name_finds_the_memory(void **state)
+{
+    HANDLE mapping, again, opened;
+    char *view, *other;
+
+    (void)state;
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    SetLastError(87);
+    assert_non_null(mapping = create(name, PAGE_READWRITE));
+    assert_win_error(0);
+    assert_non_null(
+        again = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 10, wide_name));
+    assert_win_error(183);
+    assert_non_null(opened = OpenFileMappingW(FILE_MAP_READ, FALSE, wide_name));
+    assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0));
+    assert_non_null(
+        other = MapViewOfFile(again, FILE_MAP_READ, 0, 131072, 100)); /* it has its first size */
+    view[131072] = 'n';
+    assert_int_equal(other[0], 'n');
+    assert_true(UnmapViewOfFile(other));
+    assert_non_null(other = MapViewOfFile(opened, FILE_MAP_READ, 0, 131072, 100));
+    assert_int_equal(other[0], 'n');
+    assert_true(UnmapViewOfFile(other));
+    assert_fails(MapViewOfFile(opened, FILE_MAP_WRITE, 0, 0, 0), 5);
+    assert_true(CloseHandle(mapping));
+    assert_true(CloseHandle(again));
+    assert_non_null(
+        mapping = OpenFileMappingA(FILE_MAP_ALL_ACCESS, FALSE, name)); /* one handle is there yet */
+    assert_true(CloseHandle(opened));
+    assert_true(CloseHandle(mapping));
+#ifndef _WIN32 /* Wine keeps a name while there is a view */
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+#endif
+    assert_int_equal(view[131072], 'n');
+    assert_true(UnmapViewOfFile(view));
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+}
+
+static void test_name_is_new_after_the_last_handle(void **state)
+{
+    HANDLE mapping = create(name, PAGE_READWRITE);
+    char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 1);
+
+    (void)state;
+    view[0] = 'o';
+    assert_true(UnmapViewOfFile(view));
+    assert_true(CloseHandle(mapping));
+    SetLastError(87);
+    assert_non_null(mapping = create(name, PAGE_READWRITE));
+    assert_win_error(0);
+    assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 1));
+    assert_int_equal(view[0], 0);
+    assert_true(UnmapViewOfFile(view));
+    assert_true(CloseHandle(mapping));
+}
+
+static void test_memory_to_be_read_only(void **state)
+{
+    HANDLE mapping = create(name, PAGE_READONLY);
+    char *view;
+
+    (void)state;
+    assert_non_null(mapping);
+    assert_non_null(view = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0));
+    assert_int_equal(view[BYTES - 1], 0);
+    assert_true(UnmapViewOfFile(view));
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0), 5);
+#ifndef _WIN32 /* there the memory is what each handle may do with it */
+    assert_fails(OpenFileMappingA(FILE_MAP_WRITE, FALSE, name), 5);
+#endif
+    assert_true(CloseHandle(mapping));
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+}
+
+static void test_prefixes_of_names(void **state)
+{
+    HANDLE local, opened;
+    char text[80];
+
+    (void)state;
+    assert_non_null(local = create(name, PAGE_READWRITE));
+    snprintf(text, sizeof(text), "Local\\%s", name);
+    assert_non_null(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, text));
+    assert_true(CloseHandle(opened));
+    assert_true(CloseHandle(local));
+    snprintf(text, sizeof(text), "Global\\%s", name);
+    assert_non_null(local = create(text, PAGE_READWRITE));
+#ifndef _WIN32 /* Wine has one space of names for both */
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+#endif
+    assert_true(CloseHandle(local));
+    snprintf(text, sizeof(text), "with/slash and %%%s", name);
+    assert_non_null(local = create(text, PAGE_READWRITE));
+    assert_non_null(opened = OpenFileMappingA(FILE_MAP_READ, FALSE, text));
+    assert_true(CloseHandle(local));
+    assert_true(CloseHandle(opened));
+    assert_fails(create("with\\backslash", PAGE_READWRITE), 3);
+}
+
+static void test_bad_arguments(void **state)
+{
+    HANDLE mapping = create(NULL, PAGE_READWRITE);
+
+    (void)state;
+    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 0, NULL), 87);
+    assert_fails(CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, 0, 0, BYTES, NULL), 87);
+    assert_fails(CreateFileMappingA((HANDLE)0x12345670, NULL, PAGE_READWRITE, 0, BYTES, NULL), 6);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 4096, 0), 1132);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, BYTES + 65536), 5);
+    assert_fails(MapViewOfFile((HANDLE)0x12345670, FILE_MAP_READ, 0, 0, 0), 6);
+    assert_true(CloseHandle(mapping));
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0), 6);
+    assert_true(CreateFileMapping == CreateFileMappingA && OpenFileMapping == OpenFileMappingA);
+#ifndef _WIN32 /* Windows has views to be executed, and room for this much */
+    assert_non_null(mapping = create(NULL, PAGE_READWRITE));
+    assert_fails(MapViewOfFile(mapping, 0x20, 0, 0, 0), 87);
+    assert_fails(MapViewOfFile(mapping, FILE_MAP_READ, 1, 0, 0), 5);
+    assert_true(CloseHandle(mapping));
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, NULL), 87);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "Local\\"), 123);
+    assert_fails(
+        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0x40000000, 0, name), 8);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+#endif
+}
+
+/* The other process: 0, or the step that failed. */
+static int child(const char *how, const char *named)
+{
+    HANDLE mapping;
+    char *view;
+
+    if (!strcmp(how, "absent"))
+        return OpenFileMappingA(FILE_MAP_READ, FALSE, named) || GetLastError() != 2;
+    if (!strcmp(how, "answer")) {
+        if (!(mapping = OpenFileMappingA(FILE_MAP_WRITE, FALSE, named)))
+            return 2;
+        if (!(view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0)) || strcmp(view, "question"))
+            return 3;
+        strcpy(view, "answer");
+        return 0; /* its handle goes with it */
+    }
+    if (!create(named, PAGE_READWRITE) || GetLastError())
+        return 4;
+    TerminateProcess(GetCurrentProcess(), 5); /* "leave" */
+    return 6;
+}
+
+static void test_two_processes(void **state)
+{
+    HANDLE mapping = create(name, PAGE_READWRITE);
+    char *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
+
+    (void)state;
+    assert_non_null(view);
+    strcpy(view, "question");
+    assert_int_equal(run_self(program, "answer", name), 0);
+    assert_string_equal(view, "answer");
+    strcpy(view, "question");
+    assert_int_equal(
+        run_self(program, "answer", name), 0); /* the first one's end took nothing away */
+    assert_true(UnmapViewOfFile(view));
+    assert_true(CloseHandle(mapping));
+    assert_int_equal(run_self(program, "absent", name), 0);
+}
+
+static void test_name_of_a_killed_process(void **state)
+{
+    HANDLE mapping;
+
+    (void)state;
+    assert_int_equal(run_self(program, "leave", name), 5);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
+    assert_int_equal(run_self(program, "leave", name), 5);
+    SetLastError(87);
+    assert_non_null(mapping = create(name, PAGE_READWRITE));
+    assert_win_error(0); /* it is new */
+    assert_true(CloseHandle(mapping));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_without_a_name),
+        cmocka_unit_test(test_view_at_an_address),
+        cmocka_unit_test(test_name_finds_the_memory),
+        cmocka_unit_test(test_name_is_new_after_the_last_handle),
+        cmocka_unit_test(test_memory_to_be_read_only),
+        cmocka_unit_test(test_prefixes_of_names),
+        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_two_processes),
+        cmocka_unit_test(test_name_of_a_killed_process),
+    };
+
+    if (argc > 1)
+        return argc == 3 ? child(argv[1], argv[2]) : 97;
+    program = argv[0];
+    snprintf(name, sizeof(name), "ndtest.mapping.%u", (unsigned)GetCurrentProcessId());
+    MultiByteToWideChar(CP_UTF8, 0, name, -1, wide_name, 64);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
