@@ -12,6 +12,7 @@ cd "$work"
 
 # Not in MinGW's headers, or no number there.
 cat > lacking.known <<'TEXT'
+CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
 E_BOUNDS
 LOAD_LIBRARY_SEARCH_ALL
 MAXULONG
