@@ -196,7 +196,6 @@ static void requests_come_in_order(void)
 static void cancelled_connectors_are_idle_again(void)
 {
     struct pair *pair = new_pair(NULL);
-    struct address address = test_address();
     struct connector *first = pair->passive.connector, *second = new_connector(pair->passive.node);
     struct op *op1 = new_op(), *op2 = new_op();
     expect_status(ND_PENDING, get_request(pair->listener, first, op1));
@@ -205,7 +204,7 @@ static void cancelled_connectors_are_idle_again(void)
     expect_true(event_is_set(op1) && event_is_set(op2));
     expect_status(ND_CANCELED, result_of(pair->listener, op1));
     expect_status(ND_CANCELED, result_of(pair->listener, op2));
-    bind_connector(second, &address);
+    bind_connector(second, second->node->address);
     connect_ends(pair); /* with the first one queued anew */
     exchange(&pair->active, &pair->passive);
 }
@@ -221,8 +220,7 @@ static void release_cancels(void)
     expect_true(event_is_set(op));
     expect_status(ND_CANCELED, (HRESULT)op->overlapped.Internal);
     /* The connector is idle. */
-    struct address address = test_address();
-    bind_connector(pair->passive.connector, &address);
+    bind_connector(pair->passive.connector, pair->passive.node->address);
 }
 
 /* A connector that waits in a GetConnectionRequest is released. */
