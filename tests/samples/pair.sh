@@ -29,16 +29,16 @@ for argument; do
     case $argument in -b|-p) both+=("$argument") ;; esac
 done
 
-timeout 60 "${server_command[@]}" -s "$address:0" "${both[@]}" > "$scratch/output" 2> "$scratch/messages" &
+timeout 300 "${server_command[@]}" -s "$address:0" "${both[@]}" > "$scratch/output" 2> "$scratch/messages" &
 server=$!
 exec 3< "$scratch/messages"
 until [[ ${line:-} == *"listening on "* ]]; do
-    IFS=$'\r' read -r -t 60 line <&3 || { echo "the server ended before it listened: ${line:-}"; exit 1; }
+    IFS=$'\r' read -r -t 300 line <&3 || { echo "the server ended before it listened: ${line:-}"; exit 1; }
 done
 cat <&3 >&2 &
 
 status=0
-timeout 60 "${client_command[@]}" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
+timeout 300 "${client_command[@]}" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
 wait "$server" || { status=$?; echo "server: status $status"; }
 if [ -n "${INPUT:-}" ]; then
     cmp "$INPUT" "$scratch/output" || status=1
