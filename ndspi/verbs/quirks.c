@@ -59,7 +59,7 @@ const struct nd_family nd_families[] = {
                   Q(NEGATIVE_ERRNO) | Q(EMPTY_RECEIVES) | Q(EMPTY_ENTRIES) | Q(READ_RIGHT) |
                   Q(READ_FENCE) | Q(OVERTAKES) | Q(UNWAKED) | Q(ONE_ATTEMPT) | Q(REPLY_SWAPPED) |
                   Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) | Q(NO_RECEIVER_WAIT) | Q(SENT_IS_DONE) |
-                  Q(ONE_READ_ENTRY) | Q(FIXED_SRQ) | Q(FIXED_CQ),
+                  Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ) | Q(FIXED_CQ),
         .remarks = "iWARP in software; no immediate data",
     },
     {
@@ -67,7 +67,7 @@ const struct nd_family nd_families[] = {
         .source = DRIVER,
         .vendor_id = OUI_MELLANOX,
         .last_part = FIRST_MLX5_PART - 1,
-        .quirks = IB_CM | Q(ONE_READ_ENTRY) | Q(FIXED_SRQ),
+        .quirks = IB_CM | Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ),
         .remarks = "ConnectX-2 and -3; type 2 windows by firmware",
     },
     {
@@ -76,7 +76,7 @@ const struct nd_family nd_families[] = {
         .vendor_id = OUI_MELLANOX,
         .first_part = FIRST_MLX5_PART,
         .last_part = UINT32_MAX,
-        .quirks = IB_CM | Q(ONE_READ_ENTRY) | Q(FIXED_SRQ),
+        .quirks = IB_CM | Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ),
         .remarks = "ConnectX-4 and later, BlueField; type 2B windows",
     },
     {
@@ -84,14 +84,14 @@ const struct nd_family nd_families[] = {
         .source = DRIVER,
         .iwarp = true,
         .vendor_id = PCI_INTEL,
-        .quirks = IWARP_CM | Q(ONE_ATTEMPT) | Q(ONE_READ_ENTRY),
+        .quirks = IWARP_CM | Q(ONE_ATTEMPT) | Q(FEWER_READ_ENTRIES),
         .remarks = "X722, E800; windows by trying",
     },
     {
         .name = "irdma, RoCE",
         .source = DRIVER,
         .vendor_id = PCI_INTEL,
-        .quirks = IB_CM | Q(ONE_READ_ENTRY),
+        .quirks = IB_CM | Q(FEWER_READ_ENTRIES),
         .remarks = "E800; windows by trying",
     },
     {
@@ -114,7 +114,7 @@ const struct nd_family nd_families[] = {
         .iwarp = true,
         .vendor_id = PCI_CHELSIO,
         .quirks = IWARP_CM | Q(NO_WINDOWS) | Q(ONE_ATTEMPT) | Q(LATE_RECEIVES) | Q(LATE_SENDS) |
-                  Q(FORGOTTEN) | Q(ONE_READ_ENTRY) | Q(FIXED_CQ),
+                  Q(FORGOTTEN) | Q(FEWER_READ_ENTRIES) | Q(FIXED_CQ),
         .remarks = "posts in the error state are refused with EINVAL",
     },
     {

@@ -163,7 +163,7 @@
         "Sends and Writes complete when TCP has taken them: what the peer thinks of them shows as a broken connection.", \
         "Nothing can be.", \
         "conformance.mw, conformance.rdma") \
-    row(ONE_READ_ENTRY, \
+    row(FEWER_READ_ENTRIES, \
         "A Read takes fewer entries than a Send.", \
         "MaxReadSge is `max_sge_rd`.", \
         "conformance.adapter") \
