@@ -56,7 +56,7 @@ list() {
 
 # What a part of the headers is, from its first comment.
 title() {
-    sed -nE "s|^(/\* \| \* )$1\.h - ([^.:;,(]*)[.:;,(]?.*|\2|p" "compat/include/wincompat/$1.h" "compat/include/$1.h" 2>/dev/null | head -1 |
+    sed -nE "s|^(/\* \| \* )$1\.h - ([^.:;,(]*)[.:;,(]?.*|\2|p" "compat/include/wincompat/$1.h" "compat/include/$1.h" 2>/dev/null | sed -n 1p |
         sed 's| *\(\*/\)\{0,1\}$||'
 }
 

@@ -24,7 +24,11 @@ typedef char character;
 
 static uint32_t next(const character **text)
 {
-    return utf8_next((const unsigned char **)text, 4); /* stops at the end: a 0 continues nothing */
+    const unsigned char *at = (const unsigned char *)*text;
+    uint32_t c = utf8_next(&at, 4); /* stops at the end: a 0 continues nothing */
+
+    *text = (const char *)at;
+    return c;
 }
 #endif
 

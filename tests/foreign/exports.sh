@@ -13,8 +13,8 @@ stateless='^(ibv_(wc_status|event_type|node_type|port_state)_str|ibv_fork_init|i
 names() { nm -D "$@" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | sed 's/@@/@/' | sort -u; }
 real=()
 for name in libibverbs.so.1 librdmacm.so.1; do
-    path=$(ldconfig -p 2>/dev/null | awk -v name="$name" '$1 == name { print $NF; exit }')
-    [ -n "$path" ] || path=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$name" '$1 == name { print $NF; exit }')
+    path=$(ldconfig -p 2>/dev/null | awk -v name="$name" '$1 == name && !found++ { print $NF }')
+    [ -n "$path" ] || path=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$name" '$1 == name && !found++ { print $NF }')
     real+=("$path")
 done
 names --defined-only "${real[@]}" > "$scratch/real"

@@ -60,7 +60,7 @@ numbers() {
     } > "$name.values.c"
     "$@" -std=gnu11 -w -c "$name.values.c" -o "$name.o"
     "$objcopy" -O binary -j .values "$name.o" "$name.bin"
-    od -An -v -t x8 -w8 "$name.bin" | head -"$(wc -l < common)" | paste -d' ' - common | sed 's/^ *//' > "$name.values"
+    od -An -v -t x8 -w8 "$name.bin" | awk -v count="$(wc -l < common)" 'NR <= count' | paste -d' ' - common | sed 's/^ *//' > "$name.values"
 }
 
 usable here "$cc" "-I$compat/include"

@@ -42,6 +42,6 @@ nm -u "$scratch/plain.o" | grep -E 'wincrt|wincompat' && { echo "^ without a Win
 { echo '#include <winsock2.h>'; cat "$scratch/plain.c"; } > "$scratch/ported.c"
 "$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/ported.c" -o "$scratch/ported.o"
 for function in wincrt_printf wincrt_swprintf wincrt_sscanf wincompat_select; do
-    nm -u "$scratch/ported.o" | grep -q "$function" || { echo "with one, $function is not what is called"; status=1; }
+    nm -u "$scratch/ported.o" | grep "$function" > /dev/null || { echo "with one, $function is not what is called"; status=1; }
 done
 exit $status
