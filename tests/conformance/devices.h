@@ -23,17 +23,17 @@
 #define EXCEPTIONS(EXCEPTION) \
     EXCEPTION(rxe, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
-    EXCEPTION(rxe, "notify.solicited_waits_for_a_solicited_message", FAILS, \
+    EXCEPTION(rxe, "notify.solicited_waits_for_a_solicited_message", IN_PART, \
         "asked for solicited completions alone the device tells no error of the send queue, so it is asked for all, and a wake-up may come too early") \
-    EXCEPTION(rxe, "notify.any_upgrades_solicited", FAILS, \
+    EXCEPTION(rxe, "notify.any_upgrades_solicited", IN_PART, \
         "as above") \
     EXCEPTION(rxe, "sendrecv.receive_beyond_its_region", FAILS, \
         "the device has one status for a Receive that is too small and for one it must not write to") \
     EXCEPTION(rxe, "v2.sendrecv.receive_without_the_right_to_write", FAILS, \
         "as above") \
-    EXCEPTION(rxe, "v1_window.peer_invalidates_nothing", FAILS, \
+    EXCEPTION(rxe, "v1_window.peer_invalidates_nothing", IN_PART, \
         "the device acknowledges a Send before it looks at the key that it invalidates") \
-    EXCEPTION(rxe, "v1_window.peers_invalidate_comes_too_late", FAILS, \
+    EXCEPTION(rxe, "v1_window.peers_invalidate_comes_too_late", IN_PART, \
         "as above") \
     EXCEPTION(rxe, "v1_window.both_invalidate_at_once", NOT_APPLICABLE, \
         "the kernel crashes (rxe_invalidate_mw) when a window is invalidated that its peer has just invalidated") \
@@ -57,9 +57,9 @@
         "as above") \
     EXCEPTION(siw, "overlapped.dequeued_error_of_an_overrun", IN_PART, \
         "as above") \
-    EXCEPTION(siw, "notify.solicited_waits_for_a_solicited_message", FAILS, \
+    EXCEPTION(siw, "notify.solicited_waits_for_a_solicited_message", IN_PART, \
         "the device knows no solicited completions, so it is asked for all, and a wake-up may come too early") \
-    EXCEPTION(siw, "notify.any_upgrades_solicited", FAILS, \
+    EXCEPTION(siw, "notify.any_upgrades_solicited", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mr.release_deregisters", IN_PART, \
         "a Send or Write ends when TCP has taken it, and a refused Read is flushed: the peer's refusal shows as a lost connection") \

@@ -219,6 +219,17 @@ static void silent_success_does_not_trigger(void)
 
 /* Solicited */
 
+/* Nothing solicited has come. Where any message may end the call it is made again, so that a solicited one ends it still. */
+static void expect_waiting_for_solicited(struct cq *cq, struct op *op)
+{
+    if (row_holds_in_full()) {
+        expect_waiting(cq, op);
+    } else if (event_is_set(op)) {
+        expect_status(ND_SUCCESS, result_of(cq, op));
+        start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
+    }
+}
+
 static void solicited_waits_for_a_solicited_message(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -227,7 +238,7 @@ static void solicited_waits_for_a_solicited_message(void)
     start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
     for (int i = 0; i < 3; i++) {
         send_message(pair, 0);
-        expect_waiting(cq, op);
+        expect_waiting_for_solicited(cq, op);
     }
     send_message(pair, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
     expect_status(ND_SUCCESS, wait_op(cq, op));
@@ -273,7 +284,7 @@ static void any_upgrades_solicited(void)
         drain(cq);
         start_notify(cq, ND_CQ_NOTIFY_SOLICITED, first);
         send_message(pair, 0);
-        expect_waiting(cq, first);
+        expect_waiting_for_solicited(cq, first);
         send_message(pair, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
         expect_status(ND_SUCCESS, wait_op(cq, first));
     }
