@@ -178,10 +178,18 @@ static bool is_number(struct end *end, ULONG number)
 
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more)
 {
-    /* The Receive for the next message is posted before the one is sent that its sender waits for. */
+    /*
+     * The Receive for the next message is posted before the one is sent that its sender waits for. The server's message may
+     * end after that next one has come: what acknowledges it comes later than what it made the peer do.
+     */
     if (is_server)
-        return await(end, 0, 1) && is_number(end, number) && (!more || end_post_receive(end)) &&
-               post_send(end, number) && await(end, 1, 0);
+        return await(end, number > 0, 1) && is_number(end, number) &&
+               (!more || end_post_receive(end)) && post_send(end, number);
     return post_send(end, number) && await(end, 1, 1) && is_number(end, number) &&
            (!more || end_post_receive(end));
+}
+
+bool end_last_sent(struct end *end)
+{
+    return await(end, 1, 0) || end->failure.status == ND_CANCELED;
 }

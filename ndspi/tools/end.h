@@ -55,7 +55,12 @@ struct greeting greeting_make(ULONG rounds);
 bool greeting_take(struct end *end, struct greeting *greeting);
 
 bool end_post_receive(struct end *end);
-/* Sends a message with a number and waits until that is done and (server: before) a message has come. */
+/*
+ * A round trip, its number in the messages: 0, 1 and so on. more: another one follows. The client's message is done when this
+ * returns; the server's when its next round trip, or end_last_sent, is over.
+ */
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more);
+/* The server's last message is done, or cancelled: a peer that has it disconnects, and its acknowledgement may be lost with that. */
+bool end_last_sent(struct end *end);
 
 #endif

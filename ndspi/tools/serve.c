@@ -61,8 +61,9 @@ static bool answer(struct served *served)
     for (ULONG i = 0; i < rounds; i++)
         if (!end_exchange(end, true, i, i + 1 < rounds))
             return false;
-    return end_finish(end, end->connector, CALL(end->connector, NotifyDisconnect, &end->overlapped),
-        "NotifyDisconnect");
+    return (rounds == 0 || end_last_sent(end)) &&
+           end_finish(end, end->connector, CALL(end->connector, NotifyDisconnect, &end->overlapped),
+               "NotifyDisconnect");
 }
 
 /* A probe that fails is told and forgotten: only what makes listening impossible ends this. */
