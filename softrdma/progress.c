@@ -7,10 +7,9 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -18,7 +17,6 @@
 enum { EVENTS = 64, PARK_TICKS = 4 };
 
 static struct {
-    pthread_t thread;
     unsigned seen;        /* foreground activity at the last look */
     uint64_t looked_ns;   /* when that was */
     unsigned quiet_ticks; /* looks in a row without activity anywhere */
@@ -249,10 +247,11 @@ static int wait_events(struct epoll_event *events, int64_t ns)
         srd_engine.prog_fd, events, EVENTS, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
 }
 
-static void *run(void *arg)
+static void run(void *unused)
 {
     struct epoll_event events[EVENTS];
 
+    (void)unused;
     is_self = true;
     for (;;) {
         int count = wait_events(events, sleep_ns());
@@ -268,27 +267,16 @@ static void *run(void *arg)
         }
         srd_timer_run();
     }
-    return arg;
 }
 
 int srd_progress_start_locked(void)
 {
-    sigset_t every, old;
-    pthread_attr_t attr;
-    int error;
+    int error = thread_start_detached("softrdma", run, NULL);
 
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&progress.thread, &attr, run, NULL);
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error) {
-        log_write(LOG_ERROR, LOG_SOFT, "cannot start the progress thread: %s", strerror(error));
-        return -error;
+        log_write(LOG_ERROR, LOG_SOFT, "cannot start the progress thread: %s", strerror(-error));
+        return error;
     }
-    pthread_setname_np(progress.thread, "softrdma");
     srd_engine.threaded = true;
     return 0;
 }

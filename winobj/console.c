@@ -9,10 +9,10 @@
 #include <windows.h>
 
 #include "util/lock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void end_by(int number)
     raise(number);
 }
 
-static void *event_thread(void *argument)
+static void event_thread(void *argument)
 {
     int number = (int)(intptr_t)argument;
     DWORD event = number == SIGINT ? CTRL_C_EVENT : CTRL_CLOSE_EVENT;
@@ -75,24 +75,9 @@ static void *event_thread(void *argument)
         handled = copy[--count](event);
     if (!handled || event == CTRL_CLOSE_EVENT) /* after which nobody stays */
         end_by(number);
-    return NULL;
 }
 
-static bool thread_start(void *(*run)(void *), void *argument)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!(error = pthread_create(&thread, NULL, run, argument)))
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !error;
-}
-
-static void *reader_thread(void *unused)
+static void reader_thread(void *unused)
 {
     char number;
 
@@ -100,10 +85,9 @@ static void *reader_thread(void *unused)
     for (;;) {
         if (read(ends[0], &number, 1) != 1)
             continue;
-        if (!thread_start(event_thread, (void *)(intptr_t)number))
+        if (thread_start_detached("winobj-ctrl", event_thread, (void *)(intptr_t)number) < 0)
             event_thread((void *)(intptr_t)number);
     }
-    return NULL;
 }
 
 static bool make_ready_locked(void)
@@ -114,7 +98,7 @@ static bool make_ready_locked(void)
         return false;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     owner = getpid();
-    ready = thread_start(reader_thread, NULL);
+    ready = thread_start_detached("winobj-console", reader_thread, NULL) == 0;
     if (!ready) {
         close(ends[0]);
         close(ends[1]);

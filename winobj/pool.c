@@ -14,10 +14,10 @@
 #include "util/futex.h"
 #include "util/list.h"
 #include "util/lock.h"
+#include "util/thread.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static void binding_deliver(const OVERLAPPED_ENTRY *entry)
     binding_settle(io);
 }
 
-static void *pool_thread(void *unused)
+static void pool_thread(void *unused)
 {
     (void)unused;
     for (;;) {
@@ -143,30 +143,17 @@ static void *pool_thread(void *unused)
         binding_deliver(&entry);
         atomic_fetch_add(&pool_idle, 1);
     }
-    return NULL;
 }
 
 /* One thread more, asleep. False: there are enough, or none can be had. */
 static bool pool_grow(void)
 {
-    pthread_attr_t attr;
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
     if (atomic_fetch_add(&pool_threads, 1) >= POOL_THREADS) {
         atomic_fetch_sub(&pool_threads, 1);
         return false;
     }
     atomic_fetch_add(&pool_idle, 1);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attr, pool_thread, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (!error)
+    if (!thread_start_detached("winobj-pool", pool_thread, NULL))
         return true;
     atomic_fetch_sub(&pool_idle, 1);
     atomic_fetch_sub(&pool_threads, 1);

@@ -10,10 +10,9 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -153,9 +152,9 @@ static _Noreturn void service_loop(void (*turn)(bool readable))
     }
 }
 
-static void *service_main(void *arg)
+static void service_main(void *unused)
 {
-    (void)arg;
+    (void)unused;
     service_loop(NULL);
 }
 
@@ -170,25 +169,6 @@ void win_service_lend_locked(int fd)
     lent_fd = fd;
 }
 
-static int service_start(void)
-{
-    pthread_attr_t attr;
-    sigset_t all, old;
-    pthread_t thread;
-    int error;
-
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    error = pthread_create(&thread, &attr, service_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    if (!error)
-        pthread_setname_np(thread, "ndspi-service");
-    return -error;
-}
-
 int win_service_open_locked(void)
 {
     int error;
@@ -201,7 +181,7 @@ int win_service_open_locked(void)
         goto fini_standby;
     }
     if ((error = win_epoll_add(epfd, win_service_standby.kick_fd, EPOLLIN, WIN_EPOLL_KICK)) < 0 ||
-        (error = lent_fd < 0 ? service_start()
+        (error = lent_fd < 0 ? thread_start_detached("ndspi-service", service_main, NULL)
                              : win_epoll_add(epfd, lent_fd, EPOLLIN, lent_token)) < 0)
         goto close_epfd;
     return 0;

@@ -10,10 +10,9 @@
 #include "winobj/fork.h"
 
 #include "util/lock.h"
+#include "util/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -83,7 +82,7 @@ static void timer_expire(HANDLE handle)
     win_object_unref(&timer->waitable.object);
 }
 
-static void *timer_thread(void *argument)
+static void timer_thread(void *argument)
 {
     int epoll = (int)(intptr_t)argument;
 
@@ -94,28 +93,17 @@ static void *timer_thread(void *argument)
         for (int i = 0; i < count; i++)
             timer_expire(events[i].data.ptr);
     }
-    return NULL;
 }
 
 static bool thread_start_locked(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
     lock_assert_held(&timers_lock);
     if (timers_epoll >= 0)
         return true;
     if ((timers_epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, timer_thread, (void *)(intptr_t)timers_epoll);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!error) {
-        pthread_detach(thread);
+    if (!thread_start_detached("winobj-timer", timer_thread, (void *)(intptr_t)timers_epoll))
         return true;
-    }
     close(timers_epoll);
     timers_epoll = -1;
     return false;

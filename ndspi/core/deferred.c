@@ -2,9 +2,9 @@
 #include "ndspi/core/deferred.h"
 
 #include "util/log.h"
+#include "util/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static struct list_head jobs = { { &jobs.n, &jobs.n } };
 static uint64_t jobs_given, jobs_done;
 static bool running;
 
-static void *serve(void *unused)
+static void serve(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&mutex);
@@ -34,28 +34,17 @@ static void *serve(void *unused)
         jobs_done++;
         pthread_cond_broadcast(&done);
     }
-    return NULL;
 }
 
 static void start_locked(void)
 {
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-    int error;
+    int error = thread_start_detached("ndspi-deferred", serve, NULL);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&thread, &attr, serve, NULL);
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         log_write(LOG_ERROR, LOG_CM,
             "no thread for deferred work: %s; connections and adapters that ended stay until "
             "there is one (raise the limit on threads)",
-            strerror(error));
+            strerror(-error));
     running = !error;
 }
 
