@@ -199,10 +199,10 @@ class Server
             incoming_.receive(slot);
     }
 
-    // Whether all of it came.
+    // Whether all of it came. The verdict's Send is not waited for: the client, which has it, ends the connection.
     bool run()
     {
-        while (!done_ || sending_ > 0)
+        while (!done_ || sending_ > 1)
             take_result();
         return good_;
     }

@@ -7,6 +7,9 @@
  * Each end has one buffer for incoming and one for outgoing messages. Before an end sends it has posted the Receive for
  * the answer, so no message ever finds its peer unprepared. Every message carries its number in the first and the last
  * byte; the first one of each size is compared byte by byte.
+ *
+ * A Send ends when its message is acknowledged, which the answer may overtake: results are counted as they come. The
+ * server's last Send is not waited for at all, because the client, which has its message, ends the connection.
  */
 #include "ndsample.h"
 
@@ -27,6 +30,9 @@ static const char usage[] =
 static SAMPLE sample = { .name = "ndpingpong" };
 static unsigned char *outgoing, *incoming;
 static IND2MemoryRegion *outgoing_region, *incoming_region;
+static int sends;          /* whose results were not seen yet */
+static BOOL arrived;       /* a message that was not asked for yet */
+static ND2_RESULT message; /* its result */
 
 static void allocate(ULONG max_size)
 {
@@ -49,62 +55,64 @@ static void post_send(ULONG size, ULONG number)
     ND2_SGE sge = { outgoing, size, outgoing_region->lpVtbl->GetLocalToken(outgoing_region) };
     outgoing[0] = outgoing[size - 1] = (unsigned char)number;
     sample_check(&sample, sample.qp->lpVtbl->Send(sample.qp, NULL, &sge, 1, 0), "Send");
+    ++sends;
 }
 
-/* Waits for one message, and for the results of this side's Sends that come before it; *sends counts those open. */
-static void await_message(ULONG size, ULONG number, int *sends)
+static void take_result(void)
 {
     ND2_RESULT result;
-    for (;;) {
-        sample_next(&sample, &result);
-        if (result.RequestType == Nd2RequestTypeReceive)
-            break;
-        --*sends;
+    sample_next(&sample, &result);
+    if (result.RequestType == Nd2RequestTypeReceive) {
+        message = result;
+        arrived = TRUE;
+    } else {
+        --sends;
     }
-    if (result.BytesTransferred != size)
+}
+
+static void await_message(ULONG size, ULONG number)
+{
+    while (!arrived)
+        take_result();
+    arrived = FALSE;
+    if (message.BytesTransferred != size)
         sample_fail(&sample, "a message of %u bytes came where %u were expected",
-            (unsigned)result.BytesTransferred, (unsigned)size);
+            (unsigned)message.BytesTransferred, (unsigned)size);
     if (incoming[0] != (unsigned char)number || incoming[size - 1] != (unsigned char)number)
         sample_fail(&sample, "message %u of %u bytes is damaged", (unsigned)number, (unsigned)size);
 }
 
-static void await_sends(int *sends)
+/* For the outgoing buffer to be used again. */
+static void await_sends(void)
 {
-    ND2_RESULT result;
-    for (; *sends > 0; --*sends)
-        sample_next(&sample, &result);
+    while (sends > 0)
+        take_result();
 }
 
 /* rounds round trips after a first one that is checked but not timed. A Receive of this size is posted. */
 static double run(ULONG size, ULONG rounds, ULONG next_size)
 {
     double start = 0;
-    int sends = 0;
 
+    await_sends();
     sample_fill(outgoing, size, size);
     for (ULONG number = 0; number <= rounds; ++number) {
         if (number == 1)
             start = sample_seconds();
-        if (!sample.server) {
+        if (!sample.server)
             post_send(size, number);
-            ++sends;
-        }
-        await_message(size, number, &sends);
+        await_message(size, number);
         if (number == 0)
             sample_compare(&sample, incoming, 1, size - 1, size);
         if (number < rounds)
             post_receive(size);
         else if (next_size)
             post_receive(next_size);
-        await_sends(&sends); /* the buffer is used again */
-        if (sample.server) {
+        await_sends();
+        if (sample.server)
             post_send(size, number);
-            ++sends;
-        }
     }
-    double seconds = sample_seconds() - start;
-    await_sends(&sends);
-    return seconds;
+    return sample_seconds() - start;
 }
 
 int main(int argc, char **argv)

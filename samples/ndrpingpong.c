@@ -218,15 +218,16 @@ static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
     return sample_seconds() - start;
 }
 
-/* What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. */
+/*
+ * What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. That may
+ * be before the server's last Send has ended, so nobody waits for it.
+ */
 static void farewell(void)
 {
-    if (sample.server) {
+    if (sample.server)
         post_send(0);
-        await(&done);
-    } else {
+    else
         await(&received);
-    }
 }
 
 /* ---- program --------------------------------------------------------------------------------------------------- */
