@@ -39,6 +39,14 @@ template <class T, class E, class C> inline T InterlockedCompareExchange(T volat
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes");
     return __sync_val_compare_and_swap(p, static_cast<T>(comparand), static_cast<T>(exchange));
 }
+template <class T> inline PVOID InterlockedExchangePointer(T *volatile *p, PVOID v)
+{
+    return __atomic_exchange_n(reinterpret_cast<PVOID volatile *>(p), v, __ATOMIC_SEQ_CST);
+}
+template <class T> inline PVOID InterlockedCompareExchangePointer(T *volatile *p, PVOID exchange, PVOID comparand)
+{
+    return __sync_val_compare_and_swap(reinterpret_cast<PVOID volatile *>(p), comparand, exchange);
+}
 }
 
 #else
@@ -66,6 +74,10 @@ template <class T, class E, class C> inline T InterlockedCompareExchange(T volat
 #define InterlockedOr(p, v)            WINCOMPAT_INTERLOCKED(__atomic_fetch_or, p, v)
 #define InterlockedXor(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_xor, p, v)
 #define InterlockedCompareExchange(p, exchange, comparand) WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)
+#define InterlockedExchangePointer(p, v) \
+    WINCOMPAT_INTERLOCKED(__atomic_exchange_n, (void *volatile *)(p), (void *)(v))
+#define InterlockedCompareExchangePointer(p, exchange, comparand) \
+    WINCOMPAT_INTERLOCKED_CAS((void *volatile *)(p), (void *)(exchange), (void *)(comparand))
 
 #endif
 
@@ -78,10 +90,6 @@ template <class T, class E, class C> inline T InterlockedCompareExchange(T volat
 #define InterlockedOr64(p, v)          InterlockedOr(p, v)
 #define InterlockedXor64(p, v)         InterlockedXor(p, v)
 #define InterlockedCompareExchange64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
-
-#define InterlockedExchangePointer(p, v)   __atomic_exchange_n((void *volatile *)(p), (void *)(v), __ATOMIC_SEQ_CST)
-#define InterlockedCompareExchangePointer(p, exchange, comparand) \
-    __sync_val_compare_and_swap((void *volatile *)(p), (void *)(comparand), (void *)(exchange))
 
 /* As the compiler's own functions are called on Windows. */
 #define _InterlockedIncrement(p)        InterlockedIncrement(p)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The public headers under gcc and (where present) clang, C11 and C++11 to C++20, all warnings errors: each alone, with parts
-# of the standard library before and behind it; all of them in one source, in either order. Other Windows headers are further
-# down the path, and none of theirs is reached.
+# of the standard library before and behind it; all of them in one source, in either order; each Interlocked function as a
+# statement. Other Windows headers are further down the path, and none of theirs is reached.
 # usage: headers.sh CC CXX INCLUDE-DIR...
 set -u
 export LC_ALL=C
@@ -13,6 +13,7 @@ if command -v clang clang++ >/dev/null; then
     for std in 11 14 17 20; do compilers+=("clang++ -xc++ -std=c++$std"); done
 fi
 shift 2
+names=$(dirname "$(readlink -f "$0")")/../../../compat/names.txt
 ours=("${@/#/-I}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -40,6 +41,15 @@ compile() {
         >>"$scratch/commands"
 }
 include() { printf '#include <%s>\n' "$@"; }
+# Calls of all of names.txt, the results unused.
+interlocked() {
+    awk '$1 == "interlocked" && $3 ~ /^_?Interlocked/ {
+        operand = $3 ~ /Pointer$/ ? "pointer" : $3 ~ /64$/ ? "wide" : "narrow"
+        value = $3 ~ /(In|De)crement/ ? "" : $3 ~ /Pointer$/ ? ", NULL" : ", 1"
+        print $3 "(" operand value ($3 ~ /CompareExchange/ ? value : "") ");"
+        seen++
+    } END { exit !seen }' "$names"
+}
 
 # Alone: forwarders that differ in the spelling of their name only are compiled once, parts of the base by one compiler.
 declare -A seen
@@ -64,6 +74,10 @@ for compiler in "${compilers[@]}"; do
         ;;
     *) compile "system headers on both sides" "$compiler" "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
     esac
+    compile "Interlocked functions as statements" "$compiler" "#include <windows.h>" \
+        "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer);" \
+        "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer)" "{" \
+        "$(interlocked || echo no names)" "}"
     compile "all headers" "$compiler" "$(include "${headers[@]}")"
     compile "all headers, the other way round" "$compiler" "$(include "${headers[@]}" | tac)"
 done

@@ -16,7 +16,7 @@ static void reset(LONG count)
 
 static void count_call(PVOID context)
 {
-    (void)InterlockedExchangePointer(&seen, context);
+    InterlockedExchangePointer(&seen, context);
     if (InterlockedIncrement(&calls) == expected)
         SetEvent(done);
 }
