@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* computer.c - the computer's names: what gethostname says, and what the resolver makes of it. */
-#include <windows.h>
+#include "winobj/computer.h"
 
 #include <ctype.h>
 #include <netdb.h>
@@ -76,12 +76,15 @@ BOOL WINAPI GetComputerNameExA(COMPUTER_NAME_FORMAT format, LPSTR name, LPDWORD 
     return TRUE;
 }
 
-/* GetComputerNameA, GetComputerNameW - the NetBIOS name; too small a buffer is ERROR_BUFFER_OVERFLOW here. */
-BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size)
+BOOL win_computer_name_answer(BOOL done)
 {
-    BOOL done = GetComputerNameExA(ComputerNameNetBIOS, name, size);
-
     if (!done && GetLastError() == ERROR_MORE_DATA)
         SetLastError(ERROR_BUFFER_OVERFLOW);
     return done;
+}
+
+/* GetComputerNameA, GetComputerNameW - the NetBIOS name; too small a buffer is ERROR_BUFFER_OVERFLOW here. */
+BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size)
+{
+    return win_computer_name_answer(GetComputerNameExA(ComputerNameNetBIOS, name, size));
 }

@@ -3,6 +3,7 @@
  * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, shared memory, messages,
  * debugging. Built twice: for each width of wchar_t, under the names the headers give them. Narrow text is UTF-8.
  */
+#include "winobj/computer.h"
 #include "winobj/message.h"
 
 #include "compat/crt/crt.h"
@@ -165,11 +166,7 @@ BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD
 
 BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
 {
-    BOOL done = GetComputerNameExW(ComputerNameNetBIOS, name, size);
-
-    if (!done && GetLastError() == ERROR_MORE_DATA)
-        SetLastError(ERROR_BUFFER_OVERFLOW);
-    return done;
+    return win_computer_name_answer(GetComputerNameExW(ComputerNameNetBIOS, name, size));
 }
 
 HANDLE WINAPI CreateFileMappingW(
