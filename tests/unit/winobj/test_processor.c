@@ -190,7 +190,7 @@ static void test_thread_priority(void **state)
     DWORD code = 99;
 
     (void)state;
-#ifndef _WIN32
+#ifndef _WIN32 /* niceness is the host's */
     int nice_here = getpriority(PRIO_PROCESS, 0);
 
     if (nice_here < -11 || nice_here > 10) {
