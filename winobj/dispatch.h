@@ -13,12 +13,24 @@
 
 #include "util/list.h"
 
+struct win_waitable;
+struct win_owner;
+
+/* What waits ask of objects that a thread has (mutexes). _locked: the dispatcher lock. */
+struct win_owned_ops {
+    /* The calling thread as owner; NULL with the last error. */
+    struct win_owner *(*self)(void);
+    bool (*is_owned_locked)(const struct win_waitable *waitable, const struct win_owner *owner);
+    /* Gives the object to its new owner, or once more to the one it has. Returns whether it was abandoned. */
+    bool (*take_locked)(struct win_waitable *waitable, struct win_owner *owner);
+};
+
 /* What a satisfied wait takes. */
 enum win_waitable_kind {
     WAITABLE_MANUAL, /* nothing: manual-reset event, thread */
     WAITABLE_AUTO,   /* the signal */
     WAITABLE_COUNT,  /* one of count units; signalled while there are some */
-    WAITABLE_OWNED,  /* the whole (mutex.h); signalled while nobody has it */
+    WAITABLE_OWNED,  /* the whole, for a thread (owned); signalled while nobody has it */
 };
 
 /* Base of events, threads, semaphores, mutexes, timers. Everything under the dispatcher lock. */
@@ -27,6 +39,7 @@ struct win_waitable {
     enum win_waitable_kind kind;
     bool signalled;
     LONG count;           /* WAITABLE_COUNT; WAITABLE_OWNED: how often its owner has it */
+    const struct win_owned_ops *owned; /* WAITABLE_OWNED */
     atomic_int export_fd; /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
     struct list_head waits;
 };

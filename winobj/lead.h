@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lead.h - the leader's descriptors and who leads, as source.c uses them; waits see waiter.h. */
+/* lead.h - the leader's descriptors and who leads, as progress.c uses them; waits see waiter.h. */
 #ifndef WINOBJ_LEAD_H
 #define WINOBJ_LEAD_H
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - mutexes: taken by waits, by their owner any number of times, abandoned when it ends (mutex.h).
+ * mutex.c - mutexes: taken by waits, by their owner any number of times, abandoned when it ends.
  *
- * An owner is in its thread's local memory: when the thread is gone nothing refers to it any more.
+ * An owner is a thread, from its first wait for a mutex on. It is in its thread's local memory: when the thread is gone nothing
+ * refers to it any more.
  */
 #include "winobj/mutex.h"
+
+#include "winobj/dispatch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,7 +76,7 @@ static void make_key(void)
     key_error = pthread_key_create(&key, thread_ends);
 }
 
-struct win_owner *win_owner_self(void)
+static struct win_owner *owner_self(void)
 {
     if (self.known)
         return &self;
@@ -87,12 +90,12 @@ struct win_owner *win_owner_self(void)
     return &self;
 }
 
-bool win_mutex_is_owned_locked(const struct win_waitable *waitable, const struct win_owner *owner)
+static bool is_owned_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     return owner && ((const struct win_mutex *)waitable)->owner == owner;
 }
 
-bool win_mutex_take_locked(struct win_waitable *waitable, struct win_owner *owner)
+static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 {
     struct win_mutex *mutex = mutex_of(waitable);
     bool abandoned = mutex->abandoned;
@@ -139,15 +142,21 @@ static const struct win_object_type mutex_type = {
     .forked = mutex_forked,
 };
 
+static const struct win_owned_ops owned_ops = {
+    .self = owner_self,
+    .is_owned_locked = is_owned_locked,
+    .take_locked = take_locked,
+};
+
 static bool take_first(struct win_waitable *waitable, void *owner)
 {
-    win_mutex_take_locked(waitable, owner);
+    take_locked(waitable, owner);
     return false;
 }
 
 static HANDLE mutex_create(bool named, BOOL owned)
 {
-    struct win_owner *owner = owned ? win_owner_self() : NULL;
+    struct win_owner *owner = owned ? owner_self() : NULL;
     struct win_mutex *mutex;
     HANDLE handle;
 
@@ -160,6 +169,7 @@ static HANDLE mutex_create(bool named, BOOL owned)
         return NULL;
     }
     win_waitable_init(&mutex->waitable, WAITABLE_OWNED, true);
+    mutex->waitable.owned = &owned_ops;
     list_node_init(&mutex->link);
     handle = win_waitable_open(&mutex->waitable, &mutex_type);
     if (handle && owner)
@@ -214,7 +224,7 @@ static bool release(struct win_waitable *waitable, void *owned)
 {
     struct win_mutex *mutex = mutex_of(waitable);
 
-    *(bool *)owned = win_mutex_is_owned_locked(waitable, &self);
+    *(bool *)owned = is_owned_locked(waitable, &self);
     if (!*(bool *)owned)
         return waitable->signalled;
     return --waitable->count ? false : let_go_locked(mutex);

@@ -7,7 +7,6 @@
  */
 #include "winobj/port.h"
 
-#include "winobj/file.h"
 #include "winobj/status.h"
 #include "winobj/waiter.h"
 
@@ -228,7 +227,7 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
     return wait.packet;
 }
 
-static HANDLE port_create(void)
+HANDLE win_port_create(void)
 {
     struct win_port *port = calloc(1, sizeof(*port));
     HANDLE handle;
@@ -244,43 +243,6 @@ static HANDLE port_create(void)
     if (!(handle = win_handle_open(&port->object, &win_port_type)))
         free(port);
     return handle;
-}
-
-/*
- * CreateIoCompletionPort - makes a port, attaches a file to one, or both.
- * file         a file handle, or INVALID_HANDLE_VALUE for a port alone
- * port         the port to attach to, or NULL to make one
- * concurrency  ignored: any number of threads may take packets
- * Returns the port. NULL with ERROR_INVALID_HANDLE (not a port), ERROR_INVALID_PARAMETER (a port without a file given
- * with INVALID_HANDLE_VALUE; not a file; a file attached already), ERROR_NOT_ENOUGH_MEMORY.
- */
-HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD concurrency)
-{
-    HANDLE result = port;
-    struct win_port *pinned;
-    DWORD error;
-
-    (void)concurrency;
-    if (file == INVALID_HANDLE_VALUE) {
-        if (!port)
-            return port_create();
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    if (!port && !(result = port_create()))
-        return NULL;
-    if (!(pinned = win_port_pin(result))) {
-        SetLastError(ERROR_INVALID_HANDLE);
-        return NULL;
-    }
-    error = win_file_attach(file, pinned, key);
-    win_port_unpin(pinned);
-    if (!error)
-        return result;
-    if (!port)
-        CloseHandle(result);
-    SetLastError(error);
-    return NULL;
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - the sources that providers registered (provider.h), as the leader (lead.c) and the service thread (service.c)
- * use them.
+ * source.h - the sources that providers registered (provider.h; progress.c), as the leader (lead.c) and the service thread
+ * (service.c) use them.
  *
  * A source is run by one thread at a time: who finds it running leaves a mark and the runner runs it again.
  */
@@ -45,6 +45,12 @@ bool win_sources_any_locked(void);
 /* The same without the lock, for threads that need not be right. */
 bool win_sources_any(void);
 
+/* Puts a source, watched already, on the list, or takes it from there: its events are looked up no more. */
+void win_sources_insert_locked(struct win_source_state *state);
+void win_sources_delete_locked(struct win_source_state *state);
+/* Child of a fork: there are none. */
+void win_sources_forked(void);
+
 /* Pins every source onto a list by its member led. Leader only. */
 void win_sources_collect_locked(struct list_head *led);
 /* Pins the source an event names; NULL when it has been removed since. Takes the lock. */
@@ -53,6 +59,8 @@ struct win_source_state *win_source_find(uint64_t id);
 struct win_source_state *win_source_with_lead_fd_locked(int lead_fd);
 /* Drops a pin: after the last one win_source_remove goes on. */
 void win_source_unpin(struct win_source_state *state);
+/* Drops the list's pin and waits until the others are. No lock held. */
+void win_source_await_unpinned(struct win_source_state *state);
 
 /*
  * Runs a pinned source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device is

@@ -1,9 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The order that docs/design.md tells under "Who includes whom", and the rule below its table.
+# The order that docs/design.md tells under "Who includes whom", the rule below its table, and the floors of a library.
 # usage: order.sh includes ROOT       every include of a file of ours is one that the table of ROOT/docs/design.md allows
 #        order.sh calls OBJECT...     no file calls one that, by whatever way, calls it
-#        order.sh mutations WORK-DIR  both are shown to fail
+#        order.sh floors DESIGN HEADING OBJECT...
+#                                     each is in the table below that heading of DESIGN (highest floor first, the files of a
+#                                     floor lowest first), which has no others, and calls those below it
+#        order.sh mutations WORK-DIR  all three are shown to fail
 set -euo pipefail
 export LC_ALL=C
 here=$(readlink -f "$0")
@@ -42,8 +45,8 @@ includes()
             }'
 }
 
-# Pairs of caller and called; tsort finds what is in a circle.
-calls()
+# Pairs of caller and called.
+pairs()
 {
     nm -AP "$@" | awk '
         { sub(":$", "", $1) }
@@ -54,7 +57,49 @@ calls()
                 split(use, part, " ")
                 if ((part[2] in home) && home[part[2]] != part[1]) print part[1], home[part[2]]
             }
-        }' | sort -u | tsort >/dev/null
+        }' | sort -u
+}
+
+# tsort finds what is in a circle.
+calls()
+{
+    pairs "$@" | tsort >/dev/null
+}
+
+floors()
+{
+    local design=$1 heading=$2
+    shift 2
+    { printf '%s\n' "$@"; pairs "$@"; } | awk -v design="$design" -v heading="## $heading" '
+        function name_of(object) { sub(".*/", "", object); sub("[.].*", "", object); return object }
+        BEGIN {
+            while ((getline row <design) > 0) {
+                if (row ~ /^## /) wanted = row == heading
+                if (!wanted || row !~ /^\|/ || row ~ /^\| Floor|^\|---/) continue
+                split(row, cell, "|")
+                gsub("[` ]+", "", cell[4])
+                n = split(cell[4], names, ",")
+                floor--
+                for (i = 1; i <= n; i++) {
+                    if (names[i] in height) { print names[i] " is there twice"; bad = 1 }
+                    height[names[i]] = floor * 1000 + i
+                }
+            }
+        }
+        NF == 1 {
+            if (!(name_of($1) in height)) { print name_of($1) ": no place in \"" heading "\""; bad = 1 }
+            built[name_of($1)] = 1
+        }
+        NF == 2 && height[name_of($2)] >= height[name_of($1)] {
+            print name_of($1) " calls upwards: " name_of($2)
+            bad = 1
+        }
+        END {
+            for (name in height)
+                if (!(name in built)) { print name ": no such file"; bad = 1 }
+            if (!floor) { print "no floors: " heading; bad = 1 }
+            exit bad
+        }'
 }
 
 fails()
@@ -86,14 +131,23 @@ mutations()
     echo 'int c(void) { return 0; }' >c.c
     ${CC:-cc} -c a.c b.c c.c
     "$here" calls a.o b.o c.o
+    printf '## Floors\n| Floor | What | Files |\n|---|---|---|\n| high | x | b, a |\n| low | y | c |\n' >floors.md
+    "$here" floors floors.md Floors a.o b.o c.o
+    fails floors floors.md Others a.o b.o c.o
+    fails floors floors.md Floors a.o b.o
+    sed 's/b, a/a, b/' floors.md >turned.md
+    fails floors turned.md Floors a.o b.o c.o
+    sed 's/b, a/a/' floors.md >short.md
+    fails floors short.md Floors a.o b.o c.o
     echo 'int a(void); int c(void) { return a(); }' >c.c
     ${CC:-cc} -c c.c
     fails calls a.o b.o c.o
+    fails floors floors.md Floors a.o b.o c.o
 }
 
 command=$1
 shift
 case $command in
-includes | calls | mutations) "$command" "$@" ;;
+includes | calls | floors | mutations) "$command" "$@" ;;
 *) sed -n 's/^# \(usage\|  *order\)/\1/p' "$here"; exit 2 ;;
 esac
