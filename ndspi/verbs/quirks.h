@@ -20,7 +20,8 @@
     row(NO_WINDOWS, \
         "There are no type 2 memory windows, or the user-space driver cannot bind them.", \
         "Bind registers the window's range, Invalidate takes that back before its completion is seen; both keep their " \
-        "place in the send queue by a Write of nothing. Such a window serves every queue pair of its adapter.", \
+        "place in the send queue by a Write of nothing, but for a Bind with nothing in flight before it. Such a window " \
+        "serves every queue pair of its adapter.", \
         "ndspi.quirks, conformance.mw") \
     row(WINDOW_BOUNDS, \
         "The key of a window reaches the whole region.", \
@@ -155,6 +156,12 @@
         "The target of a Read needs remote write access (iWARP).", \
         "ND_MR_FLAG_RDMA_READ_SINK asks for that.", \
         "conformance.rdma") \
+    row(ACTIVE_FIRST, \
+        "What the accepting side sends before the other has read its reply breaks the connection: there is no " \
+        "ready-to-receive frame (RFC 5044 section 7.1.2).", \
+        "Nothing can be: the connecting side sends first (porting.md). Connect ends with ND_IO_TIMEOUT, and the log says " \
+        "why.", \
+        "ndspi.quirks_windows") \
     row(NO_RECEIVER_WAIT, \
         "A message without a Receive breaks the connection at once; its Send has completed (iWARP over TCP without more).", \
         "Nothing can be.", \

@@ -311,6 +311,20 @@ static HRESULT unreached_status(int error)
     return hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE ? hr : ND_SUCCESS;
 }
 
+/* iWARP: a peer that answers with a reset refuses. */
+static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, int error)
+{
+    bool refused = error == ECONNREFUSED || error == ECONNRESET;
+
+    if (!refused)
+        tell(connector, LOG_WARN, strerror(error),
+            nd_has_quirk(&connector->adapter->port.caps, ACTIVE_FIRST)
+                ? "did the accepting side send before anything had come from here?"
+                : "the peer's answer cannot be used");
+    nd_connector_event(
+        connector, id, refused ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
+}
+
 static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
 {
     struct nd_connector *connector = owner;
@@ -336,12 +350,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
         tell(connector, LOG_INFO, "refused by the peer", "does its program listen on this port?");
         nd_connector_event(connector, id, ND_EVENT_REJECTED, event, ND_SUCCESS);
         break;
-    case RDMA_CM_EVENT_CONNECT_ERROR:
-        /* iWARP: a peer that answers with a reset refuses. */
-        nd_connector_event(connector, id,
-            error == ECONNREFUSED || error == ECONNRESET ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE,
-            NULL, ND_SUCCESS);
-        break;
+    case RDMA_CM_EVENT_CONNECT_ERROR: answer_failed(connector, id, error); break;
     case RDMA_CM_EVENT_UNREACHABLE:
         tell(connector, LOG_WARN, error ? strerror(error) : "no answer",
             "is the peer up, and is it reached through this adapter?");

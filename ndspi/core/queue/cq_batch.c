@@ -57,6 +57,16 @@ void nd_cq_refuse(
     nd_cq_leave(cq);
 }
 
+bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request)
+{
+    bool is_turn;
+
+    lock_acquire(&cq->poll.lock);
+    is_turn = nd_queue_oldest_locked(request->queue) == request;
+    nd_cq_leave(cq);
+    return is_turn;
+}
+
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue)
 {
     lock_acquire(&cq->poll.lock);

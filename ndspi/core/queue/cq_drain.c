@@ -201,13 +201,17 @@ void nd_cq_end_refused_locked(
         struct nd_cq_entry entry = entry_of(request);
 
         if (request->special & ND_REQUEST_REFUSED) {
-            settle_locked(cq, request, IBV_WC_WR_FLUSH_ERR);
+            bool done = !is_error(&entry.result);
+            bool silent = done && request->special & ND_REQUEST_SILENT;
+
+            settle_locked(cq, request, done ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR);
             entry.result.BytesTransferred = 0;
             request->special = 0;
             request->result.Status = ND_SUCCESS;
             queue->refused--;
             cq->refused--;
-            push_locked(cq, &entry);
+            if (!silent)
+                push_locked(cq, &entry);
             retire_locked(cq, request);
         } else if (!until) {
             return;

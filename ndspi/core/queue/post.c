@@ -55,16 +55,20 @@ HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRES
     return status;
 }
 
-/* Where the device would forget it, it is ended here: when it is its turn. */
+HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result)
+{
+    nd_cq_refuse(queue->cq, request, request->next, result);
+    lock_release(&queue->lock);
+    nd_cq_end_refused(queue->cq, queue);
+    return ND_SUCCESS;
+}
+
+/* Where the device would forget it, it is ended here. */
 HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request)
 {
-    bool late = queue->mode == ND_QUEUE_LATE && !queue->batching;
-
-    if (ND_UNLIKELY(late))
-        nd_cq_refuse(queue->cq, request, request->next, ND_CANCELED);
+    if (ND_UNLIKELY(queue->mode == ND_QUEUE_LATE && !queue->batching))
+        return nd_post_end_here(queue, request, ND_CANCELED);
     lock_release(&queue->lock);
-    if (ND_UNLIKELY(late))
-        nd_cq_end_refused(queue->cq, queue);
     return ND_SUCCESS;
 }
 

@@ -26,6 +26,8 @@ unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
 /* It was posted, or kept: drops the lock. Returns ND_SUCCESS. */
 HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request);
+/* The device never has it: it ends with this result when it is its turn. Drops the lock. Returns ND_SUCCESS. */
+HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result);
 /* It comes to nothing: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 

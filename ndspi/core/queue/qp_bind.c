@@ -2,6 +2,7 @@
 /* qp_bind.c - Bind and Invalidate of windows. */
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/binding.h"
+#include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/post.h"
 #include "ndspi/core/queue/qp.h"
 
@@ -36,7 +37,8 @@ static HRESULT check_bind_locked(const struct nd_mr *mr, const struct nd_mw *mw,
 
 /*
  * Holds the place of a Bind or Invalidate that is not the device's: a Write of nothing, for which no key is looked at.
- * The end of it is the end of that.
+ * The end of it is the end of that. It crosses the wire, where the accepting side of a connection must not speak first
+ * (RFC 5044 7.1.1: siw breaks the connection): a Bind with nothing in flight before it does without.
  */
 static struct ibv_send_wr stand_in(const struct nd_request *request, unsigned send_flags)
 {
@@ -54,7 +56,13 @@ struct binding {
     const void *buffer;
     size_t length;
     uint32_t flags;
+    bool ends_here; /* it needs no place in the send queue */
 };
+
+static bool is_devices(const struct binding *b)
+{
+    return !b->part || b->part->window;
+}
 
 static struct ibv_send_wr device_bind(
     const struct binding *b, const struct nd_request *request, unsigned send_flags)
@@ -83,14 +91,14 @@ static int post_bind_locked(
     struct nd_queue *queue, struct nd_request *request, const struct binding *b)
 {
     unsigned send_flags = nd_post_flags_locked(queue, request, b->flags);
-    bool device = !b->part || b->part->window;
+    bool device = is_devices(b);
     struct ibv_send_wr wr =
         device ? device_bind(b, request, send_flags) : stand_in(request, send_flags);
-    int error;
+    int error = 0;
 
     request->special |= ND_REQUEST_BINDING;
     request->rkey = device ? wr.bind_mw.rkey : nd_part_key(b->part);
-    if (!(error = nd_queue_post_send_locked(queue, &wr)))
+    if (b->ends_here || !(error = nd_queue_post_send_locked(queue, &wr)))
         nd_mw_bound_locked(b->mw, b->mr, b->part, &queue->pair->binder, request->rkey);
     return error;
 }
@@ -124,7 +132,7 @@ static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESUL
 }
 
 static HRESULT bind_prepared(
-    struct nd_queue *queue, void *context, const struct binding *b, HRESULT prepared)
+    struct nd_queue *queue, void *context, struct binding *b, HRESULT prepared)
 {
     struct nd_adapter *adapter = nd_qp_of(queue)->adapter;
     struct nd_request *request;
@@ -133,6 +141,8 @@ static HRESULT bind_prepared(
 
     if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeBind, b->flags, &request)))
         return status;
+    b->ends_here = !is_devices(b) && queue->mode == ND_QUEUE_OPEN && !queue->batching &&
+                   nd_cq_is_turn_of(queue->cq, request);
     lock_acquire(&adapter->memory_lock);
     status = check_bind_locked(b->mr, b->mw, b->buffer, b->length, b->flags);
     if (SUCCEEDED(status))
@@ -140,13 +150,15 @@ static HRESULT bind_prepared(
     if (SUCCEEDED(status))
         error = post_bind_locked(queue, request, b);
     lock_release(&adapter->memory_lock);
+    if (b->ends_here && SUCCEEDED(status))
+        return nd_post_end_here(queue, request, ND_SUCCESS);
     return finish(queue, request, status, error);
 }
 
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
     const void *buffer, size_t length, uint32_t flags)
 {
-    struct binding b = { mr, mw, NULL, buffer, length, flags };
+    struct binding b = { mr, mw, NULL, buffer, length, flags, false };
     HRESULT status;
 
     if (flags & ~(uint32_t)BIND_FLAGS)

@@ -46,7 +46,7 @@ enum {
     ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion tells whose it is */
     ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
     ND_REQUEST_REFUSED =
-        1 << 5, /* the device did not take it from a batch: ends when it is its turn */
+        1 << 5, /* the device does not have it: ends by itself, when it is its turn */
     ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
     ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
     ND_REQUEST_IN_TURN =

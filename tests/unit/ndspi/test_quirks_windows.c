@@ -5,6 +5,7 @@
 #include "tests/unit/util/cmocka_test.h"
 
 #include "ndspi/core/memory/part.h"
+#include "ndspi/core/queue/batch.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -48,11 +49,12 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     (void)state;
     begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
     before = fake_device.objects;
+    assert_int_equal(send_it(0, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
-    assert_int_equal(sends()->requests[0].send_flags, 0);
+    assert_int_equal(sends()->requests[1].send_flags, 0);
     assert_int_equal(invalidate_it(2, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE), 0);
-    assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
-    assert_int_equal(sends()->requests[1].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
+    assert_int_equal(sends()->requests[2].opcode, IBV_WR_RDMA_WRITE);
+    assert_int_equal(sends()->requests[2].send_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
     assert_int_equal(deregister_it(), 0x80000011);
     /* Bound again while that is under way: another registration, another key. */
     uint32_t token = atomic_load(&f.mw->token);
@@ -60,7 +62,7 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     assert_int_not_equal(atomic_load(&f.mw->token), token);
     assert_int_equal(fake_device.objects, before + 2);
     fake_device.before_dereg = expect_nothing; /* another thread looks just then */
-    device_ends(sends(), 3, IBV_WC_SUCCESS);
+    device_ends(sends(), 4, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeBind, 3, 0);
     assert_null(fake_device.before_dereg);
     assert_int_equal(fake_device.objects, before + 1);
@@ -68,6 +70,59 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeInvalidate, 4, 0);
     assert_int_equal(deregister_it(), 0x103);
+    end();
+}
+
+/* The accepting side of a connection of iWARP must not speak first, and a Write of nothing would. */
+static void test_bind_with_nothing_before_it_needs_no_device(void **state)
+{
+    OVERLAPPED told;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &told), 0x103);
+    assert_int_equal(bind_it(1, 0), 0);
+    assert_int_equal(told.Internal, 0);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal(sends()->count, 1);
+    assert_int_equal(sends()->requests[0].opcode, IBV_WR_SEND);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeBind, 1, 0);
+    expect(Nd2RequestTypeSend, 2, 0);
+    expect_nothing();
+    end();
+}
+
+static void test_silent_bind_with_nothing_before_it_is_not_told_of(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(sends()->count, 0);
+    expect_nothing();
+    for (unsigned i = 0; i < DEPTH; i++) /* it is not counted any more */
+        assert_int_equal(send_it(2 + i, 0), 0);
+    assert_int_equal(send_it(99, 0), 0x8000001A); /* ND_NO_MORE_ENTRIES */
+    device_ends(sends(), DEPTH, IBV_WC_SUCCESS);
+    for (unsigned i = 0; i < DEPTH; i++)
+        expect(Nd2RequestTypeSend, 2 + i, 0);
+    end();
+}
+
+static void test_bind_in_a_batch_keeps_its_place_in_it(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
+    nd_queue_start_batch(&f.qp->initiator);
+    assert_int_equal(bind_it(1, 0), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal(sends()->count, 0);
+    nd_queue_end_batch(&f.qp->initiator);
+    assert_int_equal(sends()->count, 2);
+    assert_int_equal(sends()->requests[0].opcode, IBV_WR_RDMA_WRITE);
+    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    expect(Nd2RequestTypeBind, 1, 0);
+    expect(Nd2RequestTypeSend, 2, 0);
     end();
 }
 
@@ -88,7 +143,7 @@ static void test_notify_during_the_taking_back_misses_nothing(void **state)
     assert_int_equal(bind_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal(invalidate_it(2, 0), 0);
     assert_int_equal(send_it(3, 0), 0);
-    device_ends(sends(), 2, IBV_WC_SUCCESS);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
     fake_device.before_dereg = something_arrives;
     expect(Nd2RequestTypeInvalidate, 2, 0);
     assert_int_equal(waits.Internal, 0);
@@ -103,6 +158,7 @@ static void test_failed_binds_and_posts_leave_no_registration(void **state)
     (void)state;
     begin(ND_QUIRK_BIT(NO_WINDOWS), ND_WINDOWS_REGISTERED);
     before = fake_device.objects;
+    assert_int_equal(send_it(0, ND_OP_FLAG_SILENT_SUCCESS), 0);
     fake_device.post_error = EINVAL;
     assert_int_equal(bind_it(1, 0), 0xC0000010);
     fake_device.post_error = 0;
@@ -113,6 +169,7 @@ static void test_failed_binds_and_posts_leave_no_registration(void **state)
     assert_int_equal(bind_it(1, 0), 0xC0000005);
     fake_device.reg_error = 0;
     assert_int_equal(bind_it(2, 0), 0);
+    device_ends(sends(), 1, IBV_WC_SUCCESS);
     device_ends(sends(), 1, IBV_WC_WR_FLUSH_ERR);
     expect(Nd2RequestTypeBind, 2, 0xC0000120);
     assert_int_equal(fake_device.objects, before);
@@ -210,6 +267,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_windows_a_bind_registers_its_range),
         cmocka_unit_test(test_invalidate_takes_the_registration_back_before_it_is_seen),
+        cmocka_unit_test(test_bind_with_nothing_before_it_needs_no_device),
+        cmocka_unit_test(test_silent_bind_with_nothing_before_it_is_not_told_of),
+        cmocka_unit_test(test_bind_in_a_batch_keeps_its_place_in_it),
         cmocka_unit_test(test_notify_during_the_taking_back_misses_nothing),
         cmocka_unit_test(test_failed_binds_and_posts_leave_no_registration),
         cmocka_unit_test(test_unchecked_windows_lie_over_exact_registrations),
