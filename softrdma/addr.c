@@ -41,6 +41,13 @@ bool srd_addr_is_any(const struct sockaddr *addr)
     return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
 }
 
+bool srd_addr_is_loopback(const struct sockaddr *addr)
+{
+    if (addr->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)addr)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
 bool srd_addr_same_host(const struct sockaddr *a, const struct sockaddr *b)
 {
     const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a,

@@ -16,6 +16,7 @@ socklen_t srd_addr_len(const struct sockaddr *addr);
 /* Numeric host, IPv6 with an optional %scope. 0 or EINVAL. */
 int srd_addr_parse(const char *text, struct sockaddr_storage *addr);
 bool srd_addr_is_any(const struct sockaddr *addr);
+bool srd_addr_is_loopback(const struct sockaddr *addr);
 /* Same family, host and scope; ports do not count. */
 bool srd_addr_same_host(const struct sockaddr *a, const struct sockaddr *b);
 /* Network order. */

@@ -95,31 +95,49 @@ static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
     return error;
 }
 
-int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
+/* device: that of the address; NULL: none is named by it. */
+static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_device *device)
 {
     socklen_t octets = sizeof(id->ibv.route.addr.src_storage);
-    struct srd_device *device = NULL;
     char text[SRD_ADDR_TEXT];
-    int error = 0;
+    int error;
 
     lock_assert_held(&id->lock);
-    if (!srd_addr_is_any(addr)) {
-        device = srd_device_by_addr(addr);
-        error = device ? 0 : EADDRNOTAVAIL;
-    }
-    if (!error)
-        error = try_bind(id, addr, id->reuse_addr);
+    error = try_bind(id, addr, id->reuse_addr);
     if (error == EADDRINUSE && !id->reuse_addr)
         error = try_bind(id, addr, true);
     if (error) {
-        log_write(LOG_INFO, LOG_CM, "bind to %s: %s%s", srd_addr_text(addr, text), strerror(error),
-            error == EADDRNOTAVAIL ? "; is it an address of the device?" : "");
+        log_write(LOG_INFO, LOG_CM, "bind to %s: %s", srd_addr_text(addr, text), strerror(error));
         return error;
     }
     if (getsockname(id->fd, &id->ibv.route.addr.src_addr, &octets))
         return errno;
     srd_id_set_device_locked(id, device);
     return device && !id->ibv.verbs ? ENOMEM : 0;
+}
+
+int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
+{
+    struct srd_device *device = srd_addr_is_any(addr) ? NULL : srd_device_by_addr(addr);
+    char text[SRD_ADDR_TEXT];
+
+    if (!device && !srd_addr_is_any(addr)) {
+        log_write(LOG_INFO, LOG_CM, "bind to %s: it is no address of a device",
+            srd_addr_text(addr, text));
+        return EADDRNOTAVAIL;
+    }
+    return bind_on(id, addr, device);
+}
+
+/*
+ * A loopback address that no device has is to the kernel's connection manager what the wildcard is: it can be bound, and
+ * names no device. libfabric binds "localhost" so before it looks at the devices.
+ */
+static int bind_named(struct srd_id *id, const struct sockaddr *addr)
+{
+    if (srd_addr_is_loopback(addr) && !srd_device_by_addr(addr))
+        return bind_on(id, addr, NULL);
+    return srd_id_bind_locked(id, addr);
 }
 
 int srd_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
@@ -133,7 +151,7 @@ int srd_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
     }
     if (!srd_id_enter(ibv))
         return -1;
-    error = id->state == SRD_ID_IDLE ? srd_id_bind_locked(id, addr) : EINVAL;
+    error = id->state == SRD_ID_IDLE ? bind_named(id, addr) : EINVAL;
     if (!error)
         id->state = SRD_ID_BOUND;
     return srd_id_leave(ibv, error);

@@ -111,12 +111,42 @@ static void an_address_leads_to_its_device(void **state)
 
     (void)state;
     assert_int_equal(srd_create_id(events, &id, NULL, RDMA_PS_TCP), 0);
-    test_address("127.0.0.4", 0, &address); /* the host's, but no device's */
+    test_address("192.0.2.1", 0, &address); /* not even the host's */
     assert_int_equal(srd_bind_addr(id, (struct sockaddr *)&address), -1);
     assert_int_equal(errno, EADDRNOTAVAIL);
     test_address("127.0.0.3", 0, &address);
     assert_int_equal(srd_bind_addr(id, (struct sockaddr *)&address), 0);
     assert_string_equal(id->verbs->device->name, "right");
+    assert_int_equal(srd_destroy_id(id), 0);
+    srd_destroy_event_channel(events);
+}
+
+/* As to the kernel's connection manager: bound, it names no device; the route to a peer gives another. */
+static void loopback_of_no_device_is_like_the_wildcard(void **state)
+{
+    struct rdma_event_channel *events = srd_create_event_channel();
+    struct sockaddr_storage address;
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *id;
+
+    (void)state;
+    assert_int_equal(srd_create_id(events, &id, NULL, RDMA_PS_TCP), 0);
+    test_address("127.0.0.4", 0, &address);
+    assert_int_equal(srd_bind_addr(id, (struct sockaddr *)&address), 0);
+    assert_null(id->verbs);
+    assert_int_not_equal(srd_get_src_port(id), 0);
+    assert_int_equal(srd_listen(id, 1), 0);
+    assert_null(id->verbs);
+    assert_int_equal(srd_destroy_id(id), 0);
+
+    /* The route's source is a device's address. */
+    assert_int_equal(srd_create_id(events, &id, NULL, RDMA_PS_TCP), 0);
+    assert_int_equal(srd_bind_addr(id, (struct sockaddr *)&address), 0);
+    assert_int_equal(srd_resolve_addr(id, NULL, (struct sockaddr *)&address, 100), 0);
+    assert_int_equal(srd_get_cm_event(events, &event), 0);
+    assert_int_equal(event->event, RDMA_CM_EVENT_ADDR_RESOLVED);
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    assert_non_null(id->verbs);
     assert_int_equal(srd_destroy_id(id), 0);
     srd_destroy_event_channel(events);
 }
@@ -167,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_port_has_a_gid_for_each_address),
         cmocka_unit_test(what_is_reported_can_be_created_together),
         cmocka_unit_test(an_address_leads_to_its_device),
+        cmocka_unit_test(loopback_of_no_device_is_like_the_wildcard),
         cmocka_unit_test(a_wildcard_listener_serves_all_devices),
     };
 
