@@ -204,6 +204,20 @@ static void test_what_only_the_kernel_knows_is_told(void **state)
         check(&kernel_set_ups[i]);
 }
 
+static void test_an_interface_is_known_by_its_link_layer_address(void **state)
+{
+    static const struct broken row = { "no_address", "fake0", "device", "fake0", "no-address",
+        "no IP address on its network interface eth8", "ip address add ADDRESS/PREFIX dev eth8" };
+
+    (void)state;
+    make_file("class/net/eth7", "address", "02:5e:00:0a:ff:02");
+    make_file("class/net/eth8", "address", "02:5e:00:0a:ff:01");
+    make_file(
+        "class/infiniband/fake0/ports/1/gids", "0", "025e:000a:ff01:0000:0000:0000:0000:0000");
+    setenv("SYSFS_PATH", sysfs, 1);
+    check(&row);
+}
+
 static void test_a_device_whose_interface_is_down_is_told(void **state)
 {
     static const struct broken row = { "interfaces_down", "fake0", "device", "fake0",
@@ -385,6 +399,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_each_broken_set_up_is_told_with_reason_and_remedy),
         TEST(test_what_only_the_kernel_knows_is_told),
+        TEST(test_an_interface_is_known_by_its_link_layer_address),
         TEST(test_a_device_whose_interface_is_down_is_told),
         TEST(test_the_limit_of_locked_memory_is_told),
         TEST(test_a_broken_device_is_told_beside_the_one_used_in_its_place),

@@ -61,6 +61,42 @@ static bool take_name(void *context, const char *name)
     return true;
 }
 
+enum { MAC_TEXT_OCTETS = sizeof("xx:xx:xx:xx:xx:xx") };
+
+struct wanted_mac {
+    char mac[MAC_TEXT_OCTETS];
+    char *netdev; /* IF_NAMESIZE */
+};
+
+static bool has_mac(void *context, const char *name)
+{
+    struct wanted_mac *wanted = context;
+    char path[PATH_MAX], mac[MAC_TEXT_OCTETS];
+
+    sysfs(path, "class/net/%s/address", name);
+    read_line(path, mac, sizeof(mac));
+    return !strcmp(mac, wanted->mac) && take_name(wanted->netdev, name);
+}
+
+/* The only GID of an iWARP port is its interface's link-layer address, and zeros. */
+static void netdev_by_gid(const char *device, unsigned port, char netdev[IF_NAMESIZE])
+{
+    struct wanted_mac wanted = { .netdev = netdev };
+    char path[PATH_MAX], gid[sizeof("xxxx:xxxx:xxxx:xxxx:xxxx:xxxx:xxxx:xxxx")];
+    unsigned short word[3];
+    int octets = 0;
+
+    sysfs(path, "class/infiniband/%s/ports/%u/gids/0", device, port);
+    read_line(path, gid, sizeof(gid));
+    if (sscanf(gid, "%4hx:%4hx:%4hx%n", &word[0], &word[1], &word[2], &octets) != 3 ||
+        strcmp(gid + octets, ":0000:0000:0000:0000:0000") != 0)
+        return;
+    snprintf(wanted.mac, sizeof(wanted.mac), "%02x:%02x:%02x:%02x:%02x:%02x", word[0] >> 8,
+        word[0] & 0xff, word[1] >> 8, word[1] & 0xff, word[2] >> 8, word[2] & 0xff);
+    sysfs(path, "class/net");
+    each_entry(path, has_mac, &wanted);
+}
+
 void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE])
 {
     char path[PATH_MAX];
@@ -76,6 +112,8 @@ void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE
         sysfs(path, "class/infiniband/%s/device/net", device);
         each_entry(path, take_name, netdev);
     }
+    if (!*netdev)
+        netdev_by_gid(device, port, netdev);
 }
 
 static struct nd_found_port *add(struct nd_found *found, const char *name)
