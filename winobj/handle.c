@@ -75,29 +75,72 @@ static bool grow_locked(void)
     return true;
 }
 
-HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
+/* The index of a slot for one handle; 0 with the last error. */
+static uint32_t slot_take(void)
 {
-    struct win_slot *slot;
-    uint32_t index, generation;
+    uint32_t index = 0;
 
     lock_acquire(&table_lock);
-    if (!free_count && !grow_locked()) {
-        lock_release(&table_lock);
-        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-        return NULL;
+    if (free_count || grow_locked()) {
+        index = free_ring[free_head];
+        free_head = (free_head + 1) % free_capacity;
+        free_count--;
     }
-    index = free_ring[free_head];
-    free_head = (free_head + 1) % free_capacity;
-    free_count--;
     lock_release(&table_lock);
+    if (!index)
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return index;
+}
 
-    slot = slot_at(index);
-    generation = (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) & GENERATION_MASK;
-    object->type = type;
-    object->slot = slot;
+static void slot_give_back(uint32_t index)
+{
+    lock_acquire(&table_lock);
+    free_push_locked(index);
+    lock_release(&table_lock);
+}
+
+/* Opens a slot that was taken. */
+static HANDLE slot_open(uint32_t index, struct win_object *object)
+{
+    struct win_slot *slot = slot_at(index);
+    uint32_t generation =
+        (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) & GENERATION_MASK;
+
     slot->object = object;
     atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
     return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
+}
+
+HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
+{
+    uint32_t index = slot_take();
+
+    if (!index)
+        return NULL;
+    object->type = type;
+    object->slot = slot_at(index);
+    atomic_init(&object->handles, 1);
+    return slot_open(index, object);
+}
+
+HANDLE win_handle_add(struct win_object *object)
+{
+    uint32_t index = slot_take();
+    unsigned handles;
+
+    if (!index)
+        return NULL;
+    handles = atomic_load_explicit(&object->handles, memory_order_relaxed);
+    do {
+        if (!handles && object->type->close) {
+            slot_give_back(index);
+            SetLastError(ERROR_INVALID_HANDLE);
+            return NULL;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(
+        &object->handles, &handles, handles + 1, memory_order_relaxed, memory_order_relaxed));
+    win_object_ref(object);
+    return slot_open(index, object);
 }
 
 /* The slot a handle names, and the generation it claims; NULL when it cannot be one of ours. */
@@ -109,6 +152,29 @@ static struct win_slot *handle_slot(HANDLE handle, uint32_t *generation)
         return NULL;
     *generation = (uint32_t)(value >> INDEX_BITS);
     return slot_at((uint32_t)value & ((1u << INDEX_BITS) - 1));
+}
+
+static uint32_t slot_index(const struct win_slot *slot)
+{
+    for (uint32_t i = 0;; i++) {
+        const struct win_slot *chunk = atomic_load_explicit(&chunks[i], memory_order_relaxed);
+        if (slot >= chunk && slot < chunk + CHUNK_SLOTS)
+            return i * CHUNK_SLOTS + (uint32_t)(slot - chunk);
+    }
+}
+
+static void slot_unref(struct win_slot *slot)
+{
+    struct win_object *object = slot->object;
+
+    /* acq_rel: the last one sees what every other did to the object. */
+    if ((atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) != 1)
+        return;
+    if (object->slot == slot)
+        object->type->destroy(object);
+    else
+        slot_unref(object->slot);
+    slot_give_back(slot_index(slot));
 }
 
 struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
@@ -127,6 +193,10 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
     object = slot->object;
+    if (object->slot != slot) {
+        win_object_ref(object);
+        slot_unref(slot);
+    }
     if (type && object->type != type) {
         win_object_unref(object);
         return NULL;
@@ -139,32 +209,15 @@ void win_object_ref(struct win_object *object)
     atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
 }
 
-static uint32_t slot_index(const struct win_slot *slot)
-{
-    for (uint32_t i = 0;; i++) {
-        const struct win_slot *chunk = atomic_load_explicit(&chunks[i], memory_order_relaxed);
-        if (slot >= chunk && slot < chunk + CHUNK_SLOTS)
-            return i * CHUNK_SLOTS + (uint32_t)(slot - chunk);
-    }
-}
-
 void win_object_unref(struct win_object *object)
 {
-    struct win_slot *slot = object->slot;
-
-    /* acq_rel: the last one sees what every other did to the object. */
-    if ((atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) != 1)
-        return;
-    object->type->destroy(object);
-    lock_acquire(&table_lock);
-    free_push_locked(slot_index(slot));
-    lock_release(&table_lock);
+    slot_unref(object->slot);
 }
 
 /*
  * CloseHandle - gives a handle up; the two low bits are ignored. Works on every kind of handle made by this library.
  * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. What still uses the object (a pending request
- * on a file, a wait under way, files of a port) keeps it.
+ * on a file, a wait under way, files of a port, a duplicate) keeps it.
  */
 BOOL WINAPI CloseHandle(HANDLE handle)
 {
@@ -182,9 +235,9 @@ BOOL WINAPI CloseHandle(HANDLE handle)
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word & ~OPEN, memory_order_acquire, memory_order_relaxed));
     object = slot->object;
-    if (object->type->close)
+    if (atomic_fetch_sub_explicit(&object->handles, 1, memory_order_acq_rel) == 1 && object->type->close)
         object->type->close(object);
-    win_object_unref(object);
+    slot_unref(slot);
     return TRUE;
 
 invalid:
@@ -206,7 +259,12 @@ void win_handles_forked(void)
 {
     for (uint32_t i = 0; i < slot_count; i++) {
         struct win_slot *slot = slot_at(i);
-        if ((atomic_load_explicit(&slot->word, memory_order_relaxed) & REFERENCES) && slot->object->type->forked)
-            slot->object->type->forked(slot->object);
+        struct win_object *object;
+
+        if (!(atomic_load_explicit(&slot->word, memory_order_relaxed) & REFERENCES))
+            continue;
+        object = slot->object;
+        if (object->slot == slot && object->type->forked)
+            object->type->forked(object);
     }
 }

@@ -5,7 +5,7 @@
  * A handle names a slot and the slot's generation; its two low bits are the caller's (a tagged handle is the same
  * handle). Slots are never given back to the system, so a look-up of anything at all, stale, foreign or garbage, reads
  * valid memory and fails. The slot's word counts references to the object: one for the open handle, one per pin. The
- * object goes when the last goes.
+ * object goes when the last goes. A duplicate is a slot of its own, which holds one reference of the object's.
  *
  * Threads: any. Look-up and release are lock-free; LOCK_WIN_HANDLES guards the free list only.
  */
@@ -23,7 +23,7 @@ struct win_object;
 struct win_object_type {
     const char *name;
     bool waitable; /* begins with a win_waitable (dispatch.h) */
-    /* CloseHandle took the handle away; references may remain. May be NULL. */
+    /* CloseHandle took the last handle away; references may remain. May be NULL. */
     void (*close)(struct win_object *object);
     /* The last reference is gone. */
     void (*destroy)(struct win_object *object);
@@ -35,13 +35,14 @@ struct win_object_type {
 
 struct win_slot {
     _Atomic uint64_t word; /* generation 63..32, open 31, references 30..0 */
-    struct win_object *object; /* valid while references are held */
+    struct win_object *object; /* valid while references are held; of another slot: this is a duplicate */
 };
 
 /* First member of every object. */
 struct win_object {
     const struct win_object_type *type;
     struct win_slot *slot;
+    atomic_uint handles; /* open ones */
 };
 
 /*
@@ -49,6 +50,12 @@ struct win_object {
  * Returns NULL when no slot can be had (last error ERROR_NOT_ENOUGH_MEMORY); the object is then still the caller's.
  */
 HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type);
+
+/*
+ * win_handle_add - one handle more for an object that has or had one, and is referenced by the caller.
+ * Returns NULL with ERROR_NOT_ENOUGH_MEMORY, or ERROR_INVALID_HANDLE: its last one was closed meanwhile, which it was told.
+ */
+HANDLE win_handle_add(struct win_object *object);
 
 /*
  * win_handle_pin - the object behind a handle, referenced; NULL when the handle is not open or of another type

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends.
+ * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends. Another
+ * thread gets its object when it asks for a handle of itself.
  *
- * The object belongs to its handle and to the thread itself, so either may go first.
+ * The object belongs to its handles and to the thread itself, so either may go first.
  */
 #include "winobj/thread.h"
 
@@ -34,6 +35,10 @@ struct win_thread {
 /* Held by who uses a thread's kernel id, which another thread may have soon after the end. */
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 
+static pthread_key_t end_key; /* of threads made elsewhere */
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+static int end_error;
+
 static _Thread_local struct win_thread *self;
 static _Thread_local DWORD self_id;
 
@@ -50,12 +55,29 @@ static void thread_ended(void *argument)
 {
     struct win_thread *thread = argument;
 
+    self = NULL;
     lock_acquire(&life_lock);
     thread->ended = true;
     lock_release(&life_lock);
     win_owner_abandon(); /* who learns of the end finds its mutexes abandoned */
     win_waitable_set(&thread->waitable);
     win_object_unref(&thread->waitable.object);
+}
+
+static struct win_thread *thread_new(LPTHREAD_START_ROUTINE start, LPVOID parameter, bool suspended)
+{
+    struct win_thread *thread = calloc(1, sizeof(*thread));
+
+    if (!thread) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
+    thread->start = start;
+    thread->parameter = parameter;
+    atomic_init(&thread->exit_code, STILL_ACTIVE);
+    atomic_init(&thread->suspended, suspended);
+    return thread;
 }
 
 static void *thread_main(void *argument)
@@ -128,15 +150,8 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    if (!(thread = calloc(1, sizeof(*thread)))) {
-        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    if (!(thread = thread_new(start, parameter, flags & CREATE_SUSPENDED)))
         return NULL;
-    }
-    win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
-    thread->start = start;
-    thread->parameter = parameter;
-    atomic_init(&thread->exit_code, STILL_ACTIVE);
-    atomic_init(&thread->suspended, flags & CREATE_SUSPENDED ? 1 : 0);
     if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
         free(thread);
         return NULL;
@@ -171,6 +186,41 @@ uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size,
     if (thread_id)
         *thread_id = id;
     return (uintptr_t)handle;
+}
+
+static void end_load(void)
+{
+    end_error = pthread_key_create(&end_key, thread_ended);
+}
+
+/* For a thread made elsewhere: its exit code is 0, unless it calls ExitThread. */
+static HANDLE thread_adopt(void)
+{
+    struct win_thread *thread = thread_new(NULL, NULL, false);
+    HANDLE handle;
+
+    if (!thread)
+        return NULL;
+    atomic_init(&thread->exit_code, 0);
+    atomic_init(&thread->id, GetCurrentThreadId());
+    if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
+        free(thread);
+        return NULL;
+    }
+    pthread_once(&end_once, end_load);
+    if (end_error || pthread_setspecific(end_key, thread)) {
+        CloseHandle(handle);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_object_ref(&thread->waitable.object); /* the thread's */
+    self = thread;
+    return handle;
+}
+
+HANDLE win_thread_self_handle(void)
+{
+    return self ? win_handle_add(&self->waitable.object) : thread_adopt();
 }
 
 /* ExitThread - ends the calling thread; its cleanup handlers and C++ destructors run. */
@@ -276,14 +326,16 @@ DWORD WINAPI GetCurrentThreadId(void)
     return self_id;
 }
 
-static void forget_id(void)
+static void renew_id(void)
 {
     self_id = 0;
+    if (self)
+        atomic_store_explicit(&self->id, GetCurrentThreadId(), memory_order_release);
 }
 
 __attribute__((constructor)) static void thread_load(void)
 {
-    pthread_atfork(NULL, NULL, forget_id);
+    pthread_atfork(NULL, NULL, renew_id);
 }
 
 DWORD WINAPI GetCurrentProcessId(void)

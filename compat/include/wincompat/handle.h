@@ -12,6 +12,10 @@ WINOBJ_API DWORD WINAPI GetLastError(void);
 WINOBJ_API void WINAPI SetLastError(DWORD error);
 
 WINOBJ_API BOOL WINAPI CloseHandle(HANDLE handle);
+#define DUPLICATE_CLOSE_SOURCE 0x1
+#define DUPLICATE_SAME_ACCESS  0x2
+WINOBJ_API BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process, LPHANDLE to,
+    DWORD access, BOOL inherit, DWORD options);
 
 /* Events. A name is not supported: ERROR_NOT_SUPPORTED. */
 WINOBJ_API HANDLE WINAPI CreateEventA(

@@ -119,12 +119,17 @@ static void test_fork_child_works_and_leaves_the_parent_alone(void **state)
 static void test_fork_thread_id_is_the_childs(void **state)
 {
     DWORD id = GetCurrentThreadId();
-    pid_t child = fork();
+    HANDLE self, here = GetCurrentProcess();
+    pid_t child;
 
     (void)state;
-    if (!child)
-        _exit(GetCurrentThreadId() == id || GetCurrentThreadId() != (DWORD)getpid());
+    assert_true(DuplicateHandle(here, GetCurrentThread(), here, &self, 0, FALSE, DUPLICATE_SAME_ACCESS));
+    if (!(child = fork()))
+        _exit(GetCurrentThreadId() == id || GetCurrentThreadId() != (DWORD)getpid() ||
+              GetThreadId(self) != (DWORD)getpid() || !CloseHandle(self));
     child_succeeds(child);
+    assert_int_equal(GetThreadId(self), id);
+    assert_true(CloseHandle(self));
 }
 
 struct holder {

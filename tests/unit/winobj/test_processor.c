@@ -3,6 +3,7 @@
 #include "tests/support/win32_test.h"
 
 #include <intrin.h>
+#include <stdlib.h>
 #ifndef _WIN32
 #include <sys/resource.h>
 #endif
@@ -78,6 +79,67 @@ static void test_nodes_and_processors(void **state)
     assert_int_equal(node, 0xff);
 }
 #endif
+
+static void test_logical_processors(void **state)
+{
+    SYSTEM_LOGICAL_PROCESSOR_INFORMATION *entries;
+    DWORD length = 0, needed, again;
+    ULONG_PTR cores = 0, packages = 0, nodes = 0;
+    DWORD_PTR process, machine;
+
+    (void)state;
+    assert_int_equal(sizeof(*entries), 32);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Relationship), 8);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, ProcessorCore.Flags), 16);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, NumaNode.NodeNumber), 16);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Cache.LineSize), 18);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Cache.Size), 20);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION, Cache.Type), 24);
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    assert_fails(GetLogicalProcessorInformation(NULL, NULL), 87);
+    assert_fails(GetLogicalProcessorInformation(NULL, &length), 122);
+    assert_true(length >= 3 * sizeof(*entries) && length % sizeof(*entries) == 0);
+    needed = length;
+    assert_non_null(entries = malloc(needed));
+    memset(entries, 0xee, needed);
+    again = needed - 1;
+    assert_fails(GetLogicalProcessorInformation(entries, &again), 122);
+    assert_int_equal(again, needed);
+    assert_true(GetLogicalProcessorInformation(entries, &length));
+    assert_int_equal(length, needed);
+    for (DWORD i = 0; i < needed / sizeof(*entries); i++) {
+        const ULONG_PTR mask = entries[i].ProcessorMask;
+
+        assert_true(mask && !(mask & ~machine));
+        switch (entries[i].Relationship) {
+        case RelationProcessorCore:
+            assert_int_equal(cores & mask, 0);
+            assert_int_equal(entries[i].ProcessorCore.Flags, __popcnt64(mask) > 1);
+            cores |= mask;
+            break;
+        case RelationProcessorPackage:
+            assert_int_equal(packages & mask, 0);
+            packages |= mask;
+            break;
+        case RelationNumaNode:
+            assert_int_equal(nodes & mask, 0);
+            nodes |= mask;
+            break;
+        case RelationCache:
+            assert_in_range(entries[i].Cache.Level, 1, 4);
+            assert_true(entries[i].Cache.Type <= CacheData);
+            assert_true(entries[i].Cache.Associativity && entries[i].Cache.LineSize);
+            assert_true(entries[i].Cache.Size >= 1024);
+            break;
+        default: fail_msg("entry %lu is of no known kind", (unsigned long)i);
+        }
+    }
+    assert_true(cores == machine && packages == machine && nodes == machine);
+#ifndef _WIN32 /* Wine writes to NULL */
+    assert_fails(GetLogicalProcessorInformation(NULL, &length), 998);
+#endif
+    free(entries);
+}
 
 static DWORD WINAPI tell_affinity(LPVOID parameter)
 {
@@ -220,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_logical_processors),
 #ifndef _WIN32
         cmocka_unit_test(test_nodes_and_processors),
 #endif
