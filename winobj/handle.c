@@ -163,17 +163,34 @@ static uint32_t slot_index(const struct win_slot *slot)
     }
 }
 
-static void slot_unref(struct win_slot *slot)
+void win_object_ref(struct win_object *object)
+{
+    atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
+}
+
+/* Drops a reference. Whether it was the last: acq_rel, that one sees what every other did to the object. */
+static bool slot_drop(struct win_slot *slot)
+{
+    return (atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) == 1;
+}
+
+void win_object_unref(struct win_object *object)
+{
+    struct win_slot *slot = object->slot;
+
+    if (!slot_drop(slot))
+        return;
+    object->type->destroy(object);
+    slot_give_back(slot_index(slot));
+}
+
+static void duplicate_unref(struct win_slot *slot)
 {
     struct win_object *object = slot->object;
 
-    /* acq_rel: the last one sees what every other did to the object. */
-    if ((atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) != 1)
+    if (!slot_drop(slot))
         return;
-    if (object->slot == slot)
-        object->type->destroy(object);
-    else
-        slot_unref(object->slot);
+    win_object_unref(object);
     slot_give_back(slot_index(slot));
 }
 
@@ -193,25 +210,15 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
     object = slot->object;
-    if (object->slot != slot) {
+    if (__builtin_expect(object->slot != slot, 0)) {
         win_object_ref(object);
-        slot_unref(slot);
+        duplicate_unref(slot);
     }
     if (type && object->type != type) {
         win_object_unref(object);
         return NULL;
     }
     return object;
-}
-
-void win_object_ref(struct win_object *object)
-{
-    atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
-}
-
-void win_object_unref(struct win_object *object)
-{
-    slot_unref(object->slot);
 }
 
 /*
@@ -237,7 +244,10 @@ BOOL WINAPI CloseHandle(HANDLE handle)
     object = slot->object;
     if (atomic_fetch_sub_explicit(&object->handles, 1, memory_order_acq_rel) == 1 && object->type->close)
         object->type->close(object);
-    slot_unref(slot);
+    if (object->slot == slot)
+        win_object_unref(object);
+    else
+        duplicate_unref(slot);
     return TRUE;
 
 invalid:
