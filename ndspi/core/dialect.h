@@ -22,6 +22,7 @@ struct nd_dialect {
     HRESULT port_taken;      /* a listener's address is in use */
     HRESULT no_port_free;    /* no port can be chosen */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
+    bool splits_reads;       /* one limit of entries holds for all requests */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

@@ -27,6 +27,7 @@ const struct nd_dialect nd_dialect_v1 = {
     .port_taken = ND_ADDRESS_ALREADY_EXISTS,
     .no_port_free = ND_INSUFFICIENT_RESOURCES,
     .handles = true,
+    .splits_reads = true,
 };
 
 /*

@@ -92,13 +92,6 @@ static inline HRESULT nd1_overlapped_result(
     _Static_assert(                                                                                \
         offsetof(struct facade, itype##_iface) == 0, "interface pointer = object pointer")
 
-/* There is one number of entries for Sends, Writes and Reads. */
-static inline uint32_t nd1_max_outbound_sge(const struct nd_limits *limits)
-{
-    return limits->max_read_sge < limits->max_initiator_sge ? limits->max_read_sge
-                                                            : limits->max_initiator_sge;
-}
-
 /*
  * What each create function does first.
  * out  out: set to NULL

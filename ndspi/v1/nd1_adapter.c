@@ -81,7 +81,7 @@ static HRESULT STDMETHODCALLTYPE nd1_adapter_Query(
         .MaxInboundSge = limits->max_receive_sge,
         .MaxInboundRequests = limits->max_receive_depth,
         .MaxInboundLength = limits->max_transfer,
-        .MaxOutboundSge = nd1_max_outbound_sge(limits),
+        .MaxOutboundSge = limits->max_initiator_sge,
         .MaxOutboundRequests = limits->max_initiator_depth,
         .MaxOutboundLength = limits->max_transfer,
         .MaxInlineData = limits->max_inline,

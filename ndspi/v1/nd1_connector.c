@@ -52,7 +52,7 @@ static HRESULT check_wanted(const struct nd_limits *limits, const struct wanted 
         return ND_INVALID_PARAMETER_4;
     if (wanted->inbound_sge > limits->max_receive_sge)
         return ND_INVALID_PARAMETER_5;
-    if (wanted->outbound_sge > nd1_max_outbound_sge(limits))
+    if (wanted->outbound_sge > limits->max_initiator_sge)
         return ND_INVALID_PARAMETER_6;
     if (wanted->inbound_reads > limits->max_inbound_reads)
         return ND_INVALID_PARAMETER_7;

@@ -172,8 +172,9 @@
         "conformance.mw, conformance.rdma") \
     row(FEWER_READ_ENTRIES, \
         "A Read takes fewer entries than a Send.", \
-        "MaxReadSge is `max_sge_rd`.", \
-        "conformance.adapter") \
+        "Version 2 tells so: MaxReadSge is `max_sge_rd`. Version 1 has one limit for all requests, that of Sends; a Read of " \
+        "more entries is split into several of the device's, for which the device's queues are made deeper.", \
+        "ndspi.split, conformance.adapter, conformance.v1_endpoint") \
     row(FIXED_SRQ, \
         "A shared receive queue cannot be made deeper.", \
         "Found by trying: Modify beyond the first depth is ND_NOT_SUPPORTED.", \

@@ -79,6 +79,8 @@
         "as above") \
     EXCEPTION(siw, "rdma.beyond_the_region", IN_PART, \
         "as above") \
+    EXCEPTION(siw, "rdma.scattering_read_beyond_the_region", IN_PART, \
+        "as above") \
     EXCEPTION(siw, "rdma.token_of_another_adapter", IN_PART, \
         "as above") \
     EXCEPTION(siw, "rdma.deregistered_region", IN_PART, \
@@ -170,25 +172,7 @@
     EXCEPTION(siw, "v1_connector.read_limits_come_from_the_endpoint", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mixed.failures_in_both_words", IN_PART, \
-        "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
-    EXCEPTION(siw, "v1.sendrecv.gather_and_scatter", NOT_APPLICABLE, \
-        "version 1 has one limit of entries for all requests, and a Read takes one") \
-    EXCEPTION(siw, "v1.sendrecv.mixed_entries", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1.rdma.write_gathers", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1.qp.too_long", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1_endpoint.lengths_of_each_kind", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1_endpoint.one_entry_beyond_32_bits", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1_endpoint.stale_and_foreign_handles", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1_endpoint.null_handle_is_inline", NOT_APPLICABLE, \
-        "as above") \
-    EXCEPTION(siw, "v1_endpoint.inline_and_registered_entries_mixed", NOT_APPLICABLE, \
-        "as above")
+        "as above, and in the words of both versions: the peer's refusal shows as a lost connection")
 /* clang-format on */
 
 #endif

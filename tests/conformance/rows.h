@@ -296,6 +296,8 @@
     ROW(BOTH, zero_length_read_and_write, "W7") \
     ROW(BOTH, write_gathers, "S3 W7") \
     ROW(BOTH, read_scatters, "S3 W7") \
+    ROW(BOTH, queue_full_of_scattering_reads, "S3 S9") \
+    ROW(BOTH, scattering_read_beyond_the_region, "S3 W3") \
     ROW(V2, large_region_at_any_offset, "W2") \
     ROW(BOTH, send_delivers_behind_the_write, "W8") \
     ROW(BOTH, batches_complete_in_order, "W7 S8") \

@@ -97,6 +97,61 @@ static void read_scatters(void)
     expect_filled(all, n * 1000, 13);
 }
 
+/* As many as the queue has room for, each a request, of as many entries as there may be. */
+static void queue_full_of_scattering_reads(void)
+{
+    enum { DEPTH = 16, PIECE = 16, MOST = 64 };
+    struct node *node = new_node();
+    ULONG n = node->info.MaxReadSge < MOST ? node->info.MaxReadSge : MOST;
+    struct pair *pair = connected_pair(
+        &(struct pair_options){ .active = { .node = node, .sge = n, .initiator_depth = DEPTH } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    UINT64 remote = (UINT64)(uintptr_t)p->memory.bytes;
+    fill(p->memory.bytes, END_MEMORY, 14);
+    for (int round = 0; round < 4; round++) {
+        ULONG flags = round % 2 ? ND_OP_FLAG_SILENT_SUCCESS : 0;
+        memset(a->memory.bytes, 0, END_MEMORY);
+        for (ULONG i = 0; i < DEPTH; i++) {
+            struct sge sge[MOST];
+            for (ULONG j = 0; j < n; j++) /* the last first */
+                sge[j] = sge_of(a, (i * n + n - 1 - j) * PIECE, PIECE);
+            expect_status(ND_SUCCESS, CALL(a->qp, Read, TAG(i), sge, n, remote + i * n * PIECE,
+                                          remote_token(p), i == DEPTH - 1 ? 0 : flags));
+        }
+        if (!flags) /* silent ones may be over */
+            expect_status(ND_NO_MORE_ENTRIES,
+                post_read(a, TAG(99), 0, 8, (void *)remote, remote_token(p), 0));
+        for (ULONG i = flags ? DEPTH - 1 : 0; i < DEPTH; i++)
+            expect_result(a, Nd2RequestTypeRead, TAG(i), ND_SUCCESS);
+        expect_no_result(a->cq);
+        for (ULONG i = 0; i < DEPTH * n; i++) {
+            ULONG from = i / n * n + n - 1 - i % n;
+            expect_equal(
+                0, memcmp(a->memory.bytes + i * PIECE, p->memory.bytes + from * PIECE, PIECE));
+        }
+    }
+}
+
+/* A list whose last entry alone goes too far is refused as a whole. */
+static void scattering_read_beyond_the_region(void)
+{
+    struct node *node = new_node();
+    ULONG n = node->info.MaxReadSge < 3 ? node->info.MaxReadSge : 3;
+    struct pair *pair =
+        connected_pair(&(struct pair_options){ .active = { .node = node, .sge = n } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    struct sge sge[3];
+    for (ULONG i = 0; i < n; i++)
+        sge[i] = sge_of(a, i * 100, 9);
+    expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
+    expect_status(
+        ND_SUCCESS, CALL(a->qp, Read, TAG(2), sge, n,
+                        (UINT64)(uintptr_t)(p->memory.bytes + END_MEMORY - 9 * (SIZE_T)n + 1),
+                        remote_token(p), 0));
+    expect_refused(a, Nd2RequestTypeRead, TAG(2), REMOTE_ACCESS_REFUSED);
+    expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
+}
+
 /* Small pieces anywhere in a large region. */
 static void large_region_at_any_offset(void)
 {

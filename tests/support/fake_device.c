@@ -25,7 +25,9 @@ static struct ibv_device fake_ibv_device = {
 };
 
 atomic_flag fake_lock_word = ATOMIC_FLAG_INIT;
-struct fake_state fake = { .port_state = IBV_PORT_ACTIVE, .link_layer = IBV_LINK_LAYER_ETHERNET };
+struct fake_state fake = {
+    .port_state = IBV_PORT_ACTIVE, .link_layer = IBV_LINK_LAYER_ETHERNET, .read_sge = FAKE_SGE_MAX
+};
 
 static struct ibv_async_event fake_async[FAKE_EVENTS_MAX];
 static unsigned fake_async_head, fake_async_count;
@@ -98,6 +100,13 @@ void fake_set_port(enum ibv_port_state state, uint8_t link_layer)
     fake_lock();
     fake.port_state = state;
     fake.link_layer = link_layer;
+    fake_unlock();
+}
+
+void fake_set_read_sge(int entries)
+{
+    fake_lock();
+    fake.read_sge = entries;
     fake_unlock();
 }
 
@@ -223,7 +232,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
         .device_cap_flags =
             IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS,
         .max_sge = FAKE_SGE_MAX,
-        .max_sge_rd = FAKE_SGE_MAX,
+        .max_sge_rd = fake.read_sge,
         .max_cq = 1024,
         .max_cqe = FAKE_CQ_MAX,
         .max_mr = 1024,
@@ -411,5 +420,6 @@ void fake_reset(void)
     fake.port_state = IBV_PORT_ACTIVE;
     fake.link_layer = IBV_LINK_LAYER_ETHERNET;
     fake.memory_lock = false;
+    fake.read_sge = FAKE_SGE_MAX;
     fake_unlock();
 }

@@ -80,6 +80,8 @@ enum fake_call {
 void fake_break(enum fake_call call, int error);
 /* What the port tells of itself; at the start active, on Ethernet. */
 void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
+/* Entries that a Read takes; at the start as many as other requests do, 4. */
+void fake_set_read_sge(int entries);
 /* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */
 void fake_set_memory_lock(bool counts);
 

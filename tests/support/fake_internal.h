@@ -21,6 +21,7 @@ struct fake_state {
     enum ibv_port_state port_state;
     uint8_t link_layer;
     bool memory_lock;
+    int read_sge;
 };
 
 extern struct fake_state fake;

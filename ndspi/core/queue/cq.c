@@ -22,13 +22,24 @@ static uint32_t reserve_for(unsigned queues)
     return reserve;
 }
 
+/*
+ * Entries of the device's queue for a client's depth. Each slice of a Read may be flushed with a completion of its own
+ * (core/queue/split.h).
+ */
+static int device_depth(const struct nd_cq *cq, uint32_t depth, uint32_t reserve)
+{
+    const struct nd_limits *limits = &cq->adapter->limits;
+
+    return (int)(depth * nd_limits_parts(limits, limits->max_initiator_sge) + reserve);
+}
+
 static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     struct nd_adapter *adapter = cq->adapter;
 
     errno = 0; /* not every driver sets it */
-    return adapter->verbs->create_cq(
-        adapter->port.context, (int)(depth + ND_CQ_RESERVE), &cq->child, adapter->channel, 0);
+    return adapter->verbs->create_cq(adapter->port.context, device_depth(cq, depth, ND_CQ_RESERVE),
+        &cq->child, adapter->channel, 0);
 }
 
 /* Where the device is not exact it is not we who call an overrun. */
@@ -174,11 +185,11 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     nd_cq_leave(cq);
     if (FAILED(status))
         return status;
-    rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve));
+    rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, reserve));
     if (rc &&
         reserve >
             ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
-        rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+        rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, ND_CQ_RESERVE));
     if (rc)
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
     lock_acquire(&cq->poll.lock);
@@ -187,7 +198,8 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->poll.ibv, depth))))
         cq->depth = depth;
     nd_cq_leave(cq);
-    if (FAILED(status) && adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + reserve)))
+    if (FAILED(status) &&
+        adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, cq->depth, reserve)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
@@ -206,7 +218,8 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
     lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, the client's own entries are what hidden ones use. */
     if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
-        (rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve_for(queues)))))
+        (rc = adapter->verbs->resize_cq(
+             cq->poll.ibv, device_depth(cq, depth, reserve_for(queues)))))
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     return ND_SUCCESS;

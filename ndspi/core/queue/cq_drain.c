@@ -7,6 +7,7 @@
 #include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/split.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -145,7 +146,7 @@ static void take_shared_locked(
     nd_srq_seen(srq, request);
 }
 
-/* What ends with a request besides its result. Returns its status: that of an Invalidate may not be the device's. */
+/* What ends with a request besides its result. Returns its status, which may not be that of its completion. */
 static enum ibv_wc_status settle_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
@@ -153,6 +154,8 @@ static enum ibv_wc_status settle_locked(
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
+    if (request->special & ND_REQUEST_BROKEN)
+        return (enum ibv_wc_status)nd_slice_of(request)->result.Status;
     if (!(request->special & ND_REQUEST_BINDING))
         return status;
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {
@@ -191,6 +194,15 @@ static struct nd_cq_entry entry_of(const struct nd_request *request)
     };
 }
 
+static void fail_entry(const struct nd_cq *cq, struct nd_cq_entry *entry, enum ibv_wc_status status)
+{
+    ND2_REQUEST_TYPE type = entry->result.RequestType;
+
+    entry->result.Status =
+        nd_status_from_wc(status_of(cq, status, type), type, cq->adapter->dialect);
+    entry->result.BytesTransferred = 0;
+}
+
 void nd_cq_end_refused_locked(
     struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *until)
 {
@@ -200,6 +212,8 @@ void nd_cq_end_refused_locked(
         struct nd_request *next = request->next;
         struct nd_cq_entry entry = entry_of(request);
 
+        if (request->special & ND_REQUEST_TORN && !until)
+            return;
         if (request->special & ND_REQUEST_REFUSED) {
             bool done = !is_error(&entry.result);
             bool silent = done && request->special & ND_REQUEST_SILENT;
@@ -233,6 +247,7 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
         queue->seen = first;
     else
         nd_cq_free_up_to(queue, first);
+    first->special &= ~(uint32_t)ND_REQUEST_TORN;
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
@@ -254,9 +269,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     failed = status != IBV_WC_SUCCESS;
     entry = entry_of(request);
     if (failed) {
-        entry.result.Status = nd_status_from_wc(status_of(cq, status, request->result.RequestType),
-            request->result.RequestType, cq->adapter->dialect);
-        entry.result.BytesTransferred = 0;
+        fail_entry(cq, &entry, status);
         note_broken_locked(cq, queue->pair);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
@@ -306,6 +319,18 @@ static void take_in_turn_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     }
 }
 
+/* A slice tells when it has failed. Its Read ends with the last one, and with what the first failed one says. */
+static void take_slice_locked(struct nd_cq *cq, const struct ibv_wc *wc, struct nd_request *slice)
+{
+    struct nd_request *request = slice->next;
+
+    if (wc->status == IBV_WC_SUCCESS || request->special & ND_REQUEST_BROKEN)
+        return;
+    request->special |= ND_REQUEST_BROKEN;
+    slice->result.Status = (HRESULT)wc->status;
+    note_broken_locked(cq, slice->queue->pair);
+}
+
 void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
@@ -314,6 +339,8 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         take_shared_locked(cq, wc, request);
     else if (request->special & ND_REQUEST_FENCE)
         take_fence_locked(cq, request);
+    else if (ND_UNLIKELY(request->special & ND_REQUEST_SLICE))
+        take_slice_locked(cq, wc, request);
     else if (ND_UNLIKELY(request->special & ND_REQUEST_IN_TURN))
         take_in_turn_locked(cq, wc);
     else if (ND_LIKELY(wc->status == IBV_WC_SUCCESS) || !nd_keep_swallows(request->queue, wc))
@@ -324,6 +351,7 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
 {
     struct nd_request *request = nd_queue_oldest_locked(queue), *next;
+    enum ibv_wc_status status;
     bool lost = false;
 
     for (; request != queue->forgotten_end; request = next) {
@@ -338,11 +366,10 @@ static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
             take_done_locked(cq, request);
             continue;
         }
-        lost = lost || nd_request_is_signaled(request);
-        settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+        lost = lost || nd_request_is_signaled(request) || request->special & ND_REQUEST_BROKEN;
+        status = settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
         if (lost) {
-            entry.result.Status = ND_CANCELED;
-            entry.result.BytesTransferred = 0;
+            fail_entry(cq, &entry, status);
             push_locked(cq, &entry);
         }
         retire_locked(cq, request);

@@ -127,6 +127,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
         return NULL;
     qp->ibv =
         (struct ibv_qp){ .context = pd->context, .pd = pd, .qp_num = ++numbers, .srq = attr->srq };
+    qp->send.depth = attr->cap.max_send_wr;
     return &qp->ibv;
 }
 
@@ -185,7 +186,7 @@ static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send
     for (; wr; wr = wr->next) {
         bool bare = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
         struct fake_request *request = &queue->requests[queue->count];
-        int error = take_one(queue);
+        int error = queue->count == queue->depth ? ENOMEM : take_one(queue);
 
         *bad = wr;
         if (error)
@@ -194,7 +195,8 @@ static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send
             .opcode = wr->opcode,
             .send_flags = wr->send_flags,
             .num_sge = bare ? 0 : wr->num_sge,
-            .invalidate_rkey = wr->invalidate_rkey };
+            .invalidate_rkey = wr->invalidate_rkey,
+            .remote = wr->wr.rdma.remote_addr };
         if (request->num_sge > 0)
             request->first_sge = wr->sg_list[0];
         if (request->num_sge > 1)
@@ -420,7 +422,7 @@ void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited)
     struct fake_cq *fake = fake_cq_of(cq);
 
     pthread_mutex_lock(&entries_lock);
-    assert_true(fake->count < FAKE_QUEUE);
+    assert_true(fake->count < FAKE_QUEUE && fake->count < (unsigned)fake->ibv.cqe);
     fake->entries[fake->count++] = *wc;
     pthread_mutex_unlock(&entries_lock);
     if (fake->armed && (!fake->armed_solicited_only || solicited || wc->status != IBV_WC_SUCCESS)) {

@@ -38,11 +38,13 @@ struct fake_request {
     struct ibv_sge first_sge, second_sge;
     uint8_t data[64]; /* of an inline request, as it was when it was posted */
     uint32_t invalidate_rkey;
+    uint64_t remote; /* of a Read or Write */
 };
 
 struct fake_queue {
     struct fake_request requests[FAKE_QUEUE];
     unsigned count;
+    unsigned depth; /* of a send queue; what is beyond is refused with ENOMEM */
 };
 
 struct fake_qp {
@@ -101,8 +103,9 @@ bool fake_cq_deliver(struct nd_cq *cq);
 void fake_complete(struct nd_cq *cq, struct fake_queue *queue, struct ibv_qp *qp, unsigned count,
     enum ibv_wc_status status);
 
-/* Core objects around which nothing is; destroyed with their last pin. */
+/* Core objects around which nothing is; destroyed with their last pin. A queue pair is the context of its results. */
 struct nd_cq *fake_make_cq(struct nd_adapter *adapter, uint32_t depth);
+struct nd_qp *fake_make_qp_of(struct nd_adapter *adapter, const struct nd_qp_params *params);
 struct nd_qp *fake_make_qp(
     struct nd_adapter *adapter, struct nd_cq *cq, struct nd_srq *srq, uint32_t depth);
 struct nd_srq *fake_make_srq(struct nd_adapter *adapter, uint32_t depth, uint32_t threshold);

@@ -125,25 +125,32 @@ struct nd_cq *fake_make_cq(struct nd_adapter *adapter, uint32_t depth)
     return cq;
 }
 
+struct nd_qp *fake_make_qp_of(struct nd_adapter *adapter, const struct nd_qp_params *wanted)
+{
+    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
+    struct nd_qp_params params = *wanted;
+
+    params.context = qp;
+    if (qp && FAILED(nd_qp_init(qp, adapter, &params, destroy_core_qp))) {
+        free(qp);
+        return NULL;
+    }
+    return qp;
+}
+
 struct nd_qp *fake_make_qp(
     struct nd_adapter *adapter, struct nd_cq *cq, struct nd_srq *srq, uint32_t depth)
 {
-    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
     const struct nd_qp_params params = { .receive_cq = cq,
         .initiator_cq = cq,
         .srq = srq,
-        .context = qp,
         .receive_depth = depth,
         .initiator_depth = depth,
         .receive_sge = 2,
         .initiator_sge = 2,
         .inline_data = 64 };
 
-    if (qp && FAILED(nd_qp_init(qp, adapter, &params, destroy_core_qp))) {
-        free(qp);
-        return NULL;
-    }
-    return qp;
+    return fake_make_qp_of(adapter, &params);
 }
 
 struct nd_srq *fake_make_srq(struct nd_adapter *adapter, uint32_t depth, uint32_t threshold)

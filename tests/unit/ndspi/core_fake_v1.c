@@ -5,20 +5,49 @@
 
 #include <string.h>
 
-int fake_v1_set_up(void **state, uint32_t depth)
-{
-    static struct fake_v1 f;
+static struct fake_v1 f;
 
-    memset(&f, 0, sizeof(f));
-    f.adapter = fake_adapter_open_v1();
-    f.cq = fake_make_cq(f.adapter, 64);
-    f.qp = fake_make_qp(f.adapter, f.cq, NULL, depth);
+static int set_up(void **state, const struct nd_qp_params *wanted)
+{
+    struct nd_qp_params params = *wanted;
+
+    params.receive_cq = params.initiator_cq = f.cq = fake_make_cq(f.adapter, 64);
+    f.qp = fake_make_qp_of(f.adapter, &params);
     f.device = fake_qp_of(f.qp);
     assert_int_equal(nd_region_register(f.adapter, f.memory, sizeof(f.memory), &f.mr), ND_SUCCESS);
     nd_qp_set_sendable(f.qp);
     memset(f.results, 0x55, sizeof(f.results));
     *state = &f;
     return 0;
+}
+
+static void open_adapter(void)
+{
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open_v1();
+}
+
+int fake_v1_set_up(void **state, uint32_t depth)
+{
+    open_adapter();
+    return set_up(state, &(struct nd_qp_params){ .receive_depth = depth,
+                             .initiator_depth = depth,
+                             .receive_sge = 2,
+                             .initiator_sge = 2,
+                             .inline_data = 64 });
+}
+
+int fake_v1_set_up_split(void **state, uint32_t depth, uint32_t read_sge)
+{
+    open_adapter();
+    f.adapter->limits.max_initiator_sge = FAKE_V1_SGE;
+    f.adapter->limits.max_read_sge = read_sge;
+    f.adapter->limits.splits_reads = true;
+    return set_up(state, &(struct nd_qp_params){ .receive_depth = depth,
+                             .initiator_depth = depth,
+                             .receive_sge = 2,
+                             .initiator_sge = FAKE_V1_SGE,
+                             .inline_data = 64 });
 }
 
 int fake_v1_tear_down(void **state)
