@@ -114,8 +114,8 @@ win32_tests() {
 
 # docs/porting.md with the tables in their places.
 document() {
-    table "$1" > "$scratch/names.table"
-    { echo "| Test | Expected | Why |"; echo "|---|---|---|"; differences; } > "$scratch/differences.table"
+    table "$1" > "$scratch/names.table" || return 1
+    { echo "| Test | Expected | Why |"; echo "|---|---|---|"; differences; } > "$scratch/differences.table" || return 1
     awk -v tables="$scratch/" '
         /^<!-- [a-z]*: begin/ { print; file = tables substr($2, 1, length($2) - 1) ".table"; while ((getline line < file) > 0) print line; skip = 1; next }
         /^<!-- [a-z]*: end/ { skip = 0 }
@@ -133,13 +133,15 @@ case ${1:-} in
 list) list ;;
 update)
     list > "$scratch/names" && cp "$scratch/names" compat/names.txt
-    document compat/names.txt > "$scratch/doc" && cp "$scratch/doc" docs/porting.md
+    document compat/names.txt > "$scratch/doc"
+    cp "$scratch/doc" docs/porting.md
     ;;
 check)
     status=0
     list > "$scratch/names"
     diff -u compat/names.txt "$scratch/names" || { echo "compat/names.txt is not what the headers provide: compat/names.sh update"; status=1; }
-    document compat/names.txt | diff -u docs/porting.md - || { echo "docs/porting.md does not show compat/names.txt: compat/names.sh update"; status=1; }
+    document compat/names.txt > "$scratch/doc" || status=1
+    diff -u docs/porting.md "$scratch/doc" || { echo "docs/porting.md does not show compat/names.txt: compat/names.sh update"; status=1; }
     uncalled compat/names.txt > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
         echo "no test in tests/unit/compat or tests/unit/winobj calls:"
