@@ -92,7 +92,7 @@ static void parse_device(char *text)
         all.count++;
 }
 
-void srd_devices_forked(void)
+static void forked(void)
 {
     lock_init(&all.lock, LOCK_SRD_LOOP, "softrdma devices");
     for (int i = 0; i < all.count; i++) {
@@ -107,6 +107,8 @@ void srd_devices_forked(void)
         atomic_store_explicit(&device->shared, NULL, memory_order_relaxed);
     }
 }
+
+SRD_AT_FORK(forked)
 
 static void make_devices(void)
 {

@@ -14,6 +14,7 @@
 
 #include "softrdma/evq.h"
 #include "softrdma/limits.h"
+#include "softrdma/process.h"
 #include "softrdma/softrdma.h"
 #include "softrdma/stag.h"
 #include "util/list.h"
@@ -59,12 +60,6 @@ struct srd_context {
     struct list_head async_unacked;
     struct verbs_context verbs; /* its last member is the struct ibv_context programs see */
 };
-
-extern unsigned srd_generation; /* of this process */
-
-/* In the child of a fork, each for its own globals. */
-void srd_devices_forked(void);
-void srd_loop_forked(void);
 
 static inline struct srd_context *srd_context_from(struct ibv_context *context)
 {

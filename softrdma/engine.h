@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* engine.h - what loop.c, progress.c and timer.c share: the one engine of the process. */
+/*
+ * engine.h - the one engine of the process, as its files share it. Each calls those before it: source.c (the engine, one
+ * source), timer.c (deadlines), loop.c (the sets, and the foreground), progress.c (the thread).
+ */
 #ifndef SOFTRDMA_ENGINE_H
 #define SOFTRDMA_ENGINE_H
 
@@ -52,14 +55,14 @@ static inline void srd_engine_polled(struct srd_source *source)
 /* Puts a source on the aside list, if it is registered; true: the progress thread has to be kicked. Engine lock held. */
 bool srd_engine_aside_locked(struct srd_source *source);
 
-/* progress.c. 0 or a negative errno. Engine lock held. */
-int srd_progress_start_locked(void);
+/* Makes the sets, if there are none. No thread: that comes with the first source. 0 or a negative errno. Engine lock held. */
+int srd_engine_open_locked(void);
+/* A new source goes into both sets. 0 or a negative errno. Engine lock held. */
+int srd_engine_add_locked(struct srd_source *source);
 
 /* timer.c: the earliest deadline, UINT64_MAX = none; the progress thread will not sleep longer. */
 uint64_t srd_timer_next(void);
 /* Calls expired on what is due. Progress thread. */
 void srd_timer_run(void);
-/* After fork. */
-void srd_timer_reset(void);
 
 #endif

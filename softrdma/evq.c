@@ -2,8 +2,9 @@
 /* evq.c - see evq.h. */
 #include "softrdma/evq.h"
 
-#include "softrdma/device.h"
 #include "softrdma/loop.h"
+#include "softrdma/process.h"
+#include "softrdma/softrdma.h"
 
 #include <errno.h>
 #include <fcntl.h>

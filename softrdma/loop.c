@@ -17,14 +17,6 @@ enum { EVENTS = 32, FIRST_SLOTS = 64 };
 /* In place of a source's token: a descriptor that is not the engine's (srd_progress_watch). */
 static const uint64_t watched_token = UINT64_MAX;
 
-struct srd_engine srd_engine = {
-    .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma engine"),
-    .deferred_lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma deferred"),
-    .all_fd = -1,
-    .prog_fd = -1,
-    .free_slot = SRD_NO_SLOT,
-};
-
 static uint64_t token_of(const struct srd_source *source)
 {
     return (uint64_t)source->generation << 32 | source->slot;
@@ -35,8 +27,7 @@ static bool is_open(void)
     return atomic_load_explicit(&srd_engine.open, memory_order_acquire);
 }
 
-/* Descriptors only: the thread comes with the first source. Returns 0 or a negative errno. */
-static int open_locked(void)
+int srd_engine_open_locked(void)
 {
     struct epoll_event kick = { .events = EPOLLIN, .data.u64 = UINT64_MAX };
     int error;
@@ -76,13 +67,13 @@ static int ensure_open(void)
     if (is_open())
         return 0;
     lock_acquire(&srd_engine.lock);
-    error = open_locked();
+    error = srd_engine_open_locked();
     lock_release(&srd_engine.lock);
     return error;
 }
 
 /* In the child of a fork: the sets are shared with the parent and must not be touched, only closed. */
-void srd_loop_forked(void)
+static void forked(void)
 {
     if (is_open()) {
         close(srd_engine.all_fd);
@@ -100,33 +91,9 @@ void srd_loop_forked(void)
     atomic_store(&srd_engine.any_deferred, false);
     atomic_store(&srd_engine.handed, false);
     atomic_store(&srd_engine.open, false);
-    srd_timer_reset();
 }
 
-void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd)
-{
-    memset(source, 0, sizeof(*source));
-    source->ops = ops;
-    source->fd = fd;
-    atomic_init(&source->refs, 1);
-    source->slot = SRD_NO_SLOT;
-    source->process = srd_generation;
-    source->deadline_ms = UINT64_MAX;
-    source->heap_index = -1;
-    list_node_init(&source->aside_node);
-    list_node_init(&source->deferred_node);
-}
-
-void srd_source_ref(struct srd_source *source)
-{
-    atomic_fetch_add_explicit(&source->refs, 1, memory_order_relaxed);
-}
-
-void srd_source_unref(struct srd_source *source)
-{
-    if (atomic_fetch_sub_explicit(&source->refs, 1, memory_order_acq_rel) == 1)
-        source->ops->free(source);
-}
+SRD_AT_FORK(forked)
 
 static int grow_slots_locked(void)
 {
@@ -271,30 +238,26 @@ static void remove_locked(struct srd_source *source)
     source->slot = SRD_NO_SLOT;
 }
 
-int srd_source_add(struct srd_source *source)
+int srd_engine_add_locked(struct srd_source *source)
 {
+    struct srd_slot *slot;
     int error;
 
-    lock_acquire(&srd_engine.lock);
-    error = open_locked();
-    if (!error && !srd_engine.threaded)
-        error = srd_progress_start_locked();
-    if (!error && srd_engine.free_slot == SRD_NO_SLOT)
-        error = grow_slots_locked();
-    if (!error) {
-        struct srd_slot *slot = &srd_engine.slots[srd_engine.free_slot];
-        source->slot = srd_engine.free_slot;
-        source->generation = slot->generation;
-        srd_engine.free_slot = slot->next_free;
-        slot->source = source;
-        srd_source_ref(source);
-        error = update_locked(source, true);
-        if (error) {
-            remove_locked(source);
-            srd_source_unref(source); /* not the last: the caller has one */
-        }
+    lock_assert_held(&srd_engine.lock);
+    error = srd_engine.free_slot == SRD_NO_SLOT ? grow_slots_locked() : 0;
+    if (error)
+        return error;
+    slot = &srd_engine.slots[srd_engine.free_slot];
+    source->slot = srd_engine.free_slot;
+    source->generation = slot->generation;
+    srd_engine.free_slot = slot->next_free;
+    slot->source = source;
+    srd_source_ref(source);
+    error = update_locked(source, true);
+    if (error) {
+        remove_locked(source);
+        srd_source_unref(source); /* not the last: the caller has one */
     }
-    lock_release(&srd_engine.lock);
     return error;
 }
 

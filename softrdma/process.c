@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - what a fork leaves to the child: nothing of the parent's works there, and the device can be opened anew. */
-#include "softrdma/device.h"
-
-#include <pthread.h>
+/*
+ * process.c - what a fork leaves to the child: nothing of the parent's works there, and the device can be opened anew.
+ * Whoever has globals sees to them by a handler of its own (SRD_AT_FORK).
+ */
+#include "softrdma/process.h"
 
 unsigned srd_generation;
 
 static void forked(void)
 {
     srd_generation++;
-    srd_devices_forked();
-    srd_loop_forked();
 }
 
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+SRD_AT_FORK(forked)

@@ -269,7 +269,8 @@ static void run(void *unused)
     }
 }
 
-int srd_progress_start_locked(void)
+/* Returns 0 or a negative errno. */
+static int start_locked(void)
 {
     int error = thread_start_detached("softrdma", run, NULL);
 
@@ -279,4 +280,18 @@ int srd_progress_start_locked(void)
     }
     srd_engine.threaded = true;
     return 0;
+}
+
+int srd_source_add(struct srd_source *source)
+{
+    int error;
+
+    lock_acquire(&srd_engine.lock);
+    error = srd_engine_open_locked();
+    if (!error && !srd_engine.threaded)
+        error = start_locked();
+    if (!error)
+        error = srd_engine_add_locked(source);
+    lock_release(&srd_engine.lock);
+    return error;
 }

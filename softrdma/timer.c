@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* timer.c - the deadlines of all sources: a binary heap, each entry with a reference. The progress thread serves it. */
 #include "softrdma/engine.h"
+#include "softrdma/process.h"
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -128,10 +129,12 @@ void srd_timer_run(void)
     }
 }
 
-void srd_timer_reset(void)
+static void forked(void)
 {
     lock_init(&timers.lock, LOCK_SRD_CHANNEL, "softrdma timers");
     timers.heap = NULL;
     timers.count = timers.room = 0;
     timers.awaited_ms = 0;
 }
+
+SRD_AT_FORK(forked)
