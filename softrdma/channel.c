@@ -2,7 +2,6 @@
 /* channel.c - completion channels. */
 #include "softrdma/channel.h"
 
-#include "softrdma/cq.h"
 #include "softrdma/device.h"
 
 #include <errno.h>
@@ -101,17 +100,13 @@ static void take(struct srd_evq *q, struct list_node *node, void *arg)
     *(struct ibv_cq **)arg = member->cq;
 }
 
-int srd_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
+int srd_channel_get(struct ibv_comp_channel *ibv, struct ibv_cq **cq)
 {
     if (srd_stale(ibv->context)) {
         errno = EIO;
         return -1;
     }
-    if (srd_evq_get(&from(ibv)->q, take, cq))
-        return -1;
-    srd_cq_told(*cq);
-    *cq_context = (*cq)->cq_context;
-    return 0;
+    return srd_evq_get(&from(ibv)->q, take, cq);
 }
 
 unsigned srd_progress_wait(struct ibv_comp_channel *ibv, int timeout_ms, bool *watched)

@@ -22,6 +22,8 @@ void srd_channel_attach(
 void srd_channel_detach(struct ibv_comp_channel *channel, struct srd_channel_cq *member);
 /* Queues one event. LOCK_SRD_CQ may be held. */
 void srd_channel_fire(struct ibv_comp_channel *channel, struct srd_channel_cq *member);
+/* Fetches the next event. Returns 0, or -1 with errno as srd_evq_get. No lock held. */
+int srd_channel_get(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 void srd_channel_acked(struct srd_channel_cq *member, unsigned count);
 
 #endif

@@ -194,8 +194,13 @@ static void on_free(struct srd_source *source)
     srd_id_unref(of_source(source));
 }
 
-static const struct srd_source_ops source_ops = { on_ready, on_expired, on_interest, on_settle,
-    on_free };
+static const struct srd_source_ops source_ops = {
+    .ready = on_ready,
+    .expired = on_expired,
+    .interest = on_interest,
+    .settle = on_settle,
+    .free = on_free,
+};
 
 static int start_locked(struct srd_id *id, int backlog)
 {

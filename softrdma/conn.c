@@ -383,8 +383,9 @@ static bool patience_ends(struct srd_conn *conn)
     return ends;
 }
 
-bool srd_conn_poll(struct srd_conn *conn)
+static bool on_poll(struct srd_source *source)
 {
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
     unsigned wants = 0;
     bool moved = false, blocked;
 
@@ -490,8 +491,14 @@ static void on_free(struct srd_source *source)
     free(conn);
 }
 
-static const struct srd_source_ops source_ops = { on_ready, on_expired, on_interest, on_settle,
-    on_free };
+static const struct srd_source_ops source_ops = {
+    .ready = on_ready,
+    .poll = on_poll,
+    .expired = on_expired,
+    .interest = on_interest,
+    .settle = on_settle,
+    .free = on_free,
+};
 
 struct srd_conn *srd_conn_create(
     int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)

@@ -116,9 +116,6 @@ void srd_conn_linger(struct srd_conn *conn);
  */
 void srd_conn_transmit(struct srd_conn *conn);
 
-/* One inline look: receive what is there, place, complete, transmit what that made due. Returns whether anything moved. */
-bool srd_conn_poll(struct srd_conn *conn);
-
 /* Acts on the wants of a stream call made outside conn.c. No lock held. */
 void srd_conn_want(struct srd_conn *conn, unsigned wants);
 

@@ -16,9 +16,9 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     error = srd_device_bind_conn(device, qp_num, conn);
     if (error)
         return error;
-    srd_cq_attach_conn(conn->qp->qp.send_cq, conn);
+    srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
-        srd_cq_attach_conn(conn->qp->qp.recv_cq, conn);
+        srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
     *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
     if (params->initiator || params->speaks_first)
         *wants |= srd_stream_release(conn->qp);
@@ -44,9 +44,9 @@ void srd_conn_detach(struct srd_qp *qp)
     lock_release(&qp->tx_lock);
     lock_release(&qp->rx_lock);
     lock_release(conn->owner_lock);
-    srd_cq_detach_conn(qp->qp.send_cq, conn);
+    srd_cq_detach_source(qp->qp.send_cq, &conn->source);
     if (qp->qp.recv_cq != qp->qp.send_cq)
-        srd_cq_detach_conn(qp->qp.recv_cq, conn);
+        srd_cq_detach_source(qp->qp.recv_cq, &conn->source);
     if (srd_conn_in_phase(conn, SRD_CONN_LINGER))
         srd_linger_begin(conn);
     srd_conn_unref(conn);

@@ -10,7 +10,6 @@
 #include "softrdma/cq.h"
 
 #include "softrdma/channel.h"
-#include "softrdma/conn.h"
 #include "softrdma/device.h"
 #include "softrdma/loop.h"
 #include "util/log.h"
@@ -36,10 +35,10 @@ struct srd_cq {
     enum armed armed;
     atomic_uint idle_polls; /* still to come */
     atomic_bool overrun;
-    unsigned conns;
-    struct srd_conn *conn; /* when conns is 1, with a reference */
-    atomic_bool polled;    /* whether an empty poll has anything to do: conns > 0 */
-    atomic_uint users;     /* queue pairs, once per role */
+    unsigned sources;          /* connections */
+    struct srd_source *source; /* when there is 1, with a reference */
+    atomic_bool polled;        /* whether an empty poll has anything to do: sources > 0 */
+    atomic_uint users;         /* queue pairs, once per role */
     struct srd_channel_cq events;
 };
 
@@ -196,48 +195,48 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 }
 
 /* The one connection there is, referenced; NULL: none, or several. */
-static struct srd_conn *only_conn_locked(struct srd_cq *cq)
+static struct srd_source *only_source_locked(struct srd_cq *cq)
 {
     lock_assert_held(&cq->lock);
-    if (!cq->conn || cq->conns != 1)
+    if (!cq->source || cq->sources != 1)
         return NULL;
-    srd_conn_ref(cq->conn);
-    return cq->conn;
+    srd_source_ref(cq->source);
+    return cq->source;
 }
 
 /* Whether anything moved. */
 static bool progress(struct srd_cq *cq)
 {
-    struct srd_conn *conn;
+    struct srd_source *source;
     bool moved;
 
     if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
         return false;
     lock_acquire(&cq->lock);
-    conn = only_conn_locked(cq);
+    source = only_source_locked(cq);
     lock_release(&cq->lock);
-    if (!conn)
+    if (!source)
         return srd_loop_poll();
-    moved = srd_conn_poll(conn);
-    srd_conn_unref(conn);
+    moved = source->ops->poll(source);
+    srd_source_unref(source);
     return moved;
 }
 
 void srd_progress_leave(struct ibv_cq *ibv)
 {
     struct srd_cq *cq = from(ibv);
-    struct srd_conn *conn;
+    struct srd_source *source;
     bool many;
 
     if (srd_stale(ibv->context))
         return;
     lock_acquire(&cq->lock);
-    conn = only_conn_locked(cq);
-    many = !conn && cq->conns;
+    source = only_source_locked(cq);
+    many = !source && cq->sources;
     lock_release(&cq->lock);
-    if (conn) {
-        srd_source_leave(&conn->source);
-        srd_conn_unref(conn);
+    if (source) {
+        srd_source_leave(source);
+        srd_source_unref(source);
     } else if (many) {
         srd_loop_leave();
     }
@@ -278,9 +277,13 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
     return 0;
 }
 
-void srd_cq_told(struct ibv_cq *cq)
+int srd_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
-    atomic_store_explicit(&from(cq)->idle_polls, IDLE_POLLS_EVENT, memory_order_relaxed);
+    if (srd_channel_get(channel, cq))
+        return -1;
+    atomic_store_explicit(&from(*cq)->idle_polls, IDLE_POLLS_EVENT, memory_order_relaxed);
+    *cq_context = (*cq)->cq_context;
+    return 0;
 }
 
 void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp)
@@ -295,32 +298,32 @@ void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp)
     atomic_fetch_sub_explicit(&from(cq)->users, 1, memory_order_release);
 }
 
-void srd_cq_attach_conn(struct ibv_cq *ibv, struct srd_conn *conn)
+void srd_cq_attach_source(struct ibv_cq *ibv, struct srd_source *source)
 {
     struct srd_cq *cq = from(ibv);
 
     lock_acquire(&cq->lock);
-    if (cq->conns++ == 0) {
-        cq->conn = conn;
-        srd_conn_ref(conn);
+    if (cq->sources++ == 0) {
+        cq->source = source;
+        srd_source_ref(source);
     }
     atomic_store_explicit(&cq->polled, true, memory_order_relaxed);
     lock_release(&cq->lock);
 }
 
-void srd_cq_detach_conn(struct ibv_cq *ibv, struct srd_conn *conn)
+void srd_cq_detach_source(struct ibv_cq *ibv, struct srd_source *source)
 {
     struct srd_cq *cq = from(ibv);
-    struct srd_conn *drop = NULL;
+    struct srd_source *drop = NULL;
 
     lock_acquire(&cq->lock);
-    atomic_store_explicit(&cq->polled, --cq->conns > 0, memory_order_relaxed);
-    if (cq->conn == conn) {
-        drop = conn;
-        cq->conn =
+    atomic_store_explicit(&cq->polled, --cq->sources > 0, memory_order_relaxed);
+    if (cq->source == source) {
+        drop = source;
+        cq->source =
             NULL; /* of those left none is remembered: the engine is asked until all are gone */
     }
     lock_release(&cq->lock);
     if (drop)
-        srd_conn_unref(drop);
+        srd_source_unref(drop);
 }

@@ -14,9 +14,6 @@
  */
 void srd_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
 
-/* An event of the queue is handed over to the program. No lock held. */
-void srd_cq_told(struct ibv_cq *cq);
-
 /*
  * Queue pairs count as users of their queues (destroy_cq: EBUSY). Completions of a queue pair that
  * was destroyed stay readable: NetworkDirect wants them, and verbs allows it.
@@ -26,13 +23,13 @@ void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp);
 void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp);
 
 /*
- * Inline progress: while exactly one connection is attached, an empty poll receives on it directly.
- * The queue keeps a reference. Attach and detach are called by the connection, LOCK_SRD_CQ is taken
+ * Inline progress: while exactly one connection completes into the queue, an empty poll looks at it directly (poll in
+ * loop.h). The queue keeps a reference. Attach and detach are called by the connection, LOCK_SRD_CQ is taken
  * inside.
  */
-struct srd_conn;
-void srd_cq_attach_conn(struct ibv_cq *cq, struct srd_conn *conn);
-void srd_cq_detach_conn(struct ibv_cq *cq, struct srd_conn *conn);
+struct srd_source;
+void srd_cq_attach_source(struct ibv_cq *cq, struct srd_source *source);
+void srd_cq_detach_source(struct ibv_cq *cq, struct srd_source *source);
 
 /* Raises an asynchronous event on the context (any thread; LOCK_SRD_CHANNEL). */
 void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *event);

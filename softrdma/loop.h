@@ -29,6 +29,11 @@ struct srd_source_ops {
      * when another thread is in the middle of it: what is ready may stay so until that one goes on.
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
+    /*
+     * One look by a thread that polls a completion queue, at this source alone. Returns whether anything moved. NULL where no
+     * queue knows the source.
+     */
+    bool (*poll)(struct srd_source *source);
     /* The deadline has passed; it is unset when this is called. Progress thread. */
     void (*expired)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of both sets (errors and hang-ups would show for

@@ -220,16 +220,14 @@ static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_q
     return IBV_WC_SUCCESS;
 }
 
-enum ibv_wc_status srd_stag_bind(
-    struct srd_qp *qp, struct ibv_mw *mw, uint32_t new_rkey, const struct ibv_mw_bind_info *info)
+enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
+    uint32_t new_rkey, const struct ibv_mw_bind_info *info)
 {
     struct srd_stag_table *table = table_of(qp);
-    struct srd_stag_entry *window;
     enum ibv_wc_status status = IBV_WC_LOC_QP_OP_ERR;
 
     lock_acquire(&table->lock);
-    window = find_locked(table, new_rkey);
-    if (window && window == srd_mw_entry(mw) && info->mr)
+    if (find_locked(table, new_rkey) == window && info->mr)
         status = bind_locked(table, qp, window, new_rkey, info);
     lock_release(&table->lock);
     return status;

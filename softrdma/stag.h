@@ -85,11 +85,12 @@ void srd_stag_unpin(struct srd_stag_entry *entry);
 
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
+ * window: of the request (srd_mw_entry); its memory is not looked at unless it is in the table
  * new_rkey: the key the poster chose (ibv_inc_rkey of the window's last). Returns a wc status:
  * SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
  */
-enum ibv_wc_status srd_stag_bind(
-    struct srd_qp *qp, struct ibv_mw *mw, uint32_t new_rkey, const struct ibv_mw_bind_info *info);
+enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
+    uint32_t new_rkey, const struct ibv_mw_bind_info *info);
 
 /*
  * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send

@@ -6,6 +6,7 @@
  * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
  * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
  */
+#include "softrdma/device.h"
 #include "softrdma/stream_int.h"
 #include "util/log.h"
 
@@ -213,7 +214,8 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
     enum ibv_wc_status status = IBV_WC_SUCCESS;
 
     if (sqe->kind == SRD_SQE_BIND) {
-        status = srd_stag_bind(qp, srd_sqe_bind(sqe)->mw, sqe->rkey, &srd_sqe_bind(sqe)->info);
+        status = srd_stag_bind(
+            qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->info);
     } else {
         if (qp->stream.tx.n_refs)
             return false; /* would wait for our own pins: when this batch is gone */

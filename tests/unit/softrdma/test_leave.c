@@ -54,8 +54,13 @@ static uint32_t fired_interest(struct srd_source *source)
     return EPOLLIN;
 }
 
-static const struct srd_source_ops fired_ops = { fired_ready, fired_nothing, fired_interest,
-    fired_nothing, fired_nothing };
+static const struct srd_source_ops fired_ops = {
+    .ready = fired_ready,
+    .expired = fired_nothing,
+    .interest = fired_interest,
+    .settle = fired_nothing,
+    .free = fired_nothing,
+};
 
 static void fired_open(struct fired *fired)
 {

@@ -159,7 +159,7 @@ static enum ibv_wc_status bind_window(struct end *end, struct ibv_mw *mw, uint32
 {
     struct ibv_mw_bind_info info = { mr, (uintptr_t)end->memory + at, length, (unsigned)access };
 
-    return srd_stag_bind(srd_qp_from(end->qp), mw, key, &info);
+    return srd_stag_bind(srd_qp_from(end->qp), srd_mw_entry(mw), key, &info);
 }
 
 static void a_window_gives_its_part_until_invalidated(void **state)
