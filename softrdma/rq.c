@@ -133,7 +133,7 @@ bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive)
     return taken;
 }
 
-void srd_rq_stop_waiting(struct srd_qp *qp)
+bool srd_rq_stop_waiting(struct srd_qp *qp)
 {
     bool waited;
 
@@ -142,8 +142,7 @@ void srd_rq_stop_waiting(struct srd_qp *qp)
     if (waited)
         list_del(&qp->waiting_node);
     lock_release(&qp->rq->lock);
-    if (waited)
-        srd_qp_unpin(qp);
+    return waited;
 }
 
 /* Receives were posted: the streams that hold a message go on. Each looks for itself, and waits again in vain. */

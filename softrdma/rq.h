@@ -67,8 +67,8 @@ int srd_rq_put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr);
  * Returns false when none is posted; then qp is on the list of those waiting and the next post resumes it.
  */
 bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive);
-/* The stream waits no longer. */
-void srd_rq_stop_waiting(struct srd_qp *qp);
+/* The stream waits no longer. Returns whether it did: then the pin of the list is the caller's. */
+bool srd_rq_stop_waiting(struct srd_qp *qp);
 
 /* Completes what is left in the queue pair's own queue, in order; posts flush from now on. */
 void srd_rq_flush(struct srd_qp *qp);

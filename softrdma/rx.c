@@ -84,29 +84,6 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     return n;
 }
 
-unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
-{
-    struct srd_stream *stream = &qp->stream;
-    struct srd_rx *rx = &stream->rx;
-    unsigned wants = 0;
-
-    lock_assert_held(&qp->rx_lock);
-    unpin(rx);
-    if (srd_phase(stream) != SRD_STREAM_UP || !octets)
-        return 0;
-    if (rx->direct) {
-        uint32_t direct = octets < rx->direct ? (uint32_t)octets : rx->direct;
-
-        rx->placed += direct;
-        octets -= direct;
-    }
-    rx->wr += (uint32_t)octets;
-    srd_rx_parse(qp, now_ms, &wants);
-    if (wants & SRD_STREAM_SETTLE)
-        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
-    return wants;
-}
-
 /* Continues the payload in progress with what is staged. Returns whether the segment is over. */
 static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
 {
@@ -224,7 +201,8 @@ static bool skip_step(struct srd_rx *rx)
     return !rx->skip;
 }
 
-void srd_rx_parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+/* Goes through what is staged. */
+static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
 {
     struct srd_rx *rx = &qp->stream.rx;
     bool go_on = true;
@@ -239,4 +217,50 @@ void srd_rx_parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
     }
     if (rx->rd == rx->wr)
         rx->rd = rx->wr = 0;
+}
+
+unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    unpin(rx);
+    if (srd_phase(stream) != SRD_STREAM_UP || !octets)
+        return 0;
+    if (rx->direct) {
+        uint32_t direct = octets < rx->direct ? (uint32_t)octets : rx->direct;
+
+        rx->placed += direct;
+        octets -= direct;
+    }
+    rx->wr += (uint32_t)octets;
+    parse(qp, now_ms, &wants);
+    if (wants & SRD_STREAM_SETTLE)
+        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    return wants;
+}
+
+unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    bool was_full = rx->hold_full;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    if (!rx->held || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    if (srd_rx_hold_replay(qp, now_ms, &wants) == SRD_RX_FAILED)
+        return wants;
+    rx->hold_full = false;
+    parse(qp, now_ms, &wants);
+    if (was_full && !rx->hold_full)
+        wants |= SRD_STREAM_RX;
+    if (wants & SRD_STREAM_SETTLE)
+        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
+        wants |= srd_stream_rx_end(qp, 0, now_ms);
+    return wants;
 }

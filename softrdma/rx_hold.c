@@ -31,16 +31,6 @@ enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
     return SRD_RX_DONE;
 }
 
-void srd_rx_hold_end(struct srd_qp *qp)
-{
-    struct srd_rx *rx = &qp->stream.rx;
-
-    rx->held = rx->hold_full = false;
-    rx->hold_rd = rx->hold_wr = 0;
-    atomic_store_explicit(&qp->stream.rnr_deadline_ms, UINT64_MAX, memory_order_relaxed);
-    srd_rq_stop_waiting(qp);
-}
-
 static enum srd_rx_result keep(struct srd_rx *rx, const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     if (!rx->hold)
@@ -70,42 +60,27 @@ enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
     return keep(&qp->stream.rx, ulpdu, ulpdu_octets);
 }
 
-unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
 {
-    struct srd_stream *stream = &qp->stream;
-    struct srd_rx *rx = &stream->rx;
-    bool was_full = rx->hold_full;
-    unsigned wants = 0;
+    struct srd_rx *rx = &qp->stream.rx;
 
-    lock_assert_held(&qp->rx_lock);
-    if (!rx->held || srd_phase(stream) != SRD_STREAM_UP)
-        return 0;
     while (rx->hold_rd < rx->hold_wr) {
         uint32_t octets = wire_get16(rx->hold + rx->hold_rd);
 
         switch (srd_rx_segment_whole(
-            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, &wants)) {
-        case SRD_RX_FAILED: return wants;
+            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, wants)) {
+        case SRD_RX_FAILED: return SRD_RX_FAILED;
         case SRD_RX_HOLD:
             if (rx->hold_rd) /* one got its receive, the next one has its own time */
                 start_timer(qp, now_ms);
             memmove(rx->hold, rx->hold + rx->hold_rd, rx->hold_wr - rx->hold_rd);
             rx->hold_wr -= rx->hold_rd;
             rx->hold_rd = 0;
-            goto staged;
+            return SRD_RX_HOLD;
         case SRD_RX_DONE: break;
         }
         rx->hold_rd += LENGTH_OCTETS + octets;
     }
     srd_rx_hold_end(qp);
-staged:
-    rx->hold_full = false;
-    srd_rx_parse(qp, now_ms, &wants);
-    if (was_full && !rx->hold_full)
-        wants |= SRD_STREAM_RX;
-    if (wants & SRD_STREAM_SETTLE)
-        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
-    if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
-        wants |= srd_stream_rx_end(qp, 0, now_ms);
-    return wants;
+    return SRD_RX_DONE;
 }

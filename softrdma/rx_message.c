@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rx_message.c - incoming messages that carry no data: acknowledgements, Read Requests, the Terminate. */
+/*
+ * rx_message.c - a segment that is there completely, by what it is: messages that carry no data (acknowledgements, Read
+ * Requests, the Terminate) are acted on here.
+ */
 #include "softrdma/stream_int.h"
 #include "softrdma/wire.h"
 #include "util/log.h"
@@ -64,7 +67,7 @@ static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment 
     return SRD_FAULT_NONE;
 }
 
-enum srd_rx_result srd_rx_read_request(struct srd_qp *qp, const uint8_t *ulpdu,
+static enum srd_rx_result read_request(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
@@ -89,7 +92,7 @@ enum srd_rx_result srd_rx_read_request(struct srd_qp *qp, const uint8_t *ulpdu,
     return SRD_RX_DONE;
 }
 
-enum srd_rx_result srd_rx_terminate(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
     uint64_t now_ms, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
@@ -115,4 +118,28 @@ enum srd_rx_result srd_rx_terminate(struct srd_qp *qp, const uint8_t *ulpdu, uin
         end.event = IBV_EVENT_QP_FATAL;
     *wants |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
+}
+
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    enum srd_rx_result result;
+    uint32_t header;
+
+    switch (ulpdu[1] & 15) {
+    case SRD_OP_READ_REQUEST: return read_request(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_TERMINATE: return terminated(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_WRITE:
+        if (srd_rx_is_acknowledgement(qp, ulpdu, ulpdu_octets))
+            return srd_rx_acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        break;
+    default: break;
+    }
+    header = srd_segment_octets(ulpdu[0] & 0x80);
+    result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    if (result == SRD_RX_DONE && ulpdu_octets > header)
+        result = srd_rx_segment_place(qp, ulpdu + header, ulpdu_octets - header, now_ms, wants);
+    if (result == SRD_RX_DONE)
+        result = srd_rx_segment_end(qp, now_ms, wants);
+    return result;
 }

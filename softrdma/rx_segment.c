@@ -369,27 +369,3 @@ enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsign
     }
     return SRD_RX_DONE;
 }
-
-enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
-{
-    enum srd_rx_result result;
-    uint32_t header;
-
-    switch (ulpdu[1] & 15) {
-    case SRD_OP_READ_REQUEST: return srd_rx_read_request(qp, ulpdu, ulpdu_octets, now_ms, wants);
-    case SRD_OP_TERMINATE: return srd_rx_terminate(qp, ulpdu, ulpdu_octets, now_ms, wants);
-    case SRD_OP_WRITE:
-        if (srd_rx_is_acknowledgement(qp, ulpdu, ulpdu_octets))
-            return srd_rx_acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
-        break;
-    default: break;
-    }
-    header = srd_segment_octets(ulpdu[0] & 0x80);
-    result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants);
-    if (result == SRD_RX_DONE && ulpdu_octets > header)
-        result = srd_rx_segment_place(qp, ulpdu + header, ulpdu_octets - header, now_ms, wants);
-    if (result == SRD_RX_DONE)
-        result = srd_rx_segment_end(qp, now_ms, wants);
-    return result;
-}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_int.h - what the files of the protocol engine call of each other. */
+/*
+ * stream_int.h - what the files of the protocol engine call of each other. Each calls those before it: stream_state.c;
+ * tx_frame.c, tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving); stream.c.
+ */
 #ifndef SOFTRDMA_STREAM_INT_H
 #define SOFTRDMA_STREAM_INT_H
 
@@ -61,24 +64,22 @@ static inline void srd_ring_pop(struct srd_read_ring *ring)
         memory_order_release);
 }
 
-/* stream.c */
+/* Everything posted before the disconnect is complete. */
+static inline bool srd_stream_drained(struct srd_qp *qp)
+{
+    return atomic_load_explicit(&qp->stream.closing, memory_order_acquire) &&
+           atomic_load_explicit(&qp->sq.tail, memory_order_relaxed) == qp->stream.tx.stop;
+}
+
+/* stream_state.c */
 
 /*
  * srd_stream_retire - complete what is done. complete: Sends and Writes known to be complete by now (0: no news).
  * Returns SRD_STREAM_TX when requests wait to be sent, SRD_STREAM_SETTLE when the stream has to end now.
  */
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete);
-/* Acts on what made SRD_STREAM_SETTLE; LOCK_SRD_RX held. */
-unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
 
-/* tx.c, tx_message.c; LOCK_SRD_TX held */
-
-/* The end: what was built and not sent is cut behind the FPDU in progress and copied, then the Terminate is queued. */
-void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
-/* Nothing is left to be sent. */
-bool srd_tx_idle(struct srd_stream *stream);
-/* Which request a Terminate is about; false when none of ours. */
-bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
+/* tx_frame.c; LOCK_SRD_TX held */
 
 /* The batch ends with an FPDU now. */
 static inline void srd_tx_border(struct srd_tx *tx)
@@ -87,8 +88,8 @@ static inline void srd_tx_border(struct srd_tx *tx)
     tx->fpdu_end[tx->n_fpdus++] = tx->octets;
 }
 
+/* Whether one more of any size fits. */
 bool srd_tx_room(const struct srd_stream *stream);
-void srd_tx_unpin(struct srd_tx *tx);
 
 /* One FPDU: begin, add, end; or begin, add, undo. */
 struct srd_tx_mark {
@@ -107,8 +108,26 @@ enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mar
 void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark);
 void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark);
 
-/* tx_message.c: fill the batch from what waits. Wants are or-ed in. */
+/* tx_message.c; LOCK_SRD_TX held */
+
+/* Fills the batch from what waits. Wants are or-ed in. */
 void srd_tx_build(struct srd_qp *qp, unsigned *wants);
+/* Which request a Terminate is about; false when none of ours. */
+bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
+
+/* tx.c; LOCK_SRD_TX held */
+
+/* The end: what was built and not sent is cut behind the FPDU in progress and copied, then the Terminate is queued. */
+void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
+/* Nothing is left to be sent. */
+bool srd_tx_idle(struct srd_stream *stream);
+
+/* stream_end.c; LOCK_SRD_RX held; also srd_stream_fail (stream_state.h) and srd_stream_rx_end (stream.h) */
+
+/* Acts on what made SRD_STREAM_SETTLE. */
+unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
+/* Nothing is held any more, and nobody waits for a receive. */
+void srd_rx_hold_end(struct srd_qp *qp);
 
 /* rx_segment.c; LOCK_SRD_RX held */
 
@@ -125,9 +144,6 @@ enum srd_rx_result srd_rx_segment_place(
     struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *wants);
 /* All is placed: count, deliver. */
 enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
-/* The three in one, for a segment that is there completely; also Read Requests and Terminates. */
-enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 
 /*
  * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
@@ -148,23 +164,22 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
 /* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
 void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants);
 
-/* rx_message.c: messages that are no data */
+/* rx_message.c; LOCK_SRD_RX held */
+
+/* A segment that is there completely: begin, place and end in one, and all that carries no data. */
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets);
 enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-enum srd_rx_result srd_rx_read_request(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-enum srd_rx_result srd_rx_terminate(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
-    uint64_t now_ms, unsigned *wants);
 
-/* rx_hold.c: messages that wait for a receive, and everything behind them */
+/* rx_hold.c; LOCK_SRD_RX held: messages that wait for a receive, and everything behind them */
+
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
 /* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
 enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-void srd_rx_hold_end(struct srd_qp *qp);
-
-/* rx.c: goes through what is staged. */
-void srd_rx_parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+/* Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is held. */
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
 
 #endif
