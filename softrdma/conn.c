@@ -33,23 +33,6 @@ enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
  */
 enum { ACK_PATIENCE_LOOKS = 3 };
 
-void srd_conn_ref(struct srd_conn *conn)
-{
-    srd_source_ref(&conn->source);
-}
-
-void srd_conn_unref(struct srd_conn *conn)
-{
-    srd_source_unref(&conn->source);
-}
-
-void srd_conn_interest(struct srd_conn *conn, bool in, bool out)
-{
-    atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);
-    atomic_store_explicit(&conn->want_out, out, memory_order_relaxed);
-    srd_source_update(&conn->source);
-}
-
 /* The one place where a peer's octets enter the program's memory (with stream.c's copies). */
 static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
 {
@@ -167,17 +150,6 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
     return true;
 }
 
-void srd_conn_shut(struct srd_conn *conn)
-{
-    const int on = 1;
-
-    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
-        return;
-    /* Whoever binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
-    setsockopt(conn->source.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    shutdown(conn->source.fd, SHUT_WR);
-}
-
 /* TX lock held, stream phase. all: out; false: somebody waits, who sends the rest */
 static unsigned send_all(struct srd_conn *conn, bool *all)
 {
@@ -259,18 +231,6 @@ static unsigned unblock(struct srd_conn *conn)
     return wants;
 }
 
-static void tell_down(struct srd_conn *conn, int status)
-{
-    if (!atomic_exchange(&conn->down_told, true))
-        conn->owner_ops->down(conn->owner, conn, status);
-}
-
-void srd_conn_finish(struct srd_conn *conn, int status)
-{
-    srd_conn_close(conn);
-    tell_down(conn, status);
-}
-
 static void sync_deadline(struct srd_conn *conn)
 {
     uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed);
@@ -332,7 +292,7 @@ static void act(struct srd_conn *conn, unsigned wants)
             return;
         }
         if (ended || !atomic_load(&conn->local_end))
-            tell_down(conn, 0);
+            srd_conn_tell_down(conn, 0);
     }
     sync_deadline(conn);
 }
@@ -515,25 +475,4 @@ struct srd_conn *srd_conn_create(
     atomic_init(&conn->close_ms, UINT64_MAX);
     atomic_init(&conn->deadline_ms, UINT64_MAX);
     return conn;
-}
-
-void srd_conn_close(struct srd_conn *conn)
-{
-    struct srd_qp *qp = conn->qp;
-    int fd;
-
-    if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
-        return;
-    srd_source_remove(&conn->source);
-    if (qp) {
-        lock_acquire(&qp->rx_lock);
-        lock_acquire(&qp->tx_lock);
-        lock_release(&qp->tx_lock);
-        lock_release(&qp->rx_lock);
-    }
-    lock_acquire(&conn->linger_lock);
-    fd = conn->source.fd;
-    conn->source.fd = -1;
-    lock_release(&conn->linger_lock);
-    close(fd);
 }

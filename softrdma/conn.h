@@ -73,8 +73,16 @@ struct srd_conn {
  */
 struct srd_conn *srd_conn_create(
     int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
-void srd_conn_ref(struct srd_conn *conn);
-void srd_conn_unref(struct srd_conn *conn);
+
+static inline void srd_conn_ref(struct srd_conn *conn)
+{
+    srd_source_ref(&conn->source);
+}
+
+static inline void srd_conn_unref(struct srd_conn *conn)
+{
+    srd_source_unref(&conn->source);
+}
 
 /*
  * Startup phase; owner_lock held.

@@ -7,13 +7,36 @@
 
 #include "util/clock.h"
 
+#include <errno.h>
+
+static bool may_connect(struct srd_qp *qp)
+{
+    enum ibv_qp_state state;
+
+    lock_acquire(&qp->sq.lock);
+    state = qp->qp.state;
+    lock_release(&qp->sq.lock);
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+/* Makes conn the connection of a queue pair. Returns 0, EINVAL, EISCONN. */
+static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp *qp = srd_device_find_qp(device, qp_num);
+    int error = qp && may_connect(qp) ? srd_device_bind_conn(device, qp, conn) : EINVAL;
+
+    if (error && qp)
+        srd_qp_unpin(qp);
+    return error;
+}
+
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
     const struct srd_stream_params *params, unsigned *wants)
 {
     int error;
 
     lock_assert_held(conn->owner_lock);
-    error = srd_device_bind_conn(device, qp_num, conn);
+    error = bind_qp(conn, device, qp_num);
     if (error)
         return error;
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);

@@ -92,12 +92,12 @@ void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num);
 struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
 
 /*
- * srd_device_bind_conn - make conn the connection of a queue pair (conn->qp pinned, qp->conn referenced).
- * Returns 0, EINVAL (no such queue pair, or not in RTR or RTS), EISCONN.
+ * srd_device_bind_conn - make conn the connection of a queue pair that was found: conn->qp has the caller's pin now,
+ * qp->conn a reference. Returns 0, EINVAL (it was destroyed since), EISCONN.
  * srd_device_unbind_conn - take it off; the caller has the reference. NULL: there was none.
  */
 struct srd_conn;
-int srd_device_bind_conn(struct srd_device *device, uint32_t qp_num, struct srd_conn *conn);
+int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn);
 struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
 
 /* Users of a protection domain: regions, windows, queue pairs, shared receive queues. dealloc_pd is

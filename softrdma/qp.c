@@ -8,8 +8,6 @@
 #include "util/clock.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool caps_good(const struct ibv_qp_init_attr *attr)
 {
@@ -18,63 +16,6 @@ static bool caps_good(const struct ibv_qp_init_attr *attr)
     return cap->max_send_wr <= SRD_MAX_QP_WR && cap->max_send_sge <= SRD_MAX_SGE &&
            cap->max_inline_data <= SRD_MAX_INLINE &&
            (attr->srq || (cap->max_recv_wr <= SRD_MAX_QP_WR && cap->max_recv_sge <= SRD_MAX_SGE));
-}
-
-static void qp_free(struct srd_qp *qp)
-{
-    srd_stream_fini(&qp->stream);
-    srd_sq_fini(&qp->sq);
-    srd_rq_fini(&qp->own_rq);
-    free(qp->drafts.memory);
-    pthread_mutex_destroy(&qp->qp.mutex);
-    pthread_cond_destroy(&qp->qp.cond);
-    free(qp);
-}
-
-void srd_qp_unpin(struct srd_qp *qp)
-{
-    if (atomic_fetch_sub_explicit(&qp->pins, 1, memory_order_acq_rel) == 1)
-        qp_free(qp);
-}
-
-/* The public face, and what it shares with the parts. */
-static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
-{
-    qp->qp.context = pd->context;
-    qp->qp.qp_context = attr->qp_context;
-    qp->qp.pd = pd;
-    qp->qp.send_cq = attr->send_cq;
-    qp->qp.recv_cq = attr->recv_cq;
-    qp->qp.srq = attr->srq;
-    qp->qp.state = IBV_QPS_RESET;
-    qp->qp.qp_type = attr->qp_type;
-    qp->init_attr = *attr;
-    qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    qp->attr.port_num = 1;
-    qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;
-    qp->own_rq.closed = true;
-}
-
-static struct srd_qp *qp_alloc(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-    struct srd_qp *qp = calloc(1, sizeof(*qp));
-
-    if (!qp)
-        return NULL;
-    pthread_mutex_init(&qp->qp.mutex, NULL);
-    pthread_cond_init(&qp->qp.cond, NULL);
-    lock_init(&qp->rx_lock, LOCK_SRD_RX, "srd_rx");
-    lock_init(&qp->tx_lock, LOCK_SRD_TX, "srd_tx");
-    atomic_init(&qp->pins, 1);
-    list_node_init(&qp->waiting_node);
-    srd_stream_init(&qp->stream);
-    if (srd_sq_init(&qp->sq, &attr->cap, attr->sq_sig_all) ||
-        srd_rq_init(&qp->own_rq, attr->srq ? 0 : attr->cap.max_recv_wr, attr->cap.max_recv_sge)) {
-        qp_free(qp);
-        return NULL;
-    }
-    fill_public(qp, pd, attr);
-    return qp;
 }
 
 struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -94,14 +35,14 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
         errno = EINVAL;
         return NULL;
     }
-    qp = qp_alloc(pd, attr);
+    qp = srd_qp_alloc(pd, attr);
     if (!qp) {
         errno = ENOMEM;
         return NULL;
     }
     error = srd_device_add_qp(pd->context, qp, &qp->qp.qp_num);
     if (error) {
-        qp_free(qp);
+        srd_qp_unpin(qp);
         errno = error;
         return NULL;
     }

@@ -92,36 +92,23 @@ struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num)
     return qp;
 }
 
-static bool may_connect(struct srd_qp *qp)
+int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn)
 {
-    enum ibv_qp_state state;
+    struct srd_qp_slot *slot;
+    int error = 0;
 
-    lock_acquire(&qp->sq.lock);
-    state = qp->qp.state;
-    lock_release(&qp->sq.lock);
-    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
-}
-
-int srd_device_bind_conn(struct srd_device *device, uint32_t qp_num, struct srd_conn *conn)
-{
-    struct srd_qp *qp = srd_device_find_qp(device, qp_num);
-    int error = qp && may_connect(qp) ? 0 : EINVAL;
-
-    if (!error) {
-        lock_acquire(&device->qp_lock);
-        if (!slot_locked(device, qp_num)) {
-            error = EINVAL; /* destroyed since */
-        } else if (atomic_load_explicit(&qp->conn, memory_order_relaxed)) {
-            error = EISCONN;
-        } else {
-            srd_conn_ref(conn);
-            conn->qp = qp;
-            atomic_store_explicit(&qp->conn, conn, memory_order_release);
-        }
-        lock_release(&device->qp_lock);
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp->qp.qp_num);
+    if (!slot || slot->qp != qp) {
+        error = EINVAL; /* destroyed since */
+    } else if (atomic_load_explicit(&qp->conn, memory_order_relaxed)) {
+        error = EISCONN;
+    } else {
+        srd_source_ref(&conn->source);
+        conn->qp = qp;
+        atomic_store_explicit(&qp->conn, conn, memory_order_release);
     }
-    if (error && qp)
-        srd_qp_unpin(qp);
+    lock_release(&device->qp_lock);
     return error;
 }
 

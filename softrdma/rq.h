@@ -45,6 +45,11 @@ struct srd_rq {
     struct list_head waiting; /* queue pairs whose stream holds a message for want of a receive */
 };
 
+static inline struct srd_rqe *srd_rqe_at(struct srd_rq *rq, uint32_t count)
+{
+    return (struct srd_rqe *)(rq->ring + (size_t)(count & rq->mask) * rq->stride_octets);
+}
+
 /* A shared receive queue. */
 struct srd_srq {
     struct ibv_srq srq;   /* first */
@@ -58,9 +63,6 @@ int srd_rq_init(struct srd_rq *rq, uint32_t depth, uint32_t max_sge);
 void srd_rq_fini(struct srd_rq *rq);
 /* Another depth; -EINVAL when it is less than what is posted, -ENOMEM. Takes the lock. */
 int srd_rq_resize(struct srd_rq *rq, uint32_t depth);
-
-/* Puts one receive in. Returns 0, EINVAL or ENOMEM. */
-int srd_rq_put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr);
 
 /*
  * srd_rq_take - the next receive for a message of qp, from its own or its shared queue.
@@ -78,7 +80,7 @@ void srd_rq_reset(struct srd_rq *rq);
 void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
     uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
 
-/* context->ops */
+/* context->ops; rq_post.c */
 int srd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int srd_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
