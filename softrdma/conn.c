@@ -61,6 +61,18 @@ static size_t iov_octets(const struct iovec *iov, int count)
     return octets;
 }
 
+/* The lock is taken: waits for the progress thread, for no other. Returns whether it has the lock now. */
+static __attribute__((noinline)) bool enter_behind(
+    struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
+{
+    if (!atomic_load(&conn->source.attended) || srd_progress_is_self())
+        return false;
+    atomic_fetch_add(waiting, 1);
+    lock_acquire(lock);
+    atomic_fetch_sub(waiting, 1);
+    return true;
+}
+
 /*
  * enter - takes the lock of one side, or leaves it to who has it.
  * waiting  counts those who wait, for the progress thread to give way to
@@ -70,14 +82,7 @@ static size_t iov_octets(const struct iovec *iov, int count)
  */
 static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
-    if (lock_try(lock))
-        return true;
-    if (!atomic_load(&conn->source.attended) || srd_progress_is_self())
-        return false;
-    atomic_fetch_add(waiting, 1);
-    lock_acquire(lock);
-    atomic_fetch_sub(waiting, 1);
-    return true;
+    return lock_try(lock) || enter_behind(conn, lock, waiting);
 }
 
 /*
