@@ -9,6 +9,9 @@
  * The id's lock (LOCK_SRD_CM) guards everything here but refs; it is also its connection's owner_lock. References:
  * the program's, its connection's, its listening source's, and the list or event that an incoming id waits on. A
  * destroyed id stays in memory until they are gone, and tells nothing any more.
+ *
+ * Each file calls those before it: cm_base.c, cm_end.c, cm_event.c, cm_conn.c, cm_sync.c; cm_addr.c, cm_qp.c;
+ * cm_active.c, cm_passive.c, cm_listen.c; cm_id.c, cm_ep.c.
  */
 #ifndef SOFTRDMA_CM_H
 #define SOFTRDMA_CM_H
@@ -116,7 +119,7 @@ static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
     return (struct srd_id *)id;
 }
 
-/* cm_id.c */
+/* cm_base.c */
 struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
 void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
@@ -124,9 +127,17 @@ void srd_id_unref(struct srd_id *id);
 bool srd_id_enter(struct rdma_cm_id *id);
 /* Drops the lock; 0, or -1 with errno from a positive error. */
 int srd_id_leave(struct rdma_cm_id *id, int error);
-/* Ends an id that has not been shown to the program: rejects its request, if it has one. No lock held. */
+
+/*
+ * cm_end.c
+ * srd_id_refuse_locked   refuses a request with a Reply
+ * srd_id_end_connection  ends whatever connection there is, as destroying an id does. No lock held.
+ * srd_id_abandon         ends an id that has not been shown to the program: rejects its request, if it has one, and drops
+ *                        the program's reference. No lock held.
+ */
+void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
+void srd_id_end_connection(struct srd_id *id);
 void srd_id_abandon(struct srd_id *id);
-extern const struct srd_conn_owner_ops srd_id_conn_ops;
 
 /*
  * cm_event.c. srd_cm_event_new: param taken from frame (NULL: none), its limits swapped to the local view.
@@ -137,18 +148,25 @@ struct srd_cm_event *srd_cm_event_new(
 void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
 void srd_cm_tell_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+/* Tells that the peer went away, if it did and the program has the request by now. */
+void srd_cm_tell_gone_locked(struct srd_id *id);
 /* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
 void srd_cm_drop_events(struct srd_id *id);
+/* Acknowledges the event kept last (srd_id_complete). */
+void srd_id_forget_event(struct rdma_cm_id *ibv);
 
 /*
  * cm_sync.c: ids without an event channel of the program.
  * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event. Returns
  *                  result as it is where the id has a channel; else 0, or -1 with errno from the event's status
  *                  (ECONNREFUSED for REJECTED). No lock held.
- * srd_id_forget_event  acknowledges the event kept last
  */
 int srd_id_complete(struct rdma_cm_id *ibv, int result);
-void srd_id_forget_event(struct rdma_cm_id *ibv);
+
+/* cm_conn.c: of both sides' srd_conn_owner_ops */
+void srd_id_on_established(void *owner, struct srd_conn *conn);
+void srd_id_on_down(void *owner, struct srd_conn *conn, int status);
+void srd_id_on_unref(void *owner);
 
 /* cm_addr.c */
 /* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
@@ -174,19 +192,14 @@ int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param
 int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *param);
 uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 
-/* cm_active.c, cm_passive.c: a connection in startup can go on. Lock held; wants for srd_conn_want after it. */
-unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events);
-/* The time for another attempt has come. Lock held. */
-void srd_active_again_locked(struct srd_id *id);
+/*
+ * cm_passive.c
+ * srd_passive_ready_locked  a connection in startup can go on. Returns wants for srd_conn_started.
+ * srd_passive_tell          the request is complete: tells the listener's program, or refuses. No lock held.
+ */
 unsigned srd_passive_ready_locked(struct srd_id *id);
-/* The first FPDU has been awaited long enough (srd_cm_speak_ms). Lock held; wants as above. */
-unsigned srd_passive_speak_locked(struct srd_id *id);
-/* The request is complete: tell the listener's program, or refuse. No lock held. */
 void srd_passive_tell(struct srd_id *id);
-/* Tells that the peer went away, if it did and the program has the request by now. */
-void srd_passive_tell_gone_locked(struct srd_id *id);
-/* Refuses with a Reply, private data taken from id->reply if set there. */
-void srd_passive_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
+extern const struct srd_conn_owner_ops srd_passive_conn_ops;
 
 /* cm_listen.c */
 void srd_listen_stop(struct srd_id *id); /* no lock held */

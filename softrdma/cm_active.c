@@ -51,6 +51,9 @@ static void fail_tcp_locked(struct srd_id *id, int error)
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);
 }
 
+/* At the end of the file: it leads back to here when a connection is made again. */
+static const struct srd_conn_owner_ops conn_ops;
+
 static int start_tcp_locked(struct srd_id *id)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
@@ -60,11 +63,11 @@ static int start_tcp_locked(struct srd_id *id)
     srd_cm_tune(id->fd);
     /* TCP connects a socket to itself; but who holds the port where nobody can listen is refused. */
     if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
-        srd_get_src_port(&id->ibv) == srd_addr_port(dst))
+        srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
         return ECONNREFUSED;
     if (connect(id->fd, dst, srd_addr_len(dst)) && errno != EINPROGRESS && errno != ECONNREFUSED)
         return errno == EINVAL ? ENETUNREACH : errno; /* from a loopback address out of the host */
-    conn = srd_conn_create(id->fd, &srd_id_conn_ops, id, &id->lock);
+    conn = srd_conn_create(id->fd, &conn_ops, id, &id->lock);
     if (!conn)
         return ENOMEM;
     srd_id_ref(id); /* the conn's */
@@ -78,7 +81,7 @@ static int start_tcp_locked(struct srd_id *id)
 }
 
 /* The same socket may connect again; its port stays ours meanwhile. */
-void srd_active_again_locked(struct srd_id *id)
+static void again_locked(struct srd_id *id)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
     int fd = id->conn->source.fd, error;
@@ -86,7 +89,8 @@ void srd_active_again_locked(struct srd_id *id)
     lock_assert_held(&id->lock);
     id->again = false;
     error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
-    if (error == ECONNABORTED) /* Linux' way to say that the attempt before has failed; now it is told */
+    /* Linux' way to say that the attempt before has failed; now it is told. */
+    if (error == ECONNABORTED)
         error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
     if (error && error != EINPROGRESS)
         fail_tcp_locked(id, error);
@@ -242,7 +246,8 @@ static void watch_response_locked(struct srd_id *id)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
-unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events)
+/* A connection in startup can go on. Wants for srd_conn_started. */
+static unsigned ready_locked(struct srd_id *id, uint32_t events)
 {
     socklen_t octets = sizeof(int);
     int error = 0;
@@ -269,6 +274,33 @@ unsigned srd_active_ready_locked(struct srd_id *id, uint32_t events)
     default: return 0;
     }
 }
+
+static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
+{
+    struct srd_id *id = owner;
+    unsigned wants = 0;
+
+    lock_acquire(&id->lock);
+    /* id->conn is gone when the id is; a connection that was given up for another is nobody's. */
+    if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+        wants = ready_locked(id, events);
+    lock_release(&id->lock);
+    if (wants)
+        srd_conn_started(conn, wants);
+}
+
+static void on_expired(void *owner, struct srd_conn *conn)
+{
+    struct srd_id *id = owner;
+
+    lock_acquire(&id->lock);
+    if (id->conn == conn && id->state == SRD_ID_CONNECTING)
+        again_locked(id); /* the time for another attempt has come */
+    lock_release(&id->lock);
+}
+
+static const struct srd_conn_owner_ops conn_ops = { on_ready, on_expired, srd_id_on_established,
+    srd_id_on_down, srd_id_on_unref };
 
 /* Whether TCP has connected already: over loopback mostly. */
 static bool is_connected(const struct srd_conn *conn)

@@ -140,6 +140,16 @@ static int bind_named(struct srd_id *id, const struct sockaddr *addr)
     return srd_id_bind_locked(id, addr);
 }
 
+__be16 srd_get_src_port(struct rdma_cm_id *id)
+{
+    return srd_addr_port(&id->route.addr.src_addr);
+}
+
+__be16 srd_get_dst_port(struct rdma_cm_id *id)
+{
+    return srd_addr_port(&id->route.addr.dst_addr);
+}
+
 int srd_bind_addr(struct rdma_cm_id *ibv, struct sockaddr *addr)
 {
     struct srd_id *id = srd_id_from(ibv);

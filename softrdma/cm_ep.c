@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cm_ep.c - what librdmacm makes out of its own calls: endpoints, shared receive queues on an id, open devices. */
+/* cm_ep.c - what librdmacm makes out of its own calls: endpoints, their requests, shared receive queues on an id, devices. */
 #include "softrdma/cm.h"
 
 #include <errno.h>
@@ -63,6 +63,40 @@ void srd_destroy_ep(struct rdma_cm_id *id)
     if (id->srq)
         srd_destroy_id_srq(id);
     srd_destroy_id(id);
+}
+
+int srd_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
+{
+    struct rdma_cm_event *event;
+    struct ibv_qp_init_attr attr;
+    int error = 0;
+
+    if (!srd_id_from(listen)->tail.sync) {
+        errno = EINVAL;
+        return -1;
+    }
+    srd_id_forget_event(listen);
+    if (srd_get_cm_event(listen->channel, &event))
+        return -1;
+    if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+        listen->event = event;
+        errno = EINVAL;
+        return -1;
+    }
+    if (srd_id_from(listen)->child_attr) {
+        attr = *srd_id_from(listen)->child_attr;
+        if (srd_create_id_qp(event->id, listen->pd, &attr))
+            error = errno;
+    }
+    if (error) {
+        srd_destroy_id(event->id); /* refuses it */
+        srd_ack_cm_event(event);
+        errno = error;
+        return -1;
+    }
+    *id = event->id;
+    (*id)->event = event;
+    return 0;
 }
 
 int srd_create_id_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)

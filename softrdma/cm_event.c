@@ -97,6 +97,13 @@ void srd_cm_tell_locked(
         srd_cm_post_locked(id, srd_cm_event_new(id, type, status, frame));
 }
 
+void srd_cm_tell_gone_locked(struct srd_id *id)
+{
+    lock_assert_held(&id->lock);
+    if (id->told && id->gone)
+        srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
+}
+
 static void take(struct srd_evq *q, struct list_node *node, void *arg)
 {
     struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
@@ -117,14 +124,14 @@ static int take_request(struct srd_cm_event *event)
     lock_release(&event->owner->lock);
     if (event->owner->tail.sync && srd_migrate_id(&incoming->ibv, NULL)) {
         error = errno;
-        srd_destroy_id(&incoming->ibv); /* refuses it */
+        srd_id_abandon(incoming); /* refuses it */
         srd_ack_cm_event(&event->ibv);
         errno = error;
         return -1;
     }
     lock_acquire(&incoming->lock);
     incoming->told = true;
-    srd_passive_tell_gone_locked(incoming);
+    srd_cm_tell_gone_locked(incoming);
     lock_release(&incoming->lock);
     return 0;
 }
@@ -152,6 +159,15 @@ int srd_ack_cm_event(struct rdma_cm_event *ibv)
     free(event);
     srd_count_sub(&owner->unacked, 1);
     return 0;
+}
+
+void srd_id_forget_event(struct rdma_cm_id *ibv)
+{
+    struct rdma_cm_event *event = ibv->event;
+
+    ibv->event = NULL;
+    if (event)
+        srd_ack_cm_event(event);
 }
 
 /* The events of one id, off the queue they are on. */

@@ -87,7 +87,7 @@ static struct srd_id *adopt(struct srd_id *listener, int fd, const struct sockad
     }
     srd_id_set_device_locked(id, device);
     srd_cm_tune(fd);
-    id->conn = srd_conn_create(fd, &srd_id_conn_ops, id, &id->lock);
+    id->conn = srd_conn_create(fd, &srd_passive_conn_ops, id, &id->lock);
     if (!id->conn || !id->ibv.verbs)
         goto close_fd;
     srd_id_ref(id); /* the conn's */

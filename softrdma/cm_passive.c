@@ -22,24 +22,6 @@
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
 static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
 
-void srd_passive_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets)
-{
-    uint8_t frame[SRD_MPA_FRAME_MAX];
-
-    lock_assert_held(&id->lock);
-    id->state = SRD_ID_OVER;
-    if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
-        return;
-    srd_mpa_refuse(&id->request, NULL, &id->reply);
-    id->reply.private_octets = octets;
-    if (octets)
-        memcpy(id->reply.private_data, private_data, octets);
-    if (srd_conn_send(id->conn, frame, srd_mpa_encode(&id->reply, frame)))
-        srd_conn_close(id->conn);
-    else
-        srd_conn_linger(id->conn);
-}
-
 static void drop_locked(struct srd_id *id, const char *why)
 {
     char text[SRD_ADDR_TEXT];
@@ -82,7 +64,7 @@ static void receive_request_locked(struct srd_id *id)
         log_write(LOG_WARN, LOG_CM,
             "connection from %s demands MPA markers, which are not provided; rejected",
             srd_addr_text(&id->ibv.route.addr.dst_addr, text));
-        srd_passive_refuse_locked(id, NULL, 0);
+        srd_id_refuse_locked(id, NULL, 0);
         return;
     }
     id->state = SRD_ID_REQUEST;
@@ -140,7 +122,7 @@ void srd_passive_tell(struct srd_id *id)
         free(event);
         lock_acquire(&id->lock);
         if (id->state == SRD_ID_REQUEST)
-            srd_passive_refuse_locked(id, NULL, 0);
+            srd_id_refuse_locked(id, NULL, 0);
         lock_release(&id->lock);
     }
     if (refused || !request)
@@ -148,13 +130,6 @@ void srd_passive_tell(struct srd_id *id)
     if (listed)
         srd_id_unref(id);
     srd_id_unref(listener);
-}
-
-void srd_passive_tell_gone_locked(struct srd_id *id)
-{
-    lock_assert_held(&id->lock);
-    if (id->told && id->gone)
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
 static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
@@ -247,7 +222,8 @@ static void await_speech_locked(struct srd_id *id)
         srd_source_deadline(&id->conn->source, clock_now_ms() + ms);
 }
 
-unsigned srd_passive_speak_locked(struct srd_id *id)
+/* The first FPDU has been awaited long enough. Wants as srd_passive_ready_locked. */
+static unsigned silence_locked(struct srd_id *id)
 {
     int unsent = 0;
 
@@ -273,7 +249,7 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
         if (srd_conn_fill(id->conn) != -EAGAIN) {
             drop_locked(id, "went away before it was answered");
             id->gone = true;
-            srd_passive_tell_gone_locked(id);
+            srd_cm_tell_gone_locked(id);
         }
         return 0;
     case SRD_ID_ACCEPTED:
@@ -285,6 +261,50 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
     default: return 0;
     }
 }
+
+static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
+{
+    struct srd_id *id = owner;
+    unsigned wants = 0;
+    bool request = false;
+
+    (void)events;
+    lock_acquire(&id->lock);
+    if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP) {
+        request = id->state == SRD_ID_INCOMING;
+        wants = srd_passive_ready_locked(id);
+        request = request && id->state != SRD_ID_INCOMING;
+    }
+    lock_release(&id->lock);
+    if (request)
+        srd_passive_tell(id);
+    if (wants)
+        srd_conn_started(conn, wants);
+}
+
+static void on_expired(void *owner, struct srd_conn *conn)
+{
+    struct srd_id *id = owner;
+    char text[SRD_ADDR_TEXT];
+    unsigned wants = 0;
+
+    lock_acquire(&id->lock);
+    if (id->conn == conn && id->state == SRD_ID_INCOMING) {
+        log_write(LOG_WARN, LOG_CM, "%s connected and sent no MPA request within %d ms; closed",
+            srd_addr_text(&id->ibv.route.addr.dst_addr, text), SRD_CM_REQUEST_MS);
+        id->state = SRD_ID_OVER;
+        srd_conn_close(conn);
+    } else if (id->conn == conn && id->state == SRD_ID_ACCEPTED) {
+        wants = silence_locked(id);
+    }
+    lock_release(&id->lock);
+    srd_passive_tell(id);
+    if (wants)
+        srd_conn_started(conn, wants);
+}
+
+const struct srd_conn_owner_ops srd_passive_conn_ops = { on_ready, on_expired,
+    srd_id_on_established, srd_id_on_down, srd_id_on_unref };
 
 static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param, uint8_t octets)
 {
@@ -366,7 +386,7 @@ int srd_reject(struct rdma_cm_id *ibv, const void *private_data, uint8_t private
     if (!srd_id_enter(ibv))
         return -1;
     if (id->state == SRD_ID_REQUEST)
-        srd_passive_refuse_locked(id, private_data, octets);
+        srd_id_refuse_locked(id, private_data, octets);
     else if (id->state == SRD_ID_RESPONSE)
         refuse_response_locked(id, private_data ? private_data : "", octets);
     else
