@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c - sources, the two epoll sets, and the foreground's use of them. See loop.h. */
+/* loop.c - the two epoll sets, what is in them, and the foreground's use of them. See loop.h. */
 #include "softrdma/engine.h"
 
 #include "softrdma/device.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_state.h - what a stream remembers. Embedded in the queue pair; stream.c explains the whole.
+ * stream_state.h - what a stream remembers. Embedded in the queue pair; stream.c and stream_end.c explain the whole.
  *
  * Members belong to the side that holds its lock: rx to LOCK_SRD_RX, tx to LOCK_SRD_TX. Both meet in the atomics only,
- * in the two rings of reads (one side fills, the other empties), and in stream_fail, which takes both.
+ * in the two rings of reads (one side fills, the other empties), and in srd_stream_fail, which takes both.
  */
 #ifndef SOFTRDMA_STREAM_STATE_H
 #define SOFTRDMA_STREAM_STATE_H

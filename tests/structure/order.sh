@@ -139,6 +139,10 @@ mutations()
     fails floors turned.md Floors a.o b.o c.o
     sed 's/b, a/a/' floors.md >short.md
     fails floors short.md Floors a.o b.o c.o
+    echo 'int (*table)(void); int c(void) { return table(); }' >c.c # who is above registers
+    echo 'int b(void); extern int (*table)(void); int a(void) { table = a; return b(); }' >a.c
+    ${CC:-cc} -c a.c c.c
+    "$here" calls a.o b.o c.o
     echo 'int a(void); int c(void) { return a(); }' >c.c
     ${CC:-cc} -c c.c
     fails calls a.o b.o c.o
