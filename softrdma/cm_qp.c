@@ -3,6 +3,7 @@
 #include "softrdma/cm.h"
 
 #include "softrdma/qp.h"
+#include "softrdma/qp_table.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>

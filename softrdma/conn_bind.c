@@ -2,8 +2,8 @@
 /* conn_bind.c - a connection and its queue pair: the beginning and the end of the stream phase. */
 #include "softrdma/conn_int.h"
 #include "softrdma/cq.h"
-#include "softrdma/device.h"
 #include "softrdma/qp.h"
+#include "softrdma/qp_table.h"
 
 #include "util/clock.h"
 

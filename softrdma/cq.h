@@ -37,4 +37,8 @@ void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *
  * unacked ones. */
 void srd_async_forget(struct ibv_context *context, const void *element);
 
+/* context->ops. Conventions of ibv_*. */
+int srd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int srd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
 #endif

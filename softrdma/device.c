@@ -3,6 +3,8 @@
 #include "softrdma/device.h"
 
 #include "softrdma/addr.h"
+#include "softrdma/cq.h"
+#include "softrdma/memory.h"
 #include "softrdma/qp.h"
 #include "util/log.h"
 

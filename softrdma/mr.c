@@ -5,6 +5,7 @@
  * touching it.
  */
 #include "softrdma/device.h"
+#include "softrdma/memory.h"
 
 #include "util/log.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mw.c - memory windows: type 2B only. They are bound and invalidated by requests, see stag.c. */
 #include "softrdma/device.h"
+#include "softrdma/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

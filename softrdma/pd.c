@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pd.c - protection domains. What they protect is checked in stag.c, by comparing pointers. */
 #include "softrdma/device.h"
+#include "softrdma/memory.h"
 
 #include "util/log.h"
 

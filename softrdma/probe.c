@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* probe.c - whether a range of this process can be read or written, without touching it. */
-#include "softrdma/device.h"
 
+#include "softrdma/memory.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,9 @@
  * A number is a slot and, in its upper octet, how often the slot was given away: the number of a destroyed queue pair
  * finds nothing for a long time. The lock also guards qp->conn against destruction (srd_conn_attach, _detach).
  */
+#include "softrdma/qp_table.h"
+
 #include "softrdma/conn.h"
-#include "softrdma/device.h"
 #include "softrdma/qp.h"
 
 #include <errno.h>

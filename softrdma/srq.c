@@ -2,6 +2,7 @@
 /* srq.c - shared receive queues: create, limits, events. The ring is rq.c. */
 #include "softrdma/cq.h"
 #include "softrdma/device.h"
+#include "softrdma/memory.h"
 #include "softrdma/qp.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
  * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
  */
-#include "softrdma/device.h"
+#include "softrdma/memory.h"
 #include "softrdma/stream_int.h"
 #include "util/log.h"
 

@@ -2,6 +2,7 @@
 /* Regions, windows and the STag table without a connection. */
 #include "pair.h"
 #include "softrdma/device.h"
+#include "softrdma/memory.h"
 #include "softrdma/qp.h"
 
 #include <errno.h>

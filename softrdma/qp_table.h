@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* qp_table.h - a device's queue pairs by number, and the connection each has. */
+#ifndef SOFTRDMA_QP_TABLE_H
+#define SOFTRDMA_QP_TABLE_H
+
+#include "softrdma/device.h"
+
+struct srd_conn;
+
+/*
+ * srd_device_add_qp - give a queue pair its 24-bit number. Returns 0 or ENOMEM (table full too).
+ * srd_device_remove_qp - from here on it is not found any more.
+ * srd_device_find_qp - by number, pinned (srd_qp_pin); NULL when there is none.
+ */
+int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num);
+void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num);
+struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
+
+/*
+ * srd_device_bind_conn - make conn the connection of a queue pair that was found: conn->qp has the caller's pin now,
+ * qp->conn a reference. Returns 0, EINVAL (it was destroyed since), EISCONN.
+ * srd_device_unbind_conn - take it off; the caller has the reference. NULL: there was none.
+ */
+int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn);
+struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
+
+#endif
