@@ -177,12 +177,15 @@
         "ndspi.split, conformance.adapter, conformance.v1_endpoint") \
     row(FIXED_SRQ, \
         "A shared receive queue cannot be made deeper.", \
-        "Found by trying: Modify beyond the first depth is ND_NOT_SUPPORTED.", \
-        "conformance.srq") \
+        "Tried on every device. Such a queue is made for 4096 buffers at least (as many Receives of one entry, half as many of " \
+        "two), where they can be had, and Modify moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES.", \
+        "ndspi.fixed_depth, conformance.srq") \
     row(FIXED_CQ, \
         "A completion queue cannot be resized.", \
-        "Found by trying: the adapter does not set ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
-        "ndspi.queue") \
+        "Tried on every device. Such a queue is made with 4096 entries at least, 64 of them the library's own, where they can be " \
+        "had, and Resize moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES. The adapter sets " \
+        "ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
+        "ndspi.fixed_depth, conformance.cq") \
     row(NO_CONNECTIONS, \
         "There are no reliable connected queue pairs, and no connection manager knows the device.", \
         "It is no adapter; `ndinfo` says why.", \

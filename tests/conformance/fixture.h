@@ -210,8 +210,7 @@ void expect_no_access(
     struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token);
 const char *type_name(ND2_REQUEST_TYPE type);
 
-/* How many results more than its depth fail a queue; in a row that holds in part its device rounds depths up. */
-ULONG overrun(void);
 /* One message from end to end and both its results: proves that a connection works. */
 void exchange(struct end *from, struct end *to);
+
 #endif

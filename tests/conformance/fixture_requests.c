@@ -152,11 +152,6 @@ void expect_no_access(
     expect_equal(0, memcmp(before, p->memory.bytes, END_MEMORY));
 }
 
-ULONG overrun(void)
-{
-    return row_holds_in_full() ? 1 : 256;
-}
-
 void exchange(struct end *from, struct end *to)
 {
     fill(from->memory.bytes, 100, 77);

@@ -59,7 +59,7 @@
     METHOD(Listen, DONE, "v1_connector.listen_codes listener.backlog_limits_unanswered_requests v1_connector.protocol_is_not_looked_at")
 
 #define METHODS_INDCompletionQueue(METHOD) \
-    METHOD(Resize, DONE "; ND_NOT_SUPPORTED on a device that cannot", "cq.resize_up_with_entries_queued cq.resize_down_with_entries_queued cq.failed_resize_changes_nothing") \
+    METHOD(Resize, DONE "; on a device that cannot, within what the queue was made with", "cq.resize_up_with_entries_queued cq.resize_down_with_entries_queued cq.failed_resize_changes_nothing") \
     METHOD(Notify, DONE, "notify.any_completes_on_success notify.solicited_waits_for_a_solicited_message notify.errors_ignores_requests notify.random_interleavings") \
     METHOD(GetResults, DONE, "v1_endpoint.result_is_the_clients_own v1_endpoint.lengths_of_each_kind cq.results_come_in_arrays")
 
@@ -116,13 +116,13 @@
 
 #define METHODS_IND2CompletionQueue(METHOD) \
     METHOD(GetNotifyAffinity, DONE "; tells the hint of CreateCompletionQueue", "cq.notify_affinity") \
-    METHOD(Resize, DONE "; ND_NOT_SUPPORTED on a device that cannot", "cq.resize_up_with_entries_queued cq.resize_down_with_entries_queued cq.failed_resize_changes_nothing") \
+    METHOD(Resize, DONE "; on a device that cannot, within what the queue was made with", "cq.resize_up_with_entries_queued cq.resize_down_with_entries_queued cq.failed_resize_changes_nothing") \
     METHOD(Notify, DONE, "notify.any_completes_on_success notify.solicited_waits_for_a_solicited_message notify.errors_ignores_requests notify.random_interleavings") \
     METHOD(GetResults, DONE, "cq.results_come_in_arrays cq.result_of_each_kind")
 
 #define METHODS_IND2SharedReceiveQueue(METHOD) \
     METHOD(GetNotifyAffinity, DONE "; tells the hint of CreateSharedReceiveQueue", "srq.notify_affinity") \
-    METHOD(Modify, DONE "; ND_NOT_SUPPORTED for a depth the device cannot change to", "srq.modify_depth srq.modify_threshold") \
+    METHOD(Modify, DONE "; on a device that cannot, within what the queue was made with", "srq.modify_depth srq.modify_threshold") \
     METHOD(Notify, DONE, "srq.notify_below_the_threshold srq.notify_when_it_is_below_already") \
     METHOD(Receive, DONE, "srq.two_queue_pairs_take_from_one srq.receive_limits srq.scatter")
 

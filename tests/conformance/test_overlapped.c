@@ -397,13 +397,12 @@ static void dequeued_error_of_an_overrun(void)
 {
     struct node *node = new_node();
     struct cq *cq = new_cq(node, 1);
-    const int n = (int)(1 + overrun());
-    struct qp *qp = new_qp(node, cq, NULL, (ULONG)n);
+    struct qp *qp = new_qp(node, cq, NULL, 2);
     struct op *op = new_op_without_event();
     HANDLE port = new_port();
     attach(port, node->file, 1);
     expect_status(ND_PENDING, CALL(cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < 2; i++)
         expect_status(ND_SUCCESS, CALL(qp, Receive, TAG(i), NULL, 0));
     expect_status(ND_SUCCESS, CALL(qp, Flush));
     expect_packet(port, 1, op, 234); /* ERROR_MORE_DATA: 0x80000005 counts as a failure */

@@ -194,7 +194,17 @@ struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle)
     return adapter->sink->file_get(handle, adapter);
 }
 
+HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topic topic,
+    const char *what, uint32_t asked, uint32_t room)
+{
+    log_write(LOG_WARN, topic,
+        "adapter %s: a %s cannot become %u deep: the device makes none deeper than it was created, "
+        "and this one has room for %u; create it as deep as it will be needed",
+        adapter->device->name, what, asked, room);
+    return ND_INSUFFICIENT_RESOURCES;
+}
+
 void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info)
 {
-    nd_limits_describe(&adapter->limits, &adapter->port.caps, adapter->device->adapter_id, info);
+    nd_limits_describe(&adapter->limits, adapter->device->adapter_id, info);
 }

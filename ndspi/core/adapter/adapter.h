@@ -22,6 +22,7 @@
 
 #include "util/list.h"
 #include "util/lock.h"
+#include "util/log.h"
 
 struct nd_child;
 
@@ -135,6 +136,15 @@ HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle);
 
 /* The file of this adapter behind a handle, pinned; NULL when it is none. */
 struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
+
+/*
+ * nd_adapter_refuse_deeper - for a queue that the device cannot make deeper, when its reserve is not enough: tells the log.
+ * what         in: the kind of queue
+ * asked, room  in: the depth asked for, and the greatest that this queue can have
+ * Returns ND_INSUFFICIENT_RESOURCES.
+ */
+HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topic topic,
+    const char *what, uint32_t asked, uint32_t room);
 
 /* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
 void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info);

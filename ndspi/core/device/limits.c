@@ -216,8 +216,7 @@ void nd_limits_split_reads(struct nd_limits *limits)
     limits->max_cq_depth = limits->split_cq_depth;
 }
 
-void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *caps,
-    uint64_t adapter_id, ND2_ADAPTER_INFO *info)
+void nd_limits_describe(const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info)
 {
     *info = (ND2_ADAPTER_INFO){
         .VendorId = (UINT16)limits->vendor_id,
@@ -240,10 +239,9 @@ void nd_limits_describe(const struct nd_limits *limits, const struct nd_caps *ca
         .LargeRequestThreshold = limits->large_threshold,
         .MaxCallerData = limits->max_caller_data,
         .MaxCalleeData = limits->max_callee_data,
-        .AdapterFlags = ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
-                        ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED |
-                        ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED |
-                        (caps->cq_resize ? ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED : 0),
+        .AdapterFlags =
+            ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED | ND_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED |
+            ND_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED | ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED,
     };
 }
 

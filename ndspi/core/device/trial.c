@@ -121,7 +121,7 @@ void nd_trial_run(const struct nd_device *device, struct nd_trial *trial)
     if (nd_trial_open(device, false, &port, &limits, &trial->finding))
         return;
     try_register(&port, &trial->finding);
-    nd_limits_describe(&limits, &port.caps, device->adapter_id, &trial->info);
+    nd_limits_describe(&limits, device->adapter_id, &trial->info);
     trial->family = port.caps.family;
     trial->transport = transport_of(&port);
     snprintf(trial->firmware, sizeof(trial->firmware), "%.*s", (int)sizeof(trial->firmware) - 1,

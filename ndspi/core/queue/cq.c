@@ -22,30 +22,63 @@ static uint32_t reserve_for(unsigned queues)
     return reserve;
 }
 
+static uint32_t parts_of(const struct nd_cq *cq)
+{
+    const struct nd_limits *limits = &cq->adapter->limits;
+
+    return nd_limits_parts(limits, limits->max_initiator_sge);
+}
+
 /*
  * Entries of the device's queue for a client's depth. Each slice of a Read may be flushed with a completion of its own
  * (core/queue/split.h).
  */
 static int device_depth(const struct nd_cq *cq, uint32_t depth, uint32_t reserve)
 {
-    const struct nd_limits *limits = &cq->adapter->limits;
-
-    return (int)(depth * nd_limits_parts(limits, limits->max_initiator_sge) + reserve);
+    return (int)(depth * parts_of(cq) + reserve);
 }
 
-static struct ibv_cq *make_device_queue(struct nd_cq *cq, uint32_t depth)
+static bool create_device_queue(struct nd_cq *cq, int entries)
 {
     struct nd_adapter *adapter = cq->adapter;
 
     errno = 0; /* not every driver sets it */
-    return adapter->verbs->create_cq(adapter->port.context, device_depth(cq, depth, ND_CQ_RESERVE),
-        &cq->child, adapter->channel, 0);
+    cq->poll.ibv =
+        adapter->verbs->create_cq(adapter->port.context, entries, &cq->child, adapter->channel, 0);
+    return cq->poll.ibv;
 }
 
-/* Where the device is not exact it is not we who call an overrun. */
-static uint32_t capacity_for(const struct nd_cq *cq, const struct ibv_cq *ibv, uint32_t depth)
+/* What cannot be resized is made deeper at once, if it can be had. */
+static bool make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
-    return cq->adapter->port.caps.exact_cq ? depth : (uint32_t)ibv->cqe;
+    const struct nd_adapter *adapter = cq->adapter;
+    int wanted = device_depth(cq, depth, ND_CQ_RESERVE);
+    int most = device_depth(cq, adapter->limits.max_cq_depth, ND_CQ_RESERVE);
+    int deeper = most < ND_CQ_FIXED_ENTRIES ? most : ND_CQ_FIXED_ENTRIES;
+
+    if (adapter->port.caps.cq_resize || wanted >= deeper)
+        return create_device_queue(cq, wanted);
+    if (create_device_queue(cq, deeper))
+        return true;
+    log_write(LOG_INFO, LOG_CQ,
+        "adapter %s: no completion queue of %d entries (%s): one of depth %u cannot grow",
+        adapter->device->name, deeper, strerror(errno), depth);
+    return create_device_queue(cq, wanted);
+}
+
+/* What the client can have of a queue made for a depth; more than asked for where the device rounds up. */
+static uint32_t room_of(const struct nd_cq *cq, uint32_t depth)
+{
+    int entries = cq->poll.ibv->cqe;
+
+    return entries > device_depth(cq, depth, ND_CQ_RESERVE)
+               ? (uint32_t)(entries - ND_CQ_RESERVE) / parts_of(cq)
+               : depth;
+}
+
+static uint32_t capacity_for(const struct nd_cq *cq, uint32_t depth)
+{
+    return nd_cq_is_exact(cq) ? depth : (uint32_t)cq->poll.ibv->cqe;
 }
 
 static void completion(struct nd_child *child)
@@ -89,12 +122,13 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     list_init(&cq->batches);
     list_init(&cq->forgotten);
     list_init(&cq->broken);
-    if (!(cq->poll.ibv = make_device_queue(cq, depth)))
+    if (!make_device_queue(cq, depth))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     cq->poll.usual_room = ND_CQ_BATCH;
     cq->depth = depth;
+    cq->room = room_of(cq, depth);
     cq->affinity = affinity;
-    cq->capacity = capacity_for(cq, cq->poll.ibv, depth);
+    cq->capacity = capacity_for(cq, depth);
     if (!(cq->entries = malloc(cq->capacity * sizeof(*cq->entries)))) {
         adapter->verbs->destroy_cq(cq->poll.ibv);
         return ND_NO_MEMORY;
@@ -157,34 +191,32 @@ static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
     return ND_SUCCESS;
 }
 
-/*
- * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
- * Its own resize blocks, so it is done without our lock; two at a time are the client's doing and end with one of them.
- */
-HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
+/* Whether as few as that may be left; reserve out: what hidden completions need beside them. */
+static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth, uint32_t *reserve)
 {
-    struct nd_adapter *adapter = cq->adapter;
     HRESULT status = ND_SUCCESS;
-    uint32_t reserve;
-    int rc;
 
-    if (nd_adapter_removed(adapter))
-        return ND_DEVICE_REMOVED;
-    if (!depth || depth > adapter->limits.max_cq_depth)
-        return ND_INVALID_PARAMETER;
-    if (!adapter->port.caps.cq_resize)
-        return ND_NOT_SUPPORTED;
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, true);
-    reserve = reserve_for(cq->queues);
+    *reserve = reserve_for(cq->queues);
     if (cq->failed)
         status = cq->failed;
     else if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
     nd_cq_leave(cq);
-    if (FAILED(status))
-        return status;
+    return status;
+}
+
+static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth, uint32_t reserve)
+{
+    const struct nd_adapter *adapter = cq->adapter;
+    int rc;
+
+    if (!adapter->port.caps.cq_resize)
+        return depth <= cq->room
+                   ? ND_SUCCESS
+                   : nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth, cq->room);
     rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, reserve));
     if (rc &&
         reserve >
@@ -192,13 +224,33 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
         rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, ND_CQ_RESERVE));
     if (rc)
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
+    return ND_SUCCESS;
+}
+
+/*
+ * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
+ * Its own resize blocks, so it is done without our lock; two at a time are the client's doing and end with one of them.
+ */
+HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
+{
+    struct nd_adapter *adapter = cq->adapter;
+    HRESULT status;
+    uint32_t reserve;
+
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    if (!depth || depth > adapter->limits.max_cq_depth)
+        return ND_INVALID_PARAMETER;
+    if (FAILED(status = check_waiting(cq, depth, &reserve)) ||
+        FAILED(status = resize_device_queue(cq, depth, reserve)))
+        return status;
     lock_acquire(&cq->poll.lock);
     if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
-    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, cq->poll.ibv, depth))))
+    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, depth))))
         cq->depth = depth;
     nd_cq_leave(cq);
-    if (FAILED(status) &&
+    if (FAILED(status) && adapter->port.caps.cq_resize &&
         adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, cq->depth, reserve)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
@@ -216,7 +268,7 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
     queues = ++cq->queues;
     depth = cq->depth;
     lock_release(&cq->poll.lock);
-    /* Grows in steps; where the device cannot, the client's own entries are what hidden ones use. */
+    /* Grows in steps; where the device cannot, hidden ones use what the client's depth leaves, then its own entries. */
     if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
         (rc = adapter->verbs->resize_cq(
              cq->poll.ibv, device_depth(cq, depth, reserve_for(queues)))))

@@ -13,7 +13,8 @@
  * while only SOLICITED waits, the device's event decides, and at the call itself any new Receive counts.
  *
  * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. Its own
- * depth is enforced when draining.
+ * depth is enforced when draining. A device that cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or
+ * as many as the client needs where it has not that many; Resize moves the client's depth within them.
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
  * was decided under it.
@@ -72,6 +73,7 @@ struct nd_cq {
 
     struct nd_cq_entry *entries; /* ring */
     uint32_t depth;              /* of the client */
+    uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t capacity;           /* of the ring: one more than it may hold is an overrun */
     uint32_t head, count;
     uint64_t arrived, triggered;
@@ -108,7 +110,8 @@ void nd_cq_fini(struct nd_cq *cq);
 
 /*
  * nd_cq_resize - Returns ND_SUCCESS; ND_INVALID_PARAMETER: 0 or above the limit; ND_BUFFER_OVERFLOW: more results wait;
- * ND_NOT_SUPPORTED; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED. No completion is lost.
+ * ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot resize and made it with fewer;
+ * ND_DEVICE_REMOVED. No completion is lost.
  */
 HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth);
 

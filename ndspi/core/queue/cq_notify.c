@@ -11,7 +11,7 @@
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
 /*
- * An overrun shows when draining; so where the depth is exact, waiting for errors alone has the queue looked at for
+ * An overrun shows when draining; so where we call it, waiting for errors alone has the queue looked at for
  * every completion, too.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
@@ -22,7 +22,7 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
         return ND_CQ_ARMED_ANY;
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
         return nd_has_quirk(caps, SOLICITED) ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
-    return waiting && caps->exact_cq ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+    return waiting && nd_cq_is_exact(cq) ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 
 /* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */

@@ -11,6 +11,15 @@
 /* A kind of Notify in nd_cq.waiting. */
 #define ND_CQ_WAITS(type) (1u << (type))
 
+/*
+ * Whether it is we who call an overrun, at the client's depth: where the device makes queues exactly as deep as asked for, and
+ * where they are deeper because it cannot resize them.
+ */
+static inline bool nd_cq_is_exact(const struct nd_cq *cq)
+{
+    return cq->adapter->port.caps.exact_cq || !cq->adapter->port.caps.cq_resize;
+}
+
 /* ---- cq_decide.c ---- */
 
 /* Everything that waits for a result ends; what made it end is used up. */

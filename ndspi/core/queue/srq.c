@@ -67,12 +67,41 @@ static void removed(struct nd_child *child)
 
 static const struct nd_child_ops child_ops = { .event = event, .removed = removed };
 
+static bool create_device_queue(struct nd_srq *srq, uint32_t depth)
+{
+    struct nd_adapter *adapter = srq->adapter;
+    struct ibv_srq_init_attr init = { .srq_context = &srq->child,
+        .attr = { .max_wr = depth, .max_sge = srq->max_sge } };
+
+    errno = 0; /* not every driver sets it */
+    srq->ibv = adapter->verbs->create_srq(adapter->port.pd, &init);
+    srq->room = init.attr.max_wr > depth ? init.attr.max_wr : depth;
+    return srq->ibv;
+}
+
+/* What cannot be made deeper is so at once, if it can be had. */
+static bool make_device_queue(struct nd_srq *srq, uint32_t depth)
+{
+    const struct nd_adapter *adapter = srq->adapter;
+    uint32_t most = adapter->limits.max_srq_depth;
+    uint32_t deeper = ND_SRQ_FIXED_BUFFERS / (srq->max_sge ? srq->max_sge : 1);
+
+    if (deeper > most)
+        deeper = most;
+    if (adapter->port.caps.srq_resize || depth >= deeper)
+        return create_device_queue(srq, depth);
+    if (create_device_queue(srq, deeper))
+        return true;
+    log_write(LOG_INFO, LOG_QP,
+        "adapter %s: no shared receive queue of %u Receives (%s): one of depth %u cannot grow",
+        adapter->device->name, deeper, strerror(errno), depth);
+    return create_device_queue(srq, depth);
+}
+
 HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_sink_file *file,
     uint32_t depth, uint32_t sge, uint32_t threshold, uintptr_t affinity,
     void (*destroy)(struct nd_object *object))
 {
-    struct ibv_srq_init_attr init = { .srq_context = &srq->child,
-        .attr = { .max_wr = depth, .max_sge = sge } };
     HRESULT status;
 
     if (nd_adapter_removed(adapter))
@@ -86,7 +115,7 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
     srq->max_sge = sge;
     srq->max_length = adapter->limits.max_transfer;
     srq->affinity = affinity;
-    if (!(srq->ibv = adapter->verbs->create_srq(adapter->port.pd, &init))) {
+    if (!make_device_queue(srq, depth)) {
         free_records(srq);
         return nd_status_from_errno(errno ? errno : ENOMEM);
     }
@@ -245,13 +274,24 @@ void nd_srq_fail(struct nd_srq *srq, HRESULT failed)
     nd_pending_complete_all(&srq->pending, ALL_KINDS, failed);
 }
 
+static HRESULT modify_device_queue(struct nd_srq *srq, uint32_t depth)
+{
+    struct ibv_srq_attr attr = { .max_wr = depth };
+    int rc;
+
+    if (!srq->adapter->port.caps.srq_resize)
+        return depth <= srq->room ? ND_SUCCESS
+                                  : nd_adapter_refuse_deeper(srq->adapter, LOG_QP,
+                                        "shared receive queue", depth, srq->room);
+    rc = srq->adapter->verbs->modify_srq(srq->ibv, &attr, IBV_SRQ_MAX_WR);
+    return rc ? nd_status_from_errno(rc) : ND_SUCCESS;
+}
+
 /* More records than before are needed only beyond the deepest it ever was. */
 static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
 {
-    struct ibv_srq_attr attr = { .max_wr = depth };
     HRESULT status = ND_SUCCESS;
     uint32_t records;
-    int rc;
 
     lock_acquire(&srq->lock);
     records = srq->records;
@@ -260,12 +300,8 @@ static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
     lock_release(&srq->lock);
     if (FAILED(status))
         return status;
-    if (depth > records) {
-        if (!srq->adapter->port.caps.srq_resize)
-            return ND_NOT_SUPPORTED;
-        if ((rc = srq->adapter->verbs->modify_srq(srq->ibv, &attr, IBV_SRQ_MAX_WR)))
-            return nd_status_from_errno(rc);
-    }
+    if (depth > records && FAILED(status = modify_device_queue(srq, depth)))
+        return status;
     lock_acquire(&srq->lock);
     if (atomic_load_explicit(&srq->posted, memory_order_acquire) > depth)
         status = ND_BUFFER_OVERFLOW;

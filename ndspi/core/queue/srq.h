@@ -6,6 +6,9 @@
  * threads. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
  * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
  *
+ * A device that cannot make one deeper (quirk FIXED_SRQ) is asked for ND_SRQ_FIXED_BUFFERS at least, or as many as the client
+ * needs where it has not that many; Modify moves the client's depth within them.
+ *
  * Lock: LOCK_QP_QUEUE.
  */
 #ifndef NDSPI_CORE_SRQ_H
@@ -27,6 +30,7 @@ struct nd_srq {
     struct nd_pending pending; /* one kind, 0 */
     uintptr_t affinity;
     uint32_t max_sge, max_length;
+    uint32_t room; /* Receives that the device's queue takes, as it was made */
 
     struct lock lock; /* down to failed */
     uint32_t depth, threshold;
@@ -49,7 +53,8 @@ void nd_srq_fini(struct nd_srq *srq);
 
 /*
  * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: above the limit; ND_BUFFER_OVERFLOW: more
- * Receives are posted; ND_NOT_SUPPORTED: the device cannot make it deeper; ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ * Receives are posted; ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot make it deeper than it is;
+ * ND_NO_MEMORY; ND_DEVICE_REMOVED.
  */
 HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /* Returns ND_PENDING, or a failure. */

@@ -37,10 +37,12 @@ static struct fake_cq *queues[4]; /* of the device's, for the channel */
 static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
 {
-    struct fake_cq *cq = new_object(sizeof(*cq));
+    struct fake_cq *cq;
 
     (void)comp_vector;
-    if (!cq)
+    errno = ENOMEM;
+    if ((fake_device.cq_most && (uint32_t)cqe > fake_device.cq_most) ||
+        !(cq = new_object(sizeof(*cq))))
         return NULL;
     cq->ibv = (struct ibv_cq){
         .context = context, .channel = channel, .cq_context = cq_context, .cqe = cqe
@@ -235,10 +237,13 @@ static int post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv
 
 static struct ibv_srq *create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-    struct fake_srq *srq = new_object(sizeof(*srq));
+    struct fake_srq *srq;
 
-    if (!srq)
+    errno = ENOMEM;
+    if ((fake_device.srq_most && attr->attr.max_wr > fake_device.srq_most) ||
+        !(srq = new_object(sizeof(*srq))))
         return NULL;
+    srq->depth = attr->attr.max_wr;
     srq->ibv =
         (struct ibv_srq){ .context = pd->context, .srq_context = attr->srq_context, .pd = pd };
     return &srq->ibv;
@@ -248,6 +253,8 @@ static int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
     if (mask & IBV_SRQ_LIMIT)
         ((struct fake_srq *)srq)->limit = attr->srq_limit;
+    if (mask & IBV_SRQ_MAX_WR)
+        ((struct fake_srq *)srq)->depth = attr->max_wr;
     return 0;
 }
 
@@ -329,6 +336,7 @@ static const struct nd_verbs fake_verbs = { .name = "fake",
 
 static struct ibv_context the_context;
 static struct ibv_pd the_pd = { .context = &the_context };
+static const struct nd_device the_device = { .name = "fake0", .verbs = &fake_verbs };
 static struct nd_adapter the_adapter;
 
 static void adapter_gone(struct nd_object *object)
@@ -354,6 +362,7 @@ struct nd_adapter *fake_adapter_open(void)
     nd_object_init(&adapter->object, adapter_gone);
     adapter->dialect = &nd_dialect_v2;
     adapter->sink = &fake_sink;
+    adapter->device = &the_device;
     adapter->verbs = &fake_verbs;
     adapter->port = (struct nd_port){
         .verbs = &fake_verbs, .context = &the_context, .pd = &the_pd, .number = 1

@@ -55,7 +55,7 @@ struct fake_qp {
 struct fake_srq {
     struct ibv_srq ibv; /* first */
     struct fake_queue receive;
-    uint32_t limit;
+    uint32_t limit, depth;
 };
 
 /* One device at a time. */
@@ -67,6 +67,7 @@ struct fake_device {
     unsigned post_calls;            /* of either kind */
     struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */
     int dereg_error, reg_error, qp_error;
+    uint32_t cq_most, srq_most; /* deeper queues are refused; 0: none is */
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
     unsigned objects;           /* device objects that exist */
