@@ -67,6 +67,27 @@ static void find_caps(struct nd_port *port, const struct nd_family *family)
     try_srq(port);
 }
 
+/*
+ * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144. A queue from
+ * page 0 to 128, behind it one to page 145, and the first is not needed any more.
+ */
+static void cover_lost_key(struct nd_port *port)
+{
+    enum { ENTRIES_BEFORE = 16384, ENTRIES_OVER = 2048 }; /* of 32 octets, and one page each */
+    struct ibv_cq *before;
+
+    if (!nd_has_quirk(&port->caps, LOST_KEY))
+        return;
+    before = port->verbs->create_cq(port->context, ENTRIES_BEFORE, NULL, NULL, 0);
+    if (before)
+        port->over_lost_key = port->verbs->create_cq(port->context, ENTRIES_OVER, NULL, NULL, 0);
+    if (before)
+        port->verbs->destroy_cq(before);
+    if (!port->over_lost_key)
+        log_write(LOG_INFO, LOG_DEVICE, "%s: some dozens of queues are all that can be made: %s",
+            port->verbs->get_device_name(port->context->device), strerror(errno));
+}
+
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
     uint8_t number, bool soft)
 {
@@ -89,6 +110,7 @@ int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_
     if (!(port->pd = verbs->alloc_pd(context)))
         return errno ? -errno : -ENOMEM;
     find_caps(port, family);
+    cover_lost_key(port);
     if (port->caps.windows != ND_WINDOWS_REAL)
         log_write(LOG_INFO, LOG_DEVICE,
             "%s port %u (%s): memory windows have registrations of their own",
@@ -98,9 +120,11 @@ int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_
 
 void nd_port_fini(struct nd_port *port)
 {
-    int rc = port->verbs->dealloc_pd(port->pd);
+    int rc;
 
-    if (rc)
+    if (port->over_lost_key)
+        port->verbs->destroy_cq(port->over_lost_key);
+    if ((rc = port->verbs->dealloc_pd(port->pd)))
         log_write(LOG_ERROR, LOG_DEVICE, "a protection domain does not go: %s", strerror(rc));
     if (port->verbs->close_device(port->context))
         log_write(LOG_ERROR, LOG_DEVICE, "closing the device: %s", strerror(errno));

@@ -36,6 +36,7 @@ struct nd_port {
     struct ibv_context *context;
     uint8_t number;
     struct ibv_pd *pd;
+    struct ibv_cq *over_lost_key; /* with quirk LOST_KEY, nobody's */
     struct ibv_device_attr attr;
     struct ibv_port_attr port_attr;
     struct nd_caps caps;

@@ -59,7 +59,8 @@ const struct nd_family nd_families[] = {
                   Q(NEGATIVE_ERRNO) | Q(EMPTY_RECEIVES) | Q(EMPTY_ENTRIES) | Q(READ_RIGHT) |
                   Q(READ_FENCE) | Q(OVERTAKES) | Q(UNWAKED) | Q(ONE_ATTEMPT) | Q(REPLY_SWAPPED) |
                   Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) | Q(ACTIVE_FIRST) | Q(NO_RECEIVER_WAIT) |
-                  Q(SENT_IS_DONE) | Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ) | Q(FIXED_CQ),
+                  Q(SENT_IS_DONE) | Q(FEWER_READ_ENTRIES) | Q(FIXED_SRQ) | Q(FIXED_CQ) |
+                  Q(LOST_KEY),
         .remarks = "iWARP in software; no immediate data",
     },
     {

@@ -186,6 +186,11 @@
         "had, and Resize moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES. The adapter sets " \
         "ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
         "ndspi.fixed_depth, conformance.cq") \
+    row(LOST_KEY, \
+        "The user-space driver (rdma-core 44) takes the key 0x90000 of a context's mappings for none: the queue that gets it " \
+        "cannot be made, nor any after it. Keys follow from the sizes of the queues that there are.", \
+        "A completion queue of 17 pages lies over it while the adapter is open.", \
+        "conformance.device") \
     row(NO_CONNECTIONS, \
         "There are no reliable connected queue pairs, and no connection manager knows the device.", \
         "It is no adapter; `ndinfo` says why.", \

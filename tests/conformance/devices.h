@@ -39,8 +39,6 @@
         "the kernel crashes (rxe_invalidate_mw) when a window is invalidated that its peer has just invalidated") \
     EXCEPTION(siw, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
-    EXCEPTION(siw, "v1.device.many_objects", FAILS, \
-        "rdma-core 44 makes some 30 completion queues and 60 queue pairs for a context of the device, and then no more (raw verbs calls meet the same)") \
     EXCEPTION(siw, "cq.failed_resize_changes_nothing", IN_PART, \
         "the device cannot resize: a queue grows within the 4096 entries that it is made with, not up to the adapter's limit") \
     EXCEPTION(siw, "srq.modify_depth", IN_PART, \
