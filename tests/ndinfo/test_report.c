@@ -316,14 +316,14 @@ static void test_a_usable_adapter_is_told_in_full(void **state)
     assert_int_equal(json_integer_value(json_object_get(
                          json_object_get(adapter, "limits"), "MaxInitiatorQueueDepth")),
         4095);
-    assert_int_equal(json_array_size(json_object_get(adapter, "flags")), 3);
+    assert_int_equal(json_array_size(json_object_get(adapter, "flags")), 4);
     json_decref(all);
     program_run(&program, plain);
     assert_int_equal(program.status, 0);
     assert_says(program.said, "fake0 port 1 (rdma-core, ");
     assert_says(program.said, "addresses: 127.0.0.1\n");
     assert_says(program.said, "MaxInitiatorQueueDepth       4095\n");
-    assert_says(program.said, "flags: in-order-dma multi-engine loopback-connections\n");
+    assert_says(program.said, "flags: in-order-dma multi-engine cq-resize loopback-connections\n");
 }
 
 static void test_the_embedded_device_is_usable(void **state)
