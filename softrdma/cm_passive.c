@@ -175,8 +175,6 @@ static unsigned attach_locked(struct srd_id *id)
         srd_cm_tell_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
         return 0;
     }
-    if (!id->params.rtr_expected) /* the peer shows itself by its first message, or not at all */
-        wants |= SRD_STREAM_ESTABLISHED;
     return wants;
 }
 

@@ -114,6 +114,8 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
         if (got > 0) {
             *moved = true;
             wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
+            if (wants & SRD_STREAM_ESTABLISHED)
+                atomic_store(&conn->up, true);
             if ((size_t)got < iov_octets(iov, count) || must_give_way(conn, &conn->rx_waiting))
                 break;
             continue;

@@ -45,7 +45,11 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
     if (params->initiator || params->speaks_first)
         *wants |= srd_stream_release(conn->qp);
-    *wants |= SRD_STREAM_TX; /* posted before there was a connection to send on */
+    if (!params->initiator && !params->rtr_expected)
+        *wants |=
+            SRD_STREAM_ESTABLISHED; /* the peer shows itself by its first message, or not at all */
+    *wants |= SRD_STREAM_TX;        /* posted before there was a connection to send on */
+    atomic_store(&conn->up, *wants & SRD_STREAM_ESTABLISHED);
     atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
     srd_conn_interest(conn, true, false);
     return 0;

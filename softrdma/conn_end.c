@@ -48,8 +48,12 @@ void srd_conn_close(struct srd_conn *conn)
 
 void srd_conn_tell_down(struct srd_conn *conn, int status)
 {
-    if (!atomic_exchange(&conn->down_told, true))
-        conn->owner_ops->down(conn->owner, conn, status);
+    if (atomic_exchange(&conn->down_told, true))
+        return;
+    /* The thread that found it established may be on its way to tell; it is told first, once. */
+    if (atomic_load(&conn->up))
+        conn->owner_ops->established(conn->owner, conn);
+    conn->owner_ops->down(conn->owner, conn, status);
 }
 
 void srd_conn_finish(struct srd_conn *conn, int status)

@@ -213,4 +213,9 @@ const char *type_name(ND2_REQUEST_TYPE type);
 /* One message from end to end and both its results: proves that a connection works. */
 void exchange(struct end *from, struct end *to);
 
+static inline ULONG least(ULONG a, ULONG b)
+{
+    return a < b ? a : b;
+}
+
 #endif

@@ -100,11 +100,6 @@ struct limits {
     ULONG active_in, active_out, passive_in, passive_out; /* asked for */
 };
 
-static ULONG least(ULONG a, ULONG b)
-{
-    return a < b ? a : b;
-}
-
 static void read_limits(struct limits asked)
 {
     note("asked for %u/%u and %u/%u", (unsigned)asked.active_in, (unsigned)asked.active_out,

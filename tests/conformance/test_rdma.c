@@ -102,7 +102,7 @@ static void queue_full_of_scattering_reads(void)
 {
     enum { DEPTH = 16, PIECE = 16, MOST = 64 };
     struct node *node = new_node();
-    ULONG n = node->info.MaxReadSge < MOST ? node->info.MaxReadSge : MOST;
+    ULONG n = least(least(node->info.MaxReadSge, node->info.MaxReceiveSge), MOST);
     struct pair *pair = connected_pair(
         &(struct pair_options){ .active = { .node = node, .sge = n, .initiator_depth = DEPTH } });
     struct end *a = &pair->active, *p = &pair->passive;

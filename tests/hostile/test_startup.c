@@ -364,25 +364,43 @@ static void test_a_responder_may_be_told_to_speak_first(void **state)
     victim_unharmed(&victim);
 }
 
-/* The same peer, when it has nothing to say at all: a connection that was made and ended, no refusal. */
-static void test_an_initiator_that_ends_at_once_was_connected(void **state)
+/* A peer that shows itself by its first message alone, or by none, and leaves: whoever finds its end, it was connected before. */
+static void leave_at_once(bool speaks)
 {
     struct victim_end end;
     struct peer peer;
 
-    (void)state;
-    assert_int_equal(setenv("NDSPI_SOFT_SPEAK_MS", "10000", 1), 0);
     peer_connect(&peer, victim.port_be);
     wire_vector(&frame, "m.req_rev1");
     peer_send_frame(&peer, &frame);
     victim_take(&victim, &end);
     victim_accept(&end, VICTIM_RECEIVES);
     assert_true(peer_receive_startup(&peer, &frame));
+    if (speaks) {
+        wire_vector(&frame, "s1.04.send4");
+        peer_send_frame(&peer, &frame);
+    }
     peer_half_close(&peer);
     victim_established(&end);
-    assert_int_equal(unsetenv("NDSPI_SOFT_SPEAK_MS"), 0);
     victim_over(&end);
     peer_finish(&peer);
+}
+
+static void test_an_initiator_that_speaks_and_ends_at_once_was_connected(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        leave_at_once(true);
+    victim_unharmed(&victim);
+}
+
+static void test_an_initiator_that_ends_at_once_was_connected(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("NDSPI_SOFT_SPEAK_MS", "10000", 1), 0);
+    for (int i = 0; i < 100; i++)
+        leave_at_once(false);
+    assert_int_equal(unsetenv("NDSPI_SOFT_SPEAK_MS"), 0);
     victim_unharmed(&victim);
 }
 
@@ -433,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_falls_back_to_revision_1),
         cmocka_unit_test(test_silent_peers_are_given_up),
         cmocka_unit_test(test_a_responder_may_be_told_to_speak_first),
+        cmocka_unit_test(test_an_initiator_that_speaks_and_ends_at_once_was_connected),
         cmocka_unit_test(test_an_initiator_that_ends_at_once_was_connected),
         cmocka_unit_test(test_a_thousand_half_open_connections),
     };
