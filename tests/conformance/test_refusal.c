@@ -128,8 +128,8 @@ static void cancel_accept(void)
     pair_accept(pair);
     expect_status(ND_SUCCESS, CALL(pair->passive.connector, CancelOverlappedRequests));
     expect_true(event_is_set(pair->accept));
-    if (!row_holds_in_full()) { /* it had ended before */
-        expect_status(ND_SUCCESS, result_of(pair->passive.connector, pair->accept));
+    if (!row_holds_in_full()) { /* as a rule it had ended before */
+        expect_one_of(result_of(pair->passive.connector, pair->accept), ND_SUCCESS, ND_CANCELED);
         return;
     }
     expect_status(ND_CANCELED, result_of(pair->passive.connector, pair->accept));
