@@ -75,17 +75,19 @@ static void cover_lost_key(struct nd_port *port)
 {
     enum { ENTRIES_BEFORE = 16384, ENTRIES_OVER = 2048 }; /* of 32 octets, and one page each */
     struct ibv_cq *before;
+    int error;
 
     if (!nd_has_quirk(&port->caps, LOST_KEY))
         return;
     before = port->verbs->create_cq(port->context, ENTRIES_BEFORE, NULL, NULL, 0);
     if (before)
         port->over_lost_key = port->verbs->create_cq(port->context, ENTRIES_OVER, NULL, NULL, 0);
+    error = errno;
     if (before)
         port->verbs->destroy_cq(before);
     if (!port->over_lost_key)
         log_write(LOG_INFO, LOG_DEVICE, "%s: some dozens of queues are all that can be made: %s",
-            port->verbs->get_device_name(port->context->device), strerror(errno));
+            port->verbs->get_device_name(port->context->device), strerror(error));
 }
 
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
