@@ -44,6 +44,17 @@ static void can_write(struct end *a, const void *remote, ULONG length, UINT32 to
     expect_result(a, Nd2RequestTypeWrite, TAG(702), ND_SUCCESS);
 }
 
+/*
+ * What takes the target of a Write away has to wait until the Write is there: on iWARP it ends when it has been sent. A message
+ * behind it tells.
+ */
+static void has_written(
+    struct end *a, struct end *p, const void *remote, ULONG length, UINT32 token)
+{
+    can_write(a, remote, length, token);
+    exchange(a, p);
+}
+
 static void can_read(struct end *a, const void *remote, ULONG length, UINT32 token)
 {
     expect_status(ND_SUCCESS, post_read(a, TAG(703), 32768, length, remote, token, 0));
@@ -114,7 +125,7 @@ static void after_invalidate(void)
         struct end *p = &pair->passive;
         struct mw *mw = new_mw(p->node);
         UINT32 token = bound(p, &p->memory, mw, 0, 4096, BIND_BOTH);
-        can_write(&pair->active, p->memory.bytes, 8, token);
+        has_written(&pair->active, p, p->memory.bytes, 8, token);
         invalidated(p, mw);
         note("%s", way ? "Read" : "Write");
         expect_no_access(
@@ -271,7 +282,7 @@ static void silent_bind_and_invalidate(void)
         expect_status(ND_SUCCESS, post_send(p, TAG(3), 0, 4, 0));
         expect_result(p, Nd2RequestTypeSend, TAG(3), ND_SUCCESS);
         expect_result(a, Nd2RequestTypeReceive, TAG(2), ND_SUCCESS);
-        can_write(a, p->memory.bytes, 8, token);
+        has_written(a, p, p->memory.bytes, 8, token);
         expect_status(ND_SUCCESS, invalidate_window(p, TAG(4), mw, ND_OP_FLAG_SILENT_SUCCESS));
         expect_no_result(p->initiator_cq);
     }
@@ -302,7 +313,7 @@ static void rebind_to_another_queue_pair_and_region(void)
     struct mw *mw = new_mw(first->passive.node);
     for (int i = 0; i < 3; i++) {
         UINT32 token = bound(&first->passive, &first->passive.memory, mw, 0, 4096, BIND_BOTH);
-        can_write(&first->active, first->passive.memory.bytes, 64, token);
+        has_written(&first->active, &first->passive, first->passive.memory.bytes, 64, token);
         invalidated(&first->passive, mw);
         token = bound(&second->passive, &other, mw, 0, 4096, BIND_BOTH);
         fill(second->active.memory.bytes, 64, 70 + (unsigned)i);
@@ -350,7 +361,7 @@ static void deregister_with_a_bound_window(void)
     struct op *op = new_op();
     UINT32 token = bound(p, &m, mw, 0, 4096, BIND_BOTH);
     expect_status(ND_DEVICE_BUSY, CALL(m.mr, Deregister, &op->overlapped));
-    can_write(a, m.bytes, 64, token); /* nothing has changed */
+    has_written(a, p, m.bytes, 64, token); /* nothing has changed */
     invalidated(p, mw);
     expect_status(ND_SUCCESS, deregister(&m));
 }

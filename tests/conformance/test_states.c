@@ -72,8 +72,11 @@ static struct subject reach(enum state state)
     case REP_SENT:
         pair_request(pair);
         pair_accept(pair);
-        return state == REP_SENT ? (struct subject){ pair, passive, pair->accept }
-                                 : (struct subject){ pair, active, NULL };
+        if (state == REP_RECEIVED)
+            return (struct subject){ pair, active, NULL };
+        if (!row_holds_in_full()) /* where the reply is the establishment: soon is not at once */
+            expect_status(ND_SUCCESS, wait_op(passive->connector, pair->accept));
+        return (struct subject){ pair, passive, pair->accept };
     default: break;
     }
     connect_ends(pair);
@@ -171,7 +174,7 @@ static void in_every_state(HRESULT (*call)(struct subject *), HRESULT others,
     const struct expectation *named, size_t count)
 {
     for (int state = 0; state < STATES; state++) {
-        /* Where the reply is the establishment nobody waits for it to be confirmed. */
+        /* Where the reply is the establishment the state is left with no call of the peer's. */
         int like = state == REP_SENT && !row_holds_in_full() ? CONNECTED_PASSIVE : state;
         HRESULT expected = others;
         for (size_t i = 0; i < count; i++)
