@@ -117,8 +117,8 @@ DECLARE_INTERFACE_(IND2CompletionQueue, IND2Overlapped)
     /*
      * queueDepth  in: new depth in results
      * Returns ND_SUCCESS; ND_INVALID_PARAMETER: above the adapter's limit; ND_BUFFER_OVERFLOW: more results wait;
-     * ND_NOT_SUPPORTED: see ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED; ND_INSUFFICIENT_RESOURCES: the device has not that many, or
-     * cannot resize and the queue was made with fewer; ND_DEVICE_REMOVED.
+     * ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot resize and the queue was made with fewer;
+     * ND_DEVICE_REMOVED.
      */
     IFACEMETHOD(Resize)(THIS_ ULONG queueDepth) PURE;
     /*

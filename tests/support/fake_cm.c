@@ -210,11 +210,17 @@ int rdma_resolve_addr(
     struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
     (void)timeout_ms;
+    fake_lock();
+    bool silent = fake.silent_neighbours > 0;
+    fake.silent_neighbours -= silent;
+    fake_unlock();
     if (((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port == 0 &&
         rdma_bind_addr(id, src_addr ? src_addr : (struct sockaddr *)&any) != 0)
         return -1;
     memcpy(&id->route.addr.dst_addr, dst_addr, sizeof(struct sockaddr_in));
-    fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    fake_event_raise((struct fake_id *)id,
+        silent ? RDMA_CM_EVENT_ADDR_ERROR : RDMA_CM_EVENT_ADDR_RESOLVED, silent ? -ETIMEDOUT : 0,
+        NULL);
     return 0;
 }
 
@@ -374,6 +380,13 @@ bool fake_request(void)
     id->port_num = 1;
     fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener);
     return true;
+}
+
+void fake_set_silent_neighbours(unsigned times)
+{
+    fake_lock();
+    fake.silent_neighbours = times;
+    fake_unlock();
 }
 
 void fake_set_answer(bool answer)

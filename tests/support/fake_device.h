@@ -61,6 +61,8 @@ void fake_raise_cm(enum rdma_cm_event_type event, int status);
 bool fake_request(void);
 /* Whether rdma_connect, rdma_accept and rdma_disconnect are answered (default) or left without an answer. */
 void fake_set_answer(bool answer);
+/* The next times that rdma_resolve_addr is called it times out. */
+void fake_set_silent_neighbours(unsigned times);
 /* How often rdma_connect has been called. */
 unsigned fake_connects(void);
 

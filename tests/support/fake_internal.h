@@ -13,6 +13,7 @@ struct fake_state {
     enum fake_mode mode;
     _Atomic bool removed;
     bool no_answer;
+    unsigned silent_neighbours;
     unsigned connects; /* calls of rdma_connect */
     unsigned live;
     unsigned async_unacked;

@@ -303,6 +303,29 @@ static HRESULT address_status(int error)
                               : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
 }
 
+/*
+ * A neighbour that answers while the kernel still asks, as the other end of a veth pair does, is not noticed until the
+ * kernel's time is up: it is asked again, and knows. Returns 0, or the errno that ends the attempt.
+ */
+static int ask_again(struct nd_connector *connector, struct nd_cm_id *id, int error)
+{
+    struct sockaddr_storage to;
+    bool again;
+
+    lock_acquire(&connector->lock);
+    again = error == ETIMEDOUT && connector->id == id &&
+            connector->state == ND_CONNECTOR_RESOLVING && !connector->asked_again;
+    connector->asked_again |= again;
+    to = connector->peer;
+    lock_release(&connector->lock);
+    if (!again)
+        return error;
+    return connector->adapter->cm.verbs->resolve_addr(
+               id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_TIMEOUT_MS - ND_RESOLVE_FIRST_MS)
+               ? errno
+               : 0;
+}
+
 /* Why a peer was not reached, where the network says more than that it did not answer. */
 static HRESULT unreached_status(int error)
 {
@@ -334,7 +357,8 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
     case RDMA_CM_EVENT_ADDR_RESOLVED: resolve_route(connector, id); break;
     case RDMA_CM_EVENT_ROUTE_RESOLVED: send_request(connector, id); break;
     case RDMA_CM_EVENT_ADDR_ERROR:
-        nd_connector_failed(connector, id, address_status(error), "address", error);
+        if ((error = ask_again(connector, id, error)))
+            nd_connector_failed(connector, id, address_status(error), "address", error);
         break;
     case RDMA_CM_EVENT_ROUTE_ERROR:
         nd_connector_failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE,

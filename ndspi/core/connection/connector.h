@@ -37,7 +37,8 @@ enum nd_connector_request {
 };
 
 enum {
-    ND_RESOLVE_TIMEOUT_MS = 5000,
+    ND_RESOLVE_TIMEOUT_MS = 5000,    /* of the address in all, and of the route */
+    ND_RESOLVE_FIRST_MS = 250,       /* of the address: then it is asked for once more */
     ND_DISCONNECT_TIMEOUT_MS = 2000, /* then a Disconnect ends without the peer's answer */
 };
 
@@ -69,6 +70,7 @@ struct nd_connector {
     struct nd_connector_queue *queue; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
+    bool asked_again;          /* for the peer's address, in this attempt */
     bool established_early;    /* the transport's reply was the establishment */
     bool held;                 /* received is readable */
     struct nd_private_data received;

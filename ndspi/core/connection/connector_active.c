@@ -122,6 +122,7 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
     connector->qp = params->qp;
     connector->peer = *destination;
     connector->held = false;
+    connector->asked_again = false;
     connector->established_early = false;
     connector->inbound = nd_connector_cut_reads(params->inbound, limits->max_inbound_reads);
     connector->outbound = nd_connector_cut_reads(params->outbound, limits->max_outbound_reads);
@@ -212,7 +213,7 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
         return ND_PENDING;
     }
     if (connector->adapter->verbs->resolve_addr(
-            id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_TIMEOUT_MS)) {
+            id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_FIRST_MS)) {
         int error = errno;
 
         nd_connector_failed(connector, id, nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME),

@@ -93,6 +93,25 @@ static void test_connect_failures_have_their_codes_and_may_be_retried(void **sta
     assert_int_equal(complete_connect(&pair->active), OK);
 }
 
+/* Its answer may have come within the first call, which then did not notice. */
+static void test_silent_neighbour_is_asked_twice(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    fake_set_answer(true);
+    fake_set_silent_neighbours(2);
+    assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), NO_HOST);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        fake_set_silent_neighbours(1);
+        assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), OK);
+        assert_int_equal(CALL(pair->active.connector, Reject, NULL, 0), OK);
+        side_new_qp(&pair->active);
+        side_new_connector(&pair->active);
+        assert_int_equal(bind_to(&pair->active, 0), OK);
+    }
+}
+
 static void test_connect_may_be_established_by_the_reply(void **state)
 {
     struct pair *pair = *state;
@@ -258,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_connect_failures_have_their_codes_and_may_be_retried),
+        TEST(test_silent_neighbour_is_asked_twice),
         TEST(test_connect_may_be_established_by_the_reply),
         TEST(test_reject_after_an_establishing_reply_disconnects),
         TEST(test_reply_whose_sender_gives_up_aborts_complete_connect),
