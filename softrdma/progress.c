@@ -36,16 +36,20 @@ static void put_aside(struct srd_source *source)
     lock_release(&srd_engine.lock);
 }
 
-/* Whether the source was polled itself since the last call, and not left since. Engine lock held. */
+/*
+ * Whether the source was polled itself since the last call, and not left since. Who polled it may have put something off,
+ * whatever has been settled before. Engine lock held.
+ */
 static bool polled_locked(struct srd_source *source)
 {
-    unsigned activity = atomic_load_explicit(&source->activity, memory_order_relaxed);
-    bool changed = activity != source->seen && activity != source->left;
+    unsigned activity = atomic_load_explicit(
+        &source->activity, memory_order_acquire); /* pairs with srd_engine_polled */
+    bool changed = activity != source->seen;
 
     lock_assert_held(&srd_engine.lock);
-
+    source->settled = source->settled && !changed;
     source->seen = activity;
-    return changed;
+    return changed && activity != source->left;
 }
 
 static bool foreground_busy(void)
@@ -173,11 +177,7 @@ static void look_aside(void)
         was_polled = polled_locked(source);
         all_calm = all_calm && !was_polled;
         /* Work elsewhere is none here: what is owed goes out a tick after the last look at this source. */
-        if (was_polled) {
-            source->settled = false;
-            continue;
-        }
-        if (!quiet && source->settled)
+        if (was_polled || (!quiet && source->settled))
             continue;
         source->settled = true;
         srd_source_ref(source);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread of the program says it leaves is the progress thread's at once, not after it has been quiet for a while. */
+/*
+ * What a thread of the program says it leaves is the progress thread's at once, not after it has been quiet for a while; and
+ * what it put off is sent, however the progress thread heard of it.
+ */
 #include "pair.h"
 #include "softrdma/conn.h"
 #include "softrdma/engine.h"
@@ -22,7 +25,7 @@
 /* A source that is an eventfd. */
 struct fired {
     struct srd_source source;
-    atomic_uint served;
+    atomic_uint served, settled;
     atomic_bool was_aside; /* when it was served last */
 };
 
@@ -43,6 +46,11 @@ static bool fired_ready(struct srd_source *source, uint32_t events, bool backgro
     return true;
 }
 
+static void fired_settle(struct srd_source *source)
+{
+    atomic_fetch_add(&fired_of(source)->settled, 1);
+}
+
 static void fired_nothing(struct srd_source *source)
 {
     (void)source;
@@ -58,13 +66,14 @@ static const struct srd_source_ops fired_ops = {
     .ready = fired_ready,
     .expired = fired_nothing,
     .interest = fired_interest,
-    .settle = fired_nothing,
+    .settle = fired_settle,
     .free = fired_nothing,
 };
 
 static void fired_open(struct fired *fired)
 {
     atomic_init(&fired->served, 0);
+    atomic_init(&fired->settled, 0);
     atomic_init(&fired->was_aside, false);
     srd_source_init(&fired->source, &fired_ops, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     assert_true(fired->source.fd >= 0);
@@ -84,13 +93,18 @@ static void fire(struct fired *fired)
     assert_int_equal(eventfd_write(fired->source.fd, 1), 0);
 }
 
-static void assert_served(struct fired *fired, unsigned times)
+static void assert_reaches(atomic_uint *count, unsigned times)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
 
-    while (atomic_load(&fired->served) < times && test_now_ms() < end_ms)
+    while (atomic_load(count) < times && test_now_ms() < end_ms)
         sched_yield();
-    assert_int_equal(atomic_load(&fired->served), times);
+    assert_int_equal(atomic_load(count), times);
+}
+
+static void assert_served(struct fired *fired, unsigned times)
+{
+    assert_reaches(&fired->served, times);
 }
 
 static void poll_it(struct fired *fired)
@@ -170,6 +184,29 @@ static void what_is_aside_and_left_is_served_whoever_else_is_there(void **state)
     fired_close(&fired);
 }
 
+/* A source that is watched is still armed: the progress thread may hear of the next look at it by an event. */
+static void what_was_put_off_before_an_event_is_sent(void **state)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct fired fired;
+
+    (void)state;
+    fired_open(&fired);
+    standby_sleep_begin(&srd_engine.standby);
+    srd_source_watch(&fired.source);
+    assert_reaches(&fired.settled, 1);
+    while (!atomic_load(&srd_engine.standby.parked) &&
+           test_now_ms() < end_ms) /* no tick comes between */
+        sched_yield();
+    assert_int_equal(atomic_load(&srd_engine.standby.parked), 1);
+    poll_it(&fired);
+    fire(&fired);
+    assert_reaches(&fired.settled, 2);
+    assert_int_equal(atomic_load(&fired.served), 0);
+    standby_sleep_end(&srd_engine.standby);
+    fired_close(&fired);
+}
+
 static struct srd_source *source_of(struct end *end)
 {
     return &atomic_load(&srd_qp_from(end->qp)->conn)->source;
@@ -229,6 +266,7 @@ int main(void)
         cmocka_unit_test(what_was_polled_and_left_is_served_at_once),
         cmocka_unit_test(what_is_polled_again_is_put_aside_again),
         cmocka_unit_test(what_is_aside_and_left_is_served_whoever_else_is_there),
+        cmocka_unit_test(what_was_put_off_before_an_event_is_sent),
         cmocka_unit_test(leaving_a_queue_leaves_its_connection),
         cmocka_unit_test(who_fetches_only_moves_nothing),
     };
