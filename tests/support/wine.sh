@@ -30,4 +30,9 @@ mkdir -p "$prefix"
     done
 ) 9>"$prefix/lock"
 [ -e "$prefix/ready" ] || { cat "$prefix/boot.log"; echo "Wine's prefix $prefix could not be made"; exit 1; }
-[ $# = 0 ] || exec "$wine" "$@"
+[ $# = 0 ] && exit
+# The server outlives the program that starts it, and would hold its output open until the last of all tests has gone.
+for server in "${WINESERVER:-}" "${wine%/*}/wineserver64" "${wine%/*}/wineserver" "$(command -v wineserver)"; do
+    [ -x "$server" ] && { "$server" < /dev/null > "$prefix/server.log" 2>&1; break; }
+done
+exec "$wine" "$@"

@@ -219,12 +219,15 @@ static void test_condition_variable_loses_no_wake_up(void **state)
 
 static void test_condition_variable_times_out_with_the_lock(void **state)
 {
-    ULONGLONG begin = GetTickCount64();
+    LARGE_INTEGER frequency, begin, end;
 
     (void)state;
+    QueryPerformanceFrequency(&frequency);
+    QueryPerformanceCounter(&begin);
     AcquireSRWLockExclusive(&shared.lock);
     assert_fails(SleepConditionVariableSRW(&shared.filled, &shared.lock, 60, 0), ERROR_TIMEOUT);
-    assert_true(GetTickCount64() - begin >= 40); /* the clock may tick every 16 ms */
+    QueryPerformanceCounter(&end); /* GetTickCount64 may stand still while Wine's server is busy */
+    assert_true((end.QuadPart - begin.QuadPart) * 1000 / frequency.QuadPart >= 40);
     assert_int_equal(elsewhere(try_shared), 1);
     ReleaseSRWLockExclusive(&shared.lock);
     AcquireSRWLockShared(&shared.lock);
