@@ -5,7 +5,18 @@
 #   SERVER_SAYS, CLIENT_SAYS   extended regular expressions that their outputs have to match somewhere
 #   SERVER_STAYS=1             the server does not end by itself: it is ended, and has to have lived so long
 #   COUNT="N REGEX"            that many lines of the client's output match
+#   PATIENCE=SECONDS           for each of the two (100)
+#   TRIES=N                    of programs that may stand still by themselves: begun again when they do, N times in all
+# Status 124 when the client stood still.
 set -euo pipefail
+if [ "${TRIES:-1}" -gt 1 ]; then
+    for ((try = 1; try <= TRIES; try++)); do
+        status=0
+        TRIES=1 "$0" "$@" || status=$?
+        [ $status = 124 ] || exit $status
+    done
+    exit 1
+fi
 . "$(dirname "$0")/lib.sh"
 run=$1
 shift
@@ -20,11 +31,12 @@ for argument; do
     client+=("${argument//PORT/$port}")
 done
 
-timeout 100 "$run" "${server[@]}" > "$scratch/server.log" 2>&1 &
+timeout "${PATIENCE:-100}" "$run" "${server[@]}" > "$scratch/server.log" 2>&1 &
 pid=$!
 await_listener "$port" $pid "${server[0]}"
 status=0
-timeout 100 "$run" "${client[@]}" > "$scratch/client.log" 2>&1 || status=$?
+timeout "${PATIENCE:-100}" "$run" "${client[@]}" > "$scratch/client.log" 2>&1 || status=$?
+[ $status != 124 ] || (fail "client: it stood still") || exit 124
 [ $status = 0 ] || fail "client: status $status"
 if [ -n "${SERVER_STAYS:-}" ]; then
     kill $pid || fail "the server did not stay"
