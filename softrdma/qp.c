@@ -133,10 +133,13 @@ static void reset(struct srd_qp *qp)
 static void to_error(struct srd_qp *qp)
 {
     unsigned wants = srd_stream_abort(qp, clock_now_ms());
-    struct srd_conn *conn = atomic_load_explicit(&qp->conn, memory_order_acquire);
+    struct srd_conn *conn = srd_qp_conn(qp);
 
-    if (conn && wants)
+    if (!conn)
+        return;
+    if (wants)
         srd_conn_want(conn, wants);
+    srd_conn_unref(conn);
 }
 
 int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
@@ -221,16 +224,17 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
     struct srd_conn *conn;
-    bool queued;
     int error;
 
     if (srd_stale(ibqp->context)) {
         *bad_wr = wr;
         return EIO;
     }
-    error = srd_sq_post(qp, wr, bad_wr, all, &queued);
-    if (queued && (conn = atomic_load_explicit(&qp->conn, memory_order_acquire)))
+    error = srd_sq_post(qp, wr, bad_wr, all, &conn);
+    if (conn) {
         srd_conn_transmit(conn);
+        srd_conn_unref(conn);
+    }
     return error;
 }
 

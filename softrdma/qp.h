@@ -31,7 +31,8 @@ struct srd_qp {
     };
     uint8_t padding[512]; /* zero: some callers look behind the public struct */
 
-    _Atomic(struct srd_conn *) conn; /* set while there is one in the FPDU phase; by conn.c */
+    /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Who needs it takes one: srd_qp_conn. */
+    struct srd_conn *conn;
     struct lock rx_lock, tx_lock;    /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
     atomic_uint pins;
     atomic_bool mute; /* being destroyed or reset: nothing completes any more */

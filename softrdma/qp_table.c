@@ -3,12 +3,9 @@
  * qp_table.c - a device's queue pairs by number, and which connection one has.
  *
  * A number is a slot and, in its upper octet, how often the slot was given away: the number of a destroyed queue pair
- * finds nothing for a long time. The lock also guards qp->conn against destruction (srd_conn_attach, _detach).
+ * finds nothing for a long time.
  */
 #include "softrdma/qp_table.h"
-
-#include "softrdma/conn.h"
-#include "softrdma/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,30 +95,42 @@ int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct sr
     struct srd_qp_slot *slot;
     int error = 0;
 
+    lock_acquire(&qp->sq.lock);
     lock_acquire(&device->qp_lock);
     slot = slot_locked(device, qp->qp.qp_num);
     if (!slot || slot->qp != qp) {
         error = EINVAL; /* destroyed since */
-    } else if (atomic_load_explicit(&qp->conn, memory_order_relaxed)) {
+    } else if (qp->conn) {
         error = EISCONN;
     } else {
-        srd_source_ref(&conn->source);
+        srd_conn_ref(conn);
         conn->qp = qp;
-        atomic_store_explicit(&qp->conn, conn, memory_order_release);
+        qp->conn = conn;
     }
     lock_release(&device->qp_lock);
+    lock_release(&qp->sq.lock);
     return error;
 }
 
 struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp)
 {
-    struct srd_device *device = srd_device_of(qp->qp.context);
     struct srd_conn *conn;
 
     if (srd_stale(qp->qp.context))
         return NULL;
-    lock_acquire(&device->qp_lock);
-    conn = atomic_exchange_explicit(&qp->conn, NULL, memory_order_acq_rel);
-    lock_release(&device->qp_lock);
+    lock_acquire(&qp->sq.lock);
+    conn = qp->conn;
+    qp->conn = NULL;
+    lock_release(&qp->sq.lock);
+    return conn;
+}
+
+struct srd_conn *srd_qp_conn(struct srd_qp *qp)
+{
+    struct srd_conn *conn;
+
+    lock_acquire(&qp->sq.lock);
+    conn = srd_qp_conn_locked(qp);
+    lock_release(&qp->sq.lock);
     return conn;
 }

@@ -3,9 +3,9 @@
 #ifndef SOFTRDMA_QP_TABLE_H
 #define SOFTRDMA_QP_TABLE_H
 
+#include "softrdma/conn.h"
 #include "softrdma/device.h"
-
-struct srd_conn;
+#include "softrdma/qp.h"
 
 /*
  * srd_device_add_qp - give a queue pair its 24-bit number. Returns 0 or ENOMEM (table full too).
@@ -23,5 +23,19 @@ struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
  */
 int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn);
 struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
+
+/*
+ * srd_qp_conn - the queue pair's connection, with a reference of the caller's (srd_conn_unref, no lock held); NULL: there
+ * is none, or none any more. Another thread may end it meanwhile: the queue pair's own reference keeps nothing alive.
+ */
+struct srd_conn *srd_qp_conn(struct srd_qp *qp);
+
+static inline struct srd_conn *srd_qp_conn_locked(struct srd_qp *qp)
+{
+    lock_assert_held(&qp->sq.lock);
+    if (qp->conn)
+        srd_conn_ref(qp->conn);
+    return qp->conn;
+}
 
 #endif

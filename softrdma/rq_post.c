@@ -2,6 +2,7 @@
 /* rq_post.c - posting to receive queues, own and shared: a stream that waits for a receive goes on. */
 #include "softrdma/conn.h"
 #include "softrdma/qp.h"
+#include "softrdma/qp_table.h"
 #include "util/clock.h"
 
 #include <errno.h>
@@ -44,9 +45,11 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
         lock_acquire(&qp->rx_lock);
         wants = srd_stream_resume(qp, clock_now_ms());
         lock_release(&qp->rx_lock);
-        conn = atomic_load_explicit(&qp->conn, memory_order_acquire);
-        if (conn)
+        conn = srd_qp_conn(qp);
+        if (conn) {
             srd_conn_want(conn, wants);
+            srd_conn_unref(conn);
+        }
         srd_qp_unpin(qp);
     }
 }

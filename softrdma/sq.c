@@ -6,6 +6,7 @@
 #include "softrdma/ddp.h"
 #include "softrdma/limits.h"
 #include "softrdma/qp.h"
+#include "softrdma/qp_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -182,8 +183,8 @@ static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
     return 0;
 }
 
-int srd_sq_post(
-    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all, bool *queued)
+int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
+    struct srd_conn **conn)
 {
     struct srd_sq *sq = &qp->sq;
     uint32_t head, start;
@@ -211,8 +212,8 @@ int srd_sq_post(
     }
     atomic_store_explicit(
         &sq->head, head, memory_order_release); /* pairs with the builder's load */
+    *conn = head != start ? srd_qp_conn_locked(qp) : NULL;
     lock_release(&sq->lock);
-    *queued = head != start;
     return error;
 }
 

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct srd_conn;
 struct srd_qp;
 
 enum srd_sqe_kind { SRD_SQE_SEND, SRD_SQE_WRITE, SRD_SQE_READ, SRD_SQE_BIND, SRD_SQE_INVALIDATE };
@@ -80,10 +81,11 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
 /*
  * srd_sq_post - validate and queue a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first that was not queued.
  * all: what stands in front of a bad one is not queued either.
- * *queued out: whether there is something to send. Takes the lock; in the error state each request completes flushed.
+ * *conn out: the connection to send it on, referenced (see srd_qp_conn); NULL when nothing was queued or there is none.
+ * Takes the lock; in the error state each request completes flushed.
  */
-int srd_sq_post(
-    struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all, bool *queued);
+int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
+    struct srd_conn **conn);
 
 /* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);

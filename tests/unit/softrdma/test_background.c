@@ -123,7 +123,7 @@ static void a_look_waits_for_the_progress_thread(void **state)
     (void)state;
     pair_connect(&pair, "127.0.0.1");
     qp = srd_qp_from(pair.passive.qp);
-    holder.conn = atomic_load(&qp->conn);
+    holder.conn = qp->conn;
     holder.lock = &qp->rx_lock;
     holder.waiting = &holder.conn->rx_waiting;
     end_recv(&pair.passive, 1, 0, 64);
@@ -148,7 +148,7 @@ static void a_post_waits_for_the_progress_thread(void **state)
     (void)state;
     pair_connect(&pair, "127.0.0.1");
     qp = srd_qp_from(pair.active.qp);
-    holder.conn = atomic_load(&qp->conn);
+    holder.conn = qp->conn;
     holder.lock = &qp->tx_lock;
     holder.waiting = &holder.conn->tx_waiting;
     thread = hold(&holder);

@@ -209,7 +209,7 @@ static void what_was_put_off_before_an_event_is_sent(void **state)
 
 static struct srd_source *source_of(struct end *end)
 {
-    return &atomic_load(&srd_qp_from(end->qp)->conn)->source;
+    return &srd_qp_from(end->qp)->conn->source;
 }
 
 static void leaving_a_queue_leaves_its_connection(void **state)
