@@ -30,7 +30,11 @@ pkg_check_modules(IBVERBS REQUIRED IMPORTED_TARGET libibverbs)
 pkg_check_modules(RDMACM REQUIRED IMPORTED_TARGET librdmacm)
 
 # Release keeps no assert; the checks on what a caller or a peer hands in are not asserts.
-add_compile_options(-Wall -Wextra -Werror -Wpointer-arith -Wvla
+set(NDSPI_WARNINGS -Wall -Wextra)
+if(NDSPI_WERROR)
+    list(APPEND NDSPI_WARNINGS -Werror)
+endif()
+add_compile_options(${NDSPI_WARNINGS} -Wpointer-arith -Wvla
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 # Programs (samples, tests of ported code) have the Windows meaning of printf and its kind; the project itself has libc's.
 add_compile_definitions(_GNU_SOURCE NDSPI_NO_CRT)
