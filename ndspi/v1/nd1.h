@@ -20,6 +20,8 @@
 struct nd1_adapter {
     INDAdapter INDAdapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
+    INDProvider *
+        provider; /* that opened it: a reference, as clients may count, until its own last is gone */
     struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
     HANDLE handle;                   /* what GetFileHandle tells; a client may have closed it */
     struct nd_sink_file *file;       /* behind it, pinned: of all requests of its objects */
@@ -110,11 +112,12 @@ HRESULT nd1_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
 
 /*
  * Opens the device that has an address.
- * address  in: one of ours, checked
+ * provider  in: the adapter holds a reference to it until the adapter's own last Release
+ * address   in: one of ours, checked
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, or what the device says.
  */
-HRESULT nd1_adapter_open(const struct nd_device *device, const struct nd_sink *sink,
-    const struct sockaddr_storage *address, INDAdapter **out);
+HRESULT nd1_adapter_open(INDProvider *provider, const struct nd_device *device,
+    const struct nd_sink *sink, const struct sockaddr_storage *address, INDAdapter **out);
 
 /*
  * One per create method; parameters, checks and codes are those of the interface page. Their requests end in

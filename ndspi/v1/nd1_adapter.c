@@ -20,8 +20,11 @@ static void close_file(struct nd1_adapter *adapter)
 
 static void nd1_adapter_close(struct nd1_adapter *adapter)
 {
+    INDProvider *provider = adapter->provider;
+
     nd_pending_cancel(&adapter->pending);
-    nd_adapter_unpin(&adapter->core);
+    nd_adapter_unpin(&adapter->core); /* may free it */
+    provider->lpVtbl->Release(provider);
 }
 
 static void nd1_adapter_destroy(struct nd_object *object)
@@ -167,8 +170,8 @@ static const INDAdapterVtbl nd1_adapter_vtbl = {
     .Listen = nd1_adapter_Listen,
 };
 
-HRESULT nd1_adapter_open(const struct nd_device *device, const struct nd_sink *sink,
-    const struct sockaddr_storage *address, INDAdapter **out)
+HRESULT nd1_adapter_open(INDProvider *provider, const struct nd_device *device,
+    const struct nd_sink *sink, const struct sockaddr_storage *address, INDAdapter **out)
 {
     struct nd1_adapter *adapter = nd_object_alloc(sizeof(*adapter));
     HRESULT status;
@@ -186,6 +189,8 @@ HRESULT nd1_adapter_open(const struct nd_device *device, const struct nd_sink *s
     adapter->address = *address;
     adapter->INDAdapter_iface.lpVtbl = &nd1_adapter_vtbl;
     atomic_init(&adapter->refs, 1);
+    provider->lpVtbl->AddRef(provider);
+    adapter->provider = provider;
     *out = &adapter->INDAdapter_iface;
     return ND_SUCCESS;
 

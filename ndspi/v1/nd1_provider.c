@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nd1_provider.c - INDProvider: from addresses to adapters. All knowledge is in core/device/provider.h. Pins the library.
+ * Each adapter that it opened refers to it.
  *
  * Source: NetworkDirect SPI version 1, INDProvider.
  */
@@ -66,7 +67,7 @@ static HRESULT STDMETHODCALLTYPE nd1_provider_OpenAdapter(
     nd_address_set_port_be(&ip, 0);
     if (!(device = nd_provider_find(&ip)))
         return ND_INVALID_ADDRESS;
-    return nd1_adapter_open(device, impl_from_INDProvider(iface)->sink, &ip, out);
+    return nd1_adapter_open(iface, device, impl_from_INDProvider(iface)->sink, &ip, out);
 }
 
 static const INDProviderVtbl nd1_provider_vtbl = {

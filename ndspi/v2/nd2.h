@@ -19,6 +19,8 @@
 struct nd2_adapter {
     IND2Adapter IND2Adapter_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
+    IND2Provider *
+        provider; /* that opened it: a reference, as clients may count, until its own last is gone */
     struct nd_adapter core;
 };
 
@@ -63,9 +65,14 @@ HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *cons
     REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out);
 
 HRESULT nd2_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
-/* Opens a device of the provider's table; its objects report to the sink. */
-HRESULT nd2_adapter_open(
-    const struct nd_device *device, const struct nd_sink *sink, REFIID iid, void **out);
+/*
+ * nd2_adapter_open - IND2Provider::OpenAdapter, with the device that the id leads to.
+ * provider  in: the adapter holds a reference to it until the adapter's own last Release
+ * sink      in: what the adapter's objects report to
+ * Returns ND_SUCCESS, E_NOINTERFACE, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, or what the device says.
+ */
+HRESULT nd2_adapter_open(IND2Provider *provider, const struct nd_device *device,
+    const struct nd_sink *sink, REFIID iid, void **out);
 
 /* One per create method of IND2Adapter; parameters and codes are those of the interface page. */
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE overlapped_file, ULONG depth,

@@ -14,7 +14,10 @@ static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Adapter, NULL };
 
 static void nd2_adapter_close(struct nd2_adapter *adapter)
 {
-    nd_adapter_unpin(&adapter->core);
+    IND2Provider *provider = adapter->provider;
+
+    nd_adapter_unpin(&adapter->core); /* may free it */
+    provider->lpVtbl->Release(provider);
 }
 
 static void nd2_adapter_destroy(struct nd_object *object)
@@ -217,8 +220,8 @@ static const IND2AdapterVtbl nd2_adapter_vtbl = {
     .CreateListener = nd2_adapter_CreateListener,
 };
 
-HRESULT nd2_adapter_open(
-    const struct nd_device *device, const struct nd_sink *sink, REFIID iid, void **out)
+HRESULT nd2_adapter_open(IND2Provider *provider, const struct nd_device *device,
+    const struct nd_sink *sink, REFIID iid, void **out)
 {
     struct nd2_adapter *adapter;
     HRESULT status;
@@ -237,6 +240,8 @@ HRESULT nd2_adapter_open(
     }
     adapter->IND2Adapter_iface.lpVtbl = &nd2_adapter_vtbl;
     atomic_init(&adapter->refs, 1);
+    provider->lpVtbl->AddRef(provider);
+    adapter->provider = provider;
     *out = adapter;
     return ND_SUCCESS;
 }

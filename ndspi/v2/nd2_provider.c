@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nd2_provider.c - IND2Provider: from addresses to adapters. Clients make one for every call; all knowledge is in
- * core/device/provider.h. Pins the library.
+ * core/device/provider.h. Pins the library. Each adapter that it opened refers to it.
  *
  * Source: NetworkDirect SPI version 2, IND2Provider.
  */
@@ -74,7 +74,7 @@ static HRESULT STDMETHODCALLTYPE nd2_provider_OpenAdapter(
     device = nd_provider_device(adapter_id);
     if (!device)
         return ND_INVALID_PARAMETER;
-    return nd2_adapter_open(device, impl_from_IND2Provider(iface)->sink, iid, out);
+    return nd2_adapter_open(iface, device, impl_from_IND2Provider(iface)->sink, iid, out);
 }
 
 static const IND2ProviderVtbl nd2_provider_vtbl = {

@@ -113,7 +113,7 @@ sub pe_method {
             $value = "nd_proxy_reach((IUnknown *)$value, &held_$value)";
         } elsif ($p->[2] eq 'made') {
             push @before, "struct nd_making making;";
-            $value = "($p->[0])nd_proxy_begin(&making, ND_KIND_" . made_interface($interface, @$p) . ", (VOID **)$value)";
+            $value = "($p->[0])nd_proxy_begin(&making, iface, ND_KIND_" . made_interface($interface, @$p) . ", (VOID **)$value)";
         }
         push @values, "        .$p->[1] = $value,";
     }

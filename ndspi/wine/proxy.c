@@ -46,6 +46,13 @@ VOID nd_proxy_drop(IUnknown *held)
         nd_proxy_release(held);
 }
 
+static bool is_provider(const IUnknown *proxy)
+{
+    const VOID *vtable = proxy->lpVtbl;
+
+    return vtable == &nd_vtables.IND2Provider || vtable == &nd_vtables.INDProvider;
+}
+
 struct nd_proxy *nd_proxy_new(enum nd_kind kind, VOID *native)
 {
     struct nd_proxy *proxy = HeapAlloc(GetProcessHeap(), 0, sizeof(*proxy));
@@ -53,13 +60,16 @@ struct nd_proxy *nd_proxy_new(enum nd_kind kind, VOID *native)
     if (proxy) {
         proxy->vtable = vtable_of(kind);
         proxy->native = native;
+        proxy->provider = NULL;
     }
     return proxy;
 }
 
-VOID **nd_proxy_begin(struct nd_making *making, enum nd_kind kind, VOID **out)
+VOID **nd_proxy_begin(struct nd_making *making, VOID *maker, enum nd_kind kind, VOID **out)
 {
-    *making = (struct nd_making){ .proxy = out ? nd_proxy_new(kind, NULL) : NULL, .out = out };
+    *making = (struct nd_making){
+        .proxy = out ? nd_proxy_new(kind, NULL) : NULL, .maker = maker, .out = out
+    };
     return out ? &making->native : NULL;
 }
 
@@ -67,6 +77,8 @@ HRESULT nd_proxy_end(struct nd_making *making, HRESULT hr)
 {
     if (SUCCEEDED(hr) && making->proxy) {
         making->proxy->native = making->native;
+        if (is_provider(making->maker))
+            making->proxy->provider = making->maker;
         *making->out = making->proxy;
         return hr;
     }
@@ -102,7 +114,7 @@ ULONG nd_proxy_addref(IUnknown *iface)
     return nd_forward(ND_CALL_ADD_REF, &call) ? 0 : call.result;
 }
 
-ULONG nd_proxy_release(IUnknown *iface)
+static ULONG release(IUnknown *iface)
 {
     struct nd_count_call call = { nd_proxy_native(iface), 0 };
 
@@ -111,6 +123,19 @@ ULONG nd_proxy_release(IUnknown *iface)
     if (call.result == 0)
         HeapFree(GetProcessHeap(), 0, iface);
     return call.result;
+}
+
+ULONG nd_proxy_release(IUnknown *iface)
+{
+    IUnknown *provider = ((struct nd_proxy *)iface)->provider;
+    ULONG refs;
+
+    if (!provider)
+        return release(iface);
+    nd_proxy_addref(provider);
+    refs = release(iface);
+    release(provider);
+    return refs;
 }
 
 /* ---- memory ---- */

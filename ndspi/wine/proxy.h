@@ -5,6 +5,9 @@
  * A proxy is a vtable and the native interface it stands for, which it holds exactly one block of memory long: references
  * are counted by the native object alone, and the Release that is told 0 frees the proxy. Interfaces of one native object
  * are one pointer, so an object has one proxy, made with it, and QueryInterface answers with the proxy it was asked of.
+ *
+ * A native adapter holds a reference to its provider, so the last Release of an adapter may end a provider as well. The
+ * Release of an adapter therefore holds the provider meanwhile, and gives it back through its proxy.
  */
 #ifndef NDSPI_WINE_PROXY_H
 #define NDSPI_WINE_PROXY_H
@@ -16,6 +19,8 @@
 struct nd_proxy {
     const VOID *vtable; /* first: what makes it an interface */
     VOID *native;
+    IUnknown *
+        provider; /* of an adapter: the proxy that opened it, which its native object keeps alive; else NULL */
 };
 
 /* All in one object, so that an interface of ours is recognised by where its vtable is. (Nobody takes class objects.) */
@@ -54,12 +59,13 @@ VOID nd_proxy_drop(IUnknown *held);
 /* An object under construction: its proxy is made before it, so that what was made can always be handed out. */
 struct nd_making {
     struct nd_proxy *proxy; /* NULL: no memory, or no out */
+    IUnknown *maker;        /* whose method makes it */
     VOID **out;             /* of the program */
     VOID *native;
 };
 
-/* Returns where the native method stores its object; NULL when out is. */
-VOID **nd_proxy_begin(struct nd_making *making, enum nd_kind kind, VOID **out);
+/* Returns where the native method stores its object; NULL when out is. maker: the proxy whose method that is. */
+VOID **nd_proxy_begin(struct nd_making *making, VOID *maker, enum nd_kind kind, VOID **out);
 /* Returns hr; stores the proxy on success, NULL otherwise. */
 HRESULT nd_proxy_end(struct nd_making *making, HRESULT hr);
 

@@ -53,6 +53,7 @@
     ROW(V2, addresses_of_one_adapter, "provider") \
     ROW(V2, open_adapter_by_id, "provider") \
     ROW(V2, adapters_are_independent, "provider A9") \
+    ROW(V2, adapter_refers_to_its_provider, "provider lifetime") \
     ROW(V2, providers_come_and_go, "dll")
 
 #define ROWS_helper(ROW) \
@@ -436,6 +437,7 @@
     ROW(V1, class_makes_its_own_version, "dll com") \
     ROW(V1, query_address_list, "provider A1") \
     ROW(V1, open_adapter_by_address, "provider A2") \
+    ROW(V1, adapter_refers_to_its_provider, "provider lifetime") \
     ROW(V1, helper_opens_version_1, "helper") \
     ROW(V1, query_tells_every_limit, "A3") \
     ROW(V1, query_agrees_with_version_2, "A3 A5") \

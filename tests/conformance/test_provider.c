@@ -93,7 +93,7 @@ static void can_unload_now(void)
     UINT64 id = 0;
     expect_status(ND_SUCCESS, CALL(provider, ResolveAddress, &address.any, address.length, &id));
     expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &IID_IND2Adapter, id, (void **)&adapter));
-    expect_equal(0, CALL(provider, Release));
+    expect_equal(1, CALL(provider, Release)); /* the adapter's */
     expect_status(S_FALSE, provider_can_unload());
     expect_status(ND_SUCCESS, CALL(adapter, CreateOverlappedFile, &file));
     expect_status(ND_SUCCESS, CALL(adapter, CreateCompletionQueue, &IID_IND2CompletionQueue, file,
@@ -216,10 +216,37 @@ static void adapters_are_independent(void)
     expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &IID_IND2Adapter, id, (void **)&second));
     keep_object(second);
     expect_true(first != second);
-    expect_equal(0, release_kept(provider)); /* adapters do not need it */
+    expect_equal(2, release_kept(provider)); /* both adapters refer to it */
     expect_equal(0, release_kept(first));
     ULONG size = 0;
     expect_status(ND_BUFFER_OVERFLOW, CALL(second, Query, NULL, &size));
+}
+
+/* An adapter counts as a user of its provider from its opening to its last Release; what it made does not. */
+static void adapter_refers_to_its_provider(void)
+{
+    IND2Provider *provider = get_provider();
+    IND2Adapter *adapter = NULL, *same = NULL, *other = NULL;
+    IND2MemoryWindow *window = NULL;
+    UINT64 id = adapter_id(provider);
+    void *none = &none;
+    expect_equal(2, CALL(provider, AddRef));
+    expect_status(E_NOINTERFACE, CALL(provider, OpenAdapter, &strange, id, &none));
+    expect_equal(1, CALL(provider, Release));
+    expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &IID_IND2Adapter, id, (void **)&adapter));
+    expect_equal(3, CALL(provider, AddRef));
+    expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &IID_IND2Adapter, id, (void **)&other));
+    expect_equal(3, CALL(provider, Release));
+    expect_status(ND_SUCCESS, CALL(adapter, QueryInterface, &IID_IND2Adapter, (void **)&same));
+    expect_status(
+        ND_SUCCESS, CALL(adapter, CreateMemoryWindow, &IID_IND2MemoryWindow, (void **)&window));
+    expect_equal(1, CALL(same, Release));
+    expect_equal(0, CALL(adapter, Release));
+    expect_equal(3, CALL(provider, AddRef));
+    expect_equal(2, CALL(provider, Release));
+    expect_equal(0, CALL(window, Release));
+    expect_equal(0, CALL(other, Release));
+    expect_equal(0, release_kept(provider));
 }
 
 static void providers_come_and_go(void)

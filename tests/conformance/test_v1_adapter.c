@@ -101,8 +101,27 @@ static void open_adapter_by_address(void)
     expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &good.any, good.length, &second));
     keep_object(second);
     expect_true(first != second);
-    expect_equal(0, release_kept(provider));
+    expect_equal(2, release_kept(provider)); /* both adapters refer to it */
     expect_true(CALL(first, GetFileHandle) != CALL(second, GetFileHandle));
+}
+
+/* An adapter counts as a user of its provider from its opening to its last Release; what it made does not. */
+static void adapter_refers_to_its_provider(void)
+{
+    INDProvider *provider = get_provider();
+    struct address good = test_address(), bad = make_address("203.0.113.9", 0);
+    INDAdapter *adapter = NULL, *none = NULL;
+    INDConnector *connector = NULL;
+    expect_status(ND_INVALID_ADDRESS, CALL(provider, OpenAdapter, &bad.any, bad.length, &none));
+    expect_status(ND_SUCCESS, CALL(provider, OpenAdapter, &good.any, good.length, &adapter));
+    expect_equal(3, CALL(provider, AddRef));
+    expect_equal(2, CALL(provider, Release));
+    expect_status(ND_SUCCESS, CALL(adapter, CreateConnector, &connector));
+    expect_equal(0, CALL(adapter, Release));
+    expect_equal(2, CALL(provider, AddRef));
+    expect_equal(1, CALL(provider, Release));
+    expect_equal(0, CALL(connector, Release));
+    expect_equal(0, release_kept(provider));
 }
 
 static void helper_opens_version_1(void)
