@@ -121,7 +121,8 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
 
 unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
 {
-    struct srd_end end = { .fault = SRD_FAULT_LOCAL };
+    /* No Terminate: nothing has failed, and the peer would count one as an error of its oldest request. */
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
     unsigned wants;
 
     lock_acquire(&qp->rx_lock);

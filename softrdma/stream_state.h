@@ -190,7 +190,10 @@ struct srd_end {
  */
 unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
 
-/* The program moved the queue pair to the error state, or destroys it. No lock held. */
+/*
+ * The program moved the queue pair to the error state, or destroys it: both queues are flushed, the FPDU under way is
+ * completed, then FIN, without a Terminate. The peer's requests are flushed, too. No lock held.
+ */
 unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms);
 
 #endif

@@ -107,6 +107,10 @@
         "a Send ends when TCP has taken it: it has succeeded before the connection ends") \
     EXCEPTION(siw, "qp.flush_of_a_connected_queue_pair", FAILS, \
         "as above") \
+    EXCEPTION(siw, "disconnect.release_of_a_connector_with_sends_under_way", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "disconnect.release_of_a_queue_pair_with_sends_under_way", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "v1_endpoint.flush_ends_the_batch", FAILS, \
         "as above") \
     EXCEPTION(siw, "qp.flush_reports_silent_requests", NOT_APPLICABLE, \

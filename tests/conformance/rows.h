@@ -411,6 +411,8 @@
     ROW(BOTH, outstanding_sends_are_flushed, "D5 S7") \
     ROW(V2, release_of_a_connected_connector, "D1") \
     ROW(BOTH, release_of_a_connected_queue_pair, "D1") \
+    ROW(V2, release_of_a_connector_with_sends_under_way, "D1") \
+    ROW(BOTH, release_of_a_queue_pair_with_sends_under_way, "D1") \
     ROW(BOTH, queues_serve_the_next_connection, "D5 S1") \
     ROW(BOTH, queue_pair_goes_before_its_disconnect_has_ended, "D5")
 

@@ -101,6 +101,16 @@ static int play(const char *name, int control)
         child_passive(&end, control);
         child_check(nd2_end_accept(&end), &end);
         child_tell_phase(control);
+    } else if (strcmp(name, "passive, leaving") == 0) {
+        uint8_t go;
+
+        child_passive(&end, control);
+        child_check(nd2_end_accept(&end), &end);
+        for (size_t i = 0; i < DEPTH; i++)
+            child_check(nd2_end_send(&end, NULL, i * PART, PART, 0), &end);
+        child_tell_phase(control);
+        child_hear(control, &go, sizeof go);
+        return 0; /* with everything open */
     } else {
         return 2;
     }
@@ -366,6 +376,26 @@ static void test_in_the_middle_of_our_requests(void **state)
     }
 }
 
+/* The peer's program ends, with connections open and requests under way at both ends. */
+static void test_peer_exits(void **state)
+{
+    struct child_memory memory;
+    struct child child;
+    struct nd2_end end;
+    uint8_t go = 1;
+
+    (void)state;
+    child_start(&child, "passive, leaving");
+    connect_end(&end, &child, &memory);
+    post_receives(&end, DEPTH);
+    child_tell(child.control, &go, sizeof go);
+    for (unsigned i = 0; i < DEPTH; i++)
+        post_initiator(&end, &memory, i % 3);
+    child_finish(&child);
+    expect_flushed(&end, 2 * DEPTH);
+    close_soon(&end);
+}
+
 /* A Disconnect that gets no answer ends by itself, as a success. */
 static void test_in_our_disconnect(void **state)
 {
@@ -415,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_idle_passive_peer),
         cmocka_unit_test(test_in_the_middle_of_its_sends),
         cmocka_unit_test(test_in_the_middle_of_our_requests),
+        cmocka_unit_test(test_peer_exits),
         cmocka_unit_test(test_in_our_disconnect),
         cmocka_unit_test(test_release_towards_a_stopped_peer),
     };
