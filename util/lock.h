@@ -23,6 +23,7 @@ enum lock_level {
     LOCK_CM_TIMER = 46,    /* an adapter's deadlines */
     LOCK_QP = 50,        /* a queue pair's connection side: claim, state, flush */
     LOCK_QP_QUEUE = 54,  /* one request ring (initiator or receive), SRQ */
+    LOCK_CQ_SIZE = 56,   /* resizing of a completion queue, over the device's call */
     LOCK_CQ = 58,
     LOCK_MEMORY = 60,    /* MR and MW */
     /* softrdma: called from all of the above, never calls up */

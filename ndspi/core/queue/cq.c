@@ -117,6 +117,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
         return ND_DEVICE_REMOVED;
     cq->adapter = adapter;
     lock_init(&cq->poll.lock, LOCK_CQ, "completion queue");
+    lock_init(&cq->size_lock, LOCK_CQ_SIZE, "completion queue size");
     list_init(&cq->closing);
     list_init(&cq->shared);
     list_init(&cq->batches);
@@ -191,15 +192,14 @@ static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
     return ND_SUCCESS;
 }
 
-/* Whether as few as that may be left; reserve out: what hidden completions need beside them. */
-static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth, uint32_t *reserve)
+/* Whether as few as that may be left. */
+static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth)
 {
     HRESULT status = ND_SUCCESS;
 
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, true);
-    *reserve = reserve_for(cq->queues);
     if (cq->failed)
         status = cq->failed;
     else if (cq->count > depth)
@@ -208,15 +208,20 @@ static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth, uint32_t *reserve
     return status;
 }
 
-static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth, uint32_t reserve)
+static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     const struct nd_adapter *adapter = cq->adapter;
+    uint32_t reserve;
     int rc;
 
+    lock_assert_held(&cq->size_lock);
     if (!adapter->port.caps.cq_resize)
         return depth <= cq->room
                    ? ND_SUCCESS
                    : nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth, cq->room);
+    lock_acquire(&cq->poll.lock);
+    reserve = reserve_for(cq->queues);
+    lock_release(&cq->poll.lock);
     rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, reserve));
     if (rc &&
         reserve >
@@ -227,33 +232,44 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth, uint32_t re
     return ND_SUCCESS;
 }
 
-/*
- * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
- * Its own resize blocks, so it is done without our lock; two at a time are the client's doing and end with one of them.
- */
-HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
+/* Our own queue follows the device's, or that goes back to what it was. */
+static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
 {
-    struct nd_adapter *adapter = cq->adapter;
     HRESULT status;
-    uint32_t reserve;
 
-    if (nd_adapter_removed(adapter))
-        return ND_DEVICE_REMOVED;
-    if (!depth || depth > adapter->limits.max_cq_depth)
-        return ND_INVALID_PARAMETER;
-    if (FAILED(status = check_waiting(cq, depth, &reserve)) ||
-        FAILED(status = resize_device_queue(cq, depth, reserve)))
-        return status;
+    lock_assert_held(&cq->size_lock);
     lock_acquire(&cq->poll.lock);
     if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
     else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, depth))))
         cq->depth = depth;
-    nd_cq_leave(cq);
-    if (FAILED(status) && adapter->port.caps.cq_resize &&
-        adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, cq->depth, reserve)))
+    lock_release(&cq->poll.lock);
+    if (FAILED(status) && cq->adapter->port.caps.cq_resize &&
+        FAILED(resize_device_queue(cq, cq->depth)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
+    return status;
+}
+
+/*
+ * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
+ * Its own resize blocks, so it is done without the lock that polling takes.
+ */
+HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
+{
+    struct nd_adapter *adapter = cq->adapter;
+    HRESULT status;
+
+    if (nd_adapter_removed(adapter))
+        return ND_DEVICE_REMOVED;
+    if (!depth || depth > adapter->limits.max_cq_depth)
+        return ND_INVALID_PARAMETER;
+    if (FAILED(status = check_waiting(cq, depth)))
+        return status;
+    lock_acquire(&cq->size_lock);
+    if (SUCCEEDED(status = resize_device_queue(cq, depth)))
+        status = resize_own_queue(cq, depth);
+    lock_release(&cq->size_lock);
     return status;
 }
 
@@ -261,19 +277,19 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
 {
     struct nd_adapter *adapter = cq->adapter;
     unsigned queues;
-    uint32_t depth;
     int rc;
 
+    lock_acquire(&cq->size_lock); /* else a Resize of another thread would be undone here */
     lock_acquire(&cq->poll.lock);
     queues = ++cq->queues;
-    depth = cq->depth;
     lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, hidden ones use what the client's depth leaves, then its own entries. */
     if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
         (rc = adapter->verbs->resize_cq(
-             cq->poll.ibv, device_depth(cq, depth, reserve_for(queues)))))
+             cq->poll.ibv, device_depth(cq, cq->depth, reserve_for(queues)))))
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
+    lock_release(&cq->size_lock);
     return ND_SUCCESS;
 }
 

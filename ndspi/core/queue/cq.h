@@ -72,6 +72,7 @@ struct nd_cq {
     uintptr_t affinity;        /* as asked for: a hint */
 
     struct nd_cq_entry *entries; /* ring */
+    struct lock size_lock;       /* LOCK_CQ_SIZE: who resizes the device's queue, from reading depth and queues on */
     uint32_t depth;              /* of the client */
     uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t capacity;           /* of the ring: one more than it may hold is an overrun */

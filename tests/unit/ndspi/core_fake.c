@@ -65,6 +65,11 @@ static int destroy_cq(struct ibv_cq *cq)
 
 static int resize_cq(struct ibv_cq *cq, int cqe)
 {
+    void (*before)(void) = fake_device.before_resize;
+
+    fake_device.before_resize = NULL;
+    if (before)
+        before();
     cq->cqe = cqe;
     return 0;
 }
@@ -251,6 +256,8 @@ static struct ibv_srq *create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *a
 
 static int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
+    if (mask & IBV_SRQ_LIMIT && fake_device.before_limit)
+        fake_device.before_limit(attr->srq_limit);
     if (mask & IBV_SRQ_LIMIT)
         ((struct fake_srq *)srq)->limit = attr->srq_limit;
     if (mask & IBV_SRQ_MAX_WR)

@@ -70,6 +70,8 @@ struct fake_device {
     uint32_t cq_most, srq_most; /* deeper queues are refused; 0: none is */
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
+    void (*before_resize)(void); /* the same, before a completion queue gets its new size */
+    void (*before_limit)(uint32_t limit); /* before that of a shared receive queue is set */
     unsigned objects;           /* device objects that exist */
 };
 extern struct fake_device fake_device;
@@ -89,6 +91,13 @@ extern struct fake_sink_counts fake_sink_counts;
 extern const struct nd_sink fake_sink;
 struct nd_sink_file *fake_file(void);
 unsigned fake_file_pins(void);
+
+/*
+ * Runs call in a thread of its own; returns once that thread has ended or sleeps, for a lock that the caller holds. Joined by
+ * fake_thread_join. One at a time.
+ */
+void fake_thread_run(void (*call)(void));
+void fake_thread_join(void);
 
 struct fake_cq *fake_cq_of(struct nd_cq *cq);
 struct fake_qp *fake_qp_of(struct nd_qp *qp);

@@ -3,7 +3,13 @@
 
 #include "tests/unit/util/cmocka_test.h"
 
+#include "tests/support/settle.h"
+
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct fake_sink_counts fake_sink_counts;
 
@@ -183,4 +189,51 @@ struct nd_mw *fake_make_mw(struct nd_adapter *adapter)
         return NULL;
     }
     return mw;
+}
+
+/* ---- a second thread ---- */
+
+static struct {
+    pthread_t thread;
+    void (*call)(void);
+    _Atomic pid_t tid;
+    atomic_bool ended;
+} other;
+
+static void *run_call(void *unused)
+{
+    (void)unused;
+    other.tid = (pid_t)syscall(SYS_gettid);
+    other.call();
+    other.ended = true;
+    return NULL;
+}
+
+static bool sleeps(pid_t tid)
+{
+    char path[64], text[256] = "";
+    const char *state;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+    if (!tid || !(file = fopen(path, "r")))
+        return false;
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    state = strrchr(text, ')');
+    return state && state[2] == 'S';
+}
+
+void fake_thread_run(void (*call)(void))
+{
+    other.call = call;
+    other.tid = 0;
+    other.ended = false;
+    assert_int_equal(pthread_create(&other.thread, NULL, run_call, NULL), 0);
+    assert_true(SETTLES(other.ended || sleeps(other.tid)));
+}
+
+void fake_thread_join(void)
+{
+    assert_int_equal(pthread_join(other.thread, NULL), 0);
 }
