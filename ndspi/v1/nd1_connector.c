@@ -48,7 +48,7 @@ static HRESULT check_wanted(const struct nd_limits *limits, const struct wanted 
 {
     if (wanted->inbound_entries > limits->max_receive_depth)
         return ND_INVALID_PARAMETER_3;
-    if (!wanted->outbound_entries || wanted->outbound_entries > limits->max_initiator_depth)
+    if (!wanted->outbound_entries || wanted->outbound_entries > nd_limits_initiator_most(limits))
         return ND_INVALID_PARAMETER_4;
     if (wanted->inbound_sge > limits->max_receive_sge)
         return ND_INVALID_PARAMETER_5;
@@ -81,8 +81,13 @@ static HRESULT create_endpoint(struct nd1_connector *connector, struct nd_cq *in
         return ND_INVALID_PARAMETER_1;
     if (!outbound_cq)
         return ND_INVALID_PARAMETER_2;
-    hr = check_wanted(limits, wanted);
-    return FAILED(hr) ? hr : nd1_endpoint_create(connector, &params, out);
+    if (FAILED(hr = check_wanted(limits, wanted)))
+        return hr;
+    hr = nd1_endpoint_create(connector, &params, out);
+    /* Beyond the adapter's own limit the device decides. */
+    if (hr == ND_INSUFFICIENT_RESOURCES && params.initiator_depth > limits->max_initiator_depth)
+        return ND_INVALID_PARAMETER_4;
+    return hr;
 }
 
 /* max_inline: there is no number to ask for, so an endpoint has the most there is. */

@@ -109,6 +109,18 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateSharedReceiveQueue(IND2Adapte
         impl_from_IND2Adapter(iface), iid, overlapped_file, depth, sge, threshold, affinity, out);
 }
 
+/* Beyond the adapter's own limit the device decides. */
+static HRESULT create_qp(
+    struct nd2_adapter *adapter, REFIID iid, const struct nd_qp_params *params, void **out)
+{
+    HRESULT status = nd2_qp_create(adapter, iid, params, out);
+
+    if (status == ND_INSUFFICIENT_RESOURCES &&
+        params->initiator_depth > adapter->core.limits.max_initiator_depth)
+        return ND_INVALID_PARAMETER_6;
+    return status;
+}
+
 static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePair(IND2Adapter *iface, REFIID iid,
     IUnknown *receive_cq, IUnknown *initiator_cq, VOID *context, ULONG receive_depth,
     ULONG initiator_depth, ULONG receive_sge, ULONG initiator_sge, ULONG inline_data, VOID **out)
@@ -135,7 +147,7 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePair(IND2Adapter *iface,
         status = ND_INVALID_PARAMETER_3;
     else if (receive_depth > limits->max_receive_depth)
         status = ND_INVALID_PARAMETER_5;
-    else if (!initiator_depth || initiator_depth > limits->max_initiator_depth)
+    else if (!initiator_depth || initiator_depth > nd_limits_initiator_most(limits))
         status = ND_INVALID_PARAMETER_6;
     else if (receive_sge > limits->max_receive_sge)
         status = ND_INVALID_PARAMETER_7;
@@ -144,7 +156,7 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePair(IND2Adapter *iface,
     else if (inline_data > limits->max_inline)
         status = ND_INVALID_PARAMETER_9;
     else
-        status = nd2_qp_create(adapter, iid, &params, out);
+        status = create_qp(adapter, iid, &params, out);
     nd2_drop_cq(params.initiator_cq);
     nd2_drop_cq(params.receive_cq);
     return status;
@@ -177,14 +189,14 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateQueuePairWithSrq(IND2Adapter 
         status = ND_INVALID_PARAMETER_3;
     else if (!params.srq)
         status = ND_INVALID_PARAMETER_4;
-    else if (!initiator_depth || initiator_depth > limits->max_initiator_depth)
+    else if (!initiator_depth || initiator_depth > nd_limits_initiator_most(limits))
         status = ND_INVALID_PARAMETER_6;
     else if (initiator_sge > limits->max_initiator_sge)
         status = ND_INVALID_PARAMETER_7;
     else if (inline_data > limits->max_inline)
         status = ND_INVALID_PARAMETER_8;
     else
-        status = nd2_qp_create(adapter, iid, &params, out);
+        status = create_qp(adapter, iid, &params, out);
     nd2_drop_srq(params.srq);
     nd2_drop_cq(params.initiator_cq);
     nd2_drop_cq(params.receive_cq);

@@ -83,6 +83,7 @@
 
 #define ROWS_device(ROW) \
     ROW(BOTH, two_queues_of_the_greatest_depth, "A4") \
+    ROW(BOTH, one_depth_for_both_queues, "A4") \
     ROW(BOTH, limits_hold_together, "A5 A6") \
     ROW(BOTH, greatest_queue_pair_works, "A5 S9") \
     ROW(BOTH, many_objects, "A9") \

@@ -40,6 +40,19 @@ static void two_queues_of_the_greatest_depth(void)
                         node->info.MaxInitiatorSge > 1 ? 2 : 1, node->info.InlineRequestThreshold));
 }
 
+/* Programs take the smaller of the limits of completion queues and receive queues for initiator queues as well. */
+static void one_depth_for_both_queues(void)
+{
+    struct node *node = new_node();
+    ULONG depth = node->info.MaxCompletionQueueDepth;
+    struct cq *cq = new_cq(node, depth);
+    if (depth > node->info.MaxReceiveQueueDepth)
+        depth = node->info.MaxReceiveQueueDepth;
+    expect_status(
+        ND_SUCCESS, create_qp(node, cq, depth, depth, 1, 1, node->info.InlineRequestThreshold));
+    expect_status(ND_SUCCESS, create_qp(node, cq, depth, depth, 1, 1, 0));
+}
+
 static void limits_hold_together(void)
 {
     struct node *node = new_node();

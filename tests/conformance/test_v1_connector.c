@@ -28,6 +28,10 @@ static void endpoint_limits(void)
 {
     struct node *node = new_node();
     const ND2_ADAPTER_INFO *max = &node->info;
+    /* Where the limits differ, up to the other one it is the device that refuses. */
+    const SIZE_T most = max->MaxInitiatorQueueDepth > max->MaxReceiveQueueDepth
+                            ? max->MaxInitiatorQueueDepth
+                            : max->MaxReceiveQueueDepth;
     INDCompletionQueue *cq = new_cq(node, 16)->v1;
     static const SIZE_T huge[] = { 0, 0xFFFFFFFEu, (SIZE_T)-2 }; /* beyond the limit, less one */
     const struct endpoint_numbers good = { max->MaxReceiveQueueDepth, max->MaxInitiatorQueueDepth,
@@ -42,7 +46,7 @@ static void endpoint_limits(void)
     expect_status(code, create_endpoint(node, cq, cq, n));                                         \
     n.member = 1
         REFUSED(ND_INVALID_PARAMETER_3, inbound, max->MaxReceiveQueueDepth);
-        REFUSED(ND_INVALID_PARAMETER_4, outbound, max->MaxInitiatorQueueDepth);
+        REFUSED(ND_INVALID_PARAMETER_4, outbound, most);
         REFUSED(ND_INVALID_PARAMETER_5, inbound_sge, max->MaxReceiveSge);
         REFUSED(ND_INVALID_PARAMETER_6, outbound_sge, max->MaxInitiatorSge);
         REFUSED(ND_INVALID_PARAMETER_7, inbound_reads, max->MaxInboundReadLimit);

@@ -110,6 +110,13 @@ void fake_set_read_sge(int entries)
     fake_unlock();
 }
 
+void fake_set_send_entries(unsigned entries)
+{
+    fake_lock();
+    fake.send_entries = entries;
+    fake_unlock();
+}
+
 void fake_set_memory_lock(bool counts)
 {
     fake_lock();

@@ -84,6 +84,8 @@ void fake_break(enum fake_call call, int error);
 void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
 /* Entries that a Read takes; at the start as many as other requests do, 4. */
 void fake_set_read_sge(int entries);
+/* How many entries the requests of a send queue may have together: deeper queues have to do with fewer each. 0, as at the start: any. */
+void fake_set_send_entries(unsigned entries);
 /* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */
 void fake_set_memory_lock(bool counts);
 

@@ -23,6 +23,7 @@ struct fake_state {
     uint8_t link_layer;
     bool memory_lock;
     int read_sge;
+    unsigned send_entries; /* of all requests of a send queue together; 0: any */
 };
 
 extern struct fake_state fake;

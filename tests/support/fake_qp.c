@@ -197,6 +197,11 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
         errno = EINVAL;
         return NULL;
     }
+    if (fake.send_entries &&
+        cap->max_send_wr * (cap->max_send_sge ? cap->max_send_sge : 1) > fake.send_entries) {
+        errno = ENOMEM;
+        return NULL;
+    }
     qp = fake_new(sizeof *qp);
     qp->all_signaled = attr->sq_sig_all;
     qp->send.size = cap->max_send_wr + 1;

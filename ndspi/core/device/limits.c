@@ -169,7 +169,10 @@ static int find_cq(const struct nd_port *port, struct nd_limits *limits)
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
 {
     const struct ibv_device_attr *attr = &port->attr;
-    uint32_t depth = clamp((uint64_t)attr->max_qp_wr, DEPTH_CAP + ND_QP_RESERVE);
+    /* Alike, since programs take the one for the other: what is the library's own lacks in both. */
+    uint32_t depth = attr->max_qp_wr > ND_QP_RESERVE
+                         ? clamp((uint64_t)attr->max_qp_wr - ND_QP_RESERVE, DEPTH_CAP)
+                         : 1;
     int rc;
 
     *limits = (struct nd_limits){
@@ -183,8 +186,8 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
         .max_inline = INLINE_CAP,
         .max_inbound_reads = clamp((uint64_t)attr->max_qp_rd_atom, READS_CAP),
         .max_outbound_reads = clamp((uint64_t)attr->max_qp_init_rd_atom, READS_CAP),
-        .max_receive_depth = depth > DEPTH_CAP ? DEPTH_CAP : depth,
-        .max_initiator_depth = depth > ND_QP_RESERVE ? depth - ND_QP_RESERVE : 1,
+        .max_receive_depth = depth,
+        .max_initiator_depth = depth,
         .large_threshold = LARGE_ADVISED,
         .max_caller_data = CALLER_DATA,
         .max_callee_data = CALLEE_DATA,

@@ -61,6 +61,16 @@ static inline uint32_t nd_limits_parts(const struct nd_limits *limits, uint32_t 
     return (sge + limits->max_read_sge - 1) / limits->max_read_sge;
 }
 
+/*
+ * The greatest depth of an initiator queue to ask the device for. Programs take the limit of receive queues for both: what is
+ * beyond max_initiator_depth may be had with fewer entries than max_initiator_sge, or with less inline data.
+ */
+static inline uint32_t nd_limits_initiator_most(const struct nd_limits *limits)
+{
+    return limits->max_initiator_depth > limits->max_receive_depth ? limits->max_initiator_depth
+                                                                   : limits->max_receive_depth;
+}
+
 /* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
 void nd_limits_describe(
     const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info);
