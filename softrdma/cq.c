@@ -33,6 +33,7 @@ struct srd_cq {
     uint32_t head; /* next to fetch */
     atomic_uint count;
     enum armed armed;
+    bool marks;             /* srd_mark_solicited */
     atomic_uint idle_polls; /* still to come */
     atomic_bool overrun;
     unsigned sources;          /* connections */
@@ -131,6 +132,15 @@ int srd_destroy_cq(struct ibv_cq *ibv)
     return 0;
 }
 
+void srd_mark_solicited(struct ibv_cq *ibv)
+{
+    struct srd_cq *cq = from(ibv);
+
+    lock_acquire(&cq->lock);
+    cq->marks = true;
+    lock_release(&cq->lock);
+}
+
 void srd_ack_cq_events(struct ibv_cq *ibv, unsigned int nevents)
 {
     srd_channel_acked(&from(ibv)->events, nevents);
@@ -149,7 +159,10 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
         cq->overrun = true;
     } else {
         at = cq->head + count;
-        cq->ring[at >= (uint32_t)ibv->cqe ? at - (uint32_t)ibv->cqe : at] = *wc;
+        at = at >= (uint32_t)ibv->cqe ? at - (uint32_t)ibv->cqe : at;
+        cq->ring[at] = *wc;
+        if (solicited && cq->marks && wc->status == IBV_WC_SUCCESS)
+            cq->ring[at].wc_flags |= SRD_WC_SOLICITED;
         atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
     }
     if (cq->armed == ARMED_ANY || (cq->armed == ARMED_SOLICITED && solicited)) {

@@ -64,6 +64,12 @@ SRD_API int srd_resize_cq(struct ibv_cq *cq, int cqe);
 SRD_API int srd_destroy_cq(struct ibv_cq *cq);
 SRD_API int srd_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
+/*
+ * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if its Send
+ * was solicited. libibverbs knows no such bit, so queues do without until they are asked. Before the first completion.
+ */
+enum { SRD_WC_SOLICITED = 1 << 30 };
+SRD_API void srd_mark_solicited(struct ibv_cq *cq);
 
 /* queues */
 SRD_API struct ibv_srq *srd_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);

@@ -26,7 +26,6 @@ static void try_cq(struct nd_port *port)
 
     if (!cq)
         return;
-    port->caps.exact_cq = cq->cqe == 3;
     port->caps.cq_resize = !port->verbs->resize_cq(cq, 7);
     port->verbs->destroy_cq(cq);
 }

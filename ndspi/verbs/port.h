@@ -26,7 +26,6 @@ struct nd_caps {
     bool cq_resize;
     bool srq;
     bool srq_resize;
-    bool exact_cq; /* depth of a completion queue is not rounded up */
 };
 
 #define nd_has_quirk(caps, name) (((caps)->quirks & ND_QUIRK_BIT(name)) != 0)

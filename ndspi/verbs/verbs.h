@@ -6,8 +6,9 @@
  * nd_verbs_rdma_core calls the system's libraries, nd_verbs_soft the embedded device (softrdma/softrdma.h). Data calls
  * are not here: they go through context->ops, by libibverbs' own inline functions, on both.
  *
- * The last group has no counterpart in rdma-core: it is NULL where hardware or kernel moves the device, and lets a
- * waiting thread move it where nobody else would (semantics in softrdma.h).
+ * The last two groups have no counterpart in rdma-core and are NULL on the other (semantics in softrdma.h). One lets a
+ * waiting thread move the device, which hardware or the kernel does elsewhere. Of the other is mark_solicited: from then on the
+ * completion of a Receive whose Send was solicited has ND_WC_SOLICITED in wc_flags.
  */
 #ifndef NDSPI_VERBS_VERBS_H
 #define NDSPI_VERBS_VERBS_H
@@ -15,6 +16,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
+
+enum { ND_WC_SOLICITED = 1 << 30 };
 
 struct nd_verbs {
     const char *name;
@@ -89,6 +92,8 @@ struct nd_verbs {
     int (*progress_watch)(struct ibv_context *context, int fd);
     void (*progress_unwatch)(struct ibv_context *context, int fd);
     unsigned (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
+
+    void (*mark_solicited)(struct ibv_cq *cq);
 };
 
 extern const struct nd_verbs nd_verbs_rdma_core;

@@ -4,6 +4,8 @@
 
 #include "softrdma/softrdma.h"
 
+_Static_assert((int)ND_WC_SOLICITED == (int)SRD_WC_SOLICITED, "the mark of a solicited Receive");
+
 const struct nd_verbs nd_verbs_soft = {
     .name = "softrdma",
     .get_device_list = srd_get_device_list,
@@ -67,4 +69,5 @@ const struct nd_verbs nd_verbs_soft = {
     .progress_watch = srd_progress_watch,
     .progress_unwatch = srd_progress_unwatch,
     .progress_wait = srd_progress_wait,
+    .mark_solicited = srd_mark_solicited,
 };

@@ -27,6 +27,8 @@
         "asked for solicited completions alone the device tells no error of the send queue, so it is asked for all, and a wake-up may come too early") \
     EXCEPTION(rxe, "notify.any_upgrades_solicited", IN_PART, \
         "as above") \
+    EXCEPTION(rxe, "notify.solicited_after_any", IN_PART, \
+        "as above") \
     EXCEPTION(rxe, "sendrecv.receive_beyond_its_region", FAILS, \
         "the device has one status for a Receive that is too small and for one it must not write to") \
     EXCEPTION(rxe, "v2.sendrecv.receive_without_the_right_to_write", FAILS, \
@@ -46,6 +48,8 @@
     EXCEPTION(siw, "notify.solicited_waits_for_a_solicited_message", IN_PART, \
         "the device knows no solicited completions, so it is asked for all, and a wake-up may come too early") \
     EXCEPTION(siw, "notify.any_upgrades_solicited", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "notify.solicited_after_any", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mr.release_deregisters", IN_PART, \
         "a Send or Write ends when TCP has taken it, and a refused Read is flushed: the peer's refusal shows as a lost connection") \

@@ -152,6 +152,8 @@
     ROW(BOTH, depth_smaller_than_its_queue_pairs, "A7") \
     ROW(BOTH, exactly_full, "cq") \
     ROW(BOTH, overrun_fails_the_queue, "cq status") \
+    ROW(BOTH, overrun_whatever_the_array, "cq status") \
+    ROW(BOTH, overrun_by_sends, "cq") \
     ROW(BOTH, overrun_by_messages, "cq") \
     ROW(BOTH, resize_up_with_entries_queued, "cq") \
     ROW(BOTH, resize_down_with_entries_queued, "cq") \
@@ -177,6 +179,8 @@
     ROW(BOTH, solicited_ignores_own_requests, "solicited") \
     ROW(BOTH, solicited_completes_on_errors, "solicited") \
     ROW(BOTH, any_upgrades_solicited, "solicited") \
+    ROW(BOTH, solicited_after_any, "solicited") \
+    ROW(BOTH, solicited_message_is_fetched_first, "solicited") \
     ROW(BOTH, errors_ignores_requests, "notify") \
     ROW(BOTH, unknown_type, "status") \
     ROW(BOTH, port_and_result_without_waiting, "N3") \

@@ -107,6 +107,42 @@ static void overrun_fails_the_queue(void)
     expect_equal(0, CALL(cq, GetResults, results, 8));
 }
 
+/* However many results the client asks for. */
+static void overrun_whatever_the_array(void)
+{
+    static const ULONG rooms[] = { 1, 4, 5, 16, 32 };
+    struct node *node = new_node();
+    for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+        struct cq *cq = new_cq(node, 4);
+        struct op *op = new_op();
+        ND2_RESULT results[32];
+        note("array of %u", (unsigned)rooms[i]);
+        add_results(node, cq, 0, 10);
+        expect_equal(0, CALL(cq, GetResults, results, rooms[i]));
+        HRESULT hr = CALL(cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped);
+        expect_status(ND_BUFFER_OVERFLOW, finish(cq, hr, op));
+        expect_equal(0, CALL(cq, GetResults, results, rooms[i]));
+    }
+}
+
+/* The device may have room for many more. */
+static void overrun_by_sends(void)
+{
+    struct pair *pair = connected_pair(&(struct pair_options){
+        .active = { .cq_depth = 2, .two_cqs = true }, .passive = { .two_cqs = true } });
+    struct end *a = &pair->active, *p = &pair->passive;
+    struct op *op = new_op();
+    ND2_RESULT results[8];
+    expect_status(ND_PENDING, CALL(a->initiator_cq, Notify, ND_CQ_NOTIFY_ERRORS, &op->overlapped));
+    for (int i = 0; i < 8; i++) {
+        expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
+        expect_status(ND_SUCCESS, post_send(a, TAG(i), 0, 8, 0));
+        expect_result(p, Nd2RequestTypeReceive, TAG(i), ND_SUCCESS);
+    }
+    expect_status(ND_BUFFER_OVERFLOW, wait_op(a->initiator_cq, op));
+    expect_equal(0, CALL(a->initiator_cq, GetResults, results, 8));
+}
+
 /* Completions of a live connection overrun it as well. */
 static void overrun_by_messages(void)
 {

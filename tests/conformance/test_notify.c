@@ -290,6 +290,57 @@ static void any_upgrades_solicited(void)
     }
 }
 
+/* What an ANY leaves behind, that was cancelled or ended in its own call, is of no account. */
+static void solicited_after_any(void)
+{
+    for (int at_once = 0; at_once < 2; at_once++) {
+        struct pair *pair = connected_pair(NULL);
+        struct cq *cq = pair->passive.cq;
+        struct op *op = new_op();
+        if (at_once)
+            send_message(pair, 0);
+        start_notify(cq, ND_CQ_NOTIFY_ANY, op);
+        if (at_once) {
+            expect_status(ND_SUCCESS, wait_op(cq, op));
+            expect_equal(1, drain(cq));
+        } else {
+            expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
+            expect_status(ND_CANCELED, result_of(cq, op));
+        }
+        start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
+        for (int i = 0; i < 3; i++) {
+            send_message(pair, 0);
+            expect_waiting_for_solicited(cq, op);
+        }
+        send_message(pair, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
+        expect_status(ND_SUCCESS, wait_op(cq, op));
+        expect_equal(4, drain(cq));
+    }
+}
+
+/* The call ends although GetResults was faster. */
+static void solicited_message_is_fetched_first(void)
+{
+    for (int any_before = 0; any_before < 2; any_before++) {
+        struct pair *pair = connected_pair(NULL);
+        struct cq *cq = pair->passive.cq;
+        struct op *op = new_op();
+        for (int i = 0; i < 20; i++) {
+            if (any_before) {
+                start_notify(cq, ND_CQ_NOTIFY_ANY, op);
+                expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
+            }
+            start_notify(cq, ND_CQ_NOTIFY_SOLICITED, op);
+            expect_status(ND_SUCCESS, post_receive(&pair->passive, TAG(1), 0, 8));
+            expect_status(ND_SUCCESS,
+                post_send(&pair->active, TAG(2), 0, 8, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT));
+            expect_status(ND_SUCCESS, poll_result(cq).Status);
+            expect_status(ND_SUCCESS, wait_op(cq, op));
+            expect_status(ND_SUCCESS, poll_result(pair->active.initiator_cq).Status);
+        }
+    }
+}
+
 static void errors_ignores_requests(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -76,22 +76,17 @@ static uint32_t room_of(const struct nd_cq *cq, uint32_t depth)
                : depth;
 }
 
-static uint32_t capacity_for(const struct nd_cq *cq, uint32_t depth)
-{
-    return nd_cq_is_exact(cq) ? depth : (uint32_t)cq->poll.ibv->cqe;
-}
-
 static void completion(struct nd_child *child)
 {
     nd_cq_event(container_of(child, struct nd_cq, child));
 }
 
-/* The one there is: IBV_EVENT_CQ_ERR. */
 static bool early(struct nd_child *child)
 {
     return nd_cq_early(container_of(child, struct nd_cq, child));
 }
 
+/* The one there is: IBV_EVENT_CQ_ERR. */
 static void event(struct nd_child *child, enum ibv_event_type type)
 {
     (void)type;
@@ -129,8 +124,11 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     cq->depth = depth;
     cq->room = room_of(cq, depth);
     cq->affinity = affinity;
-    cq->capacity = capacity_for(cq, depth);
-    if (!(cq->entries = malloc(cq->capacity * sizeof(*cq->entries)))) {
+    if (adapter->verbs->mark_solicited) {
+        adapter->verbs->mark_solicited(cq->poll.ibv);
+        cq->marks = true;
+    }
+    if (!(cq->entries = malloc(depth * sizeof(*cq->entries)))) {
         adapter->verbs->destroy_cq(cq->poll.ibv);
         return ND_NO_MEMORY;
     }
@@ -174,10 +172,10 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status)
 }
 
 /* Entries move to the start of a ring of the new size. */
-static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
+static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t depth)
 {
-    struct nd_cq_entry *entries = malloc(capacity * sizeof(*entries));
-    uint32_t first = cq->capacity - cq->head;
+    struct nd_cq_entry *entries = malloc(depth * sizeof(*entries));
+    uint32_t first = cq->depth - cq->head;
 
     if (!entries)
         return ND_NO_MEMORY;
@@ -188,7 +186,7 @@ static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t capacity)
     free(cq->entries);
     cq->entries = entries;
     cq->head = 0;
-    cq->capacity = capacity;
+    cq->depth = depth;
     return ND_SUCCESS;
 }
 
@@ -241,14 +239,23 @@ static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
     lock_acquire(&cq->poll.lock);
     if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
-    else if (SUCCEEDED(status = resize_ring_locked(cq, capacity_for(cq, depth))))
-        cq->depth = depth;
+    else
+        status = resize_ring_locked(cq, depth);
     lock_release(&cq->poll.lock);
     if (FAILED(status) && cq->adapter->port.caps.cq_resize &&
         FAILED(resize_device_queue(cq, cq->depth)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
+}
+
+/* An overrun may have become possible: then who waits needs to have it noticed. */
+static void depths_changed(struct nd_cq *cq, uint32_t more_results)
+{
+    lock_acquire(&cq->poll.lock);
+    cq->most += more_results;
+    nd_cq_rearm_locked(cq);
+    nd_cq_leave(cq);
 }
 
 /*
@@ -270,10 +277,12 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     if (SUCCEEDED(status = resize_device_queue(cq, depth)))
         status = resize_own_queue(cq, depth);
     lock_release(&cq->size_lock);
+    if (SUCCEEDED(status))
+        depths_changed(cq, 0);
     return status;
 }
 
-HRESULT nd_cq_attach(struct nd_cq *cq)
+void nd_cq_attach(struct nd_cq *cq, uint32_t most)
 {
     struct nd_adapter *adapter = cq->adapter;
     unsigned queues;
@@ -290,17 +299,18 @@ HRESULT nd_cq_attach(struct nd_cq *cq)
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     lock_release(&cq->size_lock);
-    return ND_SUCCESS;
+    depths_changed(cq, most);
 }
 
-void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue)
+void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most)
 {
     lock_acquire(&cq->poll.lock);
     cq->queues--;
-    for (uint32_t i = 0, at = cq->head; queue && i < cq->count; i++) {
+    cq->most -= most;
+    for (uint32_t i = 0, at = cq->head; i < cq->count; i++) {
         if (cq->entries[at].queue == queue)
             cq->entries[at].queue = NULL;
-        at = at + 1 == cq->capacity ? 0 : at + 1;
+        at = at + 1 == cq->depth ? 0 : at + 1;
     }
     nd_cq_leave(cq);
 }

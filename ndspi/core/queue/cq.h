@@ -6,15 +6,22 @@
  * closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a device
  * event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
  *
+ * One result more than the client's depth is an overrun, whatever the device has room for and whatever array the client passes.
+ * Where the rings of all attached queue pairs together are no deeper than the queue it cannot come to that. Where they are
+ * deeper (`most`), GetResults takes all that the device has before it hands anything out, by a way of its own (`counted`).
+ *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
  * `triggered` is where the last trigger stood. A Notify ends at once iff arrived > max(fetched, triggered); otherwise it
  * waits, the device is armed, and the device is looked at again. What was polled straight into an array needs no
- * counting: then the software queue was empty and no Notify waited. A solicited mark is invisible in an ibv_wc; so
- * while only SOLICITED waits, the device's event decides, and at the call itself any new Receive counts.
+ * counting: then the software queue was empty and no Notify waited.
  *
- * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. Its own
- * depth is enforced when draining. A device that cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or
- * as many as the client needs where it has not that many; Resize moves the client's depth within them.
+ * Which Receive was solicited is told by a mark where the device has one (`marks`). A plain ibv_wc does not tell it: then an
+ * event decides that was asked for solicited completions alone; and where none was, at the call itself or when the device is
+ * armed for all because of an earlier Notify, any new Receive counts.
+ *
+ * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. A device that
+ * cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or as many as the client needs where it has not
+ * that many; Resize moves the client's depth within them.
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
  * was decided under it.
@@ -48,6 +55,7 @@ struct nd_cq_entry {
     struct nd_srq *srq;      /* pinned */
     struct nd_mw *mw;        /* pinned: the entry tells that the peer invalidated it */
     struct nd_request *next; /* freed up to here when it is fetched */
+    bool solicited;          /* the device says so */
 };
 
 enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
@@ -56,6 +64,7 @@ enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
 struct nd_cq_poll {
     struct lock lock;
     size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
+    bool counted;      /* closed only because more results may come than the queue is deep */
     struct ibv_cq *ibv;
     void *results; /* of the call under way, kept here over the device's call ... */
     uint32_t room; /* ... because registers have to be saved and restored */
@@ -72,13 +81,17 @@ struct nd_cq {
     uintptr_t affinity;        /* as asked for: a hint */
 
     struct nd_cq_entry *entries; /* ring */
-    struct lock size_lock;       /* LOCK_CQ_SIZE: who resizes the device's queue, from reading depth and queues on */
-    uint32_t depth;              /* of the client */
+    struct lock size_lock;       /* LOCK_CQ_SIZE: held to resize the device's queue */
+    uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
     uint32_t room;               /* for the client in the device's queue, as it was made */
-    uint32_t capacity;           /* of the ring: one more than it may hold is an overrun */
     uint32_t head, count;
+    uint32_t handed; /* results in the array of a GetResults that has not returned */
+    uint64_t most;   /* results that the queues attached can leave here at once */
     uint64_t arrived, triggered;
-    uint64_t arrived_receive, arrived_error; /* value of arrived at the last one of these */
+    uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */
+    uint64_t arrived_perhaps;   /* ... at the last of which the device does not tell ... */
+    uint64_t solicited_since;   /* ... when the first SOLICITED of those that wait was issued */
+    bool marks;                 /* the device marks solicited Receives */
 
     unsigned waiting; /* mask of pending kinds */
     enum nd_cq_arming armed;
@@ -149,10 +162,13 @@ unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t 
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
-/* A queue pair is made: keeps the reserve large enough. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES. */
-HRESULT nd_cq_attach(struct nd_cq *cq);
-/* A queue pair is gone: forgets queue (may be NULL), whose requests are all retired or will never be. */
-void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue);
+/* A shared receive queue may leave any number of results. */
+#define ND_CQ_ANY_NUMBER UINT32_MAX
+
+/* A queue pair is made, whose queue can leave so many results here at once: keeps the reserve large enough. */
+void nd_cq_attach(struct nd_cq *cq, uint32_t most);
+/* A queue pair is gone: forgets queue, whose requests are all retired or will never be. most: as when it was attached. */
+void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
 /* Its queue pair is released: keeps the queue pair pinned until the last completion was seen, unless nobody will look. */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);

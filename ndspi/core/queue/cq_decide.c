@@ -22,13 +22,14 @@ void nd_cq_fire_locked(struct nd_cq *cq)
     cq->waiting &= ~FOR_RESULTS;
 }
 
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call)
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure)
 {
     uint64_t fetched = cq->arrived - cq->count;
     uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
     bool any = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
+    bool perhaps = unsure || cq->armed == ND_CQ_ARMED_ANY; /* then no event will tell */
     bool solicited = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
-                     (cq->arrived_error > old || (at_call && cq->arrived_receive > old));
+                     (cq->arrived_solicited > old || (perhaps && cq->arrived_perhaps > old));
 
     if (!any && !solicited)
         return false;
@@ -46,7 +47,7 @@ static void drop_entries_locked(struct nd_cq *cq)
             nd_object_unpin_later(&entry->srq->object, &cq->dead);
         if (entry->mw)
             nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
+        cq->head = cq->head + 1 == cq->depth ? 0 : cq->head + 1;
     }
 }
 
@@ -92,6 +93,16 @@ static void flush_broken(struct nd_pair *pair)
     nd_object_unpin(pair->object);
 }
 
+/* Which way GetResults takes next. */
+static void choose_way_locked(struct nd_cq *cq)
+{
+    bool open = !cq->count && !cq->waiting && !cq->failed && !cq->closed && !cq->refused &&
+                !cq->taking && list_empty(&cq->closing) && list_empty(&cq->batches);
+
+    cq->poll.counted = open && nd_cq_may_overrun_locked(cq);
+    cq->poll.usual_room = open && !cq->poll.counted ? ND_CQ_BATCH : 0;
+}
+
 void nd_cq_leave(struct nd_cq *cq)
 {
     struct nd_object *dead = NULL;
@@ -104,11 +115,7 @@ void nd_cq_leave(struct nd_cq *cq)
         dead = nd_object_take_dead(&cq->dead);
         list_splice_tail(&broken, &cq->broken);
     }
-    cq->poll.usual_room = cq->count || cq->waiting || cq->failed || cq->closed || cq->refused ||
-                                  cq->taking || !list_empty(&cq->closing) ||
-                                  !list_empty(&cq->batches)
-                              ? 0
-                              : ND_CQ_BATCH;
+    choose_way_locked(cq);
     lock_release(&cq->poll.lock);
     if (deliver)
         nd_pending_deliver(&cq->pending);

@@ -22,20 +22,20 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 
     if (cq->closed || cq->failed)
         return;
-    if (cq->count == cq->capacity) {
+    if (cq->count + cq->handed >= cq->depth) {
         nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
         return;
     }
     if (!cq->count)
         cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
     tail = cq->head + cq->count;
-    cq->entries[tail < cq->capacity ? tail : tail - cq->capacity] = *entry;
+    cq->entries[tail < cq->depth ? tail : tail - cq->depth] = *entry;
     cq->count++;
     cq->arrived++;
-    if (is_error(&entry->result))
-        cq->arrived_error = cq->arrived;
-    else if (entry->result.RequestType == Nd2RequestTypeReceive)
-        cq->arrived_receive = cq->arrived;
+    if (is_error(&entry->result) || entry->solicited)
+        cq->arrived_solicited = cq->arrived;
+    else if (entry->result.RequestType == Nd2RequestTypeReceive && !cq->marks)
+        cq->arrived_perhaps = cq->arrived;
     if (entry->queue && !entry->queue->unfetched++)
         entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
     if (entry->srq)
@@ -125,6 +125,11 @@ static bool invalidates(const struct nd_cq *cq, const struct ibv_wc *wc)
     return wc->wc_flags & mark;
 }
 
+static bool is_solicited(const struct nd_cq *cq, const struct ibv_wc *wc)
+{
+    return cq->marks && wc->wc_flags & ND_WC_SOLICITED;
+}
+
 static void take_shared_locked(
     struct nd_cq *cq, const struct ibv_wc *wc, struct nd_request *request)
 {
@@ -138,6 +143,7 @@ static void take_shared_locked(
             Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
+    entry.solicited = wc->status == IBV_WC_SUCCESS && is_solicited(cq, wc);
     push_locked(cq, &entry);
     if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && pair)
         push_taken_back_locked(cq, pair, wc->invalidated_rkey);
@@ -273,6 +279,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         note_broken_locked(cq, queue->pair);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
+        entry.solicited = is_solicited(cq, wc);
     } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
         entry.result.BytesTransferred = (uint32_t)request->length;
     }
@@ -408,7 +415,8 @@ void nd_cq_drain_locked(struct nd_cq *cq)
             nd_cq_take_locked(cq, &cq->poll.wc[i]);
     } while (polled == ND_CQ_BATCH || cq->again);
     if (polled < 0)
-        nd_cq_fail_locked(cq, ND_INTERNAL_ERROR);
+        nd_cq_fail_locked(
+            cq, nd_adapter_removed(cq->adapter) ? ND_DEVICE_REMOVED : ND_BUFFER_OVERFLOW);
     if (ND_UNLIKELY(!list_empty(&cq->forgotten)))
         end_all_forgotten_locked(cq);
 }

@@ -11,8 +11,8 @@
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
 /*
- * An overrun shows when draining; so where we call it, waiting for errors alone has the queue looked at for
- * every completion, too.
+ * An overrun shows when draining; so where it may come to that, waiting for errors alone has the queue looked at for every
+ * completion, too; and waiting for solicited ones, where a mark tells them from the others.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
@@ -21,8 +21,10 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
-        return nd_has_quirk(caps, SOLICITED) ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
-    return waiting && nd_cq_is_exact(cq) ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+        return nd_has_quirk(caps, SOLICITED) || (cq->marks && nd_cq_may_overrun_locked(cq))
+                   ? ND_CQ_ARMED_ANY
+                   : ND_CQ_ARMED_SOLICITED;
+    return waiting && nd_cq_may_overrun_locked(cq) ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 
 /* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */
@@ -44,7 +46,7 @@ static bool arm_locked(struct nd_cq *cq, unsigned waiting)
 }
 
 /* The same until nothing is left to look at. */
-static void rearm_locked(struct nd_cq *cq)
+void nd_cq_rearm_locked(struct nd_cq *cq)
 {
     while (arm_locked(cq, cq->waiting)) {
         nd_cq_drain_locked(cq);
@@ -65,6 +67,8 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     status = nd_pending_add(&cq->pending, overlapped, type, NULL);
     if (FAILED(status))
         return status;
+    if (type == ND_CQ_NOTIFY_SOLICITED && !(cq->waiting & ND_CQ_WAITS(type)))
+        cq->solicited_since = cq->arrived;
     cq->waiting |= ND_CQ_WAITS(type);
     nd_cq_trigger_locked(cq, true);
     return status;
@@ -114,22 +118,29 @@ bool nd_cq_early(struct nd_cq *cq)
     return ended;
 }
 
+/*
+ * Whether the device's event may be for a solicited Receive that those who wait for one have not heard of: it arrived while
+ * they waited, and GetResults was faster to fetch it.
+ */
+static bool solicited_was_fetched_locked(const struct nd_cq *cq)
+{
+    return cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
+           cq->arrived_perhaps > cq->solicited_since && cq->arrived_perhaps > cq->triggered;
+}
+
 void nd_cq_event(struct nd_cq *cq)
 {
-    bool solicited;
-
     lock_acquire(&cq->poll.lock);
     if (++cq->unacknowledged == EVENTS_BETWEEN_ACKNOWLEDGEMENTS) {
         cq->adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
         cq->unacknowledged = 0;
     }
-    solicited = cq->armed == ND_CQ_ARMED_SOLICITED;
     cq->armed = ND_CQ_NOT_ARMED;
     nd_cq_drain_locked(cq);
-    if (solicited && cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
-        nd_cq_fire_locked(cq); /* the device knows */
+    if (solicited_was_fetched_locked(cq))
+        nd_cq_fire_locked(cq);
     else
         nd_cq_trigger_locked(cq, true);
-    rearm_locked(cq);
+    nd_cq_rearm_locked(cq);
     nd_cq_leave(cq);
 }

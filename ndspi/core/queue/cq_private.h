@@ -11,21 +11,18 @@
 /* A kind of Notify in nd_cq.waiting. */
 #define ND_CQ_WAITS(type) (1u << (type))
 
-/*
- * Whether it is we who call an overrun, at the client's depth: where the device makes queues exactly as deep as asked for, and
- * where they are deeper because it cannot resize them.
- */
-static inline bool nd_cq_is_exact(const struct nd_cq *cq)
+/* Whether more results may come than the queue is deep. */
+static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
 {
-    return cq->adapter->port.caps.exact_cq || !cq->adapter->port.caps.cq_resize;
+    return cq->most > cq->depth;
 }
 
 /* ---- cq_decide.c ---- */
 
 /* Everything that waits for a result ends; what made it end is used up. */
 void nd_cq_fire_locked(struct nd_cq *cq);
-/* Ends whatever the new arrivals end. at_call: a new Receive may count as solicited. */
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool at_call);
+/* Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not tell. */
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure);
 /* Nobody will fetch any more: forgets results, and queue pairs need not wait for completions. */
 void nd_cq_abandon_locked(struct nd_cq *cq);
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
@@ -52,5 +49,10 @@ static inline void nd_cq_free_up_to(struct nd_queue *queue, struct nd_request *n
 
 /* Drops the lock meanwhile. */
 void nd_cq_submit_batches_locked(struct nd_cq *cq);
+
+/* ---- cq_notify.c ---- */
+
+/* Arms for those who wait, as they need it now, and looks again. */
+void nd_cq_rearm_locked(struct nd_cq *cq);
 
 #endif

@@ -56,7 +56,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
         }
         if (entry->mw)
             nd_object_unpin_later(&entry->mw->object, &cq->dead);
-        cq->head = cq->head + 1 == cq->capacity ? 0 : cq->head + 1;
+        cq->head = cq->head + 1 == cq->depth ? 0 : cq->head + 1;
         cq->count--;
     }
     return at;
@@ -71,6 +71,7 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
     void *results = poll->results;
     uint32_t room = poll->room;
 
+    cq->handed += (uint32_t)stored;
     for (unsigned i = polled - left; i < polled; i++)
         nd_cq_take_locked(cq, &poll->wc[i]);
     if (ND_UNLIKELY(
@@ -78,22 +79,10 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
         nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
+    cq->handed -= polled - left;
     stored = fetch_locked(cq, results, stored, room);
     nd_cq_leave(cq);
     return (unsigned)stored;
-}
-
-unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
-{
-    poll->results = results;
-    poll->room = room;
-    return nd_cq_results_rest(poll, 0, 0);
-}
-
-unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
-{
-    lock_acquire(&poll->lock);
-    return nd_cq_results_deep(poll, results, room);
 }
 
 __attribute__((noinline)) unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count)
@@ -142,4 +131,33 @@ size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled)
 unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
 {
     return (unsigned)results_count(ND_V2, poll, polled);
+}
+
+/*
+ * As the fast path, but all that the device has is counted first, whatever the array takes: straight into that goes only what
+ * leaves the device's queue empty.
+ */
+static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
+{
+    int polled = ibv_poll_cq(poll->ibv, ND_CQ_BATCH, poll->wc);
+    unsigned count = polled > 0 ? (unsigned)polled : 0;
+
+    if (polled == ND_CQ_BATCH || count > poll->room || count > cq->depth)
+        return nd_cq_results_rest(poll, count, count);
+    return cq->adapter->dialect->index == ND_V2 ? nd_cq_results_count_v2(poll, polled)
+                                                : (unsigned)nd_cq_results_count_v1(poll, polled);
+}
+
+unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    poll->results = results;
+    poll->room = room;
+    return poll->counted ? results_counted(container_of(poll, struct nd_cq, poll), poll)
+                         : nd_cq_results_rest(poll, 0, 0);
+}
+
+unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    lock_acquire(&poll->lock);
+    return nd_cq_results_deep(poll, results, room);
 }

@@ -218,8 +218,8 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     }
     if (FAILED(status = nd_keep_init(&qp->receive, &adapter->port.caps)))
         goto fini_staging;
-    nd_cq_attach(params->receive_cq);
-    nd_cq_attach(params->initiator_cq);
+    nd_cq_attach(params->receive_cq, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
+    nd_cq_attach(params->initiator_cq, qp->initiator.depth);
     publish(qp, params);
     return ND_SUCCESS;
 
@@ -313,8 +313,9 @@ void nd_qp_fini(struct nd_qp *qp)
         nd_cq_look(qp->pair.receive_cq); /* what it took from the SRQ carries its context */
         nd_cq_remove_shared(qp->pair.receive_cq, &qp->pair.shared_link);
     }
-    nd_cq_detach(qp->initiator_cq, &qp->initiator);
-    nd_cq_detach(qp->pair.receive_cq, &qp->receive);
+    nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
+    nd_cq_detach(
+        qp->pair.receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
     end_invalidates(qp); /* detached: nobody else looks at the ring */
     nd_mw_binder_gone(
         adapter, &qp->pair.binder); /* a device may keep a queue pair that has windows */

@@ -107,7 +107,7 @@ static int poll_cq(struct ibv_cq *ibv, int room, struct ibv_wc *wc)
     memmove(cq->entries, cq->entries + count, (cq->count - count) * sizeof(*wc));
     cq->count -= count;
     pthread_mutex_unlock(&entries_lock);
-    return (int)count;
+    return count ? (int)count : fake_device.poll_error;
 }
 
 static int req_notify_cq(struct ibv_cq *ibv, int solicited_only)
@@ -324,7 +324,12 @@ static int dealloc_mw(struct ibv_mw *mw)
     return free_object(mw);
 }
 
-static const struct nd_verbs fake_verbs = { .name = "fake",
+static void mark_solicited(struct ibv_cq *cq)
+{
+    (void)cq;
+}
+
+static struct nd_verbs fake_verbs = { .name = "fake",
     .create_cq = create_cq,
     .destroy_cq = destroy_cq,
     .resize_cq = resize_cq,
@@ -359,6 +364,7 @@ struct nd_adapter *fake_adapter_open(void)
     memset(adapter, 0, sizeof(*adapter));
     memset(&fake_device, 0, sizeof(fake_device));
     memset(&fake_sink_counts, 0, sizeof(fake_sink_counts));
+    fake_device_marks(false);
     the_context.ops.poll_cq = poll_cq;
     the_context.ops.req_notify_cq = req_notify_cq;
     the_context.ops.post_send = post_send;
@@ -378,8 +384,7 @@ struct nd_adapter *fake_adapter_open(void)
         .windows = ND_WINDOWS_REAL,
         .cq_resize = true,
         .srq = true,
-        .srq_resize = true,
-        .exact_cq = true };
+        .srq_resize = true };
     adapter->limits = (struct nd_limits){ .max_registration = 1 << 30,
         .max_initiator_sge = 4,
         .max_receive_sge = 4,
@@ -407,6 +412,12 @@ struct nd_adapter *fake_adapter_open_v1(void)
     adapter->port.caps.send_invalidate = true;
     assert_int_equal(nd_regions_init(&adapter->regions), 0);
     return adapter;
+}
+
+void fake_device_marks(bool marks)
+{
+    fake_device.marks = marks;
+    fake_verbs.mark_solicited = marks ? mark_solicited : NULL;
 }
 
 void fake_adapter_close(struct nd_adapter *adapter)
@@ -439,7 +450,10 @@ void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited)
 
     pthread_mutex_lock(&entries_lock);
     assert_true(fake->count < FAKE_QUEUE && fake->count < (unsigned)fake->ibv.cqe);
-    fake->entries[fake->count++] = *wc;
+    fake->entries[fake->count] = *wc;
+    if (fake_device.marks && solicited && wc->status == IBV_WC_SUCCESS)
+        fake->entries[fake->count].wc_flags |= 1 << 30;
+    fake->count++;
     pthread_mutex_unlock(&entries_lock);
     if (fake->armed && (!fake->armed_solicited_only || solicited || wc->status != IBV_WC_SUCCESS)) {
         fake->armed = false;

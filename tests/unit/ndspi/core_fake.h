@@ -67,6 +67,8 @@ struct fake_device {
     unsigned post_calls;            /* of either kind */
     struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */
     int dereg_error, reg_error, qp_error;
+    int poll_error;             /* what polling an empty completion queue returns */
+    bool marks;                 /* fake_device_marks */
     uint32_t cq_most, srq_most; /* deeper queues are refused; 0: none is */
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
@@ -80,6 +82,8 @@ extern struct fake_device fake_device;
 struct nd_adapter *fake_adapter_open(void);
 struct nd_adapter *fake_adapter_open_v1(void);
 void fake_adapter_close(struct nd_adapter *adapter);
+/* Whether completion queues made from now on mark solicited Receives. */
+void fake_device_marks(bool marks);
 
 /* The sink: each OVERLAPPED's Internal tells. */
 struct fake_sink_counts {

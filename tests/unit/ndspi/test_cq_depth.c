@@ -112,6 +112,150 @@ static void test_queue_pair_is_made_while_it_is_resized(void **state)
     expect_depth(100, 100 + 128);
 }
 
+/* ---- what is beyond it ---- */
+
+static void arrive(unsigned count)
+{
+    ND2_SGE sge = { f.data, 8, 0 };
+    struct fake_qp *fake;
+
+    if (!f.pairs)
+        assert_non_null(f.qps[f.pairs++] = fake_make_qp(f.adapter, f.cq, NULL, 40));
+    fake = fake_qp_of(f.qps[0]);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(nd_queue_receive(ND_V2, &f.qps[0]->receive, &f, &sge, 1), 0);
+    fake_complete(f.cq, &fake->receive, &fake->ibv, count, IBV_WC_SUCCESS);
+}
+
+static uint32_t notify(ULONG type, OVERLAPPED *overlapped)
+{
+    HRESULT status = nd_cq_notify(f.cq, type, overlapped);
+
+    return status == ND_PENDING ? (uint32_t)overlapped->Internal : (uint32_t)status;
+}
+
+static const unsigned arrays[] = { 0, 1, 3, 4, 5, 15, 16, 17, 32 };
+
+/* However many results the client asks for. */
+static void test_overrun_whatever_the_array(void **state)
+{
+    static const unsigned counts[] = { 5, 10, 15, 16, 17, 40 };
+    OVERLAPPED overlapped;
+    ND2_RESULT results[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+            assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+            arrive(counts[k]);
+            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), 0);
+            assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
+            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), 0);
+            nd_qp_close(f.qps[--f.pairs]);
+            nd_cq_close(f.cq);
+        }
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+}
+
+/* What is fetched makes room. */
+static void test_full_is_no_overrun_whatever_the_array(void **state)
+{
+    OVERLAPPED overlapped;
+    ND2_RESULT results[32];
+
+    (void)state;
+    for (size_t i = 1; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+        arrive(4);
+        for (unsigned round = 0; round < 20; round++) {
+            unsigned count = arrays[i] < 4 ? arrays[i] : 4;
+
+            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), count);
+            arrive(count); /* one comes for each that went */
+        }
+        assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 4);
+        assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+        nd_cq_cancel(f.cq);
+        nd_qp_close(f.qps[--f.pairs]);
+        nd_cq_close(f.cq);
+    }
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+}
+
+/* A result goes straight into the array, and behind it come others that need more thought. */
+static void test_results_of_the_same_call_count(void **state)
+{
+    ND2_RESULT results[32];
+    OVERLAPPED overlapped;
+
+    (void)state;
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+    arrive(3);
+    fake_cq_of(f.cq)->entries[2].status = IBV_WC_WR_FLUSH_ERR;
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 3);
+    assert_int_equal(results[1].Status, 0);
+    assert_int_equal((uint32_t)results[2].Status, 0xC0000120);
+    arrive(4);
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 4);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    nd_cq_cancel(f.cq);
+}
+
+/* It need not be looked at for every completion: nothing arms it. */
+static void test_queue_that_cannot_overrun_is_left_alone(void **state)
+{
+    OVERLAPPED overlapped;
+
+    (void)state;
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 80));
+    arrive(0);
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    assert_int_equal(fake_cq_of(f.cq)->armings, 0);
+    assert_int_equal(nd_cq_resize(f.cq, 79), 0);
+    assert_int_equal(fake_cq_of(f.cq)->armings, 1);
+    nd_cq_cancel(f.cq);
+}
+
+/* One that waits for errors hears of it, though the queue pair came later. */
+static void test_overrun_by_a_queue_pair_that_came_later(void **state)
+{
+    OVERLAPPED errors, solicited;
+
+    (void)state;
+    fake_device_marks(true);
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &errors), 0x103);
+    assert_int_equal(notify(ND_CQ_NOTIFY_SOLICITED, &solicited), 0x103);
+    arrive(4);
+    fake_cq_deliver(f.cq);
+    assert_int_equal(errors.Internal, 0x103);
+    assert_int_equal(solicited.Internal, 0x103);
+    arrive(1);
+    fake_cq_deliver(f.cq);
+    assert_int_equal((uint32_t)errors.Internal, 0x80000005);
+    assert_int_equal((uint32_t)solicited.Internal, 0x80000005);
+}
+
+static void test_overrun_of_the_device(void **state)
+{
+    OVERLAPPED overlapped;
+    ND2_RESULT results[4];
+
+    (void)state;
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+    assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
+    fake_device.poll_error = -1;
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0);
+    assert_int_equal((uint32_t)overlapped.Internal, 0x80000005);
+    nd_cq_close(f.cq);
+    fake_device.poll_error = 0;
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
+    fake_device.poll_error = -1;
+    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0); /* the fast path */
+    assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
+    fake_device.poll_error = 0;
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -119,6 +263,12 @@ int main(void)
         ROW(test_resize_while_a_queue_pair_is_made),
         ROW(test_two_resizes_at_a_time),
         ROW(test_queue_pair_is_made_while_it_is_resized),
+        ROW(test_overrun_whatever_the_array),
+        ROW(test_full_is_no_overrun_whatever_the_array),
+        ROW(test_results_of_the_same_call_count),
+        ROW(test_queue_that_cannot_overrun_is_left_alone),
+        ROW(test_overrun_by_a_queue_pair_that_came_later),
+        ROW(test_overrun_of_the_device),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

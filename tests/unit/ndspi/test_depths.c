@@ -8,7 +8,7 @@
 
 #include "tests/support/settle.h"
 
-#define BAD_PARAM(n) ((HRESULT)(0xC00000EE + (n)))
+#define BAD_PARAM_N(n) ((HRESULT)(0xC00000EE + (n)))
 
 static int set_up(void **state)
 {
@@ -49,9 +49,9 @@ static void test_version_1(void **state)
     assert_int_equal(info.MaxInboundRequests, 4095);
     assert_int_equal(make_endpoint(end, 4095, 1023, 4), OK);
     assert_int_equal(make_endpoint(end, 4095, 4095, 1), OK);
-    assert_int_equal(make_endpoint(end, 4095, 4095, 4), BAD_PARAM(4));
-    assert_int_equal(make_endpoint(end, 4095, 4096, 1), BAD_PARAM(4));
-    assert_int_equal(make_endpoint(end, 4096, 1, 1), BAD_PARAM(3));
+    assert_int_equal(make_endpoint(end, 4095, 4095, 4), BAD_PARAM_N(4));
+    assert_int_equal(make_endpoint(end, 4095, 4096, 1), BAD_PARAM_N(4));
+    assert_int_equal(make_endpoint(end, 4096, 1, 1), BAD_PARAM_N(3));
 }
 
 static HRESULT make_qp(struct side *side, ULONG receive, ULONG initiator, ULONG sge)
@@ -79,9 +79,9 @@ static void test_version_2(void **state)
     assert_int_equal(info.MaxReceiveQueueDepth, 4095);
     assert_int_equal(make_qp(&side, 4095, 1023, 4), OK);
     assert_int_equal(make_qp(&side, 4095, 4095, 1), OK);
-    assert_int_equal(make_qp(&side, 4095, 4095, 4), BAD_PARAM(6));
-    assert_int_equal(make_qp(&side, 4095, 4096, 1), BAD_PARAM(6));
-    assert_int_equal(make_qp(&side, 4096, 1, 1), BAD_PARAM(5));
+    assert_int_equal(make_qp(&side, 4095, 4095, 4), BAD_PARAM_N(6));
+    assert_int_equal(make_qp(&side, 4095, 4096, 1), BAD_PARAM_N(6));
+    assert_int_equal(make_qp(&side, 4096, 1, 1), BAD_PARAM_N(5));
     side_close(&side);
 }
 

@@ -29,7 +29,6 @@ static int setup(void **state)
     memset(&f, 0, sizeof(f));
     f.adapter = fake_adapter_open();
     f.adapter->port.caps.cq_resize = f.adapter->port.caps.srq_resize = false;
-    f.adapter->port.caps.exact_cq = false;
     f.adapter->limits.max_cq_depth = 100000;
     f.adapter->limits.max_srq_depth = 10000;
     *state = &f;

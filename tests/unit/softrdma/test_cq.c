@@ -262,6 +262,25 @@ static void solicited_arming_waits_for_solicited(void **state)
     assert_true(readable(s->channel->fd));
 }
 
+static void solicited_ones_are_marked_where_that_was_asked_for(void **state)
+{
+    struct cqs *s = *state;
+    const struct ibv_wc failed = { .wr_id = 3, .status = IBV_WC_WR_FLUSH_ERR };
+    struct ibv_wc wc[4];
+
+    push(s, 0, true);
+    assert_int_equal(ibv_poll_cq(s->cq, 4, wc), 1);
+    assert_int_equal(wc[0].wc_flags, 0);
+    srd_mark_solicited(s->cq);
+    push(s, 1, false);
+    push(s, 2, true);
+    srd_cq_push(s->cq, &failed, true);
+    assert_int_equal(ibv_poll_cq(s->cq, 4, wc), 3);
+    assert_int_equal(wc[0].wc_flags, 0);
+    assert_int_equal(wc[1].wc_flags, 0x40000000);
+    assert_int_equal(wc[2].wc_flags, 0);
+}
+
 static void queued_events_are_counted_per_queue(void **state)
 {
     struct cqs *s = *state;
@@ -398,6 +417,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(exactly_full_is_no_overrun, setup, teardown),
         cmocka_unit_test_setup_teardown(notification_fires_once_per_arming, setup, teardown),
         cmocka_unit_test_setup_teardown(solicited_arming_waits_for_solicited, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            solicited_ones_are_marked_where_that_was_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(queued_events_are_counted_per_queue, setup, teardown),
         cmocka_unit_test_setup_teardown(events_of_a_destroyed_queue_vanish, setup, teardown),
         cmocka_unit_test_setup_teardown(destroying_waits_for_acknowledgements, setup, teardown),
