@@ -39,6 +39,8 @@
         "as above") \
     EXCEPTION(rxe, "v1_window.both_invalidate_at_once", NOT_APPLICABLE, \
         "the kernel crashes (rxe_invalidate_mw) when a window is invalidated that its peer has just invalidated") \
+    EXCEPTION(rxe, "v1_window.own_invalidate_is_overtaken", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
     EXCEPTION(siw, "cq.failed_resize_changes_nothing", IN_PART, \
@@ -138,6 +140,8 @@
     EXCEPTION(siw, "mixed.version_1_takes_back_a_window_of_version_2", FAILS, \
         "as above") \
     EXCEPTION(siw, "v1_window.both_invalidate_at_once", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "v1_window.own_invalidate_is_overtaken", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "states.notify_disconnect_in_every_state", IN_PART, \
         "the reply is the establishment: Accept ends with its sending, and who backs out then disconnects") \

@@ -196,6 +196,7 @@
     ROW(V2, notify_when_it_is_below_already, "srq") \
     ROW(V2, notify_without_a_threshold, "srq") \
     ROW(V2, modify_threshold, "srq") \
+    ROW(V2, modify_beyond_the_depth, "srq status") \
     ROW(V2, modify_depth, "srq") \
     ROW(V2, receive_limits, "status") \
     ROW(V2, scatter, "S3 srq") \
@@ -491,6 +492,7 @@
     ROW(V1, own_invalidate_is_not_told_of, "takeback") \
     ROW(V1, own_invalidate_comes_too_late, "takeback status") \
     ROW(V1, peers_invalidate_comes_too_late, "takeback D1") \
+    ROW(V1, own_invalidate_is_overtaken, "takeback") \
     ROW(V1, both_invalidate_at_once, "takeback")
 
 #define ROWS_v1_connector(ROW) \

@@ -70,7 +70,7 @@ static void leaves_no_more_locked(struct nd_mw *mw)
     if (mw->leaving)
         list_del(&mw->leaving_link);
     mw->leaving = NULL;
-    mw->leaving_lost = false;
+    mw->leaving_lost = mw->leaving_failed = false;
 }
 
 void nd_mw_leave_locked(struct nd_mw *mw)
@@ -230,8 +230,8 @@ struct nd_mw *nd_mw_taken_back(
     if ((mw = find_bound_locked(adapter, binder, rkey)))
         unbind_locked(mw, dead);
     else if ((mw = find_leaving_locked(adapter, binder, rkey))) {
-        if (has_device_window(adapter))
-            leaves_no_more_locked(mw); /* the device fails our own */
+        if (has_device_window(adapter) || mw->leaving_failed)
+            leaves_no_more_locked(mw); /* the device fails our own, or it has failed */
         else
             mw->leaving_lost = true;
     }
@@ -244,7 +244,7 @@ struct nd_mw *nd_mw_taken_back(
 }
 
 bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
-    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
+    bool well, struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
 {
     struct nd_mw *mw;
     bool lost = false;
@@ -252,7 +252,10 @@ bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, 
     lock_acquire(&adapter->memory_lock);
     if ((mw = find_leaving_locked(adapter, binder, rkey))) {
         lost = mw->leaving_lost;
-        leaves_no_more_locked(mw);
+        if (well || lost)
+            leaves_no_more_locked(mw);
+        else
+            mw->leaving_failed = true;
     }
     nd_mr_unbound_locked(mr);
     lock_release(&adapter->memory_lock);

@@ -5,8 +5,9 @@
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
  * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
- * Invalidate that is posted and not done; so a window is remembered as leaving until that has ended (the last one, if it
- * is bound and invalidated again meanwhile). When its queue pair is destroyed the window is free too, but the device's
+ * Invalidate that is posted and not done; so a window is remembered as leaving until that has succeeded. One that has failed
+ * may have been overtaken, which the receive queue tells in its own time: the window is remembered until that has told it, or
+ * the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its queue pair is destroyed the window is free too, but the device's
  * window is not usable any more and is replaced at the next Bind. Devices whose windows do not do get a registration of
  * the window's own for each Bind (part.h).
  *
@@ -45,6 +46,7 @@ struct nd_mw {
     struct nd_mw_binder *leaving; /* an Invalidate of this key is under way there; NULL: none */
     uint32_t leaving_rkey;
     bool leaving_lost;             /* with a part: the peer was faster */
+    bool leaving_failed;           /* it has ended: the peer was faster, perhaps */
     struct list_node leaving_link; /* nd_adapter.leaving_windows */
     atomic_uint token;             /* network order */
     void *invalidate_result;       /* reported when the peer invalidates it; NULL: nothing is */
@@ -77,14 +79,14 @@ void nd_mw_leave_locked(struct nd_mw *mw);
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
  * invalidated  an Invalidate of this key ended, well or not: the region, or the part, that it held is let go. Returns
  *              whether it ended badly although the device, which had nothing to do, did not see that: a peer had
- *              invalidated the window before
+ *              invalidated the window before. well in: for the device it succeeded
  */
 void nd_mw_lost(
     struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
     struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
 bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
-    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
+    bool well, struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
 void nd_mw_binder_gone(struct nd_adapter *adapter, struct nd_mw_binder *binder);

@@ -22,11 +22,11 @@ static inline void nd_binding_keep_locked(struct nd_request *request, const stru
 
 /* It has ended, well or not. Returns as nd_mw_invalidated. */
 static inline bool nd_binding_end(
-    const struct nd_request *request, struct nd_adapter *adapter, struct nd_dead *dead)
+    const struct nd_request *request, bool well, struct nd_adapter *adapter, struct nd_dead *dead)
 {
     struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
 
-    return nd_mw_invalidated(adapter, &request->queue->pair->binder, request->rkey,
+    return nd_mw_invalidated(adapter, &request->queue->pair->binder, request->rkey, well,
         part ? part->mr : request->mr, part, dead);
 }
 

@@ -167,8 +167,11 @@ static enum ibv_wc_status settle_locked(
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {
         if (status != IBV_WC_SUCCESS)
             nd_mw_lost(cq->adapter, &pair->binder, request->rkey, &cq->dead);
-    } else if (nd_binding_end(request, cq->adapter, &cq->dead) && status == IBV_WC_SUCCESS) {
-        return IBV_WC_LOC_ACCESS_ERR;
+    } else {
+        bool well = status == IBV_WC_SUCCESS;
+
+        if (nd_binding_end(request, well, cq->adapter, &cq->dead) && well)
+            return IBV_WC_LOC_ACCESS_ERR;
     }
     return status;
 }

@@ -299,7 +299,7 @@ static void end_invalidates(struct nd_qp *qp)
          request = request->next)
         if (request->special & ND_REQUEST_BINDING &&
             request->result.RequestType == Nd2RequestTypeInvalidate)
-            (void)nd_binding_end(request, qp->adapter, &dead);
+            (void)nd_binding_end(request, false, qp->adapter, &dead);
     nd_object_destroy_dead(dead.first);
 }
 

@@ -468,6 +468,65 @@ static void test_invalidate_overtaken_by_the_peers_fails(void **state)
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
 }
 
+/* The same, and the failure is seen before the Receive: the peer's is reported when that is, once. */
+static void test_invalidate_overtaken_is_fetched_first(void **state)
+{
+    static const struct {
+        enum ibv_wc_status of_device;
+        uint32_t told;
+    } ends[] = { { IBV_WC_MW_BIND_ERR, 0xC0000010 }, { IBV_WC_WR_FLUSH_ERR, 0xC0000120 } };
+    struct fake_v1 *f = *state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct window window;
+        ND_RESULT *results[4];
+        uint32_t rkey;
+
+        bind_window(f, &window);
+        rkey = window.mw->ibv->rkey;
+        assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
+        fake_v1_sends_end(f, 1, ends[i].of_device);
+        assert_int_equal(fake_v1_fetch(f, results, 4), 1);
+        assert_int_equal((uint32_t)results[0]->Status, ends[i].told);
+        taken_back_with(f, 1, rkey);
+        assert_int_equal(fake_v1_fetch(f, results, 4), 2);
+        assert_ptr_equal(results[0], &f->results[1]);
+        assert_ptr_equal(results[1], &window.taken_back);
+        assert_int_equal(results[1]->Status, 0);
+        taken_back_with(f, 1, rkey);
+        assert_int_equal(fake_v1_fetch(f, results, 4), 1);
+        drop_window(&window);
+    }
+    assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
+}
+
+/* A window remembers no queue pair that is gone, whatever became of its Invalidate there. */
+static void test_window_leaves_with_its_queue_pair(void **state)
+{
+    struct fake_v1 *f = *state;
+    ND_RESULT *results[4];
+
+    for (unsigned failed = 0; failed < 2; failed++) {
+        struct window window;
+
+        bind_window(f, &window);
+        assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, &f->results[2], window.mw, 0), 0);
+        if (failed) {
+            fake_v1_sends_end(f, 1, IBV_WC_MW_BIND_ERR);
+            assert_int_equal(fake_v1_fetch(f, results, 4), 1);
+        }
+        assert_ptr_equal(window.mw->leaving, &f->qp->pair.binder);
+        nd_cq_close(f->cq);
+        nd_qp_close(f->qp);
+        assert_null(window.mw->leaving);
+        f->cq = fake_make_cq(f->adapter, 64);
+        f->qp = fake_make_qp(f->adapter, f->cq, NULL, 8);
+        f->device = fake_qp_of(f->qp);
+        nd_qp_set_sendable(f->qp);
+        drop_window(&window);
+    }
+}
+
 /* Done before the peer's arrived: then the device refuses the peer's, and nothing of it is seen here. */
 static void test_invalidate_before_the_peers_is_the_only_one(void **state)
 {
@@ -545,6 +604,8 @@ int main(void)
         ROW(test_released_window_has_no_result_any_more),
         ROW(test_invalidate_after_the_peers_is_refused),
         ROW(test_invalidate_overtaken_by_the_peers_fails),
+        ROW(test_invalidate_overtaken_is_fetched_first),
+        ROW(test_window_leaves_with_its_queue_pair),
         ROW(test_invalidate_before_the_peers_is_the_only_one),
         ROW(test_invalidate_nobody_sees_the_end_of_lets_its_region_go),
         ROW(test_invalidate_ends_once),
