@@ -22,6 +22,7 @@ enum lock_level {
     LOCK_CM_ID = 44,       /* whose a connection id is */
     LOCK_CM_TIMER = 46,    /* an adapter's deadlines */
     LOCK_QP = 50,        /* a queue pair's connection side: claim, state, flush */
+    LOCK_SRQ_LIMIT = 52, /* which limit the device watches for a shared receive queue, and who waits for it */
     LOCK_QP_QUEUE = 54,  /* one request ring (initiator or receive), SRQ */
     LOCK_CQ_SIZE = 56,   /* resizing of a completion queue, over the device's call */
     LOCK_CQ = 58,

@@ -148,8 +148,8 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
     /*
      * queueDepth       in: new depth, 0 = keep
      * notifyThreshold  in: new threshold of Notify, 0 = keep
-     * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INVALID_PARAMETER: above the limit;
-     * ND_NOT_SUPPORTED; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
+     * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INVALID_PARAMETER: above the limit, or a threshold
+     * above the depth; ND_NOT_SUPPORTED; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
      */
     IFACEMETHOD(Modify)(THIS_ ULONG queueDepth, ULONG notifyThreshold) PURE;
     /*

@@ -155,6 +155,16 @@ static void modify_threshold(void)
     expect_status(ND_SUCCESS, wait_op(s.srq, op));
 }
 
+static void modify_beyond_the_depth(void)
+{
+    struct srq *srq = new_srq(new_node(), 8, 1, 0);
+    expect_status(ND_INVALID_PARAMETER, CALL(srq->v2, Modify, 0, 9));
+    expect_status(ND_INVALID_PARAMETER, CALL(srq->v2, Modify, 4, 5));
+    expect_status(ND_SUCCESS, CALL(srq->v2, Modify, 0, 8));
+    expect_status(ND_INVALID_PARAMETER, CALL(srq->v2, Modify, 7, 0)); /* the threshold is kept */
+    expect_status(ND_SUCCESS, CALL(srq->v2, Modify, 7, 7));
+}
+
 static void modify_depth(void)
 {
     struct node *node = new_node();

@@ -110,6 +110,7 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
         return status;
     srq->adapter = adapter;
     lock_init(&srq->lock, LOCK_QP_QUEUE, "shared receive queue");
+    lock_init(&srq->limit_lock, LOCK_SRQ_LIMIT, "shared receive queue limit");
     srq->depth = depth;
     srq->threshold = threshold;
     srq->max_sge = sge;
@@ -224,34 +225,46 @@ static bool below_threshold(struct nd_srq *srq, uint32_t threshold)
 }
 
 /*
- * Ends at once when what was seen is below the threshold already. Otherwise the device watches; it may know of
- * completions nobody has seen. It is looked at again after arming.
+ * For those who wait. They end at once when what was seen is below the threshold already; otherwise the device watches, which
+ * may know of completions nobody has seen. It is looked at again after arming.
  */
-HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
+static HRESULT watch_locked(struct nd_srq *srq)
 {
-    uint32_t threshold;
-    HRESULT status;
+    uint32_t threshold = srq->threshold;
     int rc = 0;
 
-    if (!overlapped)
-        return ND_INVALID_PARAMETER;
-    if (nd_adapter_removed(srq->adapter))
-        return ND_DEVICE_REMOVED;
-    lock_acquire(&srq->lock);
-    threshold = srq->threshold;
-    status = srq->failed ? srq->failed : nd_pending_add(&srq->pending, overlapped, NOTIFY, NULL);
-    lock_release(&srq->lock);
-    if (FAILED(status))
-        return status;
+    lock_assert_held(&srq->limit_lock);
+    if (!nd_pending_count(&srq->pending, ALL_KINDS))
+        return ND_SUCCESS;
     if (threshold && !below_threshold(srq, threshold))
         rc = set_device_limit(srq, threshold);
     if (rc) {
         log_write(LOG_ERROR, LOG_QP, "a shared receive queue cannot be watched: %s", strerror(rc));
         nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_INTERNAL_ERROR);
-    } else if (below_threshold(srq, threshold)) {
+        return ND_INTERNAL_ERROR;
+    }
+    if (below_threshold(srq, threshold)) {
         nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);
         set_device_limit(srq, 0);
     }
+    return ND_SUCCESS;
+}
+
+HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
+{
+    HRESULT status;
+
+    if (!overlapped)
+        return ND_INVALID_PARAMETER;
+    if (nd_adapter_removed(srq->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&srq->limit_lock);
+    lock_acquire(&srq->lock);
+    status = srq->failed ? srq->failed : nd_pending_add(&srq->pending, overlapped, NOTIFY, NULL);
+    lock_release(&srq->lock);
+    if (SUCCEEDED(status))
+        (void)watch_locked(srq); /* the request tells its end */
+    lock_release(&srq->limit_lock);
     return status;
 }
 
@@ -313,27 +326,38 @@ static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
     return status;
 }
 
-HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+/* What is asked for, and what is kept, together. */
+static HRESULT check_modify_locked(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 {
-    HRESULT status = ND_SUCCESS;
-    uint32_t watched;
+    lock_assert_held(&srq->limit_lock);
+    depth = depth ? depth : srq->depth;
+    threshold = threshold ? threshold : srq->threshold;
+    return depth > srq->adapter->limits.max_srq_depth || threshold > depth ? ND_INVALID_PARAMETER
+                                                                           : ND_SUCCESS;
+}
 
-    if (nd_adapter_removed(srq->adapter))
-        return ND_DEVICE_REMOVED;
-    if (depth > srq->adapter->limits.max_srq_depth ||
-        threshold > srq->adapter->limits.max_srq_depth)
-        return ND_INVALID_PARAMETER;
-    if (depth && FAILED(status = set_depth(srq, depth)))
-        return status;
-    if (!threshold)
+static HRESULT modify_locked(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+    HRESULT status = check_modify_locked(srq, depth, threshold);
+
+    if (SUCCEEDED(status) && depth)
+        status = set_depth(srq, depth);
+    if (FAILED(status) || !threshold)
         return status;
     lock_acquire(&srq->lock);
     srq->threshold = threshold;
     lock_release(&srq->lock);
-    watched = nd_pending_count(&srq->pending, ALL_KINDS);
-    if (watched && below_threshold(srq, threshold))
-        nd_pending_complete_all(&srq->pending, ALL_KINDS, ND_SUCCESS);
-    else if (watched && set_device_limit(srq, threshold))
-        status = ND_INTERNAL_ERROR;
+    return watch_locked(srq);
+}
+
+HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+    HRESULT status;
+
+    if (nd_adapter_removed(srq->adapter))
+        return ND_DEVICE_REMOVED;
+    lock_acquire(&srq->limit_lock);
+    status = modify_locked(srq, depth, threshold);
+    lock_release(&srq->limit_lock);
     return status;
 }

@@ -9,7 +9,7 @@
  * A device that cannot make one deeper (quirk FIXED_SRQ) is asked for ND_SRQ_FIXED_BUFFERS at least, or as many as the client
  * needs where it has not that many; Modify moves the client's depth within them.
  *
- * Lock: LOCK_QP_QUEUE.
+ * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over what the device is asked to watch: who arms or disarms it knows who waits.
  */
 #ifndef NDSPI_CORE_SRQ_H
 #define NDSPI_CORE_SRQ_H
@@ -32,7 +32,8 @@ struct nd_srq {
     uint32_t max_sge, max_length;
     uint32_t room; /* Receives that the device's queue takes, as it was made */
 
-    struct lock lock; /* down to failed */
+    struct lock limit_lock; /* LOCK_SRQ_LIMIT; depth and threshold change under both */
+    struct lock lock;       /* down to failed */
     uint32_t depth, threshold;
     uint32_t records; /* made so far, in chunks */
     struct nd_srq_chunk *chunks;
@@ -52,8 +53,8 @@ void nd_srq_close(struct nd_srq *srq);
 void nd_srq_fini(struct nd_srq *srq);
 
 /*
- * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: above the limit; ND_BUFFER_OVERFLOW: more
- * Receives are posted; ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot make it deeper than it is;
+ * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: depth above the limit, or threshold above depth,
+ * also if it is the one that is kept; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot make it deeper than it is;
  * ND_NO_MEMORY; ND_DEVICE_REMOVED.
  */
 HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);

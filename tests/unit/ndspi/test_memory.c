@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_memory.c - regions, windows and shared receive queues over a device that the test plays; and every creation when
- * an allocation fails.
+ * test_memory.c - regions and windows over a device that the test plays; and every creation when an allocation fails.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -281,83 +280,6 @@ static void test_window_outlives_its_queue_pair(void **state)
     assert_non_null(f->mw->ibv);
 }
 
-/* ---- shared receive queues ---- */
-
-static void srq_completes(
-    struct fixture *f, struct nd_srq *srq, const struct nd_qp *qp, unsigned index)
-{
-    struct fake_queue *queue = &((struct fake_srq *)srq->ibv)->receive;
-    struct ibv_wc wc = {
-        .wr_id = queue->requests[index].wr_id, .qp_num = qp->ibv->qp_num, .byte_len = 5
-    };
-
-    memmove(&queue->requests[index], &queue->requests[index + 1],
-        (queue->count - index) * sizeof(queue->requests[0]));
-    queue->count--;
-    fake_cq_push(f->cq, &wc, false);
-}
-
-static void test_srq_places_free_in_any_order_when_fetched(void **state)
-{
-    struct fixture *f = *state;
-    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
-    struct nd_qp *one = fake_make_qp(f->adapter, f->cq, srq, 4),
-                 *two = fake_make_qp(f->adapter, f->cq, srq, 4);
-    ND2_SGE sge = { f->memory, 8, 0 };
-    ND2_RESULT results[4];
-
-    for (uintptr_t i = 1; i <= 4; i++)
-        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &one->receive, NULL, &sge, 1), 0xC0000010);
-    srq_completes(f, srq, two, 2);
-    srq_completes(f, srq, one, 0);
-    nd_cq_look(f->cq);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 4), 2);
-    assert_int_equal((uintptr_t)results[0].RequestContext, 3);
-    assert_ptr_equal(results[0].QueuePairContext, two);
-    assert_int_equal((uintptr_t)results[1].RequestContext, 1);
-    assert_ptr_equal(results[1].QueuePairContext, one);
-    assert_int_equal(results[1].BytesTransferred, 5);
-    for (uintptr_t i = 5; i <= 6; i++)
-        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
-    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0x80000005);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 65, 0), 0xC000000D);
-    assert_int_equal((uint32_t)nd_srq_modify(srq, 6, 0), 0);
-    assert_int_equal(nd_srq_receive(srq, (void *)(uintptr_t)7, &sge, 1), ND_SUCCESS);
-    nd_qp_close(one);
-    nd_qp_close(two);
-    nd_srq_close(srq);
-}
-
-static void test_srq_notify_at_the_threshold(void **state)
-{
-    struct fixture *f = *state;
-    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 2);
-    struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, srq, 4);
-    ND2_SGE sge = { f->memory, 8, 0 };
-    OVERLAPPED ov[2] = { { 0 } };
-
-    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
-    assert_int_equal(ov[0].Internal, 0); /* below already */
-    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
-    assert_int_equal(nd_srq_notify(srq, &ov[1]), 0x103);
-    assert_int_equal(ov[0].Internal, 0x103);
-    assert_int_equal(((struct fake_srq *)srq->ibv)->limit, 2);
-    nd_srq_event(srq);
-    assert_int_equal(ov[0].Internal, 0);
-    assert_int_equal(ov[1].Internal, 0);
-    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
-    nd_srq_close(srq);
-    assert_int_equal((uint32_t)ov[0].Internal, 0xC0000120);
-    nd_qp_close(qp);
-}
-
 /* ---- allocation failures ---- */
 
 /* Fails the first, second, ... allocation of a creation until one goes through; each failure leaves nothing behind. */
@@ -426,8 +348,6 @@ int main(void)
         ROW(test_peer_frees_the_window_silently),
         ROW(test_every_order_of_release),
         ROW(test_window_outlives_its_queue_pair),
-        ROW(test_srq_places_free_in_any_order_when_fetched),
-        ROW(test_srq_notify_at_the_threshold),
         ROW(test_creation_without_memory_leaves_nothing),
         ROW(test_calls_without_memory_change_nothing),
     };

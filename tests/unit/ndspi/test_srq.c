@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_srq.c - shared receive queues over a device that the test plays: places, threshold, who waits for it.
+ *
+ * Source: IND2SharedReceiveQueue.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "tests/unit/ndspi/core_fake.h"
+
+#include <string.h>
+
+struct fixture {
+    struct nd_adapter *adapter;
+    struct nd_cq *cq;
+    char memory[256];
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+
+    memset(&f, 0, sizeof(f));
+    f.adapter = fake_adapter_open();
+    f.cq = fake_make_cq(f.adapter, 64);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    nd_cq_close(f->cq);
+    fake_adapter_close(f->adapter);
+    return 0;
+}
+
+static void srq_completes(
+    struct fixture *f, struct nd_srq *srq, const struct nd_qp *qp, unsigned index)
+{
+    struct fake_queue *queue = &((struct fake_srq *)srq->ibv)->receive;
+    struct ibv_wc wc = {
+        .wr_id = queue->requests[index].wr_id, .qp_num = qp->ibv->qp_num, .byte_len = 5
+    };
+
+    memmove(&queue->requests[index], &queue->requests[index + 1],
+        (queue->count - index) * sizeof(queue->requests[0]));
+    queue->count--;
+    fake_cq_push(f->cq, &wc, false);
+}
+
+static void test_srq_places_free_in_any_order_when_fetched(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+    struct nd_qp *one = fake_make_qp(f->adapter, f->cq, srq, 4),
+                 *two = fake_make_qp(f->adapter, f->cq, srq, 4);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    ND2_RESULT results[4];
+
+    for (uintptr_t i = 1; i <= 4; i++)
+        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
+    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &one->receive, NULL, &sge, 1), 0xC0000010);
+    srq_completes(f, srq, two, 2);
+    srq_completes(f, srq, one, 0);
+    nd_cq_look(f->cq);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 4), 2);
+    assert_int_equal((uintptr_t)results[0].RequestContext, 3);
+    assert_ptr_equal(results[0].QueuePairContext, two);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 1);
+    assert_ptr_equal(results[1].QueuePairContext, one);
+    assert_int_equal(results[1].BytesTransferred, 5);
+    for (uintptr_t i = 5; i <= 6; i++)
+        assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 65, 0), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 6, 0), 0);
+    assert_int_equal(nd_srq_receive(srq, (void *)(uintptr_t)7, &sge, 1), ND_SUCCESS);
+    nd_qp_close(one);
+    nd_qp_close(two);
+    nd_srq_close(srq);
+}
+
+static void test_srq_notify_at_the_threshold(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 2);
+    struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, srq, 4);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    OVERLAPPED ov[2] = { { 0 } };
+
+    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(ov[0].Internal, 0); /* below already */
+    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(nd_srq_notify(srq, &ov[1]), 0x103);
+    assert_int_equal(ov[0].Internal, 0x103);
+    assert_int_equal(((struct fake_srq *)srq->ibv)->limit, 2);
+    nd_srq_event(srq);
+    assert_int_equal(ov[0].Internal, 0);
+    assert_int_equal(ov[1].Internal, 0);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    nd_srq_close(srq);
+    assert_int_equal((uint32_t)ov[0].Internal, 0xC0000120);
+    nd_qp_close(qp);
+}
+
+/* Another thread waits anew while the device is told that nobody does. */
+static struct nd_srq *watched;
+static OVERLAPPED waits_anew;
+static char watched_data[8];
+
+static void receive_and_wait(void)
+{
+    ND2_SGE sge = { watched_data, 8, 0 };
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(watched, &waits_anew), 0x103);
+}
+
+static void wait_anew_when_disarmed(uint32_t limit)
+{
+    if (limit)
+        return;
+    fake_device.before_limit = NULL;
+    fake_thread_run(receive_and_wait);
+}
+
+static void test_srq_notify_while_another_ends(void **state)
+{
+    struct fixture *f = *state;
+    ND2_SGE sge = { watched_data, 8, 0 };
+    OVERLAPPED overlapped;
+
+    watched = fake_make_srq(f->adapter, 4, 2);
+    assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
+    fake_device.before_limit = wait_anew_when_disarmed;
+    assert_int_equal(nd_srq_notify(watched, &overlapped), 0x103);
+    assert_int_equal(overlapped.Internal, 0); /* below already */
+    fake_thread_join();
+    assert_int_equal(waits_anew.Internal, 0x103);
+    assert_int_equal(((struct fake_srq *)watched->ibv)->limit, 2); /* the device watches for it */
+    nd_srq_event(watched);
+    assert_int_equal(waits_anew.Internal, 0);
+    nd_srq_close(watched);
+}
+
+/* A new threshold is looked at again when the device watches for it. */
+static struct fixture *completing;
+static struct nd_qp *completing_qp;
+
+static void one_completes(uint32_t limit)
+{
+    if (!limit)
+        return;
+    fake_device.before_limit = NULL;
+    srq_completes(completing, watched, completing_qp, 0);
+    nd_cq_look(completing->cq);
+}
+
+static void test_srq_threshold_is_reached_while_it_is_set(void **state)
+{
+    struct fixture *f = *state;
+    ND2_SGE sge = { watched_data, 8, 0 };
+    OVERLAPPED overlapped;
+
+    watched = fake_make_srq(f->adapter, 4, 1);
+    completing_qp = fake_make_qp(f->adapter, f->cq, watched, 4);
+    completing = f;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(nd_srq_receive(watched, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(watched, &overlapped), 0x103);
+    assert_int_equal(overlapped.Internal, 0x103);
+    fake_device.before_limit = one_completes;
+    assert_int_equal(nd_srq_modify(watched, 0, 2), 0);
+    assert_int_equal(overlapped.Internal, 0);
+    nd_qp_close(completing_qp);
+    nd_srq_close(watched);
+}
+
+static void test_srq_threshold_is_within_its_depth(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 8, 0);
+
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 9), 0xC000000D);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 4, 5), 0xC000000D);
+    assert_int_equal(srq->depth, 8);
+    assert_int_equal(srq->threshold, 0);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 8), 0);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 7, 0), 0xC000000D); /* it is kept */
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 7, 7), 0);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 16, 16), 0);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 0, 17), 0xC000000D);
+    nd_srq_close(srq);
+}
+
+int main(void)
+{
+#define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ROW(test_srq_places_free_in_any_order_when_fetched),
+        ROW(test_srq_notify_at_the_threshold),
+        ROW(test_srq_notify_while_another_ends),
+        ROW(test_srq_threshold_is_reached_while_it_is_set),
+        ROW(test_srq_threshold_is_within_its_depth),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
