@@ -260,11 +260,53 @@ void win_waitable_forked(struct win_waitable *waitable)
     waitable->export_fd = -1;
 }
 
+/*
+ * What GetCurrentProcess() and GetCurrentThread() stand for in a wait: a thread that waits has not ended, nor has its
+ * process. They belong to no slot of the table, and never go.
+ */
+static void never_goes(struct win_object *object)
+{
+    (void)object;
+}
+
+static const struct win_object_type self_type = {
+    .name = "the thread that waits, or its process",
+    .waitable = true,
+    .destroy = never_goes,
+};
+
+static struct win_slot self_slots[2] = { { .word = 1 }, { .word = 1 } };
+#define SELF(i)                                                                                    \
+    {                                                                                              \
+        .object = { .type = &self_type, .slot = &self_slots[i] }, .kind = WAITABLE_MANUAL,         \
+        .export_fd = -1, .waits = { { &selves[i].waits.n, &selves[i].waits.n } }                   \
+    }
+static struct win_waitable selves[2] = { SELF(0), SELF(1) };
+
+void win_dispatch_forked(void)
+{
+    for (int i = 0; i < 2; i++)
+        win_waitable_forked(&selves[i]);
+}
+
+static struct win_waitable *self_pin(HANDLE handle)
+{
+    struct win_waitable *self = handle == GetCurrentProcess()  ? &selves[0]
+                                : handle == GetCurrentThread() ? &selves[1]
+                                                               : NULL;
+
+    if (self)
+        win_object_ref(&self->object);
+    return self;
+}
+
 struct win_waitable *win_waitable_pin(HANDLE handle)
 {
     struct win_object *object = win_handle_pin(handle, NULL);
 
-    if (object && !object->type->waitable) {
+    if (!object)
+        return self_pin(handle);
+    if (!object->type->waitable) {
         win_object_unref(object);
         return NULL;
     }

@@ -28,6 +28,7 @@ static void fork_child(void)
     win_waiters_forked();
     win_addresses_forked();
     win_results_forked();
+    win_dispatch_forked();
     win_timers_forked();
     win_handles_forked();
 }

@@ -16,6 +16,7 @@ void win_progress_forked(void);
 void win_waiters_forked(void);
 void win_addresses_forked(void);
 void win_results_forked(void);
+void win_dispatch_forked(void);
 void win_timers_forked(void);
 void win_handles_forked(void); /* every object's */
 

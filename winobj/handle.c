@@ -99,6 +99,11 @@ static void slot_give_back(uint32_t index)
     lock_release(&table_lock);
 }
 
+static HANDLE slot_handle(uint32_t index, uint32_t generation)
+{
+    return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
+}
+
 /* Opens a slot that was taken. */
 static HANDLE slot_open(uint32_t index, struct win_object *object)
 {
@@ -108,7 +113,7 @@ static HANDLE slot_open(uint32_t index, struct win_object *object)
 
     slot->object = object;
     atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
-    return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
+    return slot_handle(index, generation);
 }
 
 HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
@@ -194,6 +199,28 @@ static void duplicate_unref(struct win_slot *slot)
     slot_give_back(slot_index(slot));
 }
 
+/* The name is the first handle's number, which is not used again while the object exists. */
+HANDLE win_object_name(const struct win_object *object)
+{
+    uint64_t word = atomic_load_explicit(&object->slot->word, memory_order_relaxed);
+
+    return slot_handle(slot_index(object->slot), word_generation(word));
+}
+
+struct win_object *win_object_find(HANDLE name)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(name, &generation);
+    uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+
+    do {
+        if (!(word & REFERENCES) || word_generation(word) != generation)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
+    return slot->object;
+}
+
 struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
 {
     uint32_t generation = 0;
@@ -221,8 +248,17 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
     return object;
 }
 
+/* Those of the process, the thread and their tokens: what never was opened is not closed either. */
+static bool handle_is_pseudo(HANDLE handle)
+{
+    LONG_PTR value = (LONG_PTR)handle;
+
+    return value >= -6 && value <= -1;
+}
+
 /*
  * CloseHandle - gives a handle up; the two low bits are ignored. Works on every kind of handle made by this library.
+ * Returns TRUE for GetCurrentProcess() and GetCurrentThread(), which stay.
  * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. What still uses the object (a pending request
  * on a file, a wait under way, files of a port, a duplicate) keeps it.
  */
@@ -251,6 +287,8 @@ BOOL WINAPI CloseHandle(HANDLE handle)
     return TRUE;
 
 invalid:
+    if (handle_is_pseudo(handle))
+        return TRUE;
     SetLastError(ERROR_INVALID_HANDLE);
     return FALSE;
 }

@@ -63,6 +63,13 @@ HANDLE win_handle_add(struct win_object *object);
  */
 struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type);
 
+/*
+ * win_object_name - what finds an object for as long as it exists, whichever of its handles are open by then: for who must
+ * neither keep it nor rely on a handle. Never another object's. win_object_find returns it referenced, or NULL.
+ */
+HANDLE win_object_name(const struct win_object *object);
+struct win_object *win_object_find(HANDLE name);
+
 void win_object_ref(struct win_object *object);
 void win_object_unref(struct win_object *object);
 

@@ -29,7 +29,7 @@ struct win_thread {
     _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
     _Atomic uint32_t suspended; /* futex word of the thread: 1 until ResumeThread */
     bool ended;                 /* life_lock */
-    atomic_uint exit_code;      /* STILL_ACTIVE until it ends; published by the signal */
+    atomic_uint exit_code;      /* 0 after pthread_exit; published by the signal */
 };
 
 /* Held by who uses a thread's kernel id, which another thread may have soon after the end. */
@@ -75,7 +75,7 @@ static struct win_thread *thread_new(LPTHREAD_START_ROUTINE start, LPVOID parame
     win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
     thread->start = start;
     thread->parameter = parameter;
-    atomic_init(&thread->exit_code, STILL_ACTIVE);
+    atomic_init(&thread->exit_code, 0);
     atomic_init(&thread->suspended, suspended);
     return thread;
 }
@@ -201,7 +201,6 @@ static HANDLE thread_adopt(void)
 
     if (!thread)
         return NULL;
-    atomic_init(&thread->exit_code, 0);
     atomic_init(&thread->id, GetCurrentThreadId());
     if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
         free(thread);
@@ -246,14 +245,19 @@ static struct win_thread *thread_pin(HANDLE handle)
 }
 
 /*
- * GetExitCodeThread - what the thread returned or gave to ExitThread; STILL_ACTIVE while it runs (test the handle to
- * tell that from a thread that ended with this value). Errors: ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
+ * GetExitCodeThread - what the thread returned or gave to ExitThread, 0 after pthread_exit; STILL_ACTIVE while it runs, as
+ * GetCurrentThread() does (test the handle to tell that from a thread that ended with this value). Errors:
+ * ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
  */
 BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
 {
-    struct win_thread *thread = thread_pin(handle);
+    struct win_thread *thread;
 
-    if (!thread)
+    if (handle == GetCurrentThread() && exit_code) {
+        *exit_code = STILL_ACTIVE;
+        return TRUE;
+    }
+    if (!(thread = thread_pin(handle)))
         return FALSE;
     if (exit_code)
         *exit_code =
@@ -270,10 +274,12 @@ BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
  */
 DWORD WINAPI ResumeThread(HANDLE handle)
 {
-    struct win_thread *thread = thread_pin(handle);
+    struct win_thread *thread;
     DWORD before;
 
-    if (!thread)
+    if (handle == GetCurrentThread())
+        return 0;
+    if (!(thread = thread_pin(handle)))
         return (DWORD)-1;
     before = atomic_exchange_explicit(&thread->suspended, 0, memory_order_release);
     if (before)

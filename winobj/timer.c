@@ -2,7 +2,7 @@
 /*
  * timer.c - waitable timers: a timerfd each, and one thread that sleeps on all of them and signals.
  *
- * The thread knows a timer by its handle, so it finds nothing of one that is gone. Setting, cancelling and expiring exclude
+ * The thread knows a timer by its name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and expiring exclude
  * each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a fork timers are not
  * running, until they are set again.
  */
@@ -67,9 +67,9 @@ void win_timers_forked(void)
     timers_epoll = -1;
 }
 
-static void timer_expire(HANDLE handle)
+static void timer_expire(HANDLE name)
 {
-    struct win_timer *timer = (struct win_timer *)win_handle_pin(handle, &timer_type);
+    struct win_timer *timer = (struct win_timer *)win_object_find(name);
     uint64_t times;
 
     if (!timer)
@@ -180,9 +180,10 @@ static void stop_locked(const struct win_timer *timer)
             timerfd_settime(timer->fds[i], 0, &never, NULL);
 }
 
-static bool open_locked(struct win_timer *timer, HANDLE handle, int clock)
+static bool open_locked(struct win_timer *timer, int clock)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.ptr = handle };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET,
+        .data.ptr = win_object_name(&timer->waitable.object) };
 
     if (timer->fds[clock] >= 0)
         return true;
@@ -204,12 +205,12 @@ static struct timespec timespec_of(int64_t units)
 }
 
 /* Sets the clock of the due time: below 0 a time from now on, else a date. */
-static bool start_locked(struct win_timer *timer, HANDLE handle, int64_t due, LONG period_ms)
+static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
 {
     int clock = due >= 0;
     struct itimerspec spec = { .it_interval = timespec_of((int64_t)period_ms * 10000) };
 
-    if (!open_locked(timer, handle, clock))
+    if (!open_locked(timer, clock))
         return false;
     spec.it_value = timespec_of(clock ? due : -(uint64_t)due > INT64_MAX ? INT64_MAX : -due);
     if (clock)
@@ -248,7 +249,7 @@ BOOL WINAPI SetWaitableTimer(HANDLE handle, const LARGE_INTEGER *due, LONG perio
     lock_acquire(&timers_lock);
     stop_locked(timer);
     win_waitable_reset(&timer->waitable);
-    done = start_locked(timer, handle, due->QuadPart, period_ms);
+    done = start_locked(timer, due->QuadPart, period_ms);
     lock_release(&timers_lock);
     win_object_unref(&timer->waitable.object);
     if (!done || resume)

@@ -124,6 +124,61 @@ static void test_duplicate_of_a_mutex_and_of_a_mapping(void **state)
     assert_true(CloseHandle(mapping));
 }
 
+static HANDLE used(HANDLE first, HANDLE *other)
+{
+    *other = duplicate(first, 0);
+    return first;
+}
+
+/* Set by one handle, which is closed, it signals by the other; whichever of the two is the first. */
+static void test_duplicate_sets_a_timer_and_is_closed(void **state)
+{
+    LARGE_INTEGER due = { .QuadPart = -200000 };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        HANDLE other, timer = used(CreateWaitableTimerA(NULL, FALSE, NULL), &other);
+        HANDLE sets = i % 2 ? timer : other, waits = i % 2 ? other : timer;
+
+        due.QuadPart = i < 2 ? -200000 : 1; /* from now on; of a date long ago */
+        assert_true(SetWaitableTimer(sets, &due, 0, NULL, NULL, FALSE));
+        assert_true(CloseHandle(sets));
+        assert_wait(WaitForSingleObject(waits, LONG_MS), WAIT_OBJECT_0);
+        assert_wait(WaitForSingleObject(waits, 0), WAIT_TIMEOUT);
+        assert_true(SetWaitableTimer(waits, &due, 0, NULL, NULL, FALSE));
+        assert_wait(WaitForSingleObject(waits, LONG_MS), WAIT_OBJECT_0);
+        assert_true(CloseHandle(waits));
+    }
+}
+
+/* A port and a mutex that were had by one handle are there by the other. */
+static void test_duplicate_is_used_and_closed(void **state)
+{
+    HANDLE port, semaphore, mutex, other;
+    OVERLAPPED *got = NULL;
+    ULONG_PTR key = 0;
+    DWORD bytes = 0;
+
+    (void)state;
+    port = used(CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 1), &other);
+    assert_true(PostQueuedCompletionStatus(other, 1, 2, NULL));
+    assert_true(CloseHandle(other));
+    assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+    assert_int_equal(key, 2);
+    assert_true(CloseHandle(port));
+    semaphore = used(CreateSemaphoreA(NULL, 0, 2, NULL), &other);
+    assert_true(ReleaseSemaphore(other, 2, NULL));
+    assert_true(CloseHandle(other));
+    assert_wait(WaitForSingleObject(semaphore, 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle(semaphore));
+    mutex = used(CreateMutexA(NULL, FALSE, NULL), &other);
+    assert_wait(WaitForSingleObject(other, 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle(other));
+    assert_true(ReleaseMutex(mutex));
+    assert_fails(ReleaseMutex(mutex), 288);
+    assert_true(CloseHandle(mutex));
+}
+
 struct worker {
     HANDLE self, told, end;
 };
@@ -228,6 +283,8 @@ int main(void)
         cmocka_unit_test(test_duplicate_refuses),
         cmocka_unit_test(test_duplicate_of_a_port_keeps_it_open),
         cmocka_unit_test(test_duplicate_of_a_mutex_and_of_a_mapping),
+        cmocka_unit_test(test_duplicate_sets_a_timer_and_is_closed),
+        cmocka_unit_test(test_duplicate_is_used_and_closed),
         cmocka_unit_test(test_duplicate_of_the_calling_thread_is_one_for_others),
         cmocka_unit_test(test_duplicate_of_the_first_thread),
         cmocka_unit_test(test_duplicates_come_and_go_in_many_threads),

@@ -5,6 +5,9 @@
 #include <process.h>
 
 #include <errno.h>
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
 static DWORD WINAPI return_parameter(LPVOID parameter)
 {
@@ -115,6 +118,53 @@ static void test_thread_suspended_begins_with_resume(void **state)
     assert_true(CloseHandle(thread));
 }
 
+/* GetCurrentThread() and GetCurrentProcess(): no handles to close, and never signalled for who can ask. */
+static void test_thread_pseudo_handles(void **state)
+{
+    HANDLE thread = GetCurrentThread(), process = GetCurrentProcess();
+    HANDLE event = CreateEventA(NULL, TRUE, TRUE, NULL), three[3] = { thread, process, event };
+    DWORD code = 0;
+
+    (void)state;
+    assert_wait(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
+    assert_wait(WaitForSingleObject(process, 1), WAIT_TIMEOUT);
+    assert_int_equal(WaitForMultipleObjects(3, three, FALSE, LONG_MS), WAIT_OBJECT_0 + 2);
+    assert_int_equal(WaitForMultipleObjects(3, three, TRUE, 1), WAIT_TIMEOUT);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 259);
+    assert_fails(GetExitCodeThread(process, &code), 6);
+    assert_int_equal(ResumeThread(thread), 0);
+    for (int i = 0; i < 3; i++) { /* as often as one likes */
+        assert_true(CloseHandle(thread));
+        assert_true(CloseHandle(process));
+    }
+    assert_true(CloseHandle((HANDLE)(LONG_PTR)-6)); /* the last of them, a token */
+    assert_fails(CloseHandle((HANDLE)(LONG_PTR)-7), 6);
+    assert_fails(SetEvent(thread), 6);
+    assert_fails(ReleaseMutex(process), 6);
+    assert_wait(WaitForSingleObject(thread, 0), WAIT_TIMEOUT);
+    assert_true(CloseHandle(event));
+}
+
+#ifndef _WIN32 /* there is no pthread_exit */
+static DWORD WINAPI leave_by_pthread_exit(LPVOID parameter)
+{
+    pthread_exit(parameter);
+}
+
+static void test_thread_that_left_by_pthread_exit_is_over(void **state)
+{
+    HANDLE thread = CreateThread(NULL, 0, leave_by_pthread_exit, &thread, 0, NULL);
+    DWORD code = 99;
+
+    (void)state;
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 0);
+    assert_true(CloseHandle(thread));
+}
+#endif
+
 static void test_thread_bad_arguments(void **state)
 {
     (void)state;
@@ -176,6 +226,10 @@ int main(void)
         cmocka_unit_test(test_thread_id_is_the_threads_own),
         cmocka_unit_test(test_thread_handle_may_be_closed_at_once),
         cmocka_unit_test(test_thread_suspended_begins_with_resume),
+        cmocka_unit_test(test_thread_pseudo_handles),
+#ifndef _WIN32
+        cmocka_unit_test(test_thread_that_left_by_pthread_exit_is_over),
+#endif
         cmocka_unit_test(test_thread_bad_arguments),
         cmocka_unit_test(test_last_error_is_each_threads_own),
         cmocka_unit_test(test_sleep_lasts_as_long),
