@@ -39,6 +39,7 @@ enum lock_level {
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, timers */
     /* delivery of overlapped completions: held while winobj is told, see docs/design.md */
     LOCK_PENDING = 200,
+    LOCK_FILE_USERS = 204, /* who is told of the end of a file */
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220, /* event, port, thread */

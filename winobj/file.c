@@ -5,9 +5,15 @@
  */
 #include "winobj/file.h"
 
-#include "winobj/provider.h"
-
 #include <stdlib.h>
+
+static void file_close(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+
+    if (file->ops)
+        file->ops->closed(file->room);
+}
 
 static void file_destroy(struct win_object *object)
 {
@@ -30,23 +36,28 @@ static void file_forked(struct win_object *object)
         list_init(&file->packets);
         file->packet_count = file->requests = 0;
     }
+    file->ops = NULL; /* its requests are the parent's */
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
 }
 
 const struct win_object_type win_file_type = {
     .name = "overlapped file",
+    .close = file_close,
     .destroy = file_destroy,
     .forked = file_forked,
 };
 
-DWORD win_file_create(const void *owner, HANDLE *handle)
+DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle)
 {
-    struct win_file *file = calloc(1, sizeof(*file));
+    struct win_file *file = calloc(1, sizeof(*file) + (ops ? ops->room : 0));
 
     *handle = INVALID_HANDLE_VALUE;
     if (!file)
         return ERROR_NOT_ENOUGH_MEMORY;
     file->owner = owner;
+    file->ops = ops;
+    if (ops)
+        ops->init(file->room);
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
     list_init(&file->packets);
     if (!(*handle = win_handle_open(&file->object, &win_file_type))) {
@@ -66,6 +77,11 @@ struct win_file *win_file_get(HANDLE handle, const void *owner)
         return NULL;
     }
     return file;
+}
+
+void *win_file_room(struct win_file *file)
+{
+    return file->room;
 }
 
 struct win_file *win_file_ref(struct win_file *file)

@@ -5,8 +5,11 @@
 
 #include "winobj/handle.h"
 #include "winobj/port.h"
+#include "winobj/provider.h"
 
 #include "util/lock.h"
+
+#include <stddef.h>
 
 struct win_file {
     struct win_object object;
@@ -18,6 +21,8 @@ struct win_file {
     struct list_head packets;  /* one for each request under way, and those that requests left ... */
     unsigned packet_count;     /* ... so that one after the other needs no memory */
     unsigned requests;         /* under way */
+    const struct win_file_ops *ops; /* the provider's, of room; may be NULL */
+    max_align_t room[];
 };
 
 extern const struct win_object_type win_file_type;

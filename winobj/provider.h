@@ -21,12 +21,24 @@ extern "C" {
 
 struct win_file;
 
+/* What a provider keeps with a file, and does when the program has closed the last handle of it. */
+struct win_file_ops {
+    size_t room;                /* octets, aligned as malloc's */
+    void (*init)(void *room);   /* before there is a handle; the room is zeroed */
+    void (*closed)(void *room); /* once, by the thread that closes the handle, without a lock; not in the child of a fork */
+};
+
 /*
- * win_file_create - a new overlapped file handle. owner: cookie of the adapter it belongs to.
+ * win_file_create - a new overlapped file handle.
+ * owner  cookie of the adapter it belongs to
+ * ops    NULL: nothing is kept, and nobody told
  * Returns ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY or ERROR_NO_SYSTEM_RESOURCES. The handle is closed with CloseHandle;
  * the object lives on while pinned.
  */
-WINOBJ_API DWORD win_file_create(const void *owner, HANDLE *handle);
+WINOBJ_API DWORD win_file_create(
+    const void *owner, const struct win_file_ops *ops, HANDLE *handle);
+/* The provider's room. */
+WINOBJ_API void *win_file_room(struct win_file *file);
 /* Pins the file behind a handle; NULL when the handle is none, closed, no file, or another owner's. */
 WINOBJ_API struct win_file *win_file_get(HANDLE handle, const void *owner);
 WINOBJ_API struct win_file *win_file_ref(struct win_file *file);

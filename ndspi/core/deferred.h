@@ -22,7 +22,7 @@ struct nd_deferred {
  * nd_defer - have a job run soon. Any thread, any locks held. Cannot fail: when no thread can be had now (logged), the
  * job waits until a later call gets one.
  */
-void nd_defer(struct nd_deferred *job);
+void nd_defer(struct nd_deferred *job) __attribute__((visibility("default")));
 
 /* Waits until every job given before this call has been run. Not from a job. */
 void nd_deferred_drain(void);

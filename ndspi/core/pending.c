@@ -9,20 +9,23 @@ static struct nd_pending_request *request_of(struct list_node *node)
     return list_entry(node, struct nd_pending_request, link);
 }
 
-void nd_pending_init(
-    struct nd_pending *pending, const struct nd_sink *sink, struct nd_sink_file *file)
+void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
+    struct nd_sink_file *file, struct nd_object *object, void (*cancel)(struct nd_object *object))
 {
     lock_init(&pending->lock, LOCK_PENDING, "pending");
     pending->sink = sink;
     pending->file = sink->file_ref(file);
     list_init(&pending->requests);
     list_init(&pending->spare);
+    pending->users = sink->file_users(file);
+    nd_file_users_add(pending->users, &pending->user, object, cancel);
 }
 
 void nd_pending_fini(struct nd_pending *pending)
 {
     struct list_node *node;
 
+    nd_file_users_remove(pending->users, &pending->user);
     assert(list_empty(&pending->requests));
     while ((node = list_pop(&pending->spare)))
         free(request_of(node));
@@ -45,7 +48,9 @@ HRESULT nd_pending_add(
     if (!overlapped)
         return ND_INVALID_PARAMETER;
     lock_acquire(&pending->lock);
-    if ((request = take_record_locked(pending))) {
+    if (nd_file_users_closed(pending->users)) {
+        status = ND_INVALID_HANDLE;
+    } else if ((request = take_record_locked(pending))) {
         request->overlapped = overlapped;
         request->context = context;
         request->kind = kind;
@@ -163,7 +168,11 @@ void nd_pending_deliver(struct nd_pending *pending)
 
 HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped)
 {
-    return overlapped ? pending->sink->reserve(pending->file) : ND_INVALID_PARAMETER;
+    if (!overlapped)
+        return ND_INVALID_PARAMETER;
+    if (nd_file_users_closed(pending->users))
+        return ND_INVALID_HANDLE;
+    return pending->sink->reserve(pending->file);
 }
 
 void nd_pending_unreserve(struct nd_pending *pending)

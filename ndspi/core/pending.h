@@ -36,17 +36,27 @@ struct nd_pending {
     struct nd_sink_file *file; /* the object's file; pinned */
     struct list_head requests; /* issue order */
     struct list_head spare;    /* recycled records, so that Notify allocates once */
+    struct nd_file_users *users; /* of the file */
+    struct nd_file_user user;    /* this one */
 };
 
-/* sink and file in: pins the file until fini. */
-void nd_pending_init(
-    struct nd_pending *pending, const struct nd_sink *sink, struct nd_sink_file *file);
+/*
+ * nd_pending_init - the last step of making an object.
+ * sink, file  in: pins the file until fini
+ * object      in: whose requests these are
+ * cancel      in: what the object's CancelOverlappedRequests does; called, with the object pinned and without locks, when the
+ *             program closes the last handle of the file. From then on no request begins
+ */
+void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
+    struct nd_sink_file *file, struct nd_object *object,
+    void (*cancel)(struct nd_object *object));
 /* Requires an empty list (cancel first). */
 void nd_pending_fini(struct nd_pending *pending);
 
 /*
  * nd_pending_add - start a request. Returns ND_PENDING, or ND_NO_MEMORY with nothing started; ND_INVALID_PARAMETER for
- * a NULL overlapped. The client's structure is marked pending before this returns.
+ * a NULL overlapped; ND_INVALID_HANDLE when the program has closed the file. The client's structure is marked pending before
+ * this returns.
  */
 HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
@@ -70,7 +80,7 @@ void nd_pending_deliver(struct nd_pending *pending);
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
  * The same for what cannot be undone: no memory is needed any more once nd_pending_reserve has returned ND_SUCCESS
- * (ND_NO_MEMORY; ND_INVALID_PARAMETER for a NULL overlapped). One of the other two must follow; complete_reserved returns
+ * (ND_NO_MEMORY; ND_INVALID_PARAMETER for a NULL overlapped; ND_INVALID_HANDLE: the file is closed). One of the other two must follow; complete_reserved returns
  * ND_PENDING.
  */
 HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped);

@@ -18,9 +18,25 @@ static struct win_file *file_of(struct nd_sink_file *file)
     return (struct win_file *)file;
 }
 
+static void users_init(void *room)
+{
+    nd_file_users_init(room);
+}
+
+static void users_close(void *room)
+{
+    nd_file_users_close(room);
+}
+
+static const struct win_file_ops file_ops = {
+    .room = sizeof(struct nd_file_users),
+    .init = users_init,
+    .closed = users_close,
+};
+
 static HRESULT file_create(const void *owner, HANDLE *handle)
 {
-    switch (win_file_create(owner, handle)) {
+    switch (win_file_create(owner, &file_ops, handle)) {
     case ERROR_SUCCESS: return ND_SUCCESS;
     case ERROR_NOT_ENOUGH_MEMORY: return ND_NO_MEMORY;
     default: return ND_INSUFFICIENT_RESOURCES;
@@ -40,6 +56,11 @@ static struct nd_sink_file *file_ref(struct nd_sink_file *file)
 static void file_unref(struct nd_sink_file *file)
 {
     win_file_unref(file_of(file));
+}
+
+static struct nd_file_users *file_users(struct nd_sink_file *file)
+{
+    return win_file_room(file_of(file));
 }
 
 /* While the file is pinned its handle's number is not used again, so this closes no other. */
@@ -146,6 +167,7 @@ const struct nd_sink nd_sink_winobj = {
     .file_get = file_get,
     .file_ref = file_ref,
     .file_unref = file_unref,
+    .file_users = file_users,
     .file_close = file_close,
     .reserve = reserve,
     .unreserve = unreserve,

@@ -354,7 +354,8 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
 
     /*
      * phOverlappedFile  out: file for overlapped requests of the objects made with it; bind it to a completion port with
-     * CreateIoCompletionPort, close it with CloseHandle.
+     * CreateIoCompletionPort, close it with CloseHandle. Closing its last handle cancels what is pending on it (ND_CANCELED),
+     * and overlapped calls of those objects fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD(CreateOverlappedFile)(THIS_ HANDLE *phOverlappedFile) PURE;
     /* Size query; pInfo->InfoVersion in: ND_VERSION_2. Returns also ND_NOT_SUPPORTED: another version. */
@@ -572,7 +573,10 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
 {
     ND_OVERLAPPED_METHODS_
 
-    /* The file of all overlapped requests of this adapter and its objects. The adapter's: do not close it. */
+    /*
+     * The file of all overlapped requests of this adapter and its objects. The adapter's: who closes it all the same cancels
+     * them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
+     */
     IFACEMETHOD_(HANDLE, GetFileHandle)(THIS) PURE;
     /* VersionRequested in: 1. Size query. Returns also ND_NOT_SUPPORTED. */
     IFACEMETHOD(Query)(THIS_ DWORD VersionRequested, ND_ADAPTER_INFO *pInfo, SIZE_T *pBufferSize) PURE;

@@ -170,6 +170,13 @@ static const INDAdapterVtbl nd1_adapter_vtbl = {
     .Listen = nd1_adapter_Listen,
 };
 
+static void cancel(struct nd_object *object)
+{
+    struct nd_adapter *core = (struct nd_adapter *)object;
+
+    nd_pending_cancel(&container_of(core, struct nd1_adapter, core)->pending);
+}
+
 HRESULT nd1_adapter_open(INDProvider *provider, const struct nd_device *device,
     const struct nd_sink *sink, const struct sockaddr_storage *address, INDAdapter **out)
 {
@@ -185,12 +192,12 @@ HRESULT nd1_adapter_open(INDProvider *provider, const struct nd_device *device,
     if (FAILED(status = nd_adapter_create_file(&adapter->core, &adapter->handle)))
         goto fini_core;
     adapter->file = nd_adapter_file(&adapter->core, adapter->handle);
-    nd_pending_init(&adapter->pending, sink, adapter->file);
     adapter->address = *address;
     adapter->INDAdapter_iface.lpVtbl = &nd1_adapter_vtbl;
     atomic_init(&adapter->refs, 1);
     provider->lpVtbl->AddRef(provider);
     adapter->provider = provider;
+    nd_pending_init(&adapter->pending, sink, adapter->file, &adapter->core.object, cancel);
     *out = &adapter->INDAdapter_iface;
     return ND_SUCCESS;
 

@@ -11,7 +11,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 __thread struct nd_wine_thread nd_wine_thread;
@@ -23,27 +25,59 @@ static struct {
     uint64_t queued, delivered; /* ever */
     bool busy;                  /* a thread delivers */
     bool kicked;                /* the serving thread was called and has not come yet */
-    int event_fd;
+    int set;                    /* lent: an epoll set of the other two */
+    int event_fd, timer_fd;
+    void (*look)(void);
+    atomic_bool look_due; /* the timer runs (seq_cst: before what the look finds) */
     _Atomic uint32_t rounds; /* of delivery; those who wait sleep on it */
     atomic_uint sleepers;    /* pairs with rounds (both seq_cst) */
 } state = { .lock = LOCK_INIT(LOCK_WINE_QUEUE, "Wine's deliveries"),
     .queue = { { &state.queue.n, &state.queue.n } },
-    .event_fd = -1 };
+    .set = -1,
+    .event_fd = -1,
+    .timer_fd = -1 };
 
-bool nd_deliver_init(void)
+/* How long a file whose handle the program closed may keep its pending requests. */
+enum { LOOK_MS = 100 };
+
+static bool watch(int fd)
 {
-    if (state.event_fd >= 0)
+    struct epoll_event event = { .events = EPOLLIN };
+
+    return fd >= 0 && !epoll_ctl(state.set, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void close_descriptor(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+bool nd_deliver_init(void (*look)(void))
+{
+    if (state.set >= 0)
         return true;
-    state.event_fd = eventfd(0, EFD_CLOEXEC);
-    if (state.event_fd < 0) {
-        log_write(LOG_ERROR, LOG_WIN, "no event descriptor: %s", strerror(errno));
-        return false;
-    }
-    if (win_service_lend(state.event_fd) == ERROR_SUCCESS)
+    state.look = look;
+    state.set = epoll_create1(EPOLL_CLOEXEC);
+    state.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    state.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (!watch(state.event_fd) || !watch(state.timer_fd))
+        log_write(LOG_ERROR, LOG_WIN, "no descriptors for deliveries: %s", strerror(errno));
+    else if (win_service_lend(state.set) == ERROR_SUCCESS)
         return true;
-    close(state.event_fd);
-    state.event_fd = -1;
+    close_descriptor(&state.timer_fd);
+    close_descriptor(&state.event_fd);
+    close_descriptor(&state.set);
     return false;
+}
+
+void nd_deliver_look_later(void)
+{
+    static const struct itimerspec later = { .it_value.tv_nsec = LOOK_MS * 1000000L };
+
+    if (!atomic_load(&state.look_due) && !atomic_exchange(&state.look_due, true))
+        timerfd_settime(state.timer_fd, 0, &later, NULL);
 }
 
 static void kick(void)
@@ -146,19 +180,33 @@ void nd_deliver_wait(bool (*done)(const void *context), const void *context)
     }
 }
 
+/* Whether it was readable; it is not any more. */
+static bool take(int fd)
+{
+    uint64_t count;
+    ssize_t octets;
+
+    do
+        octets = read(fd, &count, sizeof(count));
+    while (octets < 0 && errno == EINTR);
+    return octets == sizeof(count);
+}
+
 static void turn(bool called)
 {
-    uint64_t calls;
-
     if (!called) {
         nd_wine_leave();
         return;
     }
-    while (read(state.event_fd, &calls, sizeof(calls)) < 0 && errno == EINTR)
-        ;
-    lock_acquire(&state.lock);
-    state.kicked = false;
-    lock_release(&state.lock);
+    if (take(state.timer_fd)) {
+        atomic_store(&state.look_due, false);
+        state.look();
+    }
+    if (take(state.event_fd)) {
+        lock_acquire(&state.lock);
+        state.kicked = false;
+        lock_release(&state.lock);
+    }
     nd_deliver_settle();
 }
 

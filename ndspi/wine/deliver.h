@@ -35,8 +35,14 @@ extern __thread struct nd_wine_thread nd_wine_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern atomic_uint nd_undelivered;
 
-/* Once, before anything else. False: said why. */
-bool nd_deliver_init(void);
+/*
+ * nd_deliver_init - once, before anything else. False: said why.
+ * look  in: what the serving thread calls a while after nd_deliver_look_later
+ */
+bool nd_deliver_init(void (*look)(void));
+
+/* Any thread, any lock. */
+void nd_deliver_look_later(void);
 
 /* Queues a delivery, which stays the caller's memory until run is called. Any thread, any lock below LOCK_WINE_QUEUE. */
 void nd_deliver(struct nd_delivery *delivery);

@@ -98,17 +98,66 @@ void nd_wine_file_forget(const void *owner)
     }
 }
 
-/* Nobody tells when a program closes its handle; so now and then the files that no object uses are looked at. */
-static void sweep(void)
+static bool program_closed(struct nd_wine_file *file)
 {
     struct nt_basic_information info;
+
+    return nt.NtQueryObject(file->original, NT_OBJECT_BASIC, &info, sizeof(info), NULL) >= 0 &&
+           info.handles == 1;
+}
+
+/* Before a file more: those that no object uses, and whose handle is closed, go. */
+static void sweep(void)
+{
     struct nd_wine_file *file = NULL;
 
     while ((file = next_file(file, NULL)))
-        if (atomic_load_explicit(&file->refs, memory_order_relaxed) == 2 &&
-            nt.NtQueryObject(file->original, NT_OBJECT_BASIC, &info, sizeof(info), NULL) >= 0 &&
-            info.handles == 1)
+        if (atomic_load_explicit(&file->refs, memory_order_relaxed) == 2 && program_closed(file))
             unlist(file);
+}
+
+/* ---- a file that the program closes under its requests ---- */
+
+/* Before the look that it may be the cause of is over, or seen by it: both are seq_cst. */
+void nd_wine_file_began(struct nd_wine_file *file)
+{
+    atomic_fetch_add(&file->requests, 1);
+    nd_deliver_look_later();
+}
+
+void nd_wine_file_decided(struct nd_wine_file *file)
+{
+    atomic_fetch_sub_explicit(&file->requests, 1, memory_order_relaxed);
+}
+
+static void close_users(struct nd_deferred *job)
+{
+    struct nd_wine_file *file = container_of(job, struct nd_wine_file, close);
+
+    nd_file_users_close(&file->users);
+    nd_wine_file_unref(file);
+}
+
+/* Not told by this thread: an adapter may end with what is cancelled, and would wait for it. */
+void nd_wine_files_look(void)
+{
+    struct nd_wine_file *file = NULL;
+    bool again = false;
+
+    while ((file = next_file(file, NULL))) {
+        if (!atomic_load(&file->requests))
+            continue;
+        if (program_closed(file)) {
+            unlist(file);
+            file->close.run = close_users;
+            nd_wine_file_ref(file);
+            nd_defer(&file->close);
+        } else {
+            again = true;
+        }
+    }
+    if (again)
+        nd_deliver_look_later();
 }
 
 static LONG open_original(HANDLE *original)
@@ -147,6 +196,7 @@ HRESULT nd_wine_file_create(const void *owner, HANDLE *handle)
         goto close_original;
     file->owner = owner;
     file->end.run = close_file;
+    nd_file_users_init(&file->users);
     file->listed = true;
     atomic_init(&file->refs, 1);
     *handle = file->client;

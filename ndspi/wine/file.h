@@ -6,10 +6,15 @@
  * The file is a system library, open for reading. The program gets a duplicate; the original stays, so that requests still
  * end in the port when the program has closed its handle. A request ends with status 0 as a read of nothing, with any other
  * by the device control with which Wine's own drivers end a request.
+ *
+ * Nobody tells when the program closes its handle. So while requests are pending on a file, it is looked at now and then
+ * whether the original is its only handle; then the requests are cancelled.
  */
 #ifndef NDSPI_WINE_FILE_H
 #define NDSPI_WINE_FILE_H
 
+#include "ndspi/core/deferred.h"
+#include "ndspi/core/file_users.h"
 #include "ndspi/wine/deliver.h"
 
 #include "util/list.h"
@@ -24,6 +29,9 @@ struct nd_wine_file {
     HANDLE original;
     HANDLE client; /* what the program was given; it may have closed it */
     struct nd_delivery end;
+    atomic_uint requests; /* pending */
+    struct nd_file_users users;
+    struct nd_deferred close; /* tells them; holds a reference */
 };
 
 /*
@@ -39,6 +47,12 @@ struct nd_wine_file *nd_wine_file_ref(struct nd_wine_file *file);
 void nd_wine_file_unref(struct nd_wine_file *file);
 /* None of the owner's files can be had any more. Any thread. */
 void nd_wine_file_forget(const void *owner);
+
+/* A request begins, and is decided. Any thread. */
+void nd_wine_file_began(struct nd_wine_file *file);
+void nd_wine_file_decided(struct nd_wine_file *file);
+/* Finds the files whose last handle the program has closed while requests are pending. Threads: the one that serves. */
+void nd_wine_files_look(void);
 
 /* A packet for the port, if there is one, and the event, if one is given, set. Threads: of the program. */
 void nd_wine_file_end(

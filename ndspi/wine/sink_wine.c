@@ -73,6 +73,11 @@ static void file_unref(struct nd_sink_file *file)
     nd_wine_file_unref(file_of(file));
 }
 
+static struct nd_file_users *file_users(struct nd_sink_file *file)
+{
+    return &file_of(file)->users;
+}
+
 /* With the file itself: this may be a thread of the library's. */
 static void file_close(struct nd_sink_file *file, HANDLE handle)
 {
@@ -142,11 +147,11 @@ static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
 {
     HANDLE event;
 
-    (void)file;
     if ((event = untagged(overlapped->hEvent)))
         nt.NtResetEvent(event, NULL);
     overlapped->InternalHigh = 0;
     atomic_store_explicit(internal_of(overlapped), STATUS_PENDING, memory_order_release);
+    nd_wine_file_began(file_of(file));
 }
 
 static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status)
@@ -157,6 +162,7 @@ static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT 
         .file = nd_wine_file_ref(file_of(file)),
         .overlapped = overlapped,
         .status = status };
+    nd_wine_file_decided(file_of(file));
     nd_deliver(&ending->delivery);
 }
 
@@ -209,6 +215,7 @@ const struct nd_sink nd_sink_wine = {
     .file_get = file_get,
     .file_ref = file_ref,
     .file_unref = file_unref,
+    .file_users = file_users,
     .file_close = file_close,
     .reserve = reserve,
     .unreserve = unreserve,

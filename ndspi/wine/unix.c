@@ -3,13 +3,14 @@
 #include "ndspi/wine/unix.h"
 
 #include "ndspi/dll/dll.h"
+#include "ndspi/wine/file.h"
 #include "ndspi/wine/nt.h"
 #include "ndspi/wine/sink_wine.h"
 
 int32_t nd_call_start(void *args)
 {
     (void)args;
-    return nd_nt_init() && nd_deliver_init() ? 0 : -1;
+    return nd_nt_init() && nd_deliver_init(nd_wine_files_look) ? 0 : -1;
 }
 
 /* Never returns. */

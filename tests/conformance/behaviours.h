@@ -93,6 +93,7 @@
     BEHAVIOUR(packet, "where a completion goes: event, port, both, neither") \
     BEHAVIOUR(overlapped, "the fields of an OVERLAPPED and its event, from start to end") \
     BEHAVIOUR(cancel, "a cancel is over when it returns and touches its own object only") \
+    BEHAVIOUR(closing, "closing the overlapped file cancels what is pending on it and refuses what comes later") \
     BEHAVIOUR(port, "completion ports beside the provider's packets") \
     BEHAVIOUR(notify, "when a Notify completes") \
     BEHAVIOUR(identity, "version 1: a result is the client's own structure, told by its address") \

@@ -189,7 +189,7 @@ HRESULT post_write(struct end *end, void *context, SIZE_T offset, ULONG length, 
 /* The peer's way to all of an end's memory, connected: the region's token, or in version 1 a window's. */
 UINT32 remote_token(struct end *end);
 
-/* Results. poll_result never uses Notify; next_result does, unless the suite runs with --poll. */
+/* Results. poll_result never uses Notify; next_result does, unless the suite runs with --poll or the file is closed. */
 ND2_RESULT next_result(struct cq *cq);
 ND2_RESULT poll_result(struct cq *cq);
 /* The next result is this one: all five fields. Returns BytesTransferred (of a Receive; else 0). */

@@ -33,6 +33,7 @@ struct node *new_node(void)
 
 void close_file(struct node *node)
 {
+    node->file_closed = true;
     if (node->lpVtbl == &dialect_v2)
         close_now(node->file);
     else

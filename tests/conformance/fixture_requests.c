@@ -80,7 +80,7 @@ static struct op *result_op(void)
 ND2_RESULT next_result(struct cq *cq)
 {
     ND2_RESULT result;
-    if (harness_polls())
+    if (harness_polls() || cq->node->file_closed)
         return poll_result(cq);
     while (CALL(cq, GetResults, &result, 1) == 0) {
         struct op *op = result_op();

@@ -34,6 +34,7 @@
     SUITE(listener) \
     SUITE(disconnect) \
     SUITE(lifetime) \
+    SUITE(closing) \
     SUITE(v1_adapter) \
     SUITE(v1_endpoint) \
     SUITE(v1_window) \
@@ -143,7 +144,6 @@
     ROW(V2, any_region_tells_the_result, "overlapped") \
     ROW(BOTH, cancel_touches_its_own_object_only, "cancel") \
     ROW(BOTH, cancel_after_the_end, "cancel") \
-    ROW(BOTH, file_closed_while_requests_are_pending, "packet lifetime") \
     ROW(BOTH, null_overlapped, "status")
 
 #define ROWS_cq(ROW) \
@@ -460,6 +460,20 @@
     ROW(V1, failed_registration_stores_nothing, "M1 M2 status") \
     ROW(V1, registration_shrinks_until_it_fits, "M7 status") \
     ROW(V1, adapter_takes_its_registrations_along, "lifetime handle")
+
+#define ROWS_closing(ROW) \
+    ROW(BOTH, with_a_notify, "closing packet") \
+    ROW(BOTH, with_a_connection_request, "closing") \
+    ROW(BOTH, with_a_connect, "closing") \
+    ROW(BOTH, with_an_accept, "closing") \
+    ROW(BOTH, with_a_notify_disconnect, "closing") \
+    ROW(V2, with_an_srq_notify, "closing") \
+    ROW(BOTH, many_objects, "closing") \
+    ROW(BOTH, later_requests_are_refused, "closing status") \
+    ROW(BOTH, duplicate_keeps_the_requests, "closing packet") \
+    ROW(V2, other_files_keep_their_requests, "closing") \
+    ROW(BOTH, races_with_new_requests, "closing") \
+    ROW(BOTH, races_with_the_last_release, "closing lifetime")
 
 #define ROWS_v1_endpoint(ROW) \
     ROW(V1, result_is_the_clients_own, "identity S7 S8") \

@@ -150,14 +150,13 @@ static void overlapped_files(void)
 
 static void objects_outlive_the_file_handle(void)
 {
-    struct pair *pair = new_pair(NULL);
+    struct pair *pair = connected_pair(NULL);
     struct end *ends[2] = { &pair->active, &pair->passive };
-    close_now(ends[0]->node->file);
-    if (ends[1]->node != ends[0]->node)
-        close_now(ends[1]->node->file);
-    connect_ends(pair);
-    exchange(&pair->active, &pair->passive);
-    exchange(&pair->passive, &pair->active);
+    for (int e = 0; e < 2; e++)
+        if (e == 0 || ends[1]->node != ends[0]->node)
+            close_file(ends[e]->node);
+    exchange(ends[0], ends[1]);
+    exchange(ends[1], ends[0]);
 }
 
 SUITE(adapter);

@@ -446,20 +446,6 @@ static void cancel_after_the_end(void)
     expect_status(ND_SUCCESS, result_of(mr, op));
 }
 
-static void file_closed_while_requests_are_pending(void)
-{
-    struct node *node = new_node();
-    struct cq *cq = new_cq(node, 4);
-    struct mr *mr = new_mr(node);
-    struct op *op = new_op(), *reg = new_op();
-    expect_status(ND_PENDING, start_notify(cq, op));
-    close_file(node);
-    expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
-    expect_status(ND_CANCELED, wait_op(cq, op));
-    /* Objects made on it keep working. */
-    expect_status(ND_SUCCESS, finish(mr, start_register(mr, reg), reg));
-}
-
 static void null_overlapped(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -265,15 +265,13 @@ static void one_file_for_every_object(void)
 /* It is the adapter's, and a program closes it all the same: nothing breaks. */
 static void client_closes_the_file(void)
 {
-    struct pair *pair = new_pair(NULL);
+    struct pair *pair = connected_pair(NULL);
     struct end *ends[2] = { &pair->active, &pair->passive };
     for (int e = 0; e < 2; e++)
         if (e == 0 || ends[1]->node != ends[0]->node)
             close_file(ends[e]->node);
-    connect_ends(pair);
-    exchange(&pair->active, &pair->passive);
-    exchange(&pair->passive, &pair->active);
-    disconnect(&pair->active);
+    exchange(ends[0], ends[1]);
+    exchange(ends[1], ends[0]);
 }
 
 /* Objects */

@@ -22,16 +22,28 @@ static void deadline_expired(struct nd_cm_timer *timer)
     nd_object_unpin(&connector->object);
 }
 
+void nd_connector_cancel(struct nd_connector *connector)
+{
+    nd_connector_event(connector, NULL, ND_EVENT_CANCEL, NULL, ND_SUCCESS);
+    /* Also what an event in another thread has not decided yet: it will find nothing. */
+    nd_pending_cancel(&connector->pending);
+}
+
+static void cancel(struct nd_object *object)
+{
+    nd_connector_cancel((struct nd_connector *)object);
+}
+
 void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapter,
     struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
 {
     nd_object_init(&connector->object, destroy);
     nd_adapter_pin(adapter);
     connector->adapter = adapter;
-    nd_pending_init(&connector->pending, adapter->sink, file);
     nd_cm_timer_init(&connector->deadline, deadline_expired);
     lock_init(&connector->lock, LOCK_CONNECTOR, "connector");
     connector->state = ND_CONNECTOR_IDLE;
+    nd_pending_init(&connector->pending, adapter->sink, file, &connector->object, cancel);
 }
 
 void nd_connector_fini(struct nd_connector *connector)

@@ -101,7 +101,8 @@ void nd_connector_leave(struct nd_connector *connector);
 
 /*
  * Methods. Codes are those of the interface pages (and of the state table); besides them each returns
- * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY and ND_INVALID_PARAMETER (no OVERLAPPED). Any thread.
+ * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY, ND_INVALID_PARAMETER (no OVERLAPPED) and ND_INVALID_HANDLE (the file is
+ * closed). Any thread.
  */
 
 /* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting. */

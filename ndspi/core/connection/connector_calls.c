@@ -362,10 +362,3 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
         finish_disconnect(connector, &deeds);
     return ND_PENDING;
 }
-
-void nd_connector_cancel(struct nd_connector *connector)
-{
-    nd_connector_event(connector, NULL, ND_EVENT_CANCEL, NULL, ND_SUCCESS);
-    /* Also what an event in another thread has not decided yet: it will find nothing. */
-    nd_pending_cancel(&connector->pending);
-}

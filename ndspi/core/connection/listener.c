@@ -272,6 +272,11 @@ static void withdraw(struct nd_connector_queue *queue, struct nd_connector *conn
 
 /* ---- life ---- */
 
+static void cancel(struct nd_object *object)
+{
+    nd_listener_cancel((struct nd_listener *)object);
+}
+
 void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
     struct nd_sink_file *file, void (*destroy)(struct nd_object *object))
 {
@@ -279,11 +284,11 @@ void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
     nd_adapter_pin(adapter);
     listener->adapter = adapter;
     listener->queue = (struct nd_connector_queue){ &listener->object, withdraw };
-    nd_pending_init(&listener->pending, adapter->sink, file);
     lock_init(&listener->lock, LOCK_LISTENER, "listener");
     listener->state = ND_LISTENER_IDLE;
     list_init(&listener->requests);
     list_init(&listener->waiting);
+    nd_pending_init(&listener->pending, adapter->sink, file, &listener->object, cancel);
 }
 
 void nd_listener_fini(struct nd_listener *listener)

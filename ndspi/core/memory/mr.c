@@ -17,6 +17,11 @@ static const uint32_t known_flags = ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_AL
                                     ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK |
                                     ND_MR_FLAG_DO_NOT_SECURE_VM;
 
+static void cancel(struct nd_object *object)
+{
+    nd_mr_cancel((struct nd_mr *)object);
+}
+
 void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_file *file,
     void (*destroy)(struct nd_object *object))
 {
@@ -24,8 +29,8 @@ void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_fil
     mr->adapter = adapter;
     if (!file)
         return;
-    nd_pending_init(&mr->pending, adapter->sink, file);
     nd_adapter_pin(adapter);
+    nd_pending_init(&mr->pending, adapter->sink, file, &mr->object, cancel);
 }
 
 void nd_mr_close(struct nd_mr *mr)

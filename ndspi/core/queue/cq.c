@@ -105,6 +105,11 @@ static const struct nd_child_ops child_ops = {
     .removed = removed,
 };
 
+static void cancel(struct nd_object *object)
+{
+    nd_cq_cancel((struct nd_cq *)object);
+}
+
 HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_file *file,
     uint32_t depth, uintptr_t affinity, void (*destroy)(struct nd_object *object))
 {
@@ -133,7 +138,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
         return ND_NO_MEMORY;
     }
     nd_object_init(&cq->object, destroy);
-    nd_pending_init(&cq->pending, adapter->sink, file);
+    nd_pending_init(&cq->pending, adapter->sink, file, &cq->object, cancel);
     nd_adapter_add(adapter, &cq->child, &cq->object, &child_ops);
     return ND_SUCCESS;
 }

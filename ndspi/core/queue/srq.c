@@ -98,6 +98,11 @@ static bool make_device_queue(struct nd_srq *srq, uint32_t depth)
     return create_device_queue(srq, depth);
 }
 
+static void cancel(struct nd_object *object)
+{
+    nd_srq_cancel((struct nd_srq *)object);
+}
+
 HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_sink_file *file,
     uint32_t depth, uint32_t sge, uint32_t threshold, uintptr_t affinity,
     void (*destroy)(struct nd_object *object))
@@ -121,7 +126,7 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
         return nd_status_from_errno(errno ? errno : ENOMEM);
     }
     nd_object_init(&srq->object, destroy);
-    nd_pending_init(&srq->pending, adapter->sink, file);
+    nd_pending_init(&srq->pending, adapter->sink, file, &srq->object, cancel);
     nd_adapter_add(adapter, &srq->child, &srq->object, &child_ops);
     return ND_SUCCESS;
 }

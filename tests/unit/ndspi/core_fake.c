@@ -365,6 +365,7 @@ struct nd_adapter *fake_adapter_open(void)
     memset(&fake_device, 0, sizeof(fake_device));
     memset(&fake_sink_counts, 0, sizeof(fake_sink_counts));
     fake_device_marks(false);
+    fake_file_open();
     the_context.ops.poll_cq = poll_cq;
     the_context.ops.req_notify_cq = req_notify_cq;
     the_context.ops.post_send = post_send;

@@ -94,6 +94,8 @@ struct fake_sink_counts {
 extern struct fake_sink_counts fake_sink_counts;
 extern const struct nd_sink fake_sink;
 struct nd_sink_file *fake_file(void);
+void fake_file_open(void);  /* once, before anything is made on it; fake_adapter_open does */
+void fake_file_close(void); /* its last handle */
 unsigned fake_file_pins(void);
 
 /*

@@ -17,9 +17,20 @@ struct fake_sink_counts fake_sink_counts;
 
 struct nd_sink_file {
     atomic_uint pins;
+    struct nd_file_users users;
 };
 
 static struct nd_sink_file the_file;
+
+void fake_file_open(void)
+{
+    nd_file_users_init(&the_file.users);
+}
+
+void fake_file_close(void)
+{
+    nd_file_users_close(&the_file.users);
+}
 
 struct nd_sink_file *fake_file(void)
 {
@@ -35,6 +46,11 @@ static struct nd_sink_file *file_ref(struct nd_sink_file *file)
 static void file_unref(struct nd_sink_file *file)
 {
     assert_true(atomic_fetch_sub(&file->pins, 1) > 0);
+}
+
+static struct nd_file_users *file_users(struct nd_sink_file *file)
+{
+    return &file->users;
 }
 
 unsigned fake_file_pins(void)
@@ -82,6 +98,7 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
 
 const struct nd_sink fake_sink = { .file_ref = file_ref,
     .file_unref = file_unref,
+    .file_users = file_users,
     .reserve = reserve,
     .unreserve = unreserve,
     .start = start,

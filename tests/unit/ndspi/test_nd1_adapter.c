@@ -277,11 +277,14 @@ static HRESULT listen_canceled(INDAdapter *adapter, HANDLE port, void *key, OVER
     return hr;
 }
 
-static void test_adapter_file_serves_all_its_objects_even_when_a_client_closed_it(void **state)
+static void test_adapter_file_serves_all_its_objects_until_a_client_closes_it(void **state)
 {
     INDAdapter *adapter = *state;
     HANDLE file = CALL(adapter, GetFileHandle), port;
     OVERLAPPED overlapped = { 0 };
+    INDConnector *connector = NULL;
+    INDListen *listen = NULL;
+    USHORT port_be = 0;
     int key;
 
     assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
@@ -293,7 +296,12 @@ static void test_adapter_file_serves_all_its_objects_even_when_a_client_closed_i
     assert_true(CloseHandle(file));
     assert_ptr_equal(CALL(adapter, GetFileHandle), file);
     assert_null(CreateIoCompletionPort(file, port, 0, 0));
-    assert_int_equal(listen_canceled(adapter, port, &key, &overlapped), CANCELED);
+    assert_int_equal(CALL(adapter, Listen, 0, 0, 0, &port_be, &listen), OK);
+    assert_int_equal(CALL(adapter, CreateConnector, &connector), OK);
+    assert_int_equal(
+        CALL(listen, GetConnectionRequest, connector, &overlapped), (HRESULT)0xC0000008);
+    assert_int_equal(CALL(connector, Release), 0);
+    assert_int_equal(CALL(listen, Release), 0);
     assert_true(CloseHandle(port));
 }
 
@@ -467,7 +475,7 @@ int main(void)
         TEST(test_adapter_has_no_vendor_controls),
         TEST(test_adapter_create_calls_want_somewhere_to_put_it),
         TEST(test_adapter_overlapped_result_wants_both_pointers),
-        TEST(test_adapter_file_serves_all_its_objects_even_when_a_client_closed_it),
+        TEST(test_adapter_file_serves_all_its_objects_until_a_client_closes_it),
         cmocka_unit_test(test_adapter_end_closes_no_handle_of_another),
         cmocka_unit_test(test_adapter_file_goes_with_its_last_object),
         TEST(test_listen_tells_its_port_and_keeps_it),

@@ -11,9 +11,22 @@
 enum { KIND_A, KIND_B };
 
 struct fixture {
+    struct nd_object object;
     struct nd_pending pending;
     OVERLAPPED overlapped[8];
 };
+
+static void gone(struct nd_object *object)
+{
+    (void)object;
+    fail_msg("the object lost its last pin");
+}
+
+static void cancel(struct nd_object *object)
+{
+    assert_int_equal(atomic_load(&object->pins), 2);
+    nd_pending_cancel(&container_of(object, struct fixture, object)->pending);
+}
 
 static int setup(void **state)
 {
@@ -21,7 +34,9 @@ static int setup(void **state)
 
     memset(&fixture, 0, sizeof(fixture));
     memset(&fake_sink_counts, 0, sizeof(fake_sink_counts));
-    nd_pending_init(&fixture.pending, &fake_sink, fake_file());
+    fake_file_open();
+    nd_object_init(&fixture.object, gone);
+    nd_pending_init(&fixture.pending, &fake_sink, fake_file(), &fixture.object, cancel);
     *state = &fixture;
     return 0;
 }
@@ -126,6 +141,43 @@ static void test_complete_now_is_pending_with_the_end_visible(void **state)
     assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
 }
 
+static void test_closing_the_file_cancels_and_refuses(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, 0, KIND_A, NULL);
+    add(f, 1, KIND_B, NULL);
+    fake_file_close();
+    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
+    assert_int_equal(status_of(&f->overlapped[1]), 0xC0000120);
+    assert_int_equal(
+        (uint32_t)nd_pending_add(&f->pending, &f->overlapped[2], KIND_A, NULL), 0xC0000008);
+    assert_int_equal((uint32_t)nd_pending_reserve(&f->pending, &f->overlapped[2]), 0xC0000008);
+    assert_int_equal(status_of(&f->overlapped[2]), 0);
+    assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
+    assert_int_equal(atomic_load(&f->object.pins), 1);
+}
+
+/* One that has no pin any more is on its way out, and not called; one made later is not asked either. */
+static void test_closing_the_file_leaves_dying_objects_alone(void **state)
+{
+    static struct fixture other, late;
+    struct fixture *f = *state;
+
+    nd_object_init(&other.object, gone);
+    nd_pending_init(&other.pending, &fake_sink, fake_file(), &other.object, cancel);
+    atomic_store(&other.object.pins, 0);
+    add(f, 0, KIND_A, NULL);
+    fake_file_close();
+    assert_int_equal(status_of(&f->overlapped[0]), 0xC0000120);
+    nd_pending_fini(&other.pending);
+    nd_object_init(&late.object, gone);
+    nd_pending_init(&late.pending, &fake_sink, fake_file(), &late.object, cancel);
+    assert_int_equal(
+        (uint32_t)nd_pending_add(&late.pending, &late.overlapped[0], KIND_A, NULL), 0xC0000008);
+    nd_pending_fini(&late.pending);
+}
+
 /* Records are used again: a thousand rounds leave no more of them than were pending at once. */
 static void test_records_are_recycled(void **state)
 {
@@ -200,6 +252,10 @@ int main(void)
             test_decided_keeps_its_status_through_a_cancel, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_complete_now_is_pending_with_the_end_visible, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_closing_the_file_cancels_and_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_closing_the_file_leaves_dying_objects_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records_are_recycled, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_cancel_against_completion_ends_each_request_once, setup, teardown),

@@ -112,7 +112,7 @@ static void test_descriptor_of_something_else(void **state)
     SetLastError(0);
     assert_int_equal(WinLinuxGetDescriptor(NULL), -1);
     assert_win_error(6);
-    assert_int_equal(win_file_create(NULL, &file), 0);
+    assert_int_equal(win_file_create(NULL, NULL, &file), 0);
     SetLastError(0);
     assert_int_equal(WinLinuxGetDescriptor(file), -1);
     assert_win_error(6);

@@ -64,7 +64,7 @@ static HANDLE make_thread(void)
 static HANDLE make_file(void)
 {
     HANDLE handle = NULL;
-    DWORD error = win_file_create(&owner, &handle);
+    DWORD error = win_file_create(&owner, NULL, &handle);
 
     SetLastError(error);
     return error ? NULL : handle;

@@ -5,6 +5,10 @@
 #include "winobj/provider.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int owner;
 
@@ -12,7 +16,7 @@ static HANDLE file_new(struct win_file **file)
 {
     HANDLE handle;
 
-    assert_int_equal(win_file_create(&owner, &handle), ERROR_SUCCESS);
+    assert_int_equal(win_file_create(&owner, NULL, &handle), ERROR_SUCCESS);
     assert_non_null(*file = win_file_get(handle, &owner));
     return handle;
 }
@@ -229,6 +233,119 @@ static void test_completion_after_handles_are_closed(void **state)
     win_file_unref(file);
 }
 
+/*
+ * The order of the steps of an end, seen by memory that cannot be written: Internal is the last word of a page and
+ * InternalHigh the first of the next. Each write faults, is noted with what could be seen then, and done again.
+ */
+static struct seen {
+    BYTE *pages;
+    HANDLE event, port;
+    unsigned writes;
+    struct {
+        bool status, event, packet; /* which word; what else was there */
+    } at[4];
+} seen;
+
+static void note_write(int signal, siginfo_t *info, void *context)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bool second = (BYTE *)info->si_addr >= seen.pages + page;
+    OVERLAPPED *got = NULL;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)signal;
+    (void)context;
+    if ((BYTE *)info->si_addr < seen.pages || (BYTE *)info->si_addr >= seen.pages + 2 * page ||
+        seen.writes == ARRAYSIZE(seen.at))
+        abort();
+    seen.at[seen.writes].status = !second;
+    seen.at[seen.writes].event = WaitForSingleObject(seen.event, 0) == WAIT_OBJECT_0;
+    GetQueuedCompletionStatus(seen.port, &bytes, &key, &got, 0);
+    seen.at[seen.writes++].packet = got != NULL;
+    if (mprotect(seen.pages + (second ? page : 0), page, PROT_READ | PROT_WRITE))
+        abort();
+}
+
+static void test_completion_stores_the_status_after_the_length_and_before_it_tells(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct sigaction action = { .sa_sigaction = note_write, .sa_flags = SA_SIGINFO | SA_NODEFER },
+                     before;
+    OVERLAPPED *overlapped, *got = NULL;
+    struct win_file *file;
+    HANDLE handle;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    handle = file_new(&file);
+    seen = (struct seen){ .event = CreateEventA(NULL, TRUE, FALSE, NULL),
+        .port = CreateIoCompletionPort(handle, NULL, 3, 0),
+        .pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+    assert_ptr_not_equal(seen.pages, MAP_FAILED);
+    overlapped = (OVERLAPPED *)(seen.pages + page - 8);
+    overlapped->hEvent = seen.event;
+    assert_true(win_overlapped_start(file, overlapped));
+    assert_int_equal(mprotect(seen.pages, 2 * page, PROT_READ), 0);
+    assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+    win_overlapped_complete(file, overlapped, 0, 17);
+    assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+    assert_int_equal(seen.writes, 2);
+    assert_false(seen.at[0].status);
+    assert_true(seen.at[1].status);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_false(seen.at[i].event);
+        assert_false(seen.at[i].packet);
+    }
+    assert_wait(WaitForSingleObject(seen.event, 0), WAIT_OBJECT_0);
+    assert_true(GetQueuedCompletionStatus(seen.port, &bytes, &key, &got, 0));
+    assert_ptr_equal(got, overlapped);
+    assert_int_equal(bytes, 17);
+    assert_true(CloseHandle(seen.event));
+    assert_true(CloseHandle(seen.port));
+    munmap(seen.pages, 2 * page);
+    file_end(handle, file);
+}
+
+struct told {
+    unsigned initialised, closed;
+};
+static struct told *room_of_last;
+
+static void room_init(void *room)
+{
+    room_of_last = room;
+    assert_int_equal(room_of_last->initialised++, 0);
+}
+
+static void room_closed(void *room)
+{
+    ((struct told *)room)->closed++;
+}
+
+/* The provider hears of the last handle's end, once, whichever handle that is, while the file is there. */
+static void test_provider_is_told_when_the_last_handle_is_closed(void **state)
+{
+    static const struct win_file_ops ops = { sizeof(struct told), room_init, room_closed };
+    HANDLE handle, other, here = GetCurrentProcess();
+    struct win_file *file;
+    struct told *told;
+
+    (void)state;
+    assert_int_equal(win_file_create(&owner, &ops, &handle), 0);
+    file = win_file_get(handle, &owner);
+    told = win_file_room(file);
+    assert_ptr_equal(told, room_of_last);
+    assert_int_equal(told->initialised, 1);
+    assert_true(DuplicateHandle(here, handle, here, &other, 0, FALSE, DUPLICATE_SAME_ACCESS));
+    assert_true(CloseHandle(handle));
+    assert_int_equal(told->closed, 0);
+    assert_true(CloseHandle(other));
+    assert_int_equal(told->closed, 1);
+    win_file_unref(file);
+}
+
 struct completion {
     struct win_file *file;
     OVERLAPPED *overlapped;
@@ -365,6 +482,8 @@ int main(void)
         cmocka_unit_test(test_port_attached_while_a_request_runs_gets_it),
         cmocka_unit_test(test_several_files_on_one_port_keep_their_keys),
         cmocka_unit_test(test_completion_after_handles_are_closed),
+        cmocka_unit_test(test_completion_stores_the_status_after_the_length_and_before_it_tells),
+        cmocka_unit_test(test_provider_is_told_when_the_last_handle_is_closed),
         cmocka_unit_test(test_result_waits_without_an_event),
         cmocka_unit_test(test_result_waits_with_any_event),
         cmocka_unit_test(test_result_takes_the_signal_only_if_it_waited),

@@ -67,7 +67,7 @@ static struct file file_open(void)
     static int owner;
     struct file file;
 
-    assert_int_equal(win_file_create(&owner, &file.handle), ERROR_SUCCESS);
+    assert_int_equal(win_file_create(&owner, NULL, &file.handle), ERROR_SUCCESS);
     assert_non_null(file.object = win_file_get(file.handle, &owner));
     return file;
 }

@@ -70,7 +70,7 @@ static void test_status_becomes_the_error_of_windows(void **state)
     HANDLE handle, port;
 
     (void)state;
-    assert_int_equal(win_file_create(NULL, &handle), 0);
+    assert_int_equal(win_file_create(NULL, NULL, &handle), 0);
     assert_non_null(file = win_file_get(handle, NULL));
     assert_non_null(port = CreateIoCompletionPort(handle, NULL, 0, 0));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
