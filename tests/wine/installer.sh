@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: installer.sh NDSPI-WINE DISCOVERY.EXE
-# ndspi-wine on a prefix: a program finds the provider after `install`, also after the second one, and after Wine has
+# usage: installer.sh PREFIX DISCOVERY.EXE
+# ndspi-wine, as installed in PREFIX, which the loader does not know, on a prefix of Wine's: a program finds the provider after `install`, also after the second one, and after Wine has
 # updated the prefix; after `uninstall` the prefix is as before. So it is with --system, in a folder that plays Wine's own,
 # and who must not write there is told what to do.
 set -euo pipefail
-installer=$1 discovery=$2
+installer=$1/bin/ndspi-wine discovery=$2
+unset LD_LIBRARY_PATH
 # Makes the prefix, or skips this.
 WINEDLLPATH='' "$(dirname "$0")/../support/wine.sh" "$WINE.installed"
 export WINEPREFIX=$WINE.installed WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
@@ -33,6 +34,14 @@ before=$(snapshot)
 "$installer" run "$discovery" || fail "the discovery after install"
 "$installer" install > /dev/null
 "$installer" status > /dev/null || fail "status after the second install"
+# A library that the native side needs is not where it was: no program runs, and status says why.
+library=$(find "$1" -name 'libwinobj.so.0')
+mv "$library" "$library.away"
+said=$("$installer" status) && fail "status finds nothing missing without a library"
+grep "does not load for want of libwinobj.so.0" <<< "$said" || fail "without libwinobj.so.0 status says: $said"
+"$installer" run "$discovery" > /dev/null && fail "the discovery without a library"
+mv "$library.away" "$library"
+"$installer" status > /dev/null || fail "status with the library"
 "$installer" run wineboot -u
 "$installer" status > /dev/null || fail "status after Wine updated the prefix"
 "$installer" run "$discovery" > /dev/null || fail "the discovery after Wine updated the prefix"
