@@ -27,6 +27,8 @@
 #include <winsock2.h>
 #include <unknwn.h>
 
+#include <sal.h>
+
 #include <ndstatus.h>
 
 #include <nddef.h>

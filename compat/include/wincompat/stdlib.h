@@ -10,6 +10,13 @@
 
 #include <time.h>
 
+/* Of a path and its parts, in characters with the last 0. */
+#define _MAX_PATH  260
+#define _MAX_DRIVE 3
+#define _MAX_DIR   256
+#define _MAX_FNAME 256
+#define _MAX_EXT   256
+
 WINCOMPAT_BEGIN
 
 errno_t __cdecl _dupenv_s(char **value, size_t *size, const char *name) __asm__("wincrt__dupenv_s");

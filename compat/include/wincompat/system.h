@@ -68,6 +68,28 @@ WINOBJ_API void WINAPI GetSystemInfo(LPSYSTEM_INFO info);
 
 #define HEAP_NO_SERIALIZE 0x1
 #define HEAP_ZERO_MEMORY  0x8
+
+/* Of one block, as code that is ported declares it; nothing here walks a heap. */
+typedef struct _PROCESS_HEAP_ENTRY {
+    PVOID lpData;
+    DWORD cbData;
+    BYTE cbOverhead;
+    BYTE iRegionIndex;
+    WORD wFlags;
+    union {
+        struct {
+            HANDLE hMem;
+            DWORD dwReserved[3];
+        } Block;
+        struct {
+            DWORD dwCommittedSize;
+            DWORD dwUnCommittedSize;
+            LPVOID lpFirstBlock;
+            LPVOID lpLastBlock;
+        } Region;
+    };
+} PROCESS_HEAP_ENTRY, *LPPROCESS_HEAP_ENTRY, *PPROCESS_HEAP_ENTRY;
+
 WINOBJ_API HANDLE WINAPI GetProcessHeap(void);
 WINOBJ_API HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size);
 WINOBJ_API BOOL WINAPI HeapDestroy(HANDLE heap);

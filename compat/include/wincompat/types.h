@@ -17,12 +17,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
-#ifndef WINVER
-#define WINVER _WIN32_WINNT
-#endif
+#include <wincompat/version.h>
 
 /* Calling conventions mean nothing here: the platform has one. */
 #define WINAPI
@@ -257,6 +252,8 @@ typedef struct _FILETIME {
 #define MAX_PATH           260
 #define ANYSIZE_ARRAY      1
 #define MEMORY_ALLOCATION_ALIGNMENT 16
+#define SYSTEM_CACHE_ALIGNMENT_SIZE 64
+#define DECLSPEC_CACHEALIGN DECLSPEC_ALIGN(SYSTEM_CACHE_ALIGNMENT_SIZE)
 
 #define MAKEWORD(a, b)     ((WORD)(((BYTE)((DWORD_PTR)(a) & 0xff)) | ((WORD)((BYTE)((DWORD_PTR)(b) & 0xff))) << 8))
 #define MAKELONG(a, b)     ((LONG)(((WORD)((DWORD_PTR)(a) & 0xffff)) | ((DWORD)((WORD)((DWORD_PTR)(b) & 0xffff))) << 16))
@@ -273,6 +270,8 @@ typedef struct _FILETIME {
 #define LongToHandle(l)    ((HANDLE)(LONG_PTR)(l))
 #define PtrToUlong(p)      ((ULONG)(ULONG_PTR)(p))
 #define UlongToPtr(ul)     ((VOID *)(ULONG_PTR)(ul))
+#define PtrToInt(p)        ((INT)(INT_PTR)(p))
+#define IntToPtr(i)        ((VOID *)(INT_PTR)(i))
 #define PtrToUint(p)       ((UINT)(UINT_PTR)(p))
 #define UIntToPtr(ui)      ((VOID *)(UINT_PTR)(ui))
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_registration_cache.cpp - what is registered, found again, evicted and forgotten.
-#include "cmocka_cpp.h"
+#include "samples/ndmpi/registration_cache.h"
+
+#include "cmocka_cpp.h" // has a macro fail
 
 #include <string.h>
-
-#include "samples/ndmpi/registration_cache.h"
 
 using namespace ndmpi;
 

@@ -74,6 +74,18 @@ for compiler in "${compilers[@]}"; do
         ;;
     *) compile "system headers on both sides" "$compiler" "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
     esac
+    # What programs were found to rely on: words and types, each header the only one of its source.
+    compile "annotations behind ndspi.h alone" "$compiler" "#include <ndspi.h>" \
+        "HRESULT call(__in ULONG a, __out_opt ULONG *b, __inout_bcount(a) PVOID c, _In_ ULONG d);"
+    compile "annotations of counts" "$compiler" "#include <sal.h>" \
+        "void call(_Out_opt_bytecap_post_bytecount_(b, *c) void *a, unsigned b, unsigned *c, _In_count_(b) const char *d);" \
+        "_Ret_maybenull_z_ char *text(_Inout_cap_(b) char *a, unsigned b, _Outptr_result_maybenull_z_ char **c) _Post_equals_last_error_;"
+    compile "versions" "$compiler" "#include <SDKDDKVer.h>" "#if _WIN32_WINNT < _WIN32_WINNT_WIN7 || NTDDI_VERSION < NTDDI_WIN7" "#error old" "#endif" "int versions;"
+    compile "limits of paths" "$compiler" "#include <windows.h>" \
+        "char path[_MAX_PATH], drive[_MAX_DRIVE], folder[_MAX_DIR], name[_MAX_FNAME], extension[_MAX_EXT];" \
+        "LPPROCESS_HEAP_ENTRY block; PROCESS_HEAP_ENTRY blocks[2]; struct DECLSPEC_CACHEALIGN line { int i; };"
+    compile "interfaces by wtypes.h" "$compiler" "#include <wtypes.h>" "IUnknown *unknown; HRESULT status;"
+    compile "addresses by ws2ipdef.h" "$compiler" "#include <ws2ipdef.h>" "SOCKADDR_INET address; struct sockaddr_in6 other;"
     compile "Interlocked functions as statements" "$compiler" "#include <windows.h>" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer);" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer)" "{" \

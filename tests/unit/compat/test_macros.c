@@ -54,6 +54,7 @@ static void test_numbers_and_handles(void **state)
     assert_ptr_equal(LongToHandle(-1), INVALID_HANDLE_VALUE);
     assert_ptr_equal(ULongToHandle(0x12345678), handle);
     assert_ptr_equal(UlongToPtr(5), UIntToPtr(5));
+    assert_int_equal(PtrToInt(IntToPtr(-5)), -5);
     assert_int_equal(PtrToUlong((void *)5), 5);
     assert_int_equal(PtrToUint((void *)5), 5);
 }

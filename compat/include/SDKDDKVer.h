@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: versions of Windows by name, and the one that is compiled for. */
+#include <wincompat/version.h>

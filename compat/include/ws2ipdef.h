@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Forwarder: socket addresses, and the Windows base. */
+#include <wincompat/socket.h>
