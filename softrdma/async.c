@@ -39,7 +39,7 @@ void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *
     struct srd_async *async = malloc(sizeof(*async));
 
     if (!async) {
-        log_write(LOG_ERROR, LOG_SOFT, "no memory to report asynchronous event %d",
+        log_limited(LOG_ERROR, LOG_SOFT, "no memory to report asynchronous event %d",
             (int)event->event_type);
         return;
     }

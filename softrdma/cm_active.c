@@ -25,7 +25,7 @@ static void fail_locked(
 {
     char text[SRD_ADDR_TEXT];
 
-    log_write(LOG_INFO, LOG_CM, "connect to %s: %s (status %d)",
+    log_limited(LOG_INFO, LOG_CM, "connect to %s: %s (status %d)",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text),
         type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
     id->state = SRD_ID_OVER;
@@ -105,7 +105,7 @@ static void fall_back_locked(struct srd_id *id)
     char text[SRD_ADDR_TEXT];
     int error;
 
-    log_write(LOG_INFO, LOG_CM, "%s closed during startup; trying MPA revision 1",
+    log_limited(LOG_INFO, LOG_CM, "%s closed during startup; trying MPA revision 1",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text));
     srd_conn_close(id->conn);
     memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));

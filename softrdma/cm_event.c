@@ -81,7 +81,7 @@ void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event)
 
     lock_assert_held(&owner->lock);
     if (!event) {
-        log_write(LOG_ERROR, LOG_CM, "no memory for an event; an id stays without news");
+        log_limited(LOG_ERROR, LOG_CM, "no memory for an event; an id stays without news");
         return;
     }
     event->owner = owner;

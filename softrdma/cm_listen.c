@@ -22,27 +22,11 @@ static struct srd_id *of_source(struct srd_source *source)
     return container_of(source, struct srd_id, source);
 }
 
-/* Whoever floods the listener shall not flood the log: one line a second. */
-static void log_dropped(const struct sockaddr *peer)
-{
-    static _Atomic uint64_t next_ms;
-    static atomic_uint unsaid;
-    uint64_t now_ms = clock_now_ms(), due_ms = atomic_load(&next_ms);
-    char text[SRD_ADDR_TEXT];
-
-    if (now_ms < due_ms || !atomic_compare_exchange_strong(&next_ms, &due_ms, now_ms + 1000)) {
-        atomic_fetch_add(&unsaid, 1);
-        return;
-    }
-    log_write(LOG_WARN, LOG_CM,
-        "more than %d connections without an MPA request; that from %s is closed (and %u before)",
-        SRD_CM_HALF_OPEN_MAX, srd_addr_text(peer, text), atomic_exchange(&unsaid, 0));
-}
-
 /* Drops the oldest half-open id when there are too many. No lock held. */
 static void bound_half_open(struct srd_id *listener)
 {
     struct list_node *node = NULL;
+    char text[SRD_ADDR_TEXT];
     struct srd_id *oldest;
 
     lock_acquire(&listener->lock);
@@ -56,7 +40,9 @@ static void bound_half_open(struct srd_id *listener)
     oldest = list_entry(node, struct srd_id, half_open_node);
     lock_acquire(&oldest->lock);
     if (oldest->state == SRD_ID_INCOMING) {
-        log_dropped(&oldest->ibv.route.addr.dst_addr);
+        log_limited(LOG_WARN, LOG_CM,
+            "more than %d connections without an MPA request; that from %s is closed",
+            SRD_CM_HALF_OPEN_MAX, srd_addr_text(&oldest->ibv.route.addr.dst_addr, text));
         oldest->state = SRD_ID_OVER;
         srd_conn_close(oldest->conn);
     }
@@ -81,7 +67,7 @@ static struct srd_id *adopt(struct srd_id *listener, int fd, const struct sockad
     srd_addr_unmap(&addr->dst_storage);
     device = srd_device_by_addr(&addr->src_addr);
     if (!device || (listener->device && listener->device != device)) {
-        log_write(LOG_WARN, LOG_CM, "connection to %s: no device has this address; closed",
+        log_limited(LOG_WARN, LOG_CM, "connection to %s: no device has this address; closed",
             srd_addr_text(&addr->src_addr, text));
         goto close_fd;
     }
@@ -135,7 +121,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
 /* The peers stay in TCP's backlog, and the listening socket would show readable for ever. */
 static void pause_accepting(struct srd_id *listener, int error)
 {
-    log_write(LOG_ERROR, LOG_CM, "cannot accept: %s; raise the limit of open files (ulimit -n)",
+    log_limited(LOG_ERROR, LOG_CM, "cannot accept: %s; raise the limit of open files (ulimit -n)",
         strerror(error));
     atomic_store(&listener->paused, true);
     srd_source_update(&listener->source);

@@ -26,7 +26,7 @@ static void drop_locked(struct srd_id *id, const char *why)
 {
     char text[SRD_ADDR_TEXT];
 
-    log_write(LOG_INFO, LOG_CM, "connection from %s: %s; closed",
+    log_limited(LOG_INFO, LOG_CM, "connection from %s: %s; closed",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text), why);
     id->state = SRD_ID_OVER;
     srd_conn_close(id->conn);
@@ -61,7 +61,7 @@ static void receive_request_locked(struct srd_id *id)
     srd_source_deadline(&id->conn->source, UINT64_MAX);
     if (srd_mpa_accept(&id->request, &probe, &id->reply, &id->params) != SRD_MPA_AGREED) {
         char text[SRD_ADDR_TEXT];
-        log_write(LOG_WARN, LOG_CM,
+        log_limited(LOG_WARN, LOG_CM,
             "connection from %s demands MPA markers, which are not provided; rejected",
             srd_addr_text(&id->ibv.route.addr.dst_addr, text));
         srd_id_refuse_locked(id, NULL, 0);
@@ -117,7 +117,7 @@ void srd_passive_tell(struct srd_id *id)
     }
     lock_release(&listener->lock);
     if (refused) {
-        log_write(LOG_WARN, LOG_CM, "a connection request was rejected: the listener is %s",
+        log_limited(LOG_WARN, LOG_CM, "a connection request was rejected: the listener is %s",
             listener->destroyed ? "gone" : "not served fast enough, its backlog is full");
         free(event);
         lock_acquire(&id->lock);
@@ -167,7 +167,7 @@ static unsigned attach_locked(struct srd_id *id)
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
     error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
     if (error) {
-        log_write(LOG_WARN, LOG_CM,
+        log_limited(LOG_WARN, LOG_CM,
             "queue pair 0x%x cannot take its connection: %s; accept with one in RTR or RTS",
             id->qp_num, strerror(error));
         id->state = SRD_ID_OVER;
@@ -288,7 +288,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_INCOMING) {
-        log_write(LOG_WARN, LOG_CM, "%s connected and sent no MPA request within %d ms; closed",
+        log_limited(LOG_WARN, LOG_CM, "%s connected and sent no MPA request within %d ms; closed",
             srd_addr_text(&id->ibv.route.addr.dst_addr, text), SRD_CM_REQUEST_MS);
         id->state = SRD_ID_OVER;
         srd_conn_close(conn);

@@ -416,7 +416,7 @@ static void on_expired(struct srd_source *source)
         conn->owner_ops->expired(conn->owner, conn);
     } else if (phase != SRD_CONN_CLOSED &&
                clock_now_ms() >= atomic_load_explicit(&conn->close_ms, memory_order_relaxed)) {
-        log_write(LOG_INFO, LOG_WIRE,
+        log_limited(LOG_INFO, LOG_WIRE,
             "the peer did not close its side within %d ms; the connection is cut",
             SRD_CONN_CLOSE_MS);
         srd_conn_finish(conn, -ETIMEDOUT);

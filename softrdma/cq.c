@@ -173,7 +173,7 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
     lock_release(&cq->lock);
     if (lost) {
         struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR, .element.cq = ibv };
-        log_write(LOG_ERROR, LOG_CQ,
+        log_limited(LOG_ERROR, LOG_CQ,
             "completion queue of %d entries overran; make it as deep as the requests it serves",
             ibv->cqe);
         srd_async_raise(ibv->context, &event);

@@ -272,7 +272,7 @@ void srd_source_update(struct srd_source *source)
         error = update_locked(source, false);
     lock_release(&srd_engine.lock);
     if (error)
-        log_write(
+        log_limited(
             LOG_ERROR, LOG_SOFT, "epoll_ctl on a connection: %s; it may stall", strerror(-error));
 }
 

@@ -109,7 +109,7 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
         lock_acquire(&qp->tx_lock);
         end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
         lock_release(&qp->tx_lock);
-        log_write(LOG_INFO, LOG_SOFT,
+        log_limited(LOG_INFO, LOG_SOFT,
             "queue pair %#x: the peer ended the connection with error %x/%x/%02x", qp->qp.qp_num,
             (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
             (unsigned)terminate.fault & 255);

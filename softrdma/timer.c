@@ -94,7 +94,7 @@ void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms)
     }
     lock_release(&timers.lock);
     if (full)
-        log_write(LOG_ERROR, LOG_SOFT, "no memory for a timer; a connection may wait for ever");
+        log_limited(LOG_ERROR, LOG_SOFT, "no memory for a timer; a connection may wait for ever");
     if (kick)
         standby_kick(&srd_engine.standby);
     if (drop)

@@ -52,7 +52,7 @@ static bool repin(struct srd_qp *qp)
 /* An FPDU is half sent and cannot be completed. */
 static void cut_off(struct srd_qp *qp, unsigned *wants)
 {
-    log_write(LOG_WARN, LOG_SOFT,
+    log_limited(LOG_WARN, LOG_SOFT,
         "queue pair %#x: memory was deregistered or invalidated while it was being sent; "
         "the connection is cut",
         qp->qp.qp_num);

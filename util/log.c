@@ -3,8 +3,13 @@
 #include "util/log.h"
 
 #include "util/clock.h"
+#include "util/outlet.h"
+#include "util/setting_names.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,51 +19,105 @@
 
 enum log_level log_max_level_ = LOG_WARN;
 static unsigned topics_; /* 0 = all */
-static FILE *stream_;
+static int outlet_ = STDERR_FILENO;
+static atomic_uint missing_; /* lines that the outlet did not take */
 
-static const char *const level_names[] = { "none", "error", "warn", "info", "debug", "trace" };
-static const char *const topic_names[] = { "device", "cm", "cq", "qp", "mr", "soft", "win", "wire" };
+static const char *const level_names[] = { "none", "error", "warn", "info", "debug" };
+static const char *const topic_names[] = { "device", "cm", "cq", "qp", "mr", "soft", "win",
+    "wire" };
 
 static const char *topic_name(enum log_topic topic)
 {
     return topic_names[__builtin_ctz((unsigned)topic)];
 }
 
-static void parse_word(const char *word, size_t length)
+/*
+ * Whether this is the first copy of this file in the process to complain of the environment. Each library has a copy,
+ * all read the same; this variable, the first by its name, is the one that they have in common.
+ */
+__attribute__((visibility("default"))) atomic_bool ndspi_log_complained;
+
+static bool complains(void)
+{
+    atomic_bool *complained = dlsym(RTLD_DEFAULT, "ndspi_log_complained");
+
+    return !atomic_exchange(complained ? complained : &ndspi_log_complained, true);
+}
+
+static bool take_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
         if (strlen(level_names[i]) == length && !strncmp(word, level_names[i], length)) {
             log_max_level_ = (enum log_level)i;
-            return;
+            return true;
         }
     }
     for (size_t i = 0; i < sizeof(topic_names) / sizeof(topic_names[0]); i++) {
         if (strlen(topic_names[i]) == length && !strncmp(word, topic_names[i], length)) {
             topics_ |= 1u << i;
-            return;
+            return true;
         }
     }
-    fprintf(stderr,
-        "ndspi: NDSPI_LOG: unknown word \"%.*s\"; levels: none error warn info debug trace; "
-        "topics: device cm cq qp mr soft win wire\n",
-        (int)length, word);
+    return false;
+}
+
+static void read_words(const char *spec, bool aloud)
+{
+    while (*spec) {
+        size_t length = strcspn(spec, ",");
+
+        if (length && !take_word(spec, length) && aloud)
+            log_write(LOG_WARN, LOG_DEVICE,
+                "NDSPI_LOG: unknown word \"%.*s\"; levels: none error warn info debug; topics: "
+                "device cm cq qp mr soft win wire",
+                (int)length, spec);
+        spec += length;
+        spec += *spec == ',';
+    }
+}
+
+/*
+ * The file is opened for the log alone, so its descriptor may say that writing never waits. A named pipe without a reader
+ * cannot be opened so. Returns 0 or errno.
+ */
+static int open_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+
+    if (fd < 0)
+        return errno;
+    outlet_ = fd;
+    return 0;
+}
+
+static void complain_of_names(void)
+{
+    char *const *at = environ;
+    char known[512] = "";
+    const char *entry;
+    size_t length = 0;
+
+    for (size_t i = 0; setting_name(i) && length < sizeof(known); i++)
+        length += (size_t)snprintf(known + length, sizeof(known) - length, " %s", setting_name(i));
+    while (at && (entry = setting_unknown(&at)))
+        log_write(LOG_WARN, LOG_DEVICE, "%.*s means nothing; the variables are:%s",
+            (int)strcspn(entry, "="), entry, known);
 }
 
 __attribute__((constructor)) static void log_start(void)
 {
     const char *spec = getenv("NDSPI_LOG");
     const char *path = getenv("NDSPI_LOG_FILE");
+    int error = path && *path ? open_file(path) : 0;
+    bool aloud = complains();
 
-    while (spec && *spec) {
-        size_t length = strcspn(spec, ",");
-        if (length)
-            parse_word(spec, length);
-        spec += length;
-        spec += *spec == ',';
-    }
-    if (path && *path && !(stream_ = fopen(path, "ae")))
-        fprintf(stderr, "ndspi: NDSPI_LOG_FILE: cannot open %s: %s; logging to standard error\n", path,
-            strerror(errno));
+    if (spec)
+        read_words(spec, aloud);
+    if (aloud && error)
+        log_write(LOG_WARN, LOG_DEVICE,
+            "NDSPI_LOG_FILE: cannot open %s: %s; logging to standard error", path, strerror(error));
+    if (aloud)
+        complain_of_names();
 }
 
 bool log_wanted_(enum log_level level, enum log_topic topic)
@@ -66,7 +125,46 @@ bool log_wanted_(enum log_level level, enum log_topic topic)
     return level <= LOG_WARN || !topics_ || (topics_ & (unsigned)topic);
 }
 
-void log_write_(enum log_level level, enum log_topic topic, const char *format, ...)
+bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out)
+{
+    uint64_t period = now_ms / LOG_LIMIT_MS + 1, before = atomic_load(&limit->period);
+
+    if (period > before && atomic_compare_exchange_strong(&limit->period, &before, period))
+        atomic_store(&limit->lines, 0);
+    if (atomic_fetch_add(&limit->lines, 1) >= LOG_LIMIT_LINES) {
+        atomic_fetch_add(&limit->left_out, 1);
+        return false;
+    }
+    *left_out = atomic_exchange(&limit->left_out, 0);
+    return true;
+}
+
+bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out)
+{
+    *left_out = 0;
+    return log_max_level_ >= LOG_DEBUG || log_limit_passes(limit, clock_now_ms(), left_out);
+}
+
+/* A line, and in front of it what is missing. Both fit a pipe's smallest room, which takes them together. */
+static void put(const char *line)
+{
+    char text[1400];
+    unsigned missing = atomic_exchange(&missing_, 0);
+    int octets = 0;
+
+    if (missing)
+        octets = snprintf(text, sizeof(text),
+            missing == 1 ? "ndspi: warn: %u line is missing here: nobody took it in time\n"
+                         : "ndspi: warn: %u lines are missing here: nobody took them in time\n",
+            missing);
+    octets += snprintf(text + octets, sizeof(text) - (size_t)octets, "%s\n", line);
+    if (!outlet_write(outlet_, text, (size_t)octets))
+        atomic_fetch_add(&missing_, missing + 1);
+}
+_Static_assert(1400 <= PIPE_BUF, "a line is written in one piece");
+
+void log_write_(
+    enum log_level level, enum log_topic topic, unsigned left_out, const char *format, ...)
 {
     char line[1024];
     int saved_errno = errno;
@@ -79,13 +177,15 @@ void log_write_(enum log_level level, enum log_topic topic, const char *format, 
             topic_name(topic), syscall(SYS_gettid), (unsigned long long)(now / 1000000000u),
             (unsigned long long)(now / 1000u % 1000000u));
     } else {
-        head = snprintf(line, sizeof(line), "ndspi: %s: %s: ", level_names[level], topic_name(topic));
+        head =
+            snprintf(line, sizeof(line), "ndspi: %s: %s: ", level_names[level], topic_name(topic));
     }
+    if (left_out)
+        head += snprintf(
+            line + head, sizeof(line) - (size_t)head, "(%u like this left out) ", left_out);
     va_start(args, format);
     vsnprintf(line + head, sizeof(line) - (size_t)head, format, args);
     va_end(args);
-    fprintf(stream_ ? stream_ : stderr, "%s\n", line);
-    if (stream_)
-        fflush(stream_);
+    put(line);
     errno = saved_errno;
 }

@@ -2,16 +2,21 @@
 /*
  * log.h - diagnostics that are never compiled out.
  *
- * NDSPI_LOG=LEVEL[,TOPIC...] chooses what is written: none, error, warn (default), info, debug, trace; with topics,
- * levels above warn are limited to them (cm, cq, qp, mr, soft, win, device, wire). NDSPI_LOG_FILE=PATH writes there
- * instead of standard error. A disabled message costs one load and one compare.
+ * NDSPI_LOG=LEVEL[,TOPIC...] chooses what is written: none, error, warn (default), info, debug; with topics, levels above
+ * warn are limited to them (cm, cq, qp, mr, soft, win, device, wire). NDSPI_LOG_FILE=PATH writes there instead of
+ * standard error. A disabled message costs one load and one compare.
+ *
+ * Writing never waits: a line that standard error does not take at once is dropped, and the next that it takes is
+ * preceded by the number of those that are missing.
  */
 #ifndef UTIL_LOG_H
 #define UTIL_LOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-enum log_level { LOG_NONE, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
+enum log_level { LOG_NONE, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 enum log_topic {
     LOG_DEVICE = 1 << 0,
@@ -34,14 +39,48 @@ static inline bool log_on(enum log_level level, enum log_topic topic)
     return __builtin_expect(level <= log_max_level_, 0) && log_wanted_(level, topic);
 }
 
-void log_write_(enum log_level level, enum log_topic topic, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* left_out  in: how many lines of this place the limit has kept back since the last that it let pass */
+void log_write_(enum log_level level, enum log_topic topic, unsigned left_out, const char *format,
+    ...) __attribute__((format(printf, 4, 5)));
 
 /* log_write(LOG_WARN, LOG_CM, "connect to %s: %s; ...", ...): say what failed, where, and what to do about it. */
 #define log_write(level, topic, ...)                                                               \
     do {                                                                                           \
         if (log_on(level, topic))                                                                  \
-            log_write_(level, topic, __VA_ARGS__);                                                 \
+            log_write_(level, topic, 0, __VA_ARGS__);                                              \
+    } while (0)
+
+/* How many lines of one place in the code pass in this time. */
+enum { LOG_LIMIT_LINES = 10, LOG_LIMIT_MS = 5000 };
+
+/* Of one place; all zeros at first. */
+struct log_limit {
+    _Atomic uint64_t period; /* since which the lines are counted: LOG_LIMIT_MS each, from 1 on */
+    atomic_uint lines, left_out;
+};
+
+/*
+ * log_limit_passes - whether one more line of a place is written now.
+ * now_ms    in: clock_now_ms
+ * left_out  out: on true, how many were not since the last that was; each is counted once
+ * Threads: any.
+ */
+bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out);
+
+/* The same with the clock; below NDSPI_LOG=debug alone: there nothing is left out. */
+bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out);
+
+/*
+ * log_limited - log_write for whatever a peer can cause, and for what a program may repeat without end: at most
+ * LOG_LIMIT_LINES lines of this place in LOG_LIMIT_MS. The next that is written tells how many were left out. The
+ * arguments of those are not evaluated.
+ */
+#define log_limited(level, topic, ...)                                                             \
+    do {                                                                                           \
+        static struct log_limit log_limit_;                                                        \
+        unsigned log_left_out_;                                                                    \
+        if (log_on(level, topic) && log_limit_passes_now_(&log_limit_, &log_left_out_))            \
+            log_write_(level, topic, log_left_out_, __VA_ARGS__);                                  \
     } while (0)
 
 #endif

@@ -65,7 +65,7 @@ static void service_arm(struct win_source_state *state)
     /* Fails only for a source that win_source_remove took out meanwhile. */
     if (epoll_ctl(epfd, EPOLL_CTL_MOD, state->source->fd, &event) < 0 && errno != ENOENT &&
         errno != EBADF)
-        log_write(
+        log_limited(
             LOG_ERROR, LOG_WIN, "service thread: cannot arm a descriptor: %s", strerror(errno));
 }
 

@@ -41,7 +41,7 @@ static void start_locked(void)
     int error = thread_start_detached("ndspi-deferred", serve, NULL);
 
     if (error)
-        log_write(LOG_ERROR, LOG_CM,
+        log_limited(LOG_ERROR, LOG_CM,
             "no thread for deferred work: %s; connections and adapters that ended stay until "
             "there is one (raise the limit on threads)",
             strerror(-error));

@@ -264,7 +264,7 @@ static bool take_request(struct nd_cm *cm, struct rdma_cm_id *id, struct nd_cm_e
 {
     event->request = wrap(cm, id, NULL, NULL);
     if (!event->request) {
-        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+        log_limited(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
         return false;
     }
     id->context = event->request;
@@ -281,7 +281,7 @@ static bool dispatch_event(struct nd_cm *cm)
 
     if (cm->verbs->get_cm_event(cm->channel, &event)) {
         if (errno != EAGAIN && errno != EINTR)
-            log_write(LOG_ERROR, LOG_CM, "the connection manager's events cannot be read: %s",
+            log_limited(LOG_ERROR, LOG_CM, "the connection manager's events cannot be read: %s",
                 strerror(errno));
         return errno == EINTR;
     }

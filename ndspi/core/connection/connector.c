@@ -16,7 +16,7 @@ static void deadline_expired(struct nd_cm_timer *timer)
 {
     struct nd_connector *connector = container_of(timer, struct nd_connector, deadline);
 
-    log_write(LOG_INFO, LOG_CM, "no answer to a Disconnect in %d ms: ended without",
+    log_limited(LOG_INFO, LOG_CM, "no answer to a Disconnect in %d ms: ended without",
         ND_DISCONNECT_TIMEOUT_MS);
     nd_connector_event(connector, NULL, ND_EVENT_DEADLINE, NULL, ND_SUCCESS);
     nd_object_unpin(&connector->object);
@@ -256,7 +256,7 @@ static void tell(
     local = connector->local;
     peer = connector->peer;
     lock_release(&connector->lock);
-    log_write(level, LOG_CM, "adapter %s: connection between %s and %s: %s; %s",
+    log_limited(level, LOG_CM, "adapter %s: connection between %s and %s: %s; %s",
         connector->adapter->device->name, nd_address_text(&local, local_text),
         nd_address_text(&peer, peer_text), what, advice);
 }

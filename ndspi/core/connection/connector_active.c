@@ -39,7 +39,7 @@ static HRESULT bind_id(
     if (!error && !nd_cm_id_on_device(id))
         error = EADDRNOTAVAIL;
     if (error) {
-        log_write(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
+        log_limited(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
             nd_address_text(local, text), strerror(error));
         nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be telling it just now */
         nd_cm_id_unpin(id);
@@ -235,7 +235,7 @@ static HRESULT establish(struct nd_connector *connector, struct nd_cm_id *id, st
         return hr;
     nd_qp_set_sendable(qp);
     if (!early && connector->adapter->verbs->establish(id->id)) {
-        log_write(LOG_INFO, LOG_CM, "adapter %s: the peer gave up before CompleteConnect: %s",
+        log_limited(LOG_INFO, LOG_CM, "adapter %s: the peer gave up before CompleteConnect: %s",
             connector->adapter->device->name, strerror(errno));
         return ND_CONNECTION_ABORTED;
     }

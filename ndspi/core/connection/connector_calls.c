@@ -116,7 +116,7 @@ static HRESULT reply(struct nd_connector *connector, struct nd_cm_id *id,
     if (!connector->adapter->verbs->accept(id->id, &param))
         return ND_SUCCESS;
     error = errno;
-    log_write(LOG_INFO, LOG_CM, "adapter %s: accept: %s", connector->adapter->device->name,
+    log_limited(LOG_INFO, LOG_CM, "adapter %s: accept: %s", connector->adapter->device->name,
         strerror(error));
     /* These are how the connection managers tell that the request has died. */
     if (error == EINVAL || error == ECONNRESET || error == ENOTCONN || error == EPIPE)
@@ -186,7 +186,7 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
     failed = early ? verbs->disconnect(deeds.id->id)
                    : verbs->reject(deeds.id->id, octets ? data : NULL, (uint8_t)octets);
     if (failed) {
-        log_write(LOG_INFO, LOG_CM, "adapter %s: reject: %s; the peer has given up",
+        log_limited(LOG_INFO, LOG_CM, "adapter %s: reject: %s; the peer has given up",
             connector->adapter->device->name, strerror(errno));
         hr = connector->adapter->dialect->reject_of_dead;
     }

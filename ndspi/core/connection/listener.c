@@ -81,7 +81,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     list_init(&requests);
     list_init(&waiters);
     if (!request) {
-        log_write(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
+        log_limited(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
         nd_cm_id_unpin(event->request);
         return;
     }
@@ -101,7 +101,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     }
     lock_release(&listener->lock);
     if (!kept) {
-        log_write(LOG_INFO, LOG_CM,
+        log_limited(LOG_INFO, LOG_CM,
             "adapter %s: a connection request above the backlog is turned away",
             listener->adapter->device->name);
         drop_request(request);
@@ -126,7 +126,7 @@ static bool request_ended(struct nd_listener *listener, struct nd_cm_id *id)
     lock_release(&listener->lock);
     if (!found)
         return false;
-    log_write(LOG_INFO, LOG_CM, "a connection request was withdrawn by its peer");
+    log_limited(LOG_INFO, LOG_CM, "a connection request was withdrawn by its peer");
     drop_request(found);
     return true;
 }

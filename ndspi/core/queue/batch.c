@@ -188,7 +188,7 @@ static void post_fence(struct nd_queue *queue)
         queue->fence.queue = queue;
         wr.wr_id = (uintptr_t)&queue->fence;
         if (ibv_post_send(queue->ibv, &wr, &bad))
-            log_write(LOG_WARN, LOG_QP,
+            log_limited(LOG_WARN, LOG_QP,
                 "queue pair %u takes no request after a refused batch: results may come late",
                 queue->ibv->qp_num);
     }

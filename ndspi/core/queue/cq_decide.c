@@ -78,7 +78,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
     lock_assert_held(&cq->poll.lock);
     if (cq->failed)
         return;
-    log_write(
+    log_limited(
         LOG_ERROR, LOG_CQ, "completion queue of depth %u failed: %s", cq->depth, name ? name : "?");
     cq->failed = status;
     nd_cq_abandon_locked(cq);

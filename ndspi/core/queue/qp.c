@@ -405,7 +405,7 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
 
         if (!rc)
             continue;
-        log_write(LOG_WARN, LOG_QP, "queue pair %u to state %d: %s", qp->ibv->qp_num, steps[i],
+        log_limited(LOG_WARN, LOG_QP, "queue pair %u to state %d: %s", qp->ibv->qp_num, steps[i],
             strerror(rc));
         if (i > 0)
             nd_qp_flush(qp);
@@ -490,7 +490,7 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
     if (!first)
         return ND_SUCCESS;
     if ((rc = nd_qp_flush_device(qp))) {
-        log_write(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
+        log_limited(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
             strerror(rc));
         return nd_status_from_errno(rc);
     }

@@ -95,7 +95,7 @@ void nd_qp_renew(struct nd_qp *qp)
     if (!qp->receive.kept || !begin_renewal(qp))
         return;
     if ((rc = nd_qp_make_device_qp(qp, &fresh))) {
-        log_write(LOG_WARN, LOG_QP,
+        log_limited(LOG_WARN, LOG_QP,
             "no other queue pair after a refused connection: %s; the next attempt will fail",
             strerror(rc));
     } else {
@@ -105,7 +105,7 @@ void nd_qp_renew(struct nd_qp *qp)
             log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
         nd_cq_look(qp->pair.receive_cq); /* what is left of the old one */
         if ((rc = post_again(qp, fresh)))
-            log_write(
+            log_limited(
                 LOG_ERROR, LOG_QP, "Receives are lost with a refused connection: %s", strerror(rc));
     }
     if (end_renewal(qp))

@@ -127,7 +127,7 @@ HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
     error = abs(error);
     if (error == ENOMEM)
         return ND_NO_MORE_ENTRIES;
-    log_write(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
+    log_limited(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
         strerror(error));
     return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
 }

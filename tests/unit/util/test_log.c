@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmocka_test.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Standard error is an end of something whose other end the test holds. */
+struct capture {
+    int saved, other;
+};
+
+static void capture_begin(struct capture *capture, const int ends[2])
+{
+    capture->saved = dup(STDERR_FILENO);
+    assert_true(capture->saved >= 0);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    close(ends[1]);
+    capture->other = ends[0];
+}
+
+static void capture_end(struct capture *capture)
+{
+    dup2(capture->saved, STDERR_FILENO);
+    close(capture->saved);
+    if (capture->other >= 0)
+        close(capture->other);
+}
+
+/* All that is there now. */
+static const char *captured(struct capture *capture)
+{
+    static char text[1 << 20];
+    size_t octets = 0;
+    struct pollfd other = { capture->other, POLLIN, 0 };
+
+    while (octets < sizeof(text) - 1 && poll(&other, 1, 0) == 1 && other.revents & POLLIN) {
+        ssize_t got = read(capture->other, text + octets, sizeof(text) - 1 - octets);
+        if (got <= 0)
+            break;
+        octets += (size_t)got;
+    }
+    text[octets] = 0;
+    return text;
+}
+
+/* Fills what standard error leads to, up to the last octet it takes; its flags are as before. */
+static void fill(void)
+{
+    static const char many[4096];
+    int flags = fcntl(STDERR_FILENO, F_GETFL);
+
+    fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK);
+    for (size_t octets = sizeof(many); octets; octets /= 2)
+        while (write(STDERR_FILENO, many, octets) > 0)
+            ;
+    assert_int_equal(errno, EAGAIN);
+    fcntl(STDERR_FILENO, F_SETFL, flags);
+}
+
+/* Waiting for a reader would be for ever: the alarm ends that, and the test. */
+static void write_to_what_is_full(struct capture *capture)
+{
+    const char *text;
+
+    fill();
+    alarm(20);
+    log_write(LOG_WARN, LOG_CM, "one");
+    log_write(LOG_WARN, LOG_CM, "two");
+    log_write(LOG_WARN, LOG_CM, "three");
+    alarm(0);
+    captured(capture);
+    log_write(LOG_WARN, LOG_CM, "four");
+    text = captured(capture);
+    assert_string_equal(text, "ndspi: warn: 3 lines are missing here: nobody took them in time\n"
+                              "ndspi: warn: cm: four\n");
+    log_write(LOG_WARN, LOG_CM, "five");
+    assert_string_equal(captured(capture), "ndspi: warn: cm: five\n");
+}
+
+static void test_log_does_not_wait_for_a_full_pipe(void **state)
+{
+    struct capture capture;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    write_to_what_is_full(&capture);
+    assert_int_equal(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+    capture_end(&capture);
+}
+
+static void test_log_does_not_wait_for_a_full_socket(void **state)
+{
+    struct capture capture;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    capture_begin(&capture, ends);
+    write_to_what_is_full(&capture);
+    capture_end(&capture);
+}
+
+static void test_log_does_not_wait_for_a_stopped_terminal(void **state)
+{
+    struct capture capture;
+    int ends[2] = { posix_openpt(O_RDWR | O_NOCTTY), -1 };
+
+    (void)state;
+    assert_true(ends[0] >= 0);
+    assert_int_equal(grantpt(ends[0]), 0);
+    assert_int_equal(unlockpt(ends[0]), 0);
+    ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY);
+    assert_true(ends[1] >= 0);
+    capture_begin(&capture, ends);
+    fill();
+    alarm(20);
+    log_write(LOG_WARN, LOG_CM, "nobody reads");
+    alarm(0);
+    captured(&capture);
+    log_write(LOG_WARN, LOG_CM, "somebody reads");
+    assert_string_equal(captured(&capture),
+        "ndspi: warn: 1 line is missing here: nobody took it in time\r\n"
+        "ndspi: warn: cm: somebody reads\r\n");
+    capture_end(&capture);
+}
+
+/* Kernels before 6.4 know no write to a pipe that does not wait, unless its descriptor says so. */
+static void forbid_single_writes(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwritev2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof(rules) / sizeof(rules[0]), rules };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        _exit(77);
+}
+
+static void test_log_does_not_wait_on_older_kernels(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (!child) {
+        forbid_single_writes();
+        test_log_does_not_wait_for_a_full_pipe(state);
+        test_log_does_not_wait_for_a_full_socket(state);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_log_survives_a_pipe_that_nobody_will_read(void **state)
+{
+    struct capture capture;
+    sigset_t pending;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    close(capture.other);
+    capture.other = -1;
+    errno = ENOTTY;
+    log_write(LOG_WARN, LOG_CM, "for nobody");
+    assert_int_equal(errno, ENOTTY);
+    capture_end(&capture);
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    log_write(LOG_WARN, LOG_CM, "for somebody");
+    assert_string_equal(captured(&capture),
+        "ndspi: warn: 1 line is missing here: nobody took it in time\n"
+        "ndspi: warn: cm: for somebody\n");
+    capture_end(&capture);
+    sigpending(&pending);
+    assert_int_equal(sigismember(&pending, SIGPIPE), 0);
+}
+
+static void test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others(void **state)
+{
+    struct log_limit limit = { 0 };
+    unsigned left_out = 99;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        assert_true(log_limit_passes(&limit, 0, &left_out));
+        assert_int_equal(left_out, 0);
+    }
+    for (int i = 0; i < 36538; i++)
+        assert_false(log_limit_passes(&limit, 4999, &left_out));
+    assert_true(log_limit_passes(&limit, 5000, &left_out));
+    assert_int_equal(left_out, 36538);
+    for (int i = 0; i < 9; i++) {
+        assert_true(log_limit_passes(&limit, 9999, &left_out));
+        assert_int_equal(left_out, 0);
+    }
+    assert_false(log_limit_passes(&limit, 9999, &left_out));
+    assert_true(log_limit_passes(&limit, 1000000, &left_out));
+    assert_int_equal(left_out, 1);
+}
+
+enum { THREADS = 4, CALLS = 100000 };
+
+static struct log_limit shared_limit;
+static atomic_uint passed, told;
+
+static void *call_often(void *unused)
+{
+    unsigned left_out;
+
+    (void)unused;
+    for (int i = 0; i < CALLS; i++)
+        if (log_limit_passes(&shared_limit, (uint64_t)i / 1000 * 5000, &left_out)) {
+            atomic_fetch_add(&passed, 1);
+            atomic_fetch_add(&told, left_out);
+        }
+    return NULL;
+}
+
+/* Whoever is kept back is counted once, whoever counts him. */
+static void test_limit_counts_each_line_once_when_threads_meet(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_often, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(passed + told + atomic_load(&shared_limit.left_out), THREADS * CALLS);
+}
+
+static int evaluated;
+
+static const char *evaluate(void)
+{
+    evaluated++;
+    return "x";
+}
+
+static void test_limited_lines_tell_how_many_were_left_out(void **state)
+{
+    struct capture capture;
+    const char *text;
+    unsigned lines = 0;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    capture_begin(&capture, ends);
+    for (int i = 0; i < 1000; i++)
+        log_limited(LOG_WARN, LOG_CM, "refused %s", evaluate());
+    text = captured(&capture);
+    for (const char *at = text; *at; at = strchr(at, '\n') + 1)
+        lines++;
+    /* Twice as many where a period has ended meanwhile. */
+    assert_true(lines == 10 || lines == 20);
+    assert_int_equal(evaluated, lines);
+    assert_int_equal(strncmp(text, "ndspi: warn: cm: refused x\n", 27), 0);
+    log_write_(LOG_WARN, LOG_CM, 990, "refused %s", "y");
+    assert_string_equal(
+        captured(&capture), "ndspi: warn: cm: (990 like this left out) refused y\n");
+    capture_end(&capture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_log_does_not_wait_for_a_full_pipe),
+        cmocka_unit_test(test_log_does_not_wait_for_a_full_socket),
+        cmocka_unit_test(test_log_does_not_wait_for_a_stopped_terminal),
+        cmocka_unit_test(test_log_does_not_wait_on_older_kernels),
+        cmocka_unit_test(test_log_survives_a_pipe_that_nobody_will_read),
+        cmocka_unit_test(test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others),
+        cmocka_unit_test(test_limit_counts_each_line_once_when_threads_meet),
+        cmocka_unit_test(test_limited_lines_tell_how_many_were_left_out),
+    };
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/outlet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The same pipe or terminal, opened once more with a flag of its own. It is closed again at once: who holds the writing
+ * end of a pipe keeps its reader from seeing the end. Without /proc, a free descriptor or the permission, the kernel is
+ * asked first; another writer may then take the room meanwhile.
+ */
+static ssize_t write_reopened(int fd, const char *line, size_t octets)
+{
+    char path[sizeof("/proc/self/fd/") + 12];
+    struct pollfd room = { .fd = fd, .events = POLLOUT };
+    ssize_t written = -1;
+    int own;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (own >= 0) {
+        written = write(own, line, octets);
+        close(own);
+    } else if (poll(&room, 1, 0) == 1 && room.revents & POLLOUT) {
+        written = write(fd, line, octets);
+    }
+    return written;
+}
+
+static ssize_t write_now(int fd, const char *line, size_t octets)
+{
+    struct iovec piece = { (char *)line, octets };
+    struct stat what;
+    ssize_t written;
+
+    if (fstat(fd, &what))
+        return -1;
+    if (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode)) /* never waits for a reader */
+        return write(fd, line, octets);
+    if (S_ISSOCK(what.st_mode))
+        return send(fd, line, octets, MSG_DONTWAIT);
+    written = pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+    if (written < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
+        written = write_reopened(fd, line, octets);
+    return written;
+}
+
+bool outlet_write(int fd, const char *line, size_t octets)
+{
+    static const struct timespec now;
+    sigset_t sigpipe, before, pending;
+    bool written;
+
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+    sigpending(&pending);
+    written = write_now(fd, line, octets) > 0;
+    /* A write to a pipe without reader has left the signal with this thread, unless it was there already. */
+    if (!written && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&sigpipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return written;
+}
