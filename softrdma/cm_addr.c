@@ -111,9 +111,16 @@ static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_de
         return error;
     }
     if (getsockname(id->fd, &id->ibv.route.addr.src_addr, &octets))
-        return errno;
-    srd_id_set_device_locked(id, device);
-    return device && !id->ibv.verbs ? ENOMEM : 0;
+        error = errno;
+    srd_id_set_device_locked(id, error ? NULL : device);
+    if (!error && device && !id->ibv.verbs)
+        error = errno;
+    if (error) {
+        close(id->fd);
+        id->fd = -1;
+        srd_id_set_device_locked(id, NULL);
+    }
+    return error;
 }
 
 int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
@@ -246,7 +253,7 @@ static int resolve(struct srd_id *id, const struct sockaddr *src, const struct s
     if (error == EADDRINUSE || error == EMFILE || error == ENFILE || error == ENOMEM)
         return error;
     if (error) {
-        log_write(LOG_INFO, LOG_CM, "no way to %s: %s", srd_addr_text((struct sockaddr *)&to, text),
+        log_limited(LOG_INFO, LOG_CM, "no way to %s: %s", srd_addr_text((struct sockaddr *)&to, text),
             strerror(error));
         srd_cm_tell_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -error, NULL);
         return 0;

@@ -7,9 +7,9 @@
 #include "softrdma/memory.h"
 #include "softrdma/qp.h"
 #include "util/log.h"
+#include "util/once.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct {
     int count;
 } all = { .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma devices") };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct once once = ONCE_INIT;
 
 /* FNV-1a, stirred: the same on every run, different for every host and device name. */
 static uint64_t make_guid(const char *name)
@@ -59,8 +59,21 @@ static struct srd_device *add_device(const char *name)
     return device;
 }
 
-/* One "name=addr[,addr...]"; text is cut up. */
-static void parse_device(char *text)
+/* Returns 0 or ENOMEM. */
+static int add_address(struct srd_device *device, const struct sockaddr_storage *addr)
+{
+    struct sockaddr_storage *grown =
+        realloc(device->addrs, (size_t)(device->n_addrs + 1) * sizeof(*addr));
+
+    if (!grown)
+        return ENOMEM;
+    device->addrs = grown;
+    device->addrs[device->n_addrs++] = *addr;
+    return 0;
+}
+
+/* One "name=addr[,addr...]"; text is cut up. Returns 0, also when it is left out, or ENOMEM. */
+static int parse_device(char *text)
 {
     char *list = strchr(text, '=');
     struct srd_device *device;
@@ -70,28 +83,28 @@ static void parse_device(char *text)
         log_write(LOG_ERROR, LOG_DEVICE,
             "NDSPI_SOFT_DEVICES: \"%s\" is not name=address[,address...]; this device is left out",
             text);
-        return;
+        return 0;
     }
     *list++ = 0;
-    device = add_device(text);
-    for (char *word = strtok_r(list, ",", &save); device && word;
-         word = strtok_r(NULL, ",", &save)) {
-        struct sockaddr_storage addr, *grown;
+    if (!(device = add_device(text)))
+        return ENOMEM;
+    for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        struct sockaddr_storage addr;
         if (srd_addr_parse(word, &addr)) {
             log_write(LOG_ERROR, LOG_DEVICE,
                 "NDSPI_SOFT_DEVICES: device %s: \"%s\" is no numeric address; it is left out", text,
                 word);
             continue;
         }
-        grown = realloc(device->addrs, (size_t)(device->n_addrs + 1) * sizeof(addr));
-        if (!grown)
-            break;
-        device->addrs = grown;
-        device->addrs[device->n_addrs++] = addr;
+        if (add_address(device, &addr)) {
+            free(device->addrs);
+            return ENOMEM;
+        }
     }
     /* Without an address it would mean every address. */
-    if (device && device->n_addrs)
+    if (device->n_addrs)
         all.count++;
+    return 0;
 }
 
 static void forked(void)
@@ -112,34 +125,60 @@ static void forked(void)
 
 SRD_AT_FORK(forked)
 
-static void make_devices(void)
+/* Those that the environment names, or the usual one. Returns 0 or ENOMEM. */
+static int name_devices(void)
 {
     const char *spec = getenv("NDSPI_SOFT_DEVICES");
-    char *copy = spec && *spec ? strdup(spec) : NULL;
-    char *save = NULL;
+    char *copy, *save = NULL;
+    int error = 0;
 
-    if (copy)
-        for (char *word = strtok_r(copy, ";", &save); word; word = strtok_r(NULL, ";", &save))
-            parse_device(word);
-    else if (add_device("softrdma0"))
+    if (!spec || !*spec) {
+        if (!add_device("softrdma0"))
+            return ENOMEM;
         all.count = 1;
-    free(copy);
-    for (int i = 0; i < all.count; i++) {
-        lock_init(&all.devices[i].qp_lock, LOCK_SRD_LOOP, "softrdma qps");
-        all.devices[i].free_qp = UINT32_MAX;
-        if (srd_stag_table_init(&all.devices[i].stags))
-            all.count = i;
+        return 0;
     }
+    if (!(copy = strdup(spec)))
+        return ENOMEM;
+    for (char *word = strtok_r(copy, ";", &save); word && !error;
+         word = strtok_r(NULL, ";", &save))
+        error = parse_device(word);
+    free(copy);
+    return error;
+}
+
+static int make_devices(void)
+{
+    int error = name_devices(), made = 0;
+
+    for (; !error && made < all.count; made++) {
+        lock_init(&all.devices[made].qp_lock, LOCK_SRD_LOOP, "softrdma qps");
+        all.devices[made].free_qp = UINT32_MAX;
+        if ((error = srd_stag_table_init(&all.devices[made].stags)))
+            break;
+    }
+    if (!error)
+        return 0;
+    for (int i = 0; i < all.count; i++) {
+        free(all.devices[i].addrs);
+        if (i < made)
+            srd_stag_table_fini(&all.devices[i].stags);
+    }
+    free(all.devices);
+    all.devices = NULL;
+    all.count = 0;
+    return error;
 }
 
 struct ibv_device **srd_get_device_list(int *num_devices)
 {
     struct ibv_device **list;
 
-    pthread_once(&once, make_devices);
-    list = calloc((size_t)all.count + 1, sizeof(struct ibv_device *));
-    if (!list)
+    if (once_run(&once, make_devices) ||
+        !(list = calloc((size_t)all.count + 1, sizeof(struct ibv_device *)))) {
+        errno = ENOMEM;
         return NULL;
+    }
     for (int i = 0; i < all.count; i++)
         list[i] = &all.devices[i].ibv;
     if (num_devices)
@@ -164,7 +203,8 @@ __be64 srd_get_device_guid(struct ibv_device *device)
 
 struct srd_device *srd_device_by_addr(const struct sockaddr *addr)
 {
-    pthread_once(&once, make_devices);
+    if (once_run(&once, make_devices))
+        return NULL;
     for (int i = 0; i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
         if (!device->n_addrs)

@@ -54,6 +54,12 @@ int srd_stag_table_init(struct srd_stag_table *table)
     return 0;
 }
 
+void srd_stag_table_fini(struct srd_stag_table *table)
+{
+    free(table->buckets);
+    table->buckets = NULL;
+}
+
 /* Doubles the buckets; a failure leaves longer chains. */
 static void grow_locked(struct srd_stag_table *table)
 {

@@ -48,7 +48,10 @@ struct srd_stag_table {
     struct list_head bound; /* windows */
 };
 
+/* Returns 0 or ENOMEM. */
 int srd_stag_table_init(struct srd_stag_table *table);
+/* Of a table that nothing has been added to. */
+void srd_stag_table_fini(struct srd_stag_table *table);
 
 /*
  * srd_stag_add - name an entry whose other members are set: a fresh random index, a random key

@@ -9,6 +9,8 @@
 
 #include "winobj/dispatch.h"
 
+#include "util/once.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -25,8 +27,7 @@ struct win_mutex {
 };
 
 static pthread_key_t key;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static int key_error;
+static struct once key_once = ONCE_INIT;
 
 static _Thread_local struct win_owner self;
 
@@ -71,17 +72,16 @@ static void thread_ends(void *unused)
     self.known = false; /* a later destructor of the thread may take one again */
 }
 
-static void make_key(void)
+static int make_key(void)
 {
-    key_error = pthread_key_create(&key, thread_ends);
+    return pthread_key_create(&key, thread_ends);
 }
 
 static struct win_owner *owner_self(void)
 {
     if (self.known)
         return &self;
-    pthread_once(&key_once, make_key);
-    if (key_error || pthread_setspecific(key, &self)) {
+    if (once_run(&key_once, make_key) || pthread_setspecific(key, &self)) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }

@@ -14,10 +14,11 @@
 #include "util/futex.h"
 #include "util/list.h"
 #include "util/lock.h"
+#include "util/once.h"
 #include "util/thread.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static struct list_head bindings = { { &bindings.n, &bindings.n } };
 static struct lock bindings_lock = LOCK_INIT(LOCK_WIN_HANDLES, "bindings");
 static ULONG_PTR last_key;
 
-static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
+static struct once pool_once = ONCE_INIT;
 static HANDLE pool_port;
 static atomic_int pool_threads, pool_idle;
 
@@ -160,13 +161,15 @@ static bool pool_grow(void)
     return false;
 }
 
-static void pool_start(void)
+static int pool_start(void)
 {
     pool_port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
-    if (pool_port && !pool_grow()) {
+    if (pool_port && pool_grow())
+        return 0;
+    if (pool_port)
         CloseHandle(pool_port);
-        pool_port = NULL;
-    }
+    pool_port = NULL;
+    return -ENOMEM;
 }
 
 /* A new binding, told of nothing yet; NULL with the last error. */
@@ -174,8 +177,7 @@ static struct _TP_IO *binding_new(void)
 {
     struct _TP_IO *io;
 
-    pthread_once(&pool_once, pool_start);
-    if (!pool_port || !(io = calloc(1, sizeof(*io)))) {
+    if (once_run(&pool_once, pool_start) || !(io = calloc(1, sizeof(*io)))) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }

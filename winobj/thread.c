@@ -12,6 +12,7 @@
 
 #include "util/futex.h"
 #include "util/lock.h"
+#include "util/once.h"
 
 #include <process.h>
 
@@ -36,8 +37,7 @@ struct win_thread {
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 
 static pthread_key_t end_key; /* of threads made elsewhere */
-static pthread_once_t end_once = PTHREAD_ONCE_INIT;
-static int end_error;
+static struct once end_once = ONCE_INIT;
 
 static _Thread_local struct win_thread *self;
 static _Thread_local DWORD self_id;
@@ -188,9 +188,9 @@ uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size,
     return (uintptr_t)handle;
 }
 
-static void end_load(void)
+static int end_load(void)
 {
-    end_error = pthread_key_create(&end_key, thread_ended);
+    return pthread_key_create(&end_key, thread_ended);
 }
 
 /* For a thread made elsewhere: its exit code is 0, unless it calls ExitThread. */
@@ -206,8 +206,7 @@ static HANDLE thread_adopt(void)
         free(thread);
         return NULL;
     }
-    pthread_once(&end_once, end_load);
-    if (end_error || pthread_setspecific(end_key, thread)) {
+    if (once_run(&end_once, end_load) || pthread_setspecific(end_key, thread)) {
         CloseHandle(handle);
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;

@@ -6,6 +6,7 @@
 
 #include "util/clock.h"
 #include "util/lock.h"
+#include "util/once.h"
 
 #include <windows.h>
 
@@ -15,8 +16,7 @@
 static struct lock pool_lock = LOCK_INIT(LOCK_WIN_HANDLES, "waiter pool");
 static struct list_head pool = { { &pool.n, &pool.n } };
 static pthread_key_t key;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static int key_error;
+static struct once key_once = ONCE_INIT;
 
 static _Thread_local struct win_waiter *self;
 
@@ -30,9 +30,9 @@ static void give_back(void *value)
     lock_release(&pool_lock);
 }
 
-static void make_key(void)
+static int make_key(void)
 {
-    key_error = pthread_key_create(&key, give_back);
+    return pthread_key_create(&key, give_back);
 }
 
 struct win_waiter *win_waiter_self(void)
@@ -42,12 +42,11 @@ struct win_waiter *win_waiter_self(void)
 
     if (self)
         return self;
-    pthread_once(&key_once, make_key);
     lock_acquire(&pool_lock);
     node = list_pop(&pool);
     lock_release(&pool_lock);
     waiter = node ? list_entry(node, struct win_waiter, pool) : calloc(1, sizeof(*waiter));
-    if (!waiter || key_error || pthread_setspecific(key, waiter)) {
+    if (!waiter || once_run(&key_once, make_key) || pthread_setspecific(key, waiter)) {
         free(waiter);
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;

@@ -2,7 +2,9 @@
 /* work.c - QueueUserWorkItem, CreateThreadpoolWork and its kind: calls on the pool's threads. A PTP_WORK is a binding of the pool. */
 #include "winobj/pool.h"
 
-#include <pthread.h>
+#include "util/once.h"
+
+#include <errno.h>
 #include <stdlib.h>
 
 /* A call that is made once. */
@@ -12,7 +14,7 @@ struct item {
     PVOID context;
 };
 
-static pthread_once_t items_once = PTHREAD_ONCE_INIT;
+static struct once items_once = ONCE_INIT;
 static PTP_IO items;
 
 static VOID CALLBACK item_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOID overlapped,
@@ -31,17 +33,17 @@ static VOID CALLBACK item_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVO
         item.callback(instance, item.context);
 }
 
-static void items_open(void)
+static int items_open(void)
 {
     items = win_pool_open(item_run, NULL, NULL);
+    return items ? 0 : -ENOMEM;
 }
 
 static BOOL item_queue(struct item item)
 {
     struct item *copy;
 
-    pthread_once(&items_once, items_open);
-    if (!items || !(copy = malloc(sizeof(*copy)))) {
+    if (once_run(&items_once, items_open) || !(copy = malloc(sizeof(*copy)))) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return FALSE;
     }

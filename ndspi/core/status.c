@@ -99,6 +99,7 @@ HRESULT nd_status_from_errno(int error)
         { ENOSPC, ND_INSUFFICIENT_RESOURCES },
         { EMFILE, ND_INSUFFICIENT_RESOURCES },
         { ENFILE, ND_INSUFFICIENT_RESOURCES },
+        { ENOBUFS, ND_INSUFFICIENT_RESOURCES },
         { EINVAL, ND_INVALID_PARAMETER },
         { EFAULT, ND_ACCESS_VIOLATION },
         { EACCES, ND_ACCESS_VIOLATION },
@@ -119,6 +120,19 @@ HRESULT nd_status_from_errno(int error)
         if (rows[i].error == abs(error))
             return rows[i].status;
     return ND_UNSUCCESSFUL;
+}
+
+bool nd_errno_is_shortage(int error)
+{
+    switch (abs(error)) {
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+    case ENOSPC: return true;
+    default: return false;
+    }
 }
 
 /* clang-format off */

@@ -9,6 +9,7 @@
 #include "ndspi/core/dialect.h"
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 
 /* Codes outside ndstatus.h that clients see and test. */
 #define ND_STATUS_DATA_ERROR                 ((HRESULT)0xC000003Eu) /* message did not fit at the peer */
@@ -30,6 +31,12 @@ HRESULT nd_status_from_wc(
  * error  in: an errno, either sign; 0 = the call failed without saying why
  */
 HRESULT nd_status_from_errno(int error);
+
+/*
+ * nd_errno_is_shortage - whether an errno, either sign, says that something has run out that may be there again later:
+ * memory, descriptors, objects of a device. Who remembers what such a call found out remembers nothing then.
+ */
+bool nd_errno_is_shortage(int error);
 
 /* "ND_CANCELED" and the like, for the log; "0x........" is left to the caller: NULL for a code without a name. */
 const char *nd_status_name(HRESULT status);

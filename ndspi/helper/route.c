@@ -30,6 +30,11 @@ static HRESULT status_from_error(int error)
     case OS_ERROR(EADDRNOTAVAIL): /* or it has no address of that family */
         return ND_NETWORK_UNREACHABLE;
     case OS_ERROR(EHOSTUNREACH): return ND_HOST_UNREACHABLE;
+    case OS_ERROR(EMFILE):
+#ifndef _WIN32
+    case ENFILE:
+#endif
+        return ND_INSUFFICIENT_RESOURCES;
     case OS_ERROR(ENOBUFS):
 #ifndef _WIN32
     case ENOMEM:

@@ -413,7 +413,8 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
     /*
      * pAddress, cbAddress  in: local address
      * pAdapterId           out: adapter that has it
-     * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY.
+     * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: no descriptors to ask the
+     * devices with.
      */
     IFACEMETHOD(ResolveAddress)
     (THIS_ const struct sockaddr *pAddress, ULONG cbAddress, UINT64 *pAdapterId) PURE;

@@ -65,8 +65,8 @@ static HRESULT STDMETHODCALLTYPE nd1_provider_OpenAdapter(
     if (FAILED(hr = nd_address_import(address, length, &ip)))
         return hr;
     nd_address_set_port_be(&ip, 0);
-    if (!(device = nd_provider_find(&ip)))
-        return ND_INVALID_ADDRESS;
+    if (FAILED(hr = nd_provider_find(&ip, &device)))
+        return hr;
     return nd1_adapter_open(iface, device, impl_from_INDProvider(iface)->sink, &ip, out);
 }
 

@@ -56,9 +56,9 @@ static HRESULT STDMETHODCALLTYPE nd2_provider_ResolveAddress(
     hr = nd_address_import(address, length, &ip);
     if (FAILED(hr))
         return hr;
-    device = nd_provider_find(&ip);
-    if (!device)
-        return ND_INVALID_ADDRESS;
+    hr = nd_provider_find(&ip, &device);
+    if (FAILED(hr))
+        return hr;
     *adapter_id = device->adapter_id;
     return ND_SUCCESS;
 }
@@ -67,13 +67,14 @@ static HRESULT STDMETHODCALLTYPE nd2_provider_OpenAdapter(
     IND2Provider *iface, REFIID iid, UINT64 adapter_id, void **out)
 {
     struct nd_device *device;
+    HRESULT hr;
 
     if (!out)
         return E_POINTER;
     *out = NULL;
-    device = nd_provider_device(adapter_id);
-    if (!device)
-        return ND_INVALID_PARAMETER;
+    hr = nd_provider_device(adapter_id, &device);
+    if (FAILED(hr))
+        return hr;
     return nd2_adapter_open(iface, device, impl_from_IND2Provider(iface)->sink, iid, out);
 }
 

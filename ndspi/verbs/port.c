@@ -20,27 +20,47 @@ static bool try_windows(struct nd_port *port)
     return true;
 }
 
-static void try_cq(struct nd_port *port)
+/* Of a call that failed: whether the device has nothing left just now, rather than not at all. */
+static int shortage(void)
 {
-    struct ibv_cq *cq = port->verbs->create_cq(port->context, 3, NULL, NULL, 0);
-
-    if (!cq)
-        return;
-    port->caps.cq_resize = !port->verbs->resize_cq(cq, 7);
-    port->verbs->destroy_cq(cq);
+    switch (errno) {
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM: return -errno;
+    default: return 0;
+    }
 }
 
-static void try_srq(struct nd_port *port)
+/* Returns 0, or a negative errno of a shortage. The same of try_srq. */
+static int try_cq(struct nd_port *port)
+{
+    struct ibv_cq *cq;
+
+    errno = 0;
+    if (!(cq = port->verbs->create_cq(port->context, 3, NULL, NULL, 0)))
+        return shortage();
+    port->caps.cq_resize = !port->verbs->resize_cq(cq, 7);
+    port->verbs->destroy_cq(cq);
+    return 0;
+}
+
+static int try_srq(struct nd_port *port)
 {
     struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
     struct ibv_srq_attr attr = { .max_wr = 16 };
     struct ibv_srq *srq;
 
-    if (!port->attr.max_srq || !(srq = port->verbs->create_srq(port->pd, &init)))
-        return;
+    errno = 0;
+    if (!port->attr.max_srq)
+        return 0;
+    if (!(srq = port->verbs->create_srq(port->pd, &init)))
+        return shortage();
     port->caps.srq = true;
     port->caps.srq_resize = !port->verbs->modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
     port->verbs->destroy_srq(srq);
+    return 0;
 }
 
 static enum nd_windows kind_of_windows(nd_quirk_set quirks)
@@ -50,9 +70,11 @@ static enum nd_windows kind_of_windows(nd_quirk_set quirks)
     return quirks & ND_QUIRK_BIT(WINDOW_BOUNDS) ? ND_WINDOWS_EXACT : ND_WINDOWS_REAL;
 }
 
-static void find_caps(struct nd_port *port, const struct nd_family *family)
+/* Returns 0, or a negative errno: what the device can do cannot be found out now. */
+static int find_caps(struct nd_port *port, const struct nd_family *family)
 {
     struct nd_caps *caps = &port->caps;
+    int rc;
 
     *caps = (struct nd_caps){
         .family = family->name,
@@ -62,8 +84,9 @@ static void find_caps(struct nd_port *port, const struct nd_family *family)
     if (!nd_has_quirk(caps, NO_WINDOWS) && !try_windows(port))
         caps->quirks |= ND_QUIRK_BIT(NO_WINDOWS);
     caps->windows = kind_of_windows(caps->quirks);
-    try_cq(port);
-    try_srq(port);
+    if ((rc = try_cq(port)))
+        return rc;
+    return try_srq(port);
 }
 
 /*
@@ -110,7 +133,10 @@ int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_
     }
     if (!(port->pd = verbs->alloc_pd(context)))
         return errno ? -errno : -ENOMEM;
-    find_caps(port, family);
+    if ((rc = find_caps(port, family))) {
+        verbs->dealloc_pd(port->pd);
+        return rc;
+    }
     cover_lost_key(port);
     if (port->caps.windows != ND_WINDOWS_REAL)
         log_write(LOG_INFO, LOG_DEVICE,

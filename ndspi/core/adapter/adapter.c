@@ -31,12 +31,14 @@ static int watch(struct nd_adapter *adapter, int fd, enum nd_adapter_ready ready
 static int open_channels(struct nd_adapter *adapter)
 {
     const struct nd_caps *caps = &adapter->port.caps;
-    int rc = -ENOMEM;
+    int rc;
 
     if ((adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return -errno;
-    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
+    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context))) {
+        rc = errno ? -errno : -ENOMEM;
         goto close_epoll;
+    }
     if ((rc = nd_cm_init(
              &adapter->cm, adapter->device, &adapter->object, nd_has_quirk(caps, SLOW_DESTROY))))
         goto destroy_channel;

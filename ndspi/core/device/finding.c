@@ -38,6 +38,8 @@ static const struct {
         "container also --device=%x" },
     [ND_REASON_OPEN_FAILED] = { "open-failed", "it cannot be opened: %e",
         "look in the kernel's log (dmesg) for the reason" },
+    [ND_REASON_NO_DESCRIPTORS] = { "no-descriptors", "it cannot be asked now: %e",
+        "raise the limit of open files (ulimit -n), or look for what leaves files open" },
     [ND_REASON_CM_MISSING] = { "module-not-loaded",
         "no connection manager: the kernel module rdma_ucm is not loaded",
         "modprobe rdma_ucm; in a container, hand in the device file "
@@ -106,6 +108,8 @@ void nd_finding_set_open(struct nd_finding *finding, int error, const char *file
     enum nd_reason reason = ND_REASON_OPEN_FAILED;
 
     error = why_not_opened(error, file);
+    if (error == EMFILE || error == ENFILE)
+        reason = ND_REASON_NO_DESCRIPTORS;
     if (error == EACCES || error == EPERM)
         reason = ND_REASON_PERMISSION;
     else if (error == ENOENT)
@@ -118,6 +122,8 @@ void nd_finding_set_cm(struct nd_finding *finding, int error)
     enum nd_reason reason = ND_REASON_CM_FAILED;
 
     error = why_not_opened(error, "rdma_cm");
+    if (error == EMFILE || error == ENFILE)
+        reason = ND_REASON_NO_DESCRIPTORS;
     if (error == EACCES || error == EPERM)
         reason = ND_REASON_CM_PERMISSION;
     else if (error == ENOENT || error == ENODEV || error == ENOSYS)
@@ -142,6 +148,8 @@ void nd_finding_set_objects(struct nd_finding *finding, int error, const char *w
     /* The kernel answers ENOMEM for both; a privileged process has the limit, too, unless it is the host's root. */
     if (error == ENOMEM && nd_memory_lock_limit(limit))
         nd_finding_set(finding, ND_REASON_MEMLOCK, error, "%s within the limit of %s", what, limit);
+    else if (error == EMFILE || error == ENFILE)
+        nd_finding_set(finding, ND_REASON_NO_DESCRIPTORS, error, "%s", what);
     else
         nd_finding_set(finding, ND_REASON_OBJECTS_FAILED, error, "%s", what);
 }

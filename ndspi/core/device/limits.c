@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/device/limits.h"
 
+#include "ndspi/core/status.h"
+
+#include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
 
@@ -16,6 +19,7 @@ enum {
     INLINE_ADVISED = 256,
     LARGE_ADVISED = 16384,
     READS_CAP = 254, /* 8 bits on the wire; 255 means "maximum" to librdmacm */
+    UNCERTAIN_MS = 1000,
     CALLER_DATA = 56,
     CALLEE_DATA = 148, /* Accept could carry more on some transports, Reject not */
 };
@@ -23,6 +27,15 @@ enum {
 static uint32_t clamp(uint64_t value, uint32_t cap)
 {
     return value < cap ? (uint32_t)value : cap;
+}
+
+/* After a creation that failed. Returns 0: something smaller may work; or a negative errno. */
+static int refused(struct nd_limits *limits)
+{
+    if (errno == EMFILE || errno == ENFILE)
+        return -errno;
+    limits->uncertain |= nd_errno_is_shortage(errno);
+    return 0;
 }
 
 static bool try_qp(const struct nd_port *port, struct ibv_cq *cq, const struct nd_limits *limits)
@@ -88,8 +101,10 @@ static void find_split(const struct nd_port *port, struct ibv_cq *cq, struct nd_
 
     deep.max_initiator_depth = clamp((uint64_t)limits->max_initiator_depth * parts,
         (uint32_t)port->attr.max_qp_wr - ND_QP_RESERVE);
-    while (deep.max_initiator_depth > limits->max_initiator_depth && !try_qp(port, cq, &deep))
+    while (deep.max_initiator_depth > limits->max_initiator_depth && !try_qp(port, cq, &deep)) {
+        limits->uncertain |= nd_errno_is_shortage(errno);
         deep.max_initiator_depth /= 2;
+    }
     if (deep.max_initiator_depth < limits->max_initiator_depth)
         deep.max_initiator_depth = limits->max_initiator_depth;
     limits->split_depth = deep.max_initiator_depth / parts;
@@ -103,7 +118,7 @@ static int find_qp(const struct nd_port *port, struct nd_limits *limits)
     if (!cq)
         return errno ? -errno : -ENOMEM;
     while (!rc && !try_qp(port, cq, limits))
-        if (!shrink(limits))
+        if (!(rc = refused(limits)) && !shrink(limits))
             rc = errno ? -errno : -ENOMEM;
     limits->max_read_sge = limits->max_initiator_sge;
     if (port->attr.max_sge_rd > 0)
@@ -114,12 +129,13 @@ static int find_qp(const struct nd_port *port, struct nd_limits *limits)
     return rc;
 }
 
-static void find_srq(const struct nd_port *port, struct nd_limits *limits)
+static int find_srq(const struct nd_port *port, struct nd_limits *limits)
 {
     struct ibv_srq_init_attr init = { 0 };
+    int rc;
 
     if (!port->caps.srq)
-        return;
+        return 0;
     init.attr.max_wr = clamp((uint64_t)port->attr.max_srq_wr, DEPTH_CAP);
     init.attr.max_sge = clamp((uint64_t)port->attr.max_srq_sge, SGE_CAP);
     while (init.attr.max_wr && init.attr.max_sge) {
@@ -130,13 +146,16 @@ static void find_srq(const struct nd_port *port, struct nd_limits *limits)
             port->verbs->destroy_srq(srq);
             limits->max_srq_depth = init.attr.max_wr;
             limits->max_srq_sge = init.attr.max_sge;
-            return;
+            return 0;
         }
+        if ((rc = refused(limits)))
+            return rc;
         if (init.attr.max_wr > 256 || init.attr.max_sge == 1)
             init.attr.max_wr /= 2;
         else
             init.attr.max_sge /= 2;
     }
+    return 0;
 }
 
 /* Two of the deepest queues exist together. */
@@ -145,20 +164,27 @@ static bool try_cqs(const struct nd_port *port, int cqe)
     struct ibv_cq *first = port->verbs->create_cq(port->context, cqe, NULL, NULL, 0);
     struct ibv_cq *second =
         first ? port->verbs->create_cq(port->context, cqe, NULL, NULL, 0) : NULL;
+    int error;
 
     if (second)
         port->verbs->destroy_cq(second);
+    error = errno;
     if (first)
         port->verbs->destroy_cq(first);
+    errno = error;
     return second;
 }
 
 static int find_cq(const struct nd_port *port, struct nd_limits *limits)
 {
     uint32_t cqe = clamp((uint64_t)port->attr.max_cqe, CQ_CAP);
+    int rc;
 
-    while (cqe > ND_CQ_RESERVE && !try_cqs(port, (int)cqe))
+    while (cqe > ND_CQ_RESERVE && !try_cqs(port, (int)cqe)) {
+        if ((rc = refused(limits)))
+            return rc;
         cqe /= 2;
+    }
     if (cqe <= ND_CQ_RESERVE)
         return -ENOMEM;
     limits->max_cq_depth = cqe - ND_CQ_RESERVE;
@@ -192,9 +218,9 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
         .max_caller_data = CALLER_DATA,
         .max_callee_data = CALLEE_DATA,
     };
-    if ((rc = find_qp(port, limits)) || (rc = find_cq(port, limits)))
+    if ((rc = find_qp(port, limits)) || (rc = find_cq(port, limits)) ||
+        (rc = find_srq(port, limits)))
         return rc;
-    find_srq(port, limits);
     /* Clients are told one limit for both kinds of receive queue. */
     if (limits->max_srq_sge)
         limits->max_srq_sge = limits->max_receive_sge =
@@ -256,6 +282,7 @@ static struct {
         struct ibv_device_attr attr;
         uint8_t port;
         struct nd_limits limits;
+        uint64_t until_ms; /* clock_now_ms; 0: for good */
     } known[8];
 } cache = { .lock = LOCK_INIT(LOCK_PROVIDER, "limits") };
 
@@ -263,6 +290,7 @@ static struct known *find_known_locked(const struct nd_port *port)
 {
     for (size_t i = 0; i < sizeof(cache.known) / sizeof(cache.known[0]); i++)
         if (cache.known[i].port == port->number &&
+            (!cache.known[i].until_ms || cache.known[i].until_ms > clock_now_ms()) &&
             !memcmp(&cache.known[i].attr, &port->attr, sizeof(port->attr)))
             return &cache.known[i];
     return NULL;
@@ -287,6 +315,7 @@ int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits)
         known->attr = port->attr;
         known->port = port->number;
         known->limits = *limits;
+        known->until_ms = limits->uncertain ? clock_now_ms() + UNCERTAIN_MS : 0;
     }
     lock_release(&cache.lock);
     return 0;

@@ -29,6 +29,8 @@ struct nd_limits {
     uint32_t split_depth, split_cq_depth;
     uint32_t inline_threshold, large_threshold;
     uint32_t max_caller_data, max_callee_data;
+    /* Something was refused for want of memory: by a device that says so of what is too large, or it was short of it then. */
+    bool uncertain;
 };
 
 /* Room in each device completion queue for completions that the client never sees (core/queue/cq.h). */
@@ -47,7 +49,7 @@ enum { ND_SRQ_FIXED_BUFFERS = 4096 };
 /* Room in each device send queue for the marker that flushes silent requests out (core/queue/qp.h). */
 enum { ND_QP_RESERVE = 1 };
 
-/* Returns 0 or a negative errno: the device cannot make a queue pair at all. */
+/* Returns 0 or a negative errno: the device cannot make a queue pair at all, or the process has no descriptor left. */
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
 
 /* For a client to whom max_initiator_sge holds for Reads as well: they are split, or Sends have as few entries. */
@@ -77,7 +79,7 @@ void nd_limits_describe(
 
 /*
  * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as can
- * be take their time. Any thread, no lock held.
+ * be take their time. Uncertain ones are good for a second. Any thread, no lock held.
  */
 int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
 

@@ -3,6 +3,7 @@
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/provider_scan.h"
+#include "ndspi/core/status.h"
 
 #include "util/clock.h"
 #include "util/lock.h"
@@ -146,6 +147,20 @@ static void judge(
             0, "%s", "");
 }
 
+static bool any_used(const struct scan *scan)
+{
+    for (int kind = RDMA; kind <= SOFT; kind++) {
+        for (unsigned i = 0; i < scan->found[kind].ports; i++) {
+            struct nd_finding finding;
+
+            judge(scan, kind, &scan->found[kind].port[i], &finding);
+            if (nd_finding_used(&finding))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The RDMA port an address would belong to if all went well, or NULL. */
 static const struct nd_found_port *port_of(const struct scan *scan, unsigned index)
 {
@@ -233,7 +248,8 @@ static void publish_kind_locked(const struct scan *scan, int kind)
     }
 }
 
-static void publish(struct scan *scan)
+/* complete  in: false: what came out is looked at again by the next call */
+static void publish(struct scan *scan, bool complete)
 {
     lock_acquire(&provider.lock);
     list_for_each (&provider.devices, node) {
@@ -251,7 +267,7 @@ static void publish(struct scan *scan)
     for (unsigned i = 0; i < scan->host.count; i++)
         judge_address(scan, i, provider.owner[i], &provider.finding[i]);
     announce_locked();
-    provider.devices_seen_ms = clock_now_ms();
+    provider.devices_seen_ms = complete ? clock_now_ms() : 0;
     lock_release(&provider.lock);
 }
 
@@ -269,66 +285,92 @@ static bool current(const struct scan *scan)
     return same;
 }
 
+static HRESULT not_looked_at(const char *what, int error)
+{
+    log_limited(LOG_ERROR, LOG_DEVICE, "%s cannot be looked at now: %s%s", what, strerror(error),
+        error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
+    return error == ENOMEM ? ND_NO_MEMORY : ND_INSUFFICIENT_RESOURCES;
+}
+
+/*
+ * A device that is short of something by itself is not used, as one that fails otherwise; where the process is, or nothing
+ * else can be used, the call fails. Neither is remembered.
+ */
+static HRESULT look(struct scan *scan)
+{
+    int shortage = 0;
+
+    lock_acquire(&provider.lock);
+    scan->verbs[RDMA] = provider.rdma;
+    scan->verbs[SOFT] = provider.soft;
+    lock_release(&provider.lock);
+    scan->host = scan->system;
+    for (int kind = RDMA; kind <= SOFT; kind++) {
+        int error =
+            -nd_scan_devices(scan->verbs[kind], kind == SOFT, &scan->host, &scan->found[kind]);
+
+        if (error == EMFILE || error == ENFILE)
+            return not_looked_at("the devices", error);
+        if (error)
+            shortage = error;
+    }
+    if (shortage && !any_used(scan))
+        return not_looked_at("the devices", shortage);
+    publish(scan, !shortage);
+    return ND_SUCCESS;
+}
+
 /* Brings what is known up to date. Two threads may scan at once; the later one to finish is right as well. */
 static HRESULT refresh(void)
 {
     const char *choice = getenv("NDSPI_DEVICE");
     struct scan *scan = calloc(1, sizeof(*scan));
+    HRESULT hr = ND_SUCCESS;
     int error;
 
     if (!scan)
         return ND_NO_MEMORY;
     snprintf(scan->choice, sizeof(scan->choice), "%s", choice && *choice ? choice : "auto");
     error = nd_scan_host(&scan->system);
-    if (error) {
-        log_write(
-            LOG_ERROR, LOG_DEVICE, "the host's addresses cannot be read: %s", strerror(-error));
-        free(scan);
-        return ND_INSUFFICIENT_RESOURCES;
-    }
-    if (!current(scan)) {
-        lock_acquire(&provider.lock);
-        scan->verbs[RDMA] = provider.rdma;
-        scan->verbs[SOFT] = provider.soft;
-        lock_release(&provider.lock);
-        scan->host = scan->system;
-        for (int kind = RDMA; kind <= SOFT; kind++)
-            nd_scan_devices(scan->verbs[kind], kind == SOFT, &scan->host, &scan->found[kind]);
-        publish(scan);
-    }
+    if (error)
+        hr = not_looked_at("the host's addresses", -error);
+    else if (!current(scan))
+        hr = look(scan);
     free(scan);
-    return ND_SUCCESS;
+    return hr;
 }
 
-struct nd_device *nd_provider_find(const struct sockaddr_storage *address)
+HRESULT nd_provider_find(const struct sockaddr_storage *address, struct nd_device **device)
 {
-    struct nd_device *device = NULL;
+    HRESULT hr = refresh();
 
-    if (FAILED(refresh()))
-        return NULL;
+    *device = NULL;
+    if (FAILED(hr))
+        return hr;
     lock_acquire(&provider.lock);
-    for (unsigned i = 0; i < provider.host.count && !device; i++)
+    for (unsigned i = 0; i < provider.host.count && !*device; i++)
         if (provider.owner[i] && nd_address_same_ip(&provider.host.at[i].ip, address))
-            device = provider.owner[i];
+            *device = provider.owner[i];
     lock_release(&provider.lock);
-    return device;
+    return *device ? ND_SUCCESS : ND_INVALID_ADDRESS;
 }
 
-struct nd_device *nd_provider_device(uint64_t adapter_id)
+HRESULT nd_provider_device(uint64_t adapter_id, struct nd_device **found)
 {
-    struct nd_device *found = NULL;
+    HRESULT hr = refresh();
 
-    if (FAILED(refresh()))
-        return NULL;
+    *found = NULL;
+    if (FAILED(hr))
+        return hr;
     lock_acquire(&provider.lock);
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
         if (nd_finding_used(&device->finding) && device->adapter_id == adapter_id)
-            found = device;
+            *found = device;
     }
     lock_release(&provider.lock);
-    return found;
+    return *found ? ND_SUCCESS : ND_INVALID_PARAMETER;
 }
 
 HRESULT nd_provider_addresses(
@@ -426,10 +468,12 @@ struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV
 {
     struct ibv_context *context = NULL;
     int count = 0, error = ENODEV;
-    struct ibv_device **list = device->verbs->get_device_list(&count);
+    struct ibv_device **list;
 
     if (file)
         *file = 0;
+    errno = 0;
+    list = device->verbs->get_device_list(&count);
     for (int i = 0; list && i < count && !context; i++) {
         if (strcmp(device->verbs->get_device_name(list[i]), device->name))
             continue;
@@ -441,6 +485,8 @@ struct ibv_context *nd_device_open(const struct nd_device *device, char file[IBV
     }
     if (list)
         device->verbs->free_device_list(list);
+    else if (errno)
+        error = errno;
     if (!context)
         errno = error;
     return context;

@@ -36,31 +36,41 @@ struct nd_device {
 };
 
 /*
- * nd_provider_find - the device in use that serves an IP address (its port does not count).
- * Returns the device, or NULL: no device in use has this address.
+ * Where memory or descriptors do not suffice to look at the devices, every function here that returns an HRESULT fails
+ * with ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, and the next call looks again.
  */
-struct nd_device *nd_provider_find(const struct sockaddr_storage *address);
 
-/* The device in use with an id told by nd_provider_find, or NULL. */
-struct nd_device *nd_provider_device(uint64_t adapter_id);
+/*
+ * nd_provider_find - the device in use that serves an IP address (its port does not count).
+ * device  out: NULL on failure
+ * Returns ND_SUCCESS; ND_INVALID_ADDRESS: no device in use has this address; or as above.
+ */
+HRESULT nd_provider_find(const struct sockaddr_storage *address, struct nd_device **device);
+
+/*
+ * nd_provider_device - the device in use with an id told by nd_provider_find.
+ * device  out: NULL on failure
+ * Returns ND_SUCCESS; ND_INVALID_PARAMETER: no device in use has this id; or as above.
+ */
+HRESULT nd_provider_device(uint64_t adapter_id, struct nd_device **device);
 
 /*
  * nd_provider_addresses - the addresses of one device, or of all in use.
  * device     in: NULL = all
  * addresses  out: array to be freed; ports are 0. Loopback addresses come last.
- * Returns ND_SUCCESS (count may be 0) or ND_NO_MEMORY.
+ * Returns ND_SUCCESS (count may be 0), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_provider_addresses(
     const struct nd_device *device, struct sockaddr_storage **addresses, unsigned *count);
 
-/* QueryAddressList of one device, or of all in use: sizes and codes of nd_address_list, or ND_NO_MEMORY. */
+/* QueryAddressList of one device, or of all in use: sizes and codes of nd_address_list, or as above. */
 HRESULT nd_provider_address_list(
     const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
 
 /*
  * nd_provider_report - tells every device known, used or not.
  * tell  in: called without a lock, with the device and its finding as it was just now
- * Returns ND_SUCCESS, ND_NO_MEMORY, or ND_INSUFFICIENT_RESOURCES: the host cannot be asked.
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
                                unsigned addresses, const struct nd_finding *finding),

@@ -3,6 +3,7 @@
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/provider_kernel.h"
+#include "ndspi/core/status.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 static int rank(const struct sockaddr_storage *address)
 {
@@ -119,8 +122,15 @@ static struct nd_found_port *add_port(
     return port;
 }
 
+/* The first is kept. */
+static void note_shortage(int error, int *shortage)
+{
+    if (!*shortage && nd_errno_is_shortage(error))
+        *shortage = error;
+}
+
 static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, bool gids,
-    struct nd_host_addresses *host, struct nd_found *found)
+    struct nd_host_addresses *host, struct nd_found *found, int *shortage)
 {
     struct ibv_context *context = verbs->open_device(device);
     struct ibv_device_attr attr = { 0 };
@@ -130,6 +140,7 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
     int error = errno;
 
     if (!context || (error = verbs->query_device(context, &attr))) {
+        note_shortage(error, shortage);
         if ((entry = add_port(found, name, 0, guid))) {
             nd_finding_set_open(&entry->finding, error, device->dev_name);
             nd_kernel_netdev(name, 1, entry->finding.netdev);
@@ -142,6 +153,7 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
         if (!(entry = add_port(found, name, port, guid)))
             break;
         error = verbs->query_port(context, (uint8_t)port, &port_attr);
+        note_shortage(error, shortage);
         judge_port(&port_attr, error, &entry->finding);
         if (gids)
             add_gids(verbs, context, (uint8_t)port, port_attr.gid_tbl_len, host);
@@ -178,19 +190,40 @@ static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *cha
     return owner;
 }
 
-void nd_scan_devices(
+/*
+ * Some descriptors have to be free: libibverbs takes a directory that it cannot open for an empty one, and a driver that
+ * it cannot load for none, the latter for good.
+ */
+static int ask_for_descriptors(void)
+{
+    enum { WANTED = 8 };
+    int fd[WANTED], count = 0, error = 0;
+
+    while (count < WANTED && (fd[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
+        count++;
+    if (count < WANTED)
+        error = errno;
+    while (count > 0)
+        close(fd[--count]);
+    return error;
+}
+
+int nd_scan_devices(
     const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host, struct nd_found *found)
 {
     struct rdma_event_channel *channel = NULL;
     struct ibv_device **list;
-    int count = 0;
+    int count = 0, shortage;
 
     memset(found, 0, sizeof(*found));
     for (unsigned i = 0; i < ND_SCAN_ADDRESSES_MAX; i++)
         found->owner[i] = -1;
-    list = verbs->get_device_list(&count);
+    if ((shortage = ask_for_descriptors()))
+        return -shortage;
+    if (!(list = verbs->get_device_list(&count)))
+        note_shortage(errno, &shortage);
     for (int i = 0; list && i < count; i++)
-        add_device(verbs, list[i], gids, host, found);
+        add_device(verbs, list[i], gids, host, found, &shortage);
     if (list)
         verbs->free_device_list(list);
     /* Without a device the connection manager is not touched: librdmacm complains on standard error then. */
@@ -198,11 +231,13 @@ void nd_scan_devices(
         channel = verbs->create_event_channel();
         if (!channel)
             found->cm_error = errno ? errno : ENODEV;
+        note_shortage(found->cm_error, &shortage);
     }
     for (unsigned i = 0; channel && i < host->count; i++) {
         if (host->at[i].down)
             continue;
         found->owner[i] = owner_of(verbs, channel, &host->at[i].ip, found, &found->error[i]);
+        note_shortage(found->error[i], &shortage);
         if (found->owner[i] >= 0)
             found->port[found->owner[i]].addresses++;
     }
@@ -210,4 +245,5 @@ void nd_scan_devices(
         verbs->destroy_event_channel(channel);
     if (!gids)
         nd_kernel_add_unlisted(found);
+    return -shortage;
 }

@@ -28,7 +28,7 @@ int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *p
         return -rc;
     }
     if ((rc = nd_port_init(port, device->verbs, context, device->port, device->soft))) {
-        nd_finding_set_objects(finding, -rc, "protection domain");
+        nd_finding_set_objects(finding, -rc, "first objects");
         device->verbs->close_device(context);
         return rc;
     }

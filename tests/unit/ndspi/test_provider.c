@@ -20,6 +20,7 @@ struct fake {
     uint64_t guid;
     bool present, loopback, active, no_cm;
     int opened;
+    int list_error, open_error, bind_error; /* errno with which that fails now */
     struct ibv_device device;
     struct ibv_context context;
 };
@@ -31,6 +32,11 @@ static struct ibv_device **list_of(struct fake *fake, int *count)
     struct ibv_device **list = calloc(2, sizeof(*list));
 
     assert_non_null(list);
+    if (fake->list_error) {
+        free(list);
+        errno = fake->list_error;
+        return NULL;
+    }
     snprintf(fake->device.name, sizeof(fake->device.name), "%s", fake->name);
     list[0] = fake->present ? &fake->device : NULL;
     *count = fake->present;
@@ -71,6 +77,10 @@ static struct ibv_context *open_device(struct ibv_device *device)
 {
     struct fake *fake = fake_of(device);
 
+    if (fake->open_error) {
+        errno = fake->open_error;
+        return NULL;
+    }
     fake->opened++;
     fake->context.device = device;
     return &fake->context;
@@ -137,6 +147,11 @@ static int bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
     struct fake *fake = id->channel == &rdma_channel ? &rdma : &soft;
     bool is_loopback = nd_address_is_loopback((struct sockaddr_storage *)address);
 
+    if (fake->bind_error) {
+        errno = fake->bind_error;
+        return -1;
+    }
+
     if (is_loopback && !fake->loopback) {
         errno = EADDRNOTAVAIL;
         return -1;
@@ -185,7 +200,7 @@ static int tear_down(void **state)
     return rdma.opened || soft.opened; /* every device was closed again */
 }
 
-static struct nd_device *device_of_loopback(void)
+static HRESULT find_loopback(struct nd_device **device)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(1234), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
@@ -193,7 +208,15 @@ static struct nd_device *device_of_loopback(void)
     struct sockaddr_storage ip;
 
     assert_int_equal(nd_address_import((struct sockaddr *)&address, sizeof(address), &ip), 0);
-    return nd_provider_find(&ip);
+    return nd_provider_find(&ip, device);
+}
+
+static struct nd_device *device_of_loopback(void)
+{
+    struct nd_device *device;
+
+    assert_int_equal(find_loopback(&device), 0);
+    return device;
 }
 
 static void test_provider_auto_prefers_a_usable_rdma_device(void **state)
@@ -242,13 +265,16 @@ static void test_provider_all_gives_shared_addresses_to_hardware(void **state)
 
 static void test_provider_names_one_device_and_never_falls_back(void **state)
 {
+    struct nd_device *device;
+
     (void)state;
     setenv("NDSPI_DEVICE", "mlx0", 1);
     assert_string_equal(device_of_loopback()->name, "mlx0");
     setenv("NDSPI_DEVICE", "softrdma0", 1);
     assert_string_equal(device_of_loopback()->name, "softrdma0");
     setenv("NDSPI_DEVICE", "mlx9", 1);
-    assert_null(device_of_loopback());
+    assert_int_equal(find_loopback(&device), (HRESULT)0xC0000141);
+    assert_null(device);
 }
 
 static void test_provider_a_change_of_choice_needs_no_restart(void **state)
@@ -261,19 +287,21 @@ static void test_provider_a_change_of_choice_needs_no_restart(void **state)
 
 static void test_provider_adapter_ids_are_stable_and_differ(void **state)
 {
-    struct nd_device *hardware, *embedded;
+    struct nd_device *hardware, *embedded, *device;
     uint64_t id;
 
     (void)state;
     setenv("NDSPI_DEVICE", "mlx0", 1);
     hardware = device_of_loopback();
     id = hardware->adapter_id;
-    assert_ptr_equal(nd_provider_device(id), hardware);
+    assert_int_equal(nd_provider_device(id, &device), 0);
+    assert_ptr_equal(device, hardware);
     setenv("NDSPI_DEVICE", "softrdma0", 1);
     embedded = device_of_loopback();
     assert_true(embedded->adapter_id != id);
-    assert_null(nd_provider_device(id)); /* not in use now */
-    assert_null(nd_provider_device(id + 1));
+    assert_int_equal(nd_provider_device(id, &device), (HRESULT)0xC000000D); /* not in use now */
+    assert_int_equal(nd_provider_device(id + 1, &device), (HRESULT)0xC000000D);
+    assert_null(device);
     setenv("NDSPI_DEVICE", "mlx0", 1);
     assert_ptr_equal(device_of_loopback(), hardware);
     assert_int_equal(hardware->adapter_id, id);
@@ -385,6 +413,77 @@ static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **sta
     assert_int_equal(errno, ENODEV);
 }
 
+#define INSUFFICIENT_RESOURCES ((HRESULT)0xC000009A)
+#define NO_MEMORY              ((HRESULT)0xC0000017)
+
+/* Every question fails with the code; none does once the shortage is over, without a wait. */
+static void expect_shortage(int *error, int value, HRESULT expected, const char *name)
+{
+    struct nd_device *device = &(struct nd_device){ 0 };
+    struct sockaddr_storage *addresses;
+    struct report report = { 0 };
+    unsigned count;
+
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    *error = value;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(find_loopback(&device), expected);
+        assert_null(device);
+        assert_int_equal(nd_provider_device(0x99, &device), expected);
+        assert_int_equal(nd_provider_addresses(NULL, &addresses, &count), expected);
+        assert_int_equal(count, 0);
+        assert_int_equal(nd_provider_report(collect, &report), expected);
+        assert_int_equal(report.count, 0);
+    }
+    *error = 0;
+    assert_int_equal(find_loopback(&device), 0);
+    assert_string_equal(device->name, name);
+    assert_int_equal(nd_provider_addresses(NULL, &addresses, &count), 0);
+    assert_true(count > 0);
+    free(addresses);
+}
+
+static void test_provider_a_shortage_fails_the_call_and_is_forgotten(void **state)
+{
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    expect_shortage(&soft.open_error, EMFILE, INSUFFICIENT_RESOURCES, "softrdma0");
+    expect_shortage(&soft.open_error, ENFILE, INSUFFICIENT_RESOURCES, "softrdma0");
+    expect_shortage(&soft.open_error, ENOMEM, NO_MEMORY, "softrdma0");
+    expect_shortage(&soft.list_error, ENOMEM, NO_MEMORY, "softrdma0");
+    expect_shortage(&soft.bind_error, EMFILE, INSUFFICIENT_RESOURCES, "softrdma0");
+    expect_shortage(&soft.bind_error, EAGAIN, INSUFFICIENT_RESOURCES, "softrdma0");
+    expect_shortage(&soft.bind_error, ENOBUFS, INSUFFICIENT_RESOURCES, "softrdma0");
+    unsetenv("NDSPI_DEVICE");
+    expect_shortage(&rdma.open_error, EMFILE, INSUFFICIENT_RESOURCES, "mlx0");
+    expect_shortage(&rdma.bind_error, ENFILE, INSUFFICIENT_RESOURCES, "mlx0");
+}
+
+/* What one device alone is short of does not keep others from being used; it is asked again by the next call. */
+static void test_provider_a_device_that_is_short_is_left_aside_until_the_next_call(void **state)
+{
+    (void)state;
+    rdma.open_error = ENOMEM;
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+    rdma.open_error = 0;
+    assert_string_equal(device_of_loopback()->name, "mlx0");
+}
+
+/* What is known stays known, and is told again when there are descriptors. */
+static void test_provider_a_shortage_leaves_what_is_known(void **state)
+{
+    struct nd_device *before = device_of_loopback(), *device;
+    uint64_t id = before->adapter_id;
+
+    (void)state;
+    rdma.open_error = EMFILE;
+    setenv("NDSPI_DEVICE", "all", 1);
+    assert_int_equal(find_loopback(&device), INSUFFICIENT_RESOURCES);
+    rdma.open_error = 0;
+    assert_int_equal(nd_provider_device(id, &device), 0);
+    assert_ptr_equal(device, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -402,6 +501,9 @@ int main(void)
         TEST(test_provider_list_of_a_device_holds_its_addresses_only),
         TEST(test_provider_report_says_why_each_device_is_not_used),
         TEST(test_provider_device_opens_anew_each_time_and_may_be_gone),
+        TEST(test_provider_a_shortage_fails_the_call_and_is_forgotten),
+        TEST(test_provider_a_device_that_is_short_is_left_aside_until_the_next_call),
+        TEST(test_provider_a_shortage_leaves_what_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

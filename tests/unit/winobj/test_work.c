@@ -2,6 +2,10 @@
 /* test_work.c - work for the threads of the pool. */
 #include "tests/support/win32_test.h"
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 static HANDLE done, go;
 static volatile LONG calls;
 static LONG expected;
@@ -127,9 +131,32 @@ static void test_work_is_cancelled(void **state)
     CloseThreadpoolWork(work);
 }
 
+#ifndef _WIN32
+/* The pool begins with its first use: where no thread can be started then, the next use begins it. */
+static void test_the_pool_begins_once_there_can_be_a_thread(void **state)
+{
+    pthread_attr_t usual, huge;
+
+    (void)state;
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 47), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    assert_fails(QueueUserWorkItem(item, NULL, WT_EXECUTEDEFAULT), 8);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    reset(1);
+    assert_true(QueueUserWorkItem(item, &go, WT_EXECUTEDEFAULT));
+    assert_wait(WaitForSingleObject(done, LONG_MS), WAIT_OBJECT_0);
+    assert_ptr_equal(seen, &go);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifndef _WIN32
+        cmocka_unit_test(test_the_pool_begins_once_there_can_be_a_thread), /* the first */
+#endif
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_work_is_called_as_often_as_submitted),
         cmocka_unit_test(test_work_is_closed_after_its_calls),
