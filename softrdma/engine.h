@@ -60,7 +60,10 @@ int srd_engine_open_locked(void);
 /* A new source goes into both sets. 0 or a negative errno. Engine lock held. */
 int srd_engine_add_locked(struct srd_source *source);
 
-/* timer.c: the earliest deadline, UINT64_MAX = none; the progress thread will not sleep longer. */
+/* timer.c: room for the deadline of one more source of the engine, so that setting it cannot fail; 0 or -ENOMEM. */
+int srd_timer_reserve(void);
+void srd_timer_release(void);
+/* The earliest deadline, UINT64_MAX = none; the progress thread will not sleep longer. */
 uint64_t srd_timer_next(void);
 /* Calls expired on what is due. Progress thread. */
 void srd_timer_run(void);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -31,13 +32,34 @@ int srd_evq_init(struct srd_evq *q, const char *name)
     lock_init(&q->lock, LOCK_SRD_CHANNEL, name);
     list_init(&q->queue);
     q->readable = false;
+    atomic_init(&q->closed, false);
+    q->sleepers = (struct srd_count){ 0 };
     q->generation = srd_generation;
     q->fd = eventfd(0, EFD_CLOEXEC);
     return q->fd < 0 ? -errno : 0;
 }
 
+/* Neither can block: written only at zero, read only when not. */
+static void show(struct srd_evq *q, bool readable)
+{
+    uint64_t count = 1;
+    ssize_t n;
+
+    do
+        n = readable ? write(q->fd, &count, sizeof(count)) : read(q->fd, &count, sizeof(count));
+    while (n < 0 && errno == EINTR);
+}
+
 void srd_evq_fini(struct srd_evq *q)
 {
+    if (q->generation == srd_generation) {
+        lock_acquire(&q->lock);
+        atomic_store(&q->closed, true);
+        if (!q->readable)
+            show(q, true);
+        lock_release(&q->lock);
+        srd_count_wait(&q->sleepers);
+    }
     close(q->fd);
     q->fd = -1;
 }
@@ -45,16 +67,11 @@ void srd_evq_fini(struct srd_evq *q)
 void srd_evq_settle_locked(struct srd_evq *q)
 {
     bool queued = !list_empty(&q->queue);
-    uint64_t count = 1;
-    ssize_t n;
 
     lock_assert_held(&q->lock);
-    if (queued == q->readable)
+    if (queued == q->readable || atomic_load_explicit(&q->closed, memory_order_relaxed))
         return;
-    /* Neither can block: written only at zero, read only when not. */
-    do
-        n = queued ? write(q->fd, &count, sizeof(count)) : read(q->fd, &count, sizeof(count));
-    while (n < 0 && errno == EINTR);
+    show(q, queued);
     q->readable = queued;
 }
 
@@ -80,7 +97,7 @@ static bool fetch(
     struct list_node *node;
 
     lock_acquire(&q->lock);
-    node = srd_evq_pop_locked(q);
+    node = atomic_load_explicit(&q->closed, memory_order_relaxed) ? NULL : srd_evq_pop_locked(q);
     if (node)
         take(q, node, arg);
     srd_evq_settle_locked(q);
@@ -133,6 +150,58 @@ static bool signals_restart(void)
     return true;
 }
 
+static void leave(void *q)
+{
+    srd_count_sub(&((struct srd_evq *)q)->sleepers, 1);
+}
+
+/*
+ * Sleeps until an event is fetched.
+ * cancel_state  the caller's (pthread_setcancelstate)
+ * Returns 0, an errno, or ECANCELED: the queue is being destroyed.
+ */
+static int wait_and_fetch(struct srd_evq *q, int cancel_state,
+    void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
+{
+    for (;;) {
+        int error = -srd_loop_wait(q->fd, cancel_state);
+
+        if (atomic_load(&q->closed))
+            return ECANCELED;
+        if (error == EINTR && signals_restart())
+            continue;
+        if (error)
+            return error;
+        run(q);
+        if (fetch(q, take, arg))
+            return 0;
+    }
+}
+
+/* What a read(2) does whose descriptor was closed: it goes on. */
+static int sleep_on(void)
+{
+    do
+        pause();
+    while (signals_restart());
+    return EINTR;
+}
+
+static int get_blocking(
+    struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
+{
+    int error, state;
+
+    srd_count_add(&q->sleepers);
+    pthread_cleanup_push(leave, q);
+    /* A thread that were canceled while it moves the device would keep locks. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    error = wait_and_fetch(q, state, take, arg);
+    pthread_setcancelstate(state, NULL);
+    pthread_cleanup_pop(1);
+    return error == ECANCELED ? sleep_on() : error;
+}
+
 int srd_evq_get(
     struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
 {
@@ -156,16 +225,9 @@ int srd_evq_get(
         errno = EAGAIN;
         return -1;
     }
-    for (;;) {
-        error = srd_loop_wait(q->fd);
-        if (error == -EINTR && signals_restart())
-            continue;
-        if (error) {
-            errno = -error;
-            return -1;
-        }
-        run(q);
-        if (fetch(q, take, arg))
-            return 0;
-    }
+    error = get_blocking(q, take, arg);
+    if (!error)
+        return 0;
+    errno = error;
+    return -1;
 }

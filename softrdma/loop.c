@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -231,6 +232,7 @@ static void remove_locked(struct srd_source *source)
     apply_locked(source, srd_engine.all_fd, &source->in_all, 0, 0);
     apply_locked(source, srd_engine.prog_fd, &source->in_prog, 0, 0);
     leave_aside_locked(source);
+    srd_timer_release();
     slot->source = NULL;
     slot->generation++;
     slot->next_free = srd_engine.free_slot;
@@ -245,6 +247,8 @@ int srd_engine_add_locked(struct srd_source *source)
 
     lock_assert_held(&srd_engine.lock);
     error = srd_engine.free_slot == SRD_NO_SLOT ? grow_slots_locked() : 0;
+    if (!error)
+        error = srd_timer_reserve();
     if (error)
         return error;
     slot = &srd_engine.slots[srd_engine.free_slot];
@@ -389,7 +393,26 @@ bool srd_loop_poll(void)
     return settle_one() || srd_loop_run();
 }
 
-int srd_loop_wait(int fd)
+static void sleep_ended(void *unused)
+{
+    (void)unused;
+    standby_sleep_end(&srd_engine.standby);
+}
+
+/* poll(2) with the caller's cancelability; a thread that is canceled there has ended its sleep, too. */
+static int poll_cancelable(struct pollfd *fds, nfds_t count, int cancel_state)
+{
+    int disabled, result;
+
+    pthread_cleanup_push(sleep_ended, NULL);
+    pthread_setcancelstate(cancel_state, &disabled);
+    result = poll(fds, count, -1) < 0 ? -errno : 0;
+    pthread_setcancelstate(disabled, NULL);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+int srd_loop_wait(int fd, int cancel_state)
 {
     struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
     int error = ensure_open();
@@ -400,10 +423,7 @@ int srd_loop_wait(int fd)
     standby_sleep_begin(&srd_engine.standby);
     while (settle_one())
         ;
-    if (poll(fds, 2, -1) < 0)
-        error = -errno;
-    standby_sleep_end(&srd_engine.standby);
-    return error;
+    return poll_cancelable(fds, 2, cancel_state);
 }
 
 int srd_progress_fd(struct ibv_context *context)

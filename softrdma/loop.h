@@ -113,8 +113,12 @@ bool srd_loop_run(void);
 /* The same for an empty poll of a queue with several connections: one system call when nothing
  * moves. */
 bool srd_loop_poll(void);
-/* Sleeps until fd is readable or a source is ready. Returns 0 or a negative errno (-EINTR). */
-int srd_loop_wait(int fd);
+/*
+ * Sleeps until fd is readable or a source is ready.
+ * cancel_state  of the thread while it sleeps (pthread_setcancelstate)
+ * Returns 0 or a negative errno (-EINTR).
+ */
+int srd_loop_wait(int fd, int cancel_state);
 /*
  * Sleeps in the foreground set itself until a source is ready or a descriptor watched there is (srd_progress_watch), and
  * moves the sources. The caller has told the engine that it sleeps. Returns whether a watched descriptor is readable.

@@ -6,12 +6,14 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static struct {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct srd_source **heap;
     int count, room;
+    int reserved;        /* sources that the engine has: each may get a deadline */
     uint64_t awaited_ms; /* the progress thread sleeps no longer than this */
 } timers = { .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma timers") };
 
@@ -49,12 +51,12 @@ static void take_out_locked(struct srd_source *source)
         sift(index, last);
 }
 
-static bool room_locked(void)
+static bool room_locked(int wanted)
 {
     int room = timers.room ? timers.room * 2 : 64;
     struct srd_source **heap;
 
-    if (timers.count < timers.room)
+    if (wanted <= timers.room)
         return true;
     heap = realloc(timers.heap, (size_t)room * sizeof(*heap));
     if (!heap)
@@ -62,6 +64,25 @@ static bool room_locked(void)
     timers.heap = heap;
     timers.room = room;
     return true;
+}
+
+int srd_timer_reserve(void)
+{
+    bool room;
+
+    lock_acquire(&timers.lock);
+    room = room_locked(timers.reserved + 1);
+    if (room)
+        timers.reserved++;
+    lock_release(&timers.lock);
+    return room ? 0 : -ENOMEM;
+}
+
+void srd_timer_release(void)
+{
+    lock_acquire(&timers.lock);
+    timers.reserved--;
+    lock_release(&timers.lock);
 }
 
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms)
@@ -77,7 +98,7 @@ void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms)
         take_out_locked(source);
         drop = true;
     } else if (source->heap_index < 0) {
-        full = !room_locked();
+        full = !room_locked(timers.count + 1);
         if (!full) {
             source->deadline_ms = deadline_ms;
             srd_source_ref(source);
@@ -133,7 +154,7 @@ static void forked(void)
 {
     lock_init(&timers.lock, LOCK_SRD_CHANNEL, "softrdma timers");
     timers.heap = NULL;
-    timers.count = timers.room = 0;
+    timers.count = timers.room = timers.reserved = 0;
     timers.awaited_ms = 0;
 }
 
