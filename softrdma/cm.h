@@ -41,8 +41,10 @@ enum srd_id_state {
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
 /* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
 enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
-/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes). */
 enum { SRD_CM_RETRY_MS = 5 }; /* between attempts while there is patience (srd_cm_patience_ms) */
+/* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
+enum { SRD_CM_ANSWER_MS = 60000 };
+/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes). */
 enum { SRD_CM_REQUEST_MS = 5000, SRD_CM_HALF_OPEN_MAX = 128, SRD_CM_BACKLOG_MAX = 1024 };
 
 struct srd_event_channel {
@@ -63,6 +65,22 @@ struct srd_id_tail {
     uint8_t padding[472];
 };
 
+struct srd_cm_event {
+    struct rdma_cm_event ibv; /* first */
+    uint8_t padding[128];
+    struct list_node node;
+    struct srd_id *owner; /* whose event it is, and who counts it; of a request: the listener */
+    struct srd_id
+        *record; /* whose record it is, with a reference while in use; NULL: allocated by itself */
+    uint8_t private_data[256];
+};
+
+/*
+ * What an id may have to report without being asked: its request, how the attempt ends, how the connection ends. The
+ * records are part of the id, so that no shortage of memory keeps an end from a program that waits for it.
+ */
+enum { SRD_CM_RECORDS = 3 };
+
 struct srd_id {
     struct rdma_cm_id ibv; /* first */
     struct srd_id_tail tail;
@@ -78,6 +96,8 @@ struct srd_id {
     int fd;                    /* bound socket, before it goes to conn or source; -1 */
     struct srd_conn *conn;
     struct srd_count unacked; /* events fetched and not acknowledged */
+    struct srd_cm_event records[SRD_CM_RECORDS];
+    atomic_bool record_used[SRD_CM_RECORDS];
 
     /* the connection being made */
     uint64_t
@@ -85,6 +105,7 @@ struct srd_id {
     bool again;      /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
     uint8_t revision;
+    bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
     struct srd_mpa_local local;
     struct srd_mpa_frame request, reply;
     struct srd_stream_params params;
@@ -104,14 +125,8 @@ struct srd_id {
     struct list_node half_open_node;
     bool told; /* the program has fetched its request */
     bool gone; /* its peer went away before it was answered */
-};
-
-struct srd_cm_event {
-    struct rdma_cm_event ibv; /* first */
-    uint8_t padding[128];
-    struct list_node node;
-    struct srd_id *owner; /* of a request: the listener */
-    uint8_t private_data[256];
+    bool may_speak; /* before the first FPDU, when that has been awaited long enough */
+    struct list_node awaited_node; /* srd_id_await; the lock of that list */
 };
 
 static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
@@ -129,6 +144,19 @@ bool srd_id_enter(struct rdma_cm_id *id);
 int srd_id_leave(struct rdma_cm_id *id, int error);
 
 /*
+ * cm_base.c, too: the ids that have accepted and wait for their peer's first FPDU.
+ * srd_id_await        puts id on the list
+ * srd_id_await_ended  takes it off; idempotent. A destroyed id leaves by itself.
+ * srd_id_awaited      those that came last and can be read, the longest waiting first, each with a reference
+ * ids                 out: at most SRD_CM_AWAITED_MAX
+ * Returns their number. Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+enum { SRD_CM_AWAITED_MAX = 32 };
+void srd_id_await(struct srd_id *id);
+void srd_id_await_ended(struct srd_id *id);
+int srd_id_awaited(struct srd_id *ids[SRD_CM_AWAITED_MAX]);
+
+/*
  * cm_end.c
  * srd_id_refuse_locked   refuses a request with a Reply
  * srd_id_end_connection  ends whatever connection there is, as destroying an id does. No lock held.
@@ -140,13 +168,20 @@ void srd_id_end_connection(struct srd_id *id);
 void srd_id_abandon(struct srd_id *id);
 
 /*
- * cm_event.c. srd_cm_event_new: param taken from frame (NULL: none), its limits swapped to the local view.
- * srd_cm_post: lock of the owner held; without memory (event NULL) an error is logged, and the id will stay silent.
+ * cm_event.c
+ * srd_cm_event_record       an event in one of the id's records: cannot fail. Its parameters are taken from frame (NULL:
+ *                           none), the limits swapped to the local view.
+ * srd_cm_event_alloc        an event of a call that can be made any number of times (resolving); NULL without memory
+ * srd_cm_event_free         takes back one that was not posted, or was acknowledged. No lock held.
+ * srd_cm_post_locked        queues it; the owner's lock held
+ * srd_cm_post_event_locked  both: queues an event of the id, in a record; nothing once the id is destroyed
  */
-struct srd_cm_event *srd_cm_event_new(
+struct srd_cm_event *srd_cm_event_record(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+struct srd_cm_event *srd_cm_event_alloc(struct srd_id *id);
+void srd_cm_event_free(struct srd_cm_event *event);
 void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
-void srd_cm_tell_locked(
+void srd_cm_post_event_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
 /* Tells that the peer went away, if it did and the program has the request by now. */
 void srd_cm_tell_gone_locked(struct srd_id *id);
@@ -183,6 +218,11 @@ unsigned srd_cm_patience_ms(void);
  * FPDU, then is established and may send. Without it: for ever, as RFC 5044 section 7.1.2 demands.
  */
 unsigned srd_cm_speak_ms(void);
+/*
+ * NDSPI_SOFT_ANSWER_MS=N (default SRD_CM_ANSWER_MS; 0: no limit): how long a Request waits for its Reply, and a Reply for
+ * the first FPDU. Returns when a wait that begins now ends, clock_now_ms() units; UINT64_MAX: never.
+ */
+uint64_t srd_cm_answer_deadline_ms(void);
 
 /* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
 int srd_id_qp_ready(struct srd_id *id);

@@ -31,7 +31,7 @@ static void fail_locked(
     id->state = SRD_ID_OVER;
     if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
         srd_conn_close(id->conn);
-    srd_cm_tell_locked(id, type, status, reply);
+    srd_cm_post_event_locked(id, type, status, reply);
 }
 
 /* TCP could not connect. */
@@ -146,6 +146,8 @@ static void send_request_locked(struct srd_id *id)
         error = srd_conn_send(id->conn, frame, srd_mpa_encode(&id->request, frame));
     if (error)
         lost_locked(id, -error);
+    else
+        srd_source_deadline(&id->conn->source, srd_cm_answer_deadline_ms());
 }
 
 static unsigned attach_locked(struct srd_id *id, int *error)
@@ -172,7 +174,7 @@ static unsigned establish_itself_locked(struct srd_id *id)
     if (error)
         fail_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
     else
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, &id->reply);
+        atomic_store(&id->conn->up, id->unreported = true);
     return wants;
 }
 
@@ -196,7 +198,7 @@ static unsigned replied_locked(struct srd_id *id)
             return establish_itself_locked(id);
         id->state = SRD_ID_RESPONSE;
         srd_conn_watch(id->conn, !id->conn->in_octets, false);
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &id->reply);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &id->reply);
         return 0;
     case SRD_MPA_REJECTED:
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, &id->reply);
@@ -228,6 +230,7 @@ static unsigned receive_reply_locked(struct srd_id *id)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, taken, NULL);
         return 0;
     }
+    srd_source_deadline(&id->conn->source, UINT64_MAX);
     id->conn->in_octets -= (size_t)taken;
     memmove(id->conn->in, id->conn->in + taken, id->conn->in_octets);
     return replied_locked(id);
@@ -285,8 +288,10 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
     if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
         wants = ready_locked(id, events);
     lock_release(&id->lock);
-    if (wants)
+    if (wants) {
         srd_conn_started(conn, wants);
+        srd_id_on_established(id, conn);
+    }
 }
 
 static void on_expired(void *owner, struct srd_conn *conn)
@@ -296,6 +301,8 @@ static void on_expired(void *owner, struct srd_conn *conn)
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_CONNECTING)
         again_locked(id); /* the time for another attempt has come */
+    else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT)
+        fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
     lock_release(&id->lock);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "softrdma/cm.h"
 
+#include "util/clock.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -43,23 +44,30 @@ bool srd_cm_crc(void)
     return wanted && *wanted && strcmp(wanted, "0") != 0;
 }
 
-/* A time in the environment; 0 where it is not set. */
-static unsigned environment_ms(const char *name)
+/* A time in the environment. */
+static unsigned environment_ms(const char *name, unsigned otherwise)
 {
     const char *wanted = getenv(name);
-    unsigned long ms = wanted ? strtoul(wanted, NULL, 10) : 0;
+    unsigned long ms = wanted && *wanted ? strtoul(wanted, NULL, 10) : otherwise;
 
     return ms > INT_MAX ? INT_MAX : (unsigned)ms;
 }
 
 unsigned srd_cm_patience_ms(void)
 {
-    return environment_ms("NDSPI_SOFT_PATIENCE_MS");
+    return environment_ms("NDSPI_SOFT_PATIENCE_MS", 0);
 }
 
 unsigned srd_cm_speak_ms(void)
 {
-    return environment_ms("NDSPI_SOFT_SPEAK_MS");
+    return environment_ms("NDSPI_SOFT_SPEAK_MS", 0);
+}
+
+uint64_t srd_cm_answer_deadline_ms(void)
+{
+    unsigned ms = environment_ms("NDSPI_SOFT_ANSWER_MS", SRD_CM_ANSWER_MS);
+
+    return ms ? clock_now_ms() + ms : UINT64_MAX;
 }
 
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device)
@@ -227,7 +235,18 @@ static int bind_towards(struct srd_id *id, const struct sockaddr *dst)
     return srd_id_bind_locked(id, (struct sockaddr *)&src);
 }
 
-static int resolve(struct srd_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+/* What the caller waits for, as an event of its own: a program may resolve as often as it likes. */
+static void post_result_locked(
+    struct srd_id *id, struct srd_cm_event *event, enum rdma_cm_event_type type, int status)
+{
+    event->ibv.event = type;
+    event->ibv.status = status;
+    srd_cm_post_locked(id, event);
+}
+
+/* event: used when 0 is returned, and then only. */
+static int resolve_locked(struct srd_id *id, const struct sockaddr *src, const struct sockaddr *dst,
+    struct srd_cm_event *event)
 {
     struct sockaddr_storage to;
     char text[SRD_ADDR_TEXT];
@@ -255,18 +274,22 @@ static int resolve(struct srd_id *id, const struct sockaddr *src, const struct s
     if (error) {
         log_limited(LOG_INFO, LOG_CM, "no way to %s: %s", srd_addr_text((struct sockaddr *)&to, text),
             strerror(error));
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -error, NULL);
+        post_result_locked(id, event, RDMA_CM_EVENT_ADDR_ERROR, -error);
         return 0;
     }
     memcpy(&id->ibv.route.addr.dst_storage, &to, sizeof(id->ibv.route.addr.dst_storage));
     id->state = SRD_ID_ADDR;
-    srd_cm_tell_locked(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+    post_result_locked(id, event, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
     return 0;
 }
 
 int srd_resolve_addr(
     struct rdma_cm_id *ibv, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
 {
+    struct srd_id *id = srd_id_from(ibv);
+    struct srd_cm_event *event;
+    int error;
+
     (void)timeout_ms; /* the routing table answers at once */
     if (!dst_addr || !srd_addr_len(dst_addr) || (src_addr && !srd_addr_len(src_addr))) {
         errno = dst_addr ? EAFNOSUPPORT : EINVAL;
@@ -274,19 +297,27 @@ int srd_resolve_addr(
     }
     if (!srd_id_enter(ibv))
         return -1;
-    return srd_id_complete(ibv, srd_id_leave(ibv, resolve(srd_id_from(ibv), src_addr, dst_addr)));
+    event = srd_cm_event_alloc(id);
+    error = event ? resolve_locked(id, src_addr, dst_addr, event) : ENOMEM;
+    if (event && error)
+        srd_cm_event_free(event);
+    return srd_id_complete(ibv, srd_id_leave(ibv, error));
 }
 
 int srd_resolve_route(struct rdma_cm_id *ibv, int timeout_ms)
 {
     struct srd_id *id = srd_id_from(ibv);
+    struct srd_cm_event *event;
 
     (void)timeout_ms;
     if (!srd_id_enter(ibv))
         return -1;
     if (id->state != SRD_ID_ADDR)
         return srd_id_leave(ibv, EINVAL);
+    event = srd_cm_event_alloc(id);
+    if (!event)
+        return srd_id_leave(ibv, ENOMEM);
     id->state = SRD_ID_ROUTE;
-    srd_cm_tell_locked(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+    post_result_locked(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
     return srd_id_complete(ibv, srd_id_leave(ibv, 0));
 }

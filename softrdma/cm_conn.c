@@ -10,7 +10,11 @@ void srd_id_on_established(void *owner, struct srd_conn *conn)
     if (id->conn == conn && id->state == SRD_ID_ACCEPTED) {
         id->state = SRD_ID_CONNECTED;
         id->was_connected = true;
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+        srd_id_await_ended(id);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+    } else if (id->conn == conn && id->unreported) {
+        id->unreported = false;
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, &id->reply);
     }
     lock_release(&id->lock);
 }
@@ -21,11 +25,13 @@ void srd_id_on_down(void *owner, struct srd_conn *conn, int status)
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_CONNECTED)
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_DISCONNECTED, status, NULL);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_DISCONNECTED, status, NULL);
     else if (id->conn == conn && id->state == SRD_ID_ACCEPTED)
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
-    if (id->conn == conn)
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
+    if (id->conn == conn) {
         id->state = SRD_ID_OVER;
+        srd_id_await_ended(id);
+    }
     lock_release(&id->lock);
 }
 

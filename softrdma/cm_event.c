@@ -48,16 +48,53 @@ static uint8_t limit_octet(uint16_t limit, bool known)
     return limit > UINT8_MAX ? UINT8_MAX : (uint8_t)limit;
 }
 
-struct srd_cm_event *srd_cm_event_new(
-    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame)
+/* A record of the id's that is free. There is one: an id reports each kind once. */
+static struct srd_cm_event *take_record(struct srd_id *id)
+{
+    for (int i = 0; i < SRD_CM_RECORDS; i++) {
+        struct srd_cm_event *event = &id->records[i];
+
+        if (atomic_exchange_explicit(&id->record_used[i], true, memory_order_acquire))
+            continue;
+        memset(event, 0, sizeof(*event));
+        event->record = id;
+        srd_id_ref(id);
+        return event;
+    }
+    log_write(LOG_ERROR, LOG_CM, "an id reports more than it can");
+    abort();
+}
+
+struct srd_cm_event *srd_cm_event_alloc(struct srd_id *id)
 {
     struct srd_cm_event *event = calloc(1, sizeof(*event));
-    struct rdma_conn_param *param;
 
     if (!event)
         return NULL;
     list_node_init(&event->node);
-    event->owner = id;
+    event->ibv.id = &id->ibv;
+    return event;
+}
+
+void srd_cm_event_free(struct srd_cm_event *event)
+{
+    struct srd_id *id = event->record;
+
+    if (!id) {
+        free(event);
+        return;
+    }
+    atomic_store_explicit(&id->record_used[event - id->records], false, memory_order_release);
+    srd_id_unref(id);
+}
+
+struct srd_cm_event *srd_cm_event_record(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame)
+{
+    struct srd_cm_event *event = take_record(id);
+    struct rdma_conn_param *param;
+
+    list_node_init(&event->node);
     event->ibv.id = &id->ibv;
     event->ibv.event = type;
     event->ibv.status = status;
@@ -80,28 +117,24 @@ void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event)
     struct srd_event_channel *channel = channel_from(owner->ibv.channel);
 
     lock_assert_held(&owner->lock);
-    if (!event) {
-        log_limited(LOG_ERROR, LOG_CM, "no memory for an event; an id stays without news");
-        return;
-    }
     event->owner = owner;
     lock_acquire(&channel->q.lock);
     srd_evq_push_locked(&channel->q, &event->node);
     lock_release(&channel->q.lock);
 }
 
-void srd_cm_tell_locked(
+void srd_cm_post_event_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame)
 {
     if (!id->destroyed)
-        srd_cm_post_locked(id, srd_cm_event_new(id, type, status, frame));
+        srd_cm_post_locked(id, srd_cm_event_record(id, type, status, frame));
 }
 
 void srd_cm_tell_gone_locked(struct srd_id *id)
 {
     lock_assert_held(&id->lock);
     if (id->told && id->gone)
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
 static void take(struct srd_evq *q, struct list_node *node, void *arg)
@@ -156,7 +189,8 @@ int srd_ack_cm_event(struct rdma_cm_event *ibv)
         return -1;
     }
     owner = event->owner;
-    free(event);
+    /* The record's reference may be the owner's last but the count, which then keeps it. */
+    srd_cm_event_free(event);
     srd_count_sub(&owner->unacked, 1);
     return 0;
 }
@@ -196,7 +230,7 @@ void srd_cm_drop_events(struct srd_id *id)
         struct srd_cm_event *event = list_entry(node, struct srd_cm_event, node);
         if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST)
             srd_id_abandon(srd_id_from(event->ibv.id));
-        free(event);
+        srd_cm_event_free(event);
     }
     srd_count_wait(&id->unacked);
 }

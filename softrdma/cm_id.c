@@ -44,9 +44,7 @@ int srd_destroy_id(struct rdma_cm_id *ibv)
     struct srd_id *id = srd_id_from(ibv);
 
     if (id->generation != srd_generation) {
-        if (id->fd >= 0)
-            close(id->fd);
-        free(id);
+        srd_id_unref(id); /* events of it may still have to be acknowledged */
         return 0;
     }
     lock_acquire(&id->lock);
@@ -120,7 +118,7 @@ int srd_disconnect(struct rdma_cm_id *ibv)
         }
         id->state = SRD_ID_OVER;
         srd_conn_linger(id->conn);
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
         break;
     default: error = id->was_connected ? 0 : EINVAL;
     }

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -83,6 +82,40 @@ static void forget_conn(struct srd_id *id)
         srd_conn_unref(conn);
 }
 
+/*
+ * Reads what accepted connections wait for, before a request is reported that came later: a program that connects twice, one
+ * after the other, is seen to do so, as with a device whose messages all come through one queue.
+ */
+static void read_awaited(const struct rdma_event_channel *channel)
+{
+    struct srd_id *ids[SRD_CM_AWAITED_MAX];
+    int count = srd_id_awaited(ids);
+
+    for (int i = 0; i < count; i++) {
+        struct srd_id *id = ids[i];
+        struct srd_conn *conn = NULL;
+        unsigned wants = 0;
+
+        lock_acquire(&id->lock);
+        if (id->state == SRD_ID_ACCEPTED && id->ibv.channel == channel) {
+            conn = id->conn;
+            srd_conn_ref(conn);
+            if (atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+                wants = srd_passive_ready_locked(id);
+        }
+        lock_release(&id->lock);
+        if (conn) {
+            if (wants)
+                srd_conn_started(conn, wants);
+            if (atomic_load(
+                    &conn->up)) /* another thread found it, and is on its way to report it */
+                srd_id_on_established(id, conn);
+            srd_conn_unref(conn);
+        }
+        srd_id_unref(id);
+    }
+}
+
 void srd_passive_tell(struct srd_id *id)
 {
     struct srd_id *listener;
@@ -93,12 +126,18 @@ void srd_passive_tell(struct srd_id *id)
     listener = id->listener;
     id->listener = NULL;
     request = id->state == SRD_ID_REQUEST;
-    if (request)
-        event = srd_cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &id->request);
+    if (request && listener)
+        event = srd_cm_event_record(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &id->request);
     lock_release(&id->lock);
-    if (!listener) {
-        free(event);
+    if (!listener)
         return;
+    if (request) {
+        struct rdma_event_channel *channel;
+
+        lock_acquire(&listener->lock);
+        channel = listener->ibv.channel;
+        lock_release(&listener->lock);
+        read_awaited(channel);
     }
     lock_acquire(&listener->lock);
     if (list_linked(&id->half_open_node)) {
@@ -106,7 +145,7 @@ void srd_passive_tell(struct srd_id *id)
         listener->n_half_open--;
         listed = true;
     }
-    refused = request && (listener->destroyed || !event || listener->queued >= listener->backlog);
+    refused = request && (listener->destroyed || listener->queued >= listener->backlog);
     if (request && !refused) {
         listener->queued++;
         event->ibv.listen_id = &listener->ibv;
@@ -119,7 +158,7 @@ void srd_passive_tell(struct srd_id *id)
     if (refused) {
         log_limited(LOG_WARN, LOG_CM, "a connection request was rejected: the listener is %s",
             listener->destroyed ? "gone" : "not served fast enough, its backlog is full");
-        free(event);
+        srd_cm_event_free(event);
         lock_acquire(&id->lock);
         if (id->state == SRD_ID_REQUEST)
             srd_id_refuse_locked(id, NULL, 0);
@@ -135,8 +174,9 @@ void srd_passive_tell(struct srd_id *id)
 static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
 {
     id->state = SRD_ID_OVER;
+    srd_id_await_ended(id);
     srd_conn_close(id->conn);
-    srd_cm_tell_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
+    srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
 }
 
 /* Behind the Reply: 1 = a reject frame, whole, in id->reply; 0 = part of one; -1 = no reject frame. */
@@ -172,21 +212,16 @@ static unsigned attach_locked(struct srd_id *id)
             id->qp_num, strerror(error));
         id->state = SRD_ID_OVER;
         srd_conn_close(id->conn);
-        srd_cm_tell_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
         return 0;
     }
     return wants;
 }
 
-/* How long the first FPDU is awaited; 0: for ever. Only peers that announced none may keep it back. */
-static unsigned speech_ms(const struct srd_id *id)
-{
-    return id->params.rtr_expected ? 0 : srd_cm_speak_ms();
-}
-
+/* Established without a first FPDU. Unless this end may speak first, its Sends go on waiting for that. */
 static unsigned speak_locked(struct srd_id *id)
 {
-    id->params.speaks_first = true;
+    id->params.speaks_first = id->may_speak;
     return attach_locked(id);
 }
 
@@ -196,9 +231,8 @@ static unsigned first_fpdu_locked(struct srd_id *id)
 
     if (got == -EAGAIN)
         return 0;
-    if (got == 0 &&
-        speech_ms(
-            id)) /* it had nothing to say: what it saw was a connection, not a refusal of its own */
+    /* It had nothing to say: what it saw was a connection, not a refusal of its own. */
+    if (got == 0 && id->may_speak)
         return speak_locked(id);
     if (got <= 0) {
         refused_locked(id, NULL);
@@ -211,23 +245,33 @@ static unsigned first_fpdu_locked(struct srd_id *id)
     }
 }
 
-/* Starts the time after which the first FPDU is awaited no longer. */
+/* Starts the time after which the first FPDU is awaited no longer. Only a peer that announced none may keep it back. */
 static void await_speech_locked(struct srd_id *id)
 {
-    unsigned ms = speech_ms(id);
+    unsigned ms = id->params.rtr_expected ? 0 : srd_cm_speak_ms();
 
-    if (ms)
-        srd_source_deadline(&id->conn->source, clock_now_ms() + ms);
+    id->may_speak = ms != 0;
+    srd_source_deadline(&id->conn->source, ms ? clock_now_ms() + ms : srd_cm_answer_deadline_ms());
 }
 
 /* The first FPDU has been awaited long enough. Wants as srd_passive_ready_locked. */
 static unsigned silence_locked(struct srd_id *id)
 {
+    char text[SRD_ADDR_TEXT];
     int unsent = 0;
 
     lock_assert_held(&id->lock);
     if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
         return 0; /* the FPDU came meanwhile */
+    if (id->params.rtr_expected) {
+        log_write(LOG_INFO, LOG_CM, "connection from %s: accepted, but never completed by the peer",
+            srd_addr_text(&id->ibv.route.addr.dst_addr, text));
+        id->state = SRD_ID_OVER;
+        srd_id_await_ended(id);
+        srd_conn_close(id->conn);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+        return 0;
+    }
     /* A peer that takes octets behind the Reply for a fault must have had time for the Reply alone. */
     if (ioctl(id->conn->source.fd, SIOCOUTQ, &unsent) || unsent ||
         id->conn->out_sent < id->conn->out_octets) {
@@ -330,6 +374,7 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
         srd_conn_close(id->conn);
     } else {
         await_speech_locked(id);
+        srd_id_await(id);
     }
     return error;
 }

@@ -133,6 +133,13 @@ void srd_mpa_refuse(const struct srd_mpa_frame *request, const struct srd_mpa_lo
     }
 }
 
+/* Revision 1 has no word for it, but two softrdma ends have one there, too: or Accept would end with the first message. */
+static void soft_rtr(struct srd_stream_params *params)
+{
+    if (params->soft_peer)
+        params->rtr = SRD_MPA_RTR_WRITE;
+}
+
 enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
     const struct srd_mpa_local *local, struct srd_mpa_frame *reply,
     struct srd_stream_params *params)
@@ -150,8 +157,11 @@ enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
         reply->reserved = SRD_MPA_SOFT_REPLY;
     params->ird = min16(local->ird, SRD_MPA_READS_MAX);
     params->ord = min16(local->ord, SRD_MPA_READS_MAX);
-    if (!request->enhanced)
+    if (!request->enhanced) {
+        soft_rtr(params);
+        params->rtr_expected = params->soft_peer;
         return SRD_MPA_AGREED;
+    }
 
     if (request->peer_to_peer) {
         uint8_t fits = request->rtr & (SRD_MPA_RTR_WRITE | SRD_MPA_RTR_READ);
@@ -217,7 +227,10 @@ enum srd_mpa_verdict srd_mpa_conclude(const struct srd_mpa_frame *request,
         (reply->reserved & (SRD_MPA_SOFT_REQUEST | SRD_MPA_SOFT_REPLY)) == SRD_MPA_SOFT_REPLY;
     params->ird = min16(local->ird, SRD_MPA_READS_MAX);
     params->ord = min16(local->ord, SRD_MPA_READS_MAX);
-    return reply->enhanced ? conclude_enhanced(reply, request, local, params) : SRD_MPA_AGREED;
+    if (reply->enhanced)
+        return conclude_enhanced(reply, request, local, params);
+    soft_rtr(params);
+    return SRD_MPA_AGREED;
 }
 
 uint32_t srd_mpa_fpdu_octets(uint32_t emss)

@@ -8,6 +8,7 @@
 
 #include "util/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -206,6 +207,25 @@ static void test_accept_of_a_silent_peer_is_cancelled(void **state)
     }
 }
 
+/* It may also leave that to the device, which waits NDSPI_SOFT_ANSWER_MS. */
+static void test_accept_of_a_silent_peer_times_out(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("NDSPI_SOFT_ANSWER_MS", "50", 1), 0);
+    for (unsigned manner = 0; manner < ND_MANNERS; manner++) {
+        program_open(&program, (enum nd_manner)manner);
+        program_listen(&program);
+        reach_accept(manner == 0);
+        assert_int_equal(program_accept_end(&program), (HRESULT)0xC00000B5);
+        expect_flushed();
+        assert_int_equal(peer_answer(&peer), PEER_NO_ANSWER);
+        program_renew(&program);
+        expect_service();
+        program_close(&program);
+    }
+    assert_int_equal(unsetenv("NDSPI_SOFT_ANSWER_MS"), 0);
+}
+
 /* ------------------------------------------------------------------------------------------------ Connect */
 
 #define REPLY "MPA ID Rep Frame"
@@ -280,6 +300,30 @@ static void test_connect(void **state)
         program_open(&other, ND_BY_EVENT);
         program_listen(&other);
         program_meet(&program, &other); /* by the same connector and queue pair */
+        program_exchange(&program, &other);
+        program_close(&other);
+        program_close(&program);
+    }
+    programs_unharmed();
+}
+
+/* A retry on the same connector is allowed, and succeeds once somebody answers. */
+static void test_connect_to_a_silent_peer_times_out(void **state)
+{
+    (void)state;
+    for (unsigned manner = 0; manner < ND_MANNERS; manner++) {
+        uint16_t port_be;
+        int listener = peer_listen(&port_be);
+
+        assert_int_equal(setenv("NDSPI_SOFT_ANSWER_MS", "50", 1), 0);
+        program_open(&program, (enum nd_manner)manner);
+        program_connect_begin(&program, port_be);
+        assert_int_equal(program_connect_end(&program), (HRESULT)0xC00000B5);
+        assert_int_equal(unsetenv("NDSPI_SOFT_ANSWER_MS"), 0);
+        close(listener);
+        program_open(&other, (enum nd_manner)manner);
+        program_listen(&other);
+        program_meet(&program, &other);
         program_exchange(&program, &other);
         program_close(&other);
         program_close(&program);
@@ -509,7 +553,9 @@ int main(void)
 {
     static const struct CMUnitTest single[] = {
         cmocka_unit_test(test_accept_of_a_silent_peer_is_cancelled),
+        cmocka_unit_test(test_accept_of_a_silent_peer_times_out),
         cmocka_unit_test(test_connect_to_a_silent_peer_is_cancelled),
+        cmocka_unit_test(test_connect_to_a_silent_peer_times_out),
         cmocka_unit_test(test_peer_that_leaves_before_complete_connect),
         cmocka_unit_test(test_peer_that_cannot_wait),
         cmocka_unit_test(test_nonsense_behind_the_reply),
