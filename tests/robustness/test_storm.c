@@ -20,8 +20,8 @@ enum {
     SECONDS = 3,
     SLOTS = 6,
     PEERS = 4,
-    WORKERS = 3,
-    RECEIVES = 64,
+    WORKERS = 4,
+    RECEIVES = 2, /* so that connections wait for one, most of the time */
     SENDS = 8,
     MESSAGE_OCTETS = 8192,
     MEMORY_OCTETS = 1 << 18,
@@ -78,6 +78,10 @@ static struct ibv_sge piece(struct side *side, unsigned *seed)
 
     return (struct ibv_sge){ (uintptr_t)side->memory, octets, side->mr->lkey };
 }
+
+struct worker {
+    unsigned seed, mostly; /* what it does most, see work */
+};
 
 /* --- the server -------------------------------------------------------------------------------------------------- */
 
@@ -183,13 +187,16 @@ static void empty_slot(struct slot *slot, unsigned *seed)
 
 static void *work(void *arg)
 {
-    unsigned seed = *(unsigned *)arg;
+    struct worker *worker = arg;
+    unsigned seed = worker->seed;
 
     while (!atomic_load(&over)) {
         struct slot *slot = &server.slots[rand_r(&seed) % SLOTS];
         struct ibv_srq_attr attr = { .srq_limit = 1 };
         unsigned what = (unsigned)rand_r(&seed) % 64;
 
+        if (rand_r(&seed) % 8) /* its own business */
+            what = worker->mostly;
         if (what < 16)
             post_shared(&seed);
         else if (what < 32)
@@ -390,7 +397,8 @@ int main(int argc, char **argv)
 {
     uint64_t seconds = argc > 1 ? (uint64_t)atoi(argv[1]) : SECONDS, end_ms;
     unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : (unsigned)clock_now_ns();
-    unsigned seeds[WORKERS];
+    struct worker each[WORKERS] = { { .mostly = 0 }, { .mostly = 32 }, { .mostly = 32 },
+        { .mostly = 64 } };
     pthread_t workers[WORKERS], peers[PEERS], hearer;
     static struct peer all[PEERS];
 
@@ -398,8 +406,8 @@ int main(int argc, char **argv)
     server_open();
     pthread_create(&hearer, NULL, hear, NULL);
     for (unsigned i = 0; i < WORKERS; i++) {
-        seeds[i] = seed + i;
-        pthread_create(&workers[i], NULL, work, &seeds[i]);
+        each[i].seed = seed + i;
+        pthread_create(&workers[i], NULL, work, &each[i]);
     }
     for (unsigned i = 0; i < PEERS; i++) {
         all[i].seed = seed + WORKERS + i;

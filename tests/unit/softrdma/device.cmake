@@ -11,7 +11,7 @@ nd_test(NAME softrdma.cm_raw SOURCES test_cm_raw.c pair.c LINK softrdma_internal
 nd_test(NAME softrdma.churn SOURCES test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.conn_end SOURCES test_conn_end.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_want)
+target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_want,--wrap=srd_conn_create)
 nd_test(NAME softrdma.cm_waits SOURCES test_cm_waits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm_faults SOURCES test_cm_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)

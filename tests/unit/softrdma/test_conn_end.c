@@ -17,8 +17,14 @@ static void (*meanwhile)(struct srd_conn *conn);
 
 static struct srd_source_ops spying_ops;
 static void (*real_free)(struct srd_source *source);
+static _Atomic(struct srd_source *) watched;
 static atomic_bool freed;
 static bool freed_meanwhile;
+
+struct srd_conn *__real_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
+struct srd_conn *__wrap_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
 
 void __real_srd_conn_want(struct srd_conn *conn, unsigned wants);
 void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants);
@@ -36,8 +42,25 @@ void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants)
 
 static void spying_free(struct srd_source *source)
 {
-    atomic_store(&freed, true);
+    if (source == atomic_load(&watched))
+        atomic_store(&freed, true);
     real_free(source);
+}
+
+/* The listener's thread makes one, this thread the other, before that. */
+struct srd_conn *__wrap_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
+{
+    struct srd_conn *conn = __real_srd_conn_create(fd, owner_ops, owner, owner_lock);
+
+    assert_non_null(conn);
+    if (!real_free) {
+        spying_ops = *conn->source.ops;
+        real_free = spying_ops.free;
+        spying_ops.free = spying_free;
+    }
+    conn->source.ops = &spying_ops;
+    return conn;
 }
 
 static struct pair pair;
@@ -56,10 +79,7 @@ static void end_it(struct srd_conn *conn)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
 
-    spying_ops = *conn->source.ops;
-    real_free = spying_ops.free;
-    spying_ops.free = spying_free;
-    conn->source.ops = &spying_ops;
+    atomic_store(&watched, &conn->source);
     close_id(&pair.passive);
     close_id(&pair.active);
     while (!atomic_load(&freed) && atomic_load(&conn->source.refs) > 1) {
