@@ -33,7 +33,7 @@ enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
  */
 enum { ACK_PATIENCE_LOOKS = 3 };
 
-/* The one place where a peer's octets enter the program's memory (with stream.c's copies). */
+/* A peer's octets may enter the program's memory here, otherwise by dma.h. */
 static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
 {
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
@@ -120,6 +120,8 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
                 break;
             continue;
         }
+        if (got < 0 && errno == EFAULT && srd_stream_rx_fault(conn->qp))
+            continue;
         if (got < 0 && errno == EINTR)
             got = -EAGAIN;
         else if (got < 0)
@@ -178,6 +180,10 @@ static unsigned send_all(struct srd_conn *conn, bool *all)
                           : srd_dma_send(conn->source.fd, iov, count);
         if (sent < 0) {
             int error = errno;
+            if (error == EFAULT) {
+                wants |= srd_stream_tx_fault(conn->qp);
+                continue;
+            }
             wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
             if (error == EINTR)
                 continue;

@@ -5,6 +5,7 @@
  */
 #include "softrdma/conn_int.h"
 
+#include "softrdma/dma.h"
 #include "softrdma/qp.h"
 #include "util/clock.h"
 
@@ -35,11 +36,14 @@ void srd_linger_collect(struct srd_conn *conn)
             srd_stream_tx_done(conn->qp, 0, now_ms);
             return;
         }
+        conn->rest = rest;
         for (int i = 0; i < count; i++) {
-            memcpy(rest + at, iov[i].iov_base, iov[i].iov_len);
+            if (!srd_dma_fetch(rest + at, iov[i].iov_base, iov[i].iov_len)) {
+                srd_stream_tx_done(conn->qp, 0, now_ms);
+                return; /* the peer sees the end of what was whole */
+            }
             at += iov[i].iov_len;
         }
-        conn->rest = rest;
         conn->rest_octets = at;
         srd_stream_tx_done(conn->qp, octets, now_ms);
     }

@@ -4,6 +4,7 @@
 
 #include "softrdma/addr.h"
 #include "softrdma/cq.h"
+#include "softrdma/dma.h"
 #include "softrdma/memory.h"
 #include "softrdma/qp.h"
 #include "util/log.h"
@@ -245,6 +246,7 @@ struct ibv_context *srd_open_device(struct ibv_device *device)
 
     if (!context)
         return NULL;
+    srd_dma_guard();
     error = srd_evq_init(&context->async, "softrdma async");
     if (error) {
         free(context);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mr.c - memory regions. Nothing is pinned: a socket copies. But what is registered has to exist,
- * as it would for hardware; a program that unmaps registered memory gets what it would get for
- * touching it.
+ * mr.c - memory regions. Nothing is pinned: a socket copies. But what is registered has to exist, as it would for
+ * hardware; when a program unmaps registered memory, the request that uses it next fails (dma.h).
  */
 #include "softrdma/device.h"
 #include "softrdma/memory.h"

@@ -49,5 +49,7 @@ int srd_probe_memory(const void *addr, size_t length, bool write)
         madvise((void *)start, ((end - start) + page - 1) & ~(page - 1),
             write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
         return 0;
+    if (length <= POPULATE_OCTETS && errno == EFAULT)
+        return EFAULT; /* a mapping without memory behind it: a file that is too short */
     return probe_maps(start, end, write);
 }

@@ -35,7 +35,7 @@ static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
 
     if (rx->segment.tagged && rx->segment.last)
         left--;
-    if (left < DIRECT_OCTETS)
+    if (left < DIRECT_OCTETS || rx->by_staging)
         return 0;
     n = srd_rx_sink(qp, rx->placed, left, pieces, SRD_RX_IOV - 1, &error);
     if (n < 0)
@@ -138,6 +138,7 @@ static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ul
     case SRD_RX_DONE: break;
     }
     rx->in_payload = true;
+    rx->by_staging = false;
     rx->skip = srd_fpdu_pad(ulpdu_octets) + SRD_FPDU_CRC_OCTETS;
     rx->rd += SRD_FPDU_LENGTH_OCTETS + header;
     return true;
@@ -240,6 +241,18 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     if (wants & SRD_STREAM_SETTLE)
         wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
     return wants;
+}
+
+bool srd_stream_rx_fault(struct srd_qp *qp)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    lock_assert_held(&qp->rx_lock);
+    unpin(rx);
+    if (!rx->direct)
+        return false;
+    rx->by_staging = true;
+    return true;
 }
 
 unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)

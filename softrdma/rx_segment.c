@@ -6,22 +6,10 @@
  * then queue, sequence, buffer, offset, length; for tagged ones the STag. STags are looked up again for every segment
  * and for every piece placed: what was invalidated in between is not reached any more.
  */
+#include "softrdma/dma.h"
 #include "softrdma/stream_int.h"
 
 #include <string.h>
-
-/* The only functions that store into the program's memory (srd_dma_*: see toolchain/tsan.supp); it may be reading there (RDMA Writes are not ordered with
- * the program's loads, except by the octet stored last). */
-static __attribute__((noinline)) void srd_dma_place(
-    uint8_t *to, const uint8_t *from, uint32_t octets)
-{
-    memcpy(to, from, octets);
-}
-
-static __attribute__((noinline)) void srd_dma_place_last(uint8_t *to, uint8_t octet)
-{
-    __atomic_store_n(to, octet, __ATOMIC_RELEASE);
-}
 
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
@@ -158,10 +146,15 @@ enum srd_rx_result srd_rx_segment_place(
             uint32_t here = pieces[i].octets;
             bool ends = rx->segment.tagged && rx->segment.last && rx->placed + here == rx->payload;
 
-            srd_dma_place(pieces[i].addr, data, here - ends);
-            if (ends)
-                srd_dma_place_last(pieces[i].addr + here - 1, data[here - 1]);
+            /* RDMA Writes are not ordered with the program's loads, except by the octet stored last. */
+            bool placed = srd_dma_place(pieces[i].addr, data, here, ends);
+
             srd_stag_unpin(pieces[i].entry);
+            if (!placed) {
+                while (++i < n)
+                    srd_stag_unpin(pieces[i].entry);
+                return sink_failed(qp, SRD_STAG_GONE, now_ms, wants);
+            }
             data += here;
             octets -= here;
             rx->placed += here;

@@ -69,6 +69,7 @@ enum srd_stag_error {
     SRD_STAG_RIGHTS,        /* access right missing */
     SRD_STAG_STREAM,        /* other protection domain, or window of another queue pair */
     SRD_STAG_WRAP,          /* addr + length wraps 2^64 */
+    SRD_STAG_GONE,          /* the memory is not there (dma.h); never of srd_stag_pin */
     SRD_STAG_NO_INVALIDATE, /* not something a peer, or a LOCAL_INV, may invalidate */
 };
 

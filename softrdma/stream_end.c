@@ -80,6 +80,12 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     struct srd_read_in *read;
 
     lock_acquire(&qp->tx_lock);
+    /* That one returns no header, and the Read it concerns need not be the front. */
+    if (stream->tx.response_fault == SRD_FAULT_LOCAL) {
+        lock_release(&qp->tx_lock);
+        end = (struct srd_end){ .fault = SRD_FAULT_LOCAL, .event = IBV_EVENT_QP_FATAL };
+        return srd_stream_fail(qp, &end, now_ms);
+    }
     read = srd_read_in_front(stream);
     segment.msn = read->msn;
     request = read->request;

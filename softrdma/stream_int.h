@@ -115,6 +115,12 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants);
 /* Which request a Terminate is about; false when none of ours. */
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
+/*
+ * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete. Returns
+ * wants.
+ */
+unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);
+
 /* tx.c; LOCK_SRD_TX held */
 
 /* The end: what was built and not sent is cut behind the FPDU in progress and copied, then the Terminate is queued. */

@@ -71,6 +71,7 @@ struct srd_rx {
     uint8_t ulpdu[SRD_DDP_UNTAGGED_OCTETS]; /* its header as received, for a Terminate */
     uint32_t ulpdu_octets;
     uint32_t payload, placed; /* octets */
+    bool by_staging;          /* its place could not be stored to directly */
     uint32_t skip;            /* pad and CRC still to come */
 
     /* between rx_space and rx */
@@ -99,8 +100,9 @@ struct srd_rx {
 struct srd_tx_ref {
     struct srd_stag_entry *entry; /* pinned between tx and tx_done */
     uint32_t key;
+    uint32_t request; /* whose memory it is: its count in the send queue */
     uint8_t iov;
-    bool remote;
+    bool remote; /* no request's: a response's */
 };
 
 enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_RESPONSE };
@@ -126,6 +128,7 @@ struct srd_tx {
     uint32_t send_msn, read_msn; /* next to give */
     bool rtr_due;
     bool blocked;             /* something failed, nothing behind it is sent */
+    bool broken_off;          /* FPDUs were taken back: only acknowledgements follow */
     srd_fault response_fault; /* it was a Read Request's source: */
     bool stop_set;            /* disconnecting: requests from stop on are not sent */
     uint32_t stop;

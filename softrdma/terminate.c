@@ -177,6 +177,7 @@ srd_fault srd_fault_of_sink(enum srd_stag_error error)
     case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS; /* DDP has no code for it */
     case SRD_STAG_STREAM: return SRD_FAULT_TAGGED_STREAM;
     case SRD_STAG_WRAP: return SRD_FAULT_TAGGED_WRAP;
+    case SRD_STAG_GONE: return SRD_FAULT_LOCAL; /* not the peer's fault */
     default: return SRD_FAULT_TAGGED_STAG;
     }
 }
@@ -189,6 +190,7 @@ srd_fault srd_fault_of_source(enum srd_stag_error error)
     case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS;
     case SRD_STAG_STREAM: return SRD_FAULT_PROTECTION_STREAM;
     case SRD_STAG_WRAP: return SRD_FAULT_PROTECTION_WRAP;
+    case SRD_STAG_GONE: return SRD_FAULT_LOCAL;
     default: return SRD_FAULT_PROTECTION_STAG;
     }
 }

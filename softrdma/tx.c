@@ -5,6 +5,8 @@
  * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the program from deregistering. What is offered
  * again is looked up again, and when it has gone meanwhile, an FPDU is cut and the connection with it.
  */
+#include "softrdma/dma.h"
+#include "softrdma/memory.h"
 #include "softrdma/stream_int.h"
 #include "util/log.h"
 
@@ -53,7 +55,7 @@ static bool repin(struct srd_qp *qp)
 static void cut_off(struct srd_qp *qp, unsigned *wants)
 {
     log_limited(LOG_WARN, LOG_SOFT,
-        "queue pair %#x: memory was deregistered or invalidated while it was being sent; "
+        "queue pair %#x: memory was deregistered, invalidated or unmapped while it was being sent; "
         "the connection is cut",
         qp->qp.qp_num);
     atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
@@ -130,22 +132,103 @@ unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     return count_handed(qp);
 }
 
+/* --- memory that is gone ----------------------------------------------------------------------------------------- */
+
+/* The first piece of memory that cannot be read; NULL: all can. */
+static struct srd_tx_ref *find_gone(struct srd_tx *tx)
+{
+    for (int i = 0; i < tx->n_refs; i++) {
+        struct iovec *iov = &tx->iov[tx->refs[i].iov];
+
+        if (tx->refs[i].iov >= tx->first && srd_probe_memory(iov->iov_base, iov->iov_len, false))
+            return &tx->refs[i];
+    }
+    return NULL;
+}
+
+/* The response, or the request, cannot be sent: whoever is next of kin ends the stream in its turn. */
+static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    if (ref->remote && srd_phase(stream) == SRD_STREAM_UP) {
+        stream->tx.response_fault = srd_fault_of_source(SRD_STAG_GONE);
+        atomic_store_explicit(&stream->settle, true, memory_order_release);
+        return SRD_STREAM_SETTLE;
+    }
+    if (ref->remote) { /* after the end: nothing more can be answered */
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        return 0;
+    }
+    return srd_tx_fail_request(qp, ref->request);
+}
+
+/* Takes back the FPDU that has this piece, and all behind it. False: some of that FPDU is gone already. */
+static bool break_off(struct srd_tx *tx, const struct srd_tx_ref *ref)
+{
+    uint32_t at = tx->taken, begin, keep, fpdu = 0;
+    int i;
+
+    for (i = tx->first; i < ref->iov; i++)
+        at += (uint32_t)tx->iov[i].iov_len;
+    while (tx->fpdu_end[fpdu] <= at)
+        fpdu++;
+    begin = fpdu ? tx->fpdu_end[fpdu - 1] : 0;
+    if (begin < tx->taken)
+        return false;
+    keep = begin - tx->taken;
+    for (i = tx->first; keep; i++) {
+        if (tx->iov[i].iov_len > keep)
+            tx->iov[i].iov_len = keep;
+        keep -= (uint32_t)tx->iov[i].iov_len;
+    }
+    tx->count = i;
+    while (tx->n_refs && tx->refs[tx->n_refs - 1].iov >= i)
+        tx->n_refs--;
+    tx->n_fpdus = fpdu;
+    tx->octets = begin;
+    tx->source = SRD_TX_NONE;
+    tx->broken_off = true;
+    return true;
+}
+
+unsigned srd_stream_tx_fault(struct srd_qp *qp)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_tx_ref *ref = find_gone(tx), gone;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->tx_lock);
+    unpin(tx);
+    if (ref) {
+        gone = *ref;
+        wants = fail_owner(qp, &gone);
+    }
+    if (!ref || !break_off(tx, &gone))
+        cut_off(qp, &wants);
+    return wants;
+}
+
+/* --- the end ----------------------------------------------------------------------------------------------------- */
+
 /* Copies the next octets of the batch to out; false when memory has gone. */
 static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
 {
     struct srd_tx *tx = &qp->stream.tx;
+    bool there = true;
 
     if (!repin(qp))
         return false;
-    for (int i = tx->first; octets; i++) {
+    for (int i = tx->first; octets && there; i++) {
         uint32_t n = tx->iov[i].iov_len < octets ? (uint32_t)tx->iov[i].iov_len : octets;
 
-        memcpy(out, tx->iov[i].iov_base, n);
+        there = srd_dma_fetch(out, tx->iov[i].iov_base, n);
         out += n;
         octets -= n;
     }
     unpin(tx);
-    return true;
+    return there;
 }
 
 /* Keeps of the batch what has to go out, in memory of our own: the program's is its own again after the flush. */
@@ -195,6 +278,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
+    bool keep = end->keep_responses && !tx->broken_off; /* some were, they cannot go on */
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);
@@ -204,14 +288,14 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
             atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
         return;
     }
-    if (!end->keep_responses) {
+    if (!keep) {
         atomic_store_explicit(&stream->in.tail,
             atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
         tx->source = SRD_TX_NONE;
     } else if (tx->source == SRD_TX_REQUEST) {
         tx->source = SRD_TX_NONE;
     }
-    if (tx->first != tx->count && !salvage(qp, end->keep_responses))
+    if (tx->first != tx->count && !salvage(qp, keep))
         atomic_store_explicit(&stream->cut, true, memory_order_release);
     if (!may_speak(stream, end->fault))
         return;

@@ -6,6 +6,7 @@
  * messages is one iovec entry; larger payloads are gathered from registered memory.
  */
 #include "softrdma/crc32c.h"
+#include "softrdma/dma.h"
 #include "softrdma/stream_int.h"
 #include "softrdma/wire.h"
 
@@ -70,12 +71,6 @@ void srd_tx_add_copy(struct srd_qp *qp, struct srd_tx_mark *mark, const void *da
     add_crc(qp, mark, p, octets);
 }
 
-/* Reads the program's memory while the program may be changing it. */
-static __attribute__((noinline)) void srd_dma_fetch(uint8_t *to, uint64_t addr, uint32_t octets)
-{
-    memcpy(to, (const void *)(uintptr_t)addr, octets);
-}
-
 enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
     uint64_t addr, uint32_t octets, bool remote, bool small)
 {
@@ -93,13 +88,19 @@ enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mar
      */
     if (small || qp->stream.params.crc) {
         uint8_t *copy = stage(tx, octets);
+        bool there = srd_dma_fetch(copy, (const void *)(uintptr_t)addr, octets);
 
-        srd_dma_fetch(copy, addr, octets);
-        add_crc(qp, mark, copy, octets);
         srd_stag_unpin(entry);
+        if (!there)
+            return SRD_STAG_GONE;
+        add_crc(qp, mark, copy, octets);
         return SRD_STAG_OK;
     }
-    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ entry, key, (uint8_t)tx->count, remote };
+    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ .entry = entry,
+        .key = key,
+        .request = atomic_load_explicit(&qp->sq.next, memory_order_relaxed),
+        .iov = (uint8_t)tx->count,
+        .remote = remote };
     tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
     tx->octets += octets;
     return SRD_STAG_OK;

@@ -71,6 +71,20 @@ static void executed(
     *wants |= srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
 }
 
+unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
+{
+    struct srd_sqe *sqe = srd_sqe_at(&qp->sq, count);
+
+    lock_acquire(&qp->sq.lock);
+    sqe->status = IBV_WC_LOC_PROT_ERR;
+    sqe->done = true;
+    lock_release(&qp->sq.lock);
+    qp->stream.tx.blocked = true;
+    if (count == next_count(qp))
+        advance(qp);
+    return srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+}
+
 /* Whether all local keys of a request are good, before the first of several segments, or of a Read. */
 static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
 {
@@ -383,7 +397,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
         put_acknowledgement(qp);
-    while (srd_tx_room(stream) && step(qp, wants))
+    while (!tx->broken_off && srd_tx_room(stream) && step(qp, wants))
         ;
 }
 

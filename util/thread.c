@@ -43,6 +43,8 @@ int thread_start_detached(const char *name, void (*entry)(void *argument), void 
         goto free_start;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); /* these two are its own: blocked, they would end the process */
+    sigdelset(&all, SIGBUS);  /* without a handler */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&thread, &attr, thread_run, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
