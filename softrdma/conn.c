@@ -28,6 +28,14 @@
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 /*
+ * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by everybody else,
+ * who serves many connections. The rest waits for its next turn as for room in the socket.
+ */
+static const struct turn {
+    size_t octets;
+    int calls;
+} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 256 << 10, 16 };
+/*
  * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which would
  * have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
  */
@@ -87,7 +95,7 @@ static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting
 
 /*
  * Holder of the lock: whether to let one in who waits. That one counts until it has the lock, so it comes after this
- * holder, and does what is left.
+ * holder, and does what is left->
  */
 static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
 {
@@ -159,8 +167,23 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
     return true;
 }
 
-/* TX lock held, stream phase. all: out; false: somebody waits, who sends the rest */
-static unsigned send_all(struct srd_conn *conn, bool *all)
+/* How many entries have so many octets, or more by less than an entry; all of them may not. */
+static int entries_with(const struct iovec *iov, int count, size_t octets)
+{
+    size_t seen = 0;
+    int n = 0;
+
+    while (n < count && seen < octets)
+        seen += iov[n++].iov_len;
+    return n;
+}
+
+/*
+ * TX lock held, stream phase.
+ * left  in, out: of the turn
+ * all   out; false: somebody waits, who sends the rest
+ */
+static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
 {
     struct iovec iov[SRD_TX_IOV];
     uint64_t now_ms = clock_now_ms();
@@ -174,6 +197,12 @@ static unsigned send_all(struct srd_conn *conn, bool *all)
         if (!count) {
             if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
                 srd_conn_shut(conn);
+            break;
+        }
+        count = left->calls-- > 0 ? entries_with(iov, count, left->octets) : 0;
+        if (!count) { /* the turn is over: what waits for room in the socket is served by turns */
+            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
             break;
         }
         sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
@@ -194,6 +223,7 @@ static unsigned send_all(struct srd_conn *conn, bool *all)
             break;
         }
         wants |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
+        left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < iov_octets(iov, count)) {
             atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
             break;
@@ -206,7 +236,7 @@ static unsigned send_all(struct srd_conn *conn, bool *all)
     return wants & ~(unsigned)SRD_STREAM_TX;
 }
 
-static unsigned transmit(struct srd_conn *conn)
+static unsigned transmit(struct srd_conn *conn, struct turn turn)
 {
     unsigned wants = 0;
     bool all = true;
@@ -219,7 +249,7 @@ static unsigned transmit(struct srd_conn *conn)
 
         atomic_store(&conn->tx_pending, false);
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
-            wants |= send_all(conn, &all);
+            wants |= send_all(conn, &turn, &all);
             blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
         }
         lock_release(&conn->qp->tx_lock);
@@ -238,7 +268,7 @@ static unsigned unblock(struct srd_conn *conn)
 
     if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
         return 0;
-    wants = transmit(conn);
+    wants = transmit(conn, turn_of_service);
     srd_source_update(
         &conn->source); /* whoever changed the flag last tells the engine last: it reads it anew */
     return wants;
@@ -291,7 +321,7 @@ static void act(struct srd_conn *conn, unsigned wants)
             try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
         }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
-            wants |= transmit(conn);
+            wants |= transmit(conn, turn_of_service);
         if (now & SRD_STREAM_CLOSE) {
             srd_conn_finish(conn, 0);
             return;
@@ -310,12 +340,17 @@ static void act(struct srd_conn *conn, unsigned wants)
     sync_deadline(conn);
 }
 
-void srd_conn_transmit(struct srd_conn *conn)
+static void transmit_and_act(struct srd_conn *conn, struct turn turn)
 {
-    unsigned wants = transmit(conn);
+    unsigned wants = transmit(conn, turn);
 
     if (wants)
         act(conn, wants);
+}
+
+void srd_conn_transmit(struct srd_conn *conn)
+{
+    transmit_and_act(conn, turn_of_post);
 }
 
 /* An acknowledgement that is owed goes out when this thread sleeps or polls next, or soon by the progress thread. */
@@ -371,7 +406,7 @@ static bool on_poll(struct srd_source *source)
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
         wants = unblock(conn);
     else if (!blocked && patience_ends(conn))
-        wants = transmit(conn);
+        wants = transmit(conn, turn_of_service);
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
         try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
     if (wants || moved) {
@@ -448,7 +483,7 @@ static void on_settle(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_owes_ack(conn->qp))
-        srd_conn_transmit(conn);
+        transmit_and_act(conn, turn_of_service);
 }
 
 static void on_free(struct srd_source *source)

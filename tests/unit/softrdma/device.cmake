@@ -16,3 +16,5 @@ nd_test(NAME softrdma.cm_waits SOURCES test_cm_waits.c pair.c LINK softrdma_inte
 nd_test(NAME softrdma.cm_faults SOURCES test_cm_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 nd_test(NAME softrdma.unmapped SOURCES test_unmapped.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.turns SOURCES test_turns.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=epoll_pwait2)
