@@ -250,6 +250,16 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
     return result;
 }
 
+/*
+ * Whether it is known to be complete because the peer's Terminate is about a later one. That is bounded, as an
+ * acknowledgement is, by what TCP has taken: whatever the peer claims.
+ */
+static bool is_passed(struct srd_qp *qp, const struct srd_sqe *sqe)
+{
+    return (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE) &&
+           sqe->number <= atomic_load_explicit(&qp->stream.handed, memory_order_acquire);
+}
+
 void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
     uint32_t vendor_err)
 {
@@ -271,9 +281,7 @@ void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ib
             result = sqe->status;
         else if (has_culprit && i == culprit)
             result = status;
-        else if (!failed && built &&
-                 (is_done(sq, sqe) ||
-                     (in_front && (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE))))
+        else if (!failed && built && (is_done(sq, sqe) || (in_front && is_passed(qp, sqe))))
             result = IBV_WC_SUCCESS;
         failed = failed || result != IBV_WC_SUCCESS;
         complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);

@@ -213,6 +213,37 @@ static void what_was_built_is_not_sent(void **state)
         }
 }
 
+/* The same by a Terminate that says it is about a later request: what has not been sent whole was not placed. */
+static void a_terminate_completes_nothing_that_was_not_sent(void **state)
+{
+    enum { FPDU = 2 + 18 + 8 + 4, CULPRIT = 3 };
+    static const struct srd_segment about = {
+        .last = true, .opcode = SRD_OP_SEND, .qn = SRD_QN_SEND, .msn = CULPRIT
+    };
+
+    (void)state;
+    for (unsigned sent = 0; sent < 3; sent++)
+        for (unsigned off = 0; off < 2; off++) {
+            uint8_t fpdu[64], out[SRD_TERMINATE_FPDU_MAX];
+
+            open_end(true);
+            for (unsigned id = 1; id <= 4; id++)
+                post_send(&end, id, 0, 8, 0);
+            take_part(sent * FPDU + off * (FPDU - 1), 4 * FPDU);
+            srd_fpdu_begin(fpdu, &about, 8);
+            end_feed(&pair, &end, out,
+                srd_terminate_build(SRD_FAULT(1, 2, 5), fpdu + 2, 18 + 8, false, out), 0);
+            assert_true(is_down());
+            for (unsigned id = 1; id <= 4; id++)
+                expect_wc(end.scq, id,
+                    id == CULPRIT ? IBV_WC_REM_INV_REQ_ERR
+                    : id <= sent  ? IBV_WC_SUCCESS
+                                  : IBV_WC_WR_FLUSH_ERR);
+            expect_none(end.scq);
+            end_close(&end);
+        }
+}
+
 /* Between the segments of a message of ours: that message is not complete, those before it are. */
 static void in_the_middle_of_a_message_of_ours(void **state)
 {
@@ -295,6 +326,7 @@ int main(void)
         cmocka_unit_test(repeated_count_means_nothing),
         cmocka_unit_test(reads_and_what_waits_are_not_counted),
         cmocka_unit_test(what_was_built_is_not_sent),
+        cmocka_unit_test(a_terminate_completes_nothing_that_was_not_sent),
         cmocka_unit_test(in_the_middle_of_a_message_of_ours),
         cmocka_unit_test(hand_over_is_counted_by_message),
         cmocka_unit_test(what_is_no_acknowledgement),
