@@ -109,6 +109,7 @@ struct srd_id {
     struct srd_mpa_local local;
     struct srd_mpa_frame request, reply;
     struct srd_stream_params params;
+    uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
 
     /* listening */
     struct srd_source source;

@@ -155,6 +155,7 @@ static unsigned attach_locked(struct srd_id *id, int *error)
     unsigned wants = 0;
 
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
+    id->params.rnr_retries = id->rnr_retries;
     *error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
     if (!*error) {
         id->state = SRD_ID_CONNECTED;

@@ -87,6 +87,7 @@ struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context)
     id->ibv.ps = RDMA_PS_TCP;
     id->ibv.qp_type = IBV_QPT_RC;
     id->fd = -1;
+    id->rnr_retries = SRD_RNR_FOR_EVER;
     list_init(&id->half_open);
     list_node_init(&id->half_open_node);
     list_node_init(&id->awaited_node);

@@ -108,7 +108,6 @@ struct srd_cm_event *srd_cm_event_record(
     /* What the peer wants to read is what is served here, and the other way round. */
     param->responder_resources = limit_octet(frame->ord, frame->enhanced);
     param->initiator_depth = limit_octet(frame->ird, frame->enhanced);
-    param->rnr_retry_count = 7;
     return event;
 }
 

@@ -205,6 +205,7 @@ static unsigned attach_locked(struct srd_id *id)
 
     srd_source_deadline(&id->conn->source, UINT64_MAX);
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
+    id->params.rnr_retries = id->rnr_retries;
     error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
     if (error) {
         log_limited(LOG_WARN, LOG_CM,

@@ -49,6 +49,9 @@ int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *p
 {
     int error;
 
+    /* As librdmacm and the kernel have it. */
+    id->rnr_retries = param && param->rnr_retry_count < SRD_RNR_FOR_EVER ? param->rnr_retry_count
+                                                                         : SRD_RNR_FOR_EVER;
     id->local =
         (struct srd_mpa_local){ .crc = srd_cm_crc(), .soft = true, .ird_max = SRD_MAX_RD_ATOM };
     error = limit(param ? param->responder_resources : RDMA_MAX_RESP_RES, &id->local.ird);
@@ -81,7 +84,7 @@ static void fill_attr(const struct srd_id *id, struct ibv_qp_attr *attr, int *ma
     default:
         attr->timeout = 14;
         attr->retry_cnt = 7;
-        attr->rnr_retry = 7;
+        attr->rnr_retry = id->rnr_retries;
         attr->max_rd_atomic = (uint8_t)id->params.ord;
         *mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
                  IBV_QP_MAX_QP_RD_ATOMIC;

@@ -72,13 +72,16 @@ static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
     }
 }
 
-/* Keeps what was set, to be told by query. Addresses, timers and retries mean nothing on TCP. */
+/* Keeps what was set, to be told by query. Addresses, and timers and retries of the transport, mean nothing on TCP. */
 static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     struct ibv_qp_attr *kept = &qp->attr;
 
-    if (mask & IBV_QP_ACCESS_FLAGS)
+    if (mask & IBV_QP_ACCESS_FLAGS) {
         kept->qp_access_flags = attr->qp_access_flags;
+        atomic_store_explicit(
+            &qp->remote_access, (int)attr->qp_access_flags, memory_order_relaxed);
+    }
     if (mask & IBV_QP_PKEY_INDEX)
         kept->pkey_index = attr->pkey_index;
     if (mask & IBV_QP_PORT)
@@ -91,10 +94,14 @@ static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mas
         kept->timeout = attr->timeout;
     if (mask & IBV_QP_RETRY_CNT)
         kept->retry_cnt = attr->retry_cnt;
-    if (mask & IBV_QP_RNR_RETRY)
+    if (mask & IBV_QP_RNR_RETRY) {
         kept->rnr_retry = attr->rnr_retry;
-    if (mask & IBV_QP_MIN_RNR_TIMER)
+        atomic_store_explicit(&qp->rnr_retries, attr->rnr_retry, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_MIN_RNR_TIMER) {
         kept->min_rnr_timer = attr->min_rnr_timer;
+        atomic_store_explicit(&qp->rnr_timer, attr->min_rnr_timer, memory_order_relaxed);
+    }
     if (mask & IBV_QP_RQ_PSN)
         kept->rq_psn = attr->rq_psn;
     if (mask & IBV_QP_SQ_PSN)
@@ -152,6 +159,8 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
     if ((attr_mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SRD_MAX_RD_ATOM) ||
         (attr_mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SRD_MAX_RD_ATOM) ||
         (attr_mask & IBV_QP_PORT && attr->port_num != 1) ||
+        (attr_mask & IBV_QP_RNR_RETRY && attr->rnr_retry > SRD_RNR_FOR_EVER) ||
+        (attr_mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
         attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
         return EINVAL;
     lock_acquire(&qp->sq.lock);

@@ -44,6 +44,11 @@ struct srd_qp {
     struct srd_stream stream;
     struct srd_drafts drafts;
 
+    /* What modify set and the stream acts on. */
+    _Atomic int remote_access; /* IBV_ACCESS_REMOTE_*: what a peer may do here at most */
+    atomic_uchar rnr_retries;  /* 7: for ever */
+    atomic_uchar rnr_timer;    /* min_rnr_timer */
+
     struct ibv_qp_init_attr init_attr;
     struct ibv_qp_attr attr; /* what modify set; only kept to be told again; under sq.lock */
 };

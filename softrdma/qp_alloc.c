@@ -34,6 +34,7 @@ static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_q
     qp->qp.qp_type = attr->qp_type;
     qp->init_attr = *attr;
     qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    atomic_init(&qp->remote_access, (int)qp->attr.qp_access_flags);
     qp->attr.port_num = 1;
     qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;
     qp->own_rq.closed = true;

@@ -3,8 +3,8 @@
  * rx_hold.c - receiver not ready: a Send came and no receive is posted.
  *
  * The Send and what comes behind it is kept, up to SRD_HOLD_OCTETS; then the socket is not read any more. What concerns
- * our own requests does not wait: acknowledgements, responses to our Reads, the Terminate. With a receive queue of its
- * own a queue pair waits SRD_RNR_MS (Terminate 1/2/02 then), with a shared one for ever.
+ * our own requests does not wait: acknowledgements, responses to our Reads, the Terminate. How long a queue pair waits
+ * (Terminate 1/2/02 then) its program has said: rnr_retry_count for the peer's Sends, each retry after min_rnr_timer.
  */
 #include "softrdma/stream_int.h"
 #include "softrdma/wire.h"
@@ -14,11 +14,31 @@
 
 enum { LENGTH_OCTETS = 2 };
 
+/* InfiniBand Architecture Specification, "Timeout values for RNR NAK": of min_rnr_timer, in 10 us. */
+static const uint32_t rnr_timers[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128,
+    192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+    49152 };
+
+/* A sender on TCP does not know that it is too early, so some time is always given. UINT64_MAX: for ever. */
+static uint64_t patience_ms(struct srd_qp *qp)
+{
+    unsigned retries = atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed);
+    unsigned timer = atomic_load_explicit(&qp->rnr_timer, memory_order_relaxed);
+    uint64_t ms = (uint64_t)retries * rnr_timers[timer] / 100;
+
+    if (qp->stream.rx.fin_held) /* nobody is there any more who could be told */
+        return SRD_RNR_MS;
+    if (retries == SRD_RNR_FOR_EVER)
+        return UINT64_MAX;
+    return ms > SRD_RNR_MS ? ms : SRD_RNR_MS;
+}
+
 static void start_timer(struct srd_qp *qp, uint64_t now_ms)
 {
-    if (qp->rq == &qp->own_rq || qp->stream.rx.fin_held)
-        atomic_store_explicit(
-            &qp->stream.rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+    uint64_t ms = patience_ms(qp);
+
+    if (ms != UINT64_MAX)
+        atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + ms, memory_order_relaxed);
 }
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)

@@ -6,6 +6,7 @@
 #include "softrdma/stag.h"
 
 #include "softrdma/device.h"
+#include "softrdma/qp.h"
 #include "util/futex.h"
 
 #include <errno.h>
@@ -168,6 +169,9 @@ static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, cons
     if (addr < entry->addr || length > entry->length || addr - entry->addr > entry->length - length)
         return SRD_STAG_BOUNDS;
     if ((entry->access & access) != access)
+        return SRD_STAG_RIGHTS;
+    if (remote &&
+        access & ~atomic_load_explicit(&qp->remote_access, memory_order_relaxed))
         return SRD_STAG_RIGHTS;
     return SRD_STAG_OK;
 }

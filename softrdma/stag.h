@@ -66,7 +66,7 @@ enum srd_stag_error {
     SRD_STAG_OK = 0,
     SRD_STAG_INVALID,       /* unknown, wrong key, invalidated, not bound */
     SRD_STAG_BOUNDS,        /* base or bounds */
-    SRD_STAG_RIGHTS,        /* access right missing */
+    SRD_STAG_RIGHTS,        /* access right missing, of the memory or of the queue pair */
     SRD_STAG_STREAM,        /* other protection domain, or window of another queue pair */
     SRD_STAG_WRAP,          /* addr + length wraps 2^64 */
     SRD_STAG_GONE,          /* the memory is not there (dma.h); never of srd_stag_pin */

@@ -42,6 +42,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
     lock_release(&qp->sq.lock);
     if (!failed) {
         stream->params = *params;
+        atomic_store_explicit(&qp->rnr_retries, params->rnr_retries, memory_order_relaxed);
         if (stream->params.fpdu_max_octets > 65536)
             stream->params.fpdu_max_octets = 65536;
         if (stream->params.fpdu_max_octets < 136) /* MULPDU 128: RFC 5044 section 4.1 */

@@ -29,7 +29,9 @@
 struct srd_qp;
 struct srd_stream;
 
-/* What MPA startup agreed on. */
+enum { SRD_RNR_FOR_EVER = 7 }; /* of rnr_retry_count */
+
+/* What MPA startup agreed on, and the program wants. */
 struct srd_stream_params {
     bool initiator; /* sent the MPA Request */
     bool crc;       /* CRC in both directions */
@@ -38,6 +40,7 @@ struct srd_stream_params {
         rtr_expected; /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
     bool speaks_first; /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
     uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
+    uint8_t rnr_retries; /* how often the peer would try again while there is no receive */
     uint16_t ird, ord; /* read depths in force here */
     uint32_t
         fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */

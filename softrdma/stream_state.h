@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 enum {
-    SRD_RNR_MS = 250,     /* a message waits so long for a receive */
+    SRD_RNR_MS = 250,     /* a message waits at least so long for a receive */
     SRD_LINGER_MS = 1000, /* disconnect: for what was posted before */
     SRD_DRAIN_MS = 2000,  /* after the end: for the peer's FIN */
     SRD_HOLD_OCTETS =

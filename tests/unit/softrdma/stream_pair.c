@@ -68,6 +68,7 @@ void end_start(struct pair *pair, struct end *end, bool initiator)
     struct srd_stream_params params = { .initiator = initiator,
         .crc = pair->flags & PAIR_CRC,
         .soft_peer = pair->flags & PAIR_SOFT,
+        .rnr_retries = end->srq ? 7 : 0,
         .ird = pair->ird,
         .ord = pair->ord,
         .fpdu_max_octets = pair->flags & PAIR_SMALL ? 256 : 65536 };

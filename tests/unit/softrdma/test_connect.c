@@ -175,6 +175,34 @@ static struct rdma_cm_event *request_of(struct pair *pair, uint8_t private_data_
     return test_event(pair->passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
 }
 
+static void rnr_retries_are_those_of_connect_and_accept(void **state)
+{
+    struct pair pair;
+    struct rdma_conn_param connect = { .rnr_retry_count = 3 }, accept = { .rnr_retry_count = 5 };
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+    struct rdma_cm_event *event;
+    int mask;
+
+    (void)state;
+    pair_prepare(&pair, "127.0.0.1");
+    connect.qp_num = pair.active.qp->qp_num;
+    accept.qp_num = pair.passive.qp->qp_num;
+    assert_int_equal(srd_connect(pair.active.id, &connect), 0);
+    event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+    pair.passive.id = event->id;
+    assert_int_equal(event->param.conn.rnr_retry_count, 0); /* MPA does not carry it */
+    assert_int_equal(srd_ack_cm_event(event), 0);
+    end_to_rts(&pair.passive);
+    assert_int_equal(srd_accept(pair.passive.id, &accept), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_CONNECT_RESPONSE), 0);
+    assert_int_equal(srd_init_qp_attr(pair.active.id, &attr, &mask), 0);
+    assert_int_equal(attr.rnr_retry, 3);
+    pair_establish(&pair);
+    assert_int_equal(srd_qp_from(pair.active.qp)->rnr_retries, 3);
+    assert_int_equal(srd_qp_from(pair.passive.qp)->rnr_retries, 5);
+    pair_close(&pair);
+}
+
 static void passive_reject_carries_private_data(void **state)
 {
     struct rdma_cm_event *event;
@@ -512,6 +540,7 @@ int main(void)
         cmocka_unit_test(destroyed_id_disconnects_its_peer),
         cmocka_unit_test(destroyed_queue_pair_disconnects_its_peer),
         cmocka_unit_test(private_data_and_limits_arrive),
+        cmocka_unit_test(rnr_retries_are_those_of_connect_and_accept),
         cmocka_unit_test(passive_reject_carries_private_data),
         cmocka_unit_test(active_reject_carries_private_data),
         cmocka_unit_test(active_gone_before_the_rtr_is_a_rejection),

@@ -2,6 +2,8 @@
 /* Receiver not ready: what waits, what does not, for how long, and how much of it is kept. */
 #include "stream_pair.h"
 
+#include <errno.h>
+
 static void held_message_gets_a_late_receive(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
@@ -62,6 +64,65 @@ static void no_receive_in_time(void **state)
 {
     (void)state;
     pair_with_soft_peers(rnr);
+}
+
+/* rnr_retry_count and min_rnr_timer of the receiver: how long a message waits, ms; 0: for ever. */
+static void waits_as_long_as_the_program_said(void **state)
+{
+    static const struct {
+        uint8_t retries, timer;
+        unsigned ms;
+    } rows[] = {
+        { 0, 0, 250 },
+        { 0, 31, 250 },
+        { 6, 1, 250 },
+        { 1, 0, 655 },
+        { 6, 0, 3932 },
+        { 3, 31, 1474 },
+        { 6, 29, 1474 },
+        { 7, 0, 0 },
+        { 7, 1, 0 },
+        { 7, 31, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        for (unsigned shared = 0; shared <= PAIR_SRQ; shared += PAIR_SRQ) {
+            struct ibv_qp_attr attr = { .rnr_retry = rows[i].retries,
+                .min_rnr_timer = rows[i].timer };
+            unsigned most = rows[i].ms ? rows[i].ms - 1 : 100000000;
+            struct pair pair;
+
+            pair_open(&pair, PAIR_SOFT | shared, 0);
+            pair_pump(&pair);
+            assert_int_equal(
+                srd_modify_qp(pair.b.qp, &attr, IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER), 0);
+            post_send(&pair.a, 1, 0, 8, 0);
+            pair_pump(&pair);
+            pair_time(&pair, most);
+            pair_pump(&pair);
+            expect_none(pair.a.scq);
+            assert_int_equal(pair.b.wants & SRD_STREAM_DOWN, 0);
+            pair_time(&pair, 1);
+            pair_pump(&pair);
+            if (rows[i].ms)
+                expect_wc(pair.a.scq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+            else
+                expect_none(pair.a.scq);
+            pair_close(&pair);
+        }
+}
+
+static void retries_that_do_not_exist(void **state)
+{
+    struct ibv_qp_attr attr = { .rnr_retry = 8, .min_rnr_timer = 32 };
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT, 0);
+    assert_int_equal(srd_modify_qp(pair.b.qp, &attr, IBV_QP_RNR_RETRY), EINVAL);
+    assert_int_equal(srd_modify_qp(pair.b.qp, &attr, IBV_QP_MIN_RNR_TIMER), EINVAL);
+    pair_close(&pair);
 }
 
 /* Our own requests go on while the peer's message is held. */
@@ -173,6 +234,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receive_in_time),
         cmocka_unit_test(no_receive_in_time),
+        cmocka_unit_test(waits_as_long_as_the_program_said),
+        cmocka_unit_test(retries_that_do_not_exist),
         cmocka_unit_test(held_message_blocks_only_what_is_behind_it),
         cmocka_unit_test(held_data_is_bounded),
         cmocka_unit_test(shared_queue_waits_for_ever),

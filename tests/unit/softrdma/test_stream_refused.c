@@ -132,6 +132,60 @@ static void missing_rights_are_refused(void **state)
     pair_with_soft_peers(missing_write_right);
 }
 
+/* The memory allows it, also by a window; the queue pair does not. */
+static void missing_right_of_the_queue_pair(struct pair *pair, bool read, bool window)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_qp_attr attr = { .qp_access_flags =
+                                    IBV_ACCESS_LOCAL_WRITE |
+                                    (read ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ) };
+    struct ibv_mw *mw = ibv_alloc_mw(b->pd, IBV_MW_TYPE_2);
+    uint32_t rkey = window ? ibv_inc_rkey(mw->rkey) : b->mr->rkey;
+
+    post_write(a, 1, 0, 8, at(b, 0), b->mr->rkey, 0);
+    post_read(a, 2, 0, 8, at(b, 0), b->mr->rkey, 0);
+    if (window)
+        post_bind(b, 9, mw, rkey, b->mr, 0, 4096, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+    if (window)
+        expect_wc(b->scq, 9, IBV_WC_SUCCESS);
+    assert_int_equal(srd_modify_qp(b->qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
+    fill(a->mem, 8, 1);
+    memset(b->mem, 0x11, 8);
+    if (read)
+        post_write(a, 3, 0, 8, at(b, 64), rkey, 0);
+    else
+        post_read(a, 3, 64, 8, at(b, 64), rkey, 0);
+    pair_pump(pair);
+    expect_wc(a->scq, 3, IBV_WC_SUCCESS); /* the other one is allowed */
+    if (read)
+        post_read(a, 4, 0, 8, at(b, 0), rkey, 0);
+    else
+        post_write(a, 4, 0, 8, at(b, 0), rkey, 0);
+    pair_pump(pair);
+    assert_int_equal(expect_wc(a->scq, 4, IBV_WC_REM_ACCESS_ERR).vendor_err, 0x0102);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(b->mem[i], 0x11);
+    pair_expect_over(pair);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void a_queue_pairs_rights_bound_those_of_memory(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < PAIR_SOFT_FORMS; f++)
+        for (int i = 0; i < 4; i++) {
+            struct pair pair;
+
+            pair_open(&pair, pair_soft_forms[f], 1);
+            pair_pump(&pair);
+            missing_right_of_the_queue_pair(&pair, i & 1, i & 2);
+            pair_close(&pair);
+        }
+}
+
 /* A region of another protection domain is none of this connection's business (RFC 5042 section 6). */
 static void other_domain(struct pair *pair)
 {
@@ -324,6 +378,7 @@ int main(void)
         cmocka_unit_test(refused_writes_and_reads_fail_with_their_own_status),
         cmocka_unit_test(wrapping_range_is_refused),
         cmocka_unit_test(missing_rights_are_refused),
+        cmocka_unit_test(a_queue_pairs_rights_bound_those_of_memory),
         cmocka_unit_test(other_protection_domain_is_refused),
         cmocka_unit_test(source_goes_in_the_middle_of_a_response),
         cmocka_unit_test(send_longer_than_the_receive),
