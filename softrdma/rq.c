@@ -150,7 +150,7 @@ void srd_rq_flush(struct srd_qp *qp)
     lock_acquire(&rq->lock);
     for (; rq->tail != rq->head; rq->tail++)
         srd_receive_complete(
-            qp, srd_rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
+            qp, srd_rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
     rq->flushing = true;
     lock_release(&rq->lock);
 }

@@ -31,7 +31,7 @@ static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
     if (rx->receiving) {
         rx->receiving = false;
         srd_receive_complete(
-            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, true);
+            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
     }
     srd_rq_flush(qp);
 }

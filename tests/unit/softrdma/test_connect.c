@@ -531,6 +531,52 @@ static void completion_channel_blocks_until_it_fires(void **state)
     pair_close(&pair);
 }
 
+static void expect_channel_event(struct end *end)
+{
+    struct pollfd fd = { .fd = end->channel->fd, .events = POLLIN };
+    struct ibv_cq *cq;
+    void *context;
+
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1);
+    assert_int_equal(srd_get_cq_event(end->channel, &cq, &context), 0);
+    assert_ptr_equal(cq, end->cq);
+    srd_ack_cq_events(cq, 1);
+}
+
+/* Who waits for solicited completions only hears of what failed: no peer can have marked it. */
+static void failed_requests_count_as_solicited(void **state)
+{
+    struct pair pair;
+    struct ibv_wc wc[2];
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 1), 0);
+    assert_int_equal(ibv_req_notify_cq(pair.active.cq, 1), 0);
+    end_recv(&pair.passive, 1, 0, 8);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 9, NULL, 0, 0); /* too long */
+    expect_channel_event(&pair.passive);
+    expect_channel_event(&pair.active);
+    test_poll(pair.passive.cq, 1, wc);
+    assert_int_equal(wc[0].wr_id, 1);
+    assert_int_equal(wc[0].status, IBV_WC_LOC_LEN_ERR);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 1), 0);
+    end_recv(&pair.passive, 3, 0, 8); /* flushed at once */
+    expect_channel_event(&pair.passive);
+    pair_close(&pair);
+
+    pair_connect(&pair, "127.0.0.1");
+    end_recv(&pair.passive, 1, 0, 8);
+    end_recv(&pair.passive, 2, 0, 8);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 1), 0);
+    assert_int_equal(srd_disconnect(pair.active.id), 0);
+    expect_channel_event(&pair.passive); /* by the flush */
+    test_poll(pair.passive.cq, 2, wc);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +600,7 @@ int main(void)
         cmocka_unit_test(passive_target_need_not_enter_the_library),
         cmocka_unit_test(two_peers_that_both_write_do_not_wait_for_each_other),
         cmocka_unit_test(completion_channel_blocks_until_it_fires),
+        cmocka_unit_test(failed_requests_count_as_solicited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

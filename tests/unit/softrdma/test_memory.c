@@ -4,15 +4,19 @@
 #include "softrdma/device.h"
 #include "softrdma/memory.h"
 #include "softrdma/qp.h"
+#include "tests/support/settle.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -257,45 +261,101 @@ static void type_1_windows_are_refused(void **state)
     assert_int_equal(errno, EOPNOTSUPP);
 }
 
-struct dereg {
-    struct ibv_mr *mr;
-    atomic_bool started, done;
+/* A thread that takes memory away, and how far it is. */
+struct revoker {
+    struct srd_qp *qp;
+    struct ibv_mr *mr; /* to be deregistered */
+    uint32_t window;   /* or the key to be invalidated */
+    atomic_int thread;
+    atomic_bool done;
 };
 
-static void *deregister(void *arg)
+static void *take_away(void *arg)
 {
-    struct dereg *dereg = arg;
+    struct revoker *revoker = arg;
 
-    atomic_store(&dereg->started, true);
-    assert_int_equal(srd_dereg_mr(dereg->mr), 0);
-    atomic_store(&dereg->done, true);
+    atomic_store(&revoker->thread, (int)syscall(SYS_gettid));
+    if (revoker->mr)
+        assert_int_equal(srd_dereg_mr(revoker->mr), 0);
+    else
+        assert_int_equal(srd_stag_invalidate(revoker->qp, revoker->window, true), SRD_STAG_OK);
+    atomic_store(&revoker->done, true);
     return NULL;
 }
 
-static void deregistering_waits_for_accesses(void **state)
+/* Whether the kernel has put the thread to sleep. */
+static bool asleep(struct revoker *revoker)
 {
-    struct end *end = *state;
-    struct dereg dereg = { .mr = srd_reg_mr(end->pd, end->memory, 100, ALL) };
-    struct srd_stag_entry *entry, *second;
-    uint32_t key = dereg.mr->rkey;
-    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    char name[64], text[256] = "";
+    FILE *file;
+    const char *state;
+
+    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", atomic_load(&revoker->thread));
+    file = fopen(name, "r");
+    if (!file)
+        return false;
+    if (!fgets(text, sizeof(text), file))
+        text[0] = 0;
+    fclose(file);
+    state = strrchr(text, ')');
+    return state && state[1] == ' ' && state[2] == 'S';
+}
+
+/* The key is refused from the first moment on, but the call returns only when the access under way has ended. */
+static void revocation_waits(struct end *end, struct revoker *revoker, uint32_t key)
+{
+    struct srd_stag_entry *entry;
     pthread_t thread;
 
     assert_int_equal(
         srd_stag_pin(srd_qp_from(end->qp), key, (uintptr_t)end->memory, 1, 0, true, &entry),
         SRD_STAG_OK);
-    assert_int_equal(pthread_create(&thread, NULL, deregister, &dereg), 0);
-    /* It is out of the table first ... */
-    while (srd_stag_pin(srd_qp_from(end->qp), key, (uintptr_t)end->memory, 1, 0, true, &second) ==
-           SRD_STAG_OK) {
-        srd_stag_unpin(second);
-        assert_true(test_now_ms() < end_ms);
-    }
-    /* ... and gone only when the access has ended. */
-    assert_false(atomic_load(&dereg.done));
+    assert_int_equal(pthread_create(&thread, NULL, take_away, revoker), 0);
+    assert_true(SETTLES(pin(end, key, (uintptr_t)end->memory, 1, 0, true) == SRD_STAG_INVALID));
+    assert_true(SETTLES(atomic_load(&revoker->done) || asleep(revoker)));
+    assert_false(atomic_load(&revoker->done));
     srd_stag_unpin(entry);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(atomic_load(&dereg.done));
+    assert_true(atomic_load(&revoker->done));
+}
+
+static void deregistering_waits_for_accesses(void **state)
+{
+    struct end *end = *state;
+    struct revoker revoker = { .mr = srd_reg_mr(end->pd, end->memory, 100, ALL) };
+
+    revocation_waits(end, &revoker, revoker.mr->rkey);
+}
+
+static void invalidating_waits_for_accesses(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_2);
+    struct revoker revoker = { .qp = srd_qp_from(end->qp), .window = ibv_inc_rkey(mw->rkey) };
+
+    assert_int_equal(bind_window(end, mw, revoker.window, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ),
+        IBV_WC_SUCCESS);
+    revocation_waits(end, &revoker, revoker.window);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+/* A late message for a destroyed queue pair must not find the next one. */
+static void queue_pair_numbers_are_not_reused_soon(void **state)
+{
+    enum { COUNT = 200 };
+    struct end *end = *state;
+    uint32_t seen[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        struct end other = *end;
+
+        end_make_qp(&other);
+        seen[i] = other.qp->qp_num;
+        assert_true(seen[i] < 1 << 24);
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(seen[i], seen[j]);
+        assert_int_equal(srd_destroy_qp(other.qp), 0);
+    }
 }
 
 int main(void)
@@ -314,6 +374,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_window_belongs_to_one_queue_pair, setup, teardown),
         cmocka_unit_test_setup_teardown(type_1_windows_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(queue_pair_numbers_are_not_reused_soon, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

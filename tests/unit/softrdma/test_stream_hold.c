@@ -152,6 +152,28 @@ static void held_message_blocks_only_what_is_behind_it(void **state)
     pair_with_soft_peers(hold_does_not_block_acks_and_responses);
 }
 
+/* What the peer found wrong with our request is told while its message is held. */
+static void terminate_behind_hold(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+
+    post_send(a, 1, 0, 8, 0); /* no receive at b */
+    pair_pump(pair);
+    post_write(b, 20, 0, 8, at(a, 0), a->mr->rkey + 1, 0);
+    post_write(b, 21, 0, 8, at(a, 0), a->mr->rkey, 0);
+    pair_pump(pair);
+    assert_int_equal(expect_wc(b->scq, 20, IBV_WC_REM_ACCESS_ERR).vendor_err, 0x1100);
+    expect_wc(b->scq, 21, IBV_WC_WR_FLUSH_ERR);
+    expect_wc(a->scq, 1, IBV_WC_WR_FLUSH_ERR);
+    pair_expect_over(pair);
+}
+
+static void terminate_does_not_wait_behind_a_held_message(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(terminate_behind_hold);
+}
+
 /* What is held is bounded: then the socket is left alone, and read again later. */
 static void hold_is_bounded(struct pair *pair)
 {
@@ -229,6 +251,31 @@ static void shared_queue_waits_for_ever(void **state)
     pair_close(&pair);
 }
 
+/* A queue pair that has ended waits at no receive queue any more: what is posted there later is for others. */
+static void the_end_ends_the_wait_for_a_receive(void **state)
+{
+    static const unsigned forms[] = { PAIR_SOFT, PAIR_SOFT | PAIR_SRQ };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct pair pair;
+        struct srd_qp *qp;
+
+        pair_open(&pair, forms[i], 0);
+        pair_pump(&pair);
+        qp = srd_qp_from(pair.b.qp);
+        post_send(&pair.a, 1, 0, 8, 0);
+        pair_pump(&pair);
+        assert_true(list_linked(&qp->waiting_node));
+        end_want(&pair, &pair.b, srd_stream_abort(qp, pair.now_ms));
+        assert_false(list_linked(&qp->waiting_node));
+        assert_true(list_empty(&qp->rq->waiting));
+        assert_false(qp->stream.rx.held);
+        pair_pump(&pair);
+        pair_close(&pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,8 +284,10 @@ int main(void)
         cmocka_unit_test(waits_as_long_as_the_program_said),
         cmocka_unit_test(retries_that_do_not_exist),
         cmocka_unit_test(held_message_blocks_only_what_is_behind_it),
+        cmocka_unit_test(terminate_does_not_wait_behind_a_held_message),
         cmocka_unit_test(held_data_is_bounded),
         cmocka_unit_test(shared_queue_waits_for_ever),
+        cmocka_unit_test(the_end_ends_the_wait_for_a_receive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -516,6 +516,39 @@ static void solicited_and_list_errors(void **state)
     pair_close(&pair);
 }
 
+/* What was granted is taken, and not one more. */
+static void granted_limits_are_exact(void **state)
+{
+    static uint8_t data[4096];
+    struct pair pair;
+    struct ibv_qp_attr attr;
+    struct ibv_qp_init_attr init;
+    struct ibv_sge sge[6] = { { 0 } };
+    struct ibv_send_wr wr = { .sg_list = sge, .opcode = IBV_WR_SEND }, *bad;
+    struct ibv_recv_wr recv = { .sg_list = sge }, *bad_recv;
+
+    (void)state;
+    pair_open(&pair, 0, 0);
+    pair_pump(&pair);
+    assert_int_equal(srd_query_qp(pair.a.qp, &attr, IBV_QP_CAP, &init), 0);
+    assert_in_range(init.cap.max_inline_data, 512, sizeof(data) - 1);
+    assert_int_equal(init.cap.max_send_sge, 4);
+    assert_int_equal(init.cap.max_recv_sge, 4);
+    for (uint32_t more = 0; more < 2; more++) {
+        sge[0] =
+            (struct ibv_sge){ .addr = (uintptr_t)data, .length = init.cap.max_inline_data + more };
+        wr.num_sge = 1;
+        wr.send_flags = IBV_SEND_INLINE;
+        assert_int_equal(ibv_post_send(pair.a.qp, &wr, &bad), more ? EINVAL : 0);
+        sge[0].length = 0;
+        wr.num_sge = recv.num_sge = 4 + (int)more;
+        wr.send_flags = 0;
+        assert_int_equal(ibv_post_send(pair.a.qp, &wr, &bad), more ? EINVAL : 0);
+        assert_int_equal(ibv_post_recv(pair.b.qp, &recv, &bad_recv), more ? EINVAL : 0);
+    }
+    pair_close(&pair);
+}
+
 /* Counts of requests, receives and Reads go round after 2^32; depths here are no powers of two. */
 static void counts_wrap(void **state)
 {
@@ -585,6 +618,7 @@ int main(void)
         cmocka_unit_test(responder_is_silent_until_the_first_fpdu),
         cmocka_unit_test(rtr_goes_before_what_was_posted),
         cmocka_unit_test(solicited_and_list_errors),
+        cmocka_unit_test(granted_limits_are_exact),
         cmocka_unit_test(counts_wrap),
     };
 

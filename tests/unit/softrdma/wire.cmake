@@ -3,7 +3,7 @@
 foreach(part crc32c mpa terminate)
     nd_test(NAME softrdma.${part} SOURCES test_${part}.c vectors.c LINK softrdma_internal)
 endforeach()
-foreach(part ops refused local hold ends ack)
+foreach(part ops refused local hold ends ack place)
     nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
 nd_test(NAME softrdma.stream_fuzz SOURCES test_stream_fuzz.c stream_pair.c vectors.c LINK softrdma_internal)
