@@ -186,11 +186,23 @@ static void resizing_keeps_what_is_there(void **state)
     push(s, 4, false);
     assert_int_equal(srd_resize_cq(s->cq, 3), EINVAL);
     assert_int_equal(srd_resize_cq(s->cq, 0), EINVAL);
+    assert_int_equal(srd_resize_cq(s->cq, 4), 0); /* room for just those */
     assert_int_equal(srd_resize_cq(s->cq, 6), 0);
     assert_int_equal(s->cq->cqe, 6);
     push(s, 5, false);
     push(s, 6, false);
     expect(s, 1, 6);
+}
+
+static void polling_for_less_than_none_is_refused(void **state)
+{
+    struct cqs *s = *state;
+    struct ibv_wc wc;
+
+    assert_int_equal(ibv_poll_cq(s->cq, -1, &wc), -EINVAL);
+    push(s, 0, false);
+    assert_int_equal(ibv_poll_cq(s->cq, -1, &wc), -EINVAL);
+    expect(s, 0, 1);
 }
 
 static void overrun_is_told_once_and_kills_the_queue(void **state)
@@ -413,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_blocked_fetch_ends_with_a_handler_that_does_not_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(resizing_keeps_what_is_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(polling_for_less_than_none_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(overrun_is_told_once_and_kills_the_queue, setup, teardown),
         cmocka_unit_test_setup_teardown(exactly_full_is_no_overrun, setup, teardown),
         cmocka_unit_test_setup_teardown(notification_fires_once_per_arming, setup, teardown),

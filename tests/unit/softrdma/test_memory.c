@@ -4,19 +4,16 @@
 #include "softrdma/device.h"
 #include "softrdma/memory.h"
 #include "softrdma/qp.h"
-#include "tests/support/settle.h"
+#include "tests/support/asleep.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -265,7 +262,8 @@ static void type_1_windows_are_refused(void **state)
 struct revoker {
     struct srd_qp *qp;
     struct ibv_mr *mr; /* to be deregistered */
-    uint32_t window;   /* or the key to be invalidated */
+    struct ibv_qp *destroyed; /* or a queue pair with its windows */
+    uint32_t window;          /* or the key to be invalidated */
     atomic_int thread;
     atomic_bool done;
 };
@@ -274,31 +272,15 @@ static void *take_away(void *arg)
 {
     struct revoker *revoker = arg;
 
-    atomic_store(&revoker->thread, (int)syscall(SYS_gettid));
+    atomic_store(&revoker->thread, thread_number());
     if (revoker->mr)
         assert_int_equal(srd_dereg_mr(revoker->mr), 0);
+    else if (revoker->destroyed)
+        assert_int_equal(srd_destroy_qp(revoker->destroyed), 0);
     else
         assert_int_equal(srd_stag_invalidate(revoker->qp, revoker->window, true), SRD_STAG_OK);
     atomic_store(&revoker->done, true);
     return NULL;
-}
-
-/* Whether the kernel has put the thread to sleep. */
-static bool asleep(struct revoker *revoker)
-{
-    char name[64], text[256] = "";
-    FILE *file;
-    const char *state;
-
-    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", atomic_load(&revoker->thread));
-    file = fopen(name, "r");
-    if (!file)
-        return false;
-    if (!fgets(text, sizeof(text), file))
-        text[0] = 0;
-    fclose(file);
-    state = strrchr(text, ')');
-    return state && state[1] == ' ' && state[2] == 'S';
 }
 
 /* The key is refused from the first moment on, but the call returns only when the access under way has ended. */
@@ -312,7 +294,8 @@ static void revocation_waits(struct end *end, struct revoker *revoker, uint32_t 
         SRD_STAG_OK);
     assert_int_equal(pthread_create(&thread, NULL, take_away, revoker), 0);
     assert_true(SETTLES(pin(end, key, (uintptr_t)end->memory, 1, 0, true) == SRD_STAG_INVALID));
-    assert_true(SETTLES(atomic_load(&revoker->done) || asleep(revoker)));
+    assert_true(
+        SETTLES(atomic_load(&revoker->done) || thread_is_asleep(atomic_load(&revoker->thread))));
     assert_false(atomic_load(&revoker->done));
     srd_stag_unpin(entry);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -336,6 +319,20 @@ static void invalidating_waits_for_accesses(void **state)
     assert_int_equal(bind_window(end, mw, revoker.window, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ),
         IBV_WC_SUCCESS);
     revocation_waits(end, &revoker, revoker.window);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void destroying_a_queue_pair_waits_for_accesses(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mw *mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_2);
+    struct revoker revoker = { .destroyed = end->qp };
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+
+    assert_int_equal(
+        bind_window(end, mw, key, end->mr, 0, 8, IBV_ACCESS_REMOTE_READ), IBV_WC_SUCCESS);
+    revocation_waits(end, &revoker, key);
+    end->qp = NULL;
     assert_int_equal(ibv_dealloc_mw(mw), 0);
 }
 
@@ -375,6 +372,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(type_1_windows_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            destroying_a_queue_pair_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(queue_pair_numbers_are_not_reused_soon, setup, teardown),
     };
 

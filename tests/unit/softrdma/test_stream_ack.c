@@ -165,6 +165,27 @@ static void reads_and_what_waits_are_not_counted(void **state)
     end_close(&end);
 }
 
+/* Behind a request that failed none succeeds, the peer may have had it or not. */
+static void acknowledged_behind_a_failed_read(void **state)
+{
+    uint8_t out[256];
+
+    (void)state;
+    open_end(true);
+    post_send(&end, 1, 0, 8, 0);
+    post_read(&end, 2, 0, 8, 0x1000, 0x11223344, 0);
+    post_write(&end, 3, 0, 8, 0x1000, 0x11223344, 0);
+    post_write(&end, 4, 0, 8, 0x1000, 0x11223344, 0);
+    assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 32 + 52 + 28 + 28);
+    feed_ack(2);
+    expect_wc(end.scq, 1, IBV_WC_SUCCESS);
+    expect_none(end.scq);
+    end_want(&pair, &end, srd_stream_abort(srd_qp_from(end.qp), 0));
+    for (unsigned id = 2; id <= 4; id++)
+        assert_int_equal(expect_wc(end.scq, id, IBV_WC_WR_FLUSH_ERR).vendor_err, 0);
+    end_close(&end);
+}
+
 /* Lets the transport take so many octets of what is offered. */
 static void take_part(size_t octets, size_t offered)
 {
@@ -325,6 +346,7 @@ int main(void)
         cmocka_unit_test(before_anything_was_posted),
         cmocka_unit_test(repeated_count_means_nothing),
         cmocka_unit_test(reads_and_what_waits_are_not_counted),
+        cmocka_unit_test(acknowledged_behind_a_failed_read),
         cmocka_unit_test(what_was_built_is_not_sent),
         cmocka_unit_test(a_terminate_completes_nothing_that_was_not_sent),
         cmocka_unit_test(in_the_middle_of_a_message_of_ours),

@@ -6,6 +6,7 @@ endforeach()
 foreach(part ops refused local hold ends ack place)
     nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
+nd_test(NAME softrdma.qp_ex SOURCES test_qp_ex.c stream_pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.stream_fuzz SOURCES test_stream_fuzz.c stream_pair.c vectors.c LINK softrdma_internal)
 foreach(part wire session)
     nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c wire_end.c stream_pair.c vectors.c

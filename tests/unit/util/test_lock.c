@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmocka_test.h"
 
+#include "tests/support/asleep.h"
 #include "util/lock.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 20000 };
@@ -36,6 +39,36 @@ static void test_lock_excludes_under_contention(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(counter, THREADS * ROUNDS);
+}
+
+static atomic_int sleeper;
+
+static void *take_once(void *arg)
+{
+    atomic_store(&sleeper, thread_number());
+    lock_acquire(arg);
+    lock_release(arg);
+    return NULL;
+}
+
+static void test_lock_release_wakes_who_sleeps(void **state)
+{
+    struct timespec end;
+    struct lock lock;
+    pthread_t thread;
+
+    (void)state;
+    lock_init(&lock, LOCK_CQ, "lock");
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&sleeper, 0);
+        lock_acquire(&lock);
+        assert_int_equal(pthread_create(&thread, NULL, take_once, &lock), 0);
+        assert_true(SETTLES(atomic_load(&sleeper) && thread_is_asleep(atomic_load(&sleeper))));
+        lock_release(&lock);
+        assert_int_equal(clock_gettime(CLOCK_REALTIME, &end), 0);
+        end.tv_sec += 20;
+        assert_int_equal(pthread_timedjoin_np(thread, NULL, &end), 0);
+    }
 }
 
 static void test_lock_try_fails_on_a_taken_lock(void **state)
@@ -114,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lock_excludes_under_contention),
+        cmocka_unit_test(test_lock_release_wakes_who_sleeps),
         cmocka_unit_test(test_lock_try_fails_on_a_taken_lock),
 #ifndef NDEBUG
         cmocka_unit_test(test_lock_debug_build_aborts_on_misuse),

@@ -79,6 +79,7 @@ static void test_semaphore_bad_arguments(void **state)
 
     (void)state;
     assert_fails(CreateSemaphoreA(NULL, 1, 0, NULL), 87);
+    assert_fails(CreateSemaphoreA(NULL, 0, 0, NULL), 87);
     assert_fails(CreateSemaphoreA(NULL, 2, 1, NULL), 87);
     assert_fails(CreateSemaphoreA(NULL, -1, 1, NULL), 87);
     assert_fails(CreateSemaphoreW(NULL, 0, -1, NULL), 87);

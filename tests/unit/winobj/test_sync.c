@@ -249,6 +249,7 @@ static DWORD WINAPI wait_for_ready(LPVOID parameter)
 
     (void)parameter;
     AcquireSRWLockShared(&shared.lock);
+    InterlockedIncrement(&shared.calls);
     while (!shared.ready && !result)
         result = !SleepConditionVariableSRW(
             &shared.filled, &shared.lock, LONG_MS, CONDITION_VARIABLE_LOCKMODE_SHARED);
@@ -256,10 +257,16 @@ static DWORD WINAPI wait_for_ready(LPVOID parameter)
     return result;
 }
 
+/* When all sleep: they count themselves before they give the lock up. */
 static DWORD WINAPI make_ready(LPVOID parameter)
 {
     (void)parameter;
     AcquireSRWLockExclusive(&shared.lock);
+    while (shared.calls < THREADS) {
+        ReleaseSRWLockExclusive(&shared.lock);
+        SwitchToThread();
+        AcquireSRWLockExclusive(&shared.lock);
+    }
     shared.ready = 1;
     ReleaseSRWLockExclusive(&shared.lock);
     WakeAllConditionVariable(&shared.filled);
@@ -272,6 +279,7 @@ static void test_condition_variable_wakes_all(void **state)
 
     (void)state;
     shared.ready = 0;
+    shared.calls = 0;
     assert_non_null(maker = CreateThread(NULL, 0, make_ready, NULL, 0, NULL));
     run_threads(wait_for_ready, NULL);
     assert_int_equal(WaitForSingleObject(maker, LONG_MS), WAIT_OBJECT_0);
@@ -296,6 +304,34 @@ static DWORD WINAPI execute_once(LPVOID parameter)
 
     return !InitOnceExecuteOnce(&shared.once, initialise, parameter, &context) ||
            context != parameter;
+}
+
+/* Who initialises takes its time until the others have begun, and gives them some more to fall asleep. */
+static BOOL WINAPI initialise_late(PINIT_ONCE once, PVOID parameter, PVOID *context)
+{
+    (void)once;
+    while (shared.calls < THREADS)
+        SwitchToThread();
+    for (int i = 0; i < 20; i++)
+        SwitchToThread();
+    *context = parameter;
+    return TRUE;
+}
+
+static DWORD WINAPI execute_late(LPVOID parameter)
+{
+    InterlockedIncrement(&shared.calls);
+    return !InitOnceExecuteOnce(&shared.once, initialise_late, parameter, NULL);
+}
+
+static void test_one_time_initialisation_wakes_who_waits(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        InitOnceInitialize(&shared.once);
+        shared.calls = 0;
+        run_threads(execute_late, &shared);
+    }
 }
 
 static void test_one_time_initialisation(void **state)
@@ -398,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_condition_variable_times_out_with_the_lock),
         cmocka_unit_test(test_condition_variable_wakes_all),
         cmocka_unit_test(test_one_time_initialisation),
+        cmocka_unit_test(test_one_time_initialisation_wakes_who_waits),
         cmocka_unit_test(test_wait_on_address_compares),
         cmocka_unit_test(test_wait_on_address_loses_no_wake_up),
     };

@@ -131,7 +131,7 @@ static void test_work_is_cancelled(void **state)
     CloseThreadpoolWork(work);
 }
 
-#ifndef _WIN32
+#ifndef _WIN32 /* a limit on threads is set by the kernel here */
 /* The pool begins with its first use: where no thread can be started then, the next use begins it. */
 static void test_the_pool_begins_once_there_can_be_a_thread(void **state)
 {
