@@ -24,7 +24,7 @@ static const uint32_t sizes[] = { 64, 5000, 65536,
 enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 /* gcc's thread sanitizer does not see that a handler was left by a jump, and takes what follows for a part of it. */
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
     return "report_signal_unsafe=0";
