@@ -4,7 +4,8 @@
  *
  * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames are written
  * against memory at 0x1000 with STag 0x11223344, which are moved to where the memory is, and may be made right in what
- * chance does not get right: lengths, sequence numbers, the CRC.
+ * chance does not get right: lengths, sequence numbers, the CRC. STag 0x11223345 is that of a window, which the program binds
+ * and invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large segments.
  *
  * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written, and
  * what is sent is a row of whole and right FPDUs with one Terminate at most, at the end.
@@ -13,6 +14,7 @@
 
 #include "softrdma/crc32c.h"
 #include "softrdma/mpa.h"
+#include "softrdma/stream_int.h"
 #include "softrdma/wire.h"
 #include "tests/unit/softrdma/stream_pair.h"
 #include "util/clock.h"
@@ -25,6 +27,7 @@ enum {
     GUARD = 4096,
     REGISTERED = 65536,
     STAG = 0x11223344,
+    WINDOW = STAG + 1,
     BASE = 0x1000,
     REQUESTS = 48, /* of either kind */
     STEPS = 64,
@@ -39,6 +42,8 @@ static uint8_t *sent; /* everything that left the stream */
 static size_t sent_octets, looked_octets;
 static bool terminated;
 static uint32_t sink_stag; /* of the Read that was sent last */
+static struct ibv_mw *mw;
+static uint32_t window; /* its STag when it is, or was last, bound */
 
 /* ---- the program ---- */
 
@@ -48,8 +53,9 @@ static void make_end(void)
     FUZZ_CHECK(!srd_destroy_qp(end.qp) && !srd_dereg_mr(end.mr));
     memset(end.mem, 0xa5, GUARD + REGISTERED + GUARD);
     end.mr = srd_reg_mr(end.pd, end.mem + GUARD, REGISTERED,
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-    FUZZ_CHECK(end.mr);
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+            IBV_ACCESS_MW_BIND);
+    FUZZ_CHECK(end.mr && !srd_destroy_srq(end.srq));
     sent = malloc(SENT);
     FUZZ_CHECK(sent);
 }
@@ -57,14 +63,17 @@ static void make_end(void)
 static void make_qp(bool shared)
 {
     static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS };
+    struct ibv_srq_init_attr srq = { .attr = { .max_wr = REQUESTS, .max_sge = 4 } };
     struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
         .send_cq = end.scq,
         .recv_cq = end.rcq,
-        .srq = shared ? end.srq : NULL,
         .cap = { .max_send_wr = 60, .max_recv_wr = 60, .max_send_sge = 4, .max_recv_sge = 4 } };
 
+    end.srq = attr.srq = shared ? srd_create_srq(end.pd, &srq) : NULL;
     end.qp = srd_create_qp(end.pd, &attr);
-    FUZZ_CHECK(end.qp);
+    mw = ibv_alloc_mw(end.pd, IBV_MW_TYPE_2);
+    FUZZ_CHECK(end.qp && mw && (end.srq || !shared));
+    window = mw->rkey;
     for (int i = 0; i < 3; i++) {
         struct ibv_qp_attr to = { .qp_state = states[i] };
 
@@ -91,11 +100,41 @@ static void post_one(uint8_t kind, uint32_t octets)
     }
 }
 
+/* A part of the memory, or all of it and more, which is refused. */
+static void bind_window(uint8_t octets)
+{
+    uint32_t rkey = ibv_inc_rkey(window);
+
+    if (sends == REQUESTS)
+        return;
+    post_bind(&end, sends++, mw, rkey, end.mr, GUARD, octets * 1024u,
+        IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    window = rkey;
+}
+
+static void invalidate(void)
+{
+    if (sends < REQUESTS)
+        post_local_inv(&end, sends++, window);
+}
+
 /* A held message goes on with it, by the device's own clock; there is no connection to act on what that leads to. */
 static void post_receive(uint32_t octets)
 {
-    if (receives < REQUESTS && !end.qp->srq)
+    if (receives == REQUESTS)
+        return;
+    if (end.srq)
+        post_srq_recv(&end, receives++, GUARD + 32768, octets);
+    else
         post_recv(&end, receives++, GUARD + 32768, octets);
+}
+
+/* Those that a shared queue has not given away, which outlive the queue pair. */
+static unsigned receives_left(void)
+{
+    struct srd_rq *rq = qp()->rq;
+
+    return end.srq ? rq->head - rq->tail : 0;
 }
 
 /* ---- the transport ---- */
@@ -155,6 +194,8 @@ static void move(uint8_t *stag, uint8_t *offset)
 {
     if (wire_get32(stag) == STAG)
         wire_put32(stag, end.mr->rkey);
+    else if (wire_get32(stag) == WINDOW)
+        wire_put32(stag, window);
     wire_put64(offset, wire_get64(offset) - BASE + at(&end, GUARD));
 }
 
@@ -203,6 +244,70 @@ static void feed_frame(struct fuzz_input *input, uint8_t how)
     feed(fpdu, octets, how & PIECES ? 1 + octets / 128 + fuzz_octet(input) : 0);
 }
 
+/* The tail is made right; more of the frame than one octet counts is fed in pieces. */
+static void feed_whole(uint8_t *fpdu, uint32_t ulpdu, uint32_t piece)
+{
+    uint32_t octets = srd_fpdu_octets(ulpdu);
+
+    memset(fpdu + 2 + ulpdu, 0, octets - 2 - ulpdu);
+    if (crc)
+        wire_put_crc(fpdu + octets - 4, srd_crc32c(0, fpdu, octets - 4));
+    feed(fpdu, octets, piece);
+}
+
+/* So many less than what has been sent, or one more. */
+static void acknowledge(uint8_t less)
+{
+    struct srd_segment segment = {
+        .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = SRD_ACK_STAG
+    };
+    uint8_t fpdu[64];
+
+    segment.to = atomic_load(&qp()->stream.handed) + 1 - less % 4;
+    srd_fpdu_begin(fpdu, &segment, 0);
+    feed_whole(fpdu, 14, 0);
+}
+
+/*
+ * One segment of what is due, with a payload of some KiB: so large that, in pieces, it goes straight to its place.
+ * how: 0, 1 a Write to the region or the window; 2 a Send, 3 one that invalidates the window; 4 a Read's response
+ */
+static void feed_large(struct fuzz_input *input, uint8_t how)
+{
+    static uint8_t fpdu[2 + 18 + 65536];
+    struct srd_read_out *read =
+        srd_ring_used(&qp()->stream.out) ? srd_read_out_front(&qp()->stream) : NULL;
+    uint8_t flags = fuzz_octet(input);
+    struct srd_segment segment = { .tagged = how < 2 || how == 4, .last = flags & 1 };
+    uint32_t payload = fuzz_octet(input) * 128u, header;
+
+    if (how < 2) {
+        segment.opcode = SRD_OP_WRITE;
+        segment.stag = how ? window : end.mr->rkey;
+        segment.to = at(&end, GUARD) + fuzz_octet(input) * 256u;
+    } else if (how < 4) {
+        segment.opcode = how == 2 ? SRD_OP_SEND : SRD_OP_SEND_INV;
+        segment.stag = how == 2 ? 0 : window;
+        segment.qn = SRD_QN_SEND;
+        segment.msn = qp()->stream.rx.send_msn;
+        segment.mo = qp()->stream.rx.send_mo;
+    } else {
+        if (!read)
+            return;
+        segment.opcode = SRD_OP_READ_RESPONSE;
+        segment.stag = read->stag;
+        segment.to = read->received;
+        if (flags & 2 || payload > read->octets - read->received)
+            payload = read->octets - read->received;
+        segment.last = payload == read->octets - read->received;
+    }
+    if (payload > 65000)
+        payload = 65000;
+    header = srd_fpdu_begin(fpdu, &segment, payload);
+    memset(fpdu + header, 0x42, payload);
+    feed_whole(fpdu, header - 2 + payload, flags & 4 ? 0 : 200 + (flags >> 3) * 64u);
+}
+
 /* ---- what was sent ---- */
 
 /* Goes over what has left since; the sink of a Read is remembered for responses. */
@@ -228,6 +333,21 @@ static void look_at_sent(bool whole)
 
 /* ---- steps ---- */
 
+static void rare_step(struct fuzz_input *input, uint8_t what)
+{
+    switch (what) {
+    case 1: bind_window(fuzz_octet(input)); break;
+    case 2: invalidate(); break;
+    case 3: acknowledge(fuzz_octet(input)); break;
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8: feed_large(input, what - 4); break;
+    default: end_want(&pair, &end, srd_stream_abort(qp(), pair.now_ms)); break;
+    }
+}
+
 static void step(struct fuzz_input *input)
 {
     uint8_t what = fuzz_octet(input);
@@ -252,7 +372,7 @@ static void step(struct fuzz_input *input)
     case 8: pair_disconnect(&pair, &end); break;
     case 9: finish_rx(what & 0x40 ? ECONNRESET : 0); break;
     case 10: end_want(&pair, &end, srd_stream_release(qp())); break;
-    default: end_want(&pair, &end, srd_stream_abort(qp(), pair.now_ms)); break;
+    default: rare_step(input, what / 12); break;
     }
     look_at_sent(false);
 }
@@ -301,12 +421,13 @@ static void check_end(void)
     }
     look_at_sent(!end.closed);
     check_completions(end.scq, sends);
-    check_completions(end.rcq, receives);
+    check_completions(end.rcq, receives - receives_left());
     for (size_t i = 0; i < GUARD; i++)
         FUZZ_CHECK(end.mem[i] == 0xa5 && end.mem[GUARD + REGISTERED + i] == 0xa5);
     while (next_async(&end) >= 0)
         ;
-    FUZZ_CHECK(!srd_destroy_qp(end.qp));
+    FUZZ_CHECK(!srd_destroy_qp(end.qp) && !ibv_dealloc_mw(mw));
+    FUZZ_CHECK(!end.srq || !srd_destroy_srq(end.srq));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t count)

@@ -77,6 +77,54 @@ static void stream_seeds(void)
     }
 }
 
+/* Steps of fuzz_stream.c that are whole operations, see step and rare_step there. */
+enum {
+    TAKE = 0,
+    SEND = 3,
+    WRITE = 15,
+    READ_LONG = 28,
+    RECEIVE = 5,
+    BIND = 23,
+    INVALIDATE = 35,
+    ACK = 47,
+    IN_WRITE = 59,
+    IN_WINDOW = 71,
+    IN_SEND = 83,
+    IN_SEND_INV = 95,
+    IN_RESPONSE = 107,
+};
+
+static void operation_seeds(void)
+{
+    /* flags: 4 soft peer, 1 initiator, 64 shared receives */
+    static const struct {
+        const char *name;
+        uint8_t octets[40], count;
+    } seeds[] = {
+        { "acknowledged",
+            { 5, SEND, 8, WRITE, 8, TAKE, ACK, 1, SEND, 8, TAKE, ACK, 2, ACK, 1, ACK, 0 }, 17 },
+        { "straight", { 5, IN_WRITE, 1, 100, 0, IN_WRITE, 9, 200, 4, IN_WRITE, 0, 250, 100, TAKE },
+            14 },
+        { "response", { 5, READ_LONG, 200, TAKE, IN_RESPONSE, 0, 100, IN_RESPONSE, 2, 0, TAKE },
+            11 },
+        { "windows",
+            { 5, BIND, 40, TAKE, IN_WINDOW, 1, 64, 0, INVALIDATE, TAKE, BIND, 40, TAKE,
+                RECEIVE, 255, RECEIVE, 255, IN_SEND_INV, 1, 1, TAKE, IN_WINDOW, 1, 64, 0, TAKE },
+            26 },
+        { "window-refused", { 5, BIND, 255, TAKE, SEND, 8, TAKE }, 7 },
+        { "shared",
+            { 4 | 64, RECEIVE, 255, IN_SEND, 1, 1, IN_SEND, 1, 1, IN_SEND, 1, 1, RECEIVE, 255, TAKE,
+                RECEIVE, 255, RECEIVE, 255, TAKE, IN_SEND, 1, 1, TAKE },
+            24 },
+        { "shared-initiator", { 5 | 64, IN_SEND, 1, 1, IN_WRITE, 1, 2, 0, RECEIVE, 255, TAKE, 8 },
+            12 },
+    };
+
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
+        write_seed(
+            "stream", seeds[i].name, seeds[i].octets, 1, seeds[i].octets + 1, seeds[i].count - 1u);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -98,5 +146,6 @@ int main(int argc, char **argv)
             write_seed("terminate", v->name, (uint8_t[]){ 0, 12 }, 2, v->octets + 2, v->count - 6);
     }
     stream_seeds();
+    operation_seeds();
     return 0;
 }
