@@ -149,6 +149,17 @@ static bool fill_data(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_s
     return true;
 }
 
+static void fill_bind(struct srd_sqe_bind *to, const struct ibv_send_wr *wr)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+
+    to->mw = wr->bind_mw.mw;
+    to->bind = (struct srd_bind){ .region_key = info->mr ? info->mr->rkey : 0,
+        .addr = info->addr,
+        .length = info->length,
+        .access = info->mw_access_flags };
+}
+
 static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     sqe->wr_id = wr->wr_id;
@@ -165,8 +176,7 @@ static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_w
     switch (sqe->kind) {
     case SRD_SQE_INVALIDATE: return true;
     case SRD_SQE_BIND:
-        srd_sqe_bind(sqe)->mw = wr->bind_mw.mw;
-        srd_sqe_bind(sqe)->info = wr->bind_mw.bind_info;
+        fill_bind(srd_sqe_bind(sqe), wr);
         return true;
     default: return fill_data(sq, sqe, wr);
     }

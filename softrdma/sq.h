@@ -14,6 +14,7 @@
 #define SOFTRDMA_SQ_H
 
 #include "softrdma/softrdma.h"
+#include "softrdma/stag.h"
 #include "util/lock.h"
 
 #include <stdatomic.h>
@@ -43,7 +44,7 @@ struct srd_sqe {
 
 struct srd_sqe_bind {
     struct ibv_mw *mw;
-    struct ibv_mw_bind_info info;
+    struct srd_bind bind;
 };
 
 static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)

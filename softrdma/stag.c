@@ -199,29 +199,29 @@ void srd_stag_unpin(struct srd_stag_entry *entry)
 }
 
 static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_qp *qp,
-    struct srd_stag_entry *window, uint32_t new_rkey, const struct ibv_mw_bind_info *info)
+    struct srd_stag_entry *window, uint32_t new_rkey, const struct srd_bind *bind)
 {
     const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    struct srd_stag_entry *region = find_locked(table, info->mr->rkey);
+    struct srd_stag_entry *region = find_locked(table, bind->region_key);
 
-    if (!region || region->window || region->key != info->mr->rkey)
+    if (!region || region->window || region->key != bind->region_key)
         return IBV_WC_MW_BIND_ERR;
     if (region->pd != window->pd || window->pd != ((struct ibv_qp *)qp)->pd)
         return IBV_WC_MW_BIND_ERR;
     if (window->valid || new_rkey >> 8 != window->key >> 8 || new_rkey == window->key)
         return IBV_WC_MW_BIND_ERR;
-    if (!(region->access & IBV_ACCESS_MW_BIND) || (info->mw_access_flags & ~(unsigned)remote))
+    if (!(region->access & IBV_ACCESS_MW_BIND) || (bind->access & ~(unsigned)remote))
         return IBV_WC_MW_BIND_ERR;
-    if ((info->mw_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
+    if ((bind->access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
         !(region->access & IBV_ACCESS_LOCAL_WRITE))
         return IBV_WC_MW_BIND_ERR;
-    if (!info->length || info->addr < region->addr || info->length > region->length ||
-        info->addr - region->addr > region->length - info->length)
+    if (!bind->length || bind->addr < region->addr || bind->length > region->length ||
+        bind->addr - region->addr > region->length - bind->length)
         return IBV_WC_MW_BIND_ERR;
     window->key = new_rkey;
-    window->addr = info->addr;
-    window->length = info->length;
-    window->access = (int)info->mw_access_flags;
+    window->addr = bind->addr;
+    window->length = bind->length;
+    window->access = (int)bind->access;
     window->qp = qp;
     window->region = region;
     window->valid = true;
@@ -231,14 +231,14 @@ static enum ibv_wc_status bind_locked(struct srd_stag_table *table, struct srd_q
 }
 
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
-    uint32_t new_rkey, const struct ibv_mw_bind_info *info)
+    uint32_t new_rkey, const struct srd_bind *bind)
 {
     struct srd_stag_table *table = table_of(qp);
     enum ibv_wc_status status = IBV_WC_LOC_QP_OP_ERR;
 
     lock_acquire(&table->lock);
-    if (find_locked(table, new_rkey) == window && info->mr)
-        status = bind_locked(table, qp, window, new_rkey, info);
+    if (find_locked(table, new_rkey) == window && bind->region_key)
+        status = bind_locked(table, qp, window, new_rkey, bind);
     lock_release(&table->lock);
     return status;
 }

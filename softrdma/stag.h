@@ -87,6 +87,13 @@ enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr,
     int access, bool remote, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
 
+/* What a Bind asks for. The region by its key alone: the program may deregister it before the request's turn. */
+struct srd_bind {
+    uint32_t region_key; /* 0, which is none's: no region was given */
+    uint64_t addr, length;
+    unsigned access;
+};
+
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
  * window: of the request (srd_mw_entry); its memory is not looked at unless it is in the table
@@ -94,7 +101,7 @@ void srd_stag_unpin(struct srd_stag_entry *entry);
  * SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
  */
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
-    uint32_t new_rkey, const struct ibv_mw_bind_info *info);
+    uint32_t new_rkey, const struct srd_bind *bind);
 
 /*
  * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send

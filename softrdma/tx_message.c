@@ -229,7 +229,7 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
 
     if (sqe->kind == SRD_SQE_BIND) {
         status = srd_stag_bind(
-            qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->info);
+            qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->bind);
     } else {
         if (qp->stream.tx.n_refs)
             return false; /* would wait for our own pins: when this batch is gone */

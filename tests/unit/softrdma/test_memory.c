@@ -159,9 +159,9 @@ static void inconsistent_registrations_are_refused(void **state)
 static enum ibv_wc_status bind_window(struct end *end, struct ibv_mw *mw, uint32_t key,
     struct ibv_mr *mr, size_t at, size_t length, int access)
 {
-    struct ibv_mw_bind_info info = { mr, (uintptr_t)end->memory + at, length, (unsigned)access };
+    struct srd_bind bind = { mr->rkey, (uintptr_t)end->memory + at, length, (unsigned)access };
 
-    return srd_stag_bind(srd_qp_from(end->qp), srd_mw_entry(mw), key, &info);
+    return srd_stag_bind(srd_qp_from(end->qp), srd_mw_entry(mw), key, &bind);
 }
 
 static void a_window_gives_its_part_until_invalidated(void **state)

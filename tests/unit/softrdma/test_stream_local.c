@@ -140,6 +140,40 @@ static void bind_refused(void **state)
     pair_with_soft_peers(bad_bind);
 }
 
+/* The region is deregistered before the Bind has its turn: behind a Read, by a fence. */
+static void region_gone(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_2);
+    struct ibv_mr *mr = srd_reg_mr(a->pd, a->mem, 4096, IBV_ACCESS_MW_BIND);
+    struct ibv_send_wr bind = { .wr_id = 2,
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE },
+                       *bad;
+
+    assert_non_null(mr);
+    bind.bind_mw.mw = mw;
+    bind.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+    bind.bind_mw.bind_info = (struct ibv_mw_bind_info){
+        .mr = mr, .addr = at(a, 0), .length = 4096, .mw_access_flags = IBV_ACCESS_REMOTE_READ
+    };
+    post_read(a, 1, 0, 8, at(b, 0), b->mr->rkey, 0);
+    assert_int_equal(ibv_post_send(a->qp, &bind, &bad), 0);
+    pair_move(pair, a, b); /* the Read Request alone */
+    assert_int_equal(srd_dereg_mr(mr), 0);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    expect_wc(a->scq, 2, IBV_WC_MW_BIND_ERR);
+    pair_expect_over(pair);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void bind_to_a_region_that_has_gone(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(region_gone);
+}
+
 static void bad_receive_key(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
@@ -170,6 +204,7 @@ int main(void)
         cmocka_unit_test(no_read_depth_is_an_error),
         cmocka_unit_test(too_long_a_message),
         cmocka_unit_test(bind_refused),
+        cmocka_unit_test(bind_to_a_region_that_has_gone),
         cmocka_unit_test(receive_with_a_bad_key),
     };
 
