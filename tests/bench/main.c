@@ -92,8 +92,9 @@ static bool measure(const char *only)
 static void all_groups(void)
 {
     groups[0] = bench_wire();
-    groups[1] = bench_winobj();
-    groups[2] = bench_wine();
+    groups[1] = bench_fair();
+    groups[2] = bench_winobj();
+    groups[3] = bench_wine();
     with_instructions = true;
 }
 
