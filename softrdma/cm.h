@@ -41,11 +41,19 @@ enum srd_id_state {
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
 /* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
 enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
+enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
 enum { SRD_CM_RETRY_MS = 5 }; /* between attempts while there is patience (srd_cm_patience_ms) */
 /* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
 enum { SRD_CM_ANSWER_MS = 60000 };
-/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes). */
-enum { SRD_CM_REQUEST_MS = 5000, SRD_CM_HALF_OPEN_MAX = 128, SRD_CM_BACKLOG_MAX = 1024 };
+/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes,
+ * if it has had so long), and at most (then it goes in any case). */
+enum {
+    SRD_CM_REQUEST_MS = 5000,
+    SRD_CM_HALF_OPEN_MAX = 128,
+    SRD_CM_HALF_OPEN_MS = 500,
+    SRD_CM_HALF_OPEN_FULL = 1024,
+    SRD_CM_BACKLOG_MAX = 1024
+};
 
 struct srd_event_channel {
     struct rdma_event_channel ibv; /* first */
@@ -91,6 +99,8 @@ struct srd_id {
     bool destroyed;
     bool was_connected;
     bool reuse_addr, af_only;
+    bool
+        any_port; /* the program left the port to us: it may be changed until the connection is made */
     uint8_t tos;
     struct srd_device *device; /* NULL: not bound to one */
     int fd;                    /* bound socket, before it goes to conn or source; -1 */
@@ -124,6 +134,7 @@ struct srd_id {
     /* incoming */
     struct srd_id *listener; /* a reference, until the request is told */
     struct list_node half_open_node;
+    uint64_t arrived_ms; /* clock_now_ms() */
     bool told; /* the program has fetched its request */
     bool gone; /* its peer went away before it was answered */
     bool may_speak; /* before the first FPDU, when that has been awaited long enough */

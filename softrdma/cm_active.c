@@ -30,7 +30,7 @@ static void fail_locked(
         type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
     id->state = SRD_ID_OVER;
     if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
-        srd_conn_close(id->conn);
+        srd_conn_cut(id->conn);
     srd_cm_post_event_locked(id, type, status, reply);
 }
 
@@ -54,19 +54,55 @@ static void fail_tcp_locked(struct srd_id *id, int error)
 /* At the end of the file: it leads back to here when a connection is made again. */
 static const struct srd_conn_owner_ops conn_ops;
 
+/* Another port in the place of one that was our choice. Positive errno or 0. */
+static int change_port_locked(struct srd_id *id)
+{
+    struct sockaddr_storage src;
+
+    memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));
+    srd_addr_set_port((struct sockaddr *)&src, 0);
+    close(id->fd);
+    id->fd = -1;
+    return srd_id_bind_locked(id, (struct sockaddr *)&src);
+}
+
+/*
+ * connect(2), from another port where an earlier connection to this peer still has ours (EADDRNOTAVAIL: TIME_WAIT). Positive
+ * errno, or 0: it goes on, or was refused, which shows as readiness.
+ */
+static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
+{
+    for (int tries = 0;; tries++) {
+        int error = 0;
+
+        srd_cm_tune(id->fd);
+        if (!connect(id->fd, dst, srd_addr_len(dst)) || errno == EINPROGRESS ||
+            errno == ECONNREFUSED)
+            return 0;
+        error = errno;
+        if (error == EADDRNOTAVAIL && id->any_port && tries < SRD_CM_PORTS_TRIED)
+            error = change_port_locked(id);
+        else
+            return error == EINVAL ? ENETUNREACH
+                                   : error; /* from a loopback address out of the host */
+        if (error)
+            return error;
+    }
+}
+
 static int start_tcp_locked(struct srd_id *id)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
     struct srd_conn *conn;
     int error;
 
-    srd_cm_tune(id->fd);
     /* TCP connects a socket to itself; but who holds the port where nobody can listen is refused. */
     if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
         srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
         return ECONNREFUSED;
-    if (connect(id->fd, dst, srd_addr_len(dst)) && errno != EINPROGRESS && errno != ECONNREFUSED)
-        return errno == EINVAL ? ENETUNREACH : errno; /* from a loopback address out of the host */
+    error = connect_locked(id, dst);
+    if (error)
+        return error;
     conn = srd_conn_create(id->fd, &conn_ops, id, &id->lock);
     if (!conn)
         return ENOMEM;

@@ -14,9 +14,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How many ports bind_shared looks at, each time from another one on. */
+enum { SHARED_TRIED = 1024 };
 
 static int set_int(int fd, int level, int option, int value)
 {
@@ -94,12 +98,47 @@ static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
         set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (bind(fd, addr, srd_addr_len(addr)))
         error = errno;
-    if (reuse && !id->reuse_addr) /* nobody joins us here */
-        set_int(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+    if (reuse != id->reuse_addr) /* whether another socket may join us here */
+        set_int(fd, SOL_SOCKET, SO_REUSEADDR, id->reuse_addr);
     if (error)
         close(fd);
     else
         id->fd = fd;
+    return error;
+}
+
+/* The ports a system gives to those that name none. */
+static void port_range(unsigned *first, unsigned *count)
+{
+    FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    unsigned last;
+
+    if (!file || fscanf(file, "%u %u", first, &last) != 2 || *first > last || last > UINT16_MAX) {
+        *first = 32768;
+        last = 60999;
+    }
+    *count = last - *first + 1;
+    if (file)
+        fclose(file);
+}
+
+/*
+ * Every port is taken, some by connections whose sockets let others in (TIME_WAIT, mostly). bind(2) chooses none of those by
+ * itself, and one of them does for a peer that it was not connected to.
+ */
+static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
+{
+    struct sockaddr_storage local = { 0 };
+    unsigned first, count, start = (unsigned)clock_now_ns() / 64;
+    int error = EADDRINUSE;
+
+    port_range(&first, &count);
+    memcpy(&local, addr, srd_addr_len(addr));
+    for (unsigned i = 0; i < count && i < SHARED_TRIED && error == EADDRINUSE; i++) {
+        srd_addr_set_port(
+            (struct sockaddr *)&local, htons((uint16_t)(first + (start + i) % count)));
+        error = try_bind(id, (struct sockaddr *)&local, true);
+    }
     return error;
 }
 
@@ -111,9 +150,12 @@ static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_de
     int error;
 
     lock_assert_held(&id->lock);
-    error = try_bind(id, addr, id->reuse_addr);
-    if (error == EADDRINUSE && !id->reuse_addr)
-        error = try_bind(id, addr, true);
+    if (!srd_addr_port(addr))
+        id->any_port = true;
+    /* A port of our choice is one that nobody has, while there is one: from a shared one not every peer can be reached. */
+    error = try_bind(id, addr, id->reuse_addr && srd_addr_port(addr));
+    if (error == EADDRINUSE)
+        error = srd_addr_port(addr) ? try_bind(id, addr, true) : bind_shared(id, addr);
     if (error) {
         log_write(LOG_INFO, LOG_CM, "bind to %s: %s", srd_addr_text(addr, text), strerror(error));
         return error;

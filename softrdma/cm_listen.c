@@ -2,8 +2,9 @@
 /*
  * cm_listen.c - listening: TCP accept, and the ids of peers that have connected and not yet said what they want.
  *
- * Those half-open ones are bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the oldest is dropped, for a peer that
- * means it sends its request at once.
+ * Those half-open ones are bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the oldest is dropped once it has had
+ * SRD_CM_HALF_OPEN_MS, for a peer that means it sends its request at once; where many connect at a time, "at once" may be
+ * later than 128 others. Beyond SRD_CM_HALF_OPEN_FULL the oldest is dropped however young it is.
  */
 #include "softrdma/cm.h"
 
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ACCEPTS = 64, TCP_BACKLOG = 1024, PAUSE_MS = 200 };
@@ -22,22 +24,42 @@ static struct srd_id *of_source(struct srd_source *source)
     return container_of(source, struct srd_id, source);
 }
 
-/* Drops the oldest half-open id when there are too many. No lock held. */
-static void bound_half_open(struct srd_id *listener)
+/* How many there may be at most: no more than a quarter of the files the process may open. */
+static int half_open_full(void)
 {
-    struct list_node *node = NULL;
-    char text[SRD_ADDR_TEXT];
-    struct srd_id *oldest;
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur / 4 >= SRD_CM_HALF_OPEN_FULL)
+        return SRD_CM_HALF_OPEN_FULL;
+    return files.rlim_cur / 4 > SRD_CM_HALF_OPEN_MAX ? (int)(files.rlim_cur / 4)
+                                                     : SRD_CM_HALF_OPEN_MAX;
+}
+
+/* The oldest half-open id, off the list, if there are too many; NULL: there are not. */
+static struct srd_id *too_many_half_open(struct srd_id *listener)
+{
+    struct srd_id *oldest = NULL;
 
     lock_acquire(&listener->lock);
     if (listener->n_half_open > SRD_CM_HALF_OPEN_MAX) {
-        node = list_pop(&listener->half_open);
-        listener->n_half_open--;
+        oldest = list_entry(listener->half_open.n.next, struct srd_id, half_open_node);
+        if (clock_now_ms() < oldest->arrived_ms + SRD_CM_HALF_OPEN_MS &&
+            listener->n_half_open <= half_open_full()) {
+            oldest = NULL;
+        } else {
+            list_del(&oldest->half_open_node);
+            listener->n_half_open--;
+        }
     }
     lock_release(&listener->lock);
-    if (!node)
-        return;
-    oldest = list_entry(node, struct srd_id, half_open_node);
+    return oldest;
+}
+
+/* No lock held. */
+static void drop_half_open(struct srd_id *oldest)
+{
+    char text[SRD_ADDR_TEXT];
+
     lock_acquire(&oldest->lock);
     if (oldest->state == SRD_ID_INCOMING) {
         log_limited(LOG_WARN, LOG_CM,
@@ -96,6 +118,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
 {
     bool request, failed;
 
+    id->arrived_ms = clock_now_ms();
     lock_acquire(&listener->lock);
     srd_id_ref(id); /* the list's */
     list_add_tail(&listener->half_open, &id->half_open_node);
@@ -108,7 +131,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
         id->state = SRD_ID_OVER;
         srd_conn_close(id->conn);
     } else {
-        srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_REQUEST_MS);
+        srd_source_deadline(&id->conn->source, id->arrived_ms + SRD_CM_REQUEST_MS);
         srd_passive_ready_locked(id); /* the request is mostly there already */
     }
     request = id->state != SRD_ID_INCOMING;
@@ -154,7 +177,8 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
         if (!id)
             continue;
         start_incoming(listener, id);
-        bound_half_open(listener);
+        while ((id = too_many_half_open(listener)))
+            drop_half_open(id);
     }
     return true;
 }

@@ -21,14 +21,18 @@
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
 static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
 
-static void drop_locked(struct srd_id *id, const char *why)
+/* cut: the peer has left, and waits for no FIN. */
+static void drop_locked(struct srd_id *id, const char *why, bool cut)
 {
     char text[SRD_ADDR_TEXT];
 
     log_limited(LOG_INFO, LOG_CM, "connection from %s: %s; closed",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text), why);
     id->state = SRD_ID_OVER;
-    srd_conn_close(id->conn);
+    if (cut)
+        srd_conn_cut(id->conn);
+    else
+        srd_conn_close(id->conn);
 }
 
 static void receive_request_locked(struct srd_id *id)
@@ -42,18 +46,18 @@ static void receive_request_locked(struct srd_id *id)
     if (got == -EAGAIN)
         return;
     if (got <= 0) {
-        drop_locked(id, "ended before its MPA request");
+        drop_locked(id, "ended before its MPA request", true);
         return;
     }
     taken = srd_mpa_decode(&id->request, false, id->conn->in, id->conn->in_octets);
     if (!taken)
         return;
     if (taken < 0) {
-        drop_locked(id, "does not speak MPA");
+        drop_locked(id, "does not speak MPA", false);
         return;
     }
     if ((size_t)taken < id->conn->in_octets) {
-        drop_locked(id, "sent more than its MPA request");
+        drop_locked(id, "sent more than its MPA request", false);
         return;
     }
     id->conn->in_octets = 0;
@@ -175,7 +179,7 @@ static void refused_locked(struct srd_id *id, const struct srd_mpa_frame *frame)
 {
     id->state = SRD_ID_OVER;
     srd_id_await_ended(id);
-    srd_conn_close(id->conn);
+    srd_conn_cut(id->conn);
     srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, frame);
 }
 
@@ -290,7 +294,7 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
     case SRD_ID_REQUEST:
         /* The peer waits for the Reply: whatever shows now is its end. */
         if (srd_conn_fill(id->conn) != -EAGAIN) {
-            drop_locked(id, "went away before it was answered");
+            drop_locked(id, "went away before it was answered", true);
             id->gone = true;
             srd_cm_tell_gone_locked(id);
         }

@@ -49,6 +49,7 @@ struct srd_conn {
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
+    bool soft_peer; /* from attach on: its FIN is its last look at the stream */
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
     atomic_bool
@@ -114,8 +115,13 @@ void srd_conn_detach(struct srd_qp *qp);
 /* Ends it in an orderly way, in any phase; DISCONNECTED (owner_ops->down) follows once. No lock held. */
 void srd_conn_disconnect(struct srd_conn *conn);
 
-/* Closes the socket now; idempotent. owner_lock may be held, none above. Tells nobody. */
+/*
+ * Closes the socket now; idempotent. owner_lock may be held, none above. Tells nobody.
+ * srd_conn_close  by FIN; by a reset where a softrdma peer has ended its side, which spares that TIME_WAIT
+ * srd_conn_cut    by a reset: for a peer that has said its last word and waits for none of ours
+ */
 void srd_conn_close(struct srd_conn *conn);
+void srd_conn_cut(struct srd_conn *conn);
 
 /* Startup phase: send what is queued, FIN, discard, close; nobody is told. owner_lock may be held. */
 void srd_conn_linger(struct srd_conn *conn);

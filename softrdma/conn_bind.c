@@ -39,6 +39,7 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     error = bind_qp(conn, device, qp_num);
     if (error)
         return error;
+    conn->soft_peer = params->soft_peer;
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);

@@ -4,6 +4,8 @@
 
 #include "softrdma/qp.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,19 +16,37 @@ void srd_conn_interest(struct srd_conn *conn, bool in, bool out)
     srd_source_update(&conn->source);
 }
 
-void srd_conn_shut(struct srd_conn *conn)
+/* A program that binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
+static void let_port_go(int fd)
 {
     const int on = 1;
 
-    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
-        return;
-    /* Whoever binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
-    setsockopt(conn->source.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    shutdown(conn->source.fd, SHUT_WR);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 }
 
-void srd_conn_close(struct srd_conn *conn)
+/* Whether the peer's FIN has arrived, read or not. */
+static bool peer_has_shut(int fd)
 {
+    struct tcp_info info = { 0 };
+    socklen_t octets = sizeof(info);
+
+    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &octets) &&
+           info.tcpi_state == TCP_CLOSE_WAIT;
+}
+
+void srd_conn_shut(struct srd_conn *conn)
+{
+    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
+        return;
+    let_port_go(conn->source.fd);
+    /* The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close. */
+    if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
+        shutdown(conn->source.fd, SHUT_WR);
+}
+
+static void close_socket(struct srd_conn *conn, bool reset)
+{
+    const struct linger at_once = { .l_onoff = 1 };
     struct srd_qp *qp = conn->qp;
     int fd;
 
@@ -43,7 +63,20 @@ void srd_conn_close(struct srd_conn *conn)
     fd = conn->source.fd;
     conn->source.fd = -1;
     lock_release(&conn->linger_lock);
+    let_port_go(fd);
+    if (reset)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(fd);
+}
+
+void srd_conn_close(struct srd_conn *conn)
+{
+    close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));
+}
+
+void srd_conn_cut(struct srd_conn *conn)
+{
+    close_socket(conn, true);
 }
 
 void srd_conn_tell_down(struct srd_conn *conn, int status)

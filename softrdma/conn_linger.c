@@ -98,8 +98,8 @@ void srd_linger_step(struct srd_conn *conn)
         lock_release(&conn->linger_lock);
         return;
     }
-    sent = send_rest(conn);
     discard(conn);
+    sent = send_rest(conn);
     ended = atomic_load(&conn->rx_ended);
     lock_release(&conn->linger_lock);
     if (sent && ended)

@@ -180,7 +180,8 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
                 &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
         return 0;
     }
-    end.keep_responses = !error && at_border(stream);
+    /* A softrdma end looks at nothing any more when it sends its FIN. */
+    end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
     end.reset = !end.keep_responses;
     return srd_stream_fail(qp, &end, now_ms);
 }

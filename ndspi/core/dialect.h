@@ -21,6 +21,7 @@ struct nd_dialect {
     HRESULT notify_of_ended; /* NotifyDisconnect after this side's disconnect */
     HRESULT port_taken;      /* a listener's address is in use */
     HRESULT no_port_free;    /* no port can be chosen */
+    HRESULT port_busy;       /* an earlier connection to the peer still has the port */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
     bool splits_reads;       /* one limit of entries holds for all requests */
 };

@@ -14,6 +14,7 @@ const struct nd_dialect nd_dialect_v2 = {
     .notify_of_ended = ND_STATUS_CONNECTION_DISCONNECTED,
     .port_taken = ND_SHARING_VIOLATION,
     .no_port_free = ND_TOO_MANY_ADDRESSES,
+    .port_busy = ND_TOO_MANY_ADDRESSES,
 };
 
 const struct nd_dialect nd_dialect_v1 = {
@@ -26,6 +27,7 @@ const struct nd_dialect nd_dialect_v1 = {
     .notify_of_ended = ND_CONNECTION_INVALID,
     .port_taken = ND_ADDRESS_ALREADY_EXISTS,
     .no_port_free = ND_INSUFFICIENT_RESOURCES,
+    .port_busy = ND_ADDRESS_ALREADY_EXISTS,
     .handles = true,
     .splits_reads = true,
 };

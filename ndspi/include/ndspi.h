@@ -273,7 +273,8 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * Returns ND_INVALID_PARAMETER_1: no queue pair of this adapter; 0xC0000239: not bound; ND_CONNECTION_ACTIVE;
      * ND_INVALID_DEVICE_STATE; ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED: rejected,
      * or nobody listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved; ND_NETWORK_UNREACHABLE,
-     * ND_HOST_UNREACHABLE; ND_CANCELED. After each but ND_CANCELED it may be tried again.
+     * ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer; ND_CANCELED. After each but
+     * ND_CANCELED it may be tried again.
      */
     IFACEMETHOD(Connect)
     (THIS_ IUnknown *pQueuePair, const struct sockaddr *pDestinationAddress, ULONG cbDestinationAddress,

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,6 +377,43 @@ static int group_close(void **state)
     return NdCleanup() == ND_SUCCESS ? 0 : -1;
 }
 
+/* ------------------------------------------------------------------------------------------------ ports */
+
+/* Connect on a connector that is bound: its completion. */
+static HRESULT connect_again(void)
+{
+    struct sockaddr_in peer = { .sin_family = AF_INET, .sin_port = htons(7) };
+
+    peer.sin_addr.s_addr = htonl(0x7F000001);
+    return nd2_end_wait(&end, end.connector,
+        end.connector->lpVtbl->Connect(end.connector, (IUnknown *)end.qp, (struct sockaddr *)&peer,
+            sizeof peer, 1, 1, NULL, 0, &end.overlapped),
+        SOON_MS);
+}
+
+/* All ports towards one peer are used up for the moment, or the wanted one is: the next Connect takes another. */
+static void test_no_port_to_the_peer(void **state)
+{
+    struct sockaddr_in local = { 0 };
+    ULONG octets = sizeof local;
+
+    (void)state;
+    fake_reset();
+    assert_int_equal(nd2_end_open(&end, &options), ND_SUCCESS);
+    fake_break(FAKE_CONNECT, EADDRNOTAVAIL);
+    assert_int_equal(nd2_end_connect(&end, htons(7)), (HRESULT)0xC0000209);
+    assert_int_equal(
+        end.connector->lpVtbl->GetLocalAddress(end.connector, (struct sockaddr *)&local, &octets),
+        ND_SUCCESS);
+    assert_int_equal(connect_again(), (HRESULT)0xC0000209);
+    assert_int_equal(fake_bound_port_be(), 0);
+    fake_break(FAKE_CONNECT, 0);
+    assert_int_equal(connect_again(), ND_SUCCESS);
+    assert_int_equal(nd2_end_connect_complete(&end), ND_SUCCESS);
+    nd2_end_close(&end);
+    fake_reset();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_removal_with_requests_under_way, connected_end, released_end),
         cmocka_unit_test_setup_teardown(test_a_completion_queue_fails, connected_end, released_end),
+        cmocka_unit_test(test_no_port_to_the_peer),
     };
 
     return cmocka_run_group_tests_name("device faults", tests, group_open, group_close);

@@ -194,6 +194,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
         return fake_fail(EADDRNOTAVAIL);
     *src = *in;
     fake_lock();
+    fake.bound_port_be = in->sin_port;
     if (src->sin_port == 0)
         src->sin_port = htons(fake_next_port++);
     fake_unlock();
@@ -236,6 +237,8 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
     (void)conn_param;
     if (fake.removed)
         return fake_fail(EIO);
+    if (fake_fails(FAKE_CONNECT))
+        return -1;
     fake_lock();
     fake.connects++;
     fake_unlock();
@@ -394,6 +397,16 @@ void fake_set_answer(bool answer)
     fake_lock();
     fake.no_answer = !answer;
     fake_unlock();
+}
+
+unsigned short fake_bound_port_be(void)
+{
+    unsigned short port_be;
+
+    fake_lock();
+    port_be = fake.bound_port_be;
+    fake_unlock();
+    return port_be;
 }
 
 unsigned fake_connects(void)

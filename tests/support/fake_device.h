@@ -65,6 +65,8 @@ void fake_set_answer(bool answer);
 void fake_set_silent_neighbours(unsigned times);
 /* How often rdma_connect has been called. */
 unsigned fake_connects(void);
+/* The port, network order, that rdma_bind_addr was asked for last. */
+unsigned short fake_bound_port_be(void);
 
 /* Objects of verbs and of the connection manager that live: 0 after everything was released. */
 unsigned fake_live(void);
@@ -76,6 +78,7 @@ enum fake_call {
     FAKE_REG_MR,
     FAKE_CREATE_EVENT_CHANNEL,
     FAKE_BIND_ADDR,
+    FAKE_CONNECT,
     FAKE_CALLS
 };
 /* From now on the call fails with this errno; 0: it works again. */

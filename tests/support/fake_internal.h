@@ -15,6 +15,7 @@ struct fake_state {
     bool no_answer;
     unsigned silent_neighbours;
     unsigned connects; /* calls of rdma_connect */
+    unsigned short bound_port_be;
     unsigned live;
     unsigned async_unacked;
     struct ibv_context *context; /* the one opened last, while open */

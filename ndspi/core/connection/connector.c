@@ -286,6 +286,21 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
     param->retry_count = 6; /* 7 means "for ever" to some devices */
 }
 
+/* The device would not send the request: error. */
+static void request_failed(struct nd_connector *connector, const struct nd_cm_id *id, int error)
+{
+    HRESULT status = nd_cm_connect_status(error, ND_UNSUCCESSFUL);
+
+    if (error == EADDRNOTAVAIL) {
+        status = connector->adapter->dialect->port_busy;
+        lock_acquire(&connector->lock);
+        connector->other_port = true;
+        lock_release(&connector->lock);
+    }
+    nd_connector_failed(connector, id, status,
+        error == EADDRNOTAVAIL ? "no local port is left for this peer" : "request", error);
+}
+
 static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
 {
     struct rdma_conn_param param = { 0 };
@@ -305,8 +320,7 @@ static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
     connector->state = nd_connector_row(connector->state, ND_EVENT_ROUTED)->next;
     lock_release(&connector->lock);
     if (connector->adapter->cm.verbs->connect(id->id, &param))
-        nd_connector_failed(
-            connector, id, nd_cm_connect_status(errno, ND_UNSUCCESSFUL), "request", errno);
+        request_failed(connector, id, errno);
 }
 
 static HRESULT address_status(int error)

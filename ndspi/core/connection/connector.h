@@ -70,6 +70,7 @@ struct nd_connector {
     struct nd_connector_queue *queue; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
+    bool other_port;           /* local's cannot be had for the peer: the next id takes another */
     bool asked_again;          /* for the peer's address, in this attempt */
     bool established_early;    /* the transport's reply was the establishment */
     bool held;                 /* received is readable */
@@ -105,7 +106,8 @@ void nd_connector_leave(struct nd_connector *connector);
  * closed). Any thread.
  */
 
-/* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting. */
+/* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting, at the
+ * latest by the Connect behind one that failed for it. */
 HRESULT nd_connector_bind(
     struct nd_connector *connector, const struct sockaddr *address, size_t length);
 

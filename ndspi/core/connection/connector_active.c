@@ -141,6 +141,8 @@ static struct nd_cm_id *attempt_id(struct nd_connector *connector, unsigned atte
     lock_acquire(&connector->lock);
     id = connector->id;
     local = connector->local;
+    if (connector->other_port)
+        nd_address_set_port_be(&local, 0);
     if (id)
         nd_cm_id_pin(id);
     lock_release(&connector->lock);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -133,11 +134,22 @@ static void a_peer_that_wants_markers_is_rejected(void **state)
     pair_close(&pair);
 }
 
-static void half_open_connections_are_bounded(void **state)
+/* Far less than the 5 seconds after which a silent peer is closed in any case. */
+enum { SOON_MS = 2000 };
+
+static void expect_open(int fd)
 {
-    enum { COUNT = 140, KEPT = 128 };
-    int fd[COUNT];
     uint8_t octet;
+
+    assert_int_equal(recv(fd, &octet, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+}
+
+/* A host that many connect to at a time sees their requests late. */
+static void a_crowd_that_sends_its_requests_is_served(void **state)
+{
+    enum { COUNT = 200 };
+    int fd[COUNT];
     struct rdma_cm_event *event;
     struct pair pair;
 
@@ -145,8 +157,65 @@ static void half_open_connections_are_bounded(void **state)
     pair_listen(&pair, "127.0.0.1");
     for (int i = 0; i < COUNT; i++)
         fd[i] = raw_connect(&pair.address);
-    for (int i = 0; i < COUNT - KEPT; i++) /* the oldest go */
-        assert_int_equal(raw_read(fd[i], &octet, 1, DEADLINE_MS), 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(send(fd[i], request_2, 24, MSG_NOSIGNAL), 24);
+    for (int i = 0; i < COUNT; i++) {
+        event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+        assert_int_equal(srd_destroy_id(event->id), 0);
+        assert_int_equal(srd_ack_cm_event(event), 0);
+    }
+    pair_close(&pair);
+    for (int i = 0; i < COUNT; i++)
+        close(fd[i]);
+}
+
+/* More than 128, and the oldest have had half a second: with the next that comes, they go. */
+static void half_open_connections_are_bounded(void **state)
+{
+    enum { COUNT = 140, KEPT = 128, AGE_MS = 500 };
+    int fd[COUNT + 1];
+    uint8_t octet;
+    struct pair pair;
+    uint64_t aged_ms;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    for (int i = 0; i < COUNT; i++)
+        fd[i] = raw_connect(&pair.address);
+    aged_ms = test_now_ms() + AGE_MS + 100;
+    expect_open(fd[0]);
+    while (test_now_ms() < aged_ms)
+        poll(NULL, 0, 10); /* the age is what counts here */
+    fd[COUNT] = raw_connect(&pair.address);
+    for (int i = 0; i <= COUNT - KEPT; i++)
+        assert_int_equal(raw_read(fd[i], &octet, 1, SOON_MS), 0);
+    for (int i = COUNT - KEPT + 1; i <= COUNT; i++)
+        expect_open(fd[i]);
+    pair_close(&pair);
+    for (int i = 0; i <= COUNT; i++)
+        close(fd[i]);
+}
+
+/* More than a quarter of the files the process may have: the oldest go, whatever their age. */
+static void a_flood_of_half_open_connections_is_bounded_at_once(void **state)
+{
+    enum { COUNT = 170, FILES = 600, KEPT = 150 };
+    struct rlimit before, files;
+    int fd[COUNT];
+    uint8_t octet;
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    files = before;
+    files.rlim_cur = FILES;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    pair_listen(&pair, "127.0.0.1");
+    for (int i = 0; i < COUNT; i++)
+        fd[i] = raw_connect(&pair.address);
+    for (int i = 0; i < COUNT - KEPT; i++)
+        assert_int_equal(raw_read(fd[i], &octet, 1, SOON_MS), 0);
     assert_int_equal(send(fd[COUNT - 1], request_2, 24, MSG_NOSIGNAL), 24);
     event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
     assert_int_equal(srd_destroy_id(event->id), 0);
@@ -154,6 +223,7 @@ static void half_open_connections_are_bounded(void **state)
     pair_close(&pair);
     for (int i = 0; i < COUNT; i++)
         close(fd[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static int raw_listen(struct sockaddr_storage *address)
@@ -275,7 +345,9 @@ int main(void)
         cmocka_unit_test(what_is_not_mpa_is_closed),
         cmocka_unit_test(a_peer_that_stays_silent_is_closed_after_5_seconds),
         cmocka_unit_test(a_peer_that_wants_markers_is_rejected),
+        cmocka_unit_test(a_crowd_that_sends_its_requests_is_served),
         cmocka_unit_test(half_open_connections_are_bounded),
+        cmocka_unit_test(a_flood_of_half_open_connections_is_bounded_at_once),
         cmocka_unit_test(an_old_peer_is_tried_again_with_revision_1),
         cmocka_unit_test(a_peer_that_closes_twice_has_rejected),
         cmocka_unit_test(a_peer_that_does_not_close_is_left_after_2_seconds),
