@@ -2,6 +2,7 @@
 /* cm_id.c - an rdma_cm_id as the program makes it, sets it, disconnects it and destroys it. */
 #include "softrdma/cm.h"
 
+#include "softrdma/absent.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -20,9 +21,7 @@ int srd_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ibv, v
         return -1;
     }
     if (ps != RDMA_PS_TCP) {
-        log_write(LOG_INFO, LOG_CM,
-            "create_id: port space 0x%x; the device has connections only (RDMA_PS_TCP)",
-            (unsigned)ps);
+        srd_absent(SRD_ABSENT_DATAGRAMS);
         errno = EPROTONOSUPPORT;
         return -1;
     }

@@ -269,7 +269,8 @@ static unsigned silence_locked(struct srd_id *id)
     if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
         return 0; /* the FPDU came meanwhile */
     if (id->params.rtr_expected) {
-        log_write(LOG_INFO, LOG_CM, "connection from %s: accepted, but never completed by the peer",
+        log_limited(LOG_INFO, LOG_CM,
+            "connection from %s: accepted, but never completed by the peer",
             srd_addr_text(&id->ibv.route.addr.dst_addr, text));
         id->state = SRD_ID_OVER;
         srd_id_await_ended(id);

@@ -2,6 +2,7 @@
 /* device.c - the list of devices, open contexts and what they answer to queries. */
 #include "softrdma/device.h"
 
+#include "softrdma/absent.h"
 #include "softrdma/addr.h"
 #include "softrdma/cq.h"
 #include "softrdma/dma.h"
@@ -235,7 +236,19 @@ static int query_device_ex(struct ibv_context *context,
     if (octets < sizeof(attr->orig_attr))
         return EINVAL;
     memset(attr, 0, octets);
+    if (octets >=
+        offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(attr->phys_port_cnt_ex))
+        attr->phys_port_cnt_ex = 1;
     return srd_query_device(context, &attr->orig_attr);
+}
+
+/* Else verbs.h answers by itself, without a word. */
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+{
+    (void)context, (void)attr;
+    srd_absent(SRD_ABSENT_XRC);
+    errno = EOPNOTSUPP;
+    return NULL;
 }
 
 struct ibv_context *srd_open_device(struct ibv_device *device)
@@ -260,6 +273,7 @@ struct ibv_context *srd_open_device(struct ibv_device *device)
     context->verbs.query_port = query_port_ex;
     context->verbs.query_device_ex = query_device_ex;
     context->verbs.create_qp_ex = srd_create_qp_ex;
+    context->verbs.open_xrcd = open_xrcd;
     ibv = &context->verbs.context;
     ibv->device = device;
     ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -333,6 +347,8 @@ int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
         .sys_image_guid = srd_get_device_guid(context->device),
         .max_mr_size = SRD_MAX_MR_SIZE,
         .page_size_cap = ~UINT64_C(0xFFF),
+        .vendor_id = SRD_VENDOR_ID,
+        .vendor_part_id = 1,
         .max_qp = SRD_MAX_QP,
         .max_qp_wr = SRD_MAX_QP_WR,
         .device_cap_flags =

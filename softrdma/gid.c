@@ -40,6 +40,7 @@ int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t in
     return fill_entry(srd_device_of(context), index, entry, entry_octets) ? ENODATA : 0;
 }
 
+/* As the kernel's: -EINVAL where the entries are more than there is room for. */
 ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
     size_t max_entries, uint32_t flags, size_t entry_octets)
 {
@@ -49,6 +50,8 @@ ssize_t srd_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *e
 
     if (flags)
         return -EOPNOTSUPP;
+    if (!entry_octets || (size_t)srd_addr_count(device) > max_entries)
+        return -EINVAL;
     while (count < max_entries &&
            !fill_entry(device, (uint32_t)count, (struct ibv_gid_entry *)at, entry_octets)) {
         at += entry_octets;

@@ -6,6 +6,9 @@
 #ifndef SOFTRDMA_LIMITS_H
 #define SOFTRDMA_LIMITS_H
 
+/* "rdm" as the address of a vendor that nobody assigned: the bit of locally administered ones is set. */
+enum { SRD_VENDOR_ID = 0x72646D };
+
 enum {
     SRD_MAX_QP = 65535,
     SRD_MAX_QP_WR = 16384,

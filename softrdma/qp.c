@@ -2,6 +2,7 @@
 /* qp.c - queue pairs: create, modify, query, destroy. The queues are sq.c and rq.c, the connection is stream.c. */
 #include "softrdma/qp.h"
 
+#include "softrdma/absent.h"
 #include "softrdma/conn.h"
 #include "softrdma/cq.h"
 #include "softrdma/memory.h"
@@ -29,6 +30,10 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
         return NULL;
     }
     if (attr->qp_type != IBV_QPT_RC) {
+        srd_absent(attr->qp_type == IBV_QPT_UD ? SRD_ABSENT_DATAGRAMS
+                   : attr->qp_type == IBV_QPT_XRC_SEND || attr->qp_type == IBV_QPT_XRC_RECV
+                       ? SRD_ABSENT_XRC
+                       : SRD_ABSENT_QP_TYPE);
         errno = EOPNOTSUPP; /* iWARP has connections only */
         return NULL;
     }
@@ -58,14 +63,17 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 /* --- modify ----------------------------------------------------------------------------------------------------- */
 
-/* InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. */
+/*
+ * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. There is no
+ * other state before RTR than INIT, as with iWARP in the kernel (RFC 5040's Idle): libibverbs alone calls it RESET.
+ */
 static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
 {
     switch (to) {
     case IBV_QPS_RESET:
     case IBV_QPS_ERR: return true;
     case IBV_QPS_INIT: return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
-    case IBV_QPS_RTR: return from == IBV_QPS_INIT;
+    case IBV_QPS_RTR: return from == IBV_QPS_INIT || from == IBV_QPS_RESET;
     case IBV_QPS_RTS: return from == IBV_QPS_RTR || from == IBV_QPS_RTS || from == IBV_QPS_SQD;
     case IBV_QPS_SQD: return from == IBV_QPS_RTS || from == IBV_QPS_SQD;
     default: return false;
@@ -131,9 +139,6 @@ static void reset(struct srd_qp *qp)
     lock_release(&qp->rx_lock);
     srd_sq_reset(&qp->sq);
     srd_rq_reset(rq);
-    lock_acquire(&rq->lock);
-    rq->closed = true;
-    lock_release(&rq->lock);
     atomic_store_explicit(&qp->mute, false, memory_order_relaxed);
 }
 
@@ -147,6 +152,16 @@ static void to_error(struct srd_qp *qp)
     if (wants)
         srd_conn_want(conn, wants);
     srd_conn_unref(conn);
+}
+
+/*
+ * Whether the peer is named by the program, which found it by ways of its own. The attributes of rdma_init_qp_attr name none:
+ * here the connection knows its peer.
+ */
+static bool names_peer(const struct ibv_qp_attr *attr, int mask)
+{
+    return (mask & IBV_QP_DEST_QPN && attr->dest_qp_num) ||
+           (mask & IBV_QP_AV && (attr->ah_attr.is_global || attr->ah_attr.dlid));
 }
 
 int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
@@ -163,6 +178,10 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         (attr_mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
         attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
         return EINVAL;
+    if (names_peer(attr, attr_mask)) {
+        srd_absent(SRD_ABSENT_BOOTSTRAP);
+        return EINVAL;
+    }
     lock_acquire(&qp->sq.lock);
     from = ibqp->state;
     to = attr_mask & IBV_QP_STATE ? attr->qp_state : from;
@@ -183,10 +202,6 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         lock_acquire(&qp->sq.lock);
         ibqp->state = IBV_QPS_RESET;
         lock_release(&qp->sq.lock);
-    } else if (from == IBV_QPS_RESET) {
-        lock_acquire(&qp->own_rq.lock);
-        qp->own_rq.closed = false;
-        lock_release(&qp->own_rq.lock);
     }
     return 0;
 }
@@ -201,7 +216,7 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
         return EIO;
     lock_acquire(&qp->sq.lock);
     *attr = qp->attr;
-    attr->qp_state = attr->cur_qp_state = ibqp->state;
+    attr->qp_state = attr->cur_qp_state = ibqp->state == IBV_QPS_RESET ? IBV_QPS_INIT : ibqp->state;
     attr->cap = qp->init_attr.cap;
     *init_attr = qp->init_attr;
     lock_release(&qp->sq.lock);

@@ -37,7 +37,6 @@ static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_q
     atomic_init(&qp->remote_access, (int)qp->attr.qp_access_flags);
     qp->attr.port_num = 1;
     qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;
-    qp->own_rq.closed = true;
 }
 
 struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)

@@ -6,6 +6,7 @@
  * thread between the two calls; the mutex that sees to it is the public struct's, not one of ours, for the program's own
  * code runs under it.
  */
+#include "softrdma/absent.h"
 #include "softrdma/qp.h"
 
 #include "softrdma/device.h"
@@ -26,6 +27,9 @@ enum { DRAFTS_FIRST = 16 };
 static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
                                   IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |
                                   IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
+
+static const uint64_t atomic_ops =
+    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
 static struct srd_qp *from(struct ibv_qp_ex *ex)
 {
@@ -254,6 +258,8 @@ struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
     struct srd_qp *qp;
     size_t tail;
 
+    if (extended && attr->send_ops_flags & atomic_ops)
+        srd_absent(SRD_ABSENT_ATOMICS);
     if (attr->comp_mask & ~known || (extended && attr->send_ops_flags & ~known_ops)) {
         errno = EOPNOTSUPP;
         return NULL;

@@ -40,7 +40,6 @@ struct srd_rq {
     uint32_t depth, mask; /* of 2^n places: counts wrap */
     uint32_t stride_octets, max_sge;
     uint32_t head, tail;      /* counts */
-    bool closed;              /* queue pair's own: reset state */
     bool flushing;            /* queue pair's own: error state */
     struct list_head waiting; /* queue pairs whose stream holds a message for want of a receive */
 };

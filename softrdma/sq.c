@@ -2,6 +2,7 @@
 /* sq.c - the send queue. */
 #include "softrdma/sq.h"
 
+#include "softrdma/absent.h"
 #include "softrdma/cq.h"
 #include "softrdma/ddp.h"
 #include "softrdma/limits.h"
@@ -112,6 +113,10 @@ static bool fill_opcode(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
         sqe->kind = SRD_SQE_BIND;
         sqe->rkey = wr->bind_mw.rkey;
         return wr->bind_mw.mw != NULL;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: srd_absent(SRD_ABSENT_ATOMICS); return false;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_IMM: srd_absent(SRD_ABSENT_IMMEDIATE); return false;
     default: return false;
     }
 }

@@ -10,6 +10,7 @@ static const char *const names[] = {
     "NDSPI_DEVICE",
     "NDSPI_LOG",
     "NDSPI_LOG_FILE",
+    "NDSPI_SOFT_ANSWER_MS",
     "NDSPI_SOFT_CRC",
     "NDSPI_SOFT_DEVICES",
     "NDSPI_SOFT_PATIENCE_MS",

@@ -18,3 +18,5 @@ target_link_options(test_softrdma_cm_faults PRIVATE -Wl,--wrap=malloc,--wrap=cal
 nd_test(NAME softrdma.unmapped SOURCES test_unmapped.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.turns SOURCES test_turns.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=epoll_pwait2)
+nd_test(NAME softrdma.absent SOURCES test_absent.c pair.c LINK softrdma_internal
+    ENV "NDSPI_LOG=warn;NDSPI_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/absent.log")

@@ -68,6 +68,37 @@ static void a_port_has_a_gid_for_each_address(void **state)
     assert_int_equal(srd_close_device(context), 0);
 }
 
+static void a_gid_table_has_to_take_all_entries(void **state)
+{
+    struct ibv_context *context = open_right();
+    struct ibv_gid_entry entries[3] = { 0 };
+
+    (void)state;
+    assert_int_equal(srd_query_gid_table(context, entries, 1, 0, sizeof(entries[0])), -EINVAL);
+    assert_int_equal(entries[0].port_num, 0); /* untouched */
+    assert_int_equal(srd_query_gid_table(context, entries, 0, 0, sizeof(entries[0])), -EINVAL);
+    assert_int_equal(srd_query_gid_table(context, entries, 2, 0, 0), -EINVAL);
+    assert_int_equal(srd_query_gid_table(context, entries, 2, 1, sizeof(entries[0])), -EOPNOTSUPP);
+    assert_int_equal(srd_query_gid_table(context, entries, 2, 0, sizeof(entries[0])), 2);
+    assert_int_equal(entries[1].gid_index, 1);
+    assert_int_equal(srd_query_gid_table(context, entries, 3, 0, sizeof(entries[0])), 2);
+    assert_int_equal(srd_close_device(context), 0);
+}
+
+static void a_device_has_a_vendor_and_a_port(void **state)
+{
+    struct ibv_context *context = open_right();
+    struct ibv_device_attr_ex attr;
+
+    (void)state;
+    assert_int_equal(ibv_query_device_ex(context, NULL, &attr), 0);
+    assert_int_equal(attr.orig_attr.vendor_id, 0x72646D);
+    assert_int_equal(attr.orig_attr.vendor_part_id, 1);
+    assert_int_equal(attr.orig_attr.phys_port_cnt, 1);
+    assert_int_equal(attr.phys_port_cnt_ex, 1);
+    assert_int_equal(srd_close_device(context), 0);
+}
+
 static void what_is_reported_can_be_created_together(void **state)
 {
     struct ibv_context *context = open_right();
@@ -200,6 +231,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_those_of_the_environment),
         cmocka_unit_test(a_port_has_a_gid_for_each_address),
+        cmocka_unit_test(a_gid_table_has_to_take_all_entries),
+        cmocka_unit_test(a_device_has_a_vendor_and_a_port),
         cmocka_unit_test(what_is_reported_can_be_created_together),
         cmocka_unit_test(an_address_leads_to_its_device),
         cmocka_unit_test(loopback_of_no_device_is_like_the_wildcard),

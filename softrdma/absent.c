@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* absent.c - see absent.h. */
+#include "softrdma/absent.h"
+
+#include "util/log.h"
+
+#include <stdatomic.h>
+
+void srd_absent(enum srd_absent what)
+{
+    static const char *const lines[SRD_ABSENTS] = {
+        [SRD_ABSENT_DATAGRAMS] = "datagrams (UD) are not provided: iWARP has reliable connections "
+                                 "(RC, RDMA_PS_TCP) only",
+        [SRD_ABSENT_QP_TYPE] =
+            "the program asks for queue pairs of a type that is not provided: iWARP "
+            "has reliable connections (RC) only",
+        [SRD_ABSENT_XRC] = "XRC is not provided: use a shared receive queue of RC queue pairs",
+        [SRD_ABSENT_ATOMICS] = "atomic operations are not provided: iWARP has none",
+        [SRD_ABSENT_IMMEDIATE] = "immediate data is not provided: iWARP has none",
+        [SRD_ABSENT_BOOTSTRAP] = "the program connects a queue pair by number and address, which "
+                                 "iWARP cannot: let it use "
+                                 "the connection manager (rdma_connect, rdma_accept; perftest: -R)",
+    };
+    static atomic_bool told[SRD_ABSENTS];
+
+    if (!atomic_exchange(&told[what], true))
+        log_write(LOG_WARN, LOG_SOFT, "%s", lines[what]);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* absent.h - what RDMA has and this device has not: a program that asks for it is told so in one line of the log. */
+#ifndef SOFTRDMA_ABSENT_H
+#define SOFTRDMA_ABSENT_H
+
+enum srd_absent {
+    SRD_ABSENT_DATAGRAMS, /* UD queue pairs, the port spaces that have them */
+    SRD_ABSENT_QP_TYPE,   /* others that are not RC */
+    SRD_ABSENT_XRC,
+    SRD_ABSENT_ATOMICS,
+    SRD_ABSENT_IMMEDIATE,
+    SRD_ABSENT_BOOTSTRAP, /* a queue pair that the program connects by number and address */
+    SRD_ABSENTS
+};
+
+/* Writes the line of what at level warn, the first time in this process. The call it is about fails; any lock may be held. */
+void srd_absent(enum srd_absent what);
+
+#endif
