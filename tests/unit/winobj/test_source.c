@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,49 @@ static void test_source_is_served_when_nobody_waits(void **state)
     }
     assert_int_equal(fake.own_runs, 200);
     fake_source_remove(&fake);
+}
+
+struct held {
+    sem_t inside, go_on;
+    bool once;
+};
+
+static void hold_once(struct fake_source *fake, unsigned long count)
+{
+    struct held *held = fake->context;
+
+    (void)count;
+    if (held->once)
+        return;
+    held->once = true;
+    sem_post(&held->inside);
+    sem_wait(&held->go_on);
+}
+
+/* A leader that finds the service thread in a run has it run again as a leader would. */
+static void test_source_is_run_again_for_a_leader(void **state)
+{
+    struct held held = { .once = false };
+    struct fake_source fake = { .taken = hold_once, .context = &held };
+    HANDLE event = automatic();
+
+    (void)state;
+    assert_int_equal(sem_init(&held.inside, 0, 0), 0);
+    assert_int_equal(sem_init(&held.go_on, 0, 0), 0);
+    fake_source_add(&fake);
+    fake_source_fire(&fake, 1);
+    assert_int_equal(sem_wait(&held.inside), 0); /* the service thread: nobody waits */
+    fake_source_fire_lead(&fake);
+    assert_wait(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+    assert_int_equal(fake.led_runs, 0);
+    sem_post(&held.go_on);
+    assert_true(fake_source_reached(&fake, 2));
+    assert_int_equal(fake.own_runs, 1);
+    assert_int_equal(fake.led_runs, 1);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(event));
+    sem_destroy(&held.inside);
+    sem_destroy(&held.go_on);
 }
 
 /* What fired while this thread polled, and was left to it, is served when it stops polling. */
@@ -403,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_source_lead_descriptor_wakes_a_leader),
         cmocka_unit_test(test_source_is_run_by_polling_calls),
         cmocka_unit_test(test_source_is_served_when_nobody_waits),
+        cmocka_unit_test(test_source_is_run_again_for_a_leader),
         cmocka_unit_test(test_source_is_taken_over_from_a_poller_that_stops),
         cmocka_unit_test(test_source_leader_serves_while_its_own_wait_goes_on),
         cmocka_unit_test(test_source_that_is_busy_keeps_the_leader_awake),

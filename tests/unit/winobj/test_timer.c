@@ -120,6 +120,45 @@ static void test_timer_set_again_or_cancelled(void **state)
     assert_true(CloseHandle(timer));
 }
 
+/* A date that was set before does not signal for the span that is set now: another timer with a later date has. */
+static void test_timer_forgets_the_date_it_had(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL),
+           other = CreateWaitableTimerW(NULL, FALSE, NULL);
+    LARGE_INTEGER due = at_ms_from_now(40);
+
+    (void)state;
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    due = in_ms(LONG_MS);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    due = at_ms_from_now(80);
+    assert_true(SetWaitableTimer(other, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(other, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_TIMEOUT);
+    assert_true(CloseHandle(timer));
+    assert_true(CloseHandle(other));
+}
+
+/* Each is closed a little before, while or after it expires. */
+static void test_timer_closed_while_it_expires(void **state)
+{
+    LARGE_INTEGER due = { .QuadPart = -1 }, now, end, frequency;
+
+    (void)state;
+    assert_true(QueryPerformanceFrequency(&frequency));
+    for (int i = 0; i < 3000; i++) {
+        HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL);
+
+        assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+        assert_true(QueryPerformanceCounter(&end));
+        end.QuadPart += frequency.QuadPart * (i % 100) / 1000000; /* up to 0.1 ms */
+        do
+            assert_true(QueryPerformanceCounter(&now));
+        while (now.QuadPart < end.QuadPart);
+        assert_true(CloseHandle(timer));
+    }
+}
+
 static void test_timer_together_with_others(void **state)
 {
     HANDLE handles[2] = { CreateEventW(NULL, TRUE, FALSE, NULL),
@@ -185,6 +224,8 @@ int main(void)
         cmocka_unit_test(test_timer_of_manual_reset_stays_signalled),
         cmocka_unit_test(test_timer_with_a_period),
         cmocka_unit_test(test_timer_set_again_or_cancelled),
+        cmocka_unit_test(test_timer_forgets_the_date_it_had),
+        cmocka_unit_test(test_timer_closed_while_it_expires),
         cmocka_unit_test(test_timer_together_with_others),
         cmocka_unit_test(test_timer_bad_arguments),
     };
