@@ -61,7 +61,7 @@ static void *wait_at_port(void *argument)
 
     atomic_store(&sleeper->tid, gettid());
     sleeper->result =
-        GetQueuedCompletionStatus(sleeper->object, &bytes, &sleeper->key, &overlapped, LONG_MS);
+        GetQueuedCompletionStatus(sleeper->object, &bytes, &sleeper->key, &overlapped, INFINITE);
     sleeper->error = GetLastError();
     return NULL;
 }

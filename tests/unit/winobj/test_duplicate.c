@@ -236,60 +236,6 @@ static void test_duplicate_of_the_first_thread(void **state)
     assert_true(CloseHandle(first));
 }
 
-static HANDLE contested;
-static volatile LONG meeting;
-
-static void meet(LONG number)
-{
-    InterlockedIncrement(&meeting);
-    while (InterlockedCompareExchange(&meeting, 0, -1) < number)
-        SwitchToThread();
-}
-
-static DWORD WINAPI close_contested(LPVOID parameter)
-{
-    (void)parameter;
-    for (LONG i = 1; i <= 3000; i++) {
-        meet(4 * i - 2);
-        if (!CloseHandle(contested))
-            return 1;
-        meet(4 * i);
-    }
-    return 0;
-}
-
-/* A duplicate is made or is not, while the last handle is closed; one that is made is good. */
-static void test_duplicate_made_while_the_last_handle_is_closed(void **state)
-{
-    HANDLE thread = CreateThread(NULL, 0, close_contested, NULL, 0, NULL), here = GetCurrentProcess();
-    DWORD code = 99;
-
-    (void)state;
-    assert_non_null(thread);
-    for (LONG i = 1; i <= 3000; i++) {
-        HANDLE made = NULL;
-        OVERLAPPED *got = NULL;
-        ULONG_PTR key = 0;
-        DWORD bytes = 0;
-
-        contested = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
-        meet(4 * i - 2);
-        if (DuplicateHandle(here, contested, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
-            meet(4 * i);
-            assert_true(PostQueuedCompletionStatus(made, 1, 2, NULL));
-            assert_true(GetQueuedCompletionStatus(made, &bytes, &key, &got, 0));
-            assert_true(CloseHandle(made));
-        } else {
-            assert_win_error(6);
-            meet(4 * i);
-        }
-    }
-    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
-    assert_true(GetExitCodeThread(thread, &code));
-    assert_int_equal(code, 0);
-    assert_true(CloseHandle(thread));
-}
-
 enum { RACERS = 4, ROUNDS = 2000 };
 static HANDLE raced;
 
@@ -341,7 +287,6 @@ int main(void)
         cmocka_unit_test(test_duplicate_is_used_and_closed),
         cmocka_unit_test(test_duplicate_of_the_calling_thread_is_one_for_others),
         cmocka_unit_test(test_duplicate_of_the_first_thread),
-        cmocka_unit_test(test_duplicate_made_while_the_last_handle_is_closed),
         cmocka_unit_test(test_duplicates_come_and_go_in_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
