@@ -136,7 +136,9 @@ static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed
 int main(int argc, char **argv)
 {
     if (argc > 1) {
-        BOOL help = strcmp(argv[1], "-h") == 0;
+        BOOL help = strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0;
+        if (!help)
+            fprintf(stderr, "ndadapterinfo: unknown argument %s\n", argv[1]);
         fputs(usage, help ? stdout : stderr);
         return help ? 0 : 1;
     }

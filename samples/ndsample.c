@@ -30,7 +30,7 @@ static const struct {
     { ND_SHARING_VIOLATION, "ND_SHARING_VIOLATION", port_taken },
     { ND_ADDRESS_ALREADY_EXISTS, "ND_ADDRESS_ALREADY_EXISTS", port_taken },
     { ND_INSUFFICIENT_RESOURCES, "ND_INSUFFICIENT_RESOURCES",
-        "Check the limit of locked memory (ulimit -l)." },
+        "Check the limits of locked memory (ulimit -l) and of descriptors (ulimit -n)." },
     { ND_DEVICE_NOT_READY, "ND_DEVICE_NOT_READY", NULL },
     { ND_IO_TIMEOUT, "ND_IO_TIMEOUT",
         "The peer does not answer: does it run, and may it be reached (firewall)?" },
@@ -156,7 +156,7 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
         char letter = argument[0] == '-' && argument[1] && !argument[2] ? argument[1] : 0;
         const char *option = letter ? strchr(options, letter) : NULL;
 
-        if (letter == 'h') {
+        if (letter == 'h' || strcmp(argument, "--help") == 0) {
             printf("%s", usage);
             exit(0);
         } else if (letter == 'b' || letter == 'p') {

@@ -39,7 +39,7 @@ typedef struct _SAMPLE {
 } SAMPLE;
 
 /*
- * sample_arguments - the arguments all samples have: -s ip[:port] or -c ip[:port]; -b or -p; -h.
+ * sample_arguments - the arguments all samples have: -s ip[:port] or -c ip[:port]; -b or -p; -h or --help.
  * usage    in: printed by -h and after a mistake
  * options  in: letters of further options, which take a value
  * values   out: their values, in the order of options; NULL where not given

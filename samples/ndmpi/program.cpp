@@ -23,7 +23,7 @@ Options::Options(
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; ++i) {
         char letter = argv[i][2] ? 0 : argv[i][1];
         const char *option = letter && letter != ':' ? strchr(options, letter) : NULL;
-        if (letter == 'h') {
+        if (letter == 'h' || strcmp(argv[i], "--help") == 0) {
             printf("%s", usage);
             exit(0);
         }

@@ -16,6 +16,7 @@
 #include "tests/bench/report.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,9 +112,10 @@ static unsigned parse_rounds(const char *text)
 static int options(int argc, char **argv)
 {
     const char *device = NULL;
+    static const struct option words[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
     int option, help = 0;
 
-    while ((option = getopt(argc, argv, "d:r:qh")) != -1) {
+    while ((option = getopt_long(argc, argv, "d:r:qh", words, NULL)) != -1) {
         switch (option) {
         case 'd': device = optarg; break;
         case 'r': report.rounds = parse_rounds(optarg); break;
