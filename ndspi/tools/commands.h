@@ -11,7 +11,7 @@ enum { NDINFO_STATUS_USAGE = 2 };
 
 struct options {
     bool json;
-    ULONG timeout_ms; /* of a probe, at either end */
+    ULONG timeout_ms; /* of each answer in a probe, at either end */
     ULONG rounds;     /* round trips a probe times */
     ULONG count;      /* probes to serve before the end; 0: without end */
 };

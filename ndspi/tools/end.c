@@ -13,14 +13,12 @@ HRESULT end_wait(struct end *end, void *object, HRESULT hr)
 {
     HANDLE events[] = { end->overlapped.hEvent, end->stop };
     IND2Overlapped *requests = object;
-    ULONGLONG now = GetTickCount64();
-    DWORD patience_ms = INFINITE, ended;
+    DWORD ended;
 
     if (hr != ND_PENDING)
         return hr;
-    if (end->deadline_ms)
-        patience_ms = end->deadline_ms > now ? (DWORD)(end->deadline_ms - now) : 0;
-    ended = WaitForMultipleObjects(end->stop ? 2 : 1, events, FALSE, patience_ms);
+    ended = WaitForMultipleObjects(
+        end->stop ? 2 : 1, events, FALSE, end->patience_ms ? end->patience_ms : INFINITE);
     if (ended != WAIT_OBJECT_0) {
         CALL(requests, CancelOverlappedRequests);
         hr = CALL(requests, GetOverlappedResult, &end->overlapped, TRUE);
@@ -98,7 +96,7 @@ bool end_renew(struct end *end)
 void end_close(struct end *end)
 {
     release_connection(end);
-    end->deadline_ms = 0;
+    end->patience_ms = 0;
     if (end->region) {
         end_wait(end, end->region, CALL(end->region, Deregister, &end->overlapped));
         CALL(end->region, Release);
@@ -147,9 +145,21 @@ static bool post_send(struct end *end, ULONG number)
     return step(end, CALL(end->qp, Send, NULL, &sge, 1, 0), "Send");
 }
 
+/* Whether the patience is over since the first of these looks, at *since_ms; 0 before it. */
+static bool waited_enough(const struct end *end, ULONGLONG *since_ms)
+{
+    ULONGLONG now_ms = GetTickCount64();
+
+    if (!*since_ms)
+        *since_ms = now_ms;
+    return end->patience_ms && now_ms - *since_ms >= end->patience_ms;
+}
+
 /* Polls until results of both kinds were seen as often as told. */
 static bool await(struct end *end, int sends, int receives)
 {
+    ULONGLONG since_ms = 0;
+
     for (unsigned polls = 1; sends > 0 || receives > 0; polls++) {
         ND2_RESULT result;
 
@@ -159,7 +169,7 @@ static bool await(struct end *end, int sends, int receives)
                 return false;
             *(receive ? &receives : &sends) -= 1;
         } else if (polls % POLLS_BEFORE_YIELD == 0) {
-            if (end->deadline_ms && GetTickCount64() >= end->deadline_ms)
+            if (waited_enough(end, &since_ms))
                 return failure_set(&end->failure, receives > 0 ? "Receive" : "Send", ND_IO_TIMEOUT);
             sched_yield();
         }

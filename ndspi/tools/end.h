@@ -30,7 +30,7 @@ struct end {
     IND2MemoryRegion *region;
     OVERLAPPED overlapped;
     unsigned char memory[2][END_MESSAGE_OCTETS]; /* out, in */
-    ULONGLONG deadline_ms;                       /* of GetTickCount64; 0: none */
+    ULONG patience_ms;                           /* so long each answer may take; 0: for ever */
     HANDLE stop;                                 /* an event that ends all waiting, or NULL */
     struct failure failure;
 };
@@ -40,8 +40,8 @@ bool end_open(struct end *end, const struct sockaddr *local, SIZE_T size);
 void end_close(struct end *end);
 
 /*
- * Waits for a request on end->overlapped that returned hr. At the deadline it is cancelled, and ND_IO_TIMEOUT the answer;
- * when stop is set, ND_CANCELED.
+ * Waits for a request on end->overlapped that returned hr. When the patience is over it is cancelled, and ND_IO_TIMEOUT the
+ * answer; when stop is set, ND_CANCELED.
  */
 HRESULT end_wait(struct end *end, void *object, HRESULT hr);
 /* The same, with the failure told as that of a step. */

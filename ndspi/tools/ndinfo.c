@@ -25,7 +25,7 @@ static const char usage[] =
     "  -p, --probe ADDRESS     connect to \"ndinfo --serve\" there, and time it\n"
     "  -n, --rounds N          round trips of 8 bytes to time (default 100)\n"
     "  -c, --count N           serve N probes, then end\n"
-    "  -t, --timeout SECONDS   for a probe to be done (default 5)\n"
+    "  -t, --timeout SECONDS   for each answer in a probe (default 5)\n"
     "  -V, --version\n"
     "  -h, --help\n"
     "\n"

@@ -178,7 +178,7 @@ int probe(const struct options *options, const char *where)
     probe.rounds_us = calloc(probe.rounds, sizeof(*probe.rounds_us));
     HRESULT hr = probe.rounds_us ? NdStartup() : ND_NO_MEMORY;
     if (SUCCEEDED(hr)) {
-        probe.end.deadline_ms = GetTickCount64() + options->timeout_ms;
+        probe.end.patience_ms = options->timeout_ms;
         good = run(&probe);
         end_close(&probe.end);
         NdCleanup();

@@ -71,13 +71,13 @@ static bool serve_one(struct served *served)
 {
     struct end *end = &served->end;
 
-    end->deadline_ms = 0;
+    end->patience_ms = 0;
     if (!end_renew(end) || !end_finish(end, served->listener,
                                CALL(served->listener, GetConnectionRequest,
                                    (IUnknown *)end->connector, &end->overlapped),
                                "GetConnectionRequest"))
         return false;
-    end->deadline_ms = GetTickCount64() + served->options->timeout_ms;
+    end->patience_ms = served->options->timeout_ms;
     if (!answer(served))
         failure_print(&end->failure);
     else if (atomic_fetch_add_explicit(&answered, 1, memory_order_relaxed) + 1 ==

@@ -9,28 +9,37 @@
 
 #include <string.h>
 
-/* A result, there once so many Sends are posted. A Receive's message has the number. */
+/* A result, there once so many Sends are posted, and so much later than the one before. A Receive's message has the number. */
 struct played {
     ND2_REQUEST_TYPE type;
     HRESULT status;
     unsigned sends;
     UINT32 number;
+    ULONG late_ms;
 };
 
-#define RECEIVED(number, sends)                                                                    \
+#define RECEIVED_LATE(number, sends, late_ms)                                                      \
     {                                                                                              \
-        Nd2RequestTypeReceive, ND_SUCCESS, sends, number                                           \
+        Nd2RequestTypeReceive, ND_SUCCESS, sends, number, late_ms                                  \
     }
+#define RECEIVED(number, sends) RECEIVED_LATE(number, sends, 0)
 #define SENT(sends)                                                                                \
     {                                                                                              \
-        Nd2RequestTypeSend, ND_SUCCESS, sends, 0                                                   \
+        Nd2RequestTypeSend, ND_SUCCESS, sends, 0, 0                                                \
     }
 
 static struct {
     const struct played *results;
     unsigned count, taken; /* of results */
     unsigned sends, receives;
+    ULONGLONG now_ms, taken_at_ms;
 } device;
+
+/* The time that is played: it passes while somebody looks at it. */
+ULONGLONG WINAPI GetTickCount64(void)
+{
+    return device.now_ms += 100;
+}
 
 static struct end end;
 
@@ -64,6 +73,9 @@ static ULONG STDMETHODCALLTYPE get_results(
     assert_int_equal(count, 1);
     if (device.taken == device.count || next->sends > device.sends)
         fail_msg("it waits after %u results and %u Sends", device.taken, device.sends);
+    if (device.now_ms - device.taken_at_ms < next->late_ms)
+        return 0;
+    device.taken_at_ms = device.now_ms;
     device.taken++;
     *results = (ND2_RESULT){ .Status = next->status, .RequestType = next->type };
     if (next->type == Nd2RequestTypeReceive) {
@@ -95,7 +107,8 @@ static bool exchange(bool is_server, ULONG rounds, const struct played *results,
     memset(&device, 0, sizeof(device));
     device.results = results;
     device.count = count;
-    end = (struct end){ .qp = &qp, .cq = &cq, .region = &region };
+    device.now_ms = device.taken_at_ms = 1000;
+    end = (struct end){ .qp = &qp, .cq = &cq, .region = &region, .patience_ms = 5000 };
     assert_true(end_post_receive(&end));
     for (ULONG i = 0; i < rounds; i++)
         if (!end_exchange(&end, is_server, i, i + 1 < rounds))
@@ -154,13 +167,29 @@ static void test_last_message_may_be_cancelled(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct played results[] = { RECEIVED(0, 0),
-            { Nd2RequestTypeSend, statuses[i], 1, 0 } };
+            { Nd2RequestTypeSend, statuses[i], 1, 0, 0 } };
 
         assert_true(exchange(true, 1, results, 2));
         assert_int_equal(end_last_sent(&end), statuses[i] == ND_CANCELED);
         assert_string_equal(end.failure.step, "Send");
         assert_int_equal(end.failure.status, statuses[i]);
     }
+}
+
+/* Three answers of 4 s are later together than one may be. */
+static void test_patience_is_for_each_answer(void **state)
+{
+    static const struct played slow[] = { SENT(1), RECEIVED_LATE(0, 1, 4000), SENT(2),
+        RECEIVED_LATE(1, 2, 4000), SENT(3), RECEIVED_LATE(2, 3, 4000) };
+    static const struct played silent[] = { SENT(1), RECEIVED_LATE(0, 1, 4000), SENT(2),
+        RECEIVED_LATE(1, 2, 6000) };
+
+    (void)state;
+    assert_true(exchange(false, 3, slow, 6));
+    assert_int_equal(device.taken, 6);
+    assert_false(exchange(false, 3, silent, 4));
+    assert_string_equal(end.failure.step, "Receive");
+    assert_int_equal(end.failure.status, (HRESULT)0xC00000B5); /* ND_IO_TIMEOUT */
 }
 
 int main(void)
@@ -171,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_client_takes_answer_and_end_of_its_message_in_either_order),
         cmocka_unit_test(test_another_message_than_the_expected_one_fails),
         cmocka_unit_test(test_last_message_may_be_cancelled),
+        cmocka_unit_test(test_patience_is_for_each_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
