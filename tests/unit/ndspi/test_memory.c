@@ -140,6 +140,38 @@ static void test_registered_and_given_back_again_and_again(void **state)
     }
 }
 
+/* Flags and verbs' access flags, both by value; 16: a window may be bound on it, 8 of the former: sink of a Read. */
+static void test_each_right_is_given_alone(void **state)
+{
+    static const struct {
+        uint32_t flags;
+        int access;
+    } rows[] = { { 0, 16 }, { 1, 1 | 16 }, { 2, 4 | 16 }, { 4, 1 | 2 | 16 }, { 5, 1 | 2 | 16 },
+        { 7, 1 | 2 | 4 | 16 }, { 8, 1 | 16 }, { 10, 1 | 4 | 16 } };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(register_it(f, rows[i].flags), 0x103);
+        assert_int_equal(fake_device.access, rows[i].access);
+        assert_int_equal(deregister_it(f), 0x103);
+    }
+}
+
+static void test_region_that_does_not_go_stays_registered(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t token;
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    token = atomic_load(&f->mr->local_token);
+    fake_device.dereg_error = ENOMEM;
+    assert_int_equal(deregister_it(f), 0xC000009A);
+    fake_device.dereg_error = 0;
+    assert_int_equal(atomic_load(&f->mr->local_token), token);
+    assert_int_equal(register_it(f, 0), 0xC0000184);
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
 static void test_bound_window_keeps_its_region(void **state)
 {
     struct fixture *f = *state;
@@ -341,6 +373,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ROW(test_register_checks_its_arguments_in_order),
         ROW(test_registered_and_given_back_again_and_again),
+        ROW(test_each_right_is_given_alone),
+        ROW(test_region_that_does_not_go_stays_registered),
         ROW(test_bound_window_keeps_its_region),
         ROW(test_silent_invalidate_lets_the_region_go_too),
         ROW(test_bind_checks_range_and_rights),

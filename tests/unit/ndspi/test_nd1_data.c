@@ -302,6 +302,23 @@ static void test_long_mixed_lists_are_staged(void **state)
     assert_int_equal(fake_v1_fetch(f, results, DEPTH), 0);
 }
 
+static void test_refused_inline_data_give_their_slot_back(void **state)
+{
+    struct fake_v1 *f = *state;
+    char text[] = "staged";
+    const ND_SGE list[2] = { { text, 6, NULL }, { f->memory, 100, f->mr } };
+    ND_RESULT *results[DEPTH];
+
+    fake_device.post_error = EINVAL;
+    for (unsigned i = 0; i < 40; i++)
+        assert_int_equal(send_list(f, 0, list, 2), 0xC0000010);
+    fake_device.post_error = 0;
+    for (unsigned i = 0; i < 16; i++)
+        assert_int_equal(send_list(f, i, list, 2), 0);
+    fake_v1_sends_end(f, 16, IBV_WC_SUCCESS);
+    assert_int_equal(fake_v1_fetch(f, results, DEPTH), 16);
+}
+
 /* ---- windows taken back by the peer ---- */
 
 struct window {
@@ -598,6 +615,7 @@ int main(void)
         ROW(test_reads_and_writes_keep_to_their_bounds),
         ROW(test_entries_without_a_handle_are_inline),
         ROW(test_long_mixed_lists_are_staged),
+        ROW(test_refused_inline_data_give_their_slot_back),
         ROW(test_window_taken_back_is_told_right_after_the_receive),
         ROW(test_window_taken_back_needs_its_own_place),
         ROW(test_window_without_a_result_is_taken_back_silently),
