@@ -186,6 +186,22 @@ static void acknowledged_behind_a_failed_read(void **state)
     end_close(&end);
 }
 
+/* Its key means nothing to the peer, and must not look like that of an acknowledgement. */
+static void a_write_of_nothing_carries_no_key(void **state)
+{
+    static const uint32_t keys[] = { 0x11223344, 0xffffff41 };
+    uint8_t out[64];
+
+    (void)state;
+    open_end(true);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        post_write(&end, 1, 0, 0, 0x1000, keys[i], 0);
+        assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 20);
+        assert_memory_equal(out, "\0\x0e\xc1\x40\0\0\0\0\0\0\0\0\0\0\x10", 15);
+    }
+    end_close(&end);
+}
+
 /* Lets the transport take so many octets of what is offered. */
 static void take_part(size_t octets, size_t offered)
 {
@@ -347,6 +363,7 @@ int main(void)
         cmocka_unit_test(repeated_count_means_nothing),
         cmocka_unit_test(reads_and_what_waits_are_not_counted),
         cmocka_unit_test(acknowledged_behind_a_failed_read),
+        cmocka_unit_test(a_write_of_nothing_carries_no_key),
         cmocka_unit_test(what_was_built_is_not_sent),
         cmocka_unit_test(a_terminate_completes_nothing_that_was_not_sent),
         cmocka_unit_test(in_the_middle_of_a_message_of_ours),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A fault of our own: bad keys, lengths, binds; what was posted in front of it still succeeds. */
+#include "softrdma/stream_int.h"
 #include "stream_pair.h"
 
 #include <string.h>
@@ -196,6 +197,40 @@ static void receive_with_a_bad_key(void **state)
     pair_with_soft_peers(bad_receive_key);
 }
 
+/*
+ * The peer reads through a window that the next request invalidates: what is about to be sent of it pins it, and the
+ * Invalidate waits until that has gone instead of waiting in the thread that sends.
+ */
+static void invalidate_behind_a_response(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mw *mw = ibv_alloc_mw(a->pd, IBV_MW_TYPE_2);
+    uint32_t key = ibv_inc_rkey(mw->rkey);
+
+    fill(a->mem, 3000, 8);
+    post_bind(a, 1, mw, key, a->mr, 0, 3000, IBV_ACCESS_REMOTE_READ);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    post_read(b, 10, 0, 3000, at(a, 0), key, 0);
+    while (!srd_ring_used(&srd_qp_from(a->qp)->stream.in))
+        pair_move(pair, b, a);
+    post_local_inv(a, 2, key);
+    pair_pump(pair);
+    expect_wc(b->scq, 10, IBV_WC_SUCCESS);
+    assert_memory_equal(b->mem, a->mem, 3000);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+    post_read(b, 11, 0, 8, at(a, 0), key, 0);
+    pair_pump(pair);
+    expect_wc(b->scq, 11, IBV_WC_REM_ACCESS_ERR);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+static void invalidate_waits_for_what_is_sent_of_its_window(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(invalidate_behind_a_response);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +241,7 @@ int main(void)
         cmocka_unit_test(bind_refused),
         cmocka_unit_test(bind_to_a_region_that_has_gone),
         cmocka_unit_test(receive_with_a_bad_key),
+        cmocka_unit_test(invalidate_waits_for_what_is_sent_of_its_window),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
