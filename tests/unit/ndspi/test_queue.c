@@ -254,6 +254,29 @@ static void test_lengths_are_checked_in_sum(void **state)
     assert_int_equal(f->device->send.requests[0].num_sge, 0);
 }
 
+/* Their tokens may be anything. */
+static void test_empty_entries_do_not_reach_the_device(void **state)
+{
+    struct fixture *f = *state;
+    const struct fake_request *sent = f->device->send.requests;
+    const struct fake_request *received = f->device->receive.requests;
+    ND2_SGE list[2] = { { f->data, 0, 0xdead }, { f->data + 8, 8, 5 } };
+
+    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, list, 2, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, list, 2), 0);
+    assert_int_equal(sent[0].num_sge, 1);
+    assert_ptr_equal((void *)(uintptr_t)sent[0].first_sge.addr, f->data + 8);
+    assert_int_equal(sent[0].first_sge.length, 8);
+    assert_int_equal(sent[0].first_sge.lkey, 5);
+    assert_int_equal(received[0].num_sge, 1);
+    assert_ptr_equal((void *)(uintptr_t)received[0].first_sge.addr, f->data + 8);
+    list[1].BufferLength = 0;
+    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, list, 2, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, list, 2), 0);
+    assert_int_equal(sent[1].num_sge, 0);
+    assert_int_equal(received[1].num_sge, 0);
+}
+
 static void test_refused_by_the_device_leaves_the_place_free(void **state)
 {
     struct fixture *f = *state;
@@ -428,6 +451,7 @@ int main(void)
         ROW(test_flags_reach_the_device),
         ROW(test_inline_takes_any_number_of_entries_up_to_its_length),
         ROW(test_lengths_are_checked_in_sum),
+        ROW(test_empty_entries_do_not_reach_the_device),
         ROW(test_refused_by_the_device_leaves_the_place_free),
         ROW(test_before_and_after_the_connection),
         ROW(test_read_obeys_its_own_limits),

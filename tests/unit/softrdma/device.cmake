@@ -20,3 +20,5 @@ nd_test(NAME softrdma.turns SOURCES test_turns.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=epoll_pwait2)
 nd_test(NAME softrdma.absent SOURCES test_absent.c pair.c LINK softrdma_internal
     ENV "NDSPI_LOG=warn;NDSPI_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/absent.log")
+target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_want)
+nd_test(NAME softrdma.timer SOURCES test_timer.c LINK softrdma_internal)
