@@ -289,7 +289,7 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * Overlapped. Ends when the peer completes the connection. Parameters as of Connect.
      * Returns ND_INVALID_PARAMETER_1; ND_CONNECTION_ACTIVE: no request is held; ND_CONNECTION_ABORTED: the peer gave up;
      * ND_INVALID_BUFFER_SIZE: more than MaxCalleeData. Ends with ND_CONNECTION_REFUSED: the peer backed out;
-     * ND_IO_TIMEOUT; ND_CANCELED.
+     * ND_IO_TIMEOUT; ND_CANCELED, also by Flush or release of the queue pair.
      */
     IFACEMETHOD(Accept)
     (THIS_ IUnknown *pQueuePair, ULONG inboundReadLimit, ULONG outboundReadLimit, const VOID *pPrivateData,

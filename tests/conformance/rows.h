@@ -262,6 +262,7 @@
     ROW(BOTH, sge_array_may_be_reused, "S3") \
     ROW(BOTH, flush_without_a_connection, "S6 S7") \
     ROW(BOTH, flush_of_an_empty_queue_pair, "S6") \
+    ROW(BOTH, flush_ends_an_accept, "S6 status") \
     ROW(BOTH, flush_of_a_connected_queue_pair, "S7 D5") \
     ROW(BOTH, flush_reports_silent_requests, "silent") \
     ROW(BOTH, completions_outlive_the_queue_pair, "S7") \

@@ -215,6 +215,24 @@ static void flush_of_a_connected_queue_pair(void)
     expect_result(a, Nd2RequestTypeSend, TAG(20), ND_CANCELED);
 }
 
+/* Nothing can come of it any more, whatever the peer does. */
+static void flush_ends_an_accept(void)
+{
+    struct pair *pair = new_pair(NULL);
+    struct end *p = &pair->passive;
+    pair_request(pair);
+    pair_accept(pair);
+    expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
+    expect_status(ND_SUCCESS, CALL(p->qp, Flush));
+    expect_status(ND_CANCELED, wait_op(p->connector, pair->accept));
+    expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
+    struct op *op = new_op();
+    HRESULT hr = CALL(pair->active.connector, CompleteConnect, &op->overlapped);
+    (void)finish(pair->active.connector, hr, op);
+    hr = CALL(p->connector, Accept, p->qp, 1, 1, NULL, 0, &op->overlapped);
+    expect_status(ND_CONNECTION_ABORTED, hr);
+}
+
 /* A silent request that is flushed is not silent. */
 static void flush_reports_silent_requests(void)
 {

@@ -240,8 +240,12 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
     if (fake_fails(FAKE_CONNECT))
         return -1;
     fake_lock();
-    fake.connects++;
+    bool taken = fake.taken_ports > 0;
+    fake.taken_ports -= taken;
+    fake.connects += !taken;
     fake_unlock();
+    if (taken)
+        return fake_fail(EADDRNOTAVAIL);
     if (!fake.no_answer)
         fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL);
     return 0;
@@ -383,6 +387,13 @@ bool fake_request(void)
     id->port_num = 1;
     fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener);
     return true;
+}
+
+void fake_set_taken_ports(unsigned times)
+{
+    fake_lock();
+    fake.taken_ports = times;
+    fake_unlock();
 }
 
 void fake_set_silent_neighbours(unsigned times)

@@ -424,6 +424,7 @@ void fake_reset(void)
     fake.removed = false;
     fake.no_answer = false;
     fake.silent_neighbours = 0;
+    fake.taken_ports = 0;
     memset(fake.error, 0, sizeof fake.error);
     fake.port_state = IBV_PORT_ACTIVE;
     fake.link_layer = IBV_LINK_LAYER_ETHERNET;

@@ -63,7 +63,9 @@ bool fake_request(void);
 void fake_set_answer(bool answer);
 /* The next times that rdma_resolve_addr is called it times out. */
 void fake_set_silent_neighbours(unsigned times);
-/* How often rdma_connect has been called. */
+/* The next times that rdma_connect is called it fails with EADDRNOTAVAIL: the port does not lead to the peer. */
+void fake_set_taken_ports(unsigned times);
+/* How often rdma_connect has been called and did not fail so. */
 unsigned fake_connects(void);
 /* The port, network order, that rdma_bind_addr was asked for last. */
 unsigned short fake_bound_port_be(void);

@@ -14,6 +14,7 @@ struct fake_state {
     _Atomic bool removed;
     bool no_answer;
     unsigned silent_neighbours;
+    unsigned taken_ports;
     unsigned connects; /* calls of rdma_connect */
     unsigned short bound_port_be;
     unsigned live;

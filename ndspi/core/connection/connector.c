@@ -2,14 +2,12 @@
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/address.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/qp_renew.h"
 
 #include "util/log.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static void deadline_expired(struct nd_cm_timer *timer)
@@ -126,14 +124,14 @@ void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_
     bool flush_first = nd_has_quirk(&connector->adapter->port.caps, NO_MOVE);
 
     if (deeds->qp && deeds->actions & ND_DO_FLUSH && flush_first)
-        nd_qp_flush(deeds->qp);
+        nd_qp_to_error(deeds->qp);
     /* What can fail here can only because the peer was faster: then there is nobody left to be told. */
     if (id && deeds->actions & ND_DO_REJECT && verbs->reject(id, NULL, 0))
         log_write(LOG_DEBUG, LOG_CM, "reject: %s", strerror(errno));
     if (id && deeds->actions & ND_DO_DISCONNECT && verbs->disconnect(id))
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
     if (deeds->qp && deeds->actions & ND_DO_FLUSH && !flush_first)
-        nd_qp_flush(deeds->qp);
+        nd_qp_to_error(deeds->qp);
     if (deeds->qp) {
         if (deeds->actions & ND_DO_UNCLAIM) {
             nd_qp_renew(deeds->qp);
@@ -192,8 +190,10 @@ static void decide_requests_locked(
         nd_pending_decide(pending, 1u << ND_CONNECTOR_DISCONNECT, status);
 }
 
-bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
-    enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given)
+/* An event that an id or a queue pair tells (else NULL) counts as long as the connector has that one. */
+static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *id,
+    const struct nd_qp *qp, enum nd_connector_event event, const struct nd_cm_event *copy,
+    HRESULT given)
 {
     const struct nd_connector_row *row = NULL;
     enum nd_connector_state before;
@@ -202,7 +202,7 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
 
     lock_acquire(&connector->lock);
     before = connector->state;
-    if (!id || id == connector->id)
+    if ((!id || id == connector->id) && (!qp || qp == connector->qp))
         row = nd_connector_row(before, event);
     if (!row) {
         lock_release(&connector->lock);
@@ -231,214 +231,32 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
     return true;
 }
 
-/* ---- what its id tells it ---- */
-
-static void id_pin(void *owner)
+bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
+    enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given)
 {
-    nd_object_pin(&((struct nd_connector *)owner)->object);
+    return handle_event(connector, id, NULL, event, copy, given);
 }
-
-static void id_unpin(void *owner)
-{
-    nd_object_unpin(&((struct nd_connector *)owner)->object);
-}
-
-/* An attempt did not lead to a connection: where it was made, and what to look at. */
-static void tell(
-    struct nd_connector *connector, enum log_level level, const char *what, const char *advice)
-{
-    char local_text[ND_ADDRESS_TEXT_OCTETS], peer_text[ND_ADDRESS_TEXT_OCTETS];
-    struct sockaddr_storage local, peer;
-
-    if (!log_on(level, LOG_CM))
-        return;
-    lock_acquire(&connector->lock);
-    local = connector->local;
-    peer = connector->peer;
-    lock_release(&connector->lock);
-    log_limited(level, LOG_CM, "adapter %s: connection between %s and %s: %s; %s",
-        connector->adapter->device->name, nd_address_text(&local, local_text),
-        nd_address_text(&peer, peer_text), what, advice);
-}
-
-void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
-    const char *step, int error)
-{
-    char what[128];
-
-    snprintf(what, sizeof(what), "%s: %s", step, strerror(error));
-    tell(
-        connector, LOG_WARN, what, "check that the peer's address is reached through this adapter");
-    nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, status);
-}
-
-static void resolve_route(struct nd_connector *connector, struct nd_cm_id *id)
-{
-    if (connector->adapter->cm.verbs->resolve_route(id->id, ND_RESOLVE_TIMEOUT_MS))
-        nd_connector_failed(connector, id, ND_HOST_UNREACHABLE, "route", errno);
-}
-
-void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param)
-{
-    param->qp_num = nd_qp_number(qp);
-    param->srq = nd_qp_has_srq(qp);
-    param->rnr_retry_count = nd_qp_rnr_retries(qp);
-    param->retry_count = 6; /* 7 means "for ever" to some devices */
-}
-
-/* The device would not send the request: error. */
-static void request_failed(struct nd_connector *connector, const struct nd_cm_id *id, int error)
-{
-    HRESULT status = nd_cm_connect_status(error, ND_UNSUCCESSFUL);
-
-    if (error == EADDRNOTAVAIL) {
-        status = connector->adapter->dialect->port_busy;
-        lock_acquire(&connector->lock);
-        connector->other_port = true;
-        lock_release(&connector->lock);
-    }
-    nd_connector_failed(connector, id, status,
-        error == EADDRNOTAVAIL ? "no local port is left for this peer" : "request", error);
-}
-
-static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
-{
-    struct rdma_conn_param param = { 0 };
-    struct nd_private_data data;
-
-    lock_acquire(&connector->lock);
-    if (connector->id != id || !nd_connector_row(connector->state, ND_EVENT_ROUTED)) {
-        lock_release(&connector->lock);
-        return;
-    }
-    nd_connector_describe_qp(connector->qp, &param);
-    data = connector->to_send;
-    param.private_data = data.octets ? data.data : NULL;
-    param.private_data_len = data.octets;
-    param.responder_resources = connector->inbound;
-    param.initiator_depth = connector->outbound;
-    connector->state = nd_connector_row(connector->state, ND_EVENT_ROUTED)->next;
-    lock_release(&connector->lock);
-    if (connector->adapter->cm.verbs->connect(id->id, &param))
-        request_failed(connector, id, errno);
-}
-
-static HRESULT address_status(int error)
-{
-    return error == ETIMEDOUT ? ND_HOST_UNREACHABLE
-                              : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
-}
-
-/*
- * A neighbour that answers while the kernel still asks, as the other end of a veth pair does, is not noticed until the
- * kernel's time is up: it is asked again, and knows. Returns 0, or the errno that ends the attempt.
- */
-static int ask_again(struct nd_connector *connector, struct nd_cm_id *id, int error)
-{
-    struct sockaddr_storage to;
-    bool again;
-
-    lock_acquire(&connector->lock);
-    again = error == ETIMEDOUT && connector->id == id &&
-            connector->state == ND_CONNECTOR_RESOLVING && !connector->asked_again;
-    connector->asked_again |= again;
-    to = connector->peer;
-    lock_release(&connector->lock);
-    if (!again)
-        return error;
-    return connector->adapter->cm.verbs->resolve_addr(
-               id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_TIMEOUT_MS - ND_RESOLVE_FIRST_MS)
-               ? errno
-               : 0;
-}
-
-/* Why a peer was not reached, where the network says more than that it did not answer. */
-static HRESULT unreached_status(int error)
-{
-    HRESULT hr = nd_cm_connect_status(error, ND_SUCCESS);
-
-    return hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE ? hr : ND_SUCCESS;
-}
-
-/* iWARP: a peer that answers with a reset refuses. */
-static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, int error)
-{
-    bool refused = error == ECONNREFUSED || error == ECONNRESET;
-
-    if (!refused)
-        tell(connector, LOG_WARN, strerror(error),
-            nd_has_quirk(&connector->adapter->port.caps, ACTIVE_FIRST)
-                ? "did the accepting side send before anything had come from here?"
-                : "the peer's answer cannot be used");
-    nd_connector_event(
-        connector, id, refused ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
-}
-
-static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event)
-{
-    struct nd_connector *connector = owner;
-    int error = event->status < 0 ? -event->status : event->status;
-
-    switch (event->type) {
-    case RDMA_CM_EVENT_ADDR_RESOLVED: resolve_route(connector, id); break;
-    case RDMA_CM_EVENT_ROUTE_RESOLVED: send_request(connector, id); break;
-    case RDMA_CM_EVENT_ADDR_ERROR:
-        if ((error = ask_again(connector, id, error)))
-            nd_connector_failed(connector, id, address_status(error), "address", error);
-        break;
-    case RDMA_CM_EVENT_ROUTE_ERROR:
-        nd_connector_failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE,
-            "route", error);
-        break;
-    case RDMA_CM_EVENT_CONNECT_RESPONSE:
-        nd_connector_event(connector, id, ND_EVENT_RESPONSE, event, ND_SUCCESS);
-        break;
-    case RDMA_CM_EVENT_ESTABLISHED:
-        nd_connector_event(connector, id, ND_EVENT_ESTABLISHED, event, ND_SUCCESS);
-        break;
-    case RDMA_CM_EVENT_REJECTED:
-        tell(connector, LOG_INFO, "refused by the peer", "does its program listen on this port?");
-        nd_connector_event(connector, id, ND_EVENT_REJECTED, event, ND_SUCCESS);
-        break;
-    case RDMA_CM_EVENT_CONNECT_ERROR: answer_failed(connector, id, error); break;
-    case RDMA_CM_EVENT_UNREACHABLE:
-        tell(connector, LOG_WARN, error ? strerror(error) : "no answer",
-            "is the peer up, and is it reached through this adapter?");
-        nd_connector_event(connector, id, ND_EVENT_UNREACHABLE, NULL, unreached_status(error));
-        break;
-    case RDMA_CM_EVENT_DISCONNECTED:
-        nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
-        break;
-    case RDMA_CM_EVENT_DEVICE_REMOVAL:
-        nd_adapter_remove(connector->adapter);
-        nd_connector_event(connector, id, ND_EVENT_REMOVED, NULL, ND_SUCCESS);
-        break;
-    default: /* TIMEWAIT_EXIT, ADDR_CHANGE: nothing to us */ break;
-    }
-    return true;
-}
-
-const struct nd_cm_owner_ops nd_connector_id_ops = {
-    .pin = id_pin,
-    .unpin = id_unpin,
-    .event = id_event,
-};
 
 /* ---- what its queue pair tells it ---- */
 
-static void qp_closed(struct nd_object *user)
+static void qp_closed(struct nd_object *user, struct nd_qp *qp)
 {
-    nd_connector_event((struct nd_connector *)user, NULL, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
+    handle_event((struct nd_connector *)user, NULL, qp, ND_EVENT_QP_CLOSED, NULL, ND_SUCCESS);
+}
+
+static void qp_flushed(struct nd_object *user, struct nd_qp *qp)
+{
+    handle_event((struct nd_connector *)user, NULL, qp, ND_EVENT_QP_FLUSHED, NULL, ND_SUCCESS);
 }
 
 /* It ends at both sides as if the peer had disconnected. */
-static void qp_failed(struct nd_object *user)
+static void qp_failed(struct nd_object *user, struct nd_qp *qp)
 {
     struct nd_connector *connector = (struct nd_connector *)user;
     struct nd_cm_id *id = NULL;
 
     lock_acquire(&connector->lock);
-    if (connector->state == ND_CONNECTOR_CONNECTED && (id = connector->id))
+    if (connector->qp == qp && connector->state == ND_CONNECTOR_CONNECTED && (id = connector->id))
         nd_cm_id_pin(id);
     lock_release(&connector->lock);
     if (id && connector->adapter->cm.verbs->disconnect(id->id))
@@ -446,4 +264,8 @@ static void qp_failed(struct nd_object *user)
     nd_cm_id_unpin(id);
 }
 
-const struct nd_qp_user_ops nd_connector_qp_ops = { .closed = qp_closed, .failed = qp_failed };
+const struct nd_qp_user_ops nd_connector_qp_ops = {
+    .closed = qp_closed,
+    .flushed = qp_flushed,
+    .failed = qp_failed,
+};

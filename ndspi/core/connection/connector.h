@@ -10,7 +10,8 @@
  *
  * An id serves one attempt: when that failed, the next Connect makes a new one, bound to the same port.
  *
- * connector.c: life and events; connector_active.c: Bind, Connect, CompleteConnect; connector_calls.c: the rest.
+ * connector.c: life and events; connector_id.c: its ids and what they tell; connector_active.c: Bind, Connect,
+ * CompleteConnect; connector_calls.c: the rest.
  */
 #ifndef NDSPI_CORE_CONNECTOR_H
 #define NDSPI_CORE_CONNECTOR_H
@@ -39,6 +40,7 @@ enum nd_connector_request {
 enum {
     ND_RESOLVE_TIMEOUT_MS = 5000,    /* of the address in all, and of the route */
     ND_RESOLVE_FIRST_MS = 250,       /* of the address: then it is asked for once more */
+    ND_CONNECT_PORTS = 8,            /* tried besides the wanted one */
     ND_DISCONNECT_TIMEOUT_MS = 2000, /* then a Disconnect ends without the peer's answer */
 };
 
@@ -70,8 +72,8 @@ struct nd_connector {
     struct nd_connector_queue *queue; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
-    bool other_port;           /* local's cannot be had for the peer: the next id takes another */
     bool asked_again;          /* for the peer's address, in this attempt */
+    unsigned ports_tried;      /* in this attempt, in place of one that did not lead to the peer */
     bool established_early;    /* the transport's reply was the establishment */
     bool held;                 /* received is readable */
     struct nd_private_data received;
@@ -106,8 +108,7 @@ void nd_connector_leave(struct nd_connector *connector);
  * closed). Any thread.
  */
 
-/* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting, at the
- * latest by the Connect behind one that failed for it. */
+/* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting. */
 HRESULT nd_connector_bind(
     struct nd_connector *connector, const struct sockaddr *address, size_t length);
 
@@ -183,9 +184,20 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
 bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
     enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given);
 
-/* A step on the way to the peer failed with an errno: logged, then ND_EVENT_FAILED with the status. */
-void nd_connector_failed(struct nd_connector *connector, const struct nd_cm_id *id, HRESULT status,
-    const char *step, int error);
+/*
+ * nd_connector_bind_id - a fresh id bound to an address of this adapter. A busy port is no error for a connector, which may
+ * want the port of its own program's listener: it gets another one, and GetLocalAddress goes on telling the wanted one.
+ * Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
+ */
+HRESULT nd_connector_bind_id(
+    struct nd_connector *connector, const struct sockaddr_storage *local, struct nd_cm_id **out);
+/*
+ * nd_connector_seek - begins the way to the peer of an attempt, in state Resolving, with the id that there is or a fresh
+ * one. What fails ends the attempt. No lock held.
+ * attempt     in: means nothing once another has begun
+ * other_port  in: whether a fresh id is bound to any port in place of the wanted one
+ */
+void nd_connector_seek(struct nd_connector *connector, unsigned attempt, bool other_port);
 
 /* What is to be done to the device once the lock is dropped; taken out of the connector under it. */
 struct nd_connector_deeds {

@@ -11,44 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * A fresh id bound to an address of this adapter. A busy port is no error for a connector, which may want the port of
- * its own program's listener: it gets another one, and GetLocalAddress goes on telling the wanted one.
- * Returns ND_SUCCESS with *out, or what Bind returns.
- */
-static HRESULT bind_id(
-    struct nd_connector *connector, const struct sockaddr_storage *local, struct nd_cm_id **out)
-{
-    struct nd_adapter *adapter = connector->adapter;
-    const struct nd_verbs *verbs = adapter->verbs;
-    struct sockaddr_storage address = *local;
-    char text[ND_ADDRESS_TEXT_OCTETS];
-    struct nd_cm_id *id;
-    int reuse = 1, error;
-
-    error = nd_cm_id_create(&adapter->cm, &nd_connector_id_ops, connector, &id);
-    if (error)
-        return nd_status_from_errno(error);
-    /* Connectors may share a port among themselves; devices that cannot do that answer EADDRINUSE below. */
-    verbs->set_option(id->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse));
-    error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;
-    if (error == EADDRINUSE && nd_address_port_be(&address)) {
-        nd_address_set_port_be(&address, 0);
-        error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;
-    }
-    if (!error && !nd_cm_id_on_device(id))
-        error = EADDRNOTAVAIL;
-    if (error) {
-        log_limited(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
-            nd_address_text(local, text), strerror(error));
-        nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be telling it just now */
-        nd_cm_id_unpin(id);
-        return nd_cm_bind_status(adapter->dialect, error == EADDRINUSE ? EAGAIN : error);
-    }
-    *out = id;
-    return ND_SUCCESS;
-}
-
 /* Bind, or the binding of a Connect, which takes the place of an older one. */
 static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call call,
     const struct sockaddr *address, size_t length)
@@ -64,7 +26,7 @@ static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call c
     hr = nd_connector_answer(connector->state, call)->result;
     lock_release(&connector->lock);
     if (FAILED(hr) || FAILED(hr = nd_address_import(address, length, &local)) ||
-        FAILED(hr = bind_id(connector, &local, &id)))
+        FAILED(hr = nd_connector_bind_id(connector, &local, &id)))
         return hr;
     if (!nd_address_port_be(&local))
         nd_address_set_port_be(&local, connector->adapter->verbs->get_src_port(id->id));
@@ -123,6 +85,7 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
     connector->peer = *destination;
     connector->held = false;
     connector->asked_again = false;
+    connector->ports_tried = 0;
     connector->established_early = false;
     connector->inbound = nd_connector_cut_reads(params->inbound, limits->max_inbound_reads);
     connector->outbound = nd_connector_cut_reads(params->outbound, limits->max_outbound_reads);
@@ -130,40 +93,6 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
     if (params->data_octets)
         memcpy(connector->to_send.data, params->data, params->data_octets);
     return answer->result;
-}
-
-/* The id of this attempt, pinned; NULL with *hr when none can be had, or when the attempt is over already. */
-static struct nd_cm_id *attempt_id(struct nd_connector *connector, unsigned attempt, HRESULT *hr)
-{
-    struct sockaddr_storage local;
-    struct nd_cm_id *id, *fresh = NULL;
-
-    lock_acquire(&connector->lock);
-    id = connector->id;
-    local = connector->local;
-    if (connector->other_port)
-        nd_address_set_port_be(&local, 0);
-    if (id)
-        nd_cm_id_pin(id);
-    lock_release(&connector->lock);
-    if (id)
-        return id;
-
-    *hr = bind_id(connector, &local, &fresh);
-    if (FAILED(*hr))
-        return NULL;
-    lock_acquire(&connector->lock);
-    if (connector->state == ND_CONNECTOR_RESOLVING && connector->attempt == attempt &&
-        !connector->id) {
-        connector->id = id = fresh;
-        nd_cm_id_pin(id);
-    }
-    lock_release(&connector->lock);
-    if (!id) {
-        nd_cm_id_set_owner(fresh, NULL, NULL);
-        nd_cm_id_unpin(fresh);
-    }
-    return id;
 }
 
 static HRESULT check_connect(const struct nd_connector *connector,
@@ -193,7 +122,6 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped)
 {
     struct sockaddr_storage to = { .ss_family = AF_UNSPEC };
-    struct nd_cm_id *id;
     unsigned attempt;
     HRESULT hr = check_connect(connector, params, overlapped);
 
@@ -207,21 +135,7 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
     if (FAILED(hr))
         return hr;
 
-    hr = ND_SUCCESS;
-    id = attempt_id(connector, attempt, &hr);
-    if (!id) {
-        if (FAILED(hr))
-            nd_connector_event(connector, NULL, ND_EVENT_FAILED, NULL, hr);
-        return ND_PENDING;
-    }
-    if (connector->adapter->verbs->resolve_addr(
-            id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_FIRST_MS)) {
-        int error = errno;
-
-        nd_connector_failed(connector, id, nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME),
-            "address", error);
-    }
-    nd_cm_id_unpin(id);
+    nd_connector_seek(connector, attempt, false);
     return ND_PENDING;
 }
 

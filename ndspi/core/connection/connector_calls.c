@@ -308,7 +308,7 @@ static void start_disconnect(struct nd_connector *connector, struct nd_connector
     bool gone = false;
 
     if (nd_has_quirk(&connector->adapter->port.caps, NO_MOVE))
-        nd_qp_flush(deeds->qp);
+        nd_qp_to_error(deeds->qp);
     if (connector->adapter->verbs->disconnect(id->id)) {
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s; taken as answered", strerror(errno));
         gone = true;

@@ -48,6 +48,7 @@ enum nd_connector_event {
     ND_EVENT_REQUEST,      /* a listener delivers a request */
     ND_EVENT_UNQUEUED,     /* its GetConnectionRequest was cancelled */
     ND_EVENT_ROUTED,       /* address and route are resolved */
+    ND_EVENT_PORT_TAKEN,   /* the local port does not lead to the peer: another is tried */
     ND_EVENT_FAILED,       /* a step of ours failed; the status comes with the event */
     ND_EVENT_REJECTED,     /* by the peer's program, or nobody listens */
     ND_EVENT_UNREACHABLE,  /* no answer */
@@ -55,8 +56,9 @@ enum nd_connector_event {
     ND_EVENT_ESTABLISHED,  /* the connection is up at both ends */
     ND_EVENT_DISCONNECTED, /* by the peer, or its answer to ours */
     ND_EVENT_REMOVED,      /* the device is gone */
-    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time */
+    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time: by our clock, or the connection manager's */
     ND_EVENT_CANCEL,       /* CancelOverlappedRequests */
+    ND_EVENT_QP_FLUSHED,   /* the program has flushed the queue pair */
     ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
     ND_EVENT_RELEASE,      /* the last reference to the connector is gone */
     ND_EVENT_LEAVE, /* the program's last one is, but an endpoint keeps the connector; as RELEASE unless it has a row */

@@ -158,7 +158,7 @@ static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
 
 static HRESULT flush(struct nd_pair *pair)
 {
-    return nd_qp_flush(container_of(pair, struct nd_qp, pair));
+    return nd_qp_to_error(container_of(pair, struct nd_qp, pair));
 }
 
 static void submit_sends(struct nd_mw_binder *binder)
@@ -273,12 +273,12 @@ void nd_qp_close(struct nd_qp *qp)
     qp->closed = true;
     lock_release(&qp->lock);
     if ((user = user_of(qp, &ops))) {
-        ops->closed(user);
+        ops->closed(user, qp);
         nd_object_unpin(user);
     }
     nd_queue_end_batch(&qp->receive);
     nd_queue_end_batch(&qp->initiator);
-    nd_qp_flush(qp);
+    nd_qp_to_error(qp);
     if (!nd_adapter_removed(qp->adapter)) {
         post_marker(&qp->initiator);
         nd_cq_close_queue(qp->initiator_cq, &qp->initiator);
@@ -364,16 +364,30 @@ uint8_t nd_qp_rnr_retries(const struct nd_qp *qp)
     return qp->srq ? RNR_RETRIES_FOR_EVER : RNR_RETRIES;
 }
 
-/* One step: what the connection manager knows of it, then our own say. */
+static bool flushed(struct nd_qp *qp)
+{
+    bool is;
+
+    lock_acquire(&qp->lock);
+    is = qp->flushed;
+    lock_release(&qp->lock);
+    return is;
+}
+
+/* One step: what the connection manager knows of it, then our own say. Returns 0 or an errno, and logs that. */
 static int move(struct nd_qp *qp, struct rdma_cm_id *id, struct ibv_qp_attr *attr,
     enum ibv_qp_state state, unsigned inbound, unsigned outbound)
 {
     const struct nd_verbs *verbs = qp->adapter->verbs;
-    int mask = 0;
+    int mask = 0, rc;
 
     attr->qp_state = state;
-    if (verbs->init_qp_attr(id, attr, &mask))
-        return errno ? errno : EINVAL;
+    if (verbs->init_qp_attr(id, attr, &mask)) {
+        rc = errno ? errno : EINVAL;
+        log_limited(LOG_INFO, LOG_QP, "queue pair %u is not connected: the peer has given up: %s",
+            qp->ibv->qp_num, strerror(rc));
+        return rc;
+    }
     if (state == IBV_QPS_INIT)
         attr->qp_access_flags |=
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
@@ -385,7 +399,11 @@ static int move(struct nd_qp *qp, struct rdma_cm_id *id, struct ibv_qp_attr *att
         attr->max_rd_atomic = (uint8_t)outbound;
     if (mask & IBV_QP_RETRY_CNT)
         attr->retry_cnt = TRANSPORT_RETRIES;
-    return verbs->modify_qp(qp->ibv, attr, mask);
+    rc = verbs->modify_qp(qp->ibv, attr, mask);
+    if (rc)
+        log_limited(flushed(qp) ? LOG_INFO : LOG_WARN, LOG_QP, "queue pair %u to state %d: %s",
+            qp->ibv->qp_num, state, strerror(rc));
+    return rc;
 }
 
 HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound)
@@ -405,10 +423,8 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
 
         if (!rc)
             continue;
-        log_limited(LOG_WARN, LOG_QP, "queue pair %u to state %d: %s", qp->ibv->qp_num, steps[i],
-            strerror(rc));
         if (i > 0)
-            nd_qp_flush(qp);
+            nd_qp_to_error(qp);
         return rc == EINVAL ? ND_CONNECTION_ABORTED : nd_status_from_errno(rc);
     }
     return ND_SUCCESS;
@@ -449,7 +465,7 @@ static void tell_peer(struct nd_qp *qp)
 
     if (!user)
         return;
-    ops->failed(user);
+    ops->failed(user, qp);
     nd_object_unpin(user);
 }
 
@@ -474,7 +490,7 @@ int nd_qp_flush_device(struct nd_qp *qp)
     return rc;
 }
 
-HRESULT nd_qp_flush(struct nd_qp *qp)
+HRESULT nd_qp_to_error(struct nd_qp *qp)
 {
     bool first;
     int rc;
@@ -497,4 +513,17 @@ HRESULT nd_qp_flush(struct nd_qp *qp)
     if (nd_has_quirk(&qp->adapter->port.caps, NO_MOVE))
         tell_peer(qp);
     return ND_SUCCESS;
+}
+
+HRESULT nd_qp_flush(struct nd_qp *qp)
+{
+    HRESULT status = nd_qp_to_error(qp);
+    const struct nd_qp_user_ops *ops;
+    struct nd_object *user = SUCCEEDED(status) ? user_of(qp, &ops) : NULL;
+
+    if (user) {
+        ops->flushed(user, qp);
+        nd_object_unpin(user);
+    }
+    return status;
 }

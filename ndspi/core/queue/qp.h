@@ -19,15 +19,21 @@
 struct nd_cq;
 struct nd_mr;
 struct nd_mw;
+struct nd_qp;
 struct nd_srq;
 struct rdma_cm_id;
 
-/* What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned. */
+/*
+ * What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned; by then
+ * the connector may have let go of the queue pair, and be busy with another.
+ */
 struct nd_qp_user_ops {
     /* Its last reference is gone: ends the connection as a Disconnect of ours does, or the attempt. */
-    void (*closed)(struct nd_object *user);
+    void (*closed)(struct nd_object *user, struct nd_qp *qp);
+    /* The program has flushed it: no connection can begin on it any more. */
+    void (*flushed)(struct nd_object *user, struct nd_qp *qp);
     /* It is in the error state, of which the device tells nobody: an established connection is to be disconnected. */
-    void (*failed)(struct nd_object *user);
+    void (*failed)(struct nd_object *user, struct nd_qp *qp);
 };
 
 struct nd_qp {
@@ -108,7 +114,12 @@ uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 /* From here on initiator requests are taken. Takes LOCK_QP_QUEUE. */
 void nd_qp_set_sendable(struct nd_qp *qp);
 
-/* To the error state: all that is queued ends with ND_CANCELED. Idempotent. No lock held. */
+/*
+ * nd_qp_to_error  to the error state: all that is queued ends with ND_CANCELED
+ * nd_qp_flush     the same for the program, whose Accept ends, too, if it waits for the peer
+ * Idempotent. No lock held. Return ND_SUCCESS, ND_DEVICE_REMOVED, or what the device says.
+ */
+HRESULT nd_qp_to_error(struct nd_qp *qp);
 HRESULT nd_qp_flush(struct nd_qp *qp);
 
 /* For qp_renew.c: a queue pair of the device in INIT (returns 0 or an errno); the device's part of a flush. */

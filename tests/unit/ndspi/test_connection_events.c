@@ -15,6 +15,7 @@
 #define NO_NETWORK ((HRESULT)0xC000023C)
 #define NO_HOST    ((HRESULT)0xC000023D)
 #define REMOVED    ((HRESULT)0xC00002B6)
+#define NO_PORT    ((HRESULT)0xC0000209)
 
 static int set_up(void **state)
 {
@@ -110,6 +111,27 @@ static void test_silent_neighbour_is_asked_twice(void **state)
         side_new_connector(&pair->active);
         assert_int_equal(bind_to(&pair->active, 0), OK);
     }
+}
+
+/* A local port that has had a connection to the same peer, which TCP still remembers. */
+static void test_connect_takes_another_port(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in bound, now;
+    ULONG octets = sizeof(bound);
+
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, GetLocalAddress, (struct sockaddr *)&bound, &octets), OK);
+    fake_set_answer(true);
+    fake_set_taken_ports(100); /* until no other is tried */
+    assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), NO_PORT);
+    fake_set_taken_ports(8);
+    assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), OK);
+    assert_int_equal(
+        CALL(pair->active.connector, GetLocalAddress, (struct sockaddr *)&now, &octets), OK);
+    assert_int_equal(now.sin_port, bound.sin_port); /* what the program was told stands */
+    assert_int_equal(complete_connect(&pair->active), OK);
 }
 
 static void test_connect_may_be_established_by_the_reply(void **state)
@@ -232,6 +254,40 @@ static void test_disconnect_without_an_answer_ends_after_two_seconds(void **stat
     assert_int_equal(disconnect(&pair->active), INVALID);
 }
 
+static void establish(struct pair *pair)
+{
+    assert_int_equal(bind_to(&pair->active, 0), OK);
+    assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_CONNECT_RESPONSE, 0), OK);
+    assert_int_equal(complete_connect(&pair->active), OK);
+}
+
+/* The connection manager's patience may end before ours. */
+static void test_disconnect_that_the_device_gives_up_is_a_timeout(void **state)
+{
+    struct pair *pair = *state;
+
+    establish(pair);
+    assert_int_equal(CALL(pair->active.connector, Disconnect, fresh(&pair->active, 0)), PENDING);
+    fake_raise_cm(RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+    assert_int_equal(
+        ended(pair->active.connector, PENDING, &pair->active.requests[0].overlapped), TIMEOUT);
+    assert_int_equal(disconnect(&pair->active), INVALID);
+}
+
+/* One that nobody here asked for is the peer's end, in whichever words. */
+static void test_connection_that_times_out_is_disconnected(void **state)
+{
+    struct pair *pair = *state;
+
+    establish(pair);
+    assert_int_equal(
+        CALL(pair->active.connector, NotifyDisconnect, fresh(&pair->active, 1)), PENDING);
+    fake_raise_cm(RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+    assert_int_equal(
+        ended(pair->active.connector, PENDING, &pair->active.requests[1].overlapped), OK);
+    assert_int_equal(disconnect(&pair->active), OK);
+}
+
 static void test_release_during_an_unanswered_disconnect_does_not_wait(void **state)
 {
     struct pair *pair = *state;
@@ -278,12 +334,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_connect_failures_have_their_codes_and_may_be_retried),
         TEST(test_silent_neighbour_is_asked_twice),
+        TEST(test_connect_takes_another_port),
         TEST(test_connect_may_be_established_by_the_reply),
         TEST(test_reject_after_an_establishing_reply_disconnects),
         TEST(test_reply_whose_sender_gives_up_aborts_complete_connect),
         TEST(test_accept_ends_as_the_peer_behaves),
         TEST(test_request_that_dies_in_the_listener_is_not_handed_out),
         TEST(test_disconnect_without_an_answer_ends_after_two_seconds),
+        TEST(test_disconnect_that_the_device_gives_up_is_a_timeout),
+        TEST(test_connection_that_times_out_is_disconnected),
         TEST(test_release_during_an_unanswered_disconnect_does_not_wait),
         TEST(test_device_removal_ends_everything_and_releases_work),
     };

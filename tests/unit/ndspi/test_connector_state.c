@@ -2,7 +2,8 @@
 /* The state machine of a connector, row by row, against the interface pages of IND2Connector and INDConnector. */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/core/connection/connector_state.h"
+#include "ndspi/core/connection/connector.h"
+#include "ndspi/core/queue/qp.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,7 @@ static const struct {
     { "request", ND_EVENT_REQUEST, ".m.........." },
     { "unqueued", ND_EVENT_UNQUEUED, ".I.........." },
     { "routed", ND_EVENT_ROUTED, "...s........" },
+    { "port taken", ND_EVENT_PORT_TAKEN, "....r......." },
     { "failed", ND_EVENT_FAILED, "...BB..DD..." },
     { "rejected", ND_EVENT_REJECTED, "...BBDDDa.D." },
     { "unreachable", ND_EVENT_UNREACHABLE, "...BBDDDa.D." },
@@ -140,6 +142,7 @@ static const struct {
     { "removed", ND_EVENT_REMOVED, "..DDDDDDDDD." },
     { "deadline", ND_EVENT_DEADLINE, "..........D." },
     { "cancel", ND_EVENT_CANCEL, "...DD..DC.D." },
+    { "queue pair flushed", ND_EVENT_QP_FLUSHED, ".......D...." },
     { "queue pair closed", ND_EVENT_QP_CLOSED, "...DD.DDAaA." },
     { "release", ND_EVENT_RELEASE, "DDDDDDDDDDD." },
     { "leave", ND_EVENT_LEAVE, "DDDDDDDDCDD." },
@@ -185,6 +188,7 @@ static const struct {
     { "P", ND_EVENT_FAILED, ND_DO_END_ACCEPT, GIVEN_, GIVEN_ },
     { "P", ND_EVENT_REMOVED, ND_DO_END_ACCEPT, REMOVED_, REMOVED_ },
     { "P", ND_EVENT_CANCEL, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
+    { "P", ND_EVENT_QP_FLUSHED, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "P", ND_EVENT_QP_CLOSED, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "P", ND_EVENT_RELEASE, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
     { "P", ND_EVENT_LEAVE, ND_DO_END_ACCEPT, CANCELED_, CANCELED_ },
@@ -311,6 +315,26 @@ static void test_connector_state_release_tells_the_peer(void **state)
                 ND_DO_DISCONNECT);
 }
 
+/* A queue pair that tells its end late finds the connector busy with another. */
+static void test_connector_state_heeds_its_own_queue_pair_alone(void **state)
+{
+    static struct nd_connector connector;
+    static struct nd_qp qps[2];
+    struct nd_qp *own = &qps[0], *other = &qps[1];
+
+    (void)state;
+    lock_init(&connector.lock, LOCK_CONNECTOR, "connector");
+    connector.qp = own;
+    for (unsigned s = 0; s < 12; s++) {
+        connector.state = s;
+        nd_connector_qp_ops.closed(&connector.object, other);
+        nd_connector_qp_ops.flushed(&connector.object, other);
+        nd_connector_qp_ops.failed(&connector.object, other);
+        assert_int_equal(connector.state, s);
+        assert_ptr_equal(connector.qp, own);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_connector_state_failed_connect_leaves_the_queue_pair_as_it_was),
         cmocka_unit_test(test_connector_state_ends_of_a_connection_flush),
         cmocka_unit_test(test_connector_state_release_tells_the_peer),
+        cmocka_unit_test(test_connector_state_heeds_its_own_queue_pair_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
