@@ -235,6 +235,63 @@ static void test_request_that_dies_in_the_listener_is_not_handed_out(void **stat
     requested(pair);
 }
 
+/* A request that arrives adds an id if it is kept, and nothing if it is turned away. */
+static void arrives(bool kept)
+{
+    unsigned before = fake_live();
+
+    assert_true(fake_request());
+    assert_true(SETTLES(fake_live() == before + kept));
+}
+
+/* A connector that has taken a request that was kept. */
+static IND2Connector *take_kept(struct pair *pair)
+{
+    struct side *side = &pair->passive;
+    OVERLAPPED *overlapped = fresh_request(&pair->get);
+    IND2Connector *taker = NULL;
+    HRESULT hr;
+
+    assert_int_equal(
+        CALL(side->adapter, CreateConnector, &IID_IND2Connector, side->file, (void **)&taker), OK);
+    hr = CALL(pair->listener, GetConnectionRequest, (IUnknown *)taker, overlapped);
+    assert_int_equal(ended(pair->listener, hr, overlapped), OK);
+    return taker;
+}
+
+/* What has been taken, or withdrawn by its peer, counts no more. */
+static void test_backlog_counts_the_requests_that_are_kept(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in address = loopback(0);
+    IND2Connector *takers[9];
+    unsigned taken = 0;
+
+    RELEASE(pair->listener);
+    pair->listener = side_new_listener(&pair->passive);
+    assert_int_equal(CALL(pair->listener, Bind, (struct sockaddr *)&address, sizeof(address)), OK);
+    assert_int_equal(CALL(pair->listener, Listen, 2), OK);
+    for (int round = 0; round < 3; round++) {
+        arrives(true);
+        arrives(true);
+        arrives(false);
+        takers[taken++] = take_kept(pair);
+        arrives(true);
+        arrives(false);
+        takers[taken++] = take_kept(pair);
+        takers[taken++] = take_kept(pair);
+    }
+    for (int round = 0; round < 3; round++) {
+        unsigned live = fake_live();
+
+        arrives(true);
+        fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
+        assert_true(SETTLES(fake_live() == live));
+    }
+    for (unsigned i = 0; i < taken; i++)
+        RELEASE(takers[i]);
+}
+
 /* ---- the end ---- */
 
 static void test_disconnect_without_an_answer_ends_after_two_seconds(void **state)
@@ -340,6 +397,7 @@ int main(void)
         TEST(test_reply_whose_sender_gives_up_aborts_complete_connect),
         TEST(test_accept_ends_as_the_peer_behaves),
         TEST(test_request_that_dies_in_the_listener_is_not_handed_out),
+        TEST(test_backlog_counts_the_requests_that_are_kept),
         TEST(test_disconnect_without_an_answer_ends_after_two_seconds),
         TEST(test_disconnect_that_the_device_gives_up_is_a_timeout),
         TEST(test_connection_that_times_out_is_disconnected),
