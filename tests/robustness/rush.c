@@ -10,7 +10,6 @@
 
 enum {
     DEPTH = 4,       /* of each queue of a queue pair; so many Receives are posted */
-    CQ_DEPTH = 1024, /* for what is fetched late */
     OCTETS = 64,     /* of a message */
     FAILURES = 32,   /* kinds of them that are told apart */
     WAIT_MS = 30000, /* then something stands still */
@@ -373,6 +372,17 @@ static HRESULT open_listener(struct rush *rush)
     return hr;
 }
 
+/* As deep as there is: what programs ask for that do not want to count. */
+static ULONG greatest_depth(struct rush *rush)
+{
+    ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };
+    ULONG octets = sizeof info;
+
+    return SUCCEEDED(rush->adapter->lpVtbl->Query(rush->adapter, &info, &octets))
+               ? info.MaxCompletionQueueDepth
+               : 0;
+}
+
 static HRESULT open_side(struct rush *rush, bool server)
 {
     struct sockaddr_in local = nd_end_address(0, 0);
@@ -382,7 +392,8 @@ static HRESULT open_side(struct rush *rush, bool server)
                    (void **)&rush->adapter)) ||
         FAILED(hr = rush->adapter->lpVtbl->CreateOverlappedFile(rush->adapter, &rush->file)) ||
         FAILED(hr = rush->adapter->lpVtbl->CreateCompletionQueue(rush->adapter,
-                   &IID_IND2CompletionQueue, rush->file, CQ_DEPTH, 0, 0, (void **)&rush->cq)) ||
+                   &IID_IND2CompletionQueue, rush->file, greatest_depth(rush), 0, 0,
+                   (void **)&rush->cq)) ||
         FAILED(hr = open_memory(rush)))
         return hr;
     return server ? open_listener(rush) : ND_SUCCESS;
