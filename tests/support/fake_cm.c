@@ -263,6 +263,8 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
     (void)conn_param;
     if (fake.removed)
         return fake_fail(EIO);
+    if (fake_fails(FAKE_ACCEPT))
+        return -1;
     if (!fake.no_answer)
         fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
     return 0;
@@ -383,6 +385,9 @@ bool fake_request(void)
         return false;
     id->route.addr = listener->id.route.addr;
     memcpy(&id->route.addr.dst_addr, &id->route.addr.src_addr, sizeof id->route.addr.src_addr);
+    fake_lock();
+    ((struct sockaddr_in *)&id->route.addr.dst_addr)->sin_port = htons(fake_next_port++);
+    fake_unlock();
     id->verbs = fake_cm_context();
     id->port_num = 1;
     fake_event_raise((struct fake_id *)id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener);

@@ -57,7 +57,7 @@ void fake_raise_removal(void);
 
 /* A connection event for the id created last, e.g. RDMA_CM_EVENT_DISCONNECTED. */
 void fake_raise_cm(enum rdma_cm_event_type event, int status);
-/* A connection request for the first id that listens. False when none does. */
+/* A connection request for the first id that listens, from a port above that of the one before. False when none does. */
 bool fake_request(void);
 /* Whether rdma_connect, rdma_accept and rdma_disconnect are answered (default) or left without an answer. */
 void fake_set_answer(bool answer);
@@ -81,6 +81,7 @@ enum fake_call {
     FAKE_CREATE_EVENT_CHANNEL,
     FAKE_BIND_ADDR,
     FAKE_CONNECT,
+    FAKE_ACCEPT,
     FAKE_CALLS
 };
 /* From now on the call fails with this errno; 0: it works again. */

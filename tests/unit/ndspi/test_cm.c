@@ -31,7 +31,7 @@ static unsigned queued, taken, acked;
 static struct rdma_cm_id *unacked_id;
 static int ids_alive;
 static pthread_t destroyer;
-static bool in_destroy;
+static bool in_destroy, held;
 
 static struct rdma_event_channel *create_event_channel(void)
 {
@@ -471,6 +471,40 @@ static void test_cm_timers_that_are_stopped_or_moved_do_not_expire_early(void **
     assert_false(readable());
 }
 
+static void wait_until_let_go(struct nd_deferred *job)
+{
+    (void)job;
+    pthread_mutex_lock(&mutex);
+    while (held)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Its last pin is gone, and the thread that is to destroy it has not come to it yet. */
+static void test_cm_removal_leaves_out_an_id_that_is_to_end(void **state)
+{
+    struct owner owner = { 0 }, other = { 0 };
+    struct nd_deferred hold = { .run = wait_until_let_go };
+    struct nd_cm_id *id, *ending;
+
+    (void)state;
+    assert_int_equal(nd_cm_id_create(&cm, &ops, &owner, &id), 0);
+    assert_int_equal(nd_cm_id_create(&cm, &ops, &other, &ending), 0);
+    held = true;
+    nd_defer(&hold);
+    nd_cm_id_unpin(ending);
+    nd_cm_removed(&cm);
+    pthread_mutex_lock(&mutex);
+    held = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+    nd_deferred_drain();
+    assert_int_equal(owner.heard, 1);
+    assert_int_equal(other.heard, 0);
+    assert_int_equal(ids_alive, 1);
+    nd_cm_id_unpin(id);
+}
+
 #define TEST(name)   cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define KERNEL(name) cmocka_unit_test_setup_teardown(name, set_up_kernel, tear_down)
 
@@ -487,6 +521,7 @@ int main(void)
         KERNEL(test_cm_slow_ids_are_destroyed_by_another_thread),
         KERNEL(test_cm_listening_ids_are_closed_in_place_even_when_slow),
         TEST(test_cm_removal_is_told_to_every_id_once),
+        KERNEL(test_cm_removal_leaves_out_an_id_that_is_to_end),
         TEST(test_cm_timers_expire_in_order_of_their_time),
         TEST(test_cm_timers_that_are_stopped_or_moved_do_not_expire_early),
     };

@@ -16,6 +16,7 @@
 #define NO_HOST    ((HRESULT)0xC000023D)
 #define REMOVED    ((HRESULT)0xC00002B6)
 #define NO_PORT    ((HRESULT)0xC0000209)
+#define RESOURCES  ((HRESULT)0xC000009A)
 
 static int set_up(void **state)
 {
@@ -191,6 +192,27 @@ static void requested(struct pair *pair)
     assert_int_equal(ended(pair->listener, hr, overlapped), OK);
 }
 
+/* The request has died, by whatever is told of it: what it brought cannot be read any more. */
+static void test_data_of_a_dead_request_is_gone(void **state)
+{
+    static const enum rdma_cm_event_type deaths[] = { RDMA_CM_EVENT_REJECTED,
+        RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_DISCONNECTED };
+    struct pair *pair = *state;
+
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t deadline_ms = clock_now_ms() + DEADLINE_MS;
+        ULONG octets = 0;
+
+        side_new_connector(&pair->passive);
+        requested(pair);
+        assert_int_equal(CALL(pair->passive.connector, GetPrivateData, NULL, &octets), OK);
+        fake_raise_cm(deaths[i], 0);
+        while (CALL(pair->passive.connector, GetReadLimits, NULL, NULL) == OK)
+            assert_true(clock_now_ms() < deadline_ms);
+        assert_int_equal(CALL(pair->passive.connector, GetPrivateData, NULL, &octets), INVALID);
+    }
+}
+
 static void accept_meets(struct pair *pair, enum rdma_cm_event_type event, int status, HRESULT ends)
 {
     side_new_connector(&pair->passive);
@@ -219,6 +241,27 @@ static void test_accept_ends_as_the_peer_behaves(void **state)
     assert_int_equal(pair->passive.requests[1].overlapped.Internal, 0);
 }
 
+/* Connection managers have several words for a request whose sender has gone. */
+static void test_accept_that_the_device_refuses_has_its_code(void **state)
+{
+    static const struct {
+        int error;
+        HRESULT ends;
+    } rows[] = { { EINVAL, ABORTED }, { ECONNRESET, ABORTED }, { ENOTCONN, ABORTED },
+        { EPIPE, ABORTED }, { ENOMEM, RESOURCES } };
+    struct pair *pair = *state;
+
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        side_new_connector(&pair->passive);
+        side_new_qp(&pair->passive);
+        requested(pair);
+        fake_break(FAKE_ACCEPT, rows[i].error);
+        assert_int_equal(accept_begin(&pair->passive, NULL, 0), PENDING);
+        assert_int_equal(accept_ended(pair), rows[i].ends);
+        fake_break(FAKE_ACCEPT, 0);
+    }
+}
+
 static void test_request_that_dies_in_the_listener_is_not_handed_out(void **state)
 {
     struct pair *pair = *state;
@@ -244,10 +287,12 @@ static void arrives(bool kept)
     assert_true(SETTLES(fake_live() == before + kept));
 }
 
-/* A connector that has taken a request that was kept. */
-static IND2Connector *take_kept(struct pair *pair)
+/* A connector that has taken a request that was kept; port: of its peer, above that of the request before. */
+static IND2Connector *take_kept(struct pair *pair, uint16_t *port)
 {
     struct side *side = &pair->passive;
+    struct sockaddr_in peer;
+    ULONG octets = sizeof(peer);
     OVERLAPPED *overlapped = fresh_request(&pair->get);
     IND2Connector *taker = NULL;
     HRESULT hr;
@@ -256,16 +301,20 @@ static IND2Connector *take_kept(struct pair *pair)
         CALL(side->adapter, CreateConnector, &IID_IND2Connector, side->file, (void **)&taker), OK);
     hr = CALL(pair->listener, GetConnectionRequest, (IUnknown *)taker, overlapped);
     assert_int_equal(ended(pair->listener, hr, overlapped), OK);
+    assert_int_equal(CALL(taker, GetPeerAddress, (struct sockaddr *)&peer, &octets), OK);
+    assert_true(ntohs(peer.sin_port) > *port);
+    *port = ntohs(peer.sin_port);
     return taker;
 }
 
-/* What has been taken, or withdrawn by its peer, counts no more. */
+/* What has been taken, or withdrawn by its peer, counts no more. They are taken in order. */
 static void test_backlog_counts_the_requests_that_are_kept(void **state)
 {
     struct pair *pair = *state;
     struct sockaddr_in address = loopback(0);
-    IND2Connector *takers[9];
+    IND2Connector *takers[10];
     unsigned taken = 0;
+    uint16_t port = 0;
 
     RELEASE(pair->listener);
     pair->listener = side_new_listener(&pair->passive);
@@ -275,11 +324,11 @@ static void test_backlog_counts_the_requests_that_are_kept(void **state)
         arrives(true);
         arrives(true);
         arrives(false);
-        takers[taken++] = take_kept(pair);
+        takers[taken++] = take_kept(pair, &port);
         arrives(true);
         arrives(false);
-        takers[taken++] = take_kept(pair);
-        takers[taken++] = take_kept(pair);
+        takers[taken++] = take_kept(pair, &port);
+        takers[taken++] = take_kept(pair, &port);
     }
     for (int round = 0; round < 3; round++) {
         unsigned live = fake_live();
@@ -288,6 +337,8 @@ static void test_backlog_counts_the_requests_that_are_kept(void **state)
         fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
         assert_true(SETTLES(fake_live() == live));
     }
+    arrives(true);
+    takers[taken++] = take_kept(pair, &port);
     for (unsigned i = 0; i < taken; i++)
         RELEASE(takers[i]);
 }
@@ -395,7 +446,9 @@ int main(void)
         TEST(test_connect_may_be_established_by_the_reply),
         TEST(test_reject_after_an_establishing_reply_disconnects),
         TEST(test_reply_whose_sender_gives_up_aborts_complete_connect),
+        TEST(test_data_of_a_dead_request_is_gone),
         TEST(test_accept_ends_as_the_peer_behaves),
+        TEST(test_accept_that_the_device_refuses_has_its_code),
         TEST(test_request_that_dies_in_the_listener_is_not_handed_out),
         TEST(test_backlog_counts_the_requests_that_are_kept),
         TEST(test_disconnect_without_an_answer_ends_after_two_seconds),

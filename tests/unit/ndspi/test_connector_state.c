@@ -335,6 +335,28 @@ static void test_connector_state_heeds_its_own_queue_pair_alone(void **state)
     }
 }
 
+/* Nor does an id that the connector has let go of, of which an event was under way. */
+static void test_connector_state_heeds_its_own_id_alone(void **state)
+{
+    static const enum rdma_cm_event_type types[] = { RDMA_CM_EVENT_CONNECT_RESPONSE,
+        RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED };
+    static struct nd_connector connector;
+    static struct nd_cm_id own, other;
+
+    (void)state;
+    lock_init(&connector.lock, LOCK_CONNECTOR, "connector");
+    connector.id = &own;
+    for (unsigned s = 0; s < 12; s++)
+        for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+            struct nd_cm_event event = { .type = types[i] };
+
+            connector.state = s;
+            assert_true(nd_connector_id_ops.event(&connector, &other, &event));
+            assert_int_equal(connector.state, s);
+            assert_ptr_equal(connector.id, &own);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_connector_state_ends_of_a_connection_flush),
         cmocka_unit_test(test_connector_state_release_tells_the_peer),
         cmocka_unit_test(test_connector_state_heeds_its_own_queue_pair_alone),
+        cmocka_unit_test(test_connector_state_heeds_its_own_id_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
