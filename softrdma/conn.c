@@ -447,6 +447,24 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
     return true;
 }
 
+/*
+ * The time to close has passed: whether the peer has closed in it all the same. A process that gets no processor finds its
+ * deadline and what it waited for together.
+ */
+static bool closed_meanwhile(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+    bool moved = false;
+
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+        act(conn, wants);
+    } else if (srd_conn_in_phase(conn, SRD_CONN_LINGER)) {
+        srd_linger_step(conn);
+    }
+    return srd_conn_in_phase(conn, SRD_CONN_CLOSED);
+}
+
 static void on_expired(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
@@ -457,6 +475,8 @@ static void on_expired(struct srd_source *source)
         conn->owner_ops->expired(conn->owner, conn);
     } else if (phase != SRD_CONN_CLOSED &&
                clock_now_ms() >= atomic_load_explicit(&conn->close_ms, memory_order_relaxed)) {
+        if (closed_meanwhile(conn))
+            return;
         log_limited(LOG_INFO, LOG_WIRE,
             "the peer did not close its side within %d ms; the connection is cut",
             SRD_CONN_CLOSE_MS);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The connection manager against peers made of raw sockets. */
 #include "pair.h"
+#include "softrdma/cm.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +139,22 @@ static void a_peer_that_wants_markers_is_rejected(void **state)
 /* Far less than the 5 seconds after which a silent peer is closed in any case. */
 enum { SOON_MS = 2000 };
 
+/* Waits until the listener holds so many, none of which has sent its request. */
+static void await_half_open(struct pair *pair, int count)
+{
+    struct srd_id *listener = srd_id_from(pair->listener);
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    int there;
+
+    do {
+        lock_acquire(&listener->lock);
+        there = listener->n_half_open;
+        lock_release(&listener->lock);
+        if (test_now_ms() > end_ms)
+            fail_msg("%d of %d half-open connections", there, count);
+    } while (there < count && !sched_yield());
+}
+
 static void expect_open(int fd)
 {
     uint8_t octet;
@@ -157,6 +175,7 @@ static void a_crowd_that_sends_its_requests_is_served(void **state)
     pair_listen(&pair, "127.0.0.1");
     for (int i = 0; i < COUNT; i++)
         fd[i] = raw_connect(&pair.address);
+    await_half_open(&pair, COUNT);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(send(fd[i], request_2, 24, MSG_NOSIGNAL), 24);
     for (int i = 0; i < COUNT; i++) {
@@ -182,6 +201,7 @@ static void half_open_connections_are_bounded(void **state)
     pair_listen(&pair, "127.0.0.1");
     for (int i = 0; i < COUNT; i++)
         fd[i] = raw_connect(&pair.address);
+    await_half_open(&pair, COUNT);
     aged_ms = test_now_ms() + AGE_MS + 100;
     expect_open(fd[0]);
     while (test_now_ms() < aged_ms)

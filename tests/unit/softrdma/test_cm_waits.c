@@ -246,6 +246,43 @@ static void a_limit_of_0_is_none(void **state)
     pair_close(&pair);
 }
 
+struct holding {
+    struct lock *lock;
+    atomic_bool held;
+};
+
+/* Longer than the 2 seconds that a peer has to close its side. */
+static void *hold_long(void *argument)
+{
+    struct holding *holding = argument;
+
+    lock_acquire(holding->lock);
+    atomic_store(&holding->held, true);
+    poll(NULL, 0, 2200);
+    lock_release(holding->lock);
+    return NULL;
+}
+
+/* The progress thread comes to the end of one connection's time late, as in a process that got no processor. */
+static void a_peer_that_closed_in_time_has_done_so_whenever_that_is_seen(void **state)
+{
+    struct holding holding = { 0 };
+    struct pair pair;
+    pthread_t thread;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    holding.lock = &srd_id_from(pair.passive.id)->lock; /* it needs this to report the other end */
+    assert_int_equal(pthread_create(&thread, NULL, hold_long, &holding), 0);
+    while (!atomic_load(&holding.held))
+        sched_yield();
+    assert_int_equal(srd_disconnect(pair.active.id), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    pthread_join(thread, NULL);
+    pair_close(&pair);
+}
+
 /* ---- order ---- */
 
 /*
@@ -379,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_peer_that_confirms_nothing_is_connected_at_the_limit, short_limit, usual_limit),
         cmocka_unit_test_setup_teardown(a_limit_of_0_is_none, short_limit, usual_limit),
+        cmocka_unit_test(a_peer_that_closed_in_time_has_done_so_whenever_that_is_seen),
         cmocka_unit_test(established_is_reported_before_a_later_request),
         cmocka_unit_test(established_is_reported_behind_the_rtr),
         cmocka_unit_test(a_channel_may_be_destroyed_under_a_waiting_thread),
