@@ -44,14 +44,15 @@ void srd_conn_shut(struct srd_conn *conn)
         shutdown(conn->source.fd, SHUT_WR);
 }
 
-static void close_socket(struct srd_conn *conn, bool reset)
+/* False: another thread closes it, or has. */
+static bool close_socket(struct srd_conn *conn, bool reset)
 {
     const struct linger at_once = { .l_onoff = 1 };
     struct srd_qp *qp = conn->qp;
     int fd;
 
     if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
-        return;
+        return false;
     srd_source_remove(&conn->source);
     if (qp) {
         lock_acquire(&qp->rx_lock);
@@ -67,11 +68,18 @@ static void close_socket(struct srd_conn *conn, bool reset)
     if (reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(fd);
+    return true;
+}
+
+/* By a reset where a softrdma peer has ended its side: srd_conn_shut. */
+static bool close_in_order(struct srd_conn *conn)
+{
+    return close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));
 }
 
 void srd_conn_close(struct srd_conn *conn)
 {
-    close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));
+    close_in_order(conn);
 }
 
 void srd_conn_cut(struct srd_conn *conn)
@@ -91,6 +99,6 @@ void srd_conn_tell_down(struct srd_conn *conn, int status)
 
 void srd_conn_finish(struct srd_conn *conn, int status)
 {
-    srd_conn_close(conn);
-    srd_conn_tell_down(conn, status);
+    if (close_in_order(conn)) /* else whoever closes it tells, when its descriptor is free */
+        srd_conn_tell_down(conn, status);
 }
