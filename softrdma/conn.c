@@ -34,7 +34,7 @@ enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 static const struct turn {
     size_t octets;
     int calls;
-} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 256 << 10, 16 };
+} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 };
 /*
  * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which would
  * have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { READS = 4, READ_OCTETS = 8 << 20, MOST_OCTETS = (256 + 64) << 10, MOST_CALLS = 16 };
+enum { READS = 4, READ_OCTETS = 8 << 20, MOST_OCTETS = (64 + 64) << 10, MOST_CALLS = 16 };
 
 /* Of the progress thread; the last two are read by the test. */
 static size_t turn_octets;
