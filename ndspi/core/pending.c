@@ -43,7 +43,7 @@ HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context)
 {
     struct nd_pending_request *request;
-    HRESULT status = ND_NO_MEMORY;
+    HRESULT status = ND_INSUFFICIENT_RESOURCES;
 
     if (!overlapped)
         return ND_INVALID_PARAMETER;
@@ -61,6 +61,8 @@ HRESULT nd_pending_add(
             pending->sink->start(pending->file, overlapped);
     }
     lock_release(&pending->lock);
+    if (status == ND_NO_MEMORY) /* the sink's; the calls' pages name the other */
+        return ND_INSUFFICIENT_RESOURCES;
     return FAILED(status) ? status : ND_PENDING;
 }
 

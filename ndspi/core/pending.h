@@ -54,9 +54,9 @@ void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
 void nd_pending_fini(struct nd_pending *pending);
 
 /*
- * nd_pending_add - start a request. Returns ND_PENDING, or ND_NO_MEMORY with nothing started; ND_INVALID_PARAMETER for
- * a NULL overlapped; ND_INVALID_HANDLE when the program has closed the file. The client's structure is marked pending before
- * this returns.
+ * nd_pending_add - start a request. Returns ND_PENDING, or ND_INSUFFICIENT_RESOURCES with nothing started: no memory for
+ * it; ND_INVALID_PARAMETER for a NULL overlapped; ND_INVALID_HANDLE when the program has closed the file. The client's
+ * structure is marked pending before this returns.
  */
 HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);

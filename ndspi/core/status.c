@@ -152,7 +152,8 @@ bool nd_errno_is_shortage(int error)
     row(ND_INVALID_BUFFER_SIZE) row(ND_TOO_MANY_ADDRESSES) row(ND_ADDRESS_ALREADY_EXISTS)        \
     row(ND_CONNECTION_REFUSED) row(ND_CONNECTION_INVALID) row(ND_CONNECTION_ACTIVE)              \
     row(ND_NETWORK_UNREACHABLE) row(ND_HOST_UNREACHABLE) row(ND_CONNECTION_ABORTED)              \
-    row(ND_DEVICE_REMOVED) row(ND_STATUS_DATA_ERROR) row(ND_STATUS_BAD_NETWORK_NAME)             \
+    row(ND_DEVICE_REMOVED) row(ND_STATUS_ACCESS_DENIED) row(ND_STATUS_DATA_ERROR)                \
+    row(ND_STATUS_BAD_NETWORK_NAME)                                                              \
     row(ND_STATUS_CONNECTION_DISCONNECTED) row(ND_STATUS_ADDRESS_ALREADY_ASSOCIATED)             \
     row(ND_STATUS_ADDRESS_NOT_ASSOCIATED)
 /* clang-format on */

@@ -2,6 +2,7 @@
 #include "ndspi/core/adapter/cm.h"
 
 #include "ndspi/core/device/provider.h"
+#include "ndspi/core/status.h"
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -412,9 +413,9 @@ HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error)
     case ENOMEM: return ND_NO_MEMORY;
     case EMFILE:
     case ENFILE:
-    case ENOBUFS:
-    case EACCES: /* a port only root may have */
-    case EPERM: return ND_INSUFFICIENT_RESOURCES;
+    case ENOBUFS: return ND_INSUFFICIENT_RESOURCES;
+    case EACCES: /* a port for privileged processes */
+    case EPERM: return ND_STATUS_ACCESS_DENIED;
     case EAGAIN: /* no ephemeral port is free */ return dialect->no_port_free;
     default: return ND_INVALID_ADDRESS;
     }

@@ -138,7 +138,7 @@ void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_ti
 
 /* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
 HRESULT nd_cm_connect_status(int error, HRESULT otherwise);
-/* ND_* for a failed bind or listen. */
+/* ND_* for a failed bind or listen; ND_STATUS_ACCESS_DENIED: the port is for privileged processes. */
 HRESULT nd_cm_bind_status(const struct nd_dialect *dialect, int error);
 
 #endif

@@ -4,6 +4,13 @@
  */
 #include "tests/unit/ndspi/connection.h"
 
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 /* ---- listener ---- */
 
 static void test_listener_hands_out_requests_in_order(void **state)
@@ -294,6 +301,46 @@ static void test_connection_over_ipv6(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pair_set_up, pair_tear_down)
 
+/* A capability is the thread's: this one binds without that for ports of privileged processes. */
+static bool without_privilege(struct __user_cap_data_struct saved[2])
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct data[2];
+    unsigned first = 0;
+    FILE *file = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "r");
+
+    if (!file || fscanf(file, "%u", &first) != 1)
+        first = 1024;
+    if (file)
+        fclose(file);
+    if (first < 2 || syscall(SYS_capget, &header, saved))
+        return false;
+    memcpy(data, saved, sizeof(data));
+    data[0].effective &= ~(1u << CAP_NET_BIND_SERVICE);
+    return !syscall(SYS_capset, &header, data);
+}
+
+static void test_a_port_for_privileged_processes_is_denied(void **state)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct saved[2];
+    struct pair *pair = *state;
+    IND2Listener *second = side_new_listener(&pair->passive);
+    struct sockaddr_in address = loopback(htons(1));
+    HRESULT of_listener, of_connector;
+
+    if (!without_privilege(saved)) {
+        RELEASE(second);
+        skip();
+    }
+    of_listener = CALL(second, Bind, (struct sockaddr *)&address, sizeof(address));
+    of_connector = bind_to(&pair->active, htons(1));
+    syscall(SYS_capset, &header, saved);
+    assert_int_equal(of_listener, (HRESULT)0xC0000022);
+    assert_int_equal(of_connector, (HRESULT)0xC0000022);
+    RELEASE(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +355,7 @@ int main(void)
         TEST(test_connectors_may_name_the_port_of_a_listener),
         TEST(test_addresses_are_told_from_the_right_state_on),
         TEST(test_connection_over_ipv6),
+        TEST(test_a_port_for_privileged_processes_is_denied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

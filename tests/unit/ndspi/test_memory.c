@@ -348,7 +348,10 @@ static void test_calls_without_memory_change_nothing(void **state)
     struct fixture *f = *state;
 
     allocations_until_failure = 1;
-    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC0000017);
+    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC000009A);
+    fake_sink_counts.no_memory = true;
+    assert_int_equal((uint32_t)nd_cq_notify(f->cq, ND_CQ_NOTIFY_ANY, &f->overlapped), 0xC000009A);
+    fake_sink_counts.no_memory = false;
     allocations_until_failure = 1;
     assert_int_equal(register_it(f, 0), 0xC000009A);
     assert_int_equal(register_it(f, 0), 0x103);

@@ -118,7 +118,7 @@ static void test_name_every_code_of_the_interface(void **state)
         0xC00000F6, 0xC00000F7, 0xC00000F8, 0xC0000120, 0xC000013D, 0xC0000141, 0xC0000184,
         0xC0000206, 0xC0000209, 0xC000020A, 0xC0000236, 0xC000023A, 0xC000023B, 0xC000023C,
         0xC000023D, 0xC0000241, 0xC00002B6, 0xC000003E, 0xC00000CC, 0xC000020C, 0xC0000238,
-        0xC0000239 };
+        0xC0000239, 0xC0000022 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
