@@ -3,6 +3,9 @@
 #define INITGUID
 #include "ndsample.h"
 
+#ifndef _WIN32
+#include <netdb.h> /* getaddrinfo */
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,8 @@ static const struct {
     { ND_TIMEOUT, "ND_TIMEOUT", NULL },
     { ND_BUFFER_OVERFLOW, "ND_BUFFER_OVERFLOW", NULL },
     { ND_NO_MORE_ENTRIES, "ND_NO_MORE_ENTRIES", NULL },
+    { (HRESULT)0xC0000022u, "STATUS_ACCESS_DENIED",
+        "The port is for privileged processes: choose one from 1024 on." },
     { ND_ACCESS_VIOLATION, "ND_ACCESS_VIOLATION",
         "The memory is not registered for this, or the window was taken back." },
     { ND_INVALID_PARAMETER, "ND_INVALID_PARAMETER", NULL },
@@ -39,7 +44,11 @@ static const struct {
     { ND_CANCELED, "ND_CANCELED", "The connection was lost." },
     { ND_REMOTE_ERROR, "ND_REMOTE_ERROR", NULL },
     { ND_INVALID_ADDRESS, "ND_INVALID_ADDRESS",
-        "No adapter has such a local address: ndadapterinfo lists those there are." },
+        "No adapter has such a local address: ndadapterinfo lists those there are"
+#ifndef _WIN32
+        ", ndinfo tells why there are no others"
+#endif
+        "." },
     { ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL },
     { ND_TOO_MANY_ADDRESSES, "ND_TOO_MANY_ADDRESSES", NULL },
     { ND_CONNECTION_REFUSED, "ND_CONNECTION_REFUSED",
@@ -86,9 +95,9 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what)
     if (SUCCEEDED(hr))
         return;
     const char *hint = sample_code_hint(hr);
-    sample_fail(sample, "%s%s%s failed: %s (0x%08x)%s%s", what,
+    sample_fail(sample, "%s%s%s failed: %s (0x%08x)%s%s%s%s", what,
         sample->where[0] ? ", address " : "", sample->where, sample_code_name(hr), (unsigned)hr,
-        hint ? "\n  " : "", hint ? hint : "");
+        hint ? "\n  " : "", hint ? hint : "", sample->hint[0] ? "\n  " : "", sample->hint);
 }
 
 const char *sample_address_text(const struct sockaddr *address, char *text, size_t size)
@@ -108,7 +117,8 @@ const char *sample_address_text(const struct sockaddr *address, char *text, size
 
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
 
-static BOOL parse_address(const char *text, SOCKADDR_INET *address)
+/* An address as it is written, with a port or without. */
+static BOOL parse_number(const char *text, SOCKADDR_INET *address)
 {
     char copy[80];
     int families[] = { AF_INET, AF_INET6 };
@@ -133,6 +143,55 @@ static BOOL parse_address(const char *text, SOCKADDR_INET *address)
         }
     }
     return FALSE;
+}
+
+/* The name of a host, with a port or without: the first address it has. What is of digits and dots is none. */
+static BOOL look_up(const char *text, SOCKADDR_INET *address)
+{
+    char name[256], port[8] = "";
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    struct addrinfo wanted, *found;
+
+    if (length >= sizeof(name) || strspn(text, "0123456789.") >= length ||
+        (colon && (strlen(colon + 1) > 5 || colon[1 + strspn(colon + 1, "0123456789")])))
+        return FALSE;
+    memcpy(name, text, length);
+    name[length] = 0;
+    sprintf(port, "%u", colon ? (unsigned)atoi(colon + 1) : (unsigned)SAMPLE_PORT);
+    memset(&wanted, 0, sizeof(wanted));
+    wanted.ai_flags = AI_ADDRCONFIG;
+    wanted.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(name, port, &wanted, &found) != 0)
+        return FALSE;
+    memcpy(address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return TRUE;
+}
+
+/* "::1:5000" is an address without a port, where another one may have been meant. */
+static void suspect_port(SAMPLE *sample, const char *text)
+{
+    const char *last = strrchr(text, ':');
+    SOCKADDR_INET address;
+    char shorter[48];
+
+    if (!last || text[0] == '[' || strchr(text, ':') == last || !last[1] ||
+        last[1 + strspn(last + 1, "0123456789")] || (size_t)(last - text) >= sizeof(shorter))
+        return;
+    memcpy(shorter, text, (size_t)(last - text));
+    shorter[last - text] = 0;
+    if (parse_number(shorter, &address))
+        snprintf(sample->hint, sizeof(sample->hint),
+            "If %.5s is meant as the port, write [%s]:%.5s.", last + 1, shorter, last + 1);
+}
+
+static BOOL parse_address(SAMPLE *sample, const char *text, SOCKADDR_INET *address)
+{
+    if (!parse_number(text, address))
+        return look_up(text, address);
+    suspect_port(sample, text);
+    return TRUE;
 }
 
 static void usage_error(
@@ -176,8 +235,10 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
     }
     if (!peer)
         usage_error(sample, usage, "-s or -c is needed", "");
-    if (!parse_address(peer, &sample->address))
-        usage_error(sample, usage, "not an IP address: ", peer);
+    if (!parse_address(sample, peer, &sample->address))
+        usage_error(sample, usage,
+            "neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name of a host: ",
+            peer);
     sample_address_text((struct sockaddr *)&sample->address, sample->where, sizeof(sample->where));
 }
 

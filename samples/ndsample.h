@@ -23,6 +23,7 @@ extern "C" {
 typedef struct _SAMPLE {
     const char *name; /* of the program, for messages */
     char where[64];   /* the address being worked on, for messages */
+    char hint[128];   /* what may have been meant instead; "" mostly */
     BOOL server;
     BOOL blocking;         /* wait for completions asleep; otherwise poll */
     SOCKADDR_INET address; /* server: where to listen, client: whom to connect to */

@@ -10,6 +10,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/settings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,33 +44,22 @@ void srd_cm_tune(int fd)
 
 bool srd_cm_crc(void)
 {
-    const char *wanted = getenv("NDSPI_SOFT_CRC");
-
-    return wanted && *wanted && strcmp(wanted, "0") != 0;
-}
-
-/* A time in the environment. */
-static unsigned environment_ms(const char *name, unsigned otherwise)
-{
-    const char *wanted = getenv(name);
-    unsigned long ms = wanted && *wanted ? strtoul(wanted, NULL, 10) : otherwise;
-
-    return ms > INT_MAX ? INT_MAX : (unsigned)ms;
+    return setting_on("NDSPI_SOFT_CRC");
 }
 
 unsigned srd_cm_patience_ms(void)
 {
-    return environment_ms("NDSPI_SOFT_PATIENCE_MS", 0);
+    return setting_number("NDSPI_SOFT_PATIENCE_MS", 0, INT_MAX);
 }
 
 unsigned srd_cm_speak_ms(void)
 {
-    return environment_ms("NDSPI_SOFT_SPEAK_MS", 0);
+    return setting_number("NDSPI_SOFT_SPEAK_MS", 0, INT_MAX);
 }
 
 uint64_t srd_cm_answer_deadline_ms(void)
 {
-    unsigned ms = environment_ms("NDSPI_SOFT_ANSWER_MS", SRD_CM_ANSWER_MS);
+    unsigned ms = setting_number("NDSPI_SOFT_ANSWER_MS", SRD_CM_ANSWER_MS, INT_MAX);
 
     return ms ? clock_now_ms() + ms : UINT64_MAX;
 }
@@ -314,8 +304,8 @@ static int resolve_locked(struct srd_id *id, const struct sockaddr *src, const s
     if (error == EADDRINUSE || error == EMFILE || error == ENFILE || error == ENOMEM)
         return error;
     if (error) {
-        log_limited(LOG_INFO, LOG_CM, "no way to %s: %s", srd_addr_text((struct sockaddr *)&to, text),
-            strerror(error));
+        log_limited(LOG_INFO, LOG_CM, "no way to %s: %s",
+            srd_addr_text((struct sockaddr *)&to, text), strerror(error));
         post_result_locked(id, event, RDMA_CM_EVENT_ADDR_ERROR, -error);
         return 0;
     }

@@ -10,6 +10,7 @@
 #include "softrdma/qp.h"
 #include "util/log.h"
 #include "util/once.h"
+#include "util/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,11 +131,11 @@ SRD_AT_FORK(forked)
 /* Those that the environment names, or the usual one. Returns 0 or ENOMEM. */
 static int name_devices(void)
 {
-    const char *spec = getenv("NDSPI_SOFT_DEVICES");
+    const char *spec = setting_text("NDSPI_SOFT_DEVICES");
     char *copy, *save = NULL;
     int error = 0;
 
-    if (!spec || !*spec) {
+    if (!spec) {
         if (!add_device("softrdma0"))
             return ENOMEM;
         all.count = 1;
@@ -142,8 +143,7 @@ static int name_devices(void)
     }
     if (!(copy = strdup(spec)))
         return ENOMEM;
-    for (char *word = strtok_r(copy, ";", &save); word && !error;
-         word = strtok_r(NULL, ";", &save))
+    for (char *word = strtok_r(copy, ";", &save); word && !error; word = strtok_r(NULL, ";", &save))
         error = parse_device(word);
     free(copy);
     return error;

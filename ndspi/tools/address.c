@@ -2,10 +2,14 @@
 #include "address.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <net/if.h>
+#include <netdb.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool parse_port(const char *text, USHORT *port_be)
 {
@@ -18,48 +22,120 @@ static bool parse_port(const char *text, USHORT *port_be)
     return true;
 }
 
-/* An address without port; link-local ones with their link (fe80::1%eth0). */
-static bool parse_ip(char *text, SOCKADDR_INET *address)
+__attribute__((format(printf, 2, 3))) static bool is_wrong(
+    char wrong[NDINFO_HINT_OCTETS], const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(wrong, NDINFO_HINT_OCTETS, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Link-local addresses come with their link (fe80::1%eth0). */
+static bool parse_six(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
 {
     char *link = strchr(text, '%');
 
-    if (inet_pton(AF_INET, text, &address->Ipv4.sin_addr) == 1) {
-        address->si_family = AF_INET;
-        return true;
-    }
     if (link) {
         *link++ = 0;
         address->Ipv6.sin6_scope_id = if_nametoindex(link);
         if (!address->Ipv6.sin6_scope_id)
-            return false;
+            return is_wrong(wrong, "no network interface is called %s", link);
     }
     address->si_family = AF_INET6;
-    return inet_pton(AF_INET6, text, &address->Ipv6.sin6_addr) == 1;
+    if (inet_pton(AF_INET6, text, &address->Ipv6.sin6_addr) != 1)
+        return is_wrong(wrong, "not an IPv6 address: %s", text);
+    if (IN6_IS_ADDR_LINKLOCAL(&address->Ipv6.sin6_addr) && !link)
+        return is_wrong(wrong, "a link-local address needs its network interface: %s%%eth0", text);
+    return true;
 }
 
-bool address_parse(const char *text, SOCKADDR_INET *address)
+static bool has_route(const struct sockaddr *address, socklen_t size)
 {
-    char copy[NDINFO_ADDRESS_OCTETS], *ip = copy, *port = NULL;
+    int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool has = fd >= 0 && !connect(fd, address, size);
+
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+static bool look_up(const char *name, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+{
+    struct addrinfo wanted = { .ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *found, *chosen;
+    int error = getaddrinfo(name, "9", &wanted, &found);
+
+    if (error)
+        return is_wrong(wrong, "not an IP address, nor the name of a host: %s (%s)", name,
+            error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
+    for (chosen = found; chosen->ai_next && !has_route(chosen->ai_addr, chosen->ai_addrlen);)
+        chosen = chosen->ai_next;
+    memcpy(address, chosen->ai_addr, chosen->ai_addrlen);
+    freeaddrinfo(found);
+    return true;
+}
+
+/* Without a port. What consists of digits and dots is no name. */
+static bool parse_host(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+{
+    if (strchr(text, ':'))
+        return parse_six(text, address, wrong);
+    address->si_family = AF_INET;
+    if (inet_pton(AF_INET, text, &address->Ipv4.sin_addr) == 1)
+        return true;
+    if (!text[strspn(text, "0123456789.")])
+        return is_wrong(wrong, "not an IP address: %s", text);
+    return look_up(text, address, wrong);
+}
+
+bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
+{
+    char copy[256], *host = copy, *port = NULL;
     USHORT port_be = htons(NDINFO_PORT);
 
     memset(address, 0, sizeof(*address));
     if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-        return false;
+        return is_wrong(wrong, "too long for an address");
     if (*copy == '[') {
         char *end = strchr(copy, ']');
         if (!end || (end[1] && end[1] != ':'))
-            return false;
+            return is_wrong(wrong, "[ADDRESS]:PORT is the form for IPv6, not %s", text);
         *end = 0;
-        ip = copy + 1;
+        host = copy + 1;
         port = end[1] ? end + 2 : NULL;
+        if (!strchr(host, ':'))
+            return is_wrong(wrong, "only an IPv6 address is written in brackets: %s", text);
     } else if (strchr(copy, ':') && strchr(copy, ':') == strrchr(copy, ':')) {
         port = strchr(copy, ':');
         *port++ = 0;
     }
-    if ((port && !parse_port(port, &port_be)) || !parse_ip(ip, address))
+    if (port && !parse_port(port, &port_be))
+        return is_wrong(wrong, "a port is a number from 0 to 65535, not \"%s\"", port);
+    if (!parse_host(host, address, wrong))
         return false;
     address->Ipv4.sin_port = port_be; /* in one place for both */
     return true;
+}
+
+const char *address_hint(const char *text, char hint[NDINFO_HINT_OCTETS])
+{
+    const char *last = strrchr(text, ':');
+    char copy[INET6_ADDRSTRLEN];
+    struct in6_addr ip;
+    USHORT port_be;
+
+    if (!last || *text == '[' || strchr(text, ':') == last || !parse_port(last + 1, &port_be) ||
+        (size_t)(last - text) >= sizeof(copy))
+        return NULL;
+    snprintf(copy, sizeof(copy), "%.*s", (int)(last - text), text);
+    if (inet_pton(AF_INET6, copy, &ip) != 1)
+        return NULL;
+    snprintf(hint, NDINFO_HINT_OCTETS, "if %s is meant as the port, write [%s]:%s", last + 1, copy,
+        last + 1);
+    return hint;
 }
 
 SIZE_T address_size(const SOCKADDR_INET *address)

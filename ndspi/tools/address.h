@@ -10,8 +10,19 @@
 
 enum { NDINFO_PORT = 54324, NDINFO_ADDRESS_OCTETS = 80 };
 
-/* "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80"; the port is NDINFO_PORT unless told. False: none of these. */
-bool address_parse(const char *text, SOCKADDR_INET *address);
+enum { NDINFO_HINT_OCTETS = 192 };
+
+/*
+ * address_parse - "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80"; "host", "host:80", of which the first address
+ * with a route is taken. The port is NDINFO_PORT unless told. A name is looked up, which may take its time.
+ * wrong  out: on false, what is wrong, in words
+ */
+bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS]);
+/*
+ * address_hint - what may have been meant by an address that did not work: of "::1:5000" the last part may be a port.
+ * Returns hint, or NULL: nothing comes to mind.
+ */
+const char *address_hint(const char *text, char hint[NDINFO_HINT_OCTETS]);
 SIZE_T address_size(const SOCKADDR_INET *address);
 /* With the port, or (with_port false) without. Returns text. */
 const char *address_text(

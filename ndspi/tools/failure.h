@@ -11,7 +11,7 @@
 /* The destination of a Connect is no address of a host. */
 #define BAD_NETWORK_NAME ((HRESULT)0xC00000CCu)
 /* The port of a Bind is for privileged processes. */
-#define ACCESS_DENIED ((HRESULT)0xC0000022u)
+#define ACCESS_DENIED    ((HRESULT)0xC0000022u)
 
 /* What went wrong, for people and for --json. */
 struct failure {

@@ -169,10 +169,11 @@ static bool print_json(const struct probe *probe, bool good)
 int probe(const struct options *options, const char *where)
 {
     struct probe probe = { .rounds = options->rounds };
+    char text[NDINFO_HINT_OCTETS];
     bool good = false;
 
-    if (!address_parse(where, &probe.peer)) {
-        fprintf(stderr, "ndinfo: not an IP address: %s\n", where);
+    if (!address_parse(where, &probe.peer, text)) {
+        fprintf(stderr, "ndinfo: %s\n", text);
         return NDINFO_STATUS_USAGE;
     }
     probe.rounds_us = calloc(probe.rounds, sizeof(*probe.rounds_us));
@@ -189,6 +190,8 @@ int probe(const struct options *options, const char *where)
         good = print_json(&probe, good) && good;
     else
         print(&probe, good);
+    if (!good && address_hint(where, text))
+        fprintf(stderr, "    hint: %s\n", text);
     free(probe.rounds_us);
     return good ? 0 : 1;
 }

@@ -104,9 +104,10 @@ static struct served *gather(const struct options *options, const char *where, i
     SOCKET_ADDRESS_LIST *list = NULL;
     SOCKADDR_INET one;
     HRESULT hr = ND_SUCCESS;
+    char wrong[NDINFO_HINT_OCTETS];
 
-    if (where && !address_parse(where, &one)) {
-        fprintf(stderr, "ndinfo: not an IP address: %s\n", where);
+    if (where && !address_parse(where, &one, wrong)) {
+        fprintf(stderr, "ndinfo: %s\n", wrong);
         return NULL;
     }
     while (!where && (hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
@@ -168,6 +169,7 @@ static void stop(struct served *served)
 int serve(const struct options *options, const char *where)
 {
     HRESULT hr = NdStartup();
+    char hint[NDINFO_HINT_OCTETS];
     struct served *served;
     bool any = false;
     int count = 0;
@@ -182,6 +184,8 @@ int serve(const struct options *options, const char *where)
         any |= start(&served[i]);
     if (any)
         WaitForSingleObject(done, INFINITE);
+    else if (served && where && address_hint(where, hint))
+        fprintf(stderr, "    hint: %s\n", hint);
     for (int i = 0; served && i < count; i++)
         stop(&served[i]);
     free(served);

@@ -110,7 +110,7 @@ broken "no device on the interface" 10.0.1.1 not-rdma "its network interface v1 
 rdma link add "$one" type "$kind" netdev v1
 says "the device again" 0 "$ndinfo" "$one" -- "addresses: 10.0.1.1"
 ip addr flush dev v1
-broken "no address" "$one" no-address "no IP address on its network interface v1" "ip address add ADDRESS/PREFIX dev v1"
+broken "no address" "$one" no-address "no IP address on its network interface v1" "give v1 an address of its network"
 ip addr add 10.0.1.1/24 dev v1
 says "the address again" 0 "$ndinfo" "$one" -- "addresses: 10.0.1.1"
 ip link set v1 down

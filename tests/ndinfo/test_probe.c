@@ -180,6 +180,36 @@ static void stranger_stop(struct stranger *stranger)
     close(stranger->fd);
 }
 
+static void test_a_host_may_be_named(void **state)
+{
+    char line[128], where[64];
+
+    (void)state;
+    start_server("localhost:0", "1", line, sizeof(line));
+    snprintf(where, sizeof(where), "localhost:%s", strrchr(line, ':') + 1);
+    const char *const probe_it[] = { ndinfo, "--probe", where, NULL };
+    program_run(&client, probe_it);
+    assert_string_equal(client.complained, "");
+    assert_int_equal(client.status, 0);
+    program_end(&server);
+    assert_int_equal(server.status, 0);
+}
+
+/* It is an address, if not the one that was meant. */
+static void test_a_port_behind_a_bare_ipv6_address_gets_a_hint(void **state)
+{
+    const char *const probe_it[] = { ndinfo, "--probe", "::1:5000", "-t", "1", NULL };
+    const char *const serve_it[] = { ndinfo, "--serve", "::1:5000", NULL };
+
+    (void)state;
+    program_run(&client, probe_it);
+    assert_int_equal(client.status, 1);
+    assert_says(client.complained, "hint: if 5000 is meant as the port, write [::1]:5000");
+    program_run(&client, serve_it);
+    assert_int_equal(client.status, 1);
+    assert_says(client.complained, "hint: if 5000 is meant as the port, write [::1]:5000");
+}
+
 static void test_probe_of_nobody_is_refused(void **state)
 {
     struct stranger stranger;
@@ -300,6 +330,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(test_probe_times_connection_and_round_trips),
         TEST(test_serve_without_an_address_listens_on_all),
+        TEST(test_a_host_may_be_named),
+        TEST(test_a_port_behind_a_bare_ipv6_address_gets_a_hint),
         TEST(test_probe_of_nobody_is_refused),
         TEST(test_probe_of_a_silent_listener_ends_at_the_deadline),
         TEST(test_probe_of_a_listener_that_speaks_something_else_fails),

@@ -126,11 +126,11 @@ static const struct broken set_ups[] = {
     { "cm_broken", "fake0", "device", "fake0", "no-connection-manager", "Input/output error",
         "dmesg" },
     { "port_down", "fake0", "device", "fake0", "port-down", "its port is not active: down",
-        "check cable, switch" },
+        "check cable and switch, and bring its network interface up" },
     { "port_initializing", "fake0", "device", "fake0", "no-subnet-manager",
         "no subnet manager has configured it", "opensm" },
     { "no_address", "fake0", "device", "fake0", "no-address",
-        "no IP address on its network interface", "ip address add ADDRESS/PREFIX dev" },
+        "no IP address on its network interface", "give its network interface an address" },
     { "no_address", "fake0", "address", "127.0.0.1", "not-rdma",
         "its network interface lo is no RDMA device", "rdma link add siw_lo type siw netdev lo" },
     { "bind_broken", "fake0", "address", "127.0.0.1", "bind-failed", "Input/output error",
@@ -207,7 +207,7 @@ static void test_what_only_the_kernel_knows_is_told(void **state)
 static void test_an_interface_is_known_by_its_link_layer_address(void **state)
 {
     static const struct broken row = { "no_address", "fake0", "device", "fake0", "no-address",
-        "no IP address on its network interface eth8", "ip address add ADDRESS/PREFIX dev eth8" };
+        "no IP address on its network interface eth8", "give eth8 an address of its network" };
 
     (void)state;
     make_file("class/net/eth7", "address", "02:5e:00:0a:ff:02");
@@ -362,6 +362,61 @@ static void test_addresses_left_out_of_the_embedded_device_are_told(void **state
     json_decref(all);
 }
 
+static unsigned count_of(const char *text, const char *what)
+{
+    unsigned count = 0;
+
+    for (; (text = strstr(text, what)); text += strlen(what))
+        count++;
+    return count;
+}
+
+/* Once, though each library of the process reads it. */
+static void test_bad_environment_is_told_once(void **state)
+{
+    static struct program program;
+    const char *const arguments[] = { ndinfo, NULL };
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    setenv("NDSPI_DEVCIE", "all", 1);
+    setenv("NDSPI_LOG", "warn,tarce", 1);
+    setenv("NDSPI_LOG_FILE", "/nonexistent/log", 1);
+    program_run(&program, arguments);
+    unsetenv("NDSPI_DEVCIE");
+    unsetenv("NDSPI_LOG");
+    unsetenv("NDSPI_LOG_FILE");
+    assert_int_equal(program.status, 0);
+    assert_says(program.complained, "NDSPI_LOG: unknown word \"tarce\"");
+    assert_says(program.complained, "NDSPI_DEVCIE means nothing; the variables are: NDSPI_DEVICE");
+    assert_says(program.complained, "NDSPI_LOG_FILE: cannot open /nonexistent/log: No such file");
+    assert_int_equal(count_of(program.complained, "\n"), 3);
+}
+
+static void test_wrong_addresses_are_told_what_is_wrong(void **state)
+{
+    static struct program program;
+    static const char *const wrong[][2] = {
+        { "127.0.0.1:65536", "a port is a number from 0 to 65535, not \"65536\"" },
+        { "127.0.0.1:http", "a port is a number from 0 to 65535, not \"http\"" },
+        { "127.0.0.1.2", "not an IP address: 127.0.0.1.2" },
+        { "[::1", "[ADDRESS]:PORT is the form for IPv6, not [::1" },
+        { "[127.0.0.1]:80", "only an IPv6 address is written in brackets: [127.0.0.1]:80" },
+        { "::1::2", "not an IPv6 address: ::1::2" },
+        { "fe80::1", "a link-local address needs its network interface: fe80::1%eth0" },
+        { "fe80::1%nosuch0", "no network interface is called nosuch0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const char *const arguments[] = { ndinfo, "--probe", wrong[i][0], NULL };
+
+        program_run(&program, arguments);
+        assert_int_equal(program.status, 2);
+        assert_says(program.complained, wrong[i][1]);
+    }
+}
+
 static void test_wrong_arguments_are_status_2(void **state)
 {
     static struct program program;
@@ -407,6 +462,8 @@ int main(int argc, char **argv)
         TEST(test_a_usable_adapter_is_told_in_full),
         TEST(test_the_embedded_device_is_usable),
         TEST(test_addresses_left_out_of_the_embedded_device_are_told),
+        TEST(test_bad_environment_is_told_once),
+        TEST(test_wrong_addresses_are_told_what_is_wrong),
         TEST(test_wrong_arguments_are_status_2),
     };
 

@@ -13,9 +13,12 @@
     "in /etc/security/limits.conf, LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 "  \
     "for a container"
 
-/* %d device, %i its network interface, %e the error, %x the detail. */
+/*
+ * %d device, %i its network interface, %e the error, %x the detail. A remedy can be typed as it is: where the interface is
+ * not known, another one is told (unnamed), and a text loses its name with the blank in front.
+ */
 static const struct {
-    const char *code, *text, *remedy;
+    const char *code, *text, *remedy, *unnamed;
 } words[ND_REASONS] = {
     [ND_REASON_USED] = { "used", "in use%x", NULL },
     [ND_REASON_NOT_CHOSEN] = { "not-chosen", "not chosen: NDSPI_DEVICE=%x",
@@ -53,14 +56,16 @@ static const struct {
         "look in the kernel's log (dmesg) for the reason" },
     [ND_REASON_PORT_DOWN] = { "port-down", "its port is not active%x",
         "check cable, switch and \"ip link show %i\"; bring the network interface up: "
-        "ip link set %i up" },
+        "ip link set %i up",
+        "check cable and switch, and bring its network interface up (ip link)" },
     [ND_REASON_NO_SUBNET_MANAGER] = { "no-subnet-manager",
         "its port has a link, but no subnet manager has configured it",
         "run a subnet manager (opensm) on the fabric" },
     [ND_REASON_INTERFACE_DOWN] = { "interface-down", "the network interface %i is down",
-        "ip link set %i up" },
+        "ip link set %i up", "bring its network interface up (ip link)" },
     [ND_REASON_NO_ADDRESS] = { "no-address", "no IP address on its network interface %i",
-        "ip address add ADDRESS/PREFIX dev %i" },
+        "give %i an address of its network (ip address add)",
+        "give its network interface an address of its network (ip address add)" },
     [ND_REASON_NO_CONNECTIONS] = { "no-connections",
         "it has no reliable connected queue pairs: NetworkDirect cannot be made of it",
         "choose another device, or the embedded one over its network interface "
@@ -73,7 +78,8 @@ static const struct {
         "it belongs to the device %d, which is not used", "see the device %d" },
     [ND_REASON_NOT_RDMA] = { "not-rdma", "its network interface %i is no RDMA device",
         "NDSPI_DEVICE=all lets the embedded device serve it; a software device of the kernel: "
-        "rdma link add siw_%i type siw netdev %i" },
+        "rdma link add siw_%i type siw netdev %i",
+        "NDSPI_DEVICE=all lets the embedded device serve it" },
     [ND_REASON_NOT_SERVED] = { "not-served", "no device in use has it",
         "NDSPI_DEVICE and NDSPI_SOFT_DEVICES decide which devices and addresses are used" },
     [ND_REASON_BIND_FAILED] = { "bind-failed", "the connection manager does not bind it: %e",
@@ -174,7 +180,11 @@ static const char *expand(
         }
         switch (*++pattern) {
         case 'd': word = finding->device; break;
-        case 'i': word = *finding->netdev ? finding->netdev : "INTERFACE"; break;
+        case 'i':
+            word = finding->netdev;
+            if (!*word && length && text[length - 1] == ' ')
+                length--;
+            break;
         case 'e': word = strerror(finding->error); break;
         default: word = finding->detail; break;
         }
@@ -196,5 +206,7 @@ const char *nd_finding_remedy(const struct nd_finding *finding, char text[ND_FIN
 {
     const char *pattern = words[finding->reason].remedy;
 
+    if (!*finding->netdev && words[finding->reason].unnamed)
+        pattern = words[finding->reason].unnamed;
     return pattern ? expand(finding, pattern, text) : NULL;
 }

@@ -2,12 +2,14 @@
 #include "ndspi/core/device/provider.h"
 
 #include "ndspi/core/address.h"
+#include "ndspi/core/device/announce.h"
 #include "ndspi/core/device/provider_scan.h"
 #include "ndspi/core/status.h"
 
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +29,6 @@ static struct {
     struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];   /* in use; parallel to host.at */
     struct nd_finding finding[ND_SCAN_ADDRESSES_MAX]; /* the same */
     uint64_t devices_seen_ms;                         /* 0: never */
-    char announced[ND_FINDING_TEXT_OCTETS];           /* the last choice told on the log */
 } provider = {
     .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
     .devices = { { &provider.devices.n, &provider.devices.n } },
@@ -202,33 +203,6 @@ static void judge_address(const struct scan *scan, unsigned index, const struct 
         nd_finding_set(finding, ND_REASON_NOT_RDMA, 0, "%s", "");
 }
 
-/* Says once, and again whenever it changes, what is used. */
-static void announce_locked(void)
-{
-    char text[ND_FINDING_TEXT_OCTETS] = "";
-    size_t length = 0;
-
-    list_for_each (&provider.devices, node) {
-        struct nd_device *device = list_entry(node, struct nd_device, link);
-
-        if (nd_finding_used(&device->finding) && length < sizeof(text))
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s/%u",
-                length ? " " : "", device->name, device->port);
-    }
-    if (!strcmp(text, provider.announced) && provider.devices_seen_ms)
-        return;
-    snprintf(provider.announced, sizeof(provider.announced), "%s", text);
-    if (!*text)
-        log_write(LOG_ERROR, LOG_DEVICE,
-            "NDSPI_DEVICE=%s: no such device is usable; there is no adapter", provider.choice);
-    list_for_each (&provider.devices, node) {
-        struct nd_device *device = list_entry(node, struct nd_device, link);
-
-        log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
-            device->verbs->name, nd_finding_text(&device->finding, text));
-    }
-}
-
 static void publish_kind_locked(const struct scan *scan, int kind)
 {
     const struct nd_found *found = &scan->found[kind];
@@ -266,7 +240,7 @@ static void publish(struct scan *scan, bool complete)
     publish_kind_locked(scan, SOFT);
     for (unsigned i = 0; i < scan->host.count; i++)
         judge_address(scan, i, provider.owner[i], &provider.finding[i]);
-    announce_locked();
+    nd_announce(&provider.devices, provider.choice);
     provider.devices_seen_ms = complete ? clock_now_ms() : 0;
     lock_release(&provider.lock);
 }
@@ -323,14 +297,14 @@ static HRESULT look(struct scan *scan)
 /* Brings what is known up to date. Two threads may scan at once; the later one to finish is right as well. */
 static HRESULT refresh(void)
 {
-    const char *choice = getenv("NDSPI_DEVICE");
+    const char *choice = setting_text("NDSPI_DEVICE");
     struct scan *scan = calloc(1, sizeof(*scan));
     HRESULT hr = ND_SUCCESS;
     int error;
 
     if (!scan)
         return ND_NO_MEMORY;
-    snprintf(scan->choice, sizeof(scan->choice), "%s", choice && *choice ? choice : "auto");
+    snprintf(scan->choice, sizeof(scan->choice), "%s", choice ? choice : "auto");
     error = nd_scan_host(&scan->system);
     if (error)
         hr = not_looked_at("the host's addresses", -error);

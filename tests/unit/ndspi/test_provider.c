@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the made-up providers ---- */
 
@@ -189,6 +190,7 @@ static int set_up(void **state)
     soft.guid = 0x99;
     soft.present = soft.active = soft.loopback = true;
     unsetenv("NDSPI_DEVICE");
+    setenv("SYSFS_PATH", "/nonexistent", 1); /* not the devices of this machine */
     nd_provider_use(&rdma_verbs, &soft_verbs);
     return 0;
 }
@@ -413,6 +415,119 @@ static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **sta
     assert_int_equal(errno, ENODEV);
 }
 
+/* ---- what the log says by default ---- */
+
+static int log_end, error_before;
+
+static void log_catch(void)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    error_before = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    log_end = ends[0];
+}
+
+/* What was written since. */
+static const char *log_caught(void)
+{
+    static char text[8192];
+    ssize_t octets;
+
+    dup2(error_before, STDERR_FILENO); /* the last writing end */
+    close(error_before);
+    octets = read(log_end, text, sizeof(text) - 1);
+    close(log_end);
+    text[octets > 0 ? octets : 0] = 0;
+    return text;
+}
+
+/* What the first look says with a choice; the second says nothing. */
+static const char *announcement(const char *choice)
+{
+    static char text[8192];
+    struct nd_device *device;
+
+    setenv("NDSPI_DEVICE", "softrdma0", 1);
+    find_loopback(&device);
+    setenv("NDSPI_DEVICE", choice, 1);
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    log_catch();
+    find_loopback(&device);
+    snprintf(text, sizeof(text), "%s", log_caught());
+    nd_provider_use(&rdma_verbs, &soft_verbs);
+    log_catch();
+    find_loopback(&device);
+    assert_string_equal(log_caught(), "");
+    return text;
+}
+
+static void test_log_is_silent_where_all_is_as_expected(void **state)
+{
+    (void)state;
+    assert_string_equal(announcement("auto"), "");
+    assert_string_equal(announcement("mlx0"), "");
+    assert_string_equal(announcement("soft"), "");
+    rdma.active = false;
+    assert_string_equal(announcement("soft"), "");
+    rdma.present = false;
+    assert_string_equal(announcement("auto"), "");
+}
+
+static void test_log_tells_of_hardware_that_is_not_used(void **state)
+{
+    (void)state;
+    rdma.no_cm = true;
+    assert_string_equal(announcement("auto"),
+        "ndspi: warn: device: the embedded device is used, although there is RDMA hardware: mlx0: "
+        "no permission on the connection manager's device file /dev/infiniband/rdma_cm (module "
+        "rdma_ucm): Permission denied; remedy: allow this user to read and write it: a udev rule, "
+        "a group, or chmod a+rw /dev/infiniband/rdma_cm. NDSPI_DEVICE=soft says that it is meant; "
+        "\"ndinfo\" tells more\n");
+}
+
+static void test_log_tells_why_a_named_device_is_not_used(void **state)
+{
+    (void)state;
+    assert_string_equal(announcement("mlx9"),
+        "ndspi: error: device: NDSPI_DEVICE=mlx9: there is no device of this name. There are: mlx0 "
+        "softrdma0; or auto, soft, all. \"ndinfo\" tells more\n");
+    rdma.active = false;
+    assert_string_equal(announcement("mlx0"),
+        "ndspi: error: device: NDSPI_DEVICE=mlx0: no device can be used. mlx0: its port is not "
+        "active: down; remedy: check cable and switch, and bring its network interface up (ip "
+        "link). \"ndinfo\" tells of all devices\n");
+}
+
+static void test_remedies_can_be_typed(void **state)
+{
+    struct nd_finding finding = { .device = "mlx0", .error = EIO };
+    char text[ND_FINDING_TEXT_OCTETS];
+
+    (void)state;
+    snprintf(finding.detail, sizeof(finding.detail), "detail");
+    for (int named = 0; named < 2; named++) {
+        snprintf(finding.netdev, sizeof(finding.netdev), named ? "eth0" : "");
+        for (int reason = 0; reason < ND_REASONS; reason++) {
+            const char *remedy;
+
+            finding.reason = (enum nd_reason)reason;
+            assert_null(strstr(nd_finding_text(&finding, text), "  "));
+            assert_null(strstr(text, "INTERFACE"));
+            if (!(remedy = nd_finding_remedy(&finding, text)))
+                continue;
+            assert_null(strstr(remedy, "ADDRESS"));
+            assert_null(strstr(remedy, "PREFIX"));
+            assert_null(strstr(remedy, "INTERFACE"));
+            assert_null(strstr(remedy, "NAME"));
+            assert_null(strchr(remedy, '%'));
+            assert_null(strstr(remedy, "  "));
+        }
+    }
+}
+
 #define INSUFFICIENT_RESOURCES ((HRESULT)0xC000009A)
 #define NO_MEMORY              ((HRESULT)0xC0000017)
 
@@ -504,6 +619,10 @@ int main(void)
         TEST(test_provider_a_shortage_fails_the_call_and_is_forgotten),
         TEST(test_provider_a_device_that_is_short_is_left_aside_until_the_next_call),
         TEST(test_provider_a_shortage_leaves_what_is_known),
+        TEST(test_log_is_silent_where_all_is_as_expected),
+        TEST(test_log_tells_of_hardware_that_is_not_used),
+        TEST(test_log_tells_why_a_named_device_is_not_used),
+        TEST(test_remedies_can_be_typed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

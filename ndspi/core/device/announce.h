@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * announce.h - what the log says of the devices: once, and again whenever others are used. By default that is what a user
+ * would not expect: nothing can be used, or the embedded device is, although there is RDMA hardware.
+ */
+#ifndef NDSPI_CORE_ANNOUNCE_H
+#define NDSPI_CORE_ANNOUNCE_H
+
+#include "util/list.h"
+
+/*
+ * nd_announce - tells what the findings of the devices come to.
+ * devices  in: of struct nd_device (provider.h); the provider's lock is held, which also guards what was told last
+ * choice   in: NDSPI_DEVICE, or "auto"
+ */
+void nd_announce(const struct list_head *devices, const char *choice);
+
+#endif

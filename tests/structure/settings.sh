@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The environment variables that the libraries read: the sources, the table of util/setting_names.c and that of docs/porting.md have
+# the same names.
+# usage: settings.sh ROOT
+set -euo pipefail
+export LC_ALL=C
+cd "$1"
+
+read_by_sources()
+{
+    grep -rhoE '(getenv|setting_(text|number|on))\("NDSPI_[A-Z_0-9]*"' --include='*.c' util softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
+        sed 's/.*("//; s/"//' | sort -u
+}
+in_the_table()
+{
+    sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+}
+in_the_manual()
+{
+    sed -n '/^| Variable | Meaning |/,/^$/s/^| `\(NDSPI_[A-Z_0-9]*\)` |.*/\1/p' docs/porting.md | sort
+}
+
+bad=0
+[ -n "$(in_the_table)" ] || { echo "util/setting_names.c: no names found"; bad=1; }
+diff <(in_the_table) <(read_by_sources) || { echo "left: util/setting_names.c, right: what sources read"; bad=1; }
+diff <(in_the_table) <(in_the_manual) || { echo "left: util/setting_names.c, right: docs/porting.md, \"At run time\""; bad=1; }
+exit $bad

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmocka_test.h"
+
+#include "util/setting_names.h"
+#include "util/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int log_end, error_before;
+
+static void log_catch(void)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    error_before = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    log_end = ends[0];
+}
+
+static const char *log_caught(void)
+{
+    static char text[4096];
+    ssize_t octets;
+
+    dup2(error_before, STDERR_FILENO); /* the last writing end */
+    close(error_before);
+    octets = read(log_end, text, sizeof(text) - 1);
+    close(log_end);
+    text[octets > 0 ? octets : 0] = 0;
+    return text;
+}
+
+static void test_text_is_null_where_nothing_is_set(void **state)
+{
+    (void)state;
+    unsetenv("NDSPI_DEVICE");
+    assert_null(setting_text("NDSPI_DEVICE"));
+    setenv("NDSPI_DEVICE", "", 1);
+    assert_null(setting_text("NDSPI_DEVICE"));
+    setenv("NDSPI_DEVICE", "soft", 1);
+    assert_string_equal(setting_text("NDSPI_DEVICE"), "soft");
+}
+
+static void test_numbers_are_digits_in_range(void **state)
+{
+    (void)state;
+    unsetenv("NDSPI_SOFT_SPEAK_MS");
+    assert_int_equal(setting_number("NDSPI_SOFT_SPEAK_MS", 7, 1000), 7);
+    setenv("NDSPI_SOFT_SPEAK_MS", "", 1);
+    assert_int_equal(setting_number("NDSPI_SOFT_SPEAK_MS", 7, 1000), 7);
+    setenv("NDSPI_SOFT_SPEAK_MS", "0", 1);
+    assert_int_equal(setting_number("NDSPI_SOFT_SPEAK_MS", 7, 1000), 0);
+    setenv("NDSPI_SOFT_SPEAK_MS", "1000", 1);
+    assert_int_equal(setting_number("NDSPI_SOFT_SPEAK_MS", 7, 1000), 1000);
+}
+
+static void test_a_bad_number_is_warned_of_once_and_counts_as_not_set(void **state)
+{
+    static const char *const bad[] = { "5s", "-1", "+1", " 1", "0x10", "1001", "many",
+        "99999999999999999999" };
+
+    (void)state;
+    log_catch();
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        setenv("NDSPI_SOFT_PATIENCE_MS", bad[i], 1);
+        assert_int_equal(setting_number("NDSPI_SOFT_PATIENCE_MS", 7, 1000), 7);
+    }
+    assert_string_equal(log_caught(),
+        "ndspi: warn: device: NDSPI_SOFT_PATIENCE_MS=5s: a number from 0 to 1000 is wanted, in "
+        "digits alone; taken as not set\n");
+}
+
+static void test_a_switch_is_0_or_1(void **state)
+{
+    (void)state;
+    unsetenv("NDSPI_SOFT_CRC");
+    assert_false(setting_on("NDSPI_SOFT_CRC"));
+    setenv("NDSPI_SOFT_CRC", "1", 1);
+    assert_true(setting_on("NDSPI_SOFT_CRC"));
+    setenv("NDSPI_SOFT_CRC", "0", 1);
+    assert_false(setting_on("NDSPI_SOFT_CRC"));
+    log_catch();
+    for (int i = 0; i < 2; i++) {
+        setenv("NDSPI_SOFT_CRC", "no", 1);
+        assert_false(setting_on("NDSPI_SOFT_CRC"));
+        setenv("NDSPI_SOFT_CRC", "10", 1);
+        assert_false(setting_on("NDSPI_SOFT_CRC"));
+    }
+    assert_string_equal(log_caught(),
+        "ndspi: warn: device: NDSPI_SOFT_CRC=no: 0 or 1 is wanted; taken as not set\n");
+}
+
+static void test_unknown_names_are_found(void **state)
+{
+    char *const variables[] = { "PATH=/bin", "NDSPI_DEVCIE=soft", "NDSPI_DEVICE=soft", "NDSPI=1",
+        "NDSPI_LOG", "NDSPI_LOGS=1", "NDSPI_TEST_ANY=1", "NDSPI_WINE=/wine", "NDSPI_=", NULL };
+    char *const *at = variables;
+
+    (void)state;
+    assert_string_equal(setting_unknown(&at), "NDSPI_DEVCIE=soft");
+    assert_string_equal(setting_unknown(&at), "NDSPI_LOGS=1");
+    assert_string_equal(setting_unknown(&at), "NDSPI_=");
+    assert_null(setting_unknown(&at));
+    assert_null(setting_unknown(&at));
+}
+
+static void test_names_have_their_places(void **state)
+{
+    size_t count = 0;
+
+    (void)state;
+    for (; setting_name(count); count++)
+        assert_int_equal(setting_index(setting_name(count)), count);
+    assert_true(count > 0 && count <= 32);
+    assert_int_equal(setting_index("NDSPI_DEVCIE"), count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_is_null_where_nothing_is_set),
+        cmocka_unit_test(test_numbers_are_digits_in_range),
+        cmocka_unit_test(test_a_bad_number_is_warned_of_once_and_counts_as_not_set),
+        cmocka_unit_test(test_a_switch_is_0_or_1),
+        cmocka_unit_test(test_unknown_names_are_found),
+        cmocka_unit_test(test_names_have_their_places),
+    };
+
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}
