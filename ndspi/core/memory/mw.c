@@ -11,10 +11,19 @@
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 static bool has_device_window(const struct nd_adapter *adapter)
 {
     return adapter->port.caps.windows == ND_WINDOWS_REAL;
+}
+
+static void destroy_device_window(struct ibv_mw *mw)
+{
+    int rc = mw ? ibv_dealloc_mw(mw) : 0;
+
+    if (rc)
+        log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
 }
 
 HRESULT nd_mw_init(
@@ -24,6 +33,10 @@ HRESULT nd_mw_init(
         return ND_DEVICE_REMOVED;
     if (has_device_window(adapter) && !(mw->ibv = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
+    if (getrandom(&mw->key_secret, sizeof(mw->key_secret), 0) != sizeof(mw->key_secret)) {
+        destroy_device_window(mw->ibv);
+        return ND_INSUFFICIENT_RESOURCES;
+    }
     nd_object_init(&mw->object, destroy);
     mw->adapter = adapter;
     list_node_init(&mw->bound_link);
@@ -39,14 +52,6 @@ void nd_mw_report_to(struct nd_mw *mw, void *result)
         log_write(LOG_WARN, LOG_MR,
             "%s does not tell when a peer invalidates a window: its result will not come",
             mw->adapter->port.caps.family);
-}
-
-static void destroy_device_window(struct ibv_mw *mw)
-{
-    int rc = mw ? ibv_dealloc_mw(mw) : 0;
-
-    if (rc)
-        log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
 }
 
 /* What the binding pins. */
@@ -158,6 +163,36 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder)
     lock_release(&adapter->memory_lock);
     destroy_device_window(fresh);
     return ND_SUCCESS;
+}
+
+/* Four rounds over the halves of an octet: a permutation of the octets that the secret chooses. */
+static uint8_t scramble(uint64_t secret, uint8_t octet)
+{
+    uint8_t left = octet >> 4, right = octet & 15;
+
+    for (uint64_t round = 1; round <= 4; round++) {
+        uint64_t mixed = secret ^ (round << 4 | right) * UINT64_C(0x9E3779B97F4A7C15);
+        uint8_t next;
+
+        mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+        next = left ^ (uint8_t)(mixed >> 60);
+        left = right;
+        right = next;
+    }
+    return (uint8_t)(left << 4 | right);
+}
+
+uint32_t nd_mw_next_key_locked(struct nd_mw *mw)
+{
+    uint32_t before = mw->ibv->rkey;
+    uint8_t octet;
+
+    lock_assert_held(&mw->adapter->memory_lock);
+    do
+        octet = scramble(mw->key_secret, mw->keys++);
+    while (octet == (uint8_t)before);
+    return (before & ~UINT32_C(0xFF)) | octet;
 }
 
 void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,

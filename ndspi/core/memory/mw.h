@@ -41,6 +41,8 @@ struct nd_mw {
     struct nd_mr *mr;           /* bound to; NULL: free */
     struct nd_part *part; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
     uint32_t rkey;        /* while bound */
+    uint64_t key_secret;  /* what the key octets follow from */
+    uint8_t keys;         /* how many were made */
     struct nd_mw_binder *binder;  /* bound on */
     struct list_node bound_link;  /* nd_adapter.bound_windows */
     struct nd_mw_binder *leaving; /* an Invalidate of this key is under way there; NULL: none */
@@ -67,6 +69,11 @@ void nd_mw_fini(struct nd_mw *mw);
  * device where that has gone with its queue pair. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder);
+/*
+ * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that nobody can tell from
+ * the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
+ */
+uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
 /* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
 void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
     struct nd_mw_binder *binder, uint32_t rkey);

@@ -64,6 +64,7 @@ static bool is_devices(const struct binding *b)
     return !b->part || b->part->window;
 }
 
+/* Memory lock held. */
 static struct ibv_send_wr device_bind(
     const struct binding *b, const struct nd_request *request, unsigned send_flags)
 {
@@ -75,7 +76,7 @@ static struct ibv_send_wr device_bind(
     };
 
     wr.bind_mw.mw = window;
-    wr.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+    wr.bind_mw.rkey = b->part ? nd_part_key(b->part) : nd_mw_next_key_locked(b->mw);
     wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
         .mr = b->part ? b->part->ibv : b->mr->ibv,
         .addr = (uintptr_t)b->buffer,

@@ -192,6 +192,55 @@ static void test_bound_window_keeps_its_region(void **state)
     assert_int_equal(deregister_it(f), 0x103);
 }
 
+enum { REBINDS = 255 };
+
+/* The window's keys, one Bind after the other. */
+static void rebind_often(struct fixture *f, uint32_t keys[REBINDS])
+{
+    ND2_RESULT results[2];
+
+    for (int i = 0; i < REBINDS; i++) {
+        assert_int_equal(bind_it(f, 0), 0);
+        keys[i] = be32toh(atomic_load(&f->mw->token));
+        requests_end(f, 1, IBV_WC_SUCCESS);
+        assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
+        requests_end(f, 1, IBV_WC_SUCCESS);
+        assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 2), 2);
+    }
+}
+
+static int step_of(const uint32_t keys[REBINDS], int i)
+{
+    return (uint8_t)(keys[i + 1] - keys[i]);
+}
+
+/* A peer that had a token cannot tell the next, nor use an old one; another window's are of another order. */
+static void test_tokens_of_a_window_cannot_be_foretold(void **state)
+{
+    static uint32_t keys[2][REBINDS];
+    struct fixture *f = *state;
+    bool used[256] = { false };
+    unsigned steps_alike = 0, windows_alike = 0;
+
+    assert_int_equal(register_it(f, 0), 0x103);
+    rebind_often(f, keys[0]);
+    for (int i = 0; i < REBINDS; i++) {
+        assert_int_equal(keys[0][i] >> 8, keys[0][0] >> 8);
+        assert_false(used[(uint8_t)keys[0][i]]);
+        used[(uint8_t)keys[0][i]] = true;
+    }
+    for (int i = 0; i + 2 < REBINDS; i++)
+        steps_alike += step_of(keys[0], i) == step_of(keys[0], i + 1);
+    nd_mw_close(f->mw);
+    f->mw = fake_make_mw(f->adapter);
+    rebind_often(f, keys[1]);
+    for (int i = 0; i + 1 < REBINDS; i++)
+        windows_alike += step_of(keys[0], i) == step_of(keys[1], i);
+    assert_in_range(steps_alike, 0, 20);
+    assert_in_range(windows_alike, 0, 20);
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
 static void test_silent_invalidate_lets_the_region_go_too(void **state)
 {
     struct fixture *f = *state;
@@ -379,6 +428,7 @@ int main(void)
         ROW(test_each_right_is_given_alone),
         ROW(test_region_that_does_not_go_stays_registered),
         ROW(test_bound_window_keeps_its_region),
+        ROW(test_tokens_of_a_window_cannot_be_foretold),
         ROW(test_silent_invalidate_lets_the_region_go_too),
         ROW(test_bind_checks_range_and_rights),
         ROW(test_failed_bind_leaves_the_window_free),
