@@ -61,7 +61,7 @@ static struct srd_cm_event *take_record(struct srd_id *id)
         srd_id_ref(id);
         return event;
     }
-    log_write(LOG_ERROR, LOG_CM, "an id reports more than it can");
+    log_limited(LOG_ERROR, LOG_CM, "an id reports more than it can");
     abort();
 }
 

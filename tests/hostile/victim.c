@@ -51,12 +51,13 @@ static void victim_expect(struct victim *victim, int type, struct rdma_cm_id **i
     assert_int_equal(victim_event(victim, VICTIM_WAIT_MS, id, NULL), type);
 }
 
-static void victim_queue_pair(
-    struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_cq *cq, unsigned depth)
+static void victim_queue_pair(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_cq *cq,
+    struct ibv_srq *srq, unsigned depth)
 {
     struct ibv_qp_init_attr attr = {
         .send_cq = cq,
         .recv_cq = cq,
+        .srq = srq,
         .cap = { .max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 1, .max_recv_sge = 1 },
         .qp_type = IBV_QPT_RC,
     };
@@ -89,10 +90,10 @@ static void healthy_open(struct victim *victim)
     victim_expect(victim, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
     assert_int_equal(srd_resolve_route(victim->healthy[0], 1000), 0);
     victim_expect(victim, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
-    victim_queue_pair(victim->healthy[0], victim->pd, victim->healthy_cq, 8);
+    victim_queue_pair(victim->healthy[0], victim->pd, victim->healthy_cq, NULL, 8);
     assert_int_equal(srd_connect(victim->healthy[0], &param), 0);
     victim_expect(victim, RDMA_CM_EVENT_CONNECT_REQUEST, &victim->healthy[1]);
-    victim_queue_pair(victim->healthy[1], victim->pd, victim->healthy_cq, 8);
+    victim_queue_pair(victim->healthy[1], victim->pd, victim->healthy_cq, NULL, 8);
     assert_int_equal(srd_accept(victim->healthy[1], &param), 0);
     while (established++ < 2)
         victim_expect(victim, RDMA_CM_EVENT_ESTABLISHED, NULL);
@@ -277,7 +278,7 @@ void victim_take(struct victim *victim, struct victim_end *end)
 {
     *end = (struct victim_end){ .victim = victim, .cq = victim->cq };
     victim_expect(victim, RDMA_CM_EVENT_CONNECT_REQUEST, &end->id);
-    victim_queue_pair(end->id, victim->pd, victim->cq, 8);
+    victim_queue_pair(end->id, victim->pd, victim->cq, victim->srq, 8);
 }
 
 void victim_accept(struct victim_end *end, unsigned receives)
@@ -313,7 +314,7 @@ void victim_connect(struct victim *victim, struct victim_end *end, uint16_t port
     victim_expect(victim, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
     assert_int_equal(srd_resolve_route(end->id, 1000), 0);
     victim_expect(victim, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
-    victim_queue_pair(end->id, victim->pd, victim->cq, 8);
+    victim_queue_pair(end->id, victim->pd, victim->cq, NULL, 8);
     victim_receives(end, VICTIM_RECEIVES);
     assert_int_equal(srd_connect(end->id, &param), 0);
 }

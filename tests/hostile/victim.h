@@ -35,6 +35,7 @@ struct victim {
     struct ibv_context *context;
     struct ibv_pd *pd, *other_pd;
     struct ibv_cq *cq;
+    struct ibv_srq *srq;     /* of the passive ends that are taken from now on, or NULL */
     uint8_t *pages;          /* two, between guard pages */
     uint8_t *region;         /* VICTIM_REGION octets in them */
     uint8_t *receives;       /* in memory of their own */

@@ -124,6 +124,9 @@ void nd_announce(const struct list_head *devices, const char *choice)
         tell_unusable(LOG_WARN,
             "the embedded device is used, although there is RDMA hardware: ", hardware,
             ". NDSPI_DEVICE=soft says that it is meant; \"ndinfo\" tells more");
-    for_each_device(device, devices) log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s",
-        device->name, device->port, device->verbs->name, nd_finding_text(&device->finding, text));
+    for_each_device(device, devices)
+    {
+        log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
+            device->verbs->name, nd_finding_text(&device->finding, text));
+    }
 }
