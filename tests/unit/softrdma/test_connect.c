@@ -577,6 +577,44 @@ static void failed_requests_count_as_solicited(void **state)
     pair_close(&pair);
 }
 
+static void a_solicited_send_with_invalidate_is_one(void **state)
+{
+    struct ibv_send_wr bind = {
+        .wr_id = 1, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED
+    };
+    struct ibv_send_wr send = { .wr_id = 3,
+        .opcode = IBV_WR_SEND_WITH_INV,
+        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED };
+    struct ibv_send_wr *bad;
+    struct ibv_mw *mw;
+    struct pair pair;
+    struct ibv_wc wc;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    mw = ibv_alloc_mw(pair.passive.pd, IBV_MW_TYPE_2);
+    assert_non_null(mw);
+    bind.bind_mw.mw = mw;
+    bind.bind_mw.rkey = send.invalidate_rkey = ibv_inc_rkey(mw->rkey);
+    bind.bind_mw.bind_info = (struct ibv_mw_bind_info){ .mr = pair.passive.mr,
+        .addr = (uintptr_t)pair.passive.memory,
+        .length = 8,
+        .mw_access_flags = IBV_ACCESS_REMOTE_READ };
+    assert_int_equal(ibv_post_send(pair.passive.qp, &bind, &bad), 0);
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 1), 0);
+    end_recv(&pair.passive, 2, 0, 8);
+    assert_int_equal(ibv_post_send(pair.active.qp, &send, &bad), 0);
+    expect_channel_event(&pair.passive);
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    assert_int_equal(wc.wc_flags, IBV_WC_WITH_INV);
+    assert_int_equal(wc.invalidated_rkey, send.invalidate_rkey);
+    assert_int_equal(ibv_dealloc_mw(mw), 0);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +639,7 @@ int main(void)
         cmocka_unit_test(two_peers_that_both_write_do_not_wait_for_each_other),
         cmocka_unit_test(completion_channel_blocks_until_it_fires),
         cmocka_unit_test(failed_requests_count_as_solicited),
+        cmocka_unit_test(a_solicited_send_with_invalidate_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
