@@ -11,20 +11,20 @@
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
 /*
- * An overrun shows when draining; so where it may come to that, waiting for errors alone has the queue looked at for every
- * completion, too; and waiting for solicited ones, where a mark tells them from the others.
+ * An overrun shows when draining; so where it may come to that, waiting for errors has the queue looked at for every completion,
+ * too. Beside a wait for solicited ones only if a mark tells them from the others.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
     const struct nd_caps *caps = &cq->adapter->port.caps;
+    bool looks = waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS) && nd_cq_may_overrun_locked(cq);
 
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
-        return nd_has_quirk(caps, SOLICITED) || (cq->marks && nd_cq_may_overrun_locked(cq))
-                   ? ND_CQ_ARMED_ANY
-                   : ND_CQ_ARMED_SOLICITED;
-    return waiting && nd_cq_may_overrun_locked(cq) ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
+        return nd_has_quirk(caps, SOLICITED) || (cq->marks && looks) ? ND_CQ_ARMED_ANY
+                                                                     : ND_CQ_ARMED_SOLICITED;
+    return looks ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 
 /* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */

@@ -89,6 +89,7 @@ void fake_device_marks(bool marks);
 struct fake_sink_counts {
     unsigned reserved, started, completed;
     bool no_memory;        /* for a request more */
+    void (*on_complete)(OVERLAPPED *overlapped); /* as a client's thread hears of an end; NULL: nothing */
     OVERLAPPED *order[64]; /* of completion */
 };
 extern struct fake_sink_counts fake_sink_counts;

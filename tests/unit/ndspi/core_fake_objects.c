@@ -87,6 +87,8 @@ static void complete(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT 
     assert_true(fake_sink_counts.reserved-- > 0);
     overlapped->Internal = (ULONG_PTR)(ULONG)status;
     fake_sink_counts.order[fake_sink_counts.completed++ % 64] = overlapped;
+    if (fake_sink_counts.on_complete)
+        fake_sink_counts.on_complete(overlapped);
 }
 
 static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait)

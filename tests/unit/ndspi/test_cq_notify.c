@@ -379,6 +379,45 @@ static void test_overrun_ends_all_and_later_ones_at_exactly_the_depth(void **sta
     drop(&f);
 }
 
+/* Who was cancelled does not have the queue armed again, nor keeps results from their short way. */
+static void test_cancel_leaves_nobody_waiting(void **state)
+{
+    struct fixture f = make(state, 64);
+    OVERLAPPED ov = { 0 };
+
+    for (int round = 0; round < 3; round++) {
+        unsigned before = fake_cq_of(f.cq)->armings;
+
+        assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+        nd_cq_cancel(f.cq);
+        assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+        assert_int_equal(f.cq->poll.usual_room, 16);
+        assert_int_equal(fake_cq_of(f.cq)->armings, before + 1);
+        receive(&f, IBV_WC_SUCCESS, false);
+        assert_true(fake_cq_deliver(f.cq));
+        assert_int_equal(fake_cq_of(f.cq)->armings, before + 1);
+        assert_int_equal(f.cq->poll.usual_room, 0); /* its result was taken with the event */
+        assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &(ND2_RESULT){ 0 }, 1), 1);
+        assert_int_equal(f.cq->poll.usual_room, 16);
+    }
+    drop(&f);
+}
+
+/* Nor who waited when it was released; the queue itself lives on with its queue pair. */
+static void test_release_leaves_nobody_waiting(void **state)
+{
+    struct fixture f = make(state, 64);
+    OVERLAPPED ov = { 0 };
+
+    assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &ov), 0x103);
+    nd_cq_close(f.cq);
+    assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
+    receive(&f, IBV_WC_SUCCESS, false);
+    assert_true(fake_cq_deliver(f.cq));
+    assert_int_equal(fake_cq_of(f.cq)->armings, 1);
+    nd_qp_close(f.qp);
+}
+
 static void test_removed_device_ends_everything(void **state)
 {
     struct fixture f = make(state, 4);
@@ -425,6 +464,8 @@ int main(void)
             test_any_upgrades_solicited_and_all_end_together, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_overrun_ends_all_and_later_ones_at_exactly_the_depth, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_leaves_nobody_waiting, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_release_leaves_nobody_waiting, setup, teardown),
         cmocka_unit_test_setup_teardown(test_removed_device_ends_everything, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_arguments, setup, teardown),
         cmocka_unit_test_setup_teardown(test_release_cancels, setup, teardown),

@@ -269,7 +269,7 @@ static void test_device_that_marks_them(void **state)
     run_all(*state, 64, true);
 }
 
-/* It is armed for all, so that an overrun would be noticed. */
+/* There GetResults has a way of its own. */
 static void test_queue_that_could_overrun(void **state)
 {
     run_all(*state, MOST + 1, true);

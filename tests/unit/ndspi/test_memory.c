@@ -140,14 +140,15 @@ static void test_registered_and_given_back_again_and_again(void **state)
     }
 }
 
-/* Flags and verbs' access flags, both by value; 16: a window may be bound on it, 8 of the former: sink of a Read. */
-static void test_each_right_is_given_alone(void **state)
+/* What the device is asked for, by what the client allows: local write 1, remote write 2, remote read 4, binding 16. */
+static void test_rights_of_a_region(void **state)
 {
     static const struct {
         uint32_t flags;
         int access;
-    } rows[] = { { 0, 16 }, { 1, 1 | 16 }, { 2, 4 | 16 }, { 4, 1 | 2 | 16 }, { 5, 1 | 2 | 16 },
-        { 7, 1 | 2 | 4 | 16 }, { 8, 1 | 16 }, { 10, 1 | 4 | 16 } };
+    } rows[] = { { 0, 16 }, { 1, 16 | 1 }, { 2, 16 | 4 }, { 5, 16 | 1 | 2 }, { 4, 16 | 1 | 2 },
+        { 8, 16 | 1 }, { 0x80000000, 16 }, { 3, 16 | 1 | 4 }, { 7, 16 | 1 | 2 | 4 },
+        { 10, 16 | 1 | 4 }, { 13, 16 | 1 | 2 }, { 15, 16 | 1 | 2 | 4 } };
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -155,6 +156,11 @@ static void test_each_right_is_given_alone(void **state)
         assert_int_equal(fake_device.access, rows[i].access);
         assert_int_equal(deregister_it(f), 0x103);
     }
+    f->adapter->port.caps.windows = ND_WINDOWS_EXACT; /* over registrations of their own */
+    assert_int_equal(register_it(f, 5), 0x103);
+    assert_int_equal(fake_device.access, 1 | 2);
+    assert_int_equal(deregister_it(f), 0x103);
+    f->adapter->port.caps.windows = ND_WINDOWS_REAL;
 }
 
 static void test_region_that_does_not_go_stays_registered(void **state)
@@ -238,6 +244,29 @@ static void test_tokens_of_a_window_cannot_be_foretold(void **state)
         windows_alike += step_of(keys[0], i) == step_of(keys[1], i);
     assert_in_range(steps_alike, 0, 20);
     assert_in_range(windows_alike, 0, 20);
+    assert_int_equal(deregister_it(f), 0x103);
+}
+
+/* A window is its queue pair's: no other one takes it back, or has a part in what becomes of it. */
+static void test_window_is_of_one_queue_pair(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, 8);
+
+    nd_qp_set_sendable(other);
+    assert_int_equal(register_it(f, 0), 0x103);
+    assert_int_equal(bind_it(f, 0), 0);
+    requests_end(f, 1, IBV_WC_SUCCESS);
+    assert_int_equal((uint32_t)nd_qp_invalidate(other, NULL, f->mw, 0), 0xC0000010);
+    assert_int_equal((uint32_t)nd_qp_bind(other, NULL, f->mr, f->mw, f->memory, 8, 0), 0xC0000010);
+    assert_int_equal(fake_qp_of(other)->send.count, 0);
+    nd_qp_close(other);
+    fake_complete(f->cq, &fake_qp_of(other)->send, other->ibv, 1, IBV_WC_WR_FLUSH_ERR);
+    nd_cq_look(f->cq);
+    assert_int_equal(deregister_it(f), 0x80000011);
+    assert_non_null(f->mw->ibv);
+    assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
+    requests_end(f, 1, IBV_WC_SUCCESS);
     assert_int_equal(deregister_it(f), 0x103);
 }
 
@@ -425,10 +454,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ROW(test_register_checks_its_arguments_in_order),
         ROW(test_registered_and_given_back_again_and_again),
-        ROW(test_each_right_is_given_alone),
+        ROW(test_rights_of_a_region),
         ROW(test_region_that_does_not_go_stays_registered),
         ROW(test_bound_window_keeps_its_region),
         ROW(test_tokens_of_a_window_cannot_be_foretold),
+        ROW(test_window_is_of_one_queue_pair),
         ROW(test_silent_invalidate_lets_the_region_go_too),
         ROW(test_bind_checks_range_and_rights),
         ROW(test_failed_bind_leaves_the_window_free),

@@ -194,6 +194,80 @@ static void test_records_are_recycled(void **state)
     assert_int_equal(spare, 2);
 }
 
+/* A client that hears of an end may issue the next request, or release the object: nothing is left to be done for the old one. */
+static struct nd_pending *heard_of;
+static unsigned heard;
+
+static void expect_over(OVERLAPPED *overlapped)
+{
+    bool free = false;
+
+    list_for_each (&heard_of->requests, node)
+        assert_ptr_not_equal(
+            list_entry(node, struct nd_pending_request, link)->overlapped, overlapped);
+    list_for_each (&heard_of->spare, node)
+        free = free || list_entry(node, struct nd_pending_request, link)->overlapped == overlapped;
+    assert_true(free);
+    heard++;
+}
+
+static void test_request_is_over_before_its_end_is_heard(void **state)
+{
+    struct fixture *f = *state;
+    int context;
+
+    heard_of = &f->pending;
+    heard = 0;
+    fake_sink_counts.on_complete = expect_over;
+    for (int i = 0; i < 6; i++)
+        add(f, i, i < 3 ? KIND_A : KIND_B, i == 1 ? &context : NULL);
+    assert_true(nd_pending_complete_match(&f->pending, KIND_A, &context, ND_SUCCESS));
+    assert_int_equal(status_of(&f->overlapped[1]), 0);
+    assert_true(nd_pending_complete_first(&f->pending, KIND_B, ND_SUCCESS, NULL));
+    assert_int_equal(nd_pending_complete_all(&f->pending, 1u << KIND_A, ND_SUCCESS), 2);
+    nd_pending_cancel(&f->pending);
+    assert_int_equal(heard, 6);
+}
+
+/* What is decided is not there any more for those who look for a request to end. */
+static void test_decided_is_not_ended_again(void **state)
+{
+    struct fixture *f = *state;
+    int context;
+
+    add(f, 0, KIND_A, &context);
+    add(f, 1, KIND_A, NULL);
+    assert_int_equal(nd_pending_decide(&f->pending, 1u << KIND_B, ND_SUCCESS), 0);
+    assert_int_equal(nd_pending_decide(&f->pending, 1u << KIND_A, ND_SUCCESS), 2);
+    assert_int_equal(nd_pending_decide(&f->pending, 1u << KIND_A, ND_DEVICE_REMOVED), 0);
+    assert_false(nd_pending_complete_first(&f->pending, KIND_A, ND_DEVICE_REMOVED, NULL));
+    assert_false(nd_pending_complete_match(&f->pending, KIND_A, &context, ND_DEVICE_REMOVED));
+    nd_pending_deliver(&f->pending);
+    nd_pending_deliver(&f->pending);
+    assert_int_equal(fake_sink_counts.completed, 2);
+    assert_int_equal(status_of(&f->overlapped[0]), 0);
+    add(f, 0, KIND_A, NULL); /* a record that was decided before is not now */
+    nd_pending_deliver(&f->pending);
+    assert_int_equal(status_of(&f->overlapped[0]), 0x103);
+    nd_pending_cancel(&f->pending);
+}
+
+/* Nothing is started without memory, and nothing of it is kept. */
+static void test_without_memory_nothing_is_started(void **state)
+{
+    struct fixture *f = *state;
+
+    fake_sink_counts.no_memory = true;
+    assert_int_equal(
+        (uint32_t)nd_pending_add(&f->pending, &f->overlapped[0], KIND_A, NULL), 0xC000009A);
+    assert_int_equal(
+        (uint32_t)nd_pending_complete_now(&f->pending, &f->overlapped[0], 0), 0xC000009A);
+    assert_int_equal(nd_pending_count(&f->pending, ~0u), 0);
+    nd_pending_cancel(&f->pending);
+    assert_int_equal(fake_sink_counts.started, 0);
+    assert_int_equal(f->overlapped[0].Internal, 0);
+}
+
 enum { RACE_ROUNDS = 3000 };
 
 struct race {
@@ -257,6 +331,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_closing_the_file_leaves_dying_objects_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records_are_recycled, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_request_is_over_before_its_end_is_heard, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_decided_is_not_ended_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_without_memory_nothing_is_started, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_cancel_against_completion_ends_each_request_once, setup, teardown),
     };
