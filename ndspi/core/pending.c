@@ -39,6 +39,12 @@ static struct nd_pending_request *take_record_locked(struct nd_pending *pending)
     return node ? request_of(node) : calloc(1, sizeof(struct nd_pending_request));
 }
 
+/* The pages of the overlapped calls name one code for a request that there is no memory to queue. */
+static HRESULT as_paged(HRESULT status)
+{
+    return status == ND_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES : status;
+}
+
 HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context)
 {
@@ -61,8 +67,7 @@ HRESULT nd_pending_add(
             pending->sink->start(pending->file, overlapped);
     }
     lock_release(&pending->lock);
-    if (status == ND_NO_MEMORY) /* the sink's; the calls' pages name the other */
-        return ND_INSUFFICIENT_RESOURCES;
+    status = as_paged(status);
     return FAILED(status) ? status : ND_PENDING;
 }
 
@@ -174,7 +179,7 @@ HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlap
         return ND_INVALID_PARAMETER;
     if (nd_file_users_closed(pending->users))
         return ND_INVALID_HANDLE;
-    return pending->sink->reserve(pending->file);
+    return as_paged(pending->sink->reserve(pending->file));
 }
 
 void nd_pending_unreserve(struct nd_pending *pending)

@@ -80,8 +80,8 @@ void nd_pending_deliver(struct nd_pending *pending);
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
  * The same for what cannot be undone: no memory is needed any more once nd_pending_reserve has returned ND_SUCCESS
- * (ND_NO_MEMORY; ND_INVALID_PARAMETER for a NULL overlapped; ND_INVALID_HANDLE: the file is closed). One of the other two must follow; complete_reserved returns
- * ND_PENDING.
+ * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is closed).
+ * One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
  */
 HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped);
 void nd_pending_unreserve(struct nd_pending *pending);
