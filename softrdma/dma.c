@@ -2,6 +2,8 @@
 /* dma.c - see dma.h. */
 #include "softrdma/dma.h"
 
+#include "util/log.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -101,6 +103,15 @@ void srd_dma_guard(void)
     pthread_once(&once, install);
 }
 
+void srd_dma_gone(const void *at, size_t octets)
+{
+    log_limited(LOG_WARN, LOG_MR,
+        "%zu octets at %p are registered, but not all of them are mapped any more; the request "
+        "that "
+        "needs them fails",
+        octets, at);
+}
+
 static inline void begin(struct access *access, const void *at, size_t octets)
 {
     access->at = (uintptr_t)at;
@@ -120,8 +131,10 @@ __attribute__((noinline)) bool srd_dma_place(
 {
     struct access access;
 
-    if (_setjmp(access.env))
+    if (_setjmp(access.env)) {
+        srd_dma_gone(to, octets);
         return false;
+    }
     begin(&access, to, octets);
     memcpy(to, from, octets - last_apart);
     if (last_apart)
@@ -134,8 +147,10 @@ __attribute__((noinline)) bool srd_dma_fetch(void *to, const void *from, size_t 
 {
     struct access access;
 
-    if (_setjmp(access.env))
+    if (_setjmp(access.env)) {
+        srd_dma_gone(from, octets);
         return false;
+    }
     begin(&access, from, octets);
     memcpy(to, from, octets);
     end();

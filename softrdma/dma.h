@@ -32,4 +32,7 @@ void srd_dma_guard(void);
 bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_apart);
 bool srd_dma_fetch(void *to, const void *from, size_t octets);
 
+/* Says so, for an access by the kernel that failed; those above do. */
+void srd_dma_gone(const void *at, size_t octets);
+
 #endif

@@ -203,6 +203,7 @@ unsigned srd_stream_tx_fault(struct srd_qp *qp)
     unpin(tx);
     if (ref) {
         gone = *ref;
+        srd_dma_gone(tx->iov[gone.iov].iov_base, tx->iov[gone.iov].iov_len);
         wants = fail_owner(qp, &gone);
     }
     if (!ref || !break_off(tx, &gone))
