@@ -6,6 +6,7 @@
 #include "softrdma/qp.h"
 
 #include <sched.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -47,18 +48,21 @@ static void spying_free(struct srd_source *source)
     real_free(source);
 }
 
-/* The listener's thread makes one, this thread the other, before that. */
+/* The listener's thread makes one, this thread the other, perhaps at the same time. */
 struct srd_conn *__wrap_srd_conn_create(
     int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
 {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     struct srd_conn *conn = __real_srd_conn_create(fd, owner_ops, owner, owner_lock);
 
     assert_non_null(conn);
+    pthread_mutex_lock(&mutex);
     if (!real_free) {
         spying_ops = *conn->source.ops;
         real_free = spying_ops.free;
         spying_ops.free = spying_free;
     }
+    pthread_mutex_unlock(&mutex);
     conn->source.ops = &spying_ops;
     return conn;
 }
