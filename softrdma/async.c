@@ -9,11 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-struct srd_async {
-    struct list_node node; /* in the queue, then in async_unacked */
-    struct ibv_async_event event;
-};
-
 /* Wakes whoever waits for an acknowledgement: process-wide, for it is rare. */
 static _Atomic uint32_t acks;
 
@@ -33,10 +28,29 @@ static struct ibv_context *context_of(const struct ibv_async_event *event)
     }
 }
 
-void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *event)
+/* NULL without memory. */
+static struct srd_async *take_record(struct srd_async *own)
+{
+    if (!atomic_exchange_explicit(&own->used, true, memory_order_acquire)) {
+        own->own = true;
+        return own;
+    }
+    return calloc(1, sizeof(*own));
+}
+
+static void give_record(struct srd_async *async)
+{
+    if (async && async->own)
+        atomic_store_explicit(&async->used, false, memory_order_release);
+    else
+        free(async);
+}
+
+void srd_async_raise(
+    struct ibv_context *context, const struct ibv_async_event *event, struct srd_async *own)
 {
     struct srd_evq *q = &srd_context_from(context)->async;
-    struct srd_async *async = malloc(sizeof(*async));
+    struct srd_async *async = take_record(own);
 
     if (!async) {
         log_limited(LOG_ERROR, LOG_SOFT, "no memory to report asynchronous event %d",
@@ -88,7 +102,7 @@ void srd_ack_async_event(struct ibv_async_event *event)
     if (async)
         list_del(&async->node);
     lock_release(&context->async.lock);
-    free(async);
+    give_record(async);
     atomic_fetch_add_explicit(&acks, 1, memory_order_release);
     futex_wake(&acks, INT_MAX);
 }
@@ -106,7 +120,7 @@ void srd_async_forget(struct ibv_context *ibv, const void *wanted)
         lock_acquire(&context->async.lock);
         while ((async = find_locked(&context->async.queue, wanted, NULL)) != NULL) {
             list_del(&async->node);
-            free(async);
+            give_record(async);
         }
         srd_evq_settle_locked(&context->async);
         seen = atomic_load_explicit(&acks, memory_order_acquire);

@@ -41,6 +41,7 @@ struct srd_cq {
     atomic_bool polled;        /* whether an empty poll has anything to do: sources > 0 */
     atomic_uint users;         /* queue pairs, once per role */
     struct srd_channel_cq events;
+    struct srd_async overrun_event;
 };
 
 static struct srd_cq *from(struct ibv_cq *cq)
@@ -176,7 +177,7 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
         log_limited(LOG_ERROR, LOG_CQ,
             "completion queue of %d entries overran; make it as deep as the requests it serves",
             ibv->cqe);
-        srd_async_raise(ibv->context, &event);
+        srd_async_raise(ibv->context, &event, &cq->overrun_event);
     }
 }
 

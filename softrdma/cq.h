@@ -5,6 +5,7 @@
 #ifndef SOFTRDMA_CQ_H
 #define SOFTRDMA_CQ_H
 
+#include "softrdma/async.h"
 #include "softrdma/softrdma.h"
 
 /*
@@ -30,12 +31,6 @@ void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp);
 struct srd_source;
 void srd_cq_attach_source(struct ibv_cq *cq, struct srd_source *source);
 void srd_cq_detach_source(struct ibv_cq *cq, struct srd_source *source);
-
-/* Raises an asynchronous event on the context (any thread; LOCK_SRD_CHANNEL). */
-void srd_async_raise(struct ibv_context *context, const struct ibv_async_event *event);
-/* The object behind element (queue pair, CQ, SRQ) is going: drops its queued events, waits for the
- * unacked ones. */
-void srd_async_forget(struct ibv_context *context, const void *element);
 
 /* context->ops. Conventions of ibv_*. */
 int srd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);

@@ -35,6 +35,7 @@ struct srd_qp {
     struct srd_conn *conn;
     struct lock rx_lock, tx_lock;    /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
     atomic_uint pins;
+    struct srd_async failed_event;
     atomic_bool mute; /* being destroyed or reset: nothing completes any more */
 
     struct srd_sq sq;

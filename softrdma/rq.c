@@ -103,7 +103,7 @@ bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive)
         struct ibv_async_event event = { .event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
             .element.srq = &srq->srq };
 
-        srd_async_raise(srq->srq.context, &event);
+        srd_async_raise(srq->srq.context, &event, &srq->limit_event);
     }
     return taken;
 }

@@ -5,6 +5,7 @@
 #ifndef SOFTRDMA_RQ_H
 #define SOFTRDMA_RQ_H
 
+#include "softrdma/async.h"
 #include "softrdma/limits.h"
 #include "softrdma/softrdma.h"
 #include "util/list.h"
@@ -56,6 +57,7 @@ struct srd_srq {
     struct srd_rq rq;
     uint32_t limit; /* event when fewer receives are left; 0 = not armed; under rq.lock */
     _Atomic uint32_t users;
+    struct srd_async limit_event;
 };
 
 int srd_rq_init(struct srd_rq *rq, uint32_t depth, uint32_t max_sge);

@@ -71,7 +71,7 @@ int srd_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_ma
         struct ibv_async_event event = { .event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
             .element.srq = ibsrq };
 
-        srd_async_raise(ibsrq->context, &event);
+        srd_async_raise(ibsrq->context, &event, &srq->limit_event);
     }
     return 0;
 }

@@ -60,7 +60,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     if (end->event) {
         struct ibv_async_event event = { .event_type = end->event, .element.qp = &qp->qp };
 
-        srd_async_raise(qp->qp.context, &event);
+        srd_async_raise(qp->qp.context, &event, &qp->failed_event);
     }
     if (phase != SRD_STREAM_UP)
         return SRD_STREAM_DOWN;

@@ -89,6 +89,39 @@ static void a_refusal_needs_no_memory(void **state)
     pair_close(&pair);
 }
 
+/* Nor does an event of a shared receive queue, or of a queue pair that failed. */
+static void asynchronous_events_need_no_memory(void **state)
+{
+    struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+    struct ibv_srq_attr limit = { .srq_limit = 2 };
+    struct ibv_async_event event;
+    struct pair pair;
+    struct ibv_srq *srq;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    srq = srd_create_srq(pair.active.pd, &init);
+    assert_non_null(srq);
+    atomic_store(&all_fail, true);
+    assert_int_equal(srd_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0); /* reached: there is none */
+    assert_int_equal(srd_get_async_event(pair.active.context, &event), 0);
+    assert_int_equal(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+    srd_ack_async_event(&event);
+    assert_int_equal(srd_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0); /* and again */
+    assert_int_equal(srd_get_async_event(pair.active.context, &event), 0);
+    assert_ptr_equal(event.element.srq, srq);
+    srd_ack_async_event(&event);
+    pair.passive.mr->rkey ^= 0x100;
+    end_post(&pair.active, IBV_WR_RDMA_WRITE, 1, 0, 64, &pair.passive, 0, 0);
+    assert_int_equal(srd_get_async_event(pair.passive.context, &event), 0);
+    assert_ptr_equal(event.element.qp, pair.passive.qp);
+    srd_ack_async_event(&event);
+    atomic_store(&all_fail, false);
+    pair.passive.mr->rkey ^= 0x100;
+    assert_int_equal(srd_destroy_srq(srq), 0);
+    pair_close(&pair);
+}
+
 static void resolving_without_memory_fails_and_can_be_repeated(void **state)
 {
     struct sockaddr_storage address;
@@ -215,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_an_id_reports_needs_no_memory),
         cmocka_unit_test(a_refusal_needs_no_memory),
+        cmocka_unit_test(asynchronous_events_need_no_memory),
         cmocka_unit_test(resolving_without_memory_fails_and_can_be_repeated),
         cmocka_unit_test(whichever_allocation_fails_both_ends_come_to_an_end),
     };
