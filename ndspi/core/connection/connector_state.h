@@ -56,7 +56,7 @@ enum nd_connector_event {
     ND_EVENT_ESTABLISHED,  /* the connection is up at both ends */
     ND_EVENT_DISCONNECTED, /* by the peer, or its answer to ours */
     ND_EVENT_REMOVED,      /* the device is gone */
-    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time: by our clock, or the connection manager's */
+    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time, by whose clock ever */
     ND_EVENT_CANCEL,       /* CancelOverlappedRequests */
     ND_EVENT_QP_FLUSHED,   /* the program has flushed the queue pair */
     ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
