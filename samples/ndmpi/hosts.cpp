@@ -2,6 +2,9 @@
 // hosts.cpp - see hosts.h.
 #include "hosts.h"
 
+#ifndef _WIN32
+#include <netdb.h> // getaddrinfo
+#endif
 #include <string.h>
 
 #include <fstream>
@@ -21,7 +24,32 @@ bool here(const SOCKADDR_INET &address)
            ND_SUCCESS;
 }
 
+bool look_up(const std::string &name, int family, SOCKADDR_INET &address)
+{
+    struct addrinfo wanted, *found;
+
+    memset(&wanted, 0, sizeof(wanted));
+    wanted.ai_family = family;
+    wanted.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(name.c_str(), NULL, &wanted, &found) != 0)
+        return false;
+    memset(&address, 0, sizeof(address));
+    memcpy(&address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return true;
+}
+
 } // namespace
+
+bool find_host(const std::string &text, SOCKADDR_INET &address)
+{
+    if (parse_address(text, address))
+        return true;
+    if (text.find_first_not_of("0123456789.") == std::string::npos ||
+        text.find(':') != std::string::npos)
+        return false; // no name, and no need to ask for it
+    return look_up(text, AF_INET, address) || look_up(text, AF_INET6, address);
+}
 
 std::vector<Host> read_hosts(const std::string &path)
 {
@@ -38,8 +66,8 @@ std::vector<Host> read_hosts(const std::string &path)
         if (!(words >> address))
             continue;
         words >> slots >> host.login;
-        if (!parse_address(address, host.address) ||
-            !parse_number(slots, 1, MOST_RANKS, host.slots) || words >> more)
+        if (!find_host(address, host.address) || !parse_number(slots, 1, MOST_RANKS, host.slots) ||
+            words >> more)
             fail("line %u of %s is not \"ADDRESS [SLOTS [LOGIN]]\": %s", number, path.c_str(),
                 line.c_str());
         if (host.login.empty() && !here(host.address))
@@ -56,8 +84,8 @@ std::vector<Host> this_host(const std::string &address)
     Host host;
     host.slots = MOST_RANKS;
     if (!address.empty()) {
-        if (!parse_address(address, host.address))
-            fail("not an IP address: %s", address.c_str());
+        if (!find_host(address, host.address))
+            fail("neither an IP address nor the name of a host: %s", address.c_str());
         check(NdCheckAddress(
                   (const struct sockaddr *)&host.address, sample_address_size(&host.address)),
             "looking for the adapter (NdCheckAddress)", &host.address);

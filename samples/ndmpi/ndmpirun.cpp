@@ -87,8 +87,8 @@ int main(int argc, char **argv)
         options.given('f') ? read_hosts(options.text('f', "")) : this_host(options.text('a', ""));
     if (!options.given('i'))
         plan.root = reached_by(plan.hosts);
-    else if (!parse_address(options.text('i', ""), plan.root))
-        fail("not an IP address: %s", options.text('i', "").c_str());
+    else if (!find_host(options.text('i', ""), plan.root))
+        fail("neither an IP address nor the name of a host: %s", options.text('i', "").c_str());
     bool good;
     {
         Launch launch(plan);
