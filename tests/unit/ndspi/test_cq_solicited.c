@@ -27,7 +27,7 @@ enum step {
     EARLY,
     STEPS
 };
-enum { BEGINNING = 3, LENGTH = 4, MOST = BEGINNING + LENGTH };
+enum { BEGINNING = 3, LENGTH = 3, LENGTH_ALONE = 4, MOST = BEGINNING + LENGTH };
 
 static const char *const step_names[] = { "a message", "a solicited message", "notify any",
     "notify solicited", "notify solicited and a solicited message", "cancel", "get 1", "get all",
@@ -236,16 +236,17 @@ static void run_all(struct nd_adapter *adapter, uint32_t depth, bool marks)
 
     fake_device_marks(marks);
     for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+        int length = beginnings[i].length ? LENGTH : LENGTH_ALONE;
         unsigned all = 1;
 
-        run.length = beginnings[i].length + LENGTH;
+        run.length = beginnings[i].length + length;
         memcpy(run.steps, beginnings[i].steps, sizeof(beginnings[i].steps));
-        for (int k = 0; k < LENGTH; k++)
+        for (int k = 0; k < length; k++)
             all *= STEPS;
         for (unsigned number = 0; number < all; number++) {
             unsigned rest = number;
 
-            for (int k = 0; k < LENGTH; k++, rest /= STEPS)
+            for (int k = 0; k < length; k++, rest /= STEPS)
                 run.steps[beginnings[i].length + k] = (enum step)(rest % STEPS);
             run_one(&run);
         }
