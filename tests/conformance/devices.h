@@ -157,6 +157,8 @@
         "as above") \
     EXCEPTION(siw, "lifetime.last_release_with_an_accept", NOT_APPLICABLE, \
         "as above: no Accept waits for a confirmation") \
+    EXCEPTION(siw, "closing.with_an_accept", NOT_APPLICABLE, \
+        "as above: no Accept waits for a confirmation") \
     EXCEPTION(siw, "qp.flush_ends_an_accept", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "refusal.accept_of_a_dead_request", IN_PART, \
