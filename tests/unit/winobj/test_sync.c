@@ -310,7 +310,7 @@ static DWORD WINAPI execute_once(LPVOID parameter)
 static BOOL WINAPI initialise_late(PINIT_ONCE once, PVOID parameter, PVOID *context)
 {
     (void)once;
-    while (shared.calls < THREADS)
+    while (InterlockedCompareExchange(&shared.calls, 0, 0) < THREADS)
         SwitchToThread();
     for (int i = 0; i < 20; i++)
         SwitchToThread();
