@@ -28,6 +28,7 @@ static const char *const others[] = {
     "NDSPI_PEER",
     "NDSPI_REQUIRE_GUEST",
     "NDSPI_REQUIRE_WINE",
+    "NDSPI_WERROR",
     "NDSPI_WINE",
     "NDSPI_WINE_DLLS",
 };

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The environment variables that the libraries read: the sources, the table of util/setting_names.c and that of docs/porting.md have
-# the same names.
+# the same names. What scripts read or export is known there, too: the programs that they start would warn of it.
 # usage: settings.sh ROOT
 set -euo pipefail
 export LC_ALL=C
@@ -16,6 +16,18 @@ in_the_table()
 {
     sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
 }
+known()
+{
+    sed -n '/^static const char/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+}
+of_scripts()
+{
+    {
+        grep -hE '^ *export ' run .ci/run | grep -oE 'NDSPI_[A-Z_0-9]*' || true
+        grep -rhoE '\$\{?NDSPI_[A-Z_0-9]*' run .ci/run toolchain/guest tests samples --include=run --include='*.sh' --include=suite | tr -d '${'
+        grep -rhoE 'ENV\{NDSPI_[A-Z_0-9]*' CMakeLists.txt toolchain tests | sed 's/ENV{//'
+    } | grep -v '^NDSPI_TEST_' | sort -u
+}
 in_the_manual()
 {
     sed -n '/^| Variable | Meaning |/,/^$/s/^| `\(NDSPI_[A-Z_0-9]*\)` |.*/\1/p' docs/porting.md | sort
@@ -25,4 +37,6 @@ bad=0
 [ -n "$(in_the_table)" ] || { echo "util/setting_names.c: no names found"; bad=1; }
 diff <(in_the_table) <(read_by_sources) || { echo "left: util/setting_names.c, right: what sources read"; bad=1; }
 diff <(in_the_table) <(in_the_manual) || { echo "left: util/setting_names.c, right: docs/porting.md, \"At run time\""; bad=1; }
+unknown=$(comm -13 <(known) <(of_scripts))
+[ -z "$unknown" ] || { echo "util/setting_names.c does not know what scripts have:" $unknown; bad=1; }
 exit $bad
