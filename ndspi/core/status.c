@@ -124,19 +124,6 @@ HRESULT nd_status_from_errno(int error)
     return ND_UNSUCCESSFUL;
 }
 
-bool nd_errno_is_shortage(int error)
-{
-    switch (abs(error)) {
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM:
-    case ENOSPC: return true;
-    default: return false;
-    }
-}
-
 /* clang-format off */
 #define ND_NAMES(row)                                                                            \
     row(ND_SUCCESS) row(ND_TIMEOUT) row(ND_PENDING) row(ND_BUFFER_OVERFLOW) row(ND_DEVICE_BUSY)  \

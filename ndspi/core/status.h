@@ -33,12 +33,6 @@ HRESULT nd_status_from_wc(
  */
 HRESULT nd_status_from_errno(int error);
 
-/*
- * nd_errno_is_shortage - whether an errno, either sign, says that something has run out that may be there again later:
- * memory, descriptors, objects of a device. Who remembers what such a call found out remembers nothing then.
- */
-bool nd_errno_is_shortage(int error);
-
 /* "ND_CANCELED" and the like, for the log; "0x........" is left to the caller: NULL for a code without a name. */
 const char *nd_status_name(HRESULT status);
 

@@ -2,6 +2,7 @@
 #include "ndspi/verbs/port.h"
 
 #include "util/log.h"
+#include "util/shortage.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,17 +21,10 @@ static bool try_windows(struct nd_port *port)
     return true;
 }
 
-/* Of a call that failed: whether the device has nothing left just now, rather than not at all. */
+/* Of a call that failed: a negative errno of a shortage, or 0: the device cannot do that. */
 static int shortage(void)
 {
-    switch (errno) {
-    case EAGAIN:
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM: return -errno;
-    default: return 0;
-    }
+    return errno_is_shortage(errno) ? -errno : 0;
 }
 
 /* Returns 0, or a negative errno of a shortage. The same of try_srq. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/device/limits.h"
 
-#include "ndspi/core/status.h"
-
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/shortage.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static int refused(struct nd_limits *limits)
 {
     if (errno == EMFILE || errno == ENFILE)
         return -errno;
-    limits->uncertain |= nd_errno_is_shortage(errno);
+    limits->uncertain |= errno_is_shortage(errno);
     return 0;
 }
 
@@ -102,7 +101,7 @@ static void find_split(const struct nd_port *port, struct ibv_cq *cq, struct nd_
     deep.max_initiator_depth = clamp((uint64_t)limits->max_initiator_depth * parts,
         (uint32_t)port->attr.max_qp_wr - ND_QP_RESERVE);
     while (deep.max_initiator_depth > limits->max_initiator_depth && !try_qp(port, cq, &deep)) {
-        limits->uncertain |= nd_errno_is_shortage(errno);
+        limits->uncertain |= errno_is_shortage(errno);
         deep.max_initiator_depth /= 2;
     }
     if (deep.max_initiator_depth < limits->max_initiator_depth)

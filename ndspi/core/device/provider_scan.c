@@ -5,6 +5,8 @@
 #include "ndspi/core/device/provider_kernel.h"
 #include "ndspi/core/status.h"
 
+#include "util/shortage.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -125,7 +127,7 @@ static struct nd_found_port *add_port(
 /* The first is kept. */
 static void note_shortage(int error, int *shortage)
 {
-    if (!*shortage && nd_errno_is_shortage(error))
+    if (!*shortage && errno_is_shortage(error))
         *shortage = error;
 }
 

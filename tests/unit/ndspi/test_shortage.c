@@ -156,7 +156,7 @@ static void test_open_fails_where_nothing_can_be_made(void **state)
 {
     int *const calls[] = { &fails.create_cq, &fails.create_srq, &fails.create_qp,
         &fails.create_channel };
-    const int errors[] = { ENOMEM, EMFILE, EAGAIN };
+    const int errors[] = { ENOMEM, EMFILE, EAGAIN, ENOSPC };
 
     for (size_t call = 0; call < sizeof(calls) / sizeof(calls[0]); call++)
         for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
