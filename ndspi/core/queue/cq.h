@@ -189,11 +189,14 @@ void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 /* Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held. */
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request);
 
+/* The device is given no request from `end` on. The queue's lock is held. */
+void nd_cq_note_given(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
+
 /*
- * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN), and
- * nothing is given to the device any more: what was posted before `end` and has not completed ends with ND_CANCELED,
- * silent ones before that as if they had succeeded. No lock held.
+ * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN): what it
+ * was given (nd_cq_note_given) and has not completed ends with ND_CANCELED, silent ones before that as if they had
+ * succeeded. No lock held.
  */
-void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue);
 
 #endif

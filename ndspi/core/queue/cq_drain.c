@@ -233,6 +233,8 @@ void nd_cq_end_refused_locked(
             request->result.Status = ND_SUCCESS;
             queue->refused--;
             cq->refused--;
+            if (request == queue->given_end) /* never older than the oldest */
+                queue->given_end = next;
             if (!silent)
                 push_locked(cq, &entry);
             retire_locked(cq, request);
@@ -364,7 +366,7 @@ static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
     enum ibv_wc_status status;
     bool lost = false;
 
-    for (; request != queue->forgotten_end; request = next) {
+    for (; request != queue->given_end; request = next) {
         struct nd_cq_entry entry = entry_of(request);
 
         next = request->next;
@@ -424,10 +426,16 @@ void nd_cq_drain_locked(struct nd_cq *cq)
         end_all_forgotten_locked(cq);
 }
 
-void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
+void nd_cq_note_given(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
 {
     lock_acquire(&cq->poll.lock);
-    queue->forgotten_end = end;
+    queue->given_end = end;
+    lock_release(&cq->poll.lock);
+}
+
+void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
     nd_object_pin(queue->pair->object);
     list_add_tail(&cq->forgotten, &queue->forgotten_link);
     nd_cq_drain_locked(cq);

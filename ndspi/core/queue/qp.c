@@ -430,17 +430,14 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     return ND_SUCCESS;
 }
 
-/* Nothing is given to the device any more, where that would forget it. Returns what it was given. */
-static const struct nd_request *close_late(struct nd_queue *queue)
+/* The device would forget what is posted from now on: it is not given any more. */
+static void close_late(struct nd_queue *queue)
 {
-    const struct nd_request *end;
-
     lock_acquire(&queue->lock);
     if (queue->mode == ND_QUEUE_OPEN || queue->mode == ND_QUEUE_KEEPING)
         nd_queue_set_mode_locked(queue, ND_QUEUE_LATE);
-    end = queue->next;
+    nd_cq_note_given(queue->cq, queue, queue->next);
     lock_release(&queue->lock);
-    return end;
 }
 
 void nd_qp_set_sendable(struct nd_qp *qp)
@@ -474,18 +471,17 @@ int nd_qp_flush_device(struct nd_qp *qp)
 {
     const struct nd_caps *caps = &qp->adapter->port.caps;
     struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-    const struct nd_request *sends = NULL, *receives = NULL;
     int rc;
 
     nd_keep_end(&qp->receive);
     if (nd_has_quirk(caps, LATE_SENDS))
-        sends = close_late(&qp->initiator);
+        close_late(&qp->initiator);
     if (nd_has_quirk(caps, LATE_RECEIVES))
-        receives = close_late(&qp->receive);
+        close_late(&qp->receive);
     rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE);
     if (!rc && nd_has_quirk(caps, FORGOTTEN)) {
-        nd_cq_forgotten(qp->initiator_cq, &qp->initiator, sends);
-        nd_cq_forgotten(qp->pair.receive_cq, &qp->receive, receives);
+        nd_cq_forgotten(qp->initiator_cq, &qp->initiator);
+        nd_cq_forgotten(qp->pair.receive_cq, &qp->receive);
     }
     return rc;
 }

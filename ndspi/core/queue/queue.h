@@ -175,9 +175,9 @@ struct nd_queue {
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* it came back: nothing follows it */
     struct list_node closing_link;
-    struct list_node forgotten_link;        /* in nd_cq.forgotten */
-    const struct nd_request *forgotten_end; /* where what the device was given ends */
-    struct list_node batch_link;            /* in nd_cq.batches while batching */
+    struct list_node forgotten_link;    /* in nd_cq.forgotten */
+    const struct nd_request *given_end; /* where what it was given ends; once it gets no more */
+    struct list_node batch_link;        /* in nd_cq.batches while batching */
     struct nd_request fence;
     atomic_bool keeping; /* with kept: not connected yet */
 };

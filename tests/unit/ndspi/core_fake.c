@@ -140,6 +140,11 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 
 static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+    void (*before)(void) = fake_device.before_move;
+
+    fake_device.before_move = NULL;
+    if (before)
+        before();
     if (mask & IBV_QP_STATE)
         qp->state = attr->qp_state;
     return 0;

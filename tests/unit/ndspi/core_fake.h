@@ -73,6 +73,7 @@ struct fake_device {
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
     void (*before_resize)(void); /* the same, before a completion queue gets its new size */
+    void (*before_move)(void);   /* the same, before a queue pair's new state */
     void (*before_limit)(uint32_t limit); /* before that of a shared receive queue is set */
     unsigned objects;           /* device objects that exist */
 };

@@ -103,6 +103,46 @@ static void test_forgotten_requests_end_with_the_flush(void **state)
     end();
 }
 
+static void post_two_sends(void)
+{
+    assert_int_equal(send_it(1, 0), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    expect(Nd2RequestTypeSend, 1, 0xC0000120);
+    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+}
+
+static void post_a_third_send(void)
+{
+    assert_int_equal(send_it(3, 0), 0);
+    expect_nothing();
+}
+
+/* The queue takes nothing to the device any more, and the device has not heard of the flush. */
+static void test_requests_posted_amid_the_flush_end_once(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    fake_device.before_move = post_two_sends; /* the device has none in front of them */
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    assert_int_equal(sends()->count, 0);
+    expect_nothing();
+    end();
+}
+
+static void test_requests_posted_amid_the_flush_end_behind_forgotten_ones(void **state)
+{
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    assert_int_equal(send_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(send_it(2, 0), 0);
+    fake_device.before_move = post_a_third_send;
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+    expect(Nd2RequestTypeSend, 3, 0xC0000120);
+    expect_nothing();
+    end();
+}
+
 static void test_first_failure_leads_to_the_flush(void **state)
 {
     (void)state;
@@ -399,6 +439,8 @@ int main(void)
         cmocka_unit_test(test_late_sends_end_too_and_nothing_waits_for_a_marker),
         cmocka_unit_test(test_before_the_connection_sends_are_refused_all_the_same),
         cmocka_unit_test(test_forgotten_requests_end_with_the_flush),
+        cmocka_unit_test(test_requests_posted_amid_the_flush_end_once),
+        cmocka_unit_test(test_requests_posted_amid_the_flush_end_behind_forgotten_ones),
         cmocka_unit_test(test_first_failure_leads_to_the_flush),
         cmocka_unit_test(test_batch_kept_over_the_flush_ends),
         cmocka_unit_test(test_refused_queue_pair_is_replaced_with_its_receives),
