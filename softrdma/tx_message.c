@@ -374,7 +374,7 @@ static void build_ending(struct srd_qp *qp)
                 atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
             break;
         }
-    if (tx->terminate_octets && !srd_ring_used(&stream->in) && srd_tx_room(stream)) {
+    if (tx->terminate_octets && srd_tx_room(stream)) { /* nothing is owed any more */
         tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
         tx->octets += tx->terminate_octets;
         srd_tx_border(tx);

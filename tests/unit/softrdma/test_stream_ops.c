@@ -627,6 +627,43 @@ static void counts_wrap(void **state)
     pair_close(&pair);
 }
 
+/* Neither keeps the other waiting, however many there are (RFC 5040 leaves the order open). */
+static void responses_and_requests_take_turns(void **state)
+{
+    enum { EACH = 3, WRITE = 0, READ_RESPONSE = 2 };
+    struct pair pair;
+    uint8_t out[4096], order[2 * EACH];
+    size_t octets, found = 0;
+
+    (void)state;
+    pair_open(&pair, 0, 0);
+    pair_pump(&pair);
+    for (unsigned i = 0; i < EACH; i++)
+        post_read(&pair.b, i, 0, 8, at(&pair.a, 0), pair.a.mr->rkey, 0);
+    while (pair_move(&pair, &pair.b, &pair.a))
+        ;
+    for (unsigned i = 0; i < EACH; i++)
+        post_write(&pair.a, i, 0, 8, at(&pair.b, 64), pair.b.mr->rkey, 0);
+    octets = end_take(&pair, &pair.a, out, sizeof(out));
+    /* An FPDU: its length, what it holds (DDP's octet of control, RDMAP's), up to 3 octets of padding, CRC. */
+    for (size_t i = 0; i < octets; i += (2 + (size_t)out[i] * 256 + out[i + 1] + 3) / 4 * 4 + 4) {
+        assert_true(found < 2 * EACH);
+        order[found++] = out[i + 3] & 0xf;
+    }
+    assert_int_equal(found, 2 * EACH);
+    for (unsigned i = 0; i < EACH; i++) {
+        assert_int_equal(order[2 * i], READ_RESPONSE);
+        assert_int_equal(order[2 * i + 1], WRITE);
+    }
+    end_feed(&pair, &pair.b, out, octets, 0);
+    pair_pump(&pair);
+    for (unsigned i = 0; i < EACH; i++) {
+        expect_wc(pair.a.scq, i, IBV_WC_SUCCESS);
+        expect_wc(pair.b.scq, i, IBV_WC_SUCCESS);
+    }
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -642,6 +679,7 @@ int main(void)
         cmocka_unit_test(fence_waits_for_all_earlier_reads),
         cmocka_unit_test(read_depth_waits),
         cmocka_unit_test(responses_do_not_wait_for_the_send_queue),
+        cmocka_unit_test(responses_and_requests_take_turns),
         cmocka_unit_test(completions_wait_for_the_acknowledgement),
         cmocka_unit_test(many_owed_acknowledgements_are_sent_by_themselves),
         cmocka_unit_test(responder_is_silent_until_the_first_fpdu),
