@@ -49,7 +49,7 @@ static void *wait_for_object(void *argument)
     struct sleeper *sleeper = argument;
 
     atomic_store(&sleeper->tid, gettid());
-    sleeper->result = WaitForSingleObject(sleeper->object, LONG_MS);
+    sleeper->result = WaitForSingleObject(sleeper->object, INFINITE);
     return NULL;
 }
 

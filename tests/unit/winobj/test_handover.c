@@ -38,7 +38,7 @@ static void *wait_rounds(void *argument)
 
     for (unsigned i = 0; i < member->rounds; i++)
         member->failed |=
-            WaitForSingleObject(member->team->events[member->index], LONG_MS) != WAIT_OBJECT_0;
+            WaitForSingleObject(member->team->events[member->index], INFINITE) != WAIT_OBJECT_0;
     return NULL;
 }
 
