@@ -261,7 +261,7 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
     /*
      * pAddress, cbAddress  in: local address; port 0 = choose
      * Returns ND_SUCCESS; 0xC0000238: bound already; ND_INVALID_ADDRESS: not of this adapter;
-     * ND_TOO_MANY_ADDRESSES: no port left.
+     * ND_TOO_MANY_ADDRESSES: no port left; 0xC0000022: the port is for privileged processes (below 1024).
      */
     IFACEMETHOD(Bind)(THIS_ const struct sockaddr *pAddress, ULONG cbAddress) PURE;
     /*
@@ -332,7 +332,7 @@ DECLARE_INTERFACE_(IND2Listener, IND2Overlapped)
     /*
      * pAddress, cbAddress  in: local address; the wildcard means all of this adapter; port 0 = choose
      * Returns ND_SUCCESS; ND_SHARING_VIOLATION: in use; 0xC0000238: bound already; ND_INVALID_ADDRESS;
-     * ND_TOO_MANY_ADDRESSES; ND_INSUFFICIENT_RESOURCES.
+     * ND_TOO_MANY_ADDRESSES; ND_INSUFFICIENT_RESOURCES; 0xC0000022: the port is for privileged processes (below 1024).
      */
     IFACEMETHOD(Bind)(THIS_ const struct sockaddr *pAddress, ULONG cbAddress) PURE;
     /* backlog in: requests that may wait, 0 = no limit. Returns ND_SUCCESS; ND_INVALID_DEVICE_STATE: unbound, or
