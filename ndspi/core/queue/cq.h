@@ -85,7 +85,6 @@ struct nd_cq {
     uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
     uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t head, count;
-    uint32_t handed; /* results in the array of a GetResults that has not returned */
     uint64_t most;   /* results that the queues attached can leave here at once */
     uint64_t arrived, triggered;
     uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */

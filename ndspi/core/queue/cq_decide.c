@@ -27,9 +27,8 @@ bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure)
     uint64_t fetched = cq->arrived - cq->count;
     uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
     bool any = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
-    bool perhaps = unsure || cq->armed == ND_CQ_ARMED_ANY; /* then no event will tell */
     bool solicited = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
-                     (cq->arrived_solicited > old || (perhaps && cq->arrived_perhaps > old));
+                     (cq->arrived_solicited > old || (unsure && cq->arrived_perhaps > old));
 
     if (!any && !solicited)
         return false;

@@ -22,7 +22,7 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 
     if (cq->closed || cq->failed)
         return;
-    if (cq->count + cq->handed >= cq->depth) {
+    if (cq->count >= cq->depth) {
         nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
         return;
     }

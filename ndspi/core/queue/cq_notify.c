@@ -125,7 +125,7 @@ bool nd_cq_early(struct nd_cq *cq)
 static bool solicited_was_fetched_locked(const struct nd_cq *cq)
 {
     return cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
-           cq->arrived_perhaps > cq->solicited_since && cq->arrived_perhaps > cq->triggered;
+           cq->arrived_perhaps > cq->solicited_since;
 }
 
 void nd_cq_event(struct nd_cq *cq)

@@ -71,7 +71,6 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
     void *results = poll->results;
     uint32_t room = poll->room;
 
-    cq->handed += (uint32_t)stored;
     for (unsigned i = polled - left; i < polled; i++)
         nd_cq_take_locked(cq, &poll->wc[i]);
     if (ND_UNLIKELY(
@@ -79,7 +78,6 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
         nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
     nd_cq_trigger_locked(cq, false);
-    cq->handed -= polled - left;
     stored = fetch_locked(cq, results, stored, room);
     nd_cq_leave(cq);
     return (unsigned)stored;

@@ -157,6 +157,29 @@ static void test_overrun_whatever_the_array(void **state)
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
 }
 
+/* Also of more completions than the device is asked for at a time, and than the array takes. */
+static void test_overrun_of_a_queue_of_several_batches(void **state)
+{
+    OVERLAPPED overlapped;
+    ND2_RESULT results[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        for (unsigned count = 20; count <= 21; count++) {
+            bool overrun = count > 20;
+            uint32_t fetched = overrun ? 0 : arrays[i] < 20 ? arrays[i] : 20;
+
+            assert_non_null(f.cq = fake_make_cq(f.adapter, 20));
+            arrive(count);
+            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), fetched);
+            assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), overrun ? 0x80000005 : 0x103);
+            nd_cq_cancel(f.cq);
+            nd_qp_close(f.qps[--f.pairs]);
+            nd_cq_close(f.cq);
+        }
+    assert_non_null(f.cq = fake_make_cq(f.adapter, 20));
+}
+
 /* What is fetched makes room. */
 static void test_full_is_no_overrun_whatever_the_array(void **state)
 {
@@ -264,6 +287,7 @@ int main(void)
         ROW(test_two_resizes_at_a_time),
         ROW(test_queue_pair_is_made_while_it_is_resized),
         ROW(test_overrun_whatever_the_array),
+        ROW(test_overrun_of_a_queue_of_several_batches),
         ROW(test_full_is_no_overrun_whatever_the_array),
         ROW(test_results_of_the_same_call_count),
         ROW(test_queue_that_cannot_overrun_is_left_alone),
