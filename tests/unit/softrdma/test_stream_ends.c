@@ -124,6 +124,30 @@ static void error_state_flushes_both_ends(void **state)
     pair_with_soft_peers(aborted);
 }
 
+static void read_before_the_error(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+
+    fill(a->mem, 5000, 7);
+    memset(b->mem, 0, 5000);
+    post_read(b, 1, 0, 5000, at(a, 0), a->mr->rkey, 0);
+    post_write(b, 2, 0, 8, at(a, 0), a->mr->rkey ^ 0x55, 0);
+    while (pair_move(pair, b, a))
+        ;
+    pair_pump(pair);
+    expect_wc(b->scq, 1, IBV_WC_SUCCESS);
+    expect_wc(b->scq, 2, IBV_WC_REM_ACCESS_ERR);
+    assert_memory_equal(a->mem, b->mem, 5000);
+    pair_expect_over(pair);
+}
+
+/* What a peer asked for before its error is answered before the Terminate. */
+static void responses_go_before_the_terminate(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(read_before_the_error);
+}
+
 static void never_connected(void **state)
 {
     struct end end;
@@ -436,6 +460,7 @@ int main(void)
         cmocka_unit_test(crossing_disconnects),
         cmocka_unit_test(disconnect_does_not_wait_for_ever),
         cmocka_unit_test(error_state_flushes_both_ends),
+        cmocka_unit_test(responses_go_before_the_terminate),
         cmocka_unit_test(never_connected),
         cmocka_unit_test(states_and_posting),
         cmocka_unit_test(fin_in_the_middle_of_a_message_is_an_error),
