@@ -208,20 +208,10 @@ static void the_active_program_may_give_up(void **state)
     }
 }
 
-/* A peer that is not softrdma closes by FIN: then a port stays taken for a minute. */
-static int raw_listen(struct sockaddr_storage *address)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t octets = sizeof(*address);
-
-    test_address("127.0.0.1", 0, address);
-    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
-    assert_int_equal(listen(fd, 64), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &octets), 0);
-    return fd;
-}
-
-/* One connection to a foreign peer, ended here first. False: there is no port any more. */
+/*
+ * One connection to a foreign peer, ended here first. False: there is no port any more. A peer that is not softrdma closes by
+ * FIN, after which a port stays taken for a minute.
+ */
 static bool use_up(struct end *end, int listener, struct sockaddr_storage *address)
 {
     static const uint8_t reply[20] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F',

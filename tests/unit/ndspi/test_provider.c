@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which device is used, over two made-up verbs providers that can list devices and bind addresses, nothing else. */
 #include "tests/unit/util/cmocka_test.h"
+#include "tests/unit/util/log_catch.h"
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/provider.h"
@@ -416,33 +417,6 @@ static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **sta
 }
 
 /* ---- what the log says by default ---- */
-
-static int log_end, error_before;
-
-static void log_catch(void)
-{
-    int ends[2];
-
-    assert_int_equal(pipe(ends), 0);
-    error_before = dup(STDERR_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[1]);
-    log_end = ends[0];
-}
-
-/* What was written since. */
-static const char *log_caught(void)
-{
-    static char text[8192];
-    ssize_t octets;
-
-    dup2(error_before, STDERR_FILENO); /* the last writing end */
-    close(error_before);
-    octets = read(log_end, text, sizeof(text) - 1);
-    close(log_end);
-    text[octets > 0 ? octets : 0] = 0;
-    return text;
-}
 
 /* What the first look says with a choice; the second says nothing. */
 static const char *announcement(const char *choice)

@@ -34,6 +34,18 @@ void test_address(const char *host, uint16_t port, struct sockaddr_storage *out)
     ((struct sockaddr_in *)out)->sin_port = htons(port); /* at the same place in both families */
 }
 
+int raw_listen(struct sockaddr_storage *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t octets = sizeof(*address);
+
+    test_address("127.0.0.1", 0, address);
+    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
+    assert_int_equal(listen(fd, 64), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &octets), 0);
+    return fd;
+}
+
 void end_open(struct end *end)
 {
     struct ibv_device **list = srd_get_device_list(NULL);

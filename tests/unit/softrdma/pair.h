@@ -31,6 +31,8 @@ uint64_t test_now_ms(void);
 
 /* A numeric address and port. */
 void test_address(const char *host, uint16_t port, struct sockaddr_storage *out);
+/* A listening TCP socket of the test's own, and where it is. */
+int raw_listen(struct sockaddr_storage *address);
 
 void end_open(struct end *end);
 void end_make_qp(struct end *end);

@@ -246,18 +246,6 @@ static void a_flood_of_half_open_connections_is_bounded_at_once(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-static int raw_listen(struct sockaddr_storage *address)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t octets = sizeof(*address);
-
-    test_address("127.0.0.1", 0, address);
-    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
-    assert_int_equal(listen(fd, 8), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &octets), 0);
-    return fd;
-}
-
 static int raw_accept(int listener)
 {
     struct pollfd p = { .fd = listener, .events = POLLIN };

@@ -37,18 +37,6 @@ static int raw_connect(const struct sockaddr_storage *address)
     return fd;
 }
 
-static int raw_listen(struct sockaddr_storage *address)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t octets = sizeof(*address);
-
-    test_address("127.0.0.1", 0, address);
-    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(struct sockaddr_in)), 0);
-    assert_int_equal(listen(fd, 8), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &octets), 0);
-    return fd;
-}
-
 static void raw_send(int fd, const void *octets, size_t count)
 {
     assert_int_equal(send(fd, octets, count, MSG_NOSIGNAL), (int)count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmocka_test.h"
+#include "log_catch.h"
 
 #include "util/setting_names.h"
 #include "util/settings.h"
@@ -8,32 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int log_end, error_before;
-
-static void log_catch(void)
-{
-    int ends[2];
-
-    assert_int_equal(pipe(ends), 0);
-    error_before = dup(STDERR_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[1]);
-    log_end = ends[0];
-}
-
-static const char *log_caught(void)
-{
-    static char text[4096];
-    ssize_t octets;
-
-    dup2(error_before, STDERR_FILENO); /* the last writing end */
-    close(error_before);
-    octets = read(log_end, text, sizeof(text) - 1);
-    close(log_end);
-    text[octets > 0 ? octets : 0] = 0;
-    return text;
-}
 
 static void test_text_is_null_where_nothing_is_set(void **state)
 {
