@@ -298,7 +298,7 @@ void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ib
             result = status;
         else if (!failed && built && (is_done(sq, sqe) || (in_front && is_passed(qp, sqe))))
             result = IBV_WC_SUCCESS;
-        failed = failed || result != IBV_WC_SUCCESS;
+        failed = result != IBV_WC_SUCCESS; /* then so do all behind it */
         complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);
     }
     atomic_store_explicit(&sq->next, head, memory_order_relaxed);

@@ -78,13 +78,36 @@ static void disconnect_does_not_wait_for_ever(void **state)
     pair_disconnect(&pair, &pair.a);
     assert_true(end_take(&pair, &pair.a, out, sizeof(out)) > 0); /* and nobody answers */
     expect_none(pair.a.scq);
-    assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) <= pair.now_ms + 1000);
-    pair_time(&pair, 1000);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 1000);
+    pair_time(&pair, 999);
+    expect_none(pair.a.scq);
+    assert_int_equal(pair.a.wants & SRD_STREAM_DOWN, 0);
+    pair_time(&pair, 1);
     expect_wc(pair.a.scq, 1, IBV_WC_WR_FLUSH_ERR);
     assert_int_equal(pair.a.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+    pair_time(&pair, 1999); /* nor does it drain for ever */
     assert_false(pair.a.closed);
-    pair_time(&pair, 2000); /* nor does it drain for ever */
+    pair_time(&pair, 1);
     assert_true(pair.a.closed);
+    pair_close(&pair);
+}
+
+/* A responder may not send before the peer's first FPDU: waiting would send nothing of what was posted. */
+static void disconnect_before_anything_may_be_sent_is_immediate(void **state)
+{
+    struct pair pair;
+    uint8_t out[64];
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT | PAIR_HELD, 0);
+    post_recv(&pair.b, 1, 0, 8);
+    post_send(&pair.b, 2, 0, 8, 0);
+    pair_disconnect(&pair, &pair.b);
+    assert_int_equal(pair.b.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
+        SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
+    expect_wc(pair.b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
+    expect_wc(pair.b.scq, 2, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(end_take(&pair, &pair.b, out, sizeof(out)), 0);
     pair_close(&pair);
 }
 
@@ -459,6 +482,7 @@ int main(void)
         cmocka_unit_test(disconnect_sends_what_was_posted_before),
         cmocka_unit_test(crossing_disconnects),
         cmocka_unit_test(disconnect_does_not_wait_for_ever),
+        cmocka_unit_test(disconnect_before_anything_may_be_sent_is_immediate),
         cmocka_unit_test(error_state_flushes_both_ends),
         cmocka_unit_test(responses_go_before_the_terminate),
         cmocka_unit_test(never_connected),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Receiver not ready: what waits, what does not, for how long, and how much of it is kept. */
 #include "stream_pair.h"
+#include "util/clock.h"
 
 #include <errno.h>
 
@@ -37,6 +38,35 @@ static void receive_in_time(void **state)
 {
     (void)state;
     pair_with_soft_peers(held_message_gets_a_late_receive);
+}
+
+/* The time is each message's own: that of the second begins when the first has its receive, by the real clock. */
+static void two_held_messages(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    uint64_t since_ms = clock_now_ms();
+
+    pair->now_ms = since_ms - 200;
+    post_send(a, 1, 0, 8, 0);
+    post_send(a, 2, 0, 8, 0);
+    pair_pump(pair);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(b->qp)) == pair->now_ms + 250);
+    post_recv(b, 10, 0, 8);
+    expect_wc(b->rcq, 10, IBV_WC_SUCCESS);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(b->qp)) >= since_ms + 250);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(b->qp)) <= clock_now_ms() + 250);
+    post_recv(b, 11, 0, 8);
+    expect_wc(b->rcq, 11, IBV_WC_SUCCESS);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(b->qp)) == UINT64_MAX);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    expect_wc(a->scq, 2, IBV_WC_SUCCESS);
+}
+
+static void the_next_held_message_has_its_own_time(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(two_held_messages);
 }
 
 static void rnr(struct pair *pair)
@@ -280,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receive_in_time),
+        cmocka_unit_test(the_next_held_message_has_its_own_time),
         cmocka_unit_test(no_receive_in_time),
         cmocka_unit_test(waits_as_long_as_the_program_said),
         cmocka_unit_test(retries_that_do_not_exist),

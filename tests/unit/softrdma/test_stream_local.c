@@ -51,6 +51,39 @@ static void local_key_errors(void **state)
         }
 }
 
+/* A Read into memory that may not be written: the peer is not even asked. */
+static void read_into_read_only_memory(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mr *mr = srd_reg_mr(a->pd, a->mem, 4096, IBV_ACCESS_REMOTE_READ);
+    struct ibv_sge sge = { at(a, 0), 64, mr->lkey };
+    struct ibv_send_wr wr = { .wr_id = 2,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_RDMA_READ },
+                       *bad;
+
+    wr.wr.rdma.remote_addr = at(b, 0);
+    wr.wr.rdma.rkey = b->mr->rkey;
+    memset(a->mem, 0x11, 64);
+    post_write(a, 1, 0, 8, at(b, 100), b->mr->rkey, 0);
+    assert_int_equal(ibv_post_send(a->qp, &wr, &bad), 0);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    expect_wc(a->scq, 2, IBV_WC_LOC_PROT_ERR);
+    assert_int_equal(srd_qp_from(b->qp)->stream.rx.read_msn, 1);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(a->mem[i], 0x11);
+    pair_expect_over(pair);
+    assert_int_equal(srd_dereg_mr(mr), 0);
+}
+
+static void a_read_into_memory_that_may_not_be_written_is_not_sent(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(read_into_read_only_memory);
+}
+
 /* The second piece of a long message is bad: not one octet of it goes out. */
 static void bad_piece_of_a_long_message(void **state)
 {
@@ -235,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_key_errors),
+        cmocka_unit_test(a_read_into_memory_that_may_not_be_written_is_not_sent),
         cmocka_unit_test(bad_piece_of_a_long_message),
         cmocka_unit_test(no_read_depth_is_an_error),
         cmocka_unit_test(too_long_a_message),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A fault at the target: the very request that caused it fails with its own status, on both sides in order. */
+#include "softrdma/stream_int.h"
 #include "stream_pair.h"
 
 #include <string.h>
@@ -372,6 +373,119 @@ static void foreign_read_carries_its_own_status(void **state)
     pair_close(&pair);
 }
 
+/* A message whose first segment is refused while the others are still to be sent. */
+static void refused_on_its_way(struct pair *pair, bool send)
+{
+    enum { OCTETS = 1 << 20 };
+    struct end *a = &pair->a, *b = &pair->b;
+
+    post_recv(b, 10, 0, 8);
+    post_recv(b, 11, 0, 8);
+    post_send(a, 1, 0, 8, 0);
+    if (send)
+        post_send(a, 2, 0, OCTETS, 0);
+    else
+        post_write(a, 2, 0, OCTETS, at(b, 0), b->mr->rkey ^ 1, 0);
+    post_write(a, 3, 0, 8, at(b, 0), b->mr->rkey, 0);
+    while (!(b->wants & SRD_STREAM_DOWN))
+        pair_move(pair, a, b);
+    assert_int_equal(srd_qp_from(a->qp)->stream.tx.source, SRD_TX_REQUEST);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    assert_int_equal(
+        expect_wc(a->scq, 2, send ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_ACCESS_ERR).vendor_err,
+        send ? 0x1205 : 0x1100);
+    expect_wc(a->scq, 3, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(next_async(a), -1);
+    expect_wc(b->rcq, 10, IBV_WC_SUCCESS);
+    expect_wc(b->rcq, 11, send ? IBV_WC_LOC_LEN_ERR : IBV_WC_WR_FLUSH_ERR);
+    pair_expect_over(pair);
+}
+
+static void refused_while_it_is_being_sent(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < PAIR_SOFT_FORMS; f++)
+        for (int send = 0; send < 2; send++) {
+            struct pair pair;
+
+            pair_open(&pair, pair_soft_forms[f], 0);
+            pair_pump(&pair);
+            refused_on_its_way(&pair, send);
+            pair_close(&pair);
+        }
+}
+
+/* Drops what the initiator has to send, and gives it this Terminate instead of an answer. */
+static void answer_with_terminate(
+    struct pair *pair, srd_fault fault, const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    uint8_t out[512], terminate[SRD_TERMINATE_FPDU_MAX];
+
+    end_take(pair, &pair->a, out, sizeof(out));
+    end_feed(pair, &pair->a, terminate,
+        srd_terminate_build(fault, ulpdu, ulpdu_octets, false, terminate), 0);
+    assert_int_equal(pair->a.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+}
+
+/* Three Writes side by side: the one a Terminate is about is that whose octets begin where the refused segment does. */
+static void a_terminate_is_about_the_write_that_has_its_offset(void **state)
+{
+    static const struct {
+        uint64_t offset;
+        unsigned culprit; /* 0: none of them */
+    } rows[] = { { 0x0fff, 0 }, { 0x1000, 1 }, { 0x1007, 1 }, { 0x1008, 2 }, { 0x100f, 2 },
+        { 0x1010, 3 }, { 0x1017, 3 }, { 0x1018, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct srd_segment about = {
+            .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = 0x11223344
+        };
+        struct pair pair;
+        uint8_t fpdu[64];
+
+        pair_open(&pair, PAIR_SOFT, 0);
+        pair_pump(&pair);
+        for (unsigned id = 1; id <= 3; id++)
+            post_write(&pair.a, id, 0, 8, 0x1000 + 8 * (id - 1), 0x11223344, 0);
+        about.to = rows[i].offset;
+        srd_fpdu_begin(fpdu, &about, 8);
+        answer_with_terminate(&pair, SRD_FAULT(1, 1, 1), fpdu + 2, 14 + 8);
+        for (unsigned id = 1; id <= 3; id++)
+            assert_int_equal(expect_wc(pair.a.scq, id,
+                                 id == rows[i].culprit  ? IBV_WC_REM_ACCESS_ERR
+                                 : id < rows[i].culprit ? IBV_WC_SUCCESS
+                                                        : IBV_WC_WR_FLUSH_ERR)
+                                 .vendor_err,
+                id == rows[i].culprit ? 0x1101 : 0);
+        assert_int_equal(next_async(&pair.a), rows[i].culprit ? -1 : IBV_EVENT_QP_FATAL);
+        pair_close(&pair);
+    }
+}
+
+/* What is wrong with the octets below (the CRC, a marker, the startup) no request is to blame for. */
+static void a_terminate_of_the_transport_is_about_no_request(void **state)
+{
+    static const srd_fault faults[] = { SRD_FAULT(2, 0, 0x02), SRD_FAULT(2, 0, 0x03),
+        SRD_FAULT(2, 0, 0x06) };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        struct pair pair;
+
+        pair_open(&pair, PAIR_SOFT, 0);
+        pair_pump(&pair);
+        post_send(&pair.a, 1, 0, 8, 0);
+        post_read(&pair.a, 2, 0, 8, 0x1000, 0x11223344, 0);
+        answer_with_terminate(&pair, faults[i], NULL, 0);
+        for (unsigned id = 1; id <= 2; id++)
+            assert_int_equal(expect_wc(pair.a.scq, id, IBV_WC_WR_FLUSH_ERR).vendor_err, 0);
+        assert_int_equal(next_async(&pair.a), IBV_EVENT_QP_FATAL);
+        pair_close(&pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +501,9 @@ int main(void)
         cmocka_unit_test(reads_in_front_of_the_culprit_succeed),
         cmocka_unit_test(foreign_peer_sees_flush_and_event),
         cmocka_unit_test(foreign_read_carries_its_own_status),
+        cmocka_unit_test(refused_while_it_is_being_sent),
+        cmocka_unit_test(a_terminate_is_about_the_write_that_has_its_offset),
+        cmocka_unit_test(a_terminate_of_the_transport_is_about_no_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,6 +233,33 @@ static void wrong_responses(void **state)
     }
 }
 
+/* Each Read has an STag of its own; that of a later one is good for nothing while it is not the oldest. */
+static void a_response_for_a_later_read(void **state)
+{
+    struct srd_segment segment = { .tagged = true, .last = true, .opcode = SRD_OP_READ_RESPONSE };
+    struct pair pair;
+    struct end end;
+    uint8_t out[128], in[64] = { 0 };
+
+    (void)state;
+    open_end(&pair, &end, true, false, true);
+    memset(end.mem, 0x5a, 64);
+    post_read(&end, 1, 0, 8, 0x1000, 0x11223344, 0);
+    post_read(&end, 2, 0, 8, 0x1000, 0x11223344, 0);
+    assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 52 + 52);
+    assert_int_not_equal(wire_get32(out + 20), wire_get32(out + 52 + 20));
+    segment.stag = wire_get32(out + 52 + 20);
+    srd_fpdu_begin(in, &segment, 8);
+    end_feed(&pair, &end, in, with_crc(in, 28), 0);
+    expect_wc(end.scq, 1, IBV_WC_BAD_RESP_ERR);
+    expect_wc(end.scq, 2, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 44);
+    assert_int_equal(out[20], 0x11);
+    assert_int_equal(out[21], 0x00);
+    assert_int_equal(end.mem[0], 0x5a);
+    end_close(&end);
+}
+
 /* A Read beyond the depth that was agreed is the peer's fault. */
 static void reads_beyond_the_depth(void **state)
 {
@@ -327,6 +354,29 @@ static void memory_that_changes_while_it_is_sent(void **state)
     }
 }
 
+/* MULPDU is 128 at least (RFC 5044 section 4.1), whatever the segments of TCP are: FPDUs of 136 octets with the CRC. */
+static void fpdus_have_room_for_the_least_mulpdu(void **state)
+{
+    static const uint32_t most[] = { 1, 64, 100, 135, 136 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++) {
+        struct srd_stream_params params = { .initiator = true, .fpdu_max_octets = most[i] };
+        struct pair pair = { .now_ms = 1000 };
+        struct end end;
+        uint8_t out[512];
+
+        end_open(&end, 0);
+        end_want(&pair, &end, srd_stream_start(srd_qp_from(end.qp), &params, NULL, 0, 1000));
+        end_want(&pair, &end, srd_stream_release(srd_qp_from(end.qp)));
+        post_send(&end, 1, 0, 200, 0);
+        assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 136 + 2 + 18 + 88 + 4);
+        assert_int_equal(wire_get16(out), 18 + 112);
+        assert_int_equal(wire_get16(out + 136), 18 + 88);
+        end_close(&end);
+    }
+}
+
 /* Sequence numbers and offsets wrap; a message may have any number of segments. */
 static void message_sequence_number_wraps(void **state)
 {
@@ -356,8 +406,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(first_fpdu_that_is_not_valid_is_not_answered),
         cmocka_unit_test(terminates_are_not_answered),
         cmocka_unit_test(wrong_responses),
+        cmocka_unit_test(a_response_for_a_later_read),
         cmocka_unit_test(reads_beyond_the_depth),
         cmocka_unit_test(memory_that_changes_while_it_is_sent),
+        cmocka_unit_test(fpdus_have_room_for_the_least_mulpdu),
         cmocka_unit_test(message_sequence_number_wraps),
     };
 
