@@ -310,6 +310,28 @@ static void test_failing_provider_does_not_hide_the_others(void **state)
         NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size), HRESULT_FROM_WIN32(126));
 }
 
+/* Nor does one whose library is there, but that has no list to give; what it said is told where there is no other. */
+static void test_provider_that_cannot_list_does_not_hide_the_others(void **state)
+{
+    SIZE_T size = 0;
+
+    (void)state;
+    libraries[V2_A].list_result = ND_DEVICE_NOT_READY;
+    assert_addresses(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, "10.0.0.2");
+    assert_addresses(0, "10.0.0.2 10.0.0.9");
+    libraries[V2_B].no_address = true;
+    assert_int_equal(
+        (uint32_t)NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size), 0xC00000A3);
+}
+
+static void test_list_of_a_provider_may_grow_while_it_is_asked_for(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LIBRARIES; ++i)
+        libraries[i].list_grows = true;
+    assert_addresses(0, "10.0.0.1 10.0.0.2 10.0.0.9");
+}
+
 static void test_nothing_works_before_startup(void **state)
 {
     (void)state;
@@ -359,6 +381,10 @@ int main(void)
             test_provider_that_left_the_catalogue_stays_until_idle, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_failing_provider_does_not_hide_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_provider_that_cannot_list_does_not_hide_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_list_of_a_provider_may_grow_while_it_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_works_before_startup, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

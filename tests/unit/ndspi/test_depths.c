@@ -74,6 +74,7 @@ static void test_version_2(void **state)
     (void)state;
     side_open(&side);
     assert_int_equal(CALL(side.adapter, Query, &info, &size), OK);
+    assert_int_equal(info.MaxTransferLength, 1u << 30);
     assert_int_equal(info.MaxInitiatorSge, 4);
     assert_int_equal(info.MaxInitiatorQueueDepth, 1023);
     assert_int_equal(info.MaxReceiveQueueDepth, 4095);

@@ -18,16 +18,30 @@
 static struct {
     int create_cq, create_srq, create_qp, create_channel, create_event_channel;
     uint32_t above;
+    bool beside_another; /* of completion queues the first does not */
 } fails;
+
+static unsigned completion_queues; /* that exist */
 
 static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int vector)
 {
-    if (fails.create_cq && (uint32_t)cqe > fails.above) {
+    struct ibv_cq *cq;
+
+    if (fails.create_cq && (uint32_t)cqe > fails.above &&
+        (completion_queues || !fails.beside_another)) {
         errno = fails.create_cq;
         return NULL;
     }
-    return nd_verbs_soft.create_cq(context, cqe, cq_context, channel, vector);
+    cq = nd_verbs_soft.create_cq(context, cqe, cq_context, channel, vector);
+    completion_queues += cq != NULL;
+    return cq;
+}
+
+static int destroy_cq(struct ibv_cq *cq)
+{
+    completion_queues--;
+    return nd_verbs_soft.destroy_cq(cq);
 }
 
 static struct ibv_srq *create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
@@ -93,6 +107,7 @@ static int set_up(void **state)
     memset(&fails, 0, sizeof(fails));
     failing = nd_verbs_soft;
     failing.create_cq = create_cq;
+    failing.destroy_cq = destroy_cq;
     failing.create_srq = create_srq;
     failing.create_qp = create_qp;
     failing.create_comp_channel = create_channel;
@@ -191,6 +206,20 @@ static void test_limits_found_in_a_shortage_do_not_last(void **state)
     expect_usual();
 }
 
+/* A program has one for its Sends and one for its Receives. */
+static void test_two_of_the_deepest_completion_queues_exist_together(void **state)
+{
+    ND2_ADAPTER_INFO info;
+
+    (void)state;
+    fails.create_cq = EINVAL;
+    fails.above = 4096;
+    fails.beside_another = true;
+    assert_int_equal(open_adapter(&info), 0);
+    assert_int_equal(info.MaxCompletionQueueDepth, 4032);
+    assert_int_equal(completion_queues, 0);
+}
+
 /* What a device cannot do is no shortage. */
 static void test_a_device_without_shared_receive_queues_is_none_that_is_short(void **state)
 {
@@ -220,6 +249,7 @@ int main(void)
         TEST(test_open_fails_where_nothing_can_be_made),
         TEST(test_open_fails_without_connection_manager_for_want_of_descriptors),
         TEST(test_limits_found_in_a_shortage_do_not_last),
+        TEST(test_two_of_the_deepest_completion_queues_exist_together),
         TEST(test_a_device_without_shared_receive_queues_is_none_that_is_short),
     };
 

@@ -8,6 +8,7 @@
 
 #include "tests/unit/ndspi/core_fake.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct fixture {
@@ -202,6 +203,57 @@ static void test_srq_threshold_is_within_its_depth(void **state)
     nd_srq_close(srq);
 }
 
+/* The device refuses a Receive: it is none of those that are posted. */
+static void test_srq_refused_receive_takes_no_place(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+    ND2_SGE sge = { f->memory, 8, 0 };
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    fake_device.post_error = ENOMEM;
+    assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
+    fake_device.post_error = 0;
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 2, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_srq_modify(srq, 3, 0), 0);
+    nd_srq_close(srq);
+}
+
+static void test_srq_that_failed_ends_its_notify(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 1);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    OVERLAPPED ov[2] = { { 0 } };
+
+    assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_srq_notify(srq, &ov[0]), 0x103);
+    assert_int_equal(ov[0].Internal, 0x103);
+    nd_srq_fail(srq, ND_INTERNAL_ERROR);
+    assert_int_equal((uint32_t)ov[0].Internal, 0xC00000E5);
+    assert_int_equal((uint32_t)nd_srq_notify(srq, &ov[1]), 0xC00000E5);
+    assert_int_equal(ov[1].Internal, 0);
+    nd_srq_close(srq);
+}
+
+/* Results that are never fetched go with their completion queue, and with them what they hold: teardown counts. */
+static void test_srq_goes_when_its_results_are_not_fetched(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+    struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, srq, 4);
+    ND2_SGE sge = { f->memory, 8, 0 };
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(nd_srq_receive(srq, NULL, &sge, 1), ND_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        srq_completes(f, srq, qp, 0);
+    nd_cq_look(f->cq);
+    nd_qp_close(qp);
+    nd_srq_close(srq);
+}
+
 int main(void)
 {
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -211,6 +263,9 @@ int main(void)
         ROW(test_srq_notify_while_another_ends),
         ROW(test_srq_threshold_is_reached_while_it_is_set),
         ROW(test_srq_threshold_is_within_its_depth),
+        ROW(test_srq_refused_receive_takes_no_place),
+        ROW(test_srq_that_failed_ends_its_notify),
+        ROW(test_srq_goes_when_its_results_are_not_fetched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,10 @@ static HRESULT list_one(struct library *library, SOCKET_ADDRESS_LIST *list, size
         *size = 0;
         return ND_SUCCESS;
     }
+    if (library->list_grows && !list) {
+        *size = sizeof(*list);
+        return ND_BUFFER_OVERFLOW;
+    }
     if (!list || *size < sizeof(*list) + sizeof(*address)) {
         *size = sizeof(*list) + sizeof(*address);
         return ND_BUFFER_OVERFLOW;

@@ -18,6 +18,7 @@ struct library {
     int objects;      /* alive: providers and adapters */
     bool fails_to_load;
     bool no_address;
+    bool list_grows;     /* its list does, between the first two questions for it */
     HRESULT list_result; /* of QueryAddressList, when not ND_SUCCESS */
     IND2Provider v2;
     INDProvider v1;
