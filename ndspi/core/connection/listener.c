@@ -90,9 +90,9 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     list_node_init(&request->link);
 
     lock_acquire(&listener->lock);
+    /* Where a connector waits none is kept, so the backlog turns nothing away. */
     if (listener->state == ND_LISTENER_LISTENING &&
-        (!listener->backlog || listener->requests_kept < listener->backlog ||
-            !list_empty(&listener->waiting))) {
+        (!listener->backlog || listener->requests_kept < listener->backlog)) {
         kept = true;
         nd_cm_id_set_owner(request->id, &nd_listener_id_ops, listener);
         list_add_tail(&listener->requests, &request->link);
