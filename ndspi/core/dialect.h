@@ -23,7 +23,7 @@ struct nd_dialect {
     HRESULT no_port_free;    /* no port can be chosen */
     HRESULT port_busy;       /* an earlier connection to the peer still has the port */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
-    bool splits_reads;       /* one limit of entries holds for all requests */
+    bool one_sge_limit;      /* one limit of entries holds for all requests */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

@@ -29,7 +29,7 @@ const struct nd_dialect nd_dialect_v1 = {
     .no_port_free = ND_INSUFFICIENT_RESOURCES,
     .port_busy = ND_ADDRESS_ALREADY_EXISTS,
     .handles = true,
-    .splits_reads = true,
+    .one_sge_limit = true,
 };
 
 /*

@@ -172,9 +172,8 @@
         "conformance.mw, conformance.rdma") \
     row(FEWER_READ_ENTRIES, \
         "A Read takes fewer entries than a Send.", \
-        "Version 2 tells so: MaxReadSge is `max_sge_rd`. Version 1 has one limit for all requests, that of Sends; a Read of " \
-        "more entries is split into several of the device's, for which the device's queues are made deeper.", \
-        "ndspi.split, conformance.adapter, conformance.v1_endpoint") \
+        "Version 2 tells so: MaxReadSge is `max_sge_rd`. Version 1 has one limit for all requests: that of Reads.", \
+        "ndspi.depths, conformance.adapter, conformance.v1_adapter") \
     row(FIXED_SRQ, \
         "A shared receive queue cannot be made deeper.", \
         "Tried on every device. Such a queue is made for 4096 buffers at least (as many Receives of one entry, half as many of " \

@@ -43,6 +43,10 @@
         "as above") \
     EXCEPTION(siw, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
+    EXCEPTION(siw, "v1.sendrecv.mixed_entries", NOT_APPLICABLE, \
+        "a Read takes one entry, and version 1 has one limit of entries for all initiator requests") \
+    EXCEPTION(siw, "v1_endpoint.inline_and_registered_entries_mixed", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "cq.failed_resize_changes_nothing", IN_PART, \
         "the device cannot resize: a queue grows within the 4096 entries that it is made with, not up to the adapter's limit") \
     EXCEPTION(siw, "srq.modify_depth", IN_PART, \

@@ -213,6 +213,17 @@ const char *type_name(ND2_REQUEST_TYPE type);
 /* One message from end to end and both its results: proves that a connection works. */
 void exchange(struct end *from, struct end *to);
 
+/*
+ * Entries that follow each other in memory, for an initiator request: as many as the adapter takes, the last as long as the rest
+ * together. Version 1 has one limit for all such requests, which is 1 where Reads take one entry. Returns how many.
+ */
+static inline ULONG fit_entries(const struct end *end, struct sge *sge, ULONG n)
+{
+    for (; n > end->node->info.MaxInitiatorSge; n--)
+        sge[n - 2].BufferLength += sge[n - 1].BufferLength;
+    return n;
+}
+
 static inline ULONG least(ULONG a, ULONG b)
 {
     return a < b ? a : b;

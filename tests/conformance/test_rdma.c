@@ -67,9 +67,10 @@ static void write_gathers(void)
     struct pair *pair = connected_pair(NULL);
     struct end *a = &pair->active, *p = &pair->passive;
     struct sge sge[3] = { sge_of(a, 0, 7), sge_of(a, 7, 3000), sge_of(a, 3007, 993) };
+    ULONG n = fit_entries(a, sge, 3);
     fill(a->memory.bytes, 4000, 12);
     expect_status(ND_SUCCESS,
-        CALL(a->qp, Write, TAG(1), sge, 3, (UINT64)(uintptr_t)p->memory.bytes, remote_token(p), 0));
+        CALL(a->qp, Write, TAG(1), sge, n, (UINT64)(uintptr_t)p->memory.bytes, remote_token(p), 0));
     expect_result(a, Nd2RequestTypeWrite, TAG(1), ND_SUCCESS);
     expect_status(
         ND_SUCCESS, post_read(a, TAG(2), 8000, 4000, p->memory.bytes, remote_token(p), 0));

@@ -84,7 +84,7 @@ static void gather_and_scatter(void)
         sge_of(a, 2000, 2000) };
     struct sge in[3] = { sge_of(p, 10, 700), sge_of(p, 5000, 2501), sge_of(p, 20000, 1000) };
     expect_status(ND_SUCCESS, CALL(p->qp, Receive, TAG(1), in, 3));
-    expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), out, 4, 0));
+    expect_status(ND_SUCCESS, CALL(a->qp, Send, TAG(2), out, fit_entries(a, out, 4), 0));
     expect_equal(4000, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));
     expect_result(a, Nd2RequestTypeSend, TAG(2), ND_SUCCESS);
     BYTE *all = keep_memory(4000);

@@ -430,5 +430,6 @@ void fake_reset(void)
     fake.link_layer = IBV_LINK_LAYER_ETHERNET;
     fake.memory_lock = false;
     fake.read_sge = FAKE_SGE_MAX;
+    fake.send_entries = 0;
     fake_unlock();
 }

@@ -131,8 +131,8 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
         nd_trial_log(device, &finding);
         return nd_status_from_errno(rc);
     }
-    if (dialect->splits_reads)
-        nd_limits_split_reads(&adapter->limits);
+    if (dialect->one_sge_limit)
+        nd_limits_level_sge(&adapter->limits);
     if (dialect->handles && (rc = nd_regions_init(&adapter->regions)))
         goto fini_port;
     if ((rc = open_channels(adapter)))

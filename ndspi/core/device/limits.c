@@ -83,32 +83,6 @@ static bool shrink(struct nd_limits *limits)
     return true;
 }
 
-/* Of the longest Read, were it split. */
-static uint32_t parts_of(const struct nd_limits *limits)
-{
-    struct nd_limits split = *limits;
-
-    split.splits_reads = true;
-    return nd_limits_parts(&split, limits->max_initiator_sge);
-}
-
-/* The deepest queue whose requests are all Reads that are split: each takes the room of its slices. */
-static void find_split(const struct nd_port *port, struct ibv_cq *cq, struct nd_limits *limits)
-{
-    struct nd_limits deep = *limits;
-    uint32_t parts = parts_of(limits);
-
-    deep.max_initiator_depth = clamp((uint64_t)limits->max_initiator_depth * parts,
-        (uint32_t)port->attr.max_qp_wr - ND_QP_RESERVE);
-    while (deep.max_initiator_depth > limits->max_initiator_depth && !try_qp(port, cq, &deep)) {
-        limits->uncertain |= errno_is_shortage(errno);
-        deep.max_initiator_depth /= 2;
-    }
-    if (deep.max_initiator_depth < limits->max_initiator_depth)
-        deep.max_initiator_depth = limits->max_initiator_depth;
-    limits->split_depth = deep.max_initiator_depth / parts;
-}
-
 static int find_qp(const struct nd_port *port, struct nd_limits *limits)
 {
     struct ibv_cq *cq = port->verbs->create_cq(port->context, 1, NULL, NULL, 0);
@@ -122,8 +96,6 @@ static int find_qp(const struct nd_port *port, struct nd_limits *limits)
     limits->max_read_sge = limits->max_initiator_sge;
     if (port->attr.max_sge_rd > 0)
         limits->max_read_sge = clamp((uint64_t)port->attr.max_sge_rd, limits->max_initiator_sge);
-    if (!rc)
-        find_split(port, cq, limits);
     port->verbs->destroy_cq(cq);
     return rc;
 }
@@ -187,7 +159,6 @@ static int find_cq(const struct nd_port *port, struct nd_limits *limits)
     if (cqe <= ND_CQ_RESERVE)
         return -ENOMEM;
     limits->max_cq_depth = cqe - ND_CQ_RESERVE;
-    limits->split_cq_depth = limits->max_cq_depth / parts_of(limits);
     return 0;
 }
 
@@ -231,17 +202,6 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
         limits->max_initiator_depth, limits->max_receive_depth, limits->max_initiator_sge,
         limits->max_receive_sge, limits->max_inline, limits->max_cq_depth, limits->max_srq_depth);
     return 0;
-}
-
-void nd_limits_split_reads(struct nd_limits *limits)
-{
-    if (!limits->split_depth || !limits->split_cq_depth) {
-        limits->max_initiator_sge = limits->max_read_sge;
-        return;
-    }
-    limits->splits_reads = true;
-    limits->max_initiator_depth = limits->split_depth;
-    limits->max_cq_depth = limits->split_cq_depth;
 }
 
 void nd_limits_describe(const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info)

@@ -24,9 +24,6 @@ struct nd_limits {
     uint32_t max_receive_depth, max_initiator_depth;
     uint32_t max_srq_depth, max_srq_sge; /* 0: no shared receive queues */
     uint32_t max_cq_depth;
-    bool splits_reads; /* of more than max_read_sge entries, into several of the device's */
-    /* What max_initiator_depth and max_cq_depth are then; 0: it cannot be. */
-    uint32_t split_depth, split_cq_depth;
     uint32_t inline_threshold, large_threshold;
     uint32_t max_caller_data, max_callee_data;
     /* Something was refused for want of memory: by a device that says so of what is too large, or it was short of it then. */
@@ -52,15 +49,10 @@ enum { ND_QP_RESERVE = 1 };
 /* Returns 0 or a negative errno: the device cannot make a queue pair at all, or the process has no descriptor left. */
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
 
-/* For a client to whom max_initiator_sge holds for Reads as well: they are split, or Sends have as few entries. */
-void nd_limits_split_reads(struct nd_limits *limits);
-
-/* Requests of the device that a request of this many entries may need. */
-static inline uint32_t nd_limits_parts(const struct nd_limits *limits, uint32_t sge)
+/* For a client to whom max_initiator_sge holds for Reads as well: Sends have as few entries as those. */
+static inline void nd_limits_level_sge(struct nd_limits *limits)
 {
-    if (!limits->splits_reads || sge <= limits->max_read_sge)
-        return 1;
-    return (sge + limits->max_read_sge - 1) / limits->max_read_sge;
+    limits->max_initiator_sge = limits->max_read_sge;
 }
 
 /*

@@ -3,7 +3,6 @@
 
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/kept.h"
-#include "ndspi/core/queue/split.h"
 
 #include "util/log.h"
 
@@ -13,20 +12,18 @@
 /* One block: work requests, entries, data. Depth is that of the ring. */
 static struct nd_batch *make_batch(const struct nd_queue *queue)
 {
-    uint64_t depth = (uint64_t)queue->depth * queue->parts;
-    uint32_t room = depth < ND_BATCH_MOST ? (uint32_t)depth : ND_BATCH_MOST;
-    size_t places = room + queue->parts - 1;
+    uint32_t room = queue->depth < ND_BATCH_MOST ? queue->depth : ND_BATCH_MOST;
     size_t wr = queue->receives ? sizeof(struct ibv_recv_wr) : sizeof(struct ibv_send_wr);
     size_t sges = (size_t)queue->max_sge * sizeof(struct ibv_sge);
-    struct nd_batch *batch = malloc(sizeof(*batch) + places * (wr + sges + queue->max_inline));
+    struct nd_batch *batch = malloc(sizeof(*batch) + room * (wr + sges + queue->max_inline));
 
     if (!batch)
         return NULL;
     batch->room = room;
     batch->count = 0;
     batch->send = (struct ibv_send_wr *)(batch + 1);
-    batch->sges = (struct ibv_sge *)((uint8_t *)(batch + 1) + places * wr);
-    batch->data = (uint8_t *)batch->sges + places * sges;
+    batch->sges = (struct ibv_sge *)((uint8_t *)(batch + 1) + room * wr);
+    batch->data = (uint8_t *)batch->sges + room * sges;
     return batch;
 }
 
@@ -67,11 +64,9 @@ int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
         return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE)
                    ? 0
                    : post_sends_locked(queue, wr, &queue->bad_send);
-    for (; wr; wr = wr->next) {
-        batch->send[batch->count] = *wr;
-        batch->send[batch->count].next = &batch->send[batch->count + 1];
-        batch->count++;
-    }
+    batch->send[batch->count] = *wr;
+    batch->send[batch->count].next = &batch->send[batch->count + 1];
+    batch->count++;
     return 0;
 }
 
@@ -101,8 +96,8 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
     return 0;
 }
 
-/* One call of the device. Returns an errno, and the record of the first request it did not take, or not all of. */
-static int post_list_locked(struct nd_queue *queue, struct nd_request **refused, bool *torn)
+/* One call of the device. Returns an errno, and the record of the first request it did not take. */
+static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 {
     struct nd_batch *batch = queue->batch;
     uint32_t last = batch->count - 1;
@@ -123,29 +118,21 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused,
         struct ibv_send_wr *bad = NULL;
 
         batch->send[last].next = NULL;
-        if ((error = post_sends_locked(queue, batch->send, &bad))) {
-            *refused = nd_request_of(bad->wr_id);
-            *torn = bad != batch->send && nd_is_slice_of(bad[-1].wr_id, *refused);
-        }
+        if ((error = post_sends_locked(queue, batch->send, &bad)))
+            *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
     }
     return error;
 }
 
 static struct nd_request *first_of_batch(const struct nd_queue *queue)
 {
-    return nd_request_of(
-        queue->receives ? queue->batch->receive[0].wr_id : queue->batch->send[0].wr_id);
+    return (struct nd_request *)(uintptr_t)(queue->receives ? queue->batch->receive[0].wr_id
+                                                            : queue->batch->send[0].wr_id);
 }
 
 const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue)
 {
     return queue->batch && queue->batch->count ? first_of_batch(queue) : queue->next;
-}
-
-static void fence_before_locked(struct nd_queue *queue, struct nd_request *refused)
-{
-    if (!queue->fence.special)
-        queue->fence.next = refused;
 }
 
 /*
@@ -156,20 +143,20 @@ static bool submit_locked(struct nd_queue *queue)
 {
     struct nd_request *refused = NULL;
     HRESULT status = ND_CANCELED;
-    bool torn = false;
     int error;
 
     if (!queue->batch || !queue->batch->count)
         return false;
     if (queue->mode == ND_QUEUE_LATE) {
         refused = first_of_batch(queue);
-    } else if ((error = post_list_locked(queue, &refused, &torn))) {
+    } else if ((error = post_list_locked(queue, &refused))) {
         status = nd_queue_refusal(queue, error);
-        fence_before_locked(queue, refused);
+        if (!queue->fence.special)
+            queue->fence.next = refused;
     }
     queue->batch->count = 0;
     if (refused)
-        nd_cq_refuse(queue->cq, refused, queue->next, status, torn);
+        nd_cq_refuse(queue->cq, refused, queue->next, status);
     return refused;
 }
 
@@ -215,16 +202,6 @@ static void submit(struct nd_queue *queue, bool end)
     lock_release(&queue->lock);
     if (refused)
         end_refusal(queue);
-}
-
-HRESULT nd_queue_tear(struct nd_queue *queue, struct nd_request *request, int error)
-{
-    lock_assert_held(&queue->lock);
-    fence_before_locked(queue, request);
-    nd_cq_refuse(queue->cq, request, request->next, nd_queue_refusal(queue, error), true);
-    lock_release(&queue->lock);
-    end_refusal(queue);
-    return ND_SUCCESS;
 }
 
 void nd_queue_submit(struct nd_queue *queue)

@@ -19,11 +19,11 @@
 
 #include "ndspi/core/queue/queue.h"
 
-/* In requests of the device: deeper queues submit whenever so many have come together. */
+/* Deeper queues submit whenever so many have come together. */
 enum { ND_BATCH_MOST = 256 };
 
 struct nd_batch {
-    uint32_t room, count; /* beyond `room` the slices of one request still fit */
+    uint32_t room, count;
     union {
         struct ibv_send_wr *send;
         struct ibv_recv_wr *receive; /* of a queue without inline data */
@@ -42,19 +42,9 @@ static inline bool nd_batch_full_locked(const struct nd_batch *batch)
 struct ibv_sge *nd_batch_sges_locked(const struct nd_queue *queue);
 uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
 
-/*
- * Post, or keep. Return 0 or an errno. Lock held.
- * send     wr in: a request, or its slices; on failure queue->bad_send is the first that was not taken
- * receive  wr in: one
- */
+/* Post one, or keep it. Return 0 or an errno. Lock held. */
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr);
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr);
-
-/*
- * nd_queue_tear - after a post that failed behind the first slice of this request: it ends as what a batch could not post
- * does. Drops the lock. Returns ND_SUCCESS.
- */
-HRESULT nd_queue_tear(struct nd_queue *queue, struct nd_request *request, int error);
 
 /* The first request of the open batch, or where the ring goes on. Lock held. */
 const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue);

@@ -22,22 +22,6 @@ static uint32_t reserve_for(unsigned queues)
     return reserve;
 }
 
-static uint32_t parts_of(const struct nd_cq *cq)
-{
-    const struct nd_limits *limits = &cq->adapter->limits;
-
-    return nd_limits_parts(limits, limits->max_initiator_sge);
-}
-
-/*
- * Entries of the device's queue for a client's depth. Each slice of a Read may be flushed with a completion of its own
- * (core/queue/split.h).
- */
-static int device_depth(const struct nd_cq *cq, uint32_t depth, uint32_t reserve)
-{
-    return (int)(depth * parts_of(cq) + reserve);
-}
-
 static bool create_device_queue(struct nd_cq *cq, int entries)
 {
     struct nd_adapter *adapter = cq->adapter;
@@ -52,8 +36,8 @@ static bool create_device_queue(struct nd_cq *cq, int entries)
 static bool make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     const struct nd_adapter *adapter = cq->adapter;
-    int wanted = device_depth(cq, depth, ND_CQ_RESERVE);
-    int most = device_depth(cq, adapter->limits.max_cq_depth, ND_CQ_RESERVE);
+    int wanted = (int)(depth + ND_CQ_RESERVE);
+    int most = (int)(adapter->limits.max_cq_depth + ND_CQ_RESERVE);
     int deeper = most < ND_CQ_FIXED_ENTRIES ? most : ND_CQ_FIXED_ENTRIES;
 
     if (adapter->port.caps.cq_resize || wanted >= deeper)
@@ -71,9 +55,7 @@ static uint32_t room_of(const struct nd_cq *cq, uint32_t depth)
 {
     int entries = cq->poll.ibv->cqe;
 
-    return entries > device_depth(cq, depth, ND_CQ_RESERVE)
-               ? (uint32_t)(entries - ND_CQ_RESERVE) / parts_of(cq)
-               : depth;
+    return entries > (int)(depth + ND_CQ_RESERVE) ? (uint32_t)(entries - ND_CQ_RESERVE) : depth;
 }
 
 static void completion(struct nd_child *child)
@@ -225,11 +207,11 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
     lock_acquire(&cq->poll.lock);
     reserve = reserve_for(cq->queues);
     lock_release(&cq->poll.lock);
-    rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, reserve));
+    rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve));
     if (rc &&
         reserve >
             ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
-        rc = adapter->verbs->resize_cq(cq->poll.ibv, device_depth(cq, depth, ND_CQ_RESERVE));
+        rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
     if (rc)
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
     return ND_SUCCESS;
@@ -299,8 +281,7 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, hidden ones use what the client's depth leaves, then its own entries. */
     if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
-        (rc = adapter->verbs->resize_cq(
-             cq->poll.ibv, device_depth(cq, cq->depth, reserve_for(queues)))))
+        (rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + reserve_for(queues)))))
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     lock_release(&cq->size_lock);

@@ -177,13 +177,13 @@ void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
  * Batches (core/queue/batch.h); the queue's lock is held, except for the last.
  * begins, ends  while one is open, a client that looks for results or waits for them has it submitted
  * refuse        the device does not have the requests from first to before end: they end in their turn, the first with
- *               the status, the others with ND_CANCELED; torn: it has slices of the first (core/queue/split.h)
+ *               the status, the others with ND_CANCELED
  * end_refused   after it, with no lock held and the queue pair pinned: those whose turn it is end
  */
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
-void nd_cq_refuse(struct nd_cq *cq, struct nd_request *first, const struct nd_request *end,
-    HRESULT status, bool torn);
+void nd_cq_refuse(
+    struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 /* Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held. */
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request);

@@ -41,14 +41,12 @@ void nd_cq_submit_batches_locked(struct nd_cq *cq)
     }
 }
 
-void nd_cq_refuse(struct nd_cq *cq, struct nd_request *first, const struct nd_request *end,
-    HRESULT status, bool torn)
+void nd_cq_refuse(
+    struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status)
 {
     struct nd_queue *queue = first->queue;
 
     lock_acquire(&cq->poll.lock);
-    if (torn)
-        first->special |= ND_REQUEST_TORN;
     for (struct nd_request *request = first; request != end; request = request->next) {
         request->special |= ND_REQUEST_REFUSED;
         request->result.Status = status;

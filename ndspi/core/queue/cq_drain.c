@@ -7,7 +7,6 @@
 #include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
-#include "ndspi/core/queue/split.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -160,8 +159,6 @@ static enum ibv_wc_status settle_locked(
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
-    if (request->special & ND_REQUEST_BROKEN)
-        return (enum ibv_wc_status)nd_slice_of(request)->result.Status;
     if (!(request->special & ND_REQUEST_BINDING))
         return status;
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {
@@ -221,8 +218,6 @@ void nd_cq_end_refused_locked(
         struct nd_request *next = request->next;
         struct nd_cq_entry entry = entry_of(request);
 
-        if (request->special & ND_REQUEST_TORN && !until)
-            return;
         if (request->special & ND_REQUEST_REFUSED) {
             bool done = !is_error(&entry.result);
             bool silent = done && request->special & ND_REQUEST_SILENT;
@@ -258,7 +253,6 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
         queue->seen = first;
     else
         nd_cq_free_up_to(queue, first);
-    first->special &= ~(uint32_t)ND_REQUEST_TORN;
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
@@ -331,18 +325,6 @@ static void take_in_turn_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     }
 }
 
-/* A slice tells when it has failed. Its Read ends with the last one, and with what the first failed one says. */
-static void take_slice_locked(struct nd_cq *cq, const struct ibv_wc *wc, struct nd_request *slice)
-{
-    struct nd_request *request = slice->next;
-
-    if (wc->status == IBV_WC_SUCCESS || request->special & ND_REQUEST_BROKEN)
-        return;
-    request->special |= ND_REQUEST_BROKEN;
-    slice->result.Status = (HRESULT)wc->status;
-    note_broken_locked(cq, slice->queue->pair);
-}
-
 void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
@@ -351,8 +333,6 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         take_shared_locked(cq, wc, request);
     else if (request->special & ND_REQUEST_FENCE)
         take_fence_locked(cq, request);
-    else if (ND_UNLIKELY(request->special & ND_REQUEST_SLICE))
-        take_slice_locked(cq, wc, request);
     else if (ND_UNLIKELY(request->special & ND_REQUEST_IN_TURN))
         take_in_turn_locked(cq, wc);
     else if (ND_LIKELY(wc->status == IBV_WC_SUCCESS) || !nd_keep_swallows(request->queue, wc))
@@ -378,7 +358,7 @@ static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
             take_done_locked(cq, request);
             continue;
         }
-        lost = lost || nd_request_is_signaled(request) || request->special & ND_REQUEST_BROKEN;
+        lost = lost || nd_request_is_signaled(request);
         status = settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
         if (lost) {
             fail_entry(cq, &entry, status);

@@ -57,7 +57,7 @@ HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRES
 
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result)
 {
-    nd_cq_refuse(queue->cq, request, request->next, result, false);
+    nd_cq_refuse(queue->cq, request, request->next, result);
     lock_release(&queue->lock);
     nd_cq_end_refused(queue->cq, queue);
     return ND_SUCCESS;

@@ -7,7 +7,6 @@
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
-#include "ndspi/core/queue/split.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -79,7 +78,7 @@ static HRESULT make_sges(struct nd_queue *queue, uint32_t max_sge)
     return queue->sges ? ND_SUCCESS : ND_NO_MEMORY;
 }
 
-static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params, uint32_t parts)
+static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params)
 {
     HRESULT status;
 
@@ -95,8 +94,6 @@ static HRESULT init_rings(struct nd_qp *qp, const struct nd_qp_params *params, u
         status = make_sges(&qp->initiator, params->initiator_sge);
     if (SUCCEEDED(status))
         status = make_sges(&qp->receive, params->receive_sge);
-    if (SUCCEEDED(status))
-        status = nd_split_init(&qp->initiator, parts);
     return status;
 }
 
@@ -184,7 +181,6 @@ static void init_pair(struct nd_qp *qp, const struct nd_qp_params *params)
 HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
     void (*destroy)(struct nd_object *object))
 {
-    uint32_t parts = nd_limits_parts(&adapter->limits, params->initiator_sge);
     HRESULT status;
     int rc;
 
@@ -196,7 +192,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     init_pair(qp, params);
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;
-    qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth * parts + ND_QP_RESERVE,
+    qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
         .max_recv_wr = params->receive_depth,
         /* Inline data is one, however many there may be. */
         .max_send_sge = params->initiator_sge ? params->initiator_sge : params->inline_data > 0,
@@ -204,7 +200,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
         .max_inline_data = params->inline_data };
     qp->inbound_reads = params->inbound_reads;
     qp->outbound_reads = params->outbound_reads;
-    if (FAILED(status = init_rings(qp, params, parts)))
+    if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
     if ((rc = nd_qp_make_device_qp(qp, &qp->ibv))) {
         status = nd_status_from_errno(rc);

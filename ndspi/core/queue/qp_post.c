@@ -4,7 +4,6 @@
 #include "ndspi/core/queue/datapath.h"
 #include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/post.h"
-#include "ndspi/core/queue/split.h"
 
 #include <endian.h>
 
@@ -38,13 +37,9 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
     wr->next = NULL;
     wr->send_flags = nd_post_flags_locked(queue, request, flags) |
                      (local->way == ND_LOCAL_INLINE ? IBV_SEND_INLINE : 0);
-    if (ND_UNLIKELY((uint32_t)wr->num_sge > queue->max_read_sge) && wr->opcode == IBV_WR_RDMA_READ)
-        wr = nd_split_locked(queue, request, wr);
     if (ND_UNLIKELY(error = nd_queue_post_send_locked(queue, wr))) {
         if (request->special & ND_REQUEST_STAGED)
             nd_staging_free(queue, request);
-        if (wr->next && queue->bad_send != wr)
-            return nd_queue_tear(queue, request, error);
         return nd_queue_refused(queue, (uintptr_t)request, error);
     }
     return nd_post_done(queue, request);
@@ -64,6 +59,8 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
 
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;
+    if (type == Nd2RequestTypeRead && n > queue->max_read_sge)
+        return ND_DATA_OVERRUN;
     if (FAILED(status = nd_local_measure(&local, queue, list, n, inlines)))
         return status;
     if (remote) {
@@ -122,8 +119,6 @@ HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n
 
     if (!flags_allowed(&qp->initiator, flags, READ_FLAGS))
         return ND_INVALID_PARAMETER_6;
-    if (n > qp->initiator.max_read_sge && !qp->initiator.slices)
-        return ND_DATA_OVERRUN;
     if (nd_has_quirk(&qp->adapter->port.caps, READ_FENCE))
         flags &= ~(uint32_t)ND_OP_FLAG_READ_FENCE; /* Reads are in order there */
     wr.opcode = IBV_WR_RDMA_READ;

@@ -36,7 +36,6 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     queue->mode = mode;
     queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
     queue->depth = depth;
-    queue->parts = 1;
     queue->receives = type == Nd2RequestTypeReceive;
     queue->silent_run_max = (depth + 1) / 2;
     return ND_SUCCESS;
@@ -47,8 +46,6 @@ void nd_queue_fini(struct nd_queue *queue)
     free(queue->batch);
     free(queue->bounce);
     free(queue->sges);
-    free(queue->slice_wrs);
-    free(queue->slices);
     free(queue->records);
 }
 

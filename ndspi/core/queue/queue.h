@@ -52,9 +52,6 @@ enum {
     ND_REQUEST_IN_TURN =
         1 << 8,               /* it may end before older ones, and is not to be seen before them */
     ND_REQUEST_DONE = 1 << 9, /* ... so it waits; its result's status is the device's */
-    ND_REQUEST_SLICE = 1 << 10,  /* ours, in no ring: slices of the Read `next` (split.h) */
-    ND_REQUEST_BROKEN = 1 << 11, /* a slice of it has failed */
-    ND_REQUEST_TORN = 1 << 12,   /* refused, and the device has some slices of it */
 };
 
 struct nd_request {
@@ -161,9 +158,6 @@ struct nd_queue {
     struct nd_pair *pair;
     struct nd_cq *cq;
     struct nd_request *records;
-    uint32_t parts;            /* requests of the device that one may need: core/queue/split.h */
-    struct nd_request *slices; /* beside each record; NULL: nothing is split */
-    struct ibv_send_wr *slice_wrs; /* `parts` of them */
 
     /* completing side, guarded by the completion queue's lock; the posting side reads freed */
     _Alignas(64) _Atomic(struct nd_request *) freed;

@@ -37,19 +37,6 @@ int fake_v1_set_up(void **state, uint32_t depth)
                              .inline_data = 64 });
 }
 
-int fake_v1_set_up_split(void **state, uint32_t depth, uint32_t read_sge)
-{
-    open_adapter();
-    f.adapter->limits.max_initiator_sge = FAKE_V1_SGE;
-    f.adapter->limits.max_read_sge = read_sge;
-    f.adapter->limits.splits_reads = true;
-    return set_up(state, &(struct nd_qp_params){ .receive_depth = depth,
-                             .initiator_depth = depth,
-                             .receive_sge = 2,
-                             .initiator_sge = FAKE_V1_SGE,
-                             .inline_data = 64 });
-}
-
 int fake_v1_tear_down(void **state)
 {
     struct fake_v1 *f = *state;

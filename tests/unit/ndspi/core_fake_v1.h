@@ -17,9 +17,6 @@ struct fake_v1 {
 
 /* Ready to send; depth in requests, of both queues. state out: the fixture. */
 int fake_v1_set_up(void **state, uint32_t depth);
-/* On a device whose Reads take read_sge entries, where Sends take FAKE_V1_SGE, and so do the queue pair's requests. */
-enum { FAKE_V1_SGE = 4 };
-int fake_v1_set_up_split(void **state, uint32_t depth, uint32_t read_sge);
 /* Fails also when anything of the device is left. */
 int fake_v1_tear_down(void **state);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_depths.c - queue pairs as deep as programs ask for that take the limit of one queue for both, on a device that has so
- * many entries for all requests of a send queue together. By the public interfaces.
+ * test_depths.c - limits of queue pairs, by the public interfaces: as deep as programs ask for that take the limit of one queue
+ * for both, on a device that has so many entries for all requests of a send queue together; and on a device whose Reads take
+ * fewer entries than its Sends.
  */
 #include "tests/support/fake_device.h"
 #include "tests/unit/ndspi/nd1_connection.h"
@@ -86,11 +87,53 @@ static void test_version_2(void **state)
     side_close(&side);
 }
 
+static int set_up_short_reads(void **state)
+{
+    fake_reset();
+    fake_set_read_sge(1);
+    return nd1_pair_set_up(state);
+}
+
+static void test_version_1_has_the_limit_of_reads_for_all(void **state)
+{
+    struct nd1_end *end = &((struct nd1_pair *)*state)->active;
+    ND_ADAPTER_INFO info;
+    SIZE_T size = sizeof(info);
+
+    assert_int_equal(CALL(end->adapter, Query, 1, &info, &size), OK);
+    assert_int_equal(info.MaxOutboundSge, 1);
+    assert_int_equal(info.MaxInboundSge, 4);
+    assert_int_equal(info.MaxOutboundRequests, 4095); /* of 4096, one of them the library's */
+    assert_int_equal(info.MaxCqEntries, 65472);       /* of 65536, 64 of them the library's */
+    assert_int_equal(make_endpoint(end, 4095, 4095, 1), OK);
+    assert_int_equal(make_endpoint(end, 4095, 4095, 2), BAD_PARAM_N(6));
+}
+
+static void test_version_2_has_a_limit_of_reads(void **state)
+{
+    struct side side;
+    ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };
+    ULONG size = sizeof(info);
+
+    (void)state;
+    side_open(&side);
+    assert_int_equal(CALL(side.adapter, Query, &info, &size), OK);
+    assert_int_equal(info.MaxReadSge, 1);
+    assert_int_equal(info.MaxInitiatorSge, 4);
+    assert_int_equal(info.MaxInitiatorQueueDepth, 4095);
+    assert_int_equal(info.MaxCompletionQueueDepth, 65472);
+    side_close(&side);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_version_1, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_version_2, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_version_1_has_the_limit_of_reads_for_all, set_up_short_reads, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_version_2_has_a_limit_of_reads, set_up_short_reads, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
