@@ -19,18 +19,23 @@ enum lock_level {
     LOCK_ADAPTER = 20,
     LOCK_LISTENER = 30,
     LOCK_CONNECTOR = 40,
-    LOCK_CM_ID = 44,       /* whose a connection id is */
-    LOCK_CM_TIMER = 46,    /* an adapter's deadlines */
-    LOCK_QP = 50,        /* a queue pair's connection side: claim, state, flush */
-    LOCK_SRQ_LIMIT = 52, /* which limit the device watches for a shared receive queue, and who waits for it */
-    LOCK_QP_QUEUE = 54,  /* one request ring (initiator or receive), SRQ */
-    LOCK_CQ_SIZE = 56,   /* resizing of a completion queue, over the device's call */
+    LOCK_CM_ID = 44,    /* whose a connection id is */
+    LOCK_CM_TIMER = 46, /* an adapter's deadlines */
+    LOCK_QP = 50,       /* a queue pair's connection side: claim, state, flush */
+    LOCK_SRQ_LIMIT =
+        52, /* which limit the device watches for a shared receive queue, and who waits for it */
+    LOCK_QP_QUEUE = 54, /* one request ring (initiator or receive), SRQ */
+    LOCK_CQ_SIZE = 56,  /* resizing of a completion queue, over the device's call */
     LOCK_CQ = 58,
-    LOCK_MEMORY = 60,    /* MR and MW */
+    LOCK_MEMORY = 60, /* MR and MW */
+    /* ndspi/verbs/shim: called from all of the above, never calls up */
+    LOCK_SHIM_QP = 70,   /* over the device's control calls */
+    LOCK_SHIM_RING = 72, /* over its posts */
+    LOCK_SHIM_CQ = 74,
     /* softrdma: called from all of the above, never calls up */
-    LOCK_SRD_CM = 110,     /* one rdma_cm_id */
-    LOCK_SRD_RX = 120,     /* whoever reads a connection's socket */
-    LOCK_SRD_TX = 130,     /* whoever writes it */
+    LOCK_SRD_CM = 110, /* one rdma_cm_id */
+    LOCK_SRD_RX = 120, /* whoever reads a connection's socket */
+    LOCK_SRD_TX = 130, /* whoever writes it */
     LOCK_SRD_SQ = 140,
     LOCK_SRD_RQ = 150,     /* receive queue or shared receive queue */
     LOCK_SRD_MEMORY = 160, /* STag table */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/verbs/port.h"
 
+#include "ndspi/verbs/shim/shim.h"
+
 #include "util/log.h"
 #include "util/shortage.h"
 
@@ -106,6 +108,18 @@ static void cover_lost_key(struct nd_port *port)
             port->verbs->get_device_name(port->context->device), strerror(error));
 }
 
+/* Returns 0 or a negative errno. */
+static int find_all(struct nd_port *port, const struct nd_family *family)
+{
+    int rc;
+
+    if (!(port->pd = port->verbs->alloc_pd(port->context)))
+        return errno ? -errno : -ENOMEM;
+    if ((rc = find_caps(port, family)))
+        port->verbs->dealloc_pd(port->pd);
+    return rc;
+}
+
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
     uint8_t number, bool soft)
 {
@@ -125,10 +139,12 @@ int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_
             verbs->get_device_name(context->device), family->name);
         return -EOPNOTSUPP;
     }
-    if (!(port->pd = verbs->alloc_pd(context)))
-        return errno ? -errno : -ENOMEM;
-    if ((rc = find_caps(port, family))) {
-        verbs->dealloc_pd(port->pd);
+    if (family->quirks & ND_SHIM_QUIRKS &&
+        (rc = nd_shim_open(&port->verbs, &port->context, family->quirks)))
+        return rc;
+    if ((rc = find_all(port, family))) {
+        if (port->verbs != verbs)
+            nd_shim_remove(&port->verbs, &port->context);
         return rc;
     }
     cover_lost_key(port);

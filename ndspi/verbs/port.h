@@ -42,7 +42,7 @@ struct nd_port {
 };
 
 /*
- * nd_port_init - take over an opened device.
+ * nd_port_init - take over an opened device; port->verbs and port->context are a shim's where its family needs one.
  * context  in: closed by nd_port_fini; not when this fails
  * number   in: the port, from 1
  * soft     in: whether it is the embedded device

@@ -75,7 +75,6 @@ static void init_members(struct nd_adapter *adapter, const struct nd_device *dev
     adapter->dialect = dialect;
     adapter->sink = sink;
     adapter->device = device;
-    adapter->verbs = device->verbs;
     lock_init(&adapter->lock, LOCK_ADAPTER, "adapter");
     lock_init(&adapter->memory_lock, LOCK_MEMORY, "adapter's memory");
     list_init(&adapter->children);
@@ -131,6 +130,7 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
         nd_trial_log(device, &finding);
         return nd_status_from_errno(rc);
     }
+    adapter->verbs = adapter->port.verbs;
     if (dialect->one_sge_limit)
         nd_limits_level_sge(&adapter->limits);
     if (dialect->handles && (rc = nd_regions_init(&adapter->regions)))

@@ -107,7 +107,10 @@ static void handle_async(
     nd_object_unpin(child->object);
 }
 
-/* Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. */
+/*
+ * Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. Completion events that
+ * no device has raised show at the same descriptor (verbs/shim/shim.h).
+ */
 static void run_async(struct nd_adapter *adapter)
 {
     struct ibv_async_event event;
@@ -118,6 +121,8 @@ static void run_async(struct nd_adapter *adapter)
         adapter->verbs->ack_async_event(&event);
         handle_async(adapter, event.event_type, child);
     }
+    while (run_cq_event(adapter))
+        ;
 }
 
 static void run_others(struct nd_adapter *adapter, unsigned ready)

@@ -3,7 +3,6 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/queue/qp.h"
-#include "ndspi/core/queue/qp_renew.h"
 
 #include "util/log.h"
 
@@ -134,7 +133,7 @@ void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_
         nd_qp_to_error(deeds->qp);
     if (deeds->qp) {
         if (deeds->actions & ND_DO_UNCLAIM) {
-            nd_qp_renew(deeds->qp);
+            nd_qp_attempt_failed(deeds->qp);
             nd_qp_unclaim(deeds->qp);
         }
         nd_object_unpin(&deeds->qp->object);

@@ -2,7 +2,6 @@
 #include "ndspi/core/queue/batch.h"
 
 #include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/kept.h"
 
 #include "util/log.h"
 
@@ -41,44 +40,17 @@ uint8_t *nd_batch_data_locked(const struct nd_queue *queue)
     return queue->batching ? batch->data + (size_t)batch->count * queue->max_inline : NULL;
 }
 
-/*
- * Returns an errno. A driver that reports an error and names no request has taken all of them, and could not wake its
- * device: the flush ends them (quirk UNWAKED).
- */
-static int post_sends_locked(
-    struct nd_queue *queue, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-    int error;
-
-    *bad = NULL;
-    error = ibv_post_send(queue->ibv, wr, bad);
-    return ND_LIKELY(!error) || *bad ? error : 0;
-}
-
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr)
 {
     struct nd_batch *batch = queue->batch;
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ND_UNLIKELY(queue->mode == ND_QUEUE_LATE)
-                   ? 0
-                   : post_sends_locked(queue, wr, &queue->bad_send);
+        return ibv_post_send(queue->ibv, wr, &queue->bad_send);
     batch->send[batch->count] = *wr;
     batch->send[batch->count].next = &batch->send[batch->count + 1];
     batch->count++;
     return 0;
-}
-
-/* While the device's queue pair is being exchanged, or would forget it, it is not posted. */
-static int post_specially_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
-{
-    struct ibv_recv_wr *bad;
-
-    if (queue->mode == ND_QUEUE_LATE)
-        return 0;
-    nd_keep_locked(queue, wr);
-    return queue->ibv ? ibv_post_recv(queue->ibv, wr, &bad) : 0;
 }
 
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
@@ -88,8 +60,7 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
 
     lock_assert_held(&queue->lock);
     if (!queue->batching)
-        return ND_LIKELY(queue->mode == ND_QUEUE_OPEN) ? ibv_post_recv(queue->ibv, wr, &bad)
-                                                       : post_specially_locked(queue, wr);
+        return ibv_post_recv(queue->ibv, wr, &bad);
     batch->receive[batch->count] = *wr;
     batch->receive[batch->count].next = &batch->receive[batch->count + 1];
     batch->count++;
@@ -107,36 +78,20 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
         struct ibv_recv_wr *bad = NULL;
 
         batch->receive[last].next = NULL;
-        if (queue->mode == ND_QUEUE_KEEPING)
-            for (uint32_t i = 0; i <= last; i++)
-                nd_keep_locked(queue, &batch->receive[i]);
-        if (!queue->ibv)
-            return 0;
         if ((error = ibv_post_recv(queue->ibv, batch->receive, &bad)))
             *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
     } else {
         struct ibv_send_wr *bad = NULL;
 
         batch->send[last].next = NULL;
-        if ((error = post_sends_locked(queue, batch->send, &bad)))
+        if ((error = ibv_post_send(queue->ibv, batch->send, &bad)))
             *refused = (struct nd_request *)(uintptr_t)bad->wr_id;
     }
     return error;
 }
 
-static struct nd_request *first_of_batch(const struct nd_queue *queue)
-{
-    return (struct nd_request *)(uintptr_t)(queue->receives ? queue->batch->receive[0].wr_id
-                                                            : queue->batch->send[0].wr_id);
-}
-
-const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue)
-{
-    return queue->batch && queue->batch->count ? first_of_batch(queue) : queue->next;
-}
-
 /*
- * Returns whether the device refused some, or would forget all. The rest of the ring is the rest of the batch: nobody posted
+ * Returns whether the device refused some. The rest of the ring is the rest of the batch: nobody posted
  * in between.
  */
 static bool submit_locked(struct nd_queue *queue)
@@ -147,9 +102,7 @@ static bool submit_locked(struct nd_queue *queue)
 
     if (!queue->batch || !queue->batch->count)
         return false;
-    if (queue->mode == ND_QUEUE_LATE) {
-        refused = first_of_batch(queue);
-    } else if ((error = post_list_locked(queue, &refused))) {
+    if ((error = post_list_locked(queue, &refused))) {
         status = nd_queue_refusal(queue, error);
         if (!queue->fence.special)
             queue->fence.next = refused;
@@ -170,7 +123,7 @@ static void post_fence(struct nd_queue *queue)
     struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED }, *bad;
 
     lock_acquire(&queue->lock);
-    if (!queue->receives && !queue->fence.special && queue->mode != ND_QUEUE_LATE) {
+    if (!queue->receives && !queue->fence.special) {
         queue->fence.special = ND_REQUEST_FENCE;
         queue->fence.queue = queue;
         wr.wr_id = (uintptr_t)&queue->fence;

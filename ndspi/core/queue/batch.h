@@ -46,9 +46,6 @@ uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr);
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr);
 
-/* The first request of the open batch, or where the ring goes on. Lock held. */
-const struct nd_request *nd_queue_batched_from_locked(const struct nd_queue *queue);
-
 /* From now on posts are kept. Without memory they are not: batches are a hint. No lock held. */
 void nd_queue_start_batch(struct nd_queue *queue);
 /* Posts what is kept; the batch stays open. No lock held. */

@@ -103,7 +103,6 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     list_init(&cq->closing);
     list_init(&cq->shared);
     list_init(&cq->batches);
-    list_init(&cq->forgotten);
     list_init(&cq->broken);
     if (!make_device_queue(cq, depth))
         return nd_status_from_errno(errno ? errno : ENOMEM);

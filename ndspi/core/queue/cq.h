@@ -45,9 +45,6 @@ struct nd_mw;
 
 enum { ND_CQ_BATCH = 16 };
 
-/* The kernel's bit in wc_flags for a window that the sender invalidated, with quirk INVALIDATED_BIT. */
-enum { ND_WC_INVALIDATED_KERNEL = 1 << 2 };
-
 /* A completion in the software queue. */
 struct nd_cq_entry {
     ND2_RESULT result;
@@ -106,7 +103,6 @@ struct nd_cq {
     struct list_head shared;    /* nd_pair.shared_link: queue pairs with an SRQ that receive here */
     struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
     unsigned refused;           /* sum of nd_queue.refused */
-    struct list_head forgotten; /* nd_queue.forgotten_link; each pins its queue pair */
     struct list_head broken;    /* nd_pair.broken_link; pinned: to be flushed by us */
     struct nd_dead dead;
 };
@@ -187,15 +183,5 @@ void nd_cq_refuse(
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
 /* Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held. */
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request);
-
-/* The device is given no request from `end` on. The queue's lock is held. */
-void nd_cq_note_given(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end);
-
-/*
- * The queue pair is in the error state, with a device that tells in that very call all it will (quirk FORGOTTEN): what it
- * was given (nd_cq_note_given) and has not completed ends with ND_CANCELED, silent ones before that as if they had
- * succeeded. No lock held.
- */
-void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue);
 
 #endif

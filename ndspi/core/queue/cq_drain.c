@@ -5,7 +5,6 @@
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/binding.h"
-#include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
@@ -91,11 +90,13 @@ static struct nd_pair *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
     return NULL;
 }
 
-/* The device forgets what is posted from now on, or the peer does not hear of it: a flush of ours ends that. */
+/*
+ * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to know that
+ * its queue pair is in the error state (qp_bind.c).
+ */
 static void note_broken_locked(struct nd_cq *cq, struct nd_pair *pair)
 {
-    nd_quirk_set affected =
-        ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(NO_MOVE);
+    nd_quirk_set affected = ND_QUIRK_BIT(NO_MOVE) | ND_QUIRK_BIT(NO_WINDOWS);
 
     if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(pair->object))
         return;
@@ -105,23 +106,9 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_pair *pair)
         list_add_tail(&cq->broken, &pair->broken_link);
 }
 
-/* What this device means. */
-static enum ibv_wc_status status_of(
-    const struct nd_cq *cq, enum ibv_wc_status status, ND2_REQUEST_TYPE type)
+static bool invalidates(const struct ibv_wc *wc)
 {
-    if (status != IBV_WC_LOC_QP_OP_ERR || type == Nd2RequestTypeInvalidate ||
-        !nd_has_quirk(&cq->adapter->port.caps, LOCAL_STATUS))
-        return status;
-    return type == Nd2RequestTypeReceive ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
-}
-
-static bool invalidates(const struct nd_cq *cq, const struct ibv_wc *wc)
-{
-    unsigned mark = nd_has_quirk(&cq->adapter->port.caps, INVALIDATED_BIT)
-                        ? ND_WC_INVALIDATED_KERNEL
-                        : IBV_WC_WITH_INV;
-
-    return wc->wc_flags & mark;
+    return wc->wc_flags & IBV_WC_WITH_INV;
 }
 
 static bool is_solicited(const struct nd_cq *cq, const struct ibv_wc *wc)
@@ -138,13 +125,13 @@ static void take_shared_locked(
 
     entry.result.QueuePairContext = pair ? pair->context : NULL;
     if (wc->status != IBV_WC_SUCCESS)
-        entry.result.Status = nd_status_from_wc(status_of(cq, wc->status, Nd2RequestTypeReceive),
-            Nd2RequestTypeReceive, cq->adapter->dialect);
+        entry.result.Status =
+            nd_status_from_wc(wc->status, Nd2RequestTypeReceive, cq->adapter->dialect);
     else
         entry.result.BytesTransferred = wc->byte_len;
     entry.solicited = wc->status == IBV_WC_SUCCESS && is_solicited(cq, wc);
     push_locked(cq, &entry);
-    if (wc->status == IBV_WC_SUCCESS && invalidates(cq, wc) && pair)
+    if (wc->status == IBV_WC_SUCCESS && invalidates(wc) && pair)
         push_taken_back_locked(cq, pair, wc->invalidated_rkey);
     if (wc->status != IBV_WC_SUCCESS && pair)
         note_broken_locked(cq, pair);
@@ -204,8 +191,7 @@ static void fail_entry(const struct nd_cq *cq, struct nd_cq_entry *entry, enum i
 {
     ND2_REQUEST_TYPE type = entry->result.RequestType;
 
-    entry->result.Status =
-        nd_status_from_wc(status_of(cq, status, type), type, cq->adapter->dialect);
+    entry->result.Status = nd_status_from_wc(status, type, cq->adapter->dialect);
     entry->result.BytesTransferred = 0;
 }
 
@@ -228,8 +214,6 @@ void nd_cq_end_refused_locked(
             request->result.Status = ND_SUCCESS;
             queue->refused--;
             cq->refused--;
-            if (request == queue->given_end) /* never older than the oldest */
-                queue->given_end = next;
             if (!silent)
                 push_locked(cq, &entry);
             retire_locked(cq, request);
@@ -261,7 +245,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
     bool failed = wc->status != IBV_WC_SUCCESS;
-    bool taken_back = !failed && invalidates(cq, wc);
+    bool taken_back = !failed && invalidates(wc);
     struct nd_queue *queue = request->queue;
     enum ibv_wc_status status;
     struct nd_cq_entry entry;
@@ -292,39 +276,6 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-static void take_done_locked(struct nd_cq *cq, struct nd_request *request)
-{
-    struct ibv_wc wc = { .wr_id = (uintptr_t)request,
-        .status = (enum ibv_wc_status)request->result.Status };
-
-    request->special &= ~(uint32_t)ND_REQUEST_DONE;
-    request->result.Status = ND_SUCCESS;
-    request->queue->done--;
-    take_own_locked(cq, &wc);
-}
-
-/*
- * On a device that ends a Send or Write before a Read in front of it: what has ended is kept until it is its turn. What
- * raises no completion is passed over, as the next one that does tells of it; among themselves Sends and Writes keep
- * their order, and so do Reads.
- */
-static void take_in_turn_locked(struct nd_cq *cq, const struct ibv_wc *wc)
-{
-    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id, *next;
-    struct nd_queue *queue = request->queue;
-
-    request->special |= ND_REQUEST_DONE;
-    request->result.Status = (HRESULT)wc->status;
-    queue->done++;
-    for (request = nd_queue_oldest_locked(queue); queue->done; request = next) {
-        next = request->next;
-        if (request->special & ND_REQUEST_DONE)
-            take_done_locked(cq, request);
-        else if (!(request->special & ND_REQUEST_REFUSED) && nd_request_is_signaled(request))
-            return;
-    }
-}
-
 void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
@@ -333,53 +284,8 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         take_shared_locked(cq, wc, request);
     else if (request->special & ND_REQUEST_FENCE)
         take_fence_locked(cq, request);
-    else if (ND_UNLIKELY(request->special & ND_REQUEST_IN_TURN))
-        take_in_turn_locked(cq, wc);
-    else if (ND_LIKELY(wc->status == IBV_WC_SUCCESS) || !nd_keep_swallows(request->queue, wc))
+    else
         take_own_locked(cq, wc);
-}
-
-/* What is left of what the queue's device was given; all that it completed has been taken. */
-static void end_forgotten_locked(struct nd_cq *cq, struct nd_queue *queue)
-{
-    struct nd_request *request = nd_queue_oldest_locked(queue), *next;
-    enum ibv_wc_status status;
-    bool lost = false;
-
-    for (; request != queue->given_end; request = next) {
-        struct nd_cq_entry entry = entry_of(request);
-
-        next = request->next;
-        if (request->special & ND_REQUEST_REFUSED) {
-            nd_cq_end_refused_locked(cq, queue, next);
-            continue;
-        }
-        if (request->special & ND_REQUEST_DONE) {
-            take_done_locked(cq, request);
-            continue;
-        }
-        lost = lost || nd_request_is_signaled(request);
-        status = settle_locked(cq, request, lost ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
-        if (lost) {
-            fail_entry(cq, &entry, status);
-            push_locked(cq, &entry);
-        }
-        retire_locked(cq, request);
-    }
-    nd_cq_end_refused_locked(cq, queue, NULL);
-}
-
-static void end_all_forgotten_locked(struct nd_cq *cq)
-{
-    struct list_node *node;
-
-    while ((node = list_pop(&cq->forgotten))) {
-        struct nd_queue *queue = list_entry(node, struct nd_queue, forgotten_link);
-
-        if (!cq->failed && !cq->closed)
-            end_forgotten_locked(cq, queue);
-        nd_object_unpin_later(queue->pair->object, &cq->dead);
-    }
 }
 
 void nd_cq_drain_locked(struct nd_cq *cq)
@@ -402,25 +308,6 @@ void nd_cq_drain_locked(struct nd_cq *cq)
     if (polled < 0)
         nd_cq_fail_locked(
             cq, nd_adapter_removed(cq->adapter) ? ND_DEVICE_REMOVED : ND_BUFFER_OVERFLOW);
-    if (ND_UNLIKELY(!list_empty(&cq->forgotten)))
-        end_all_forgotten_locked(cq);
-}
-
-void nd_cq_note_given(struct nd_cq *cq, struct nd_queue *queue, const struct nd_request *end)
-{
-    lock_acquire(&cq->poll.lock);
-    queue->given_end = end;
-    lock_release(&cq->poll.lock);
-}
-
-void nd_cq_forgotten(struct nd_cq *cq, struct nd_queue *queue)
-{
-    lock_acquire(&cq->poll.lock);
-    nd_object_pin(queue->pair->object);
-    list_add_tail(&cq->forgotten, &queue->forgotten_link);
-    nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, true);
-    nd_cq_leave(cq);
 }
 
 void nd_cq_look(struct nd_cq *cq)

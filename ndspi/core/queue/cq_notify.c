@@ -16,14 +16,12 @@ enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
-    const struct nd_caps *caps = &cq->adapter->port.caps;
     bool looks = waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS) && nd_cq_may_overrun_locked(cq);
 
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY))
         return ND_CQ_ARMED_ANY;
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
-        return nd_has_quirk(caps, SOLICITED) || (cq->marks && looks) ? ND_CQ_ARMED_ANY
-                                                                     : ND_CQ_ARMED_SOLICITED;
+        return cq->marks && looks ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
     return looks ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 

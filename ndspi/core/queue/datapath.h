@@ -179,8 +179,8 @@ static inline bool nd_cq_translate_locked(
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
 
-    if (ND_UNLIKELY((uint32_t)wc->status | request->special |
-                    (wc->wc_flags & (IBV_WC_WITH_INV | ND_WC_INVALIDATED_KERNEL))))
+    if (ND_UNLIKELY(
+            (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
         return false;
     if (dialect == ND_V2) {
         ND2_RESULT *result = slot;

@@ -195,16 +195,6 @@ HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *que
     return status;
 }
 
-void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr)
-{
-    static struct ibv_sge nothing;
-
-    if (wr->num_sge || !nd_has_quirk(caps, EMPTY_RECEIVES))
-        return;
-    wr->sg_list = &nothing;
-    wr->num_sge = 1;
-}
-
 int nd_staging_init(struct nd_queue *queue, struct nd_adapter *adapter, uint32_t depth)
 {
     uint32_t slots = depth < ND_STAGING_SLOTS ? depth : ND_STAGING_SLOTS;

@@ -13,7 +13,6 @@
 #include "ndspi/core/queue/queue.h"
 
 struct nd_adapter;
-struct nd_caps;
 
 enum { ND_STAGING_SLOTS = 16 };
 
@@ -50,9 +49,6 @@ HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, c
 HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *queue,
     struct nd_request *request, struct ibv_sge *sges, uint8_t *data, struct ibv_sge **sg_list,
     int *num_sge);
-
-/* The list of a Receive as the device wants it. */
-void nd_receive_entries(const struct nd_caps *caps, struct ibv_recv_wr *wr);
 
 /* The staging area of a queue, whose max_inline and max_sge are set. Returns 0 or an errno. */
 int nd_staging_init(struct nd_queue *queue, struct nd_adapter *adapter, uint32_t depth);

@@ -63,15 +63,6 @@ HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRE
     return ND_SUCCESS;
 }
 
-/* Where the device would forget it, it is ended here. */
-HRESULT nd_post_done(struct nd_queue *queue, struct nd_request *request)
-{
-    if (ND_UNLIKELY(queue->mode == ND_QUEUE_LATE && !queue->batching))
-        return nd_post_end_here(queue, request, ND_CANCELED);
-    lock_release(&queue->lock);
-    return ND_SUCCESS;
-}
-
 HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
     struct nd_request **request)
 {
@@ -83,7 +74,6 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
         return nd_post_abandon(queue, *request, ND_INVALID_DEVICE_REQUEST);
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
-    (*request)->special = (flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0) |
-                          (queue->overtakes ? ND_REQUEST_IN_TURN : 0);
+    (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
     return ND_SUCCESS;
 }

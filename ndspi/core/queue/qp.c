@@ -5,7 +5,6 @@
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/kept.h"
 #include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
@@ -57,7 +56,7 @@ static int move_to_init(const struct nd_qp *qp, struct ibv_qp *ibv)
         ibv, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
+static int make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
 {
     int rc = create_device_qp(qp, ibv);
 
@@ -109,7 +108,6 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     }
     qp->initiator.cq = params->initiator_cq;
     qp->initiator.max_sge = params->initiator_sge;
-    qp->initiator.overtakes = nd_has_quirk(&qp->adapter->port.caps, OVERTAKES);
     qp->initiator.max_read_sge =
         params->initiator_sge < limits->max_read_sge ? params->initiator_sge : limits->max_read_sge;
     qp->initiator.max_inline = params->inline_data;
@@ -123,7 +121,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->receive.recv_wr.num_sge = 1;
     for (int i = 0; i < 2; i++) {
         queues[i]->max_length = limits->max_transfer;
-        queues[i]->slow = !queues[i]->max_sge || queues[i]->overtakes;
+        queues[i]->slow = !queues[i]->max_sge;
     }
     if (qp->receive.slow) /* open from its beginning; the initiator's starts with a connection */
         nd_queue_set_mode(&qp->receive, qp->receive.mode);
@@ -202,7 +200,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->outbound_reads = params->outbound_reads;
     if (FAILED(status = init_rings(qp, params)))
         goto fini_rings;
-    if ((rc = nd_qp_make_device_qp(qp, &qp->ibv))) {
+    if ((rc = make_device_qp(qp, &qp->ibv))) {
         status = nd_status_from_errno(rc);
         goto fini_rings;
     }
@@ -212,8 +210,6 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
         status = nd_status_from_errno(rc);
         goto fini_staging;
     }
-    if (FAILED(status = nd_keep_init(&qp->receive, &adapter->port.caps)))
-        goto fini_staging;
     nd_cq_attach(params->receive_cq, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
     nd_cq_attach(params->initiator_cq, qp->initiator.depth);
     publish(qp, params);
@@ -318,7 +314,6 @@ void nd_qp_fini(struct nd_qp *qp)
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
-    nd_keep_fini(&qp->receive);
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);
@@ -360,7 +355,7 @@ uint8_t nd_qp_rnr_retries(const struct nd_qp *qp)
     return qp->srq ? RNR_RETRIES_FOR_EVER : RNR_RETRIES;
 }
 
-static bool flushed(struct nd_qp *qp)
+bool nd_qp_flushed(struct nd_qp *qp)
 {
     bool is;
 
@@ -397,8 +392,8 @@ static int move(struct nd_qp *qp, struct rdma_cm_id *id, struct ibv_qp_attr *att
         attr->retry_cnt = TRANSPORT_RETRIES;
     rc = verbs->modify_qp(qp->ibv, attr, mask);
     if (rc)
-        log_limited(flushed(qp) ? LOG_INFO : LOG_WARN, LOG_QP, "queue pair %u to state %d: %s",
-            qp->ibv->qp_num, state, strerror(rc));
+        log_limited(nd_qp_flushed(qp) ? LOG_INFO : LOG_WARN, LOG_QP,
+            "queue pair %u to state %d: %s", qp->ibv->qp_num, state, strerror(rc));
     return rc;
 }
 
@@ -426,28 +421,41 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     return ND_SUCCESS;
 }
 
-/* The device would forget what is posted from now on: it is not given any more. */
-static void close_late(struct nd_queue *queue)
-{
-    lock_acquire(&queue->lock);
-    if (queue->mode == ND_QUEUE_OPEN || queue->mode == ND_QUEUE_KEEPING)
-        nd_queue_set_mode_locked(queue, ND_QUEUE_LATE);
-    nd_cq_note_given(queue->cq, queue, queue->next);
-    lock_release(&queue->lock);
-}
-
 void nd_qp_set_sendable(struct nd_qp *qp)
 {
-    bool flushed;
+    const struct nd_verbs *verbs = qp->adapter->verbs;
 
     lock_acquire(&qp->lock);
     qp->connected = true;
-    flushed = qp->flushed;
     lock_release(&qp->lock);
-    nd_keep_end(&qp->receive);
+    if (verbs->attempt_ended)
+        verbs->attempt_ended(qp->ibv, true);
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
-    if (flushed && nd_has_quirk(&qp->adapter->port.caps, LATE_SENDS))
-        close_late(&qp->initiator);
+}
+
+/* Whether it is as it was before the attempt, and may be claimed for another. */
+static bool is_fresh(struct nd_qp *qp)
+{
+    bool fresh;
+
+    lock_acquire(&qp->lock);
+    fresh = !qp->flushed && !qp->closed && !qp->connected;
+    lock_release(&qp->lock);
+    return fresh;
+}
+
+void nd_qp_attempt_failed(struct nd_qp *qp)
+{
+    struct nd_cq *cq = qp->pair.receive_cq;
+    const struct nd_verbs *verbs = qp->adapter->verbs;
+
+    if (!verbs->attempt_ended || !is_fresh(qp) || nd_adapter_removed(qp->adapter))
+        return;
+    verbs->attempt_ended(qp->ibv, false);
+    lock_acquire(&cq->poll.lock);
+    qp->pair.number = qp->ibv->qp_num;
+    lock_release(&cq->poll.lock);
+    nd_cq_look(cq); /* what is left of the attempt */
 }
 
 /* A device whose queue pair went to the error state tells the peer nothing. */
@@ -462,28 +470,9 @@ static void tell_peer(struct nd_qp *qp)
     nd_object_unpin(user);
 }
 
-/* The device's part of a flush: once. What is in a batch has been submitted. */
-int nd_qp_flush_device(struct nd_qp *qp)
-{
-    const struct nd_caps *caps = &qp->adapter->port.caps;
-    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-    int rc;
-
-    nd_keep_end(&qp->receive);
-    if (nd_has_quirk(caps, LATE_SENDS))
-        close_late(&qp->initiator);
-    if (nd_has_quirk(caps, LATE_RECEIVES))
-        close_late(&qp->receive);
-    rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE);
-    if (!rc && nd_has_quirk(caps, FORGOTTEN)) {
-        nd_cq_forgotten(qp->initiator_cq, &qp->initiator);
-        nd_cq_forgotten(qp->pair.receive_cq, &qp->receive);
-    }
-    return rc;
-}
-
 HRESULT nd_qp_to_error(struct nd_qp *qp)
 {
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
     bool first;
     int rc;
 
@@ -492,12 +481,12 @@ HRESULT nd_qp_to_error(struct nd_qp *qp)
     nd_queue_submit(&qp->receive);
     nd_queue_submit(&qp->initiator);
     lock_acquire(&qp->lock);
-    first = !qp->flushed && !qp->renewing;
+    first = !qp->flushed;
     qp->flushed = true;
     lock_release(&qp->lock);
     if (!first)
         return ND_SUCCESS;
-    if ((rc = nd_qp_flush_device(qp))) {
+    if ((rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE))) {
         log_limited(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
             strerror(rc));
         return nd_status_from_errno(rc);

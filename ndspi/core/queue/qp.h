@@ -52,7 +52,6 @@ struct nd_qp {
     const struct nd_qp_user_ops *user_ops;
     bool connected; /* has been */
     bool flushed;
-    bool renewing; /* core/queue/qp_renew.h: a flush is left to that */
     bool closed;
 
     struct nd_queue initiator, receive;
@@ -113,6 +112,11 @@ uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 
 /* From here on initiator requests are taken. Takes LOCK_QP_QUEUE. */
 void nd_qp_set_sendable(struct nd_qp *qp);
+/*
+ * The attempt that claimed it came to nothing: it is as it was before, with the Receives that were posted. Still claimed; no lock
+ * held. If the device needs another queue pair for that and has none, the next attempt fails.
+ */
+void nd_qp_attempt_failed(struct nd_qp *qp);
 
 /*
  * nd_qp_to_error  to the error state: all that is queued ends with ND_CANCELED
@@ -121,10 +125,8 @@ void nd_qp_set_sendable(struct nd_qp *qp);
  */
 HRESULT nd_qp_to_error(struct nd_qp *qp);
 HRESULT nd_qp_flush(struct nd_qp *qp);
-
-/* For qp_renew.c: a queue pair of the device in INIT (returns 0 or an errno); the device's part of a flush. */
-int nd_qp_make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv);
-int nd_qp_flush_device(struct nd_qp *qp);
+/* Whether it was. Takes LOCK_QP. */
+bool nd_qp_flushed(struct nd_qp *qp);
 
 /*
  * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases

@@ -129,20 +129,21 @@ static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESUL
         return nd_queue_refused(queue, (uintptr_t)request, error);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
-    return nd_post_done(queue, request);
+    return nd_post_done(queue);
 }
 
 static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, struct binding *b, HRESULT prepared)
 {
     struct nd_adapter *adapter = nd_qp_of(queue)->adapter;
+    bool flushed = nd_qp_flushed(nd_qp_of(queue)); /* then it is flushed as well */
     struct nd_request *request;
     HRESULT status;
     int error = 0;
 
     if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeBind, b->flags, &request)))
         return status;
-    b->ends_here = !is_devices(b) && queue->mode == ND_QUEUE_OPEN && !queue->batching &&
+    b->ends_here = !is_devices(b) && !flushed && queue->mode == ND_QUEUE_OPEN && !queue->batching &&
                    nd_cq_is_turn_of(queue->cq, request);
     lock_acquire(&adapter->memory_lock);
     status = check_bind_locked(b->mr, b->mw, b->buffer, b->length, b->flags);

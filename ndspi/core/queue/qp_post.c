@@ -42,7 +42,7 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
             nd_staging_free(queue, request);
         return nd_queue_refused(queue, (uintptr_t)request, error);
     }
-    return nd_post_done(queue, request);
+    return nd_post_done(queue);
 }
 
 /*
@@ -119,8 +119,6 @@ HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n
 
     if (!flags_allowed(&qp->initiator, flags, READ_FLAGS))
         return ND_INVALID_PARAMETER_6;
-    if (nd_has_quirk(&qp->adapter->port.caps, READ_FENCE))
-        flags &= ~(uint32_t)ND_OP_FLAG_READ_FENCE; /* Reads are in order there */
     wr.opcode = IBV_WR_RDMA_READ;
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeRead, remote, &wr);
 }
@@ -159,12 +157,11 @@ HRESULT nd_queue_receive_general(
         &local, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
-    nd_receive_entries(&nd_qp_of(queue)->adapter->port.caps, &wr);
     wr.wr_id = (uintptr_t)request;
     wr.next = NULL;
     if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))
         return nd_queue_refused(queue, (uintptr_t)request, error);
-    return nd_post_done(queue, request);
+    return nd_post_done(queue);
 }
 
 HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n)

@@ -16,7 +16,6 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
 
     lock_init(&queue->lock, LOCK_QP_QUEUE, "request queue");
     list_node_init(&queue->closing_link);
-    list_node_init(&queue->forgotten_link);
     list_node_init(&queue->batch_link);
     queue->records = aligned_alloc(sizeof(struct nd_request), records * sizeof(struct nd_request));
     if (!queue->records)
@@ -72,9 +71,7 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
 static HRESULT mode_status(enum nd_queue_mode mode)
 {
     switch (mode) {
-    case ND_QUEUE_OPEN:
-    case ND_QUEUE_KEEPING:
-    case ND_QUEUE_LATE: return ND_SUCCESS;
+    case ND_QUEUE_OPEN: return ND_SUCCESS;
     case ND_QUEUE_CLOSED: return ND_CONNECTION_INVALID;
     default: return ND_DEVICE_REMOVED;
     }
@@ -121,7 +118,6 @@ HRESULT nd_queue_release(struct nd_queue *queue)
 /* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
 {
-    error = abs(error);
     if (error == ENOMEM)
         return ND_NO_MORE_ENTRIES;
     log_limited(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,

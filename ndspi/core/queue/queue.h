@@ -29,7 +29,6 @@
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct nd_batch;
-struct nd_kept;
 struct nd_cq;
 struct nd_mr;
 struct nd_pair;
@@ -49,9 +48,6 @@ enum {
         1 << 5, /* the device does not have it: ends by itself, when it is its turn */
     ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
     ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
-    ND_REQUEST_IN_TURN =
-        1 << 8,               /* it may end before older ones, and is not to be seen before them */
-    ND_REQUEST_DONE = 1 << 9, /* ... so it waits; its result's status is the device's */
 };
 
 struct nd_request {
@@ -118,8 +114,6 @@ struct nd_pair {
 enum nd_queue_mode {
     ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
     ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
-    ND_QUEUE_KEEPING, /* open, and what is posted is remembered: core/queue/kept.h */
-    ND_QUEUE_LATE, /* lost, on a device that forgets what is posted then: requests end by themselves */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
@@ -141,10 +135,9 @@ struct nd_queue {
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
-    bool receives;  /* else it is an initiator's */
-    bool overtakes; /* the device ends a Send or Write before a Read in front of it */
-    bool slow;      /* it overtakes, or takes no entries: every post takes the slow path */
-    bool no_reads;  /* agreed: none in flight, so none at all */
+    bool receives;                       /* else it is an initiator's */
+    bool slow;                           /* it takes no entries: every post takes the slow path */
+    bool no_reads;                       /* agreed: none in flight, so none at all */
     uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
@@ -154,7 +147,6 @@ struct nd_queue {
     _Atomic uint32_t staging_free; /* mask of slots */
     bool batching;                 /* posts are kept, and every one takes the slow path */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
-    struct nd_kept *kept;          /* or NULL */
     struct nd_pair *pair;
     struct nd_cq *cq;
     struct nd_request *records;
@@ -164,16 +156,12 @@ struct nd_queue {
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
-    uint32_t done;           /* requests with ND_REQUEST_DONE */
     bool closing;            /* its queue pair waits for the last completion */
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* it came back: nothing follows it */
     struct list_node closing_link;
-    struct list_node forgotten_link;    /* in nd_cq.forgotten */
-    const struct nd_request *given_end; /* where what it was given ends; once it gets no more */
-    struct list_node batch_link;        /* in nd_cq.batches while batching */
+    struct list_node batch_link; /* in nd_cq.batches while batching */
     struct nd_request fence;
-    atomic_bool keeping; /* with kept: not connected yet */
 };
 
 /*
@@ -204,7 +192,7 @@ HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
  * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
- * entry is too many, be it empty, or need a mark.
+ * entry is too many, be it empty.
  */
 static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 {
@@ -237,9 +225,7 @@ static inline bool nd_request_is_signaled(const struct nd_request *request)
 {
     return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
            (request->special & ND_REQUEST_BINDING &&
-               request->result.RequestType == Nd2RequestTypeInvalidate) ||
-           (request->special & ND_REQUEST_IN_TURN &&
-               request->result.RequestType == Nd2RequestTypeRead);
+               request->result.RequestType == Nd2RequestTypeInvalidate);
 }
 
 /* The oldest record that is not retired. The completion queue's lock is held. */

@@ -2,7 +2,6 @@
 #include "ndspi/core/queue/srq.h"
 
 #include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/queue/local.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -201,7 +200,6 @@ HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, ui
     wr = (struct ibv_recv_wr){ .wr_id = (uintptr_t)request,
         .sg_list = (struct ibv_sge *)(uintptr_t)sge,
         .num_sge = total ? (int)n : 0 };
-    nd_receive_entries(&srq->adapter->port.caps, &wr);
     /* Counted first: a completion may be faster than this thread. */
     atomic_fetch_add_explicit(&srq->posted, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&srq->held, 1, memory_order_relaxed);
@@ -210,7 +208,7 @@ HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, ui
         atomic_fetch_sub_explicit(&srq->held, 1, memory_order_relaxed);
         request->next = srq->free;
         srq->free = request;
-        status = abs(error) == ENOMEM ? ND_NO_MORE_ENTRIES : nd_status_from_errno(error);
+        status = error == ENOMEM ? ND_NO_MORE_ENTRIES : nd_status_from_errno(error);
     }
     lock_release(&srq->lock);
     return status;

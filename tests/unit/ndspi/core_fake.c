@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndspi/core_fake.h"
 
+#include "ndspi/verbs/shim/objects.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 struct fake_device fake_device;
 
@@ -140,11 +143,12 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 
 static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-    void (*before)(void) = fake_device.before_move;
+    void (*during)(void) = fake_device.during_error;
 
-    fake_device.before_move = NULL;
-    if (before)
-        before();
+    if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR && during) {
+        fake_device.during_error = NULL;
+        during();
+    }
     if (mask & IBV_QP_STATE)
         qp->state = attr->qp_state;
     return 0;
@@ -334,7 +338,35 @@ static void mark_solicited(struct ibv_cq *cq)
     (void)cq;
 }
 
+static struct ibv_comp_channel *create_comp_channel(struct ibv_context *context)
+{
+    struct ibv_comp_channel *channel = new_object(sizeof(*channel));
+
+    if (channel)
+        *channel = (struct ibv_comp_channel){ .context = context, .fd = -1 };
+    return channel;
+}
+
+static int destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    return free_object(channel);
+}
+
+static struct ibv_pd *alloc_pd(struct ibv_context *context);
+static int dealloc_pd(struct ibv_pd *pd);
+
+static int close_device(struct ibv_context *context)
+{
+    close(context->async_fd);
+    return 0;
+}
+
 static struct nd_verbs fake_verbs = { .name = "fake",
+    .close_device = close_device,
+    .alloc_pd = alloc_pd,
+    .dealloc_pd = dealloc_pd,
+    .create_comp_channel = create_comp_channel,
+    .destroy_comp_channel = destroy_comp_channel,
     .create_cq = create_cq,
     .destroy_cq = destroy_cq,
     .resize_cq = resize_cq,
@@ -355,6 +387,16 @@ static struct ibv_context the_context;
 static struct ibv_pd the_pd = { .context = &the_context };
 static const struct nd_device the_device = { .name = "fake0", .verbs = &fake_verbs };
 static struct nd_adapter the_adapter;
+
+static struct ibv_pd *alloc_pd(struct ibv_context *context)
+{
+    return context == &the_context ? &the_pd : NULL;
+}
+
+static int dealloc_pd(struct ibv_pd *pd)
+{
+    return pd == &the_pd ? 0 : EINVAL;
+}
 
 static void adapter_gone(struct nd_object *object)
 {
@@ -426,6 +468,8 @@ void fake_device_marks(bool marks)
     fake_verbs.mark_solicited = marks ? mark_solicited : NULL;
 }
 
+static void remove_shim(struct nd_adapter *adapter);
+
 void fake_adapter_close(struct nd_adapter *adapter)
 {
     nd_regions_fini(&adapter->regions);
@@ -433,6 +477,7 @@ void fake_adapter_close(struct nd_adapter *adapter)
     assert_true(list_empty(&adapter->children));
     assert_true(list_empty(&adapter->bound_windows));
     assert_true(list_empty(&adapter->leaving_windows));
+    remove_shim(adapter);
     assert_int_equal(fake_device.objects, 0);
     assert_int_equal(fake_file_pins(), 0);
     assert_int_equal(fake_sink_counts.started, fake_sink_counts.completed);
@@ -442,12 +487,46 @@ void fake_adapter_close(struct nd_adapter *adapter)
 
 struct fake_cq *fake_cq_of(struct nd_cq *cq)
 {
-    return (struct fake_cq *)cq->poll.ibv;
+    struct ibv_cq *ibv = cq->poll.ibv;
+
+    return (struct fake_cq *)(ibv->context == &the_context ? ibv : ((struct shim_cq *)ibv)->device);
 }
 
 struct fake_qp *fake_qp_of(struct nd_qp *qp)
 {
-    return (struct fake_qp *)qp->ibv;
+    struct ibv_qp *ibv = qp->ibv;
+
+    return (struct fake_qp *)(ibv->context == &the_context ? ibv : ((struct shim_qp *)ibv)->device);
+}
+
+struct fake_srq *fake_srq_of(struct nd_srq *srq)
+{
+    struct ibv_srq *ibv = srq->ibv;
+
+    return (
+        struct fake_srq *)(ibv->context == &the_context ? ibv : ((struct shim_srq *)ibv)->device);
+}
+
+void fake_adapter_shim(struct nd_adapter *adapter, nd_quirk_set quirks)
+{
+    struct nd_port *port = &adapter->port;
+
+    the_context.async_fd = eventfd(0, EFD_NONBLOCK);
+    assert_int_equal(nd_shim_open(&port->verbs, &port->context, quirks), 0);
+    adapter->verbs = port->verbs;
+    assert_non_null(port->pd = port->verbs->alloc_pd(port->context));
+    assert_non_null(adapter->channel = port->verbs->create_comp_channel(port->context));
+}
+
+static void remove_shim(struct nd_adapter *adapter)
+{
+    struct nd_port *port = &adapter->port;
+
+    if (port->context == &the_context)
+        return;
+    assert_int_equal(port->verbs->destroy_comp_channel(adapter->channel), 0);
+    assert_int_equal(port->verbs->dealloc_pd(port->pd), 0);
+    assert_int_equal(port->verbs->close_device(port->context), 0);
 }
 
 void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited)

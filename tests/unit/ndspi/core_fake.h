@@ -72,8 +72,8 @@ struct fake_device {
     uint32_t cq_most, srq_most; /* deeper queues are refused; 0: none is */
     int access;                 /* of the last registration */
     void (*before_dereg)(void); /* happens once */
+    void (*during_error)(void); /* the same, while a queue pair goes to the error state */
     void (*before_resize)(void); /* the same, before a completion queue gets its new size */
-    void (*before_move)(void);   /* the same, before a queue pair's new state */
     void (*before_limit)(uint32_t limit); /* before that of a shared receive queue is set */
     unsigned objects;           /* device objects that exist */
 };
@@ -83,6 +83,8 @@ extern struct fake_device fake_device;
 struct nd_adapter *fake_adapter_open(void);
 struct nd_adapter *fake_adapter_open_v1(void);
 void fake_adapter_close(struct nd_adapter *adapter);
+/* Puts a shim between the adapter, of which nothing was made yet, and the device; fake_adapter_close takes it away. */
+void fake_adapter_shim(struct nd_adapter *adapter, nd_quirk_set quirks);
 /* Whether completion queues made from now on mark solicited Receives. */
 void fake_device_marks(bool marks);
 
@@ -109,6 +111,7 @@ void fake_thread_join(void);
 
 struct fake_cq *fake_cq_of(struct nd_cq *cq);
 struct fake_qp *fake_qp_of(struct nd_qp *qp);
+struct fake_srq *fake_srq_of(struct nd_srq *srq);
 
 /* A completion becomes visible in the device's queue; raises the event when armed for it. */
 void fake_cq_push(struct nd_cq *cq, const struct ibv_wc *wc, bool solicited);

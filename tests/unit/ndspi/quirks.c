@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndspi/quirks.h"
 
+#include "ndspi/verbs/shim/shim.h"
 #include "tests/unit/util/cmocka_test.h"
 
 #include <string.h>
@@ -13,6 +14,8 @@ void begin(nd_quirk_set quirks, enum nd_windows windows)
     f.adapter = fake_adapter_open();
     f.adapter->port.caps.quirks = quirks;
     f.adapter->port.caps.windows = windows;
+    if (quirks & ND_SHIM_QUIRKS)
+        fake_adapter_shim(f.adapter, quirks);
     f.cq = fake_make_cq(f.adapter, 64);
     f.qp = fake_make_qp(f.adapter, f.cq, NULL, DEPTH);
     f.mr = fake_make_mr(f.adapter);

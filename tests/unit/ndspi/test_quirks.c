@@ -8,9 +8,10 @@
 #include "tests/unit/ndspi/quirks.h"
 
 #include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/qp_renew.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 
 /* ---- requests the device would forget ---- */
 
@@ -103,43 +104,95 @@ static void test_forgotten_requests_end_with_the_flush(void **state)
     end();
 }
 
-static void post_two_sends(void)
+/* Posted while the queue pair is on its way to the error state, and told before the device has told all it will. */
+static void post_and_look(void)
 {
-    assert_int_equal(send_it(1, 0), 0);
-    assert_int_equal(send_it(2, 0), 0);
-    expect(Nd2RequestTypeSend, 1, 0xC0000120);
-    expect(Nd2RequestTypeSend, 2, 0xC0000120);
-}
-
-static void post_a_third_send(void)
-{
-    assert_int_equal(send_it(3, 0), 0);
+    assert_int_equal(receive_it(2), 0);
+    assert_int_equal(send_it(4, 0), 0);
     expect_nothing();
 }
 
-/* The queue takes nothing to the device any more, and the device has not heard of the flush. */
-static void test_requests_posted_amid_the_flush_end_once(void **state)
+static void another_posts_and_looks(void)
+{
+    fake_thread_run(post_and_look);
+    fake_thread_join();
+}
+
+static void test_posts_during_the_flush_end_behind_those_before(void **state)
 {
     (void)state;
     begin(LATE_BOTH, ND_WINDOWS_REAL);
-    fake_device.before_move = post_two_sends; /* the device has none in front of them */
+    assert_int_equal(receive_it(1), 0);
+    assert_int_equal(send_it(3, 0), 0);
+    fake_device.during_error = another_posts_and_looks;
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
-    assert_int_equal(sends()->count, 0);
+    assert_int_equal(receives()->count + sends()->count, 2);
+    assert_int_equal(send_it(5, 0), 0);
+    expect(Nd2RequestTypeSend, 3, 0xC0000120);
+    expect(Nd2RequestTypeSend, 4, 0xC0000120);
+    expect(Nd2RequestTypeSend, 5, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
     expect_nothing();
     end();
 }
 
-static void test_requests_posted_amid_the_flush_end_behind_forgotten_ones(void **state)
+/* They end before the flush has: nothing of what the device was given is left. */
+static void post_and_fetch(void)
+{
+    assert_int_equal(receive_it(1), 0);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
+    assert_int_equal(receive_it(2), 0);
+}
+
+static void another_posts_and_fetches(void)
+{
+    fake_thread_run(post_and_fetch);
+    fake_thread_join();
+}
+
+static void test_posts_that_end_during_the_flush_end_once(void **state)
 {
     (void)state;
     begin(LATE_BOTH, ND_WINDOWS_REAL);
-    assert_int_equal(send_it(1, ND_OP_FLAG_SILENT_SUCCESS), 0);
-    assert_int_equal(send_it(2, 0), 0);
-    fake_device.before_move = post_a_third_send;
+    fake_device.during_error = another_posts_and_fetches;
     assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
-    expect(Nd2RequestTypeSend, 2, 0xC0000120);
-    expect(Nd2RequestTypeSend, 3, 0xC0000120);
+    assert_int_equal(receive_it(3), 0);
+    expect(Nd2RequestTypeReceive, 2, 0xC0000120);
+    expect(Nd2RequestTypeReceive, 3, 0xC0000120);
     expect_nothing();
+    end();
+}
+
+/* The event of a completion that the device has no part in. */
+static bool shim_event(void)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    if (f.adapter->verbs->get_cq_event(f.adapter->channel, &cq, &context))
+        return false;
+    assert_ptr_equal(cq, f.cq->poll.ibv);
+    assert_ptr_equal(context, &f.cq->child);
+    nd_cq_event(f.cq);
+    return true;
+}
+
+static void test_late_completion_wakes_who_waits(void **state)
+{
+    static OVERLAPPED waits;
+
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    assert_int_equal((uint32_t)nd_cq_notify(f.cq, ND_CQ_NOTIFY_ANY, &waits), 0x103);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    while (shim_event())
+        ; /* of the flush, which ended nothing */
+    assert_int_equal(waits.Internal, 0x103);
+    assert_int_equal(receive_it(1), 0);
+    assert_true(shim_event());
+    assert_int_equal(waits.Internal, 0);
+    expect(Nd2RequestTypeReceive, 1, 0xC0000120);
     end();
 }
 
@@ -192,7 +245,7 @@ static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
     device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
     nd_queue_start_batch(&f.qp->receive);
     assert_int_equal(receive_it(3), 0);
-    nd_qp_renew(f.qp); /* ... some after */
+    nd_qp_attempt_failed(f.qp); /* ... some after */
     assert_int_not_equal(f.qp->ibv->qp_num, number);
     assert_int_equal(fake_device.objects, before);
     assert_int_equal(receives()->count, 2);
@@ -210,7 +263,7 @@ static void test_refused_queue_pair_is_replaced_with_its_receives(void **state)
     assert_int_equal(send_it(7, 0), 0);
     device_ends(sends(), 1, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeSend, 7, 0);
-    nd_qp_renew(f.qp); /* connected: nothing to renew */
+    nd_qp_attempt_failed(f.qp); /* connected: nothing to renew */
     assert_int_equal(receives()->count, 1);
     device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
     expect(Nd2RequestTypeReceive, 6, 0xC0000120);
@@ -228,7 +281,7 @@ static void test_without_another_queue_pair_the_old_one_stays(void **state)
     number = f.qp->ibv->qp_num;
     assert_int_equal(receive_it(1), 0);
     fake_device.qp_error = ENOMEM;
-    nd_qp_renew(f.qp);
+    nd_qp_attempt_failed(f.qp);
     fake_device.qp_error = 0;
     assert_int_equal(f.qp->ibv->qp_num, number);
     device_ends(receives(), 1, IBV_WC_WR_FLUSH_ERR);
@@ -287,7 +340,7 @@ static void test_empty_receive_gets_an_entry_of_nothing(void **state)
     assert_int_equal(receives()->requests[0].first_sge.length, 0);
     srq = fake_make_srq(f.adapter, 4, 0);
     assert_int_equal(nd_srq_receive(srq, NULL, NULL, 0), ND_SUCCESS);
-    assert_int_equal(((struct fake_srq *)srq->ibv)->receive.requests[0].num_sge, 1);
+    assert_int_equal(fake_srq_of(srq)->receive.requests[0].num_sge, 1);
     nd_srq_close(srq);
     device_ends(receives(), 1, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeReceive, 0, 0);
@@ -383,6 +436,132 @@ static void test_negative_errno_of_a_post(void **state)
     end();
 }
 
+enum { MANY = 2000 };
+
+static void *post_many(void *unused)
+{
+    for (uintptr_t i = 0; i < MANY; i++)
+        while (send_it(i, 0))
+            sched_yield(); /* full */
+    return unused;
+}
+
+/* One thread posts while another fetches what the device completes at once, and flushes the queue pair midway. */
+static void test_threads_that_post_and_fetch_lose_nothing(void **state)
+{
+    ND2_RESULT result;
+    pthread_t thread;
+
+    (void)state;
+    begin(LATE_BOTH | ND_QUIRK_BIT(OVERTAKES), ND_WINDOWS_REAL);
+    fake_device.complete_at_once = f.cq;
+    assert_int_equal(pthread_create(&thread, NULL, post_many, NULL), 0);
+    for (uintptr_t next = 0; next < MANY; next++) {
+        while (!nd_cq_results(ND_V2, &f.cq->poll, &result, 1))
+            sched_yield();
+        assert_int_equal((uintptr_t)result.RequestContext, next);
+        if (next < MANY / 2)
+            assert_int_equal((uint32_t)result.Status, 0);
+        if (next == MANY / 2)
+            assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    }
+    assert_int_equal((uint32_t)result.Status, 0xC0000120);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    end();
+}
+
+/* Of what a device refuses there is no trace: the ring has room for as many as before, and later completions are told. */
+static void test_refused_requests_leave_no_trace(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(OVERTAKES), ND_WINDOWS_REAL);
+    for (int i = 0; i < 4 * DEPTH; i++) {
+        fake_device.post_error = ENOMEM;
+        assert_int_equal(send_it(99, 0), 0x8000001A);
+        assert_int_equal(receive_it(99), 0x8000001A);
+    }
+    fake_device.post_error = 0;
+    for (uintptr_t i = 0; i < DEPTH; i++)
+        assert_int_equal(send_it(i, 0), 0);
+    device_ends(sends(), DEPTH, IBV_WC_SUCCESS);
+    for (uintptr_t i = 0; i < DEPTH; i++)
+        expect(Nd2RequestTypeSend, i, 0);
+    end();
+}
+
+/* Work requests are the client's: the shim changes them only while the device has them. */
+static void test_work_requests_come_back_as_they_were(void **state)
+{
+    struct ibv_sge sge = { .addr = 1, .length = 2, .lkey = 3 };
+    struct ibv_send_wr second = { .wr_id = 2, .opcode = IBV_WR_SEND }, *bad_send;
+    struct ibv_send_wr first = { .wr_id = 4,
+        .next = &second,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_RDMA_READ,
+        .send_flags = IBV_SEND_FENCE };
+    struct ibv_recv_wr receive = { .wr_id = 6 }, *bad_receive;
+
+    (void)state;
+    begin(ND_QUIRK_BIT(OVERTAKES) | ND_QUIRK_BIT(READ_FENCE) | ND_QUIRK_BIT(EMPTY_RECEIVES),
+        ND_WINDOWS_REAL);
+    assert_int_equal(ibv_post_send(f.qp->ibv, &first, &bad_send), 0);
+    assert_int_equal(ibv_post_recv(f.qp->ibv, &receive, &bad_receive), 0);
+    assert_int_equal(sends()->requests[0].send_flags, IBV_SEND_SIGNALED);
+    assert_int_equal(receives()->requests[0].num_sge, 1);
+    assert_int_equal(first.wr_id, 4);
+    assert_int_equal(first.send_flags, IBV_SEND_FENCE);
+    assert_ptr_equal(first.next, &second);
+    assert_int_equal(second.wr_id, 2);
+    assert_null(second.next);
+    assert_int_equal(receive.wr_id, 6);
+    assert_int_equal(receive.num_sge, 0);
+    sends()->count = receives()->count = 0;
+    end();
+}
+
+/* A chain that is longer than the queue has room for is taken as far as that goes. */
+static void test_posts_beyond_the_ring_are_refused(void **state)
+{
+    struct ibv_send_wr wr[DEPTH + 3], *bad;
+
+    (void)state;
+    begin(LATE_BOTH, ND_WINDOWS_REAL);
+    for (int late = 0; late < 2; late++) {
+        for (unsigned i = 0; i < DEPTH + 3; i++)
+            wr[i] = (struct ibv_send_wr){ .wr_id = 2 * i,
+                .next = i < DEPTH + 2 ? &wr[i + 1] : NULL,
+                .opcode = IBV_WR_SEND,
+                .send_flags = IBV_SEND_SIGNALED };
+        assert_int_equal(ibv_post_send(f.qp->ibv, wr, &bad), ENOMEM);
+        assert_ptr_equal(bad, &wr[DEPTH + 1]); /* one is the library's own */
+        assert_ptr_equal(wr[DEPTH].next, bad);
+        for (unsigned i = 0; i < DEPTH + 3; i++)
+            assert_int_equal(wr[i].wr_id, 2 * i);
+        assert_int_equal(sends()->count, late ? 0 : DEPTH + 1);
+        if (late)
+            break;
+        sends()->count = 0;
+        assert_int_equal(f.adapter->verbs->modify_qp(f.qp->ibv,
+                             &(struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR }, IBV_QP_STATE),
+            0);
+        for (unsigned i = 0; i < DEPTH + 1; i++) {
+            struct ibv_wc wc;
+
+            assert_int_equal(ibv_poll_cq(f.cq->poll.ibv, 1, &wc), 1);
+            assert_int_equal(wc.wr_id, 2 * i);
+            assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+        }
+    }
+    for (unsigned i = 0; i < DEPTH + 1; i++) {
+        struct ibv_wc wc;
+
+        assert_int_equal(ibv_poll_cq(f.cq->poll.ibv, 1, &wc), 1);
+        assert_int_equal(wc.wr_id, 2 * i);
+    }
+    end();
+}
+
 /* An error that names no request: the device has them all. */
 static void test_error_after_all_were_taken_is_none(void **state)
 {
@@ -439,8 +618,9 @@ int main(void)
         cmocka_unit_test(test_late_sends_end_too_and_nothing_waits_for_a_marker),
         cmocka_unit_test(test_before_the_connection_sends_are_refused_all_the_same),
         cmocka_unit_test(test_forgotten_requests_end_with_the_flush),
-        cmocka_unit_test(test_requests_posted_amid_the_flush_end_once),
-        cmocka_unit_test(test_requests_posted_amid_the_flush_end_behind_forgotten_ones),
+        cmocka_unit_test(test_posts_during_the_flush_end_behind_those_before),
+        cmocka_unit_test(test_posts_that_end_during_the_flush_end_once),
+        cmocka_unit_test(test_late_completion_wakes_who_waits),
         cmocka_unit_test(test_first_failure_leads_to_the_flush),
         cmocka_unit_test(test_batch_kept_over_the_flush_ends),
         cmocka_unit_test(test_refused_queue_pair_is_replaced_with_its_receives),
@@ -452,6 +632,10 @@ int main(void)
         cmocka_unit_test(test_what_overtakes_a_read_waits_for_it),
         cmocka_unit_test(test_reads_are_not_fenced_where_they_are_in_order),
         cmocka_unit_test(test_negative_errno_of_a_post),
+        cmocka_unit_test(test_threads_that_post_and_fetch_lose_nothing),
+        cmocka_unit_test(test_refused_requests_leave_no_trace),
+        cmocka_unit_test(test_work_requests_come_back_as_they_were),
+        cmocka_unit_test(test_posts_beyond_the_ring_are_refused),
         cmocka_unit_test(test_error_after_all_were_taken_is_none),
         cmocka_unit_test(test_devices_are_found_in_the_table),
     };

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objects.h - the shim's objects, each with that of the device behind it. What the client sees comes first in each.
+ *
+ * Locks, in this order: of a queue pair (over the device's control calls), of a ring (over the device's posts), of a completion
+ * queue, of a channel. A ring belongs to one completion queue, whose lock guards what completes.
+ */
+#ifndef NDSPI_VERBS_SHIM_OBJECTS_H
+#define NDSPI_VERBS_SHIM_OBJECTS_H
+
+#include "ndspi/verbs/shim/shim.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct shim {
+    struct ibv_context ibv; /* first */
+    struct nd_verbs verbs;  /* `below` with the shim's calls in their places */
+    const struct nd_verbs *below;
+    struct ibv_context *device;
+    nd_quirk_set quirks;
+    int event_fd; /* readable: the shim has completion events of its own */
+};
+
+#define shim_has(shim, name) (((shim)->quirks & ND_QUIRK_BIT(name)) != 0)
+
+struct shim_pd {
+    struct ibv_pd ibv; /* first */
+    struct ibv_pd *device;
+};
+
+struct shim_channel {
+    struct ibv_comp_channel ibv; /* first */
+    struct shim *shim;
+    struct ibv_comp_channel *device;
+    pthread_mutex_t mutex;
+    pthread_cond_t acknowledged;
+    struct list_head events; /* shim_cq.event_link: completion queues with an event of the shim's */
+};
+
+struct shim_cq {
+    struct ibv_cq ibv; /* first */
+    struct shim *shim;
+    struct ibv_cq *device;
+    struct shim_channel *channel; /* or NULL */
+    struct lock lock;             /* LOCK_SHIM_CQ, over what follows */
+    struct list_head ready;       /* shim_ring.ready_link: rings with completions that may go out */
+    struct list_head settling;    /* shim_ring.settling_link */
+    struct list_head shared; /* shim_qp.shared_link: queue pairs with an SRQ that receive here */
+    bool armed;              /* by the client, and no event since */
+    struct list_node event_link; /* the channel's mutex ... */
+    unsigned unacknowledged;     /* ... of the shim's events that were fetched: the same */
+};
+
+struct shim_srq {
+    struct ibv_srq ibv; /* first */
+    struct ibv_srq *device;
+};
+
+/* shim_record.state */
+enum {
+    SHIM_POSTED = 1 << 0,     /* the record is in use */
+    SHIM_SILENT = 1 << 1,     /* the client wants no completion of a success */
+    SHIM_QUIET = 1 << 2,      /* the device will complete it only when it fails */
+    SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
+    SHIM_DONE = 1 << 4,       /* it has ended, as `wc` says */
+    SHIM_LATE = 1 << 5, /* the device never had it: it is flushed when all before it have ended */
+    SHIM_WITHHELD = 1 << 6, /* a Receive that was flushed before the queue pair was connected */
+};
+
+struct shim_record {
+    struct ibv_wc wc; /* wr_id is the client's, and the posting side's */
+    struct shim_ring *ring;
+    uint32_t state;
+    uint32_t before; /* what was changed in the client's work request while the device had it */
+};
+
+/* Requests of a send or receive queue, the oldest first. Numbers count on for ever; the record is that modulo `size`. */
+struct shim_ring {
+    struct lock lock; /* LOCK_SHIM_RING: posting, and what follows */
+    struct ibv_qp *device;
+    bool late;      /* nothing reaches the device any more */
+    uint32_t given; /* what the device has ends here, once late */
+
+    struct shim_qp *qp;
+    struct shim_cq *cq;
+    bool receives;
+    uint32_t size, depth; /* size: a power of two */
+    struct shim_record *records;
+    struct shim_kept
+        *kept; /* of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL */
+    uint32_t max_sge;
+    _Atomic uint32_t posted; /* under `lock`; of late ones also under the completion queue's */
+
+    _Atomic uint32_t oldest; /* the completion queue's lock, down to the end */
+    uint32_t done;           /* records with SHIM_DONE */
+    uint32_t number;         /* of the device's queue pair */
+    struct list_node ready_link, settling_link;
+};
+
+struct shim_qp {
+    struct ibv_qp ibv; /* first */
+    struct shim *shim;
+    struct lock lock; /* LOCK_SHIM_QP, over the device's control calls and down to device */
+    bool down;        /* to the error state, by the shim or its client */
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr to_init; /* how it went to INIT */
+    int to_init_mask;
+    struct ibv_qp *device;
+    atomic_bool keeping;          /* not connected yet, and with ONE_ATTEMPT */
+    atomic_bool broken;           /* a request has failed */
+    struct list_node broken_link; /* of the thread that polled that completion */
+    struct list_node shared_link;
+    struct shim_ring send, receive;
+};
+
+/* ---- event.c ---- */
+
+struct ibv_comp_channel *shim_create_comp_channel(struct ibv_context *context);
+int shim_destroy_comp_channel(struct ibv_comp_channel *channel);
+int shim_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context);
+void shim_ack_cq_events(struct ibv_cq *cq, unsigned events);
+int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+void shim_ack_async_event(struct ibv_async_event *event);
+/* A completion of the shim's own was added to the queue: an event, if the client waits for one. Its lock is held. */
+void shim_raise_locked(struct shim_cq *cq);
+/* The queue is about to go: waits until its events are acknowledged. */
+void shim_end_events(struct shim_cq *cq);
+
+/* ---- ring.c ---- */
+
+/* Returns 0 or an errno. Without depth there is no queue. */
+int shim_ring_init(struct shim_ring *ring, struct shim_qp *qp, struct shim_cq *cq, uint32_t depth);
+void shim_ring_fini(struct shim_ring *ring);
+/* libibverbs' calls. */
+int shim_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int shim_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* Posts the Receives that it remembers to another queue pair of the device. Lock held. Returns an errno. */
+int shim_ring_post_again_locked(struct shim_ring *ring);
+/* From now on nothing reaches the device. */
+void shim_ring_close(struct shim_ring *ring);
+/*
+ * The device's completions, and what goes out to the client. The completion queue's lock is held.
+ * done     the request has ended
+ * settle   the device has completed all it will: the rest was flushed
+ * tell     what was withheld has ended
+ * deliver  returns how many of at most `room` completions; the ring stays ready while there are more
+ */
+void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc);
+void shim_ring_settle_locked(struct shim_ring *ring);
+void shim_ring_tell_locked(struct shim_ring *ring);
+int shim_ring_deliver_locked(struct shim_ring *ring, struct ibv_wc *wc, int room);
+
+/* ---- qp.c ---- */
+
+struct ibv_qp *shim_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+int shim_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int shim_query_qp(
+    struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+int shim_destroy_qp(struct ibv_qp *qp);
+void shim_attempt_ended(struct ibv_qp *qp, bool connected);
+/* To the error state, where it may be already. No lock of the shim held. Returns an errno. */
+int shim_qp_to_error(struct shim_qp *qp);
+
+/* ---- cq.c ---- */
+
+struct ibv_cq *shim_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int vector);
+int shim_resize_cq(struct ibv_cq *cq, int cqe);
+int shim_destroy_cq(struct ibv_cq *cq);
+int shim_poll_cq(struct ibv_cq *cq, int room, struct ibv_wc *wc);
+int shim_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
+#endif

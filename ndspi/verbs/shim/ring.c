@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* ring.c - what was posted, and what of it has ended. */
+#include "ndspi/verbs/shim/objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A Receive's entries, at the place of its record. */
+struct shim_kept {
+    int count;
+    struct ibv_sge sges[];
+};
+
+/* shim_record.before */
+enum {
+    WAS_FENCED = 1 << 0, /* a Read */
+    WAS_SILENT = 1 << 1, /* a Read, where its end has to be known */
+    WAS_EMPTY = 1 << 2,  /* a Receive */
+};
+
+static struct ibv_sge nothing;
+
+/* ---- records ---- */
+
+static struct shim_record *record_at(const struct shim_ring *ring, uint32_t number)
+{
+    return &ring->records[number & (ring->size - 1)];
+}
+
+static uint64_t id_of(const struct shim_record *record)
+{
+    return (uintptr_t)record | 1;
+}
+
+static size_t kept_octets(const struct shim_ring *ring)
+{
+    return sizeof(struct shim_kept) + ring->max_sge * sizeof(struct ibv_sge);
+}
+
+static struct shim_kept *kept_at(const struct shim_ring *ring, uint32_t number)
+{
+    return (struct shim_kept *)((char *)ring->kept +
+                                (size_t)(number & (ring->size - 1)) * kept_octets(ring));
+}
+
+int shim_ring_init(struct shim_ring *ring, struct shim_qp *qp, struct shim_cq *cq, uint32_t depth)
+{
+    lock_init(&ring->lock, LOCK_SHIM_RING, "shim's ring");
+    list_node_init(&ring->ready_link);
+    list_node_init(&ring->settling_link);
+    ring->qp = qp;
+    ring->cq = cq;
+    ring->depth = depth;
+    for (ring->size = 1; ring->size < depth; ring->size *= 2)
+        ;
+    if (!(ring->records = calloc(ring->size, sizeof(*ring->records))))
+        return ENOMEM;
+    for (uint32_t i = 0; i < ring->size; i++)
+        ring->records[i].ring = ring;
+    if (ring->receives && depth && shim_has(qp->shim, ONE_ATTEMPT) &&
+        !(ring->kept = calloc(ring->size, kept_octets(ring))))
+        return ENOMEM;
+    return 0;
+}
+
+void shim_ring_fini(struct shim_ring *ring)
+{
+    free(ring->kept);
+    free(ring->records);
+}
+
+/* How many more there is room for. */
+static uint32_t room_locked(const struct shim_ring *ring)
+{
+    /* Acquire: what completed a record comes before it is used anew; pairs with retire_locked. */
+    return ring->depth - (atomic_load_explicit(&ring->posted, memory_order_relaxed) -
+                             atomic_load_explicit(&ring->oldest, memory_order_acquire));
+}
+
+/* ---- posting ---- */
+
+/* Of a request that the device never gets: flushed in its turn. */
+static void add_late_locked(struct shim_ring *ring, uint64_t wr_id)
+{
+    uint32_t number = atomic_load_explicit(&ring->posted, memory_order_relaxed);
+    struct shim_record *record = record_at(ring, number);
+
+    record->state = SHIM_POSTED | SHIM_LATE;
+    lock_acquire(&ring->cq->lock);
+    record->wc =
+        (struct ibv_wc){ .wr_id = wr_id, .status = IBV_WC_WR_FLUSH_ERR, .qp_num = ring->number };
+    atomic_store_explicit(&ring->posted, number + 1, memory_order_release);
+    if (!list_linked(&ring->ready_link))
+        list_add_tail(&ring->cq->ready, &ring->ready_link);
+    shim_raise_locked(ring->cq);
+    lock_release(&ring->cq->lock);
+}
+
+/* What a post of the device's means. It names the first request that it did not take; all before were taken. */
+static int meaning_of(const struct shim *shim, int error, bool names_one)
+{
+    if (error && !names_one && shim_has(shim, UNWAKED))
+        return 0; /* it has all of them, and could not be woken: its flush ends them */
+    return error < 0 ? -error : error;
+}
+
+static void lend_send(const struct shim *shim, struct shim_record *record, struct ibv_send_wr *wr)
+{
+    bool read = wr->opcode == IBV_WR_RDMA_READ;
+    bool silent = !(wr->send_flags & IBV_SEND_SIGNALED);
+
+    record->before = 0;
+    if (read && wr->send_flags & IBV_SEND_FENCE && shim_has(shim, READ_FENCE)) {
+        wr->send_flags &= ~(unsigned)IBV_SEND_FENCE; /* Reads are in order there */
+        record->before |= WAS_FENCED;
+    }
+    if (read && silent && shim_has(shim, OVERTAKES)) {
+        wr->send_flags |= IBV_SEND_SIGNALED;
+        record->before |= WAS_SILENT;
+    }
+    record->state = SHIM_POSTED | (silent ? SHIM_SILENT : 0) |
+                    (wr->send_flags & IBV_SEND_SIGNALED ? 0 : SHIM_QUIET) |
+                    (wr->opcode == IBV_WR_LOCAL_INV ? SHIM_INVALIDATE : 0);
+    record->wc.wr_id = wr->wr_id;
+    wr->wr_id = id_of(record);
+}
+
+static void return_send(const struct shim_record *record, struct ibv_send_wr *wr)
+{
+    wr->wr_id = record->wc.wr_id;
+    if (record->before & WAS_FENCED)
+        wr->send_flags |= IBV_SEND_FENCE;
+    if (record->before & WAS_SILENT)
+        wr->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+}
+
+static void lend_receive(
+    struct shim_ring *ring, uint32_t number, struct shim_record *record, struct ibv_recv_wr *wr)
+{
+    record->before = 0;
+    if (!wr->num_sge && shim_has(ring->qp->shim, EMPTY_RECEIVES)) {
+        wr->sg_list = &nothing;
+        wr->num_sge = 1;
+        record->before = WAS_EMPTY;
+    }
+    if (ring->kept && atomic_load_explicit(&ring->qp->keeping, memory_order_relaxed)) {
+        struct shim_kept *kept = kept_at(ring, number);
+
+        kept->count = wr->num_sge;
+        memcpy(kept->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
+    }
+    record->state = SHIM_POSTED;
+    record->wc.wr_id = wr->wr_id;
+    wr->wr_id = id_of(record);
+}
+
+static void return_receive(const struct shim_record *record, struct ibv_recv_wr *wr)
+{
+    wr->wr_id = record->wc.wr_id;
+    if (record->before & WAS_EMPTY) {
+        wr->sg_list = NULL;
+        wr->num_sge = 0;
+    }
+}
+
+/* The device has nothing from there on. Who looks at completions may look at the ring's last records just now. */
+static void end_at_locked(struct shim_ring *ring, uint32_t number)
+{
+    lock_acquire(&ring->cq->lock);
+    atomic_store_explicit(&ring->posted, number, memory_order_release);
+    lock_release(&ring->cq->lock);
+}
+
+/*
+ * Lends as many requests of the list as there is room for to the device; the list ends behind them meanwhile. Takes back what the
+ * device refused. Of Receives the same.
+ */
+static int post_sends_locked(
+    struct shim_ring *ring, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    uint32_t first = atomic_load_explicit(&ring->posted, memory_order_relaxed), number = first;
+    uint32_t room = room_locked(ring);
+    struct ibv_send_wr *rest = wr, *last = NULL;
+    int error;
+
+    for (; rest && number - first < room; rest = rest->next) {
+        lend_send(ring->qp->shim, record_at(ring, number++), rest);
+        last = rest;
+    }
+    *bad = rest;
+    if (!last)
+        return rest ? ENOMEM : 0;
+    last->next = NULL;
+    *bad = NULL;
+    atomic_store_explicit(&ring->posted, number, memory_order_release);
+    error = ibv_post_send(ring->device, wr, bad);
+    error = meaning_of(ring->qp->shim, error, *bad);
+    last->next = rest;
+    for (number = first; wr != rest; wr = wr->next, number++) {
+        if (error && wr == *bad)
+            end_at_locked(ring, number);
+        return_send(record_at(ring, number), wr);
+    }
+    if (error || !rest)
+        return error;
+    *bad = rest;
+    return ENOMEM;
+}
+
+static int post_receives_locked(
+    struct shim_ring *ring, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    uint32_t first = atomic_load_explicit(&ring->posted, memory_order_relaxed), number = first;
+    uint32_t room = room_locked(ring);
+    struct ibv_recv_wr *rest = wr, *last = NULL;
+    int error;
+
+    for (; rest && number - first < room; rest = rest->next) {
+        lend_receive(ring, number, record_at(ring, number), rest);
+        number++;
+        last = rest;
+    }
+    *bad = rest;
+    if (!last)
+        return rest ? ENOMEM : 0;
+    last->next = NULL;
+    *bad = NULL;
+    atomic_store_explicit(&ring->posted, number, memory_order_release);
+    error = ibv_post_recv(ring->device, wr, bad);
+    error = meaning_of(ring->qp->shim, error, *bad);
+    last->next = rest;
+    for (number = first; wr != rest; wr = wr->next, number++) {
+        if (error && wr == *bad)
+            end_at_locked(ring, number);
+        return_receive(record_at(ring, number), wr);
+    }
+    if (error || !rest)
+        return error;
+    *bad = rest;
+    return ENOMEM;
+}
+
+int shim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct shim_ring *ring = &((struct shim_qp *)ibv)->send;
+    int error = 0;
+
+    lock_acquire(&ring->lock);
+    if (!ring->late)
+        error = post_sends_locked(ring, wr, bad);
+    for (; ring->late && wr && !error; wr = wr->next) {
+        *bad = wr;
+        if (room_locked(ring))
+            add_late_locked(ring, wr->wr_id);
+        else
+            error = ENOMEM;
+    }
+    lock_release(&ring->lock);
+    return error;
+}
+
+int shim_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct shim_ring *ring = &((struct shim_qp *)ibv)->receive;
+    int error = 0;
+
+    lock_acquire(&ring->lock);
+    if (!ring->late)
+        error = post_receives_locked(ring, wr, bad);
+    for (; ring->late && wr && !error; wr = wr->next) {
+        *bad = wr;
+        if (room_locked(ring))
+            add_late_locked(ring, wr->wr_id);
+        else
+            error = ENOMEM;
+    }
+    lock_release(&ring->lock);
+    return error;
+}
+
+/* One at a time: these have no records. */
+int shim_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    const struct shim *shim = (const struct shim *)ibv->context;
+
+    for (; wr; wr = wr->next) {
+        struct ibv_recv_wr one = *wr, *refused = NULL;
+        int error;
+
+        one.next = NULL;
+        if (!one.num_sge && shim_has(shim, EMPTY_RECEIVES)) {
+            one.sg_list = &nothing;
+            one.num_sge = 1;
+        }
+        error = ibv_post_srq_recv(((struct shim_srq *)ibv)->device, &one, &refused);
+        *bad = wr;
+        if ((error = meaning_of(shim, error, refused)))
+            return error;
+    }
+    return 0;
+}
+
+int shim_ring_post_again_locked(struct shim_ring *ring)
+{
+    uint32_t end = atomic_load_explicit(&ring->posted, memory_order_relaxed);
+    uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_acquire);
+    int error = 0;
+
+    lock_assert_held(&ring->lock);
+    for (; number != end && !error; number++) {
+        struct shim_kept *kept = kept_at(ring, number);
+        struct ibv_recv_wr wr = {
+            .wr_id = id_of(record_at(ring, number)), .sg_list = kept->sges, .num_sge = kept->count
+        };
+        struct ibv_recv_wr *bad = NULL;
+
+        lock_acquire(&ring->cq->lock);
+        record_at(ring, number)->state &= ~(uint32_t)SHIM_WITHHELD;
+        lock_release(&ring->cq->lock);
+        error = ibv_post_recv(ring->device, &wr, &bad);
+        error = meaning_of(ring->qp->shim, error, bad);
+    }
+    return error;
+}
+
+void shim_ring_close(struct shim_ring *ring)
+{
+    lock_acquire(&ring->lock);
+    if (!ring->late) {
+        ring->late = true;
+        ring->given = atomic_load_explicit(&ring->posted, memory_order_relaxed);
+    }
+    lock_release(&ring->lock);
+}
+
+/* ---- completing ---- */
+
+static void be_ready_locked(struct shim_ring *ring)
+{
+    if (!list_linked(&ring->ready_link))
+        list_add_tail(&ring->cq->ready, &ring->ready_link);
+}
+
+void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
+{
+    if ((record->state & (SHIM_POSTED | SHIM_DONE)) != SHIM_POSTED)
+        return; /* ended already: what was settled */
+    /* All but wr_id, which is first. */
+    memcpy(&record->wc.status, &wc->status, sizeof(*wc) - offsetof(struct ibv_wc, status));
+    record->wc.qp_num = record->ring->number;
+    record->state |= SHIM_DONE;
+    record->ring->done++;
+}
+
+void shim_ring_settle_locked(struct shim_ring *ring)
+{
+    const struct ibv_wc success = { .status = IBV_WC_SUCCESS };
+    const struct ibv_wc flushed = { .status = IBV_WC_WR_FLUSH_ERR };
+    uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
+    bool lost = false;
+
+    /* Behind `given` there may be late ones by now, and these may have ended as well. */
+    for (; (int32_t)(ring->given - number) > 0; number++) {
+        struct shim_record *record = record_at(ring, number);
+
+        /* Quiet ones before the first that is missing had succeeded. */
+        lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE));
+        shim_ring_done_locked(record, lost ? &flushed : &success);
+    }
+    be_ready_locked(ring);
+}
+
+void shim_ring_tell_locked(struct shim_ring *ring)
+{
+    const struct ibv_wc flushed = { .status = IBV_WC_WR_FLUSH_ERR };
+    uint32_t end = atomic_load_explicit(&ring->posted, memory_order_acquire);
+    uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
+
+    for (; number != end; number++)
+        if (record_at(ring, number)->state & SHIM_WITHHELD)
+            shim_ring_done_locked(record_at(ring, number), &flushed);
+    be_ready_locked(ring);
+}
+
+/* Release: the record is the posting side's; pairs with room_locked. */
+static void retire_locked(struct shim_ring *ring, struct shim_record *record, uint32_t number)
+{
+    ring->done -= (record->state & SHIM_DONE) != 0;
+    record->state = 0;
+    atomic_store_explicit(&ring->oldest, number + 1, memory_order_release);
+}
+
+/* Whether it is over, being the oldest: the device completes quiet ones by what comes behind them. */
+static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
+{
+    return record->state & (SHIM_DONE | SHIM_LATE) || (record->state & SHIM_QUIET && ring->done);
+}
+
+static bool is_told(const struct shim_record *record)
+{
+    if (record->state & SHIM_LATE)
+        return true;
+    return record->state & SHIM_DONE &&
+           (!(record->state & SHIM_SILENT) || record->wc.status != IBV_WC_SUCCESS);
+}
+
+int shim_ring_deliver_locked(struct shim_ring *ring, struct ibv_wc *wc, int room)
+{
+    uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
+    uint32_t end = atomic_load_explicit(&ring->posted, memory_order_acquire);
+    int count = 0;
+
+    lock_assert_held(&ring->cq->lock);
+    for (; number != end; number++) {
+        struct shim_record *record = record_at(ring, number);
+
+        if (!is_over(ring, record))
+            break;
+        if (is_told(record)) {
+            if (count == room) {
+                be_ready_locked(ring);
+                return count;
+            }
+            wc[count++] = record->wc;
+        }
+        retire_locked(ring, record, number);
+    }
+    if (list_linked(&ring->ready_link))
+        list_del(&ring->ready_link);
+    return count;
+}
