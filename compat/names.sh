@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The names that the Windows-named headers provide: compat/names.txt lists them all, docs/porting.md shows that list.
+# The names that the Windows-named headers provide: compat/names.txt lists them all, compat/differs.txt says which
+# differ from Windows, docs/windows-names.md shows both.
 # usage: names.sh list     print the list as the headers are
-#        names.sh update   write it to names.txt, and the table to docs/porting.md
-#        names.sh check    fail where names.txt or the table differs, or a function is called by no test
+#        names.sh update   write it to names.txt, and docs/windows-names.md
+#        names.sh check    fail where names.txt or the page differs, where differs.txt has a name that the list has not,
+#                          and where no test calls a function
 # CC is the compiler, which has to be gcc (-aux-info). A line of the list: part of the headers, kind, name.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
@@ -17,7 +19,7 @@ extract() {
     for header in $headers; do echo "#include <$header.h>"; done > "$scratch/all.c"
     local flags=(-std=gnu11 -D_GNU_SOURCE -Icompat/include)
     "${CC:-gcc}" "${flags[@]}" -fsyntax-only -aux-info "$scratch/prototypes" "$scratch/all.c"
-    sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ .*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' "$scratch/prototypes" |
+    sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ [^(]*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' "$scratch/prototypes" |
         sed -E 's/ function wincrt_/ function /'
     "${CC:-gcc}" "${flags[@]}" -E -dD "$scratch/all.c" | awk '
         /^# [0-9]+ "/ { file = $3; gsub(/"/, "", file); ours = sub(/^compat\/include\//, "", file); next }
@@ -54,27 +56,105 @@ list() {
         grep -vE '^inttypes |^inaddr function ' | sort -u
 }
 
-# What a part of the headers is, from its first comment.
+# What a part of the headers is: the first sentence of its first comment.
 title() {
-    sed -nE "s|^(/\* \| \* )$1\.h - ([^.:;,(]*)[.:;,(]?.*|\2|p" "compat/include/wincompat/$1.h" "compat/include/$1.h" 2>/dev/null | sed -n 1p |
-        sed 's| *\(\*/\)\{0,1\}$||'
+    local file
+    for file in "compat/include/wincompat/$1.h" "compat/include/$1.h"; do
+        [ -f "$file" ] || continue
+        awk -v head="$1.h - " '
+            /\/\*/ && !/SPDX/ { text = ""; open = 1 }
+            open { line = $0; done = sub(/ *\*\/.*/, "", line); sub(/^ *\/?\*+ */, "", line); text = text " " line }
+            open && done { open = 0; if (substr(text, 2) !~ /^ *Forwarder/) { found = 1; exit } }
+            END { if (!found) exit 1
+                  sub(/^ */, "", text); if (index(text, head) == 1) text = substr(text, length(head) + 1)
+                  if (match(text, /\. /)) text = substr(text, 1, RSTART - 1)
+                  sub(/\.$/, "", text); print text "." }' "$file" | fmt -w 119 && return
+    done
+    echo "no comment says what $1.h is" >&2
+    return 1
 }
 
-table() {
-    local part kind
-    echo "| Part | Kind | Names |"
-    echo "|---|---|---|"
-    while read -r part kind; do
-        printf '| %s | %s | %s |\n' "$part: $(title "$part")" "$kind" \
-            "$(awk -v p="$part" -v k="$kind" '$1 == p && $2 == k { printf "%s`%s`", n++ ? " " : "", $3 }' "$1")"
-    done < <(awk '{ print $1, $2 }' "$1" | uniq)
+# The Windows headers that bring the parts, as "PART HEADER": the first of $headers that does.
+bringers() {
+    local header
+    for header in $headers; do
+        echo "#include <$header.h>" > "$scratch/one.c"
+        "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -Icompat/include -E "$scratch/one.c" |
+            sed -nE "s|^# [0-9]+ \"compat/include/(wincompat/)?([^\"]*)\.h\".*|\2 $header.h|p" | sort -u
+    done | awk '!($1 in seen) { seen[$1]; print }'
+}
+
+# docs/windows-names.md, of a list of names and of compat/differs.txt.
+document() {
+    local part about
+    bringers > "$scratch/bringers" || return 1
+    cat << 'TEXT'
+# Windows names
+
+Every name of the Windows-named headers (`compat/include`), by the part of them that has it, and what it does here.
+
+| Here | Meaning |
+|---|---|
+| provided | does what it does on Windows |
+| differs | works, with the difference that is named |
+| refused | the use that is named fails with that code; every other use works |
+
+A name that is not on this page does not exist here: a program that uses it does not compile, and `GetProcAddress` does
+not find it.
+
+This page is generated (`docs/testing.md`, "Generated pages"); what differs stands in `compat/differs.txt`.
+TEXT
+    while read -r part; do
+        about=$(title "$part") || return 1
+        printf '\n## %s\n%s\n\n' "$part" "$about"
+        printf '| Header | Name | Kind | Here |\n|---|---|---|---|\n'
+        awk -v part="$part" '
+            FILENAME ~ /bringers$/ { bringer[$1] = $2; next }
+            FILENAME ~ /differs.txt$/ { if (/^#/) next
+                split($0, field, / *\| */); n = split(field[1], name, " ")
+                for (i = 1; i <= n; i++) here[name[i]] = field[2] ": " field[3]
+                next }
+            $1 == part { print "| " bringer[part] " | `" $3 "` | " $2 " | " ($3 in here ? here[$3] : "provided") " |" }
+        ' "$scratch/bringers" compat/differs.txt "$1"
+    done < <(awk '{ print $1 }' "$1" | uniq)
+    cat << 'TEXT'
+
+## Where Wine does otherwise
+The tests of the Windows functions are also built as Windows programs and run under Wine 8 with `msvcrt.dll`, the
+measure for what Windows does. Below are the places where the two expectations differ, by test, and where a test does
+not ask Wine. The tests also compare values of constants and sizes of types with MinGW's headers; only `WCHAR` and `TIMEVAL`
+differ. Tested here alone, because their files are NetworkDirect's: `GetOverlappedResult`,
+`SetFileCompletionNotificationModes` and the order of a file's packets.
+
+TEXT
+    differences
+}
+
+# What differs.txt says of names that there are not, or twice, or in no known form.
+mistaken() {
+    awk -F' *[|] *' '/^#/ { next }
+        NF != 3 || ($2 != "differs" && $2 != "refused") || $3 == "" { print "no such form: " $0 }' compat/differs.txt
+    sed '/^#/d; s/|.*//' compat/differs.txt | tr ' ' '\n' | sed '/^$/d' | sort > "$scratch/differing"
+    uniq -d "$scratch/differing" | sed 's/^/twice: /'
+    awk '{ print $3 }' "$1" | sort -u | comm -13 - <(uniq "$scratch/differing") | sed 's/^/not provided: /'
 }
 
 # Where the tests of Windows functions expect something else of Wine, or do not ask it: DIFFERS(here, wine, why), and
-# #ifndef _WIN32 with the reason in a comment. Prints the rows; fails where a reason is missing.
+# #ifndef _WIN32 with the reason in a comment. Prints a list; fails where a reason is missing.
 differences() {
     awk '
-        function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); gsub(/[|]/, "\\|", s); return s }
+        function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
+        # A row of the page; the same one is printed once.
+        function item(test, expected, why) {
+            row = "- " test ", " expected ": " why "."
+            if (row in printed) return
+            printed[row]
+            while (length(row) > 118 && match(substr(row, 1, 119), /.* /)) {
+                print substr(row, 1, RLENGTH - 1)
+                row = "  " substr(row, RLENGTH + 1)
+            }
+            print row
+        }
         # The arguments of the call that text begins with, in arg[1..].
         function arguments(text,    i, c, depth, quoted, n) {
             n = 1; arg[1] = ""; depth = 0; quoted = ""
@@ -92,15 +172,15 @@ differences() {
         FNR == 1 { file = FILENAME; sub(/.*\/test_/, "", file); sub(/\.c$/, "", file); inside = 0; test = "" }
         /^static / && match($0, /[a-z_0-9]+\(/) { test = substr($0, RSTART, RLENGTH - 1) }
         /^#ifndef _WIN32/ {
-            if (match($0, /\/\* .* \*\//)) print "| " file " | not asked | " trim(substr($0, RSTART + 3, RLENGTH - 6)) " |"
+            if (match($0, /\/\* .* \*\//)) item(file, "not asked", trim(substr($0, RSTART + 3, RLENGTH - 6)))
             else { place = FILENAME ":" FNR; if (test != "main" && getline > 0 && !/^#include/) reasonless[place] }
         }
         /^int main/ { test = "main" }
         /DIFFERS\(/ && !/#define/ { call = $0; sub(/.*DIFFERS\(/, "", call); while (!arguments(call)) { if ((getline line) <= 0) break; call = call " " trim(line) }
             arguments(call); why = trim(arg[3]); gsub(/^"|"$/, "", why)
-            if (why != "both run at once") print "| " file " | `" trim(arg[1]) "`, Wine `" trim(arg[2]) "` | " why " |" }
+            if (why != "both run at once") item(file, "`" trim(arg[1]) "`, Wine `" trim(arg[2]) "`", why) }
         END { for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 } exit bad }
-    ' $(win32_tests | sort) | uniq
+    ' $(win32_tests | sort)
 }
 
 # The sources of nd_win32_test: those that run under Wine too.
@@ -110,16 +190,6 @@ win32_tests() {
             /nd_win32_test\(/ { n = split(names, name, " "); for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c" }' \
             "$folder/CMakeLists.txt"
     done
-}
-
-# docs/porting.md with the tables in their places.
-document() {
-    table "$1" > "$scratch/names.table" || return 1
-    { echo "| Test | Expected | Why |"; echo "|---|---|---|"; differences; } > "$scratch/differences.table" || return 1
-    awk -v tables="$scratch/" '
-        /^<!-- [a-z]*: begin/ { print; file = tables substr($2, 1, length($2) - 1) ".table"; while ((getline line < file) > 0) print line; skip = 1; next }
-        /^<!-- [a-z]*: end/ { skip = 0 }
-        !skip' docs/porting.md
 }
 
 # A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
@@ -134,14 +204,23 @@ list) list ;;
 update)
     list > "$scratch/names" && cp "$scratch/names" compat/names.txt
     document compat/names.txt > "$scratch/doc"
-    cp "$scratch/doc" docs/porting.md
+    cp "$scratch/doc" docs/windows-names.md
     ;;
 check)
     status=0
     list > "$scratch/names"
     diff -u compat/names.txt "$scratch/names" || { echo "compat/names.txt is not what the headers provide: compat/names.sh update"; status=1; }
     document compat/names.txt > "$scratch/doc" || status=1
-    diff -u docs/porting.md "$scratch/doc" || { echo "docs/porting.md does not show compat/names.txt: compat/names.sh update"; status=1; }
+    diff -u docs/windows-names.md "$scratch/doc" || {
+        echo "docs/windows-names.md is another page: compat/names.sh update"
+        status=1
+    }
+    mistaken compat/names.txt > "$scratch/mistaken"
+    if [ -s "$scratch/mistaken" ]; then
+        echo "compat/differs.txt:"
+        cat "$scratch/mistaken"
+        status=1
+    fi
     uncalled compat/names.txt > "$scratch/uncalled"
     if [ -s "$scratch/uncalled" ]; then
         echo "no test in tests/unit/compat or tests/unit/winobj calls:"

@@ -23,7 +23,7 @@
 
 /*
  * The expected value where this library and Wine (with msvcrt.dll, the C runtime MinGW links) differ, and the reason. What
- * Wine is not asked at all stands in #ifndef _WIN32 with the reason behind it. docs/porting.md lists both kinds
+ * Wine is not asked at all stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists both kinds
  * (compat/names.sh update).
  */
 #ifdef _WIN32
