@@ -26,6 +26,7 @@ static const char *const others[] = {
     "NDSPI_JOBS",
     "NDSPI_MEET",
     "NDSPI_PEER",
+    "NDSPI_PROVIDER",
     "NDSPI_REQUIRE_GUEST",
     "NDSPI_REQUIRE_WINE",
     "NDSPI_WERROR",

@@ -2,7 +2,7 @@
 /*
  * setting_names.h - which environment variables that begin with NDSPI_ mean something.
  *
- * A new one is a row in the table of setting_names.c and in docs/porting.md, "At run time"; tests/structure compares
+ * A new one is a row in the table of setting_names.c and in docs/environment.md; tests/structure compares
  * both with the sources.
  */
 #ifndef UTIL_SETTING_NAMES_H

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The environment variables that the libraries read: the sources, the table of util/setting_names.c and that of docs/porting.md have
-# the same names. What scripts read or export is known there, too: the programs that they start would warn of it.
+# The environment variables that the libraries read: the sources, the table of util/setting_names.c and the page
+# docs/environment.md have the same names. What scripts read or export is known to the last two: the programs that
+# they start would warn of it.
 # usage: settings.sh ROOT
 set -euo pipefail
 export LC_ALL=C
@@ -16,6 +17,10 @@ in_the_table()
 {
     sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
 }
+others()
+{
+    sed -n '/^static const char \*const others\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+}
 known()
 {
     sed -n '/^static const char/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
@@ -28,15 +33,19 @@ of_scripts()
         grep -rhoE 'ENV\{NDSPI_[A-Z_0-9]*' CMakeLists.txt toolchain tests | sed 's/ENV{//'
     } | grep -v '^NDSPI_TEST_' | sort -u
 }
+# in_the_manual HEADING: the names in the table of a section
 in_the_manual()
 {
-    sed -n '/^| Variable | Meaning |/,/^$/s/^| `\(NDSPI_[A-Z_0-9]*\)` |.*/\1/p' docs/porting.md | sort
+    sed -n "/^## $1/,/^## /s/^| \`\(NDSPI_[A-Z_0-9]*\)\` |.*/\1/p" docs/environment.md | sort
 }
 
 bad=0
 [ -n "$(in_the_table)" ] || { echo "util/setting_names.c: no names found"; bad=1; }
 diff <(in_the_table) <(read_by_sources) || { echo "left: util/setting_names.c, right: what sources read"; bad=1; }
-diff <(in_the_table) <(in_the_manual) || { echo "left: util/setting_names.c, right: docs/porting.md, \"At run time\""; bad=1; }
+manual=docs/environment.md
+names="left: util/setting_names.c, right: $manual"
+diff <(in_the_table) <(in_the_manual "Read by the libraries") || { echo "$names"; bad=1; }
+diff <(others) <(in_the_manual "Read by scripts") || { echo "$names"; bad=1; }
 unknown=$(comm -13 <(known) <(of_scripts))
 [ -z "$unknown" ] || { echo "util/setting_names.c does not know what scripts have:" $unknown; bad=1; }
 exit $bad
