@@ -12,7 +12,7 @@
  *
  * Threads: everything from any thread. No call blocks longer than its counterpart.
  * Environment: NDSPI_SOFT_DEVICES="name=addr[,addr...][;name=...]" makes several devices; without it there is one,
- * softrdma0, with every address of the host. See docs/porting.md.
+ * softrdma0, with every address of the host. See docs/environment.md.
  */
 #ifndef SOFTRDMA_H
 #define SOFTRDMA_H

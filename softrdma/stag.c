@@ -96,7 +96,7 @@ int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry)
         uint32_t key;
         if (getrandom(&key, sizeof(key), 0) != sizeof(key))
             break;
-        /* STags 0 and 1 and 0xFFFFFF41 mean something of their own on the wire, see docs/softrdma.md. */
+        /* STags 0 and 1 and 0xFFFFFF41 mean something of their own on the wire, see docs/wire.md. */
         if (key >> 8 == 0 || key >> 8 == 0xFFFFFF || find_locked(table, key))
             continue;
         entry->key = key;

@@ -16,7 +16,7 @@
  * notes, and reports SRD_STREAM_TX.
  *
  * Standard: RFC 5044 (FPDU), 5041 (DDP), 5040 (RDMAP). Extension between two softrdma ends: acknowledgements, see
- * docs/softrdma.md.
+ * docs/wire.md.
  */
 #ifndef SOFTRDMA_STREAM_H
 #define SOFTRDMA_STREAM_H

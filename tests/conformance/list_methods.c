@@ -150,12 +150,14 @@ int main(int argc, char **argv)
     out = open_memstream(&text, &size);
     if (!out)
         abort();
-    fputs("# Compatibility\n\n"
-          "Every method of NetworkDirect's interfaces, what it does here, and the rows of the "
-          "conformance suite\n"
-          "(`tests/conformance`) that prove it. Printed by `conformance_list_methods`; the test "
-          "`conformance.methods`\n"
-          "compares. How the behaviour differs from Windows: `porting.md`, at the end.\n",
+    fputs(
+        "# Compatibility\n\n"
+        "Every method of NetworkDirect's interfaces, what it does here, and the rows of the "
+        "conformance suite\n"
+        "(`tests/conformance`) that prove it; then which rows do not pass on which device. How the "
+        "behaviour differs\n"
+        "from Windows: [porting.md](porting.md). This page is generated ([testing.md](testing.md), "
+        "\"Generated pages\").\n",
         out);
     print_IUnknown();
     INTERFACES(CALL_)

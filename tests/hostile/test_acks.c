@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_acks.c - a peer that bears the mark of a softrdma end, so that it may acknowledge (docs/softrdma.md), and lies.
+ * test_acks.c - a peer that bears the mark of a softrdma end, so that it may acknowledge (docs/wire.md), and lies.
  *
  * Each row, with the victim on either side: the victim posts, the peer takes everything and plays; the victim's requests
  * end with the statuses of the row, each once and in order; the peer is told what it did wrong; memory is as it was, the

@@ -59,7 +59,7 @@ void wire_read_request(struct wire *frame, uint32_t msn, uint32_t sink_stag, uin
  */
 void wire_terminate(struct wire *frame, unsigned fault, const struct wire *about);
 
-/* What softrdma ends say to each other (docs/softrdma.md). */
+/* What softrdma ends say to each other (docs/wire.md). */
 #define WIRE_ACK_STAG 0xffffff41u
 void wire_acknowledge(struct wire *frame, uint64_t count);
 /* The refusal after the Reply; claimed: what PD_Length says. */

@@ -2,7 +2,7 @@
 /*
  * verbs_end.h - the other end of a connection, which knows libibverbs and librdmacm alone: verbs_peer.c, run and told what
  * to do. For tests of both versions, whose arguments are: this end's address, the peer's, the peer's program with its
- * arguments. What is promised to peers is the wire contract of docs/porting.md.
+ * arguments. What is promised to peers is the wire contract of docs/wire.md.
  */
 #ifndef TESTS_PEERS_VERBS_END_H
 #define TESTS_PEERS_VERBS_END_H

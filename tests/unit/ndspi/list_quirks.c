@@ -38,18 +38,18 @@ int main(int argc, char **argv)
     out = open_memstream(&text, &size);
     if (!out)
         abort();
-    fputs(
-        "# Devices\n\n"
-        "What devices do otherwise than verbs say, and what is done about it. Printed by "
-        "`list_quirks` from the\n"
-        "rows of `ndspi/verbs/quirks.h` and `quirks.c`, which the library itself goes by; the test "
-        "`ndspi.devices`\n"
-        "compares. The families marked \"not run\" have not been at hand: their rows say what "
-        "their drivers and\n"
-        "manual pages state, and nobody has tried. `ndinfo` tells which quirks a device of this "
-        "machine has.\n\n"
-        "## Families\n\n"
-        "| Family | Known from | Remarks | Quirks |\n|---|---|---|---|\n",
+    fputs("# Devices\n\n"
+          "What devices do otherwise than verbs say, and what the library does about it. "
+          "`ndinfo` shows the quirks of\n"
+          "this machine's devices. Families marked \"not run\" were not at hand: their rows are "
+          "what their drivers and\n"
+          "manual pages state, untried. This page is generated "
+          "([testing.md](testing.md),\n"
+          "\"Generated pages\") from `ndspi/verbs/quirks.h` and `quirks.c`, which the library goes "
+          "by, "
+          "too.\n\n"
+          "## Families\n\n"
+          "| Family | Known from | Remarks | Quirks |\n|---|---|---|---|\n",
         out);
     for (size_t i = 0; i < nd_family_count; i++) {
         print_family(&nd_families[i]);

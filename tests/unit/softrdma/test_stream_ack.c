@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Acknowledgements between softrdma ends that are not what docs/softrdma.md says: what is not one, and what a peer may
+ * Acknowledgements between softrdma ends that are not what docs/wire.md says: what is not one, and what a peer may
  * not claim.
  */
 #include "softrdma/wire.h"
