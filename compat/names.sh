@@ -122,8 +122,8 @@ TEXT
 ## Where Wine does otherwise
 The tests of the Windows functions are also built as Windows programs and run under Wine 8 with `msvcrt.dll`, the
 measure for what Windows does. Below are the places where the two expectations differ, by test, and where a test does
-not ask Wine. The tests also compare values of constants and sizes of types with MinGW's headers; only `WCHAR` and `TIMEVAL`
-differ. Tested here alone, because their files are NetworkDirect's: `GetOverlappedResult`,
+not ask Wine. The tests also compare values of constants and sizes of types with MinGW's headers; only `WCHAR` and
+`TIMEVAL` differ. Tested here alone, because their files are NetworkDirect's: `GetOverlappedResult`,
 `SetFileCompletionNotificationModes` and the order of a file's packets.
 
 TEXT

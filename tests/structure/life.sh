@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs/internals/life.md names functions with their files, `function`, `file`: each is defined there, and no reader is led astray.
+# docs/internals/life.md names functions with their files, as `function`, `file`: each is defined in that file.
 # usage: life.sh ROOT
 set -euo pipefail
 cd "$1"
