@@ -186,7 +186,13 @@ differences() {
 # The sources of nd_win32_test: those that run under Wine too.
 win32_tests() {
     for folder in tests/unit/compat tests/unit/winobj; do
-        awk -v folder="$folder" '/^foreach\(name / { names = $0; sub(/^foreach\(name /, "", names); sub(/\).*/, "", names) }
+        awk -v folder="$folder" '
+            /^foreach\(name / {
+                names = $0
+                while (names !~ /\)/ && (getline line) > 0) names = names " " line
+                sub(/^foreach\(name /, "", names)
+                sub(/\).*/, "", names)
+            }
             /nd_win32_test\(/ { n = split(names, name, " "); for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c" }' \
             "$folder/CMakeLists.txt"
     done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* After this header DEFINE_GUID defines. */
+/* initguid.h - DEFINE_GUID defines after this header. */
 #ifndef INITGUID
 #define INITGUID
 #endif

@@ -6,6 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LIST_COLUMNS = 118 };
+
+/*
+ * list_item - prints an item of a list, "- TEXT", in lines of at most LIST_COLUMNS; broken at blanks.
+ */
+static inline void list_item(FILE *out, const char *text)
+{
+    const char *lead = "- ";
+
+    while (*text) {
+        size_t length = strlen(text), room = LIST_COLUMNS - strlen(lead);
+
+        if (length > room) {
+            for (length = room; length && text[length] != ' ';)
+                length--;
+            if (!length)
+                length = strcspn(text, " ");
+        }
+        fprintf(out, "%s%.*s\n", lead, (int)length, text);
+        text += length + strspn(text + length, " ");
+        lead = "  ";
+    }
+}
+
 /*
  * list_end - main's last step.
  * text      in: the part

@@ -122,6 +122,7 @@ static void look(void *context, int suite, const char *full_name)
 /* Returns the number of entries that name no row. */
 static int print_exceptions(FILE *out, const char *device)
 {
+    char item[4096];
     int mistakes = 0;
     bool any = false;
 
@@ -136,28 +137,35 @@ static int print_exceptions(FILE *out, const char *device)
             mistakes++;
         }
         if (!any)
-            fprintf(out, "\n### %s\n| Row | Result | Reason |\n|---|---|---|\n", device);
+            fprintf(out, "\n### %s\n", device);
         any = true;
-        fprintf(out, "| %s | %s | %s |\n", exceptions[e].row, exception_word(exceptions[e].result),
-            exceptions[e].reason);
+        snprintf(item, sizeof(item), "**%s** %s: %s", exceptions[e].row,
+            exception_word(exceptions[e].result), exceptions[e].reason);
+        list_item(out, item);
     }
     return mistakes;
 }
 
 static int build(FILE *out)
 {
+    char item[256];
     int mistakes = 0;
 
-    fprintf(out, "## Devices\nThe rows of the conformance suite that pass on each device, over "
-                 "both versions. Printed "
-                 "by `conformance_list_devices`\nfrom the table that every run on a device is held "
-                 "to: a row that it does not "
-                 "name has to pass, a row that it says fails has\nto fail, and one that holds in "
-                 "part checks what the device leaves of it. `./run test-kernel` "
-                 "runs them on rxe and siw,\nover "
-                 "one device and between two.\n\n| Rows |");
+    fprintf(out, "## Devices\n\n"
+                 "The rows of the conformance suite that pass on each device, over both versions, "
+                 "from the table that\n"
+                 "every run on a device is held to: a row that it does not name has to pass, a row "
+                 "that it says fails\n"
+                 "has to fail, and one that holds in part checks what the device leaves of it. "
+                 "`./run test-kernel`\n"
+                 "runs them on rxe and siw, over one device and between two.\n\n");
+    for (int d = 0; d < DEVICE_COUNT; d++) {
+        snprintf(item, sizeof(item), "%s: %s", devices[d].name, devices[d].text);
+        list_item(out, item);
+    }
+    fprintf(out, "\n| Rows |");
     for (int d = 0; d < DEVICE_COUNT; d++)
-        fprintf(out, " %s: %s |", devices[d].name, devices[d].text);
+        fprintf(out, " %s |", devices[d].name);
     fprintf(out, "\n|---|");
     for (int d = 0; d < DEVICE_COUNT; d++)
         fprintf(out, "---|");

@@ -67,7 +67,7 @@ static int row_versions(const char *name)
     return 0;
 }
 
-static void print_rows(const struct iface *iface, const struct method *method)
+static void print_rows(FILE *to, const struct iface *iface, const struct method *method)
 {
     char copy[512];
     int proved = 0;
@@ -82,10 +82,26 @@ static void print_rows(const struct iface *iface, const struct method *method)
             mistake(iface, method->name, versions ? "row of another version" : "no such row");
         }
         proved |= versions;
-        fprintf(out, "%s%s", comma, name);
+        fprintf(to, "%s%s", comma, name);
     }
     if ((proved & iface->versions) != iface->versions)
         mistake(iface, method->name, "no row proves it");
+}
+
+/* A method as an item: slot, name, what it does here, the rows that prove it. */
+static void print_method(const struct iface *iface, const struct method *method)
+{
+    char *item = NULL;
+    size_t size;
+    FILE *to = open_memstream(&item, &size);
+
+    if (!to)
+        abort();
+    fprintf(to, "%zu **%s**: %s. ", method->slot, method->name, method->state);
+    print_rows(to, iface, method);
+    fclose(to);
+    list_item(out, item);
+    free(item);
 }
 
 static void print_iface(const struct iface *iface)
@@ -99,7 +115,6 @@ static void print_iface(const struct iface *iface)
         fprintf(out, "No methods of its own.\n");
         return;
     }
-    fprintf(out, "| Slot | Method | State | Rows |\n|---|---|---|---|\n");
     for (size_t slot = iface->first; slot < iface->end; slot++) {
         const struct method *method = NULL;
 
@@ -115,9 +130,7 @@ static void print_iface(const struct iface *iface)
             mistake(iface, "?", "a method that methods.h does not name");
             continue;
         }
-        fprintf(out, "| %zu | %s | %s | ", slot, method->name, method->state);
-        print_rows(iface, method);
-        fprintf(out, " |\n");
+        print_method(iface, method);
     }
 }
 

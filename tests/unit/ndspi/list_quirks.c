@@ -15,17 +15,28 @@ static FILE *out;
 /* The family's quirks by name, those of its connection manager included. */
 static void print_family(const struct nd_family *family)
 {
-    const char *comma = "";
-
-    fprintf(out, "| %s | %s%s | %s | ", family->name, family->source,
+    const char *before = *family->remarks ? ". " : "";
+    char item[4096];
+    int length = snprintf(item, sizeof(item), "**%s** (%s%s): %s", family->name, family->source,
         family->run ? "" : "; **not run**", family->remarks);
+
     for (int i = 0; i < ND_QUIRK_COUNT; i++) {
         if (!(family->quirks & (nd_quirk_set)1 << i))
             continue;
-        fprintf(out, "%s%s", comma, nd_quirk_texts[i].name);
-        comma = ", ";
+        length += snprintf(
+            item + length, sizeof(item) - (size_t)length, "%s%s", before, nd_quirk_texts[i].name);
+        before = ", ";
     }
-    fprintf(out, " |\n");
+    list_item(out, item);
+}
+
+static void print_quirk(const struct nd_quirk_text *quirk)
+{
+    char item[4096];
+
+    snprintf(item, sizeof(item), "**%s**. %s *Done:* %s *Tests:* %s.", quirk->name, quirk->wrong,
+        quirk->done, quirk->tests);
+    list_item(out, item);
 }
 
 int main(int argc, char **argv)
@@ -48,8 +59,7 @@ int main(int argc, char **argv)
           "\"Generated pages\") from `ndspi/verbs/quirks.h` and `quirks.c`, which the library goes "
           "by, "
           "too.\n\n"
-          "## Families\n\n"
-          "| Family | Known from | Remarks | Quirks |\n|---|---|---|---|\n",
+          "## Families\n\n",
         out);
     for (size_t i = 0; i < nd_family_count; i++) {
         print_family(&nd_families[i]);
@@ -57,8 +67,7 @@ int main(int argc, char **argv)
     }
     fputs("\n## Quirks\n\n"
           "Tests of `conformance` show them on the device itself (`./run test-kernel`), those of "
-          "`ndspi` on a device\nthat the test plays.\n\n"
-          "| Quirk | What goes wrong | What is done | Tests |\n|---|---|---|---|\n",
+          "`ndspi` on a device\nthat the test plays.\n\n",
         out);
     for (int i = 0; i < ND_QUIRK_COUNT; i++) {
         const struct nd_quirk_text *quirk = &nd_quirk_texts[i];
@@ -67,8 +76,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: no family has it\n", quirk->name);
             mistakes++;
         }
-        fprintf(
-            out, "| %s | %s | %s | %s |\n", quirk->name, quirk->wrong, quirk->done, quirk->tests);
+        print_quirk(quirk);
     }
     fclose(out);
     status = list_end(argc, argv, text, mistakes);
