@@ -2,8 +2,11 @@
 /* cq.c - completion queues: the device's completions, as verbs say. */
 #include "ndspi/verbs/shim/objects.h"
 
+#include "util/log.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH = 16 };
 
@@ -171,8 +174,14 @@ static void break_all(struct list_head *broken)
 {
     struct list_node *node;
 
-    while ((node = list_pop(broken)))
-        (void)shim_qp_to_error(list_entry(node, struct shim_qp, broken_link));
+    while ((node = list_pop(broken))) {
+        struct shim_qp *qp = list_entry(node, struct shim_qp, broken_link);
+        int rc = shim_qp_to_error(qp);
+
+        if (rc)
+            log_limited(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv.qp_num,
+                strerror(rc));
+    }
 }
 
 /* One look at the device, for at most `room` completions. Returns how many it had, or a negative number; adds to count. */

@@ -78,23 +78,32 @@ static uint32_t room_locked(const struct shim_ring *ring)
                              atomic_load_explicit(&ring->oldest, memory_order_acquire));
 }
 
+/* The next poll of the completion queue looks at the ring. The queue's lock is held. */
+static void be_ready_locked(struct shim_ring *ring)
+{
+    if (!list_linked(&ring->ready_link))
+        list_add_tail(&ring->cq->ready, &ring->ready_link);
+}
+
 /* ---- posting ---- */
 
-/* Of a request that the device never gets: flushed in its turn. */
-static void add_late_locked(struct shim_ring *ring, uint64_t wr_id)
+/* A request that the device never gets is flushed in its turn. Returns 0 or ENOMEM: there is no room. */
+static int post_late_locked(struct shim_ring *ring, uint64_t wr_id)
 {
     uint32_t number = atomic_load_explicit(&ring->posted, memory_order_relaxed);
     struct shim_record *record = record_at(ring, number);
 
+    if (!room_locked(ring))
+        return ENOMEM;
     record->state = SHIM_POSTED | SHIM_LATE;
     lock_acquire(&ring->cq->lock);
     record->wc =
         (struct ibv_wc){ .wr_id = wr_id, .status = IBV_WC_WR_FLUSH_ERR, .qp_num = ring->number };
     atomic_store_explicit(&ring->posted, number + 1, memory_order_release);
-    if (!list_linked(&ring->ready_link))
-        list_add_tail(&ring->cq->ready, &ring->ready_link);
+    be_ready_locked(ring);
     shim_raise_locked(ring->cq);
     lock_release(&ring->cq->lock);
+    return 0;
 }
 
 /* What a post of the device's means. It names the first request that it did not take; all before were taken. */
@@ -251,10 +260,7 @@ int shim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_w
         error = post_sends_locked(ring, wr, bad);
     for (; ring->late && wr && !error; wr = wr->next) {
         *bad = wr;
-        if (room_locked(ring))
-            add_late_locked(ring, wr->wr_id);
-        else
-            error = ENOMEM;
+        error = post_late_locked(ring, wr->wr_id);
     }
     lock_release(&ring->lock);
     return error;
@@ -270,10 +276,7 @@ int shim_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
         error = post_receives_locked(ring, wr, bad);
     for (; ring->late && wr && !error; wr = wr->next) {
         *bad = wr;
-        if (room_locked(ring))
-            add_late_locked(ring, wr->wr_id);
-        else
-            error = ENOMEM;
+        error = post_late_locked(ring, wr->wr_id);
     }
     lock_release(&ring->lock);
     return error;
@@ -335,12 +338,6 @@ void shim_ring_close(struct shim_ring *ring)
 }
 
 /* ---- completing ---- */
-
-static void be_ready_locked(struct shim_ring *ring)
-{
-    if (!list_linked(&ring->ready_link))
-        list_add_tail(&ring->cq->ready, &ring->ready_link);
-}
 
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
