@@ -199,7 +199,8 @@ void expect_no_result(struct cq *cq);
 void expect_lost(struct end *end);
 /*
  * The next result, of a request that the peer's side refuses. In a row that holds in part its maker does not hear of
- * that, but the connection is lost: a Send or Write has succeeded, a Read is flushed.
+ * that, but the connection is lost: a Send or Write has succeeded, a Read is flushed. Where the peer's refusal arrives
+ * before siw's sending thread has returned from TCP, siw ends the Send or Write with its one status for local errors.
  */
 void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
 /*
