@@ -42,7 +42,7 @@ enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_P
 /* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
 enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
 enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
-enum { SRD_CM_RETRY_MS = 5 }; /* between attempts while there is patience (srd_cm_patience_ms) */
+enum { SRD_CM_RETRY_MS = 5 };    /* between attempts while there is patience (srd_cm_patience_ms) */
 /* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
 enum { SRD_CM_ANSWER_MS = 60000 };
 /* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes,
@@ -69,7 +69,8 @@ struct srd_id_tail {
     void *cma_dev, *connect;
     size_t connect_len;
     int events_completed, connect_error;
-    int sync; /* made without an event channel: has one of its own, and calls wait for their event */
+    /* made without an event channel: has one of its own, and calls wait for their event */
+    int sync;
     uint8_t padding[472];
 };
 
@@ -78,8 +79,8 @@ struct srd_cm_event {
     uint8_t padding[128];
     struct list_node node;
     struct srd_id *owner; /* whose event it is, and who counts it; of a request: the listener */
-    struct srd_id
-        *record; /* whose record it is, with a reference while in use; NULL: allocated by itself */
+    /* whose record it is, with a reference while in use; NULL: allocated by itself */
+    struct srd_id *record;
     uint8_t private_data[256];
 };
 
@@ -99,8 +100,8 @@ struct srd_id {
     bool destroyed;
     bool was_connected;
     bool reuse_addr, af_only;
-    bool
-        any_port; /* the program left the port to us: it may be changed until the connection is made */
+    /* the program left the port to us: it may be changed until the connection is made */
+    bool any_port;
     uint8_t tos;
     struct srd_device *device; /* NULL: not bound to one */
     int fd;                    /* bound socket, before it goes to conn or source; -1 */
@@ -110,9 +111,9 @@ struct srd_id {
     atomic_bool record_used[SRD_CM_RECORDS];
 
     /* the connection being made */
-    uint64_t
-        patience_ms; /* until when an address nobody listens on is tried again; clock_now_ms() */
-    bool again;      /* and the next attempt is due at the connection's deadline */
+    /* until when an address nobody listens on is tried again; clock_now_ms() */
+    uint64_t patience_ms;
+    bool again; /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
     uint8_t revision;
     bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
@@ -124,8 +125,8 @@ struct srd_id {
     /* listening */
     struct srd_source source;
     bool listening; /* source is in use */
-    struct ibv_qp_init_attr
-        *child_attr; /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
+    /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
+    struct ibv_qp_init_attr *child_attr;
     atomic_bool paused;
     int backlog, queued;
     struct list_head half_open;
@@ -135,9 +136,9 @@ struct srd_id {
     struct srd_id *listener; /* a reference, until the request is told */
     struct list_node half_open_node;
     uint64_t arrived_ms; /* clock_now_ms() */
-    bool told; /* the program has fetched its request */
-    bool gone; /* its peer went away before it was answered */
-    bool may_speak; /* before the first FPDU, when that has been awaited long enough */
+    bool told;           /* the program has fetched its request */
+    bool gone;           /* its peer went away before it was answered */
+    bool may_speak;      /* before the first FPDU, when that has been awaited long enough */
     struct list_node awaited_node; /* srd_id_await; the lock of that list */
 };
 

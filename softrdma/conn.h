@@ -52,8 +52,8 @@ struct srd_conn {
     bool soft_peer; /* from attach on: its FIN is its last look at the stream */
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
-    atomic_bool
-        up; /* established: set under the lock that finds it, so whoever finds the end later knows */
+    /* established: set under the lock that finds it, so whoever finds the end later knows */
+    atomic_bool up;
     atomic_bool down, down_told;
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the progress thread */

@@ -41,8 +41,8 @@ struct srd_device {
     struct lock qp_lock; /* LOCK_SRD_LOOP */
     struct srd_qp_slot *qps;
     uint32_t n_qps, free_qp;
-    struct srd_context
-        *_Atomic shared; /* what rdma_cm ids show as verbs; opened on first use, never closed */
+    /* what rdma_cm ids show as verbs; opened on first use, never closed */
+    struct srd_context *_Atomic shared;
     struct ibv_pd *shared_pd; /* of shared, set before it; the domain of ids that name none */
 };
 

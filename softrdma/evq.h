@@ -19,11 +19,11 @@
 struct srd_evq {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct list_head queue;
-    bool readable;       /* what fd shows */
-    atomic_bool closed;  /* being destroyed: written under the lock */
+    bool readable;             /* what fd shows */
+    atomic_bool closed;        /* being destroyed: written under the lock */
     struct srd_count sleepers; /* threads that block in srd_evq_get */
-    unsigned generation; /* of the process that made it */
-    int fd;              /* eventfd, close-on-exec */
+    unsigned generation;       /* of the process that made it */
+    int fd;                    /* eventfd, close-on-exec */
 };
 
 /* Returns 0 or a negative errno (descriptor limit). */

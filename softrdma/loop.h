@@ -52,8 +52,8 @@ struct srd_source {
     unsigned seen;        /* progress thread: activity at the last look */
     unsigned left;        /* activity when it was left last; engine lock */
     bool handed;          /* left while it was aside; engine lock */
-    atomic_bool
-        aside; /* on the progress thread's list, to be looked at every tick; engine lock to write */
+    /* on the progress thread's list, to be looked at every tick; engine lock to write */
+    atomic_bool aside;
     bool settled;         /* progress thread: put-off work was sent in this quiet spell */
     atomic_bool attended; /* the progress thread is at it */
     bool in_all, in_prog; /* registered in the sets; engine lock, as the rest */

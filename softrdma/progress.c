@@ -232,8 +232,8 @@ static int64_t sleep_ns(void)
 
 static int wait_events(struct epoll_event *events, int64_t ns)
 {
-    static bool
-        coarse; /* no epoll_pwait2: Linux before 5.11, or a filter of system calls that does not know it */
+    /* no epoll_pwait2: Linux before 5.11, or a filter of system calls that does not know it */
+    static bool coarse;
     struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 
     if (!coarse) {

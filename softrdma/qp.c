@@ -87,8 +87,7 @@ static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mas
 
     if (mask & IBV_QP_ACCESS_FLAGS) {
         kept->qp_access_flags = attr->qp_access_flags;
-        atomic_store_explicit(
-            &qp->remote_access, (int)attr->qp_access_flags, memory_order_relaxed);
+        atomic_store_explicit(&qp->remote_access, (int)attr->qp_access_flags, memory_order_relaxed);
     }
     if (mask & IBV_QP_PKEY_INDEX)
         kept->pkey_index = attr->pkey_index;

@@ -33,7 +33,7 @@ struct srd_qp {
 
     /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Who needs it takes one: srd_qp_conn. */
     struct srd_conn *conn;
-    struct lock rx_lock, tx_lock;    /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
+    struct lock rx_lock, tx_lock; /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
     atomic_uint pins;
     struct srd_async failed_event;
     atomic_bool mute; /* being destroyed or reset: nothing completes any more */

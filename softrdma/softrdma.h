@@ -37,8 +37,10 @@ SRD_API __be64 srd_get_device_guid(struct ibv_device *device);
 SRD_API struct ibv_context *srd_open_device(struct ibv_device *device);
 SRD_API int srd_close_device(struct ibv_context *context);
 SRD_API int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
-SRD_API int srd_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
-SRD_API int srd_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
+SRD_API int srd_query_port(
+    struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
+SRD_API int srd_query_gid(
+    struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 /* Returns 0 or an errno: EINVAL, ENODATA behind the last. */
 SRD_API int srd_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t index,
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_octets);
@@ -62,7 +64,8 @@ SRD_API struct ibv_cq *srd_create_cq(struct ibv_context *context, int cqe, void 
     struct ibv_comp_channel *channel, int comp_vector);
 SRD_API int srd_resize_cq(struct ibv_cq *cq, int cqe);
 SRD_API int srd_destroy_cq(struct ibv_cq *cq);
-SRD_API int srd_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
+SRD_API int srd_get_cq_event(
+    struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 /*
  * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if its Send
@@ -87,14 +90,15 @@ SRD_API int srd_destroy_qp(struct ibv_qp *qp);
 /* connection manager */
 SRD_API struct rdma_event_channel *srd_create_event_channel(void);
 SRD_API void srd_destroy_event_channel(struct rdma_event_channel *channel);
-SRD_API int srd_create_id(
-    struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps);
+SRD_API int srd_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+    enum rdma_port_space ps);
 SRD_API int srd_destroy_id(struct rdma_cm_id *id);
 SRD_API int srd_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 SRD_API int srd_resolve_addr(
     struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
 SRD_API int srd_resolve_route(struct rdma_cm_id *id, int timeout_ms);
-SRD_API int srd_create_id_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+SRD_API int srd_create_id_qp(
+    struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 SRD_API int srd_create_id_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr);
 SRD_API void srd_destroy_id_qp(struct rdma_cm_id *id);
 SRD_API int srd_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
@@ -109,7 +113,8 @@ SRD_API int srd_ack_cm_event(struct rdma_cm_event *event);
 SRD_API int srd_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *attr_mask);
 /* An id made or migrated with channel NULL is synchronous, as with rdma_create_id. */
 SRD_API int srd_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel);
-SRD_API int srd_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
+SRD_API int srd_set_option(
+    struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
 SRD_API __be16 srd_get_src_port(struct rdma_cm_id *id);
 SRD_API __be16 srd_get_dst_port(struct rdma_cm_id *id);
 SRD_API struct ibv_context **srd_get_devices(int *num_devices);

@@ -180,9 +180,7 @@ static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_w
         return false;
     switch (sqe->kind) {
     case SRD_SQE_INVALIDATE: return true;
-    case SRD_SQE_BIND:
-        fill_bind(srd_sqe_bind(sqe), wr);
-        return true;
+    case SRD_SQE_BIND: fill_bind(srd_sqe_bind(sqe), wr); return true;
     default: return fill_data(sq, sqe, wr);
     }
 }

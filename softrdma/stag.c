@@ -170,8 +170,7 @@ static enum srd_stag_error check_locked(const struct srd_stag_entry *entry, cons
         return SRD_STAG_BOUNDS;
     if ((entry->access & access) != access)
         return SRD_STAG_RIGHTS;
-    if (remote &&
-        access & ~atomic_load_explicit(&qp->remote_access, memory_order_relaxed))
+    if (remote && access & ~atomic_load_explicit(&qp->remote_access, memory_order_relaxed))
         return SRD_STAG_RIGHTS;
     return SRD_STAG_OK;
 }

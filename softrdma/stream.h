@@ -36,14 +36,14 @@ struct srd_stream_params {
     bool initiator; /* sent the MPA Request */
     bool crc;       /* CRC in both directions */
     bool soft_peer; /* the acknowledgement extension is on */
-    bool
-        rtr_expected; /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    bool rtr_expected;
     bool speaks_first; /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
     uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
     uint8_t rnr_retries; /* how often the peer would try again while there is no receive */
-    uint16_t ird, ord; /* read depths in force here */
-    uint32_t
-        fpdu_max_octets; /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
+    uint16_t ird, ord;   /* read depths in force here */
+    /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
+    uint32_t fpdu_max_octets;
 };
 
 /* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */

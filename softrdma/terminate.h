@@ -17,8 +17,8 @@ enum {
 struct srd_terminate {
     srd_fault fault;
     bool has_length, has_segment, has_read_request;
-    uint16_t
-        segment_octets; /* ULPDU_Length of the offending FPDU; foreign peers may count otherwise */
+    /* ULPDU_Length of the offending FPDU; foreign peers may count otherwise */
+    uint16_t segment_octets;
     struct srd_segment segment;
     struct srd_read_request read_request;
 };

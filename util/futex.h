@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /* Sleeps while *word == expected; timeout relative, NULL = none. Returns 0 or -1 with errno (EAGAIN, EINTR, ETIMEDOUT). */
-static inline int futex_wait(_Atomic uint32_t *word, uint32_t expected, const struct timespec *timeout)
+static inline int futex_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *timeout)
 {
     return (int)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout, NULL, 0);
 }

@@ -46,7 +46,8 @@ static inline bool list_linked(const struct list_node *node)
     return node->next != node;
 }
 
-static inline void list_insert_(struct list_node *node, struct list_node *prev, struct list_node *next)
+static inline void list_insert_(
+    struct list_node *node, struct list_node *prev, struct list_node *next)
 {
     node->prev = prev;
     node->next = next;

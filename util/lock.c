@@ -49,8 +49,8 @@ static _Thread_local struct held held;
 
 static _Noreturn void die(const char *what, const struct lock *lock, const struct lock *other)
 {
-    fprintf(stderr, "ndspi: lock error: %s: %s (level %d)", what, lock->name ? lock->name : "uninitialised",
-        lock->level);
+    fprintf(stderr, "ndspi: lock error: %s: %s (level %d)", what,
+        lock->name ? lock->name : "uninitialised", lock->level);
     if (other)
         fprintf(stderr, " while holding %s (level %d)", other->name, other->level);
     fputc('\n', stderr);

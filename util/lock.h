@@ -74,19 +74,25 @@ struct lock {
 };
 
 #ifndef NDEBUG
-#define LOCK_INIT(lock_level_, lock_name_) { .word = LOCK_FREE, .level = (lock_level_), .name = (lock_name_) }
+#define LOCK_INIT(lock_level_, lock_name_)                                                         \
+    {                                                                                              \
+        .word = LOCK_FREE, .level = (lock_level_), .name = (lock_name_)                            \
+    }
 void lock_debug_init(struct lock *lock, enum lock_level level, const char *name);
 void lock_debug_check(struct lock *lock);
 void lock_debug_taken(struct lock *lock);
 void lock_debug_dropped(struct lock *lock);
 void lock_debug_assert_held(struct lock *lock);
 #else
-#define LOCK_INIT(lock_level_, lock_name_) { .word = LOCK_FREE }
+#define LOCK_INIT(lock_level_, lock_name_)                                                         \
+    {                                                                                              \
+        .word = LOCK_FREE                                                                          \
+    }
 #define lock_debug_init(lock, level, name) ((void)(level), (void)(name))
-#define lock_debug_check(lock) ((void)0)
-#define lock_debug_taken(lock) ((void)0)
-#define lock_debug_dropped(lock) ((void)0)
-#define lock_debug_assert_held(lock) ((void)(lock))
+#define lock_debug_check(lock)             ((void)0)
+#define lock_debug_taken(lock)             ((void)0)
+#define lock_debug_dropped(lock)           ((void)0)
+#define lock_debug_assert_held(lock)       ((void)(lock))
 #endif
 
 void lock_sleep_(struct lock *lock);

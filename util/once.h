@@ -15,7 +15,10 @@ struct once {
     pthread_mutex_t mutex;
 };
 
-#define ONCE_INIT { .mutex = PTHREAD_MUTEX_INITIALIZER }
+#define ONCE_INIT                                                                                  \
+    {                                                                                              \
+        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
+    }
 
 /*
  * once_run - prepare it, unless that has been done.

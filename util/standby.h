@@ -26,8 +26,9 @@ enum { STANDBY_TICK_US = 400 };
 struct standby {
     atomic_uint activity; /* bumped by foreground threads; torn or lost updates are harmless */
     atomic_int sleepers;  /* foreground threads asleep on the descriptors */
-    atomic_int parked;    /* background thread sleeps without a tick; pairs with sleepers (both seq_cst) */
-    int kick_fd;          /* eventfd; the background thread has it in its epoll set */
+    /* background thread sleeps without a tick; pairs with sleepers (both seq_cst) */
+    atomic_int parked;
+    int kick_fd; /* eventfd; the background thread has it in its epoll set */
 };
 
 /* Returns 0 or a negative errno. */

@@ -98,7 +98,8 @@ INT WSAAPI WSAStringToAddressA(
 
     if (!win_winsock_started())
         return SOCKET_ERROR;
-    if (!text || !address || !address_length || protocol || (family != AF_INET && family != AF_INET6))
+    if (!text || !address || !address_length || protocol ||
+        (family != AF_INET && family != AF_INET6))
         return win_winsock_fail(WSAEINVAL);
     if (*address_length < length) {
         *address_length = length;

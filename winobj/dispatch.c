@@ -279,7 +279,9 @@ static struct win_slot self_slots[2] = { { .word = 1 }, { .word = 1 } };
 #define SELF(i)                                                                                    \
     {                                                                                              \
         .object = { .type = &self_type, .slot = &self_slots[i] }, .kind = WAITABLE_MANUAL,         \
-        .export_fd = -1, .waits = { { &selves[i].waits.n, &selves[i].waits.n } }                   \
+        .export_fd = -1, .waits = {                                                                \
+            { &selves[i].waits.n, &selves[i].waits.n }                                             \
+        }                                                                                          \
     }
 static struct win_waitable selves[2] = { SELF(0), SELF(1) };
 

@@ -38,9 +38,10 @@ struct win_waitable {
     struct win_object object;
     enum win_waitable_kind kind;
     bool signalled;
-    LONG count;           /* WAITABLE_COUNT; WAITABLE_OWNED: how often its owner has it */
+    LONG count; /* WAITABLE_COUNT; WAITABLE_OWNED: how often its owner has it */
     const struct win_owned_ops *owned; /* WAITABLE_OWNED */
-    atomic_int export_fd; /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
+    /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
+    atomic_int export_fd;
     struct list_head waits;
 };
 
@@ -56,8 +57,8 @@ void win_waitable_reset(struct win_waitable *waitable);
  * win_waitable_change - a step of an object's own kind, under the dispatcher lock, after which the waits it allows are
  * satisfied. change returns whether the object is signalled now; it sees and sets the rest. Any thread; no call out of it.
  */
-void win_waitable_change(
-    struct win_waitable *waitable, bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
+void win_waitable_change(struct win_waitable *waitable,
+    bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
 /* The same for each object that next gives (under the lock), until NULL, in one step. */
 void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
@@ -95,6 +96,7 @@ struct win_waitable *win_waitable_pin(HANDLE handle);
  * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but let
  * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last error.
  */
-DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns);
+DWORD win_waitables_wait(
+    struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns);
 
 #endif

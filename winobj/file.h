@@ -14,13 +14,15 @@
 struct win_file {
     struct win_object object;
     const void *owner;
-    struct lock lock;                /* LOCK_WIN_FILE; guards key, packets, their counts */
-    _Atomic(struct win_port *) port; /* set at most once, referenced; key is stored before it (release) */
+    struct lock lock; /* LOCK_WIN_FILE; guards key, packets, their counts */
+    /* set at most once, referenced; key is stored before it (release) */
+    _Atomic(struct win_port *) port;
     ULONG_PTR key;
-    atomic_uchar modes;        /* FILE_SKIP_* */
-    struct list_head packets;  /* one for each request under way, and those that requests left ... */
-    unsigned packet_count;     /* ... so that one after the other needs no memory */
-    unsigned requests;         /* under way */
+    atomic_uchar modes; /* FILE_SKIP_* */
+    /* one for each request under way, and those that requests left ... */
+    struct list_head packets;
+    unsigned packet_count;          /* ... so that one after the other needs no memory */
+    unsigned requests;              /* under way */
     const struct win_file_ops *ops; /* the provider's, of room; may be NULL */
     max_align_t room[];
 };

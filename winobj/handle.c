@@ -34,7 +34,8 @@ static uint32_t word_generation(uint64_t word)
 
 static struct win_slot *slot_at(uint32_t index)
 {
-    struct win_slot *chunk = atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
+    struct win_slot *chunk =
+        atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
 
     return chunk ? &chunk[index % CHUNK_SLOTS] : NULL;
 }
@@ -109,7 +110,8 @@ static HANDLE slot_open(uint32_t index, struct win_object *object)
 {
     struct win_slot *slot = slot_at(index);
     uint32_t generation =
-        (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) & GENERATION_MASK;
+        (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) &
+        GENERATION_MASK;
 
     slot->object = object;
     atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
@@ -278,7 +280,8 @@ BOOL WINAPI CloseHandle(HANDLE handle)
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word & ~OPEN, memory_order_acquire, memory_order_relaxed));
     object = slot->object;
-    if (atomic_fetch_sub_explicit(&object->handles, 1, memory_order_acq_rel) == 1 && object->type->close)
+    if (atomic_fetch_sub_explicit(&object->handles, 1, memory_order_acq_rel) == 1 &&
+        object->type->close)
         object->type->close(object);
     if (object->slot == slot)
         win_object_unref(object);

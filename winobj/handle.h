@@ -35,7 +35,8 @@ struct win_object_type {
 
 struct win_slot {
     _Atomic uint64_t word; /* generation 63..32, open 31, references 30..0 */
-    struct win_object *object; /* valid while references are held; of another slot: this is a duplicate */
+    /* valid while references are held; of another slot: this is a duplicate */
+    struct win_object *object;
 };
 
 /* First member of every object. */

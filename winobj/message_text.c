@@ -183,11 +183,13 @@
 const char *win_message_text(DWORD id)
 {
     switch (id) {
-#define ROW(code, text) case (DWORD)(code): return text;
+#define ROW(code, text)                                                                            \
+    case (DWORD)(code): return text;
         MESSAGES(ROW)
 #undef ROW
     default: break;
     }
     /* HRESULT_FROM_WIN32 */
-    return (id & 0xffff0000u) == 0x80070000u && (id & 0xffffu) ? win_message_text(id & 0xffffu) : NULL;
+    return (id & 0xffff0000u) == 0x80070000u && (id & 0xffffu) ? win_message_text(id & 0xffffu)
+                                                               : NULL;
 }

@@ -18,8 +18,8 @@
 struct module {
     struct list_node link;
     void *handle;
-    unsigned
-        loads; /* LoadLibrary calls that FreeLibrary has not taken back; 0: somebody else keeps it */
+    /* LoadLibrary calls that FreeLibrary has not taken back; 0: somebody else keeps it */
+    unsigned loads;
 };
 
 static struct list_head modules = { { &modules.n, &modules.n } };

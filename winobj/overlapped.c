@@ -123,7 +123,7 @@ BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
 static void wake_results(const OVERLAPPED *overlapped)
 {
     lock_acquire(&results_lock);
-    list_for_each(&results, node) {
+    list_for_each (&results, node) {
         struct result_wait *wait = list_entry(node, struct result_wait, link);
         if (wait->overlapped != overlapped)
             continue;
@@ -133,9 +133,11 @@ static void wake_results(const OVERLAPPED *overlapped)
     lock_release(&results_lock);
 }
 
-void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes)
+void win_overlapped_complete(
+    struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes)
 {
-    struct win_port *port = tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
+    struct win_port *port =
+        tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
     struct win_packet *packet = end_request(file, port);
 
@@ -149,7 +151,8 @@ void win_overlapped_complete(struct win_file *file, OVERLAPPED *overlapped, LONG
     }
     if (packet) {
         *packet = (struct win_packet){
-            .key = file->key, .overlapped = overlapped, .bytes = (DWORD)bytes, .status = status };
+            .key = file->key, .overlapped = overlapped, .bytes = (DWORD)bytes, .status = status
+        };
         win_port_post(port, packet);
     }
     if (atomic_load(&results_count))

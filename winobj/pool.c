@@ -29,8 +29,8 @@ enum { POOL_THREADS = 64 };
 struct _TP_IO {
     struct list_node link; /* bindings */
     ULONG_PTR key;
-    LPOVERLAPPED_COMPLETION_ROUTINE
-        function;                   /* of BindIoCompletionCallback: never freed, one per function */
+    /* of BindIoCompletionCallback: never freed, one per function */
+    LPOVERLAPPED_COMPLETION_ROUTINE function;
     PTP_WIN32_IO_CALLBACK callback; /* of CreateThreadpoolIo */
     PTP_WORK_CALLBACK work;         /* of CreateThreadpoolWork */
     PVOID context;

@@ -22,7 +22,8 @@ struct win_port {
     struct lock lock; /* LOCK_WIN_OBJECT; guards everything below */
     struct list_head packets;
     struct list_head threads; /* newest first */
-    atomic_int export_fd;     /* -1, or an eventfd readable exactly while packets are queued. Read without the lock */
+    /* -1, or an eventfd readable exactly while packets are queued. Read without the lock */
+    atomic_int export_fd;
     bool closed;
 };
 
@@ -69,7 +70,7 @@ static void port_close(struct win_object *object)
     while ((node = list_pop(&port->packets)))
         win_packet_free(list_entry(node, struct win_packet, link));
     export_update_locked(port);
-    list_for_each(&port->threads, thread)
+    list_for_each (&port->threads, thread)
         win_waiter_signal(list_entry(thread, struct port_wait, link)->waiter);
     lock_release(&port->lock);
 }
@@ -288,8 +289,8 @@ BOOL WINAPI GetQueuedCompletionStatus(
  * GetQueuedCompletionStatusEx - takes up to count packets; waits for the first only. Failed requests count as packets:
  * their NTSTATUS is in Internal. FALSE: as above, and ERROR_INVALID_PARAMETER for NULL arrays or count 0.
  */
-BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG count, PULONG removed,
-    DWORD timeout_ms, BOOL alertable)
+BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG count,
+    PULONG removed, DWORD timeout_ms, BOOL alertable)
 {
     struct win_packet *packet;
     struct win_port *port;
@@ -323,7 +324,8 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
  * PostQueuedCompletionStatus - queues a packet of the caller's own; the three values come back as given.
  * FALSE with ERROR_INVALID_HANDLE or ERROR_NOT_ENOUGH_MEMORY.
  */
-BOOL WINAPI PostQueuedCompletionStatus(HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
+BOOL WINAPI PostQueuedCompletionStatus(
+    HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
 {
     struct win_port *port = win_port_pin(handle);
     struct win_packet *packet;

@@ -23,9 +23,10 @@ struct win_file;
 
 /* What a provider keeps with a file, and does when the program has closed the last handle of it. */
 struct win_file_ops {
-    size_t room;                /* octets, aligned as malloc's */
-    void (*init)(void *room);   /* before there is a handle; the room is zeroed */
-    void (*closed)(void *room); /* once, by the thread that closes the handle, without a lock; not in the child of a fork */
+    size_t room;              /* octets, aligned as malloc's */
+    void (*init)(void *room); /* before there is a handle; the room is zeroed */
+    /* once, by the thread that closes the handle, without a lock; not in the child of a fork */
+    void (*closed)(void *room);
 };
 
 /*
@@ -35,8 +36,7 @@ struct win_file_ops {
  * Returns ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY or ERROR_NO_SYSTEM_RESOURCES. The handle is closed with CloseHandle;
  * the object lives on while pinned.
  */
-WINOBJ_API DWORD win_file_create(
-    const void *owner, const struct win_file_ops *ops, HANDLE *handle);
+WINOBJ_API DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle);
 /* The provider's room. */
 WINOBJ_API void *win_file_room(struct win_file *file);
 /* Pins the file behind a handle; NULL when the handle is none, closed, no file, or another owner's. */

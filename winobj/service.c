@@ -27,8 +27,8 @@ static int epfd = -1;
 static int lent_fd = -1; /* the lender's; -1: the thread is ours */
 
 struct service {
-    struct list_head
-        aside;        /* sources that fired and are left to the foreground: disarmed, pinned */
+    /* sources that fired and are left to the foreground: disarmed, pinned */
+    struct list_head aside;
     unsigned seen;    /* activity of the foreground at the last look */
     uint64_t busy_ns; /* when it was last seen at work */
     unsigned ticks;   /* until the next look */

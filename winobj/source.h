@@ -19,17 +19,19 @@ struct win_source;
 
 struct win_source_state {
     struct win_source *source;
-    uint64_t id;            /* in epoll data; unlike an address never used again: events may come late */
+    /* in epoll data; unlike an address never used again: events may come late */
+    uint64_t id;
     unsigned forks;         /* when it was added: another number means that it is a parent's */
     struct list_node link;  /* all sources; win_progress_lock */
     struct list_node led;   /* the leader's own list of what it prepared */
     struct list_node aside; /* the service thread's own list of what is disarmed */
     uint64_t armed_ns;      /* service thread: when it was armed last */
-    unsigned looks;         /* service thread: how many more at a foreground at work before it is armed again */
-    unsigned patience;      /* service thread: what looks starts from */
-    unsigned ready;         /* leader: what was reported of it, as for run */
-    atomic_bool dead;       /* removed: who has it pinned lets go */
-    atomic_uint pins;       /* leader, service thread, poller; one for the list */
+    /* service thread: how many more at a foreground at work before it is armed again */
+    unsigned looks;
+    unsigned patience; /* service thread: what looks starts from */
+    unsigned ready;    /* leader: what was reported of it, as for run */
+    atomic_bool dead;  /* removed: who has it pinned lets go */
+    atomic_uint pins;  /* leader, service thread, poller; one for the list */
     atomic_uint running;
     _Atomic uint32_t gone; /* futex word: set when the last pin went */
 };

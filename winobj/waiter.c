@@ -58,7 +58,8 @@ struct win_waiter *win_waiter_self(void)
 
 uint64_t win_deadline_ns(uint32_t timeout_ms)
 {
-    return timeout_ms == INFINITE ? WIN_NO_DEADLINE : clock_now_ns() + (uint64_t)timeout_ms * 1000000u;
+    return timeout_ms == INFINITE ? WIN_NO_DEADLINE
+                                  : clock_now_ns() + (uint64_t)timeout_ms * 1000000u;
 }
 
 /* The child's one thread keeps its waiter; those of the parent's other threads are given up. */

@@ -22,8 +22,9 @@ enum win_waiter_bits { WAITER_SIGNAL = 1, WAITER_LEAD = 2 };
 enum win_waiter_mode { WAITER_AWAKE, WAITER_FUTEX, WAITER_EPOLL };
 
 struct win_waiter {
-    _Atomic uint32_t word; /* win_waiter_bits; set by others, cleared by the owner. Pairs with mode (both seq_cst) */
-    _Atomic uint32_t mode; /* win_waiter_mode; set by the owner */
+    /* win_waiter_bits; set by others, cleared by the owner. Pairs with mode (both seq_cst) */
+    _Atomic uint32_t word;
+    _Atomic uint32_t mode;     /* win_waiter_mode; set by the owner */
     struct list_node follower; /* lead.c: followers; win_progress_lock */
     struct list_node pool;
 };

@@ -169,14 +169,15 @@ BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
     return win_computer_name_answer(GetComputerNameExW(ComputerNameNetBIOS, name, size));
 }
 
-HANDLE WINAPI CreateFileMappingW(
-    HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection, DWORD size_high, DWORD size_low, LPCWSTR name)
+HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
+    DWORD size_high, DWORD size_low, LPCWSTR name)
 {
     char *narrow_name;
     HANDLE mapping = NULL;
 
     if (narrow(name, &narrow_name))
-        mapping = CreateFileMappingA(file, attributes, protection, size_high, size_low, narrow_name);
+        mapping =
+            CreateFileMappingA(file, attributes, protection, size_high, size_low, narrow_name);
     free(narrow_name);
     return mapping;
 }

@@ -25,134 +25,134 @@ typedef TCHAR _TCHAR;
 #if defined(UNICODE) || defined(_UNICODE)
 #define _tmain wmain
 #if __SIZEOF_WCHAR_T__ == 4
-#define _tcscpy                 wcscpy
-#define _tcscat                 wcscat
-#define _tcsncpy                wcsncpy
-#define _tcsncat                wcsncat
-#define _tcsspn                 wcsspn
-#define _tcscspn                wcscspn
-#define _tcspbrk                wcspbrk
-#define _tcstod                 wcstod
-#define _istdigit               iswdigit
-#define _istspace               iswspace
-#define _istalpha               iswalpha
-#define _istalnum               iswalnum
-#define _istxdigit              iswxdigit
-#define _totlower               towlower
-#define _totupper               towupper
-#define _tcslen                 wcslen
-#define _tcscmp                 wcscmp
-#define _tcsncmp                wcsncmp
-#define _tcschr                 wcschr
-#define _tcsrchr                wcsrchr
-#define _tcsstr                 wcsstr
-#define _tcsicmp                _wcsicmp
-#define _tcsnicmp               _wcsnicmp
-#define _tcstol(s, end, base)   ((LONG)wcstol((s), (end), (base)))
-#define _tcstoul(s, end, base)  ((ULONG)wcstoul((s), (end), (base)))
-#define _ttoi(s)                ((int)wcstol((s), NULL, 10))
-#define _ttol(s)                ((LONG)wcstol((s), NULL, 10))
-#define _ttoi64(s)              wcstoll((s), NULL, 10)
-#define _tstoi(s)               _ttoi(s)
-#define _tstol(s)               _ttol(s)
-#define _tstoi64(s)             _ttoi64(s)
+#define _tcscpy                wcscpy
+#define _tcscat                wcscat
+#define _tcsncpy               wcsncpy
+#define _tcsncat               wcsncat
+#define _tcsspn                wcsspn
+#define _tcscspn               wcscspn
+#define _tcspbrk               wcspbrk
+#define _tcstod                wcstod
+#define _istdigit              iswdigit
+#define _istspace              iswspace
+#define _istalpha              iswalpha
+#define _istalnum              iswalnum
+#define _istxdigit             iswxdigit
+#define _totlower              towlower
+#define _totupper              towupper
+#define _tcslen                wcslen
+#define _tcscmp                wcscmp
+#define _tcsncmp               wcsncmp
+#define _tcschr                wcschr
+#define _tcsrchr               wcsrchr
+#define _tcsstr                wcsstr
+#define _tcsicmp               _wcsicmp
+#define _tcsnicmp              _wcsnicmp
+#define _tcstol(s, end, base)  ((LONG)wcstol((s), (end), (base)))
+#define _tcstoul(s, end, base) ((ULONG)wcstoul((s), (end), (base)))
+#define _ttoi(s)               ((int)wcstol((s), NULL, 10))
+#define _ttol(s)               ((LONG)wcstol((s), NULL, 10))
+#define _ttoi64(s)             wcstoll((s), NULL, 10)
+#define _tstoi(s)              _ttoi(s)
+#define _tstol(s)              _ttol(s)
+#define _tstoi64(s)            _ttoi64(s)
 #endif
 #else
-#define _tmain main
-#define _tcscpy                 strcpy
-#define _tcscat                 strcat
-#define _tcsncpy                strncpy
-#define _tcsncat                strncat
-#define _tcsspn                 strspn
-#define _tcscspn                strcspn
-#define _tcspbrk                strpbrk
-#define _tcstod                 strtod
-#define _istdigit               isdigit
-#define _istspace               isspace
-#define _istalpha               isalpha
-#define _istalnum               isalnum
-#define _istxdigit              isxdigit
-#define _totlower               tolower
-#define _totupper               toupper
-#define _tcslen                 strlen
-#define _tcscmp                 strcmp
-#define _tcsncmp                strncmp
-#define _tcschr                 strchr
-#define _tcsrchr                strrchr
-#define _tcsstr                 strstr
-#define _tcsicmp                _stricmp
-#define _tcsnicmp               _strnicmp
-#define _tcstol(s, end, base)   ((LONG)strtol((s), (end), (base)))
-#define _tcstoul(s, end, base)  ((ULONG)strtoul((s), (end), (base)))
-#define _ttoi(s)                ((int)strtol((s), NULL, 10))
-#define _ttol(s)                ((LONG)strtol((s), NULL, 10))
-#define _ttoi64(s)              strtoll((s), NULL, 10)
-#define _tstoi(s)               _ttoi(s)
-#define _tstol(s)               _ttol(s)
-#define _tstoi64(s)             _ttoi64(s)
+#define _tmain                 main
+#define _tcscpy                strcpy
+#define _tcscat                strcat
+#define _tcsncpy               strncpy
+#define _tcsncat               strncat
+#define _tcsspn                strspn
+#define _tcscspn               strcspn
+#define _tcspbrk               strpbrk
+#define _tcstod                strtod
+#define _istdigit              isdigit
+#define _istspace              isspace
+#define _istalpha              isalpha
+#define _istalnum              isalnum
+#define _istxdigit             isxdigit
+#define _totlower              tolower
+#define _totupper              toupper
+#define _tcslen                strlen
+#define _tcscmp                strcmp
+#define _tcsncmp               strncmp
+#define _tcschr                strchr
+#define _tcsrchr               strrchr
+#define _tcsstr                strstr
+#define _tcsicmp               _stricmp
+#define _tcsnicmp              _strnicmp
+#define _tcstol(s, end, base)  ((LONG)strtol((s), (end), (base)))
+#define _tcstoul(s, end, base) ((ULONG)strtoul((s), (end), (base)))
+#define _ttoi(s)               ((int)strtol((s), NULL, 10))
+#define _ttol(s)               ((LONG)strtol((s), NULL, 10))
+#define _ttoi64(s)             strtoll((s), NULL, 10)
+#define _tstoi(s)              _ttoi(s)
+#define _tstol(s)              _ttol(s)
+#define _tstoi64(s)            _ttoi64(s)
 #endif
 
 /* Those that exist for either width. */
 #if defined(UNICODE) || defined(_UNICODE)
-#define _tprintf                wprintf
-#define _ftprintf               fwprintf
-#define _vtprintf               vwprintf
-#define _vftprintf              vfwprintf
-#define _sntprintf              _snwprintf
-#define _vsntprintf             _vsnwprintf
-#define _sntprintf_s            _snwprintf_s
-#define _vsntprintf_s           _vsnwprintf_s
-#define _stprintf_s             swprintf_s
-#define _vstprintf_s            vswprintf_s
-#define _sctprintf              _scwprintf
-#define _vsctprintf             _vscwprintf
-#define _stscanf                swscanf
-#define _stscanf_s              swscanf_s
-#define _fputts                 fputws
-#define _fputtc                 fputwc
-#define _fgetts                 fgetws
-#define _fgettc                 fgetwc
-#define _putts                  _putws
-#define _puttchar               putwchar
-#define _tfopen                 _wfopen
-#define _tfopen_s               _wfopen_s
-#define _tfreopen               _wfreopen
-#define _tcscpy_s               wcscpy_s
-#define _tcscat_s               wcscat_s
-#define _tcsncpy_s              wcsncpy_s
-#define _tcsncat_s              wcsncat_s
-#define _tcstok_s               wcstok_s
-#define _tcsdup                 _wcsdup
+#define _tprintf      wprintf
+#define _ftprintf     fwprintf
+#define _vtprintf     vwprintf
+#define _vftprintf    vfwprintf
+#define _sntprintf    _snwprintf
+#define _vsntprintf   _vsnwprintf
+#define _sntprintf_s  _snwprintf_s
+#define _vsntprintf_s _vsnwprintf_s
+#define _stprintf_s   swprintf_s
+#define _vstprintf_s  vswprintf_s
+#define _sctprintf    _scwprintf
+#define _vsctprintf   _vscwprintf
+#define _stscanf      swscanf
+#define _stscanf_s    swscanf_s
+#define _fputts       fputws
+#define _fputtc       fputwc
+#define _fgetts       fgetws
+#define _fgettc       fgetwc
+#define _putts        _putws
+#define _puttchar     putwchar
+#define _tfopen       _wfopen
+#define _tfopen_s     _wfopen_s
+#define _tfreopen     _wfreopen
+#define _tcscpy_s     wcscpy_s
+#define _tcscat_s     wcscat_s
+#define _tcsncpy_s    wcsncpy_s
+#define _tcsncat_s    wcsncat_s
+#define _tcstok_s     wcstok_s
+#define _tcsdup       _wcsdup
 #else
-#define _tprintf                printf
-#define _ftprintf               fprintf
-#define _vtprintf               vprintf
-#define _vftprintf              vfprintf
-#define _sntprintf              _snprintf
-#define _vsntprintf             _vsnprintf
-#define _sntprintf_s            _snprintf_s
-#define _vsntprintf_s           _vsnprintf_s
-#define _stprintf_s             sprintf_s
-#define _vstprintf_s            vsprintf_s
-#define _sctprintf              _scprintf
-#define _vsctprintf             _vscprintf
-#define _stscanf                sscanf
-#define _stscanf_s              sscanf_s
-#define _fputts                 fputs
-#define _fputtc                 fputc
-#define _fgetts                 fgets
-#define _fgettc                 fgetc
-#define _putts                  puts
-#define _puttchar               putchar
-#define _tfopen                 fopen
-#define _tfopen_s               fopen_s
-#define _tfreopen               freopen
-#define _tcscpy_s               strcpy_s
-#define _tcscat_s               strcat_s
-#define _tcsncpy_s              strncpy_s
-#define _tcsncat_s              strncat_s
-#define _tcstok_s               strtok_s
-#define _tcsdup                 _strdup
+#define _tprintf      printf
+#define _ftprintf     fprintf
+#define _vtprintf     vprintf
+#define _vftprintf    vfprintf
+#define _sntprintf    _snprintf
+#define _vsntprintf   _vsnprintf
+#define _sntprintf_s  _snprintf_s
+#define _vsntprintf_s _vsnprintf_s
+#define _stprintf_s   sprintf_s
+#define _vstprintf_s  vsprintf_s
+#define _sctprintf    _scprintf
+#define _vsctprintf   _vscprintf
+#define _stscanf      sscanf
+#define _stscanf_s    sscanf_s
+#define _fputts       fputs
+#define _fputtc       fputc
+#define _fgetts       fgets
+#define _fgettc       fgetc
+#define _putts        puts
+#define _puttchar     putchar
+#define _tfopen       fopen
+#define _tfopen_s     fopen_s
+#define _tfreopen     freopen
+#define _tcscpy_s     strcpy_s
+#define _tcscat_s     strcat_s
+#define _tcsncpy_s    strncpy_s
+#define _tcsncat_s    strncat_s
+#define _tcstok_s     strtok_s
+#define _tcsdup       _strdup
 #endif
 
 #endif

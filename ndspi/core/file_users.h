@@ -22,7 +22,8 @@ struct nd_file_users {
 struct nd_file_user {
     struct list_node link;
     struct nd_object *object;
-    void (*cancel)(struct nd_object *object); /* as its CancelOverlappedRequests; called without locks, the object pinned */
+    /* as its CancelOverlappedRequests; called without locks, the object pinned */
+    void (*cancel)(struct nd_object *object);
 };
 
 void nd_file_users_init(struct nd_file_users *users) __attribute__((visibility("default")));

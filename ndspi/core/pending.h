@@ -33,9 +33,9 @@ struct nd_pending_request {
 struct nd_pending {
     struct lock lock;
     const struct nd_sink *sink;
-    struct nd_sink_file *file; /* the object's file; pinned */
-    struct list_head requests; /* issue order */
-    struct list_head spare;    /* recycled records, so that Notify allocates once */
+    struct nd_sink_file *file;   /* the object's file; pinned */
+    struct list_head requests;   /* issue order */
+    struct list_head spare;      /* recycled records, so that Notify allocates once */
     struct nd_file_users *users; /* of the file */
     struct nd_file_user user;    /* this one */
 };
@@ -48,8 +48,7 @@ struct nd_pending {
  *             program closes the last handle of the file. From then on no request begins
  */
 void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
-    struct nd_sink_file *file, struct nd_object *object,
-    void (*cancel)(struct nd_object *object));
+    struct nd_sink_file *file, struct nd_object *object, void (*cancel)(struct nd_object *object));
 /* Requires an empty list (cancel first). */
 void nd_pending_fini(struct nd_pending *pending);
 

@@ -623,6 +623,6 @@ DECLARE_INTERFACE_(INDProvider, IUnknown)
 #undef ND_OVERLAPPED_METHODS_
 #undef ND_IUNKNOWN_METHODS_
 
-/* clang-format on */
+    /* clang-format on */
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 struct nd2_srq {
-    IND2SharedReceiveQueue
-        IND2SharedReceiveQueue_iface; /* first: interface pointer is object pointer */
+    /* first: interface pointer is object pointer */
+    IND2SharedReceiveQueue IND2SharedReceiveQueue_iface;
     atomic_uint refs;
     struct nd_srq core;
 };

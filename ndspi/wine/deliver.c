@@ -28,7 +28,7 @@ static struct {
     int set;                    /* lent: an epoll set of the other two */
     int event_fd, timer_fd;
     void (*look)(void);
-    atomic_bool look_due; /* the timer runs (seq_cst: before what the look finds) */
+    atomic_bool look_due;    /* the timer runs (seq_cst: before what the look finds) */
     _Atomic uint32_t rounds; /* of delivery; those who wait sleep on it */
     atomic_uint sleepers;    /* pairs with rounds (both seq_cst) */
 } state = { .lock = LOCK_INIT(LOCK_WINE_QUEUE, "Wine's deliveries"),

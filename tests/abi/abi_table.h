@@ -13,21 +13,19 @@
 
 /* Identifiers are taken from the text of the headers, by a DEFINE_GUID of our own. */
 #undef DEFINE_GUID
-#define DEFINE_GUID(name, l, w1, w2, b0, b1, b2, b3, b4, b5, b6, b7)                           \
-    enum {                                                                                     \
-        name##_l = l                                                                           \
-    };                                                                                         \
-    enum {                                                                                     \
-        name##_w1 = w1,                                                                        \
-        name##_w2 = w2,                                                                        \
-        name##_b0 = b0,                                                                        \
-        name##_b1 = b1,                                                                        \
-        name##_b2 = b2,                                                                        \
-        name##_b3 = b3,                                                                        \
-        name##_b4 = b4,                                                                        \
-        name##_b5 = b5,                                                                        \
-        name##_b6 = b6,                                                                        \
-        name##_b7 = b7                                                                         \
+#define DEFINE_GUID(name, l, w1, w2, b0, b1, b2, b3, b4, b5, b6, b7)                               \
+    enum { name##_l = l };                                                                         \
+    enum {                                                                                         \
+        name##_w1 = w1,                                                                            \
+        name##_w2 = w2,                                                                            \
+        name##_b0 = b0,                                                                            \
+        name##_b1 = b1,                                                                            \
+        name##_b2 = b2,                                                                            \
+        name##_b3 = b3,                                                                            \
+        name##_b4 = b4,                                                                            \
+        name##_b5 = b5,                                                                            \
+        name##_b6 = b6,                                                                            \
+        name##_b7 = b7                                                                             \
     }
 #include <ndprovider.h>
 #include <ndsupport.h>
@@ -45,8 +43,8 @@ template <class A> struct abi_same<A, A> {
 };
 #define ABI_SAME_TYPE(expression, type) (abi_same<decltype(expression), type>::value)
 #else
-#define ABI_ALIGNOF _Alignof
-#define ABI_ASSERT  _Static_assert
+#define ABI_ALIGNOF                     _Alignof
+#define ABI_ASSERT                      _Static_assert
 #define ABI_SAME_TYPE(expression, type) __builtin_types_compatible_p(__typeof__(expression), type)
 #endif
 
@@ -61,35 +59,37 @@ template <class A> struct abi_same<A, A> {
 #define ABI_FIRST_SLOT(iface)
 #define ABI_SLOT(iface, method, slot)
 #ifdef __cplusplus
-#define ABI_SLOTS(iface, base, count)                                                          \
-    ABI_ASSERT(__is_base_of(base, iface) && __is_abstract(iface), "base of " #iface);          \
-    struct iface##_end : iface {                                                               \
-        virtual void abi_end() = 0;                                                            \
+#define ABI_SLOTS(iface, base, count)                                                              \
+    ABI_ASSERT(__is_base_of(base, iface) && __is_abstract(iface), "base of " #iface);              \
+    struct iface##_end : iface {                                                                   \
+        virtual void abi_end() = 0;                                                                \
     };
 #else
 #define ABI_SLOTS(iface, base, count)
 #endif
-#define ABI_FUNCTION(name, result, arguments)                                                  \
-    typedef result(ND_HELPER_API *name##_type) arguments;                                      \
+#define ABI_FUNCTION(name, result, arguments)                                                      \
+    typedef result(ND_HELPER_API *name##_type) arguments;                                          \
     ABI_ASSERT(ABI_SAME_TYPE(&name, name##_type), "type of " #name);
 #include "abi.def"
 
 /* The members: numbers, identifiers, and in C++ pointers to methods. All of them begin at multiples of eight. */
-#define ABI_PASTE_(a, b) a##b
-#define ABI_PASTE(a, b)  ABI_PASTE_(a, b)
-#define ABI_MEMBER       ABI_PASTE(row_, __COUNTER__)
-#define ABI_SIZE(type, size64, size32)                             abi_number ABI_MEMBER;
-#define ABI_INTEGER(type, size64, size32, is_signed)               abi_number ABI_MEMBER, ABI_MEMBER;
-#define ABI_ALIGN(type, align64, align32)                          abi_number ABI_MEMBER;
-#define ABI_FIELD(type, field, size64, size32, offset64, offset32) abi_number ABI_MEMBER, ABI_MEMBER;
-#define ABI_VALUE(name, value)                                     abi_number ABI_MEMBER;
-#define ABI_STATUS(name, value)                                    abi_number ABI_MEMBER, ABI_MEMBER;
-#define ABI_IID(name, g1, g2, g3, g4, g5)                          GUID ABI_MEMBER;
+#define ABI_PASTE_(a, b)                             a##b
+#define ABI_PASTE(a, b)                              ABI_PASTE_(a, b)
+#define ABI_MEMBER                                   ABI_PASTE(row_, __COUNTER__)
+#define ABI_SIZE(type, size64, size32)               abi_number ABI_MEMBER;
+#define ABI_INTEGER(type, size64, size32, is_signed) abi_number ABI_MEMBER, ABI_MEMBER;
+#define ABI_ALIGN(type, align64, align32)            abi_number ABI_MEMBER;
+#define ABI_FIELD(type, field, size64, size32, offset64, offset32)                                 \
+    abi_number ABI_MEMBER, ABI_MEMBER;
+#define ABI_VALUE(name, value)            abi_number ABI_MEMBER;
+#define ABI_STATUS(name, value)           abi_number ABI_MEMBER, ABI_MEMBER;
+#define ABI_IID(name, g1, g2, g3, g4, g5) GUID ABI_MEMBER;
 #ifdef __cplusplus
-#define ABI_FIRST_SLOT(iface) HRESULT (STDMETHODCALLTYPE iface::*ABI_MEMBER)(REFIID, void **); /* has overloads */
+#define ABI_FIRST_SLOT(iface)                                                                      \
+    HRESULT (STDMETHODCALLTYPE iface::*ABI_MEMBER)(REFIID, void **); /* has overloads */
 #define ABI_SLOT(iface, method, slot) decltype(&iface::method) ABI_MEMBER;
-#define ABI_SLOTS(iface, base, count)              \
-    abi_number ABI_MEMBER;                         \
+#define ABI_SLOTS(iface, base, count)                                                              \
+    abi_number ABI_MEMBER;                                                                         \
     decltype(&iface##_end::abi_end) ABI_MEMBER;
 #else
 #define ABI_FIRST_SLOT(iface)         abi_number ABI_MEMBER;
@@ -106,13 +106,14 @@ struct abi_table {
 #define ABI_SIZE(type, size64, size32)               sizeof(type),
 #define ABI_INTEGER(type, size64, size32, is_signed) sizeof(type), (type)-1 < (type)1,
 #define ABI_ALIGN(type, align64, align32)            ABI_ALIGNOF(type),
-#define ABI_FIELD(type, field, size64, size32, offset64, offset32) \
+#define ABI_FIELD(type, field, size64, size32, offset64, offset32)                                 \
     sizeof(((type *)0)->field), offsetof(type, field),
 #define ABI_VALUE(name, value)  (UINT32)(name),
 #define ABI_STATUS(name, value) (UINT32)(name), sizeof(name),
-#define ABI_IID(name, g1, g2, g3, g4, g5)                                                      \
-    { name##_l, name##_w1, name##_w2,                                                          \
-        { name##_b0, name##_b1, name##_b2, name##_b3, name##_b4, name##_b5, name##_b6, name##_b7 } },
+#define ABI_IID(name, g1, g2, g3, g4, g5)                                                          \
+    { name##_l, name##_w1, name##_w2,                                                              \
+        { name##_b0, name##_b1, name##_b2, name##_b3, name##_b4, name##_b5, name##_b6,             \
+            name##_b7 } },
 #ifdef __cplusplus
 #define ABI_FIRST_SLOT(iface)         &iface::QueryInterface,
 #define ABI_SLOT(iface, method, slot) &iface::method,

@@ -38,7 +38,7 @@ struct __attribute__((may_alias)) object {
 struct node {
     TEST_OBJECT(IND2Adapter, INDAdapter);
     HANDLE file;
-    bool file_closed; /* by the row: results are polled for */
+    bool file_closed;              /* by the row: results are polled for */
     const struct address *address; /* it was opened on; port 0 */
     ND2_ADAPTER_INFO info;         /* version 1: its own limits under the names of version 2 */
 };

@@ -94,8 +94,7 @@ static void many_objects(void)
         cqs[i] = new_cq(node, 4);
         notifies[i] = new_op();
         requests[i] = new_op();
-        expect_status(
-            ND_PENDING, CALL(cqs[i], Notify, ND_CQ_NOTIFY_ANY, &notifies[i]->overlapped));
+        expect_status(ND_PENDING, CALL(cqs[i], Notify, ND_CQ_NOTIFY_ANY, &notifies[i]->overlapped));
         expect_status(ND_PENDING, CALL(pair->listener, GetConnectionRequest, new_connector(node),
                                       &requests[i]->overlapped));
     }
@@ -117,8 +116,7 @@ static void later_requests_are_refused(void)
     expect_status(ND_PENDING, CALL(a->cq, Notify, ND_CQ_NOTIFY_ANY, &pending->overlapped));
     SetEvent(op->event);
     close_under(a->node, a->cq, pending);
-    expect_status(
-        ND_INVALID_HANDLE, CALL(a->cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
+    expect_status(ND_INVALID_HANDLE, CALL(a->cq, Notify, ND_CQ_NOTIFY_ANY, &op->overlapped));
     expect_status(
         ND_INVALID_HANDLE, CALL(mr, Register, buffer, sizeof(buffer), MR_LOCAL, &op->overlapped));
     expect_status(ND_INVALID_HANDLE, CALL(a->connector, NotifyDisconnect, &op->overlapped));
@@ -209,9 +207,9 @@ static void races_with_new_requests(void)
         struct node *node = new_node();
         struct racer *racer = keep_memory(sizeof(*racer));
         HANDLE thread;
-        *racer = (struct racer){ .cq = new_cq(node, 4),
-            .op = new_op(),
-            .going = CreateEventA(NULL, TRUE, FALSE, NULL) };
+        *racer = (struct racer){
+            .cq = new_cq(node, 4), .op = new_op(), .going = CreateEventA(NULL, TRUE, FALSE, NULL)
+        };
         keep_handle(racer->going);
         thread = CreateThread(NULL, 0, notify_until_refused, racer, 0, NULL);
         expect_true(thread != NULL);

@@ -60,7 +60,8 @@ static void queue_pair_depths(void)
 {
     struct node *node = new_node();
     ULONG r = node->info.MaxReceiveQueueDepth, i = node->info.MaxInitiatorQueueDepth;
-    ULONG most = i > r ? i : r; /* where the limits differ, up to the other one it is the device that refuses */
+    /* where the limits differ, up to the other one it is the device that refuses */
+    ULONG most = i > r ? i : r;
     expect_status(ND_SUCCESS, create_qp(node, (struct qp_numbers){ r, i, 1, 1, 0 }));
     expect_status(
         ND_INVALID_PARAMETER_5, create_qp(node, (struct qp_numbers){ r + 1, 1, 1, 1, 0 }));

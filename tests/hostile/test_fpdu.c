@@ -32,11 +32,11 @@ struct row {
     const char *vectors[2];
     struct access write, read;
     struct segment send[3];
-    uint8_t
-        ulpdu_control; /* an FPDU of ulpdu_length octets of ULPDU, all zero but the control octets */
+    /* an FPDU of ulpdu_length octets of ULPDU, all zero but the control octets */
+    uint8_t ulpdu_control;
     uint8_t ulpdu_length;
-    uint8_t
-        terminate_length; /* a Terminate with so many octets of ULPDU that promises all headers */
+    /* a Terminate with so many octets of ULPDU that promises all headers */
+    uint8_t terminate_length;
     void (*play)(struct scene *scene);
     bool placed; /* something may have been placed in registered memory before the fault */
     bool no_receives;

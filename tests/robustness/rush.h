@@ -17,8 +17,8 @@ struct rush;
 
 struct rush_ways {
     bool polls; /* each thread looks at the completion queue, in place of one that waits for it */
-    bool
-        breaks_off; /* clients release everything somewhere on the way, now and then; of a server: its clients do */
+    /* clients release everything somewhere on the way, now and then; of a server: its clients do */
+    bool breaks_off;
 };
 
 /*

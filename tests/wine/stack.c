@@ -80,12 +80,11 @@ static __attribute__((noinline)) int32_t measured(unsigned call, void *args)
 #define TEN(row, tens)                                                                             \
     row(tens##0) row(tens##1) row(tens##2) row(tens##3) row(tens##4) row(tens##5) row(tens##6)     \
         row(tens##7) row(tens##8) row(tens##9)
+/* clang-format off */
 #define ALL(row)                                                                                   \
-    TEN(row, )                                                                                     \
-    TEN(row, 1)                                                                                    \
-    TEN(row, 2)                                                                                    \
-    TEN(row, 3) TEN(row, 4) TEN(row, 5) TEN(row, 6) TEN(row, 7) TEN(row, 8) TEN(row, 9)            \
-        TEN(row, 10) TEN(row, 11)
+    TEN(row, ) TEN(row, 1) TEN(row, 2) TEN(row, 3) TEN(row, 4) TEN(row, 5) TEN(row, 6)             \
+    TEN(row, 7) TEN(row, 8) TEN(row, 9) TEN(row, 10) TEN(row, 11)
+/* clang-format on */
 
 ALL(ENTRY)
 

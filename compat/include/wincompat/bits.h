@@ -58,10 +58,13 @@ template <class T> inline unsigned char _BitScanReverse64(T *index, unsigned lon
             *(index) = number;                                                                     \
         (unsigned char)(wincompat_mask_ != 0);                                                     \
     })
-#define _BitScanForward(index, mask)   WINCOMPAT_SCAN(index, uint32_t, mask, __builtin_ctz(wincompat_mask_))
-#define _BitScanReverse(index, mask)   WINCOMPAT_SCAN(index, uint32_t, mask, 31 - __builtin_clz(wincompat_mask_))
-#define _BitScanForward64(index, mask) WINCOMPAT_SCAN(index, unsigned long long, mask, __builtin_ctzll(wincompat_mask_))
-#define _BitScanReverse64(index, mask) \
+#define _BitScanForward(index, mask)                                                               \
+    WINCOMPAT_SCAN(index, uint32_t, mask, __builtin_ctz(wincompat_mask_))
+#define _BitScanReverse(index, mask)                                                               \
+    WINCOMPAT_SCAN(index, uint32_t, mask, 31 - __builtin_clz(wincompat_mask_))
+#define _BitScanForward64(index, mask)                                                             \
+    WINCOMPAT_SCAN(index, unsigned long long, mask, __builtin_ctzll(wincompat_mask_))
+#define _BitScanReverse64(index, mask)                                                             \
     WINCOMPAT_SCAN(index, unsigned long long, mask, 63 - __builtin_clzll(wincompat_mask_))
 #endif
 #define BitScanForward   _BitScanForward

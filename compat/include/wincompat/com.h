@@ -16,12 +16,12 @@
 #define interface struct
 #endif
 
-#define STDAPI                 EXTERN_C HRESULT STDAPICALLTYPE
-#define STDAPI_(type)          EXTERN_C type STDAPICALLTYPE
-#define STDMETHODIMP           HRESULT STDMETHODCALLTYPE
-#define STDMETHODIMP_(type)    type STDMETHODCALLTYPE
-#define IFACEMETHODIMP         STDMETHODIMP
-#define IFACEMETHODIMP_(type)  STDMETHODIMP_(type)
+#define STDAPI                EXTERN_C HRESULT STDAPICALLTYPE
+#define STDAPI_(type)         EXTERN_C type STDAPICALLTYPE
+#define STDMETHODIMP          HRESULT STDMETHODCALLTYPE
+#define STDMETHODIMP_(type)   type STDMETHODCALLTYPE
+#define IFACEMETHODIMP        STDMETHODIMP
+#define IFACEMETHODIMP_(type) STDMETHODIMP_(type)
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
 
@@ -29,7 +29,7 @@
 #define STDMETHOD_(type, method) virtual type STDMETHODCALLTYPE method
 #define PURE                     = 0
 #define THIS_
-#define THIS                     void
+#define THIS                                 void
 #define DECLARE_INTERFACE(iface)             struct DECLSPEC_NOVTABLE iface
 #define DECLARE_INTERFACE_(iface, baseiface) struct DECLSPEC_NOVTABLE iface : public baseiface
 
@@ -44,8 +44,8 @@
 #define STDMETHOD(method)        HRESULT(STDMETHODCALLTYPE *method)
 #define STDMETHOD_(type, method) type(STDMETHODCALLTYPE *method)
 #define PURE
-#define THIS_                    INTERFACE *This,
-#define THIS                     INTERFACE *This
+#define THIS_ INTERFACE *This,
+#define THIS  INTERFACE *This
 #define DECLARE_INTERFACE(iface)                                                                   \
     typedef struct iface {                                                                         \
         const struct iface##Vtbl *lpVtbl;                                                          \
@@ -57,11 +57,11 @@
 #endif
 
 /* Repeats a method of a base interface, or adds one. */
-#define IFACEMETHOD(method)         STDMETHOD(method)
-#define IFACEMETHOD_(type, method)  STDMETHOD_(type, method)
+#define IFACEMETHOD(method)        STDMETHOD(method)
+#define IFACEMETHOD_(type, method) STDMETHOD_(type, method)
 #define BEGIN_INTERFACE
 #define END_INTERFACE
-#define CONST_VTBL const
+#define CONST_VTBL                                    const
 #define DECLARE_INTERFACE_IID_(iface, baseiface, iid) DECLARE_INTERFACE_(iface, baseiface)
 
 WINCOMPAT_BEGIN
@@ -87,7 +87,7 @@ DECLARE_INTERFACE_(IClassFactory, IUnknown)
     IFACEMETHOD(QueryInterface)(THIS_ REFIID riid, void **object) PURE;
     IFACEMETHOD_(ULONG, AddRef)(THIS) PURE;
     IFACEMETHOD_(ULONG, Release)(THIS) PURE;
-    STDMETHOD(CreateInstance)(THIS_ IUnknown *outer, REFIID riid, void **object) PURE;
+    STDMETHOD(CreateInstance)(THIS_ IUnknown * outer, REFIID riid, void **object) PURE;
     STDMETHOD(LockServer)(THIS_ BOOL lock) PURE;
 };
 typedef IClassFactory *LPCLASSFACTORY;
@@ -95,15 +95,17 @@ typedef IClassFactory *LPCLASSFACTORY;
 
 #if !defined(__cplusplus) || defined(CINTERFACE)
 #ifdef COBJMACROS
-#define IUnknown_QueryInterface(This, riid, object) ((This)->lpVtbl->QueryInterface(This, riid, object))
-#define IUnknown_AddRef(This)                       ((This)->lpVtbl->AddRef(This))
-#define IUnknown_Release(This)                      ((This)->lpVtbl->Release(This))
-#define IClassFactory_QueryInterface(This, riid, object) ((This)->lpVtbl->QueryInterface(This, riid, object))
-#define IClassFactory_AddRef(This)                  ((This)->lpVtbl->AddRef(This))
-#define IClassFactory_Release(This)                 ((This)->lpVtbl->Release(This))
-#define IClassFactory_CreateInstance(This, outer, riid, object) \
+#define IUnknown_QueryInterface(This, riid, object)                                                \
+    ((This)->lpVtbl->QueryInterface(This, riid, object))
+#define IUnknown_AddRef(This)  ((This)->lpVtbl->AddRef(This))
+#define IUnknown_Release(This) ((This)->lpVtbl->Release(This))
+#define IClassFactory_QueryInterface(This, riid, object)                                           \
+    ((This)->lpVtbl->QueryInterface(This, riid, object))
+#define IClassFactory_AddRef(This)  ((This)->lpVtbl->AddRef(This))
+#define IClassFactory_Release(This) ((This)->lpVtbl->Release(This))
+#define IClassFactory_CreateInstance(This, outer, riid, object)                                    \
     ((This)->lpVtbl->CreateInstance(This, outer, riid, object))
-#define IClassFactory_LockServer(This, lock)        ((This)->lpVtbl->LockServer(This, lock))
+#define IClassFactory_LockServer(This, lock) ((This)->lpVtbl->LockServer(This, lock))
 #endif
 #endif
 

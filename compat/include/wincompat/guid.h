@@ -81,8 +81,9 @@ WINCOMPAT_END
 /* Outside the guard: <initguid.h> turns declarations into definitions for what follows it. */
 #undef DEFINE_GUID
 #ifdef INITGUID
-#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                                          \
-    EXTERN_C DECLSPEC_SELECTANY const GUID name; /* C++ wants linkage and weakness told together */            \
+/* C++ wants linkage and weakness told together. */
+#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                               \
+    EXTERN_C DECLSPEC_SELECTANY const GUID name;                                                   \
     const GUID name = { l, w1, w2, { b1, b2, b3, b4, b5, b6, b7, b8 } }
 #else
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) EXTERN_C const GUID name

@@ -75,8 +75,10 @@ struct in6_addr {
 };
 #undef IN6ADDR_ANY_INIT
 #undef IN6ADDR_LOOPBACK_INIT
+/* clang-format off */
 #define IN6ADDR_ANY_INIT      { { { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } } } }
 #define IN6ADDR_LOOPBACK_INIT { { { { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 } } } }
+/* clang-format on */
 
 struct sockaddr_in {
     sa_family_t sin_family;

@@ -15,7 +15,8 @@ extern "C++" {
 #define WINCOMPAT_INTERLOCKED(name, fn)                                                            \
     template <class T, class V> inline T name(T volatile *p, V v)                                  \
     {                                                                                              \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes"); \
+        static_assert(                                                                             \
+            sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes");          \
         return fn(p, static_cast<T>(v), __ATOMIC_SEQ_CST);                                         \
     }
 WINCOMPAT_INTERLOCKED(InterlockedAdd, __atomic_add_fetch)
@@ -34,7 +35,8 @@ template <class T> inline T InterlockedDecrement(T volatile *p)
 {
     return InterlockedAdd(p, -1);
 }
-template <class T, class E, class C> inline T InterlockedCompareExchange(T volatile *p, E exchange, C comparand)
+template <class T, class E, class C>
+inline T InterlockedCompareExchange(T volatile *p, E exchange, C comparand)
 {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "Interlocked functions take 4 or 8 bytes");
     return __sync_val_compare_and_swap(p, static_cast<T>(comparand), static_cast<T>(exchange));
@@ -43,7 +45,8 @@ template <class T> inline PVOID InterlockedExchangePointer(T *volatile *p, PVOID
 {
     return __atomic_exchange_n(reinterpret_cast<PVOID volatile *>(p), v, __ATOMIC_SEQ_CST);
 }
-template <class T> inline PVOID InterlockedCompareExchangePointer(T *volatile *p, PVOID exchange, PVOID comparand)
+template <class T>
+inline PVOID InterlockedCompareExchangePointer(T *volatile *p, PVOID exchange, PVOID comparand)
 {
     return __sync_val_compare_and_swap(reinterpret_cast<PVOID volatile *>(p), comparand, exchange);
 }
@@ -51,8 +54,9 @@ template <class T> inline PVOID InterlockedCompareExchangePointer(T *volatile *p
 
 #else
 
-#define WINCOMPAT_INTERLOCKED_CHECK(p) \
-    _Static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8, "Interlocked functions take integers of 4 or 8 bytes")
+#define WINCOMPAT_INTERLOCKED_CHECK(p)                                                             \
+    _Static_assert(sizeof(*(p)) == 4 || sizeof(*(p)) == 8,                                         \
+        "Interlocked functions take integers of 4 or 8 bytes")
 #define WINCOMPAT_INTERLOCKED(fn, p, v)                                                            \
     __extension__({                                                                                \
         WINCOMPAT_INTERLOCKED_CHECK(p);                                                            \
@@ -64,19 +68,20 @@ template <class T> inline PVOID InterlockedCompareExchangePointer(T *volatile *p
         __sync_val_compare_and_swap((p), (comparand), (exchange));                                 \
     })
 
-#define InterlockedIncrement(p)        WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, 1)
-#define InterlockedDecrement(p)        WINCOMPAT_INTERLOCKED(__atomic_sub_fetch, p, 1)
-#define InterlockedAdd(p, v)           WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, v)
-#define InterlockedExchange(p, v)      WINCOMPAT_INTERLOCKED(__atomic_exchange_n, p, v)
-#define InterlockedExchangeAdd(p, v)   WINCOMPAT_INTERLOCKED(__atomic_fetch_add, p, v)
+#define InterlockedIncrement(p)           WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, 1)
+#define InterlockedDecrement(p)           WINCOMPAT_INTERLOCKED(__atomic_sub_fetch, p, 1)
+#define InterlockedAdd(p, v)              WINCOMPAT_INTERLOCKED(__atomic_add_fetch, p, v)
+#define InterlockedExchange(p, v)         WINCOMPAT_INTERLOCKED(__atomic_exchange_n, p, v)
+#define InterlockedExchangeAdd(p, v)      WINCOMPAT_INTERLOCKED(__atomic_fetch_add, p, v)
 #define InterlockedExchangeSubtract(p, v) WINCOMPAT_INTERLOCKED(__atomic_fetch_sub, p, v)
-#define InterlockedAnd(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_and, p, v)
-#define InterlockedOr(p, v)            WINCOMPAT_INTERLOCKED(__atomic_fetch_or, p, v)
-#define InterlockedXor(p, v)           WINCOMPAT_INTERLOCKED(__atomic_fetch_xor, p, v)
-#define InterlockedCompareExchange(p, exchange, comparand) WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)
-#define InterlockedExchangePointer(p, v) \
+#define InterlockedAnd(p, v)              WINCOMPAT_INTERLOCKED(__atomic_fetch_and, p, v)
+#define InterlockedOr(p, v)               WINCOMPAT_INTERLOCKED(__atomic_fetch_or, p, v)
+#define InterlockedXor(p, v)              WINCOMPAT_INTERLOCKED(__atomic_fetch_xor, p, v)
+#define InterlockedCompareExchange(p, exchange, comparand)                                         \
+    WINCOMPAT_INTERLOCKED_CAS(p, exchange, comparand)
+#define InterlockedExchangePointer(p, v)                                                           \
     WINCOMPAT_INTERLOCKED(__atomic_exchange_n, (void *volatile *)(p), (void *)(v))
-#define InterlockedCompareExchangePointer(p, exchange, comparand) \
+#define InterlockedCompareExchangePointer(p, exchange, comparand)                                  \
     WINCOMPAT_INTERLOCKED_CAS((void *volatile *)(p), (void *)(exchange), (void *)(comparand))
 
 #endif
@@ -89,27 +94,30 @@ template <class T> inline PVOID InterlockedCompareExchangePointer(T *volatile *p
 #define InterlockedAnd64(p, v)         InterlockedAnd(p, v)
 #define InterlockedOr64(p, v)          InterlockedOr(p, v)
 #define InterlockedXor64(p, v)         InterlockedXor(p, v)
-#define InterlockedCompareExchange64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+#define InterlockedCompareExchange64(p, exchange, comparand)                                       \
+    InterlockedCompareExchange(p, exchange, comparand)
 
 /* As the compiler's own functions are called on Windows. */
-#define _InterlockedIncrement(p)        InterlockedIncrement(p)
-#define _InterlockedDecrement(p)        InterlockedDecrement(p)
-#define _InterlockedExchange(p, v)      InterlockedExchange(p, v)
-#define _InterlockedExchangeAdd(p, v)   InterlockedExchangeAdd(p, v)
-#define _InterlockedAnd(p, v)           InterlockedAnd(p, v)
-#define _InterlockedOr(p, v)            InterlockedOr(p, v)
-#define _InterlockedXor(p, v)           InterlockedXor(p, v)
-#define _InterlockedCompareExchange(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+#define _InterlockedIncrement(p)      InterlockedIncrement(p)
+#define _InterlockedDecrement(p)      InterlockedDecrement(p)
+#define _InterlockedExchange(p, v)    InterlockedExchange(p, v)
+#define _InterlockedExchangeAdd(p, v) InterlockedExchangeAdd(p, v)
+#define _InterlockedAnd(p, v)         InterlockedAnd(p, v)
+#define _InterlockedOr(p, v)          InterlockedOr(p, v)
+#define _InterlockedXor(p, v)         InterlockedXor(p, v)
+#define _InterlockedCompareExchange(p, exchange, comparand)                                        \
+    InterlockedCompareExchange(p, exchange, comparand)
 #define _InterlockedIncrement64(p)      InterlockedIncrement(p)
 #define _InterlockedDecrement64(p)      InterlockedDecrement(p)
 #define _InterlockedExchange64(p, v)    InterlockedExchange(p, v)
 #define _InterlockedExchangeAdd64(p, v) InterlockedExchangeAdd(p, v)
-#define _InterlockedCompareExchange64(p, exchange, comparand) InterlockedCompareExchange(p, exchange, comparand)
+#define _InterlockedCompareExchange64(p, exchange, comparand)                                      \
+    InterlockedCompareExchange(p, exchange, comparand)
 
 #define _ReadWriteBarrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 /* The older builtin: gcc refuses the __atomic one under -fsanitize=thread, also in a program. */
-#define MemoryBarrier()  __sync_synchronize()
-#define YieldProcessor() WINCOMPAT_YIELD()
+#define MemoryBarrier()     __sync_synchronize()
+#define YieldProcessor()    WINCOMPAT_YIELD()
 #if defined(__x86_64__) || defined(__i386__)
 #define WINCOMPAT_YIELD() __builtin_ia32_pause()
 #else

@@ -13,20 +13,24 @@ WINCOMPAT_BEGIN
 WINOBJ_API HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR name);
 WINOBJ_API HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCWSTR name);
 #define CreateMutex WINCOMPAT_AW(CreateMutex)
-WINOBJ_API HANDLE WINAPI CreateMutexExA(LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access);
-WINOBJ_API HANDLE WINAPI CreateMutexExW(LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access);
+WINOBJ_API HANDLE WINAPI CreateMutexExA(
+    LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access);
+WINOBJ_API HANDLE WINAPI CreateMutexExW(
+    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access);
 #define CreateMutexEx WINCOMPAT_AW(CreateMutexEx)
 WINOBJ_API BOOL WINAPI ReleaseMutex(HANDLE mutex);
 
 /* semaphores */
 
-WINOBJ_API HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name);
-WINOBJ_API HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCWSTR name);
+WINOBJ_API HANDLE WINAPI CreateSemaphoreA(
+    LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name);
+WINOBJ_API HANDLE WINAPI CreateSemaphoreW(
+    LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCWSTR name);
 #define CreateSemaphore WINCOMPAT_AW(CreateSemaphore)
-WINOBJ_API HANDLE WINAPI CreateSemaphoreExA(
-    LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name, DWORD flags, DWORD access);
-WINOBJ_API HANDLE WINAPI CreateSemaphoreExW(
-    LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCWSTR name, DWORD flags, DWORD access);
+WINOBJ_API HANDLE WINAPI CreateSemaphoreExA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most,
+    LPCSTR name, DWORD flags, DWORD access);
+WINOBJ_API HANDLE WINAPI CreateSemaphoreExW(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most,
+    LPCWSTR name, DWORD flags, DWORD access);
 #define CreateSemaphoreEx WINCOMPAT_AW(CreateSemaphoreEx)
 WINOBJ_API BOOL WINAPI ReleaseSemaphore(HANDLE semaphore, LONG units, LPLONG before);
 
@@ -35,16 +39,18 @@ WINOBJ_API BOOL WINAPI ReleaseSemaphore(HANDLE semaphore, LONG units, LPLONG bef
 #define CREATE_WAITABLE_TIMER_MANUAL_RESET    0x1
 #define CREATE_WAITABLE_TIMER_HIGH_RESOLUTION 0x2
 typedef VOID(CALLBACK *PTIMERAPCROUTINE)(LPVOID context, DWORD low, DWORD high);
-WINOBJ_API HANDLE WINAPI CreateWaitableTimerA(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCSTR name);
-WINOBJ_API HANDLE WINAPI CreateWaitableTimerW(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCWSTR name);
+WINOBJ_API HANDLE WINAPI CreateWaitableTimerA(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCSTR name);
+WINOBJ_API HANDLE WINAPI CreateWaitableTimerW(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCWSTR name);
 #define CreateWaitableTimer WINCOMPAT_AW(CreateWaitableTimer)
 WINOBJ_API HANDLE WINAPI CreateWaitableTimerExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access);
 WINOBJ_API HANDLE WINAPI CreateWaitableTimerExW(
     LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access);
 #define CreateWaitableTimerEx WINCOMPAT_AW(CreateWaitableTimerEx)
-WINOBJ_API BOOL WINAPI SetWaitableTimer(HANDLE timer, const LARGE_INTEGER *due, LONG period_ms, PTIMERAPCROUTINE routine,
-    LPVOID context, BOOL resume);
+WINOBJ_API BOOL WINAPI SetWaitableTimer(HANDLE timer, const LARGE_INTEGER *due, LONG period_ms,
+    PTIMERAPCROUTINE routine, LPVOID context, BOOL resume);
 WINOBJ_API BOOL WINAPI CancelWaitableTimer(HANDLE timer);
 
 WINCOMPAT_END

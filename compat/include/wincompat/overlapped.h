@@ -37,7 +37,7 @@ C_ASSERT(offsetof(OVERLAPPED, hEvent) == 3 * sizeof(void *));
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 
 /* Acquire: what the completion wrote before the status is visible after this said TRUE. */
-#define HasOverlappedIoCompleted(overlapped) \
+#define HasOverlappedIoCompleted(overlapped)                                                       \
     ((DWORD)__atomic_load_n(&(overlapped)->Internal, __ATOMIC_ACQUIRE) != (DWORD)0x00000103u)
 
 #endif

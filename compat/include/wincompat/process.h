@@ -29,14 +29,16 @@ WINOBJ_API HMODULE WINAPI LoadLibraryA(LPCSTR name);
 WINOBJ_API HMODULE WINAPI LoadLibraryW(LPCWSTR name) WINCOMPAT_WIDE("LoadLibraryW");
 #define LoadLibrary WINCOMPAT_AW(LoadLibrary)
 WINOBJ_API HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags);
-WINOBJ_API HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags) WINCOMPAT_WIDE("LoadLibraryExW");
+WINOBJ_API HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
+    WINCOMPAT_WIDE("LoadLibraryExW");
 #define LoadLibraryEx WINCOMPAT_AW(LoadLibraryEx)
 WINOBJ_API BOOL WINAPI FreeLibrary(HMODULE module);
 WINOBJ_API HMODULE WINAPI GetModuleHandleA(LPCSTR name);
 WINOBJ_API HMODULE WINAPI GetModuleHandleW(LPCWSTR name) WINCOMPAT_WIDE("GetModuleHandleW");
 #define GetModuleHandle WINCOMPAT_AW(GetModuleHandle)
 WINOBJ_API DWORD WINAPI GetModuleFileNameA(HMODULE module, LPSTR path, DWORD size);
-WINOBJ_API DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD size) WINCOMPAT_WIDE("GetModuleFileNameW");
+WINOBJ_API DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD size)
+    WINCOMPAT_WIDE("GetModuleFileNameW");
 #define GetModuleFileName WINCOMPAT_AW(GetModuleFileName)
 WINOBJ_API FARPROC WINAPI GetProcAddress(HMODULE module, LPCSTR name);
 
@@ -47,7 +49,8 @@ WINOBJ_API DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWOR
     WINCOMPAT_WIDE("GetEnvironmentVariableW");
 #define GetEnvironmentVariable WINCOMPAT_AW(GetEnvironmentVariable)
 WINOBJ_API BOOL WINAPI SetEnvironmentVariableA(LPCSTR name, LPCSTR value);
-WINOBJ_API BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value) WINCOMPAT_WIDE("SetEnvironmentVariableW");
+WINOBJ_API BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value)
+    WINCOMPAT_WIDE("SetEnvironmentVariableW");
 #define SetEnvironmentVariable WINCOMPAT_AW(SetEnvironmentVariable)
 WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD size);
 WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
@@ -73,7 +76,8 @@ typedef enum _COMPUTER_NAME_FORMAT {
     ComputerNameMax
 } COMPUTER_NAME_FORMAT;
 WINOBJ_API BOOL WINAPI GetComputerNameA(LPSTR name, LPDWORD size);
-WINOBJ_API BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size) WINCOMPAT_WIDE("GetComputerNameW");
+WINOBJ_API BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
+    WINCOMPAT_WIDE("GetComputerNameW");
 #define GetComputerName WINCOMPAT_AW(GetComputerName)
 WINOBJ_API BOOL WINAPI GetComputerNameExA(COMPUTER_NAME_FORMAT format, LPSTR name, LPDWORD size);
 WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD size)
@@ -115,15 +119,15 @@ WINOBJ_API HLOCAL WINAPI LocalFree(HLOCAL memory);
 #define FORMAT_MESSAGE_FROM_SYSTEM     0x1000
 #define FORMAT_MESSAGE_ARGUMENT_ARRAY  0x2000
 #define FORMAT_MESSAGE_MAX_WIDTH_MASK  0x00FF
-#define LANG_NEUTRAL    0x00
-#define LANG_ENGLISH    0x09
-#define SUBLANG_NEUTRAL 0x00
-#define SUBLANG_DEFAULT 0x01
-#define MAKELANGID(primary, sub) ((WORD)(((WORD)(sub) << 10) | (WORD)(primary)))
-WINOBJ_API DWORD WINAPI FormatMessageA(
-    DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR text, DWORD size, va_list *arguments);
-WINOBJ_API DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR text, DWORD size,
-    va_list *arguments) WINCOMPAT_WIDE("FormatMessageW");
+#define LANG_NEUTRAL                   0x00
+#define LANG_ENGLISH                   0x09
+#define SUBLANG_NEUTRAL                0x00
+#define SUBLANG_DEFAULT                0x01
+#define MAKELANGID(primary, sub)       ((WORD)(((WORD)(sub) << 10) | (WORD)(primary)))
+WINOBJ_API DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language,
+    LPSTR text, DWORD size, va_list *arguments);
+WINOBJ_API DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language,
+    LPWSTR text, DWORD size, va_list *arguments) WINCOMPAT_WIDE("FormatMessageW");
 #define FormatMessage WINCOMPAT_AW(FormatMessage)
 
 WINCOMPAT_END

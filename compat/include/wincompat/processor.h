@@ -74,12 +74,15 @@ typedef struct _SYSTEM_LOGICAL_PROCESSOR_INFORMATION {
 } SYSTEM_LOGICAL_PROCESSOR_INFORMATION, *PSYSTEM_LOGICAL_PROCESSOR_INFORMATION;
 
 /* Group 0, as there. */
-WINOBJ_API BOOL WINAPI GetLogicalProcessorInformation(PSYSTEM_LOGICAL_PROCESSOR_INFORMATION entries, PDWORD length);
+WINOBJ_API BOOL WINAPI GetLogicalProcessorInformation(
+    PSYSTEM_LOGICAL_PROCESSOR_INFORMATION entries, PDWORD length);
 
 WINOBJ_API DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask);
-WINOBJ_API BOOL WINAPI SetThreadGroupAffinity(HANDLE thread, const GROUP_AFFINITY *affinity, PGROUP_AFFINITY before);
+WINOBJ_API BOOL WINAPI SetThreadGroupAffinity(
+    HANDLE thread, const GROUP_AFFINITY *affinity, PGROUP_AFFINITY before);
 WINOBJ_API BOOL WINAPI GetThreadGroupAffinity(HANDLE thread, PGROUP_AFFINITY affinity);
-WINOBJ_API BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWORD_PTR system_mask);
+WINOBJ_API BOOL WINAPI GetProcessAffinityMask(
+    HANDLE process, PDWORD_PTR process_mask, PDWORD_PTR system_mask);
 WINOBJ_API BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask);
 
 #define THREAD_PRIORITY_IDLE          (-15)

@@ -42,7 +42,7 @@ typedef struct _SOCKET_ADDRESS_LIST {
     SOCKET_ADDRESS Address[1];
 } SOCKET_ADDRESS_LIST, *PSOCKET_ADDRESS_LIST, *LPSOCKET_ADDRESS_LIST;
 
-#define SIZEOF_SOCKET_ADDRESS_LIST(count) \
+#define SIZEOF_SOCKET_ADDRESS_LIST(count)                                                          \
     (FIELD_OFFSET(SOCKET_ADDRESS_LIST, Address) + (count) * sizeof(SOCKET_ADDRESS))
 
 C_ASSERT(sizeof(SOCKADDR_IN) == 16);
@@ -53,7 +53,7 @@ C_ASSERT(sizeof(SOCKADDR_INET) == 28);
 #define SD_SEND    SHUT_WR
 #define SD_BOTH    SHUT_RDWR
 
-#define ADDR_ANY         INADDR_ANY
+#define ADDR_ANY                   INADDR_ANY
 #define WSA_FLAG_OVERLAPPED        0x01
 #define WSA_FLAG_NO_HANDLE_INHERIT 0x80
 
@@ -71,49 +71,49 @@ typedef OVERLAPPED WSAOVERLAPPED, *LPWSAOVERLAPPED;
 typedef unsigned int GROUP;
 
 /* Winsock's error codes, beside the base value. */
-#define WSABASEERR              10000
-#define WSAEINTR                10004
-#define WSAEBADF                10009
-#define WSAEACCES               10013
-#define WSAEFAULT               10014
-#define WSAEINVAL               10022
-#define WSAEMFILE               10024
-#define WSAEWOULDBLOCK          10035
-#define WSAEINPROGRESS          10036
-#define WSAEALREADY             10037
-#define WSAENOTSOCK             10038
-#define WSAEDESTADDRREQ         10039
-#define WSAEMSGSIZE             10040
-#define WSAEPROTOTYPE           10041
-#define WSAENOPROTOOPT          10042
-#define WSAEPROTONOSUPPORT      10043
-#define WSAESOCKTNOSUPPORT      10044
-#define WSAEOPNOTSUPP           10045
-#define WSAEPFNOSUPPORT         10046
-#define WSAEAFNOSUPPORT         10047
-#define WSAEADDRINUSE           10048
-#define WSAEADDRNOTAVAIL        10049
-#define WSAENETDOWN             10050
-#define WSAENETUNREACH          10051
-#define WSAENETRESET            10052
-#define WSAECONNABORTED         10053
-#define WSAECONNRESET           10054
-#define WSAENOBUFS              10055
-#define WSAEISCONN              10056
-#define WSAENOTCONN             10057
-#define WSAESHUTDOWN            10058
-#define WSAETIMEDOUT            10060
-#define WSAECONNREFUSED         10061
-#define WSAEHOSTDOWN            10064
-#define WSAEHOSTUNREACH         10065
-#define WSASYSNOTREADY          10091
-#define WSAVERNOTSUPPORTED      10092
-#define WSANOTINITIALISED       10093
-#define WSA_INVALID_HANDLE      ERROR_INVALID_HANDLE
-#define WSA_INVALID_PARAMETER   ERROR_INVALID_PARAMETER
-#define WSA_NOT_ENOUGH_MEMORY   ERROR_NOT_ENOUGH_MEMORY
-#define WSA_IO_PENDING          ERROR_IO_PENDING
-#define WSA_IO_INCOMPLETE       ERROR_IO_INCOMPLETE
-#define WSA_OPERATION_ABORTED   ERROR_OPERATION_ABORTED
+#define WSABASEERR            10000
+#define WSAEINTR              10004
+#define WSAEBADF              10009
+#define WSAEACCES             10013
+#define WSAEFAULT             10014
+#define WSAEINVAL             10022
+#define WSAEMFILE             10024
+#define WSAEWOULDBLOCK        10035
+#define WSAEINPROGRESS        10036
+#define WSAEALREADY           10037
+#define WSAENOTSOCK           10038
+#define WSAEDESTADDRREQ       10039
+#define WSAEMSGSIZE           10040
+#define WSAEPROTOTYPE         10041
+#define WSAENOPROTOOPT        10042
+#define WSAEPROTONOSUPPORT    10043
+#define WSAESOCKTNOSUPPORT    10044
+#define WSAEOPNOTSUPP         10045
+#define WSAEPFNOSUPPORT       10046
+#define WSAEAFNOSUPPORT       10047
+#define WSAEADDRINUSE         10048
+#define WSAEADDRNOTAVAIL      10049
+#define WSAENETDOWN           10050
+#define WSAENETUNREACH        10051
+#define WSAENETRESET          10052
+#define WSAECONNABORTED       10053
+#define WSAECONNRESET         10054
+#define WSAENOBUFS            10055
+#define WSAEISCONN            10056
+#define WSAENOTCONN           10057
+#define WSAESHUTDOWN          10058
+#define WSAETIMEDOUT          10060
+#define WSAECONNREFUSED       10061
+#define WSAEHOSTDOWN          10064
+#define WSAEHOSTUNREACH       10065
+#define WSASYSNOTREADY        10091
+#define WSAVERNOTSUPPORTED    10092
+#define WSANOTINITIALISED     10093
+#define WSA_INVALID_HANDLE    ERROR_INVALID_HANDLE
+#define WSA_INVALID_PARAMETER ERROR_INVALID_PARAMETER
+#define WSA_NOT_ENOUGH_MEMORY ERROR_NOT_ENOUGH_MEMORY
+#define WSA_IO_PENDING        ERROR_IO_PENDING
+#define WSA_IO_INCOMPLETE     ERROR_IO_INCOMPLETE
+#define WSA_OPERATION_ABORTED ERROR_OPERATION_ABORTED
 
 #endif

@@ -19,7 +19,8 @@ int __cdecl wincrt_vfprintf(FILE *stream, const char *format, va_list arguments)
 int __cdecl wincrt_wprintf(const WCHAR *format, ...) WINCRT("wprintf");
 int __cdecl wincrt_fwprintf(FILE *stream, const WCHAR *format, ...) WINCRT("fwprintf");
 int __cdecl wincrt_vwprintf(const WCHAR *format, va_list arguments) WINCRT("vwprintf");
-int __cdecl wincrt_vfwprintf(FILE *stream, const WCHAR *format, va_list arguments) WINCRT("vfwprintf");
+int __cdecl wincrt_vfwprintf(FILE *stream, const WCHAR *format, va_list arguments)
+    WINCRT("vfwprintf");
 int __cdecl wincrt_fputws(const WCHAR *text, FILE *stream) WINCRT("fputws");
 wint_t __cdecl wincrt_fputwc(WCHAR c, FILE *stream) WINCRT("fputwc");
 int __cdecl _putws(const WCHAR *text) WINCRT("putws");
@@ -32,23 +33,31 @@ wint_t __cdecl wincrt_fgetwc(FILE *stream) WINCRT("fgetwc");
 int __cdecl wincrt_sprintf(char *text, const char *format, ...) WINCRT("sprintf");
 int __cdecl wincrt_vsprintf(char *text, const char *format, va_list arguments) WINCRT("vsprintf");
 int __cdecl wincrt_snprintf(char *text, size_t room, const char *format, ...) WINCRT("snprintf");
-int __cdecl wincrt_vsnprintf(char *text, size_t room, const char *format, va_list arguments) WINCRT("vsnprintf");
+int __cdecl wincrt_vsnprintf(char *text, size_t room, const char *format, va_list arguments)
+    WINCRT("vsnprintf");
 int __cdecl wincrt_swprintf(WCHAR *text, size_t room, const WCHAR *format, ...) WINCRT("swprintf");
-int __cdecl wincrt_vswprintf(WCHAR *text, size_t room, const WCHAR *format, va_list arguments) WINCRT("vswprintf");
+int __cdecl wincrt_vswprintf(WCHAR *text, size_t room, const WCHAR *format, va_list arguments)
+    WINCRT("vswprintf");
 int __cdecl _snprintf(char *text, size_t count, const char *format, ...) WINCRT("_snprintf");
-int __cdecl _vsnprintf(char *text, size_t count, const char *format, va_list arguments) WINCRT("_vsnprintf");
+int __cdecl _vsnprintf(char *text, size_t count, const char *format, va_list arguments)
+    WINCRT("_vsnprintf");
 int __cdecl _snwprintf(WCHAR *text, size_t count, const WCHAR *format, ...) WINCRT("_snwprintf");
-int __cdecl _vsnwprintf(WCHAR *text, size_t count, const WCHAR *format, va_list arguments) WINCRT("_vsnwprintf");
+int __cdecl _vsnwprintf(WCHAR *text, size_t count, const WCHAR *format, va_list arguments)
+    WINCRT("_vsnwprintf");
 int __cdecl sprintf_s(char *text, size_t room, const char *format, ...) WINCRT("sprintf_s");
-int __cdecl vsprintf_s(char *text, size_t room, const char *format, va_list arguments) WINCRT("vsprintf_s");
+int __cdecl vsprintf_s(char *text, size_t room, const char *format, va_list arguments)
+    WINCRT("vsprintf_s");
 int __cdecl swprintf_s(WCHAR *text, size_t room, const WCHAR *format, ...) WINCRT("swprintf_s");
-int __cdecl vswprintf_s(WCHAR *text, size_t room, const WCHAR *format, va_list arguments) WINCRT("vswprintf_s");
-int __cdecl _snprintf_s(char *text, size_t room, size_t count, const char *format, ...) WINCRT("_snprintf_s");
-int __cdecl _vsnprintf_s(char *text, size_t room, size_t count, const char *format, va_list arguments)
-    WINCRT("_vsnprintf_s");
-int __cdecl _snwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format, ...) WINCRT("_snwprintf_s");
-int __cdecl _vsnwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format, va_list arguments)
-    WINCRT("_vsnwprintf_s");
+int __cdecl vswprintf_s(WCHAR *text, size_t room, const WCHAR *format, va_list arguments)
+    WINCRT("vswprintf_s");
+int __cdecl _snprintf_s(char *text, size_t room, size_t count, const char *format, ...)
+    WINCRT("_snprintf_s");
+int __cdecl _vsnprintf_s(char *text, size_t room, size_t count, const char *format,
+    va_list arguments) WINCRT("_vsnprintf_s");
+int __cdecl _snwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format, ...)
+    WINCRT("_snwprintf_s");
+int __cdecl _vsnwprintf_s(WCHAR *text, size_t room, size_t count, const WCHAR *format,
+    va_list arguments) WINCRT("_vsnwprintf_s");
 int __cdecl _scprintf(const char *format, ...) WINCRT("_scprintf");
 int __cdecl _vscprintf(const char *format, va_list arguments) WINCRT("_vscprintf");
 int __cdecl _scwprintf(const WCHAR *format, ...) WINCRT("_scwprintf");
@@ -69,7 +78,8 @@ errno_t __cdecl fopen_s(FILE **stream, const char *name, const char *mode) WINCR
 FILE *__cdecl _wfopen(const WCHAR *name, const WCHAR *mode) WINCRT("_wfopen");
 errno_t __cdecl _wfopen_s(FILE **stream, const WCHAR *name, const WCHAR *mode) WINCRT("_wfopen_s");
 FILE *__cdecl _wfreopen(const WCHAR *name, const WCHAR *mode, FILE *stream) WINCRT("_wfreopen");
-errno_t __cdecl freopen_s(FILE **result, const char *name, const char *mode, FILE *stream) WINCRT("freopen_s");
+errno_t __cdecl freopen_s(FILE **result, const char *name, const char *mode, FILE *stream)
+    WINCRT("freopen_s");
 int __cdecl _fcloseall(void) WINCRT("_fcloseall");
 
 WINCOMPAT_END
@@ -95,19 +105,23 @@ template <size_t N> int vswprintf_s(WCHAR (&text)[N], const WCHAR *format, va_li
 {
     return vswprintf_s(text, N, format, arguments);
 }
-template <size_t N, class... A> int _snprintf_s(char (&text)[N], size_t count, const char *format, A... a)
+template <size_t N, class... A>
+int _snprintf_s(char (&text)[N], size_t count, const char *format, A... a)
 {
     return _snprintf_s(text, N, count, format, a...);
 }
-template <size_t N, class... A> int _snwprintf_s(WCHAR (&text)[N], size_t count, const WCHAR *format, A... a)
+template <size_t N, class... A>
+int _snwprintf_s(WCHAR (&text)[N], size_t count, const WCHAR *format, A... a)
 {
     return _snwprintf_s(text, N, count, format, a...);
 }
-template <size_t N> int _vsnprintf_s(char (&text)[N], size_t count, const char *format, va_list arguments)
+template <size_t N>
+int _vsnprintf_s(char (&text)[N], size_t count, const char *format, va_list arguments)
 {
     return _vsnprintf_s(text, N, count, format, arguments);
 }
-template <size_t N> int _vsnwprintf_s(WCHAR (&text)[N], size_t count, const WCHAR *format, va_list arguments)
+template <size_t N>
+int _vsnwprintf_s(WCHAR (&text)[N], size_t count, const WCHAR *format, va_list arguments)
 {
     return _vsnwprintf_s(text, N, count, format, arguments);
 }

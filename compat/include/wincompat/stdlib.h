@@ -20,7 +20,8 @@
 WINCOMPAT_BEGIN
 
 errno_t __cdecl _dupenv_s(char **value, size_t *size, const char *name) __asm__("wincrt__dupenv_s");
-errno_t __cdecl getenv_s(size_t *size, char *value, size_t room, const char *name) __asm__("wincrt_getenv_s");
+errno_t __cdecl getenv_s(size_t *size, char *value, size_t room, const char *name) __asm__(
+    "wincrt_getenv_s");
 errno_t __cdecl _putenv_s(const char *name, const char *value) __asm__("wincrt__putenv_s");
 errno_t __cdecl localtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_localtime_s");
 errno_t __cdecl gmtime_s(struct tm *result, const time_t *seconds) __asm__("wincrt_gmtime_s");

@@ -100,13 +100,13 @@ WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
 
 /* virtual memory */
 
-#define MEM_COMMIT        0x1000
-#define MEM_RESERVE       0x2000
-#define MEM_DECOMMIT      0x4000
-#define MEM_RELEASE       0x8000
-#define MEM_FREE          0x10000
-#define MEM_PRIVATE       0x20000
-#define MEM_MAPPED        0x40000
+#define MEM_COMMIT             0x1000
+#define MEM_RESERVE            0x2000
+#define MEM_DECOMMIT           0x4000
+#define MEM_RELEASE            0x8000
+#define MEM_FREE               0x10000
+#define MEM_PRIVATE            0x20000
+#define MEM_MAPPED             0x40000
 #define PAGE_NOACCESS          0x01
 #define PAGE_READONLY          0x02
 #define PAGE_READWRITE         0x04

@@ -11,18 +11,18 @@ WINCOMPAT_BEGIN
 
 /* code pages */
 
-#define CP_ACP        0
-#define CP_OEMCP      1
-#define CP_THREAD_ACP 3
-#define CP_UTF8       65001
+#define CP_ACP               0
+#define CP_OEMCP             1
+#define CP_THREAD_ACP        3
+#define CP_UTF8              65001
 #define MB_PRECOMPOSED       0x1
 #define MB_ERR_INVALID_CHARS 0x8
 #define WC_ERR_INVALID_CHARS 0x80
 #define WC_NO_BEST_FIT_CHARS 0x400
-WINOBJ_API int WINAPI MultiByteToWideChar(UINT page, DWORD flags, LPCCH text, int bytes, LPWSTR wide, int room)
-    WINCOMPAT_WIDE("MultiByteToWideChar");
-WINOBJ_API int WINAPI WideCharToMultiByte(UINT page, DWORD flags, LPCWCH wide, int units, LPSTR text, int room,
-    LPCCH replacement, LPBOOL replaced) WINCOMPAT_WIDE("WideCharToMultiByte");
+WINOBJ_API int WINAPI MultiByteToWideChar(UINT page, DWORD flags, LPCCH text, int bytes,
+    LPWSTR wide, int room) WINCOMPAT_WIDE("MultiByteToWideChar");
+WINOBJ_API int WINAPI WideCharToMultiByte(UINT page, DWORD flags, LPCWCH wide, int units,
+    LPSTR text, int room, LPCCH replacement, LPBOOL replaced) WINCOMPAT_WIDE("WideCharToMultiByte");
 
 /* strings */
 

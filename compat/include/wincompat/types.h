@@ -49,15 +49,15 @@
 #define WINCOMPAT_DECLSPEC_nothrow   __attribute__((nothrow))
 #define WINCOMPAT_DECLSPEC_dllexport __attribute__((visibility("default")))
 #define WINCOMPAT_DECLSPEC_dllimport
-#define WINCOMPAT_DECLSPEC_noinline  __attribute__((noinline))
-#define WINCOMPAT_DECLSPEC_noreturn  __attribute__((noreturn))
-#define WINCOMPAT_DECLSPEC_selectany __attribute__((weak))
-#define WINCOMPAT_DECLSPEC_thread    __thread
-#define WINCOMPAT_DECLSPEC_align(n)  __attribute__((aligned(n)))
+#define WINCOMPAT_DECLSPEC_noinline   __attribute__((noinline))
+#define WINCOMPAT_DECLSPEC_noreturn   __attribute__((noreturn))
+#define WINCOMPAT_DECLSPEC_selectany  __attribute__((weak))
+#define WINCOMPAT_DECLSPEC_thread     __thread
+#define WINCOMPAT_DECLSPEC_align(n)   __attribute__((aligned(n)))
 #define WINCOMPAT_DECLSPEC_deprecated __attribute__((deprecated))
 
-#define DECLSPEC_ALIGN(n)  __attribute__((aligned(n)))
-#define DECLSPEC_NORETURN  __attribute__((noreturn))
+#define DECLSPEC_ALIGN(n) __attribute__((aligned(n)))
+#define DECLSPEC_NORETURN __attribute__((noreturn))
 #define DECLSPEC_NOVTABLE
 #define DECLSPEC_SELECTANY __attribute__((weak))
 #define DECLSPEC_IMPORT
@@ -72,7 +72,7 @@
 #endif
 
 #ifdef __cplusplus
-#define EXTERN_C extern "C"
+#define EXTERN_C        extern "C"
 #define WINCOMPAT_BEGIN extern "C" {
 #define WINCOMPAT_END   }
 #else
@@ -187,17 +187,17 @@ typedef FLOAT *PFLOAT;
 #if defined(UNICODE) || defined(_UNICODE)
 typedef WCHAR TCHAR, *PTCHAR, *PTSTR, *LPTSTR;
 typedef const WCHAR *PCTSTR, *LPCTSTR;
-#define __TEXT(quote) L##quote
+#define __TEXT(quote)      L##quote
 #define WINCOMPAT_AW(name) name##W
 #else
 typedef char TCHAR, *PTCHAR, *PTSTR, *LPTSTR;
 typedef const char *PCTSTR, *LPCTSTR;
-#define __TEXT(quote) quote
+#define __TEXT(quote)      quote
 #define WINCOMPAT_AW(name) name##A
 #endif
 #define TEXT(quote) __TEXT(quote)
 
-#define __int8  char
+#define __int8 char
 #define __int16 short
 #define __int32 int
 #define __int64 long long
@@ -231,49 +231,51 @@ typedef struct _FILETIME {
     DWORD dwHighDateTime;
 } FILETIME, *PFILETIME, *LPFILETIME;
 
-#define MAXUINT8     ((UINT8)~((UINT8)0))
+#define MAXUINT8     ((UINT8) ~((UINT8)0))
 #define MAXINT8      ((INT8)(MAXUINT8 >> 1))
-#define MAXUINT16    ((UINT16)~((UINT16)0))
-#define MAXUINT32    ((UINT32)~((UINT32)0))
-#define MAXUINT64    ((UINT64)~((UINT64)0))
+#define MAXUINT16    ((UINT16) ~((UINT16)0))
+#define MAXUINT32    ((UINT32) ~((UINT32)0))
+#define MAXUINT64    ((UINT64) ~((UINT64)0))
 #define MAXINT32     ((INT32)(MAXUINT32 >> 1))
 #define MAXINT64     ((INT64)(MAXUINT64 >> 1))
-#define MAXULONG     ((ULONG)~((ULONG)0))
+#define MAXULONG     ((ULONG) ~((ULONG)0))
 #define MAXLONG      ((LONG)(MAXULONG >> 1))
 #define MINLONG      0x80000000
-#define MAXUSHORT    ((USHORT)~((USHORT)0))
+#define MAXUSHORT    ((USHORT) ~((USHORT)0))
 #define MAXDWORD     0xffffffffu
 #define MAXWORD      0xffff
 #define MAXBYTE      0xff
-#define MAXULONGLONG ((ULONGLONG)~((ULONGLONG)0))
+#define MAXULONGLONG ((ULONGLONG) ~((ULONGLONG)0))
 #define MAXULONG_PTR (~((ULONG_PTR)0))
-#define MAXSIZE_T    ((SIZE_T)~((SIZE_T)0))
+#define MAXSIZE_T    ((SIZE_T) ~((SIZE_T)0))
 
-#define MAX_PATH           260
-#define ANYSIZE_ARRAY      1
+#define MAX_PATH                    260
+#define ANYSIZE_ARRAY               1
 #define MEMORY_ALLOCATION_ALIGNMENT 16
 #define SYSTEM_CACHE_ALIGNMENT_SIZE 64
-#define DECLSPEC_CACHEALIGN DECLSPEC_ALIGN(SYSTEM_CACHE_ALIGNMENT_SIZE)
+#define DECLSPEC_CACHEALIGN         DECLSPEC_ALIGN(SYSTEM_CACHE_ALIGNMENT_SIZE)
 
-#define MAKEWORD(a, b)     ((WORD)(((BYTE)((DWORD_PTR)(a) & 0xff)) | ((WORD)((BYTE)((DWORD_PTR)(b) & 0xff))) << 8))
-#define MAKELONG(a, b)     ((LONG)(((WORD)((DWORD_PTR)(a) & 0xffff)) | ((DWORD)((WORD)((DWORD_PTR)(b) & 0xffff))) << 16))
-#define LOWORD(l)          ((WORD)((DWORD_PTR)(l) & 0xffff))
-#define HIWORD(l)          ((WORD)(((DWORD_PTR)(l) >> 16) & 0xffff))
-#define LOBYTE(w)          ((BYTE)((DWORD_PTR)(w) & 0xff))
-#define HIBYTE(w)          ((BYTE)(((DWORD_PTR)(w) >> 8) & 0xff))
+#define MAKEWORD(a, b)                                                                             \
+    ((WORD)(((BYTE)((DWORD_PTR)(a)&0xff)) | ((WORD)((BYTE)((DWORD_PTR)(b)&0xff))) << 8))
+#define MAKELONG(a, b)                                                                             \
+    ((LONG)(((WORD)((DWORD_PTR)(a)&0xffff)) | ((DWORD)((WORD)((DWORD_PTR)(b)&0xffff))) << 16))
+#define LOWORD(l) ((WORD)((DWORD_PTR)(l)&0xffff))
+#define HIWORD(l) ((WORD)(((DWORD_PTR)(l) >> 16) & 0xffff))
+#define LOBYTE(w) ((BYTE)((DWORD_PTR)(w)&0xff))
+#define HIBYTE(w) ((BYTE)(((DWORD_PTR)(w) >> 8) & 0xff))
 
-#define HandleToUlong(h)   ((ULONG)(ULONG_PTR)(h))
-#define HandleToULong(h)   ((ULONG)(ULONG_PTR)(h))
-#define HandleToLong(h)    ((LONG)(LONG_PTR)(h))
-#define UlongToHandle(ul)  ((HANDLE)(ULONG_PTR)(ul))
-#define ULongToHandle(ul)  ((HANDLE)(ULONG_PTR)(ul))
-#define LongToHandle(l)    ((HANDLE)(LONG_PTR)(l))
-#define PtrToUlong(p)      ((ULONG)(ULONG_PTR)(p))
-#define UlongToPtr(ul)     ((VOID *)(ULONG_PTR)(ul))
-#define PtrToInt(p)        ((INT)(INT_PTR)(p))
-#define IntToPtr(i)        ((VOID *)(INT_PTR)(i))
-#define PtrToUint(p)       ((UINT)(UINT_PTR)(p))
-#define UIntToPtr(ui)      ((VOID *)(UINT_PTR)(ui))
+#define HandleToUlong(h)  ((ULONG)(ULONG_PTR)(h))
+#define HandleToULong(h)  ((ULONG)(ULONG_PTR)(h))
+#define HandleToLong(h)   ((LONG)(LONG_PTR)(h))
+#define UlongToHandle(ul) ((HANDLE)(ULONG_PTR)(ul))
+#define ULongToHandle(ul) ((HANDLE)(ULONG_PTR)(ul))
+#define LongToHandle(l)   ((HANDLE)(LONG_PTR)(l))
+#define PtrToUlong(p)     ((ULONG)(ULONG_PTR)(p))
+#define UlongToPtr(ul)    ((VOID *)(ULONG_PTR)(ul))
+#define PtrToInt(p)       ((INT)(INT_PTR)(p))
+#define IntToPtr(i)       ((VOID *)(INT_PTR)(i))
+#define PtrToUint(p)      ((UINT)(UINT_PTR)(p))
+#define UIntToPtr(ui)     ((VOID *)(UINT_PTR)(ui))
 
 /*
  * FIELD_OFFSET - a constant where field is one, and with a run-time index as well. g++ refuses that in its offsetof, and
@@ -298,25 +300,27 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
                : wincompat_offset<T>(field, low, (low + high) / 2);
 }
 }
-#define WINCOMPAT_OFFSET(type, field) \
+#define WINCOMPAT_OFFSET(type, field)                                                              \
     wincompat_offset<type>(&wincompat_place<type>::at.object.field, 0, sizeof(type))
 #define FIELD_OFFSET(type, field)                                                                  \
     (__builtin_constant_p(WINCOMPAT_OFFSET(type, field))                                           \
             ? WINCOMPAT_OFFSET(type, field)                                                        \
-            : (LONG)((LONG_PTR)&((type *)4096)->field - 4096))
+            : (LONG)((LONG_PTR) & ((type *)4096)->field - 4096))
 #else
-#define FIELD_OFFSET(type, field)          ((LONG)__builtin_offsetof(type, field))
+#define FIELD_OFFSET(type, field) ((LONG) __builtin_offsetof(type, field))
 #endif
-#define UFIELD_OFFSET(type, field)         ((DWORD)FIELD_OFFSET(type, field))
-#define CONTAINING_RECORD(address, type, field) \
+#define UFIELD_OFFSET(type, field) ((DWORD)FIELD_OFFSET(type, field))
+#define CONTAINING_RECORD(address, type, field)                                                    \
     ((type *)((char *)(address) - __builtin_offsetof(type, field)))
-#define RTL_FIELD_SIZE(type, field)        (sizeof(((type *)0)->field))
-#define RTL_SIZEOF_THROUGH_FIELD(type, field) (__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
-#define RTL_CONTAINS_FIELD(s, size, field) ((((char *)&(s)->field) + sizeof((s)->field)) <= ((char *)(s) + (size)))
-#define RTL_NUMBER_OF(a)                   (sizeof(a) / sizeof((a)[0]))
-#define ARRAYSIZE(a)                       RTL_NUMBER_OF(a)
+#define RTL_FIELD_SIZE(type, field) (sizeof(((type *)0)->field))
+#define RTL_SIZEOF_THROUGH_FIELD(type, field)                                                      \
+    (__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
+#define RTL_CONTAINS_FIELD(s, size, field)                                                         \
+    ((((char *)&(s)->field) + sizeof((s)->field)) <= ((char *)(s) + (size)))
+#define RTL_NUMBER_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define ARRAYSIZE(a)     RTL_NUMBER_OF(a)
 #ifndef _countof
-#define _countof(a)                        RTL_NUMBER_OF(a)
+#define _countof(a) RTL_NUMBER_OF(a)
 #endif
 
 #ifdef __cplusplus
@@ -329,19 +333,23 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
 #define DBG_UNREFERENCED_PARAMETER(p)  ((void)(p))
 #define UNREFERENCED_LOCAL_VARIABLE(v) ((void)(v))
 
-#define RtlZeroMemory(p, n)        memset((p), 0, (n))
-#define RtlFillMemory(p, n, v)     memset((p), (v), (n))
-#define RtlCopyMemory(d, s, n)     memcpy((d), (s), (n))
-#define RtlMoveMemory(d, s, n)     memmove((d), (s), (n))
-#define RtlEqualMemory(a, b, n)    (!memcmp((a), (b), (n)))
-#define ZeroMemory(p, n)           RtlZeroMemory((p), (n))
-#define FillMemory(p, n, v)        RtlFillMemory((p), (n), (v))
-#define CopyMemory(d, s, n)        RtlCopyMemory((d), (s), (n))
-#define MoveMemory(d, s, n)        RtlMoveMemory((d), (s), (n))
-#define SecureZeroMemory(p, n)     explicit_bzero((p), (n))
+#define RtlZeroMemory(p, n)     memset((p), 0, (n))
+#define RtlFillMemory(p, n, v)  memset((p), (v), (n))
+#define RtlCopyMemory(d, s, n)  memcpy((d), (s), (n))
+#define RtlMoveMemory(d, s, n)  memmove((d), (s), (n))
+#define RtlEqualMemory(a, b, n) (!memcmp((a), (b), (n)))
+#define ZeroMemory(p, n)        RtlZeroMemory((p), (n))
+#define FillMemory(p, n, v)     RtlFillMemory((p), (n), (v))
+#define CopyMemory(d, s, n)     RtlCopyMemory((d), (s), (n))
+#define MoveMemory(d, s, n)     RtlMoveMemory((d), (s), (n))
+#define SecureZeroMemory(p, n)  explicit_bzero((p), (n))
 
-#define __assume(e)   do { if (!(e)) __builtin_unreachable(); } while (0)
-#define DebugBreak()  __builtin_trap()
+#define __assume(e)                                                                                \
+    do {                                                                                           \
+        if (!(e))                                                                                  \
+            __builtin_unreachable();                                                               \
+    } while (0)
+#define DebugBreak()   __builtin_trap()
 #define __debugbreak() __builtin_trap()
 
 /*

@@ -31,22 +31,23 @@ WINOBJ_API void WSAAPI WSASetLastError(int error);
 
 WINOBJ_API INT WSAAPI WSAStringToAddressA(
     LPSTR text, INT family, LPWSAPROTOCOL_INFOA protocol, LPSOCKADDR address, LPINT address_length);
-WINOBJ_API INT WSAAPI WSAStringToAddressW(
-    LPWSTR text, INT family, LPWSAPROTOCOL_INFOW protocol, LPSOCKADDR address, LPINT address_length)
-    WINCOMPAT_WIDE("WSAStringToAddressW");
+WINOBJ_API INT WSAAPI WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW protocol,
+    LPSOCKADDR address, LPINT address_length) WINCOMPAT_WIDE("WSAStringToAddressW");
 #define WSAStringToAddress WINCOMPAT_AW(WSAStringToAddress)
-WINOBJ_API INT WSAAPI WSAAddressToStringA(
-    LPSOCKADDR address, DWORD address_length, LPWSAPROTOCOL_INFOA protocol, LPSTR text, LPDWORD text_length);
-WINOBJ_API INT WSAAPI WSAAddressToStringW(
-    LPSOCKADDR address, DWORD address_length, LPWSAPROTOCOL_INFOW protocol, LPWSTR text, LPDWORD text_length)
+WINOBJ_API INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD address_length,
+    LPWSAPROTOCOL_INFOA protocol, LPSTR text, LPDWORD text_length);
+WINOBJ_API INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_length,
+    LPWSAPROTOCOL_INFOW protocol, LPWSTR text, LPDWORD text_length)
     WINCOMPAT_WIDE("WSAAddressToStringW");
 #define WSAAddressToString WINCOMPAT_AW(WSAAddressToString)
 
 /* 1; 0: no address; -1 with WSAEAFNOSUPPORT (InetPtonA, InetNtopA: errno EAFNOSUPPORT, which WSAGetLastError tells) */
 #define InetPtonA inet_pton
 #define InetNtopA inet_ntop
-WINOBJ_API INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address) WINCOMPAT_WIDE("InetPtonW");
-WINOBJ_API LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t room) WINCOMPAT_WIDE("InetNtopW");
+WINOBJ_API INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address)
+    WINCOMPAT_WIDE("InetPtonW");
+WINOBJ_API LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t room)
+    WINCOMPAT_WIDE("InetNtopW");
 #define InetPton WINCOMPAT_AW(InetPton)
 #define InetNtop WINCOMPAT_AW(InetNtop)
 
@@ -74,12 +75,14 @@ WINOBJ_API SOCKET WSAAPI WSASocketA(
 WINOBJ_API SOCKET WSAAPI WSASocketW(
     int family, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP group, DWORD flags);
 #define WSASocket WINCOMPAT_AW(WSASocket)
-WINOBJ_API int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out, DWORD out_bytes,
-    LPDWORD returned, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+WINOBJ_API int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out,
+    DWORD out_bytes, LPDWORD returned, LPWSAOVERLAPPED overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
 /* The argument is a u_long, which has other widths here: any integer does. */
-WINOBJ_API int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, size_t bytes);
-#define ioctlsocket(socket, command, argument) \
+WINOBJ_API int WSAAPI wincompat_ioctlsocket(
+    SOCKET socket, long command, void *argument, size_t bytes);
+#define ioctlsocket(socket, command, argument)                                                     \
     wincompat_ioctlsocket((socket), (long)(command), (argument), sizeof(*(argument)))
 
 /* The first argument means nothing on Windows, and the time is left as it was. */

@@ -82,7 +82,7 @@ struct nd_cq {
     uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
     uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t head, count;
-    uint64_t most;   /* results that the queues attached can leave here at once */
+    uint64_t most; /* results that the queues attached can leave here at once */
     uint64_t arrived, triggered;
     uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */
     uint64_t arrived_perhaps;   /* ... at the last of which the device does not tell ... */
@@ -97,13 +97,13 @@ struct nd_cq {
     bool closed;  /* released by the application: nobody fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
-    unsigned queues;            /* attached */
-    unsigned unacknowledged;    /* events of ibv */
-    struct list_head closing;   /* nd_queue.closing_link; each pins its queue pair */
-    struct list_head shared;    /* nd_pair.shared_link: queue pairs with an SRQ that receive here */
-    struct list_head batches;   /* nd_queue.batch_link: those with an open batch */
-    unsigned refused;           /* sum of nd_queue.refused */
-    struct list_head broken;    /* nd_pair.broken_link; pinned: to be flushed by us */
+    unsigned queues;          /* attached */
+    unsigned unacknowledged;  /* events of ibv */
+    struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
+    struct list_head shared;  /* nd_pair.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head batches; /* nd_queue.batch_link: those with an open batch */
+    unsigned refused;         /* sum of nd_queue.refused */
+    struct list_head broken;  /* nd_pair.broken_link; pinned: to be flushed by us */
     struct nd_dead dead;
 };
 

@@ -306,8 +306,7 @@ void nd_qp_fini(struct nd_qp *qp)
         nd_cq_remove_shared(qp->pair.receive_cq, &qp->pair.shared_link);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
-    nd_cq_detach(
-        qp->pair.receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
+    nd_cq_detach(qp->pair.receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
     end_invalidates(qp); /* detached: nobody else looks at the ring */
     nd_mw_binder_gone(
         adapter, &qp->pair.binder); /* a device may keep a queue pair that has windows */

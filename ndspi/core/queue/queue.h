@@ -52,8 +52,8 @@ enum {
 
 struct nd_request {
     _Alignas(64) union {
-        ND2_RESULT
-        result; /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
+        /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
+        ND2_RESULT result;
         struct {
             uint8_t result_octets_[offsetof(ND2_RESULT, RequestType) + sizeof(ND2_REQUEST_TYPE)];
             uint32_t special; /* in the result's padding ... */

@@ -12,7 +12,7 @@ DEFINE_GUID(IID_ITest, 0x12345678, 0x9abc, 0xdef0, 1, 2, 3, 4, 5, 6, 7, 8);
 #define INTERFACE ITest
 DECLARE_INTERFACE_(ITest, IUnknown)
 {
-    IFACEMETHOD(QueryInterface)(THIS_ REFIID riid, _COM_Outptr_ LPVOID *object) PURE;
+    IFACEMETHOD(QueryInterface)(THIS_ REFIID riid, _COM_Outptr_ LPVOID * object) PURE;
     IFACEMETHOD_(ULONG, AddRef)(THIS) PURE;
     IFACEMETHOD_(ULONG, Release)(THIS) PURE;
     STDMETHOD_(ULONG, Add)(THIS_ ULONG a, ULONG b) PURE;

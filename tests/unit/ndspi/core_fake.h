@@ -67,15 +67,15 @@ struct fake_device {
     unsigned post_calls;            /* of either kind */
     struct nd_cq *complete_at_once; /* Sends end when they are posted, there; from any thread */
     int dereg_error, reg_error, qp_error;
-    int poll_error;             /* what polling an empty completion queue returns */
-    bool marks;                 /* fake_device_marks */
-    uint32_t cq_most, srq_most; /* deeper queues are refused; 0: none is */
-    int access;                 /* of the last registration */
-    void (*before_dereg)(void); /* happens once */
-    void (*during_error)(void); /* the same, while a queue pair goes to the error state */
+    int poll_error;              /* what polling an empty completion queue returns */
+    bool marks;                  /* fake_device_marks */
+    uint32_t cq_most, srq_most;  /* deeper queues are refused; 0: none is */
+    int access;                  /* of the last registration */
+    void (*before_dereg)(void);  /* happens once */
+    void (*during_error)(void);  /* the same, while a queue pair goes to the error state */
     void (*before_resize)(void); /* the same, before a completion queue gets its new size */
     void (*before_limit)(uint32_t limit); /* before that of a shared receive queue is set */
-    unsigned objects;           /* device objects that exist */
+    unsigned objects;                     /* device objects that exist */
 };
 extern struct fake_device fake_device;
 
@@ -91,8 +91,9 @@ void fake_device_marks(bool marks);
 /* The sink: each OVERLAPPED's Internal tells. */
 struct fake_sink_counts {
     unsigned reserved, started, completed;
-    bool no_memory;        /* for a request more */
-    void (*on_complete)(OVERLAPPED *overlapped); /* as a client's thread hears of an end; NULL: nothing */
+    bool no_memory; /* for a request more */
+    /* as a client's thread hears of an end; NULL: nothing */
+    void (*on_complete)(OVERLAPPED *overlapped);
     OVERLAPPED *order[64]; /* of completion */
 };
 extern struct fake_sink_counts fake_sink_counts;

@@ -172,7 +172,8 @@ static void test_overrun_of_a_queue_of_several_batches(void **state)
             assert_non_null(f.cq = fake_make_cq(f.adapter, 20));
             arrive(count);
             assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), fetched);
-            assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), overrun ? 0x80000005 : 0x103);
+            assert_int_equal(
+                notify(ND_CQ_NOTIFY_ERRORS, &overlapped), overrun ? 0x80000005 : 0x103);
             nd_cq_cancel(f.cq);
             nd_qp_close(f.qps[--f.pairs]);
             nd_cq_close(f.cq);

@@ -52,7 +52,7 @@ struct run {
     struct model model;
     enum step steps[LENGTH];
     int length;
-    unsigned kinds; /* of steps */
+    unsigned kinds;                /* of steps */
     enum nd_dialect_index dialect; /* in whose form results are handed out and lists are read */
     void *mr;                      /* v1 */
     ND_RESULT own[MOST + 1];       /* v1: of the Receives; the first: of the hidden Sends */
@@ -240,9 +240,7 @@ static void run_all(struct run *run)
 
 static void test_notify_any_in_every_interleaving(void **state)
 {
-    struct run run = {
-        .adapter = *state, .length = LENGTH, .kinds = EARLY, .dialect = ND_V2
-    };
+    struct run run = { .adapter = *state, .length = LENGTH, .kinds = EARLY, .dialect = ND_V2 };
 
     run_all(&run);
 }
@@ -250,9 +248,7 @@ static void test_notify_any_in_every_interleaving(void **state)
 /* The queue is the same; only the ways in and out differ. */
 static void test_notify_any_in_every_shorter_interleaving_v1(void **state)
 {
-    struct run run = {
-        .adapter = *state, .length = LENGTH_V1, .kinds = STEPS, .dialect = ND_V1
-    };
+    struct run run = { .adapter = *state, .length = LENGTH_V1, .kinds = STEPS, .dialect = ND_V1 };
     static char memory[8];
 
     assert_int_equal(nd_region_register(run.adapter, memory, sizeof(memory), &run.mr), ND_SUCCESS);

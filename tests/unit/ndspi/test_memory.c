@@ -280,7 +280,8 @@ static void test_window_is_of_one_queue_pair(void **state)
     assert_int_equal((uint32_t)nd_qp_invalidate(other, NULL, f->mw, 0), 0xC0000010);
     assert_int_equal((uint32_t)nd_qp_bind(other, NULL, f->mr, f->mw, f->memory, 8, 0), 0xC0000010);
     assert_int_equal(fake_qp_of(other)->send.count, 0);
-    peer_takes_back(f, other); /* what another queue pair's peer says is about a window of that one */
+    peer_takes_back(
+        f, other); /* what another queue pair's peer says is about a window of that one */
     assert_int_equal(deregister_it(f), 0x80000011);
     nd_qp_close(other);
     fake_complete(f->cq, &fake_qp_of(other)->send, other->ibv, 1, IBV_WC_WR_FLUSH_ERR);

@@ -326,8 +326,7 @@ int main(void)
             test_decided_keeps_its_status_through_a_cancel, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_complete_now_is_pending_with_the_end_visible, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            test_closing_the_file_cancels_and_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_closing_the_file_cancels_and_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_closing_the_file_leaves_dying_objects_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_records_are_recycled, setup, teardown),

@@ -261,7 +261,7 @@ static void type_1_windows_are_refused(void **state)
 /* A thread that takes memory away, and how far it is. */
 struct revoker {
     struct srd_qp *qp;
-    struct ibv_mr *mr; /* to be deregistered */
+    struct ibv_mr *mr;        /* to be deregistered */
     struct ibv_qp *destroyed; /* or a queue pair with its windows */
     uint32_t window;          /* or the key to be invalidated */
     atomic_int thread;

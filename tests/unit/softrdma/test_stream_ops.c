@@ -495,7 +495,8 @@ static void solicited_and_list_errors(void **state)
     assert_ptr_equal(bad, &wr[1]);
     wr[1].num_sge = 1;
     wr[1].send_flags = IBV_SEND_INLINE;
-    sge[0].length = 1025; /* more than asked for may be granted, more than the device has never is */
+    /* more than asked for may be granted, more than the device has never is */
+    sge[0].length = 1025;
     assert_int_equal(ibv_post_send(pair.a.qp, &wr[1], &bad), EINVAL); /* too much inline */
     wr[1].num_sge = 0;
     wr[1].next = NULL;

@@ -19,7 +19,7 @@ static void test_list_keeps_the_order_of_insertion(void **state)
     list_add_tail(&head, &b.link);
     list_add_tail(&head, &c.link);
     list_add_head(&head, &a.link);
-    list_for_each(&head, node)
+    list_for_each (&head, node)
         assert_int_equal(list_entry(node, struct item, link)->value, expected++);
     assert_int_equal(expected, 4);
 }
@@ -33,7 +33,7 @@ static void test_list_deleted_node_is_unlinked_and_may_be_deleted_in_a_loop(void
     list_init(&head);
     list_add_tail(&head, &a.link);
     list_add_tail(&head, &b.link);
-    list_for_each_safe(&head, node)
+    list_for_each_safe (&head, node)
         list_del(node);
     assert_true(list_empty(&head));
     assert_false(list_linked(&a.link));

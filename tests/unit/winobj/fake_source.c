@@ -115,7 +115,8 @@ static void fake_run(struct win_source *source, bool leading, unsigned ready)
 
     if (atomic_fetch_add(&fake->running, 1))
         atomic_store(&fake->broken, true);
-    if (!leading && !by_service_thread()) /* the other way round the service thread runs it again for a leader */
+    /* the other way round the service thread runs it again for a leader */
+    if (!leading && !by_service_thread())
         atomic_store(&fake->broken, true);
     if (!ready || (!leading && ready != WIN_SOURCE_ANY))
         atomic_store(&fake->broken, true);

@@ -123,7 +123,8 @@ static void test_fork_thread_id_is_the_childs(void **state)
     pid_t child;
 
     (void)state;
-    assert_true(DuplicateHandle(here, GetCurrentThread(), here, &self, 0, FALSE, DUPLICATE_SAME_ACCESS));
+    assert_true(
+        DuplicateHandle(here, GetCurrentThread(), here, &self, 0, FALSE, DUPLICATE_SAME_ACCESS));
     if (!(child = fork()))
         _exit(GetCurrentThreadId() == id || GetCurrentThreadId() != (DWORD)getpid() ||
               GetThreadId(self) != (DWORD)getpid() || !CloseHandle(self));

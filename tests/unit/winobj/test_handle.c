@@ -19,8 +19,7 @@ static void test_handle_garbage_is_invalid(void **state)
     int local = 0;
     const uintptr_t garbage[] = { 0, 1, 2, 3, 0x80000000, (uintptr_t)&local, 0xdeadbeef,
 #ifndef _WIN32 /* of a handle only 32 bits count there */
-        0x7fffffff, 0xfffffffc, (uintptr_t)1 << 62, 0x100000000,
-        UINTPTR_MAX / 2
+        0x7fffffff, 0xfffffffc, (uintptr_t)1 << 62, 0x100000000, UINTPTR_MAX / 2
 #endif
     };
 

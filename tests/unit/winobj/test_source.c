@@ -374,9 +374,10 @@ static void test_service_thread_looks_rarely_while_leaders_are_at_work(void **st
 
 static void test_service_thread_takes_no_signal(void **state)
 {
-    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD, SIGIO,
-        SIGPROF };
-    static const int its_own[] = { SIGSEGV, SIGBUS }; /* blocked, they would end the process without a handler */
+    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM,
+        SIGTERM, SIGCHLD, SIGIO, SIGPROF };
+    /* blocked, they would end the process without a handler */
+    static const int its_own[] = { SIGSEGV, SIGBUS };
     struct fake_source fake = { 0 };
     uint64_t blocked;
 

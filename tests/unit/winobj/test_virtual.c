@@ -71,13 +71,13 @@ static void test_protection_changes(void **state)
     assert_true(VirtualProtect(base, 65536, PAGE_READWRITE, &old));
     base[0] = 2;
     assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, NULL), ERROR_NOACCESS);
-    assert_fails(VirtualProtect(base, 4096, 0x1234, &old),
-        ERROR_INVALID_PARAMETER);
+    assert_fails(VirtualProtect(base, 4096, 0x1234, &old), ERROR_INVALID_PARAMETER);
     assert_true(VirtualFree(base, 0, MEM_DECOMMIT));
     assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, &old), ERROR_INVALID_ADDRESS);
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
     assert_fails(VirtualProtect(base, 4096, PAGE_READONLY, &old),
-        DIFFERS(ERROR_INVALID_ADDRESS, ERROR_INVALID_PARAMETER, "Windows documents the former; Wine says the latter"));
+        DIFFERS(ERROR_INVALID_ADDRESS, ERROR_INVALID_PARAMETER,
+            "Windows documents the former; Wine says the latter"));
 }
 
 static void test_memory_is_locked(void **state)
@@ -88,7 +88,8 @@ static void test_memory_is_locked(void **state)
     assert_true(VirtualLock(base, 4096));
     assert_true(VirtualUnlock(base, 4096));
     assert_true(VirtualFree(base, 0, MEM_RELEASE));
-    assert_fails(VirtualLock(base, 4096), DIFFERS(ERROR_NOACCESS, ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
+    assert_fails(VirtualLock(base, 4096),
+        DIFFERS(ERROR_NOACCESS, ERROR_ACCESS_DENIED, "Wine passes the failed mlock on"));
 #if !defined(_WIN32) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     /* Wine, and the munlock of both sanitizers, say TRUE to anything. */
     assert_fails(VirtualUnlock(base, 4096), ERROR_NOT_LOCKED);

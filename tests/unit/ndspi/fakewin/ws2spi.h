@@ -32,7 +32,8 @@ typedef struct {
     GUID ProviderId;
     DWORD dwCatalogEntryId;
     FAKE_PROTOCOLCHAIN ProtocolChain;
-    int iVersion, iAddressFamily, iMaxSockAddr, iMinSockAddr, iSocketType, iProtocol, iProtocolMaxOffset;
+    int iVersion, iAddressFamily, iMaxSockAddr, iMinSockAddr, iSocketType, iProtocol,
+        iProtocolMaxOffset;
     int iNetworkByteOrder, iSecurityScheme;
     DWORD dwMessageSize, dwProviderReserved;
     UINT16 szProtocol[256]; /* WCHARs of Windows */
@@ -43,27 +44,27 @@ C_ASSERT(sizeof(FAKE_PROTOCOL_INFO) == 628);
 /* Recursion is a test failure; there is one thread. */
 typedef int FAKE_LOCK;
 
-#define WSAPROTOCOL_INFOW          FAKE_PROTOCOL_INFO
-#define SRWLOCK                    FAKE_LOCK
-#define SRWLOCK_INIT               0
-#define AcquireSRWLockExclusive    fake_lock
-#define ReleaseSRWLockExclusive    fake_unlock
-#define AcquireSRWLockShared       fake_lock
-#define ReleaseSRWLockShared       fake_unlock
-#define WSCEnumProtocols           fake_WSCEnumProtocols
-#define WSCGetProviderPath         fake_WSCGetProviderPath
-#define WSAProviderConfigChange    fake_WSAProviderConfigChange
-#define WSAStartup                 fake_WSAStartup
-#define WSACleanup                 fake_WSACleanup
-#define WSAGetLastError            fake_WSAGetLastError
-#define WSADATA                    FAKE_WSADATA
-#define ExpandEnvironmentStringsW  fake_ExpandEnvironmentStringsW
-#define GetFileAttributesW         fake_GetFileAttributesW
-#define LoadLibraryExW             fake_LoadLibraryExW
-#define GetProcAddress             fake_GetProcAddress
-#define FreeLibrary                fake_FreeLibrary
-#define CloseHandle                fake_CloseHandle
-#define SwitchToThread             fake_SwitchToThread
+#define WSAPROTOCOL_INFOW         FAKE_PROTOCOL_INFO
+#define SRWLOCK                   FAKE_LOCK
+#define SRWLOCK_INIT              0
+#define AcquireSRWLockExclusive   fake_lock
+#define ReleaseSRWLockExclusive   fake_unlock
+#define AcquireSRWLockShared      fake_lock
+#define ReleaseSRWLockShared      fake_unlock
+#define WSCEnumProtocols          fake_WSCEnumProtocols
+#define WSCGetProviderPath        fake_WSCGetProviderPath
+#define WSAProviderConfigChange   fake_WSAProviderConfigChange
+#define WSAStartup                fake_WSAStartup
+#define WSACleanup                fake_WSACleanup
+#define WSAGetLastError           fake_WSAGetLastError
+#define WSADATA                   FAKE_WSADATA
+#define ExpandEnvironmentStringsW fake_ExpandEnvironmentStringsW
+#define GetFileAttributesW        fake_GetFileAttributesW
+#define LoadLibraryExW            fake_LoadLibraryExW
+#define GetProcAddress            fake_GetProcAddress
+#define FreeLibrary               fake_FreeLibrary
+#define CloseHandle               fake_CloseHandle
+#define SwitchToThread            fake_SwitchToThread
 #undef HasOverlappedIoCompleted
 #define HasOverlappedIoCompleted(overlapped) ((overlapped)->Internal != 0x103)
 #undef INVALID_FILE_ATTRIBUTES
