@@ -5,8 +5,9 @@
  * Shows: memory windows (Bind, Invalidate), Write and Read, and how a peer learns where to.
  *
  * Each end binds a window over its buffer for incoming data and one over data that may be read, and sends both
- * descriptions. Write: the receiver spins on the last byte of the data, which arrives last, or (-b) sleeps until the empty
- * Send that follows each Write. Read: the client reads; the server's only part is to wait for the Send that ends it.
+ * descriptions. Write: the receiver spins on the last byte of the data, which arrives last, or (-b) sleeps until the
+ * empty Send that follows each Write. Read: the client reads; the server's only part is to wait for the Send that ends
+ * it.
  */
 #include "ndsample.h"
 
@@ -219,8 +220,8 @@ static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
 }
 
 /*
- * What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. That may
- * be before the server's last Send has ended, so nobody waits for it.
+ * What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. That
+ * may be before the server's last Send has ended, so nobody waits for it.
  */
 static void farewell(void)
 {

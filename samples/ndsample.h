@@ -90,20 +90,24 @@ void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULON
 SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local);
 SIZE_T sample_address_size(const SOCKADDR_INET *address);
 /*
- * Whether an attempt to connect is to be repeated: the server may just be starting. Waits a little before it says so, some
+ * Whether an attempt to connect is to be repeated: the server may just be starting. Waits a little before it says so,
+ * some
  * seconds in all. attempt  inout: how often it was asked, 0 to begin with
  */
 BOOL sample_try_again(ULONG *attempt);
 /*
- * After reading private data into room for size bytes, of which length came. Some transports deliver more than was sent,
- * filled up with zero, which is no error; fewer than size bytes end the program. what in: the call that returned hr
+ * After reading private data into room for size bytes, of which length came. Some transports deliver more than was
+ * sent, filled up with zero, which is no error; fewer than size bytes end the program. what in: the call that returned
+ * hr
  */
 void sample_check_private_data(
     SAMPLE *sample, HRESULT hr, const char *what, SIZE_T length, SIZE_T size);
 /* Says on which address the server listens, and keeps it for messages. */
 void sample_listening(SAMPLE *sample, const SOCKADDR_INET *local);
 
-/* NdStartup, and the adapter of sample->address: opened, queried, with a file and a completion queue of depth results. */
+/*
+ * NdStartup, and the adapter of sample->address: opened, queried, with a file and a completion queue of depth results.
+ */
 void sample_open(SAMPLE *sample, ULONG cq_depth);
 void sample_create_queue_pair(SAMPLE *sample, ULONG receive_depth, ULONG initiator_depth);
 /* Registers memory. flags in: ND_MR_FLAG_*. */

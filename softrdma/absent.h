@@ -13,7 +13,10 @@ enum srd_absent {
     SRD_ABSENTS
 };
 
-/* Writes the line of what at level warn, the first time in this process. The call it is about fails; any lock may be held. */
+/*
+ * Writes the line of what at level warn, the first time in this process. The call it is about fails; any lock may be
+ * held.
+ */
 void srd_absent(enum srd_absent what);
 
 #endif

@@ -173,8 +173,8 @@ int srd_id_awaited(struct srd_id *ids[SRD_CM_AWAITED_MAX]);
  * cm_end.c
  * srd_id_refuse_locked   refuses a request with a Reply
  * srd_id_end_connection  ends whatever connection there is, as destroying an id does. No lock held.
- * srd_id_abandon         ends an id that has not been shown to the program: rejects its request, if it has one, and drops
- *                        the program's reference. No lock held.
+ * srd_id_abandon         ends an id that has not been shown to the program: rejects its request, if it has one, and
+ *                        drops the program's reference. No lock held.
  */
 void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
 void srd_id_end_connection(struct srd_id *id);
@@ -182,8 +182,8 @@ void srd_id_abandon(struct srd_id *id);
 
 /*
  * cm_event.c
- * srd_cm_event_record       an event in one of the id's records: cannot fail. Its parameters are taken from frame (NULL:
- *                           none), the limits swapped to the local view.
+ * srd_cm_event_record       an event in one of the id's records: cannot fail. Its parameters are taken from frame
+ *                           (NULL: none), the limits swapped to the local view.
  * srd_cm_event_alloc        an event of a call that can be made any number of times (resolving); NULL without memory
  * srd_cm_event_free         takes back one that was not posted, or was acknowledged. No lock held.
  * srd_cm_post_locked        queues it; the owner's lock held
@@ -205,8 +205,8 @@ void srd_id_forget_event(struct rdma_cm_id *ibv);
 
 /*
  * cm_sync.c: ids without an event channel of the program.
- * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event. Returns
- *                  result as it is where the id has a channel; else 0, or -1 with errno from the event's status
+ * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event.
+ *                  Returns result as it is where the id has a channel; else 0, or -1 with errno from the event's status
  *                  (ECONNREFUSED for REJECTED). No lock held.
  */
 int srd_id_complete(struct rdma_cm_id *ibv, int result);
@@ -232,8 +232,8 @@ unsigned srd_cm_patience_ms(void);
  */
 unsigned srd_cm_speak_ms(void);
 /*
- * NDSPI_SOFT_ANSWER_MS=N (default SRD_CM_ANSWER_MS; 0: no limit): how long a Request waits for its Reply, and a Reply for
- * the first FPDU. Returns when a wait that begins now ends, clock_now_ms() units; UINT64_MAX: never.
+ * NDSPI_SOFT_ANSWER_MS=N (default SRD_CM_ANSWER_MS; 0: no limit): how long a Request waits for its Reply, and a Reply
+ * for the first FPDU. Returns when a wait that begins now ends, clock_now_ms() units; UINT64_MAX: never.
  */
 uint64_t srd_cm_answer_deadline_ms(void);
 

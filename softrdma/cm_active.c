@@ -67,8 +67,8 @@ static int change_port_locked(struct srd_id *id)
 }
 
 /*
- * connect(2), from another port where an earlier connection to this peer still has ours (EADDRNOTAVAIL: TIME_WAIT). Positive
- * errno, or 0: it goes on, or was refused, which shows as readiness.
+ * connect(2), from another port where an earlier connection to this peer still has ours (EADDRNOTAVAIL: TIME_WAIT).
+ * Positive errno, or 0: it goes on, or was refused, which shows as readiness.
  */
 static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
 {

@@ -113,8 +113,8 @@ static void port_range(unsigned *first, unsigned *count)
 }
 
 /*
- * Every port is taken, some by connections whose sockets let others in (TIME_WAIT, mostly). bind(2) chooses none of those by
- * itself, and one of them does for a peer that it was not connected to.
+ * Every port is taken, some by connections whose sockets let others in (TIME_WAIT, mostly). bind(2) chooses none of
+ * those by itself, and one of them does for a peer that it was not connected to.
  */
 static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
 {
@@ -142,7 +142,9 @@ static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_de
     lock_assert_held(&id->lock);
     if (!srd_addr_port(addr))
         id->any_port = true;
-    /* A port of our choice is one that nobody has, while there is one: from a shared one not every peer can be reached. */
+    /*
+     * A port of our choice is one that nobody has, while there is one: from a shared one not every peer can be reached.
+     */
     error = try_bind(id, addr, id->reuse_addr && srd_addr_port(addr));
     if (error == EADDRINUSE)
         error = srd_addr_port(addr) ? try_bind(id, addr, true) : bind_shared(id, addr);
@@ -177,8 +179,8 @@ int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
 }
 
 /*
- * A loopback address that no device has is to the kernel's connection manager what the wildcard is: it can be bound, and
- * names no device. libfabric binds "localhost" so before it looks at the devices.
+ * A loopback address that no device has is to the kernel's connection manager what the wildcard is: it can be bound,
+ * and names no device. libfabric binds "localhost" so before it looks at the devices.
  */
 static int bind_named(struct srd_id *id, const struct sockaddr *addr)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cm_ep.c - what librdmacm makes out of its own calls: endpoints, their requests, shared receive queues on an id, devices. */
+/*
+ * cm_ep.c - what librdmacm makes out of its own calls: endpoints, their requests, shared receive queues on an id,
+ * devices.
+ */
 #include "softrdma/cm.h"
 
 #include <errno.h>

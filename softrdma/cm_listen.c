@@ -3,8 +3,8 @@
  * cm_listen.c - listening: TCP accept, and the ids of peers that have connected and not yet said what they want.
  *
  * Those half-open ones are bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the oldest is dropped once it has had
- * SRD_CM_HALF_OPEN_MS, for a peer that means it sends its request at once; where many connect at a time, "at once" may be
- * later than 128 others. Beyond SRD_CM_HALF_OPEN_FULL the oldest is dropped however young it is.
+ * SRD_CM_HALF_OPEN_MS, for a peer that means it sends its request at once; where many connect at a time, "at once" may
+ * be later than 128 others. Beyond SRD_CM_HALF_OPEN_FULL the oldest is dropped however young it is.
  */
 #include "softrdma/cm.h"
 

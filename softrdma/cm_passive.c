@@ -87,8 +87,8 @@ static void forget_conn(struct srd_id *id)
 }
 
 /*
- * Reads what accepted connections wait for, before a request is reported that came later: a program that connects twice, one
- * after the other, is seen to do so, as with a device whose messages all come through one queue.
+ * Reads what accepted connections wait for, before a request is reported that came later: a program that connects
+ * twice, one after the other, is seen to do so, as with a device whose messages all come through one queue.
  */
 static void read_awaited(const struct rdma_event_channel *channel)
 {

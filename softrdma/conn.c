@@ -28,16 +28,16 @@
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 /*
- * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by everybody else,
- * who serves many connections. The rest waits for its next turn as for room in the socket.
+ * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by everybody
+ * else, who serves many connections. The rest waits for its next turn as for room in the socket.
  */
 static const struct turn {
     size_t octets;
     int calls;
 } turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 };
 /*
- * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which would
- * have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
+ * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which
+ * would have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
  */
 enum { ACK_PATIENCE_LOOKS = 3 };
 
@@ -85,8 +85,8 @@ static __attribute__((noinline)) bool enter_behind(
  * enter - takes the lock of one side, or leaves it to who has it.
  * waiting  counts those who wait, for the progress thread to give way to
  * Returns whether it is taken. The progress thread is waited for: it is here because this connection was quiet, and may
- * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on; and
- * a thread that polls for it would keep it from that. It gives way after the octets of one system call.
+ * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on;
+ * and a thread that polls for it would keep it from that. It gives way after the octets of one system call.
  */
 static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
@@ -448,8 +448,8 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
 }
 
 /*
- * The time to close has passed: whether the peer has closed in it all the same. A process that gets no processor finds its
- * deadline and what it waited for together.
+ * The time to close has passed: whether the peer has closed in it all the same. A process that gets no processor finds
+ * its deadline and what it waited for together.
  */
 static bool closed_meanwhile(struct srd_conn *conn)
 {

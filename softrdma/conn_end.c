@@ -39,7 +39,9 @@ void srd_conn_shut(struct srd_conn *conn)
     if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
         return;
     let_port_go(conn->source.fd);
-    /* The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close. */
+    /*
+     * The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close.
+     */
     if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
         shutdown(conn->source.fd, SHUT_WR);
 }

@@ -20,9 +20,9 @@
 enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
 
 /*
- * Empty polls that look at the ring alone. The one after arming is there for what was completed before; what is still in the
- * socket wakes the sleep that follows. Who fetches an event has just moved the device: neither that one's poll nor the poll of
- * whom it told finds more.
+ * Empty polls that look at the ring alone. The one after arming is there for what was completed before; what is still
+ * in the socket wakes the sleep that follows. Who fetches an event has just moved the device: neither that one's poll
+ * nor the poll of whom it told finds more.
  */
 enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine.h - the one engine of the process, as its files share it. Each calls those before it: source.c (the engine, one
- * source), timer.c (deadlines), loop.c (the sets, and the foreground), progress.c (the thread).
+ * engine.h - the one engine of the process, as its files share it. Each calls those before it: source.c (the engine,
+ * one source), timer.c (deadlines), loop.c (the sets, and the foreground), progress.c (the thread).
  */
 #ifndef SOFTRDMA_ENGINE_H
 #define SOFTRDMA_ENGINE_H
@@ -52,10 +52,15 @@ static inline void srd_engine_polled(struct srd_source *source)
         standby_kick(&srd_engine.standby);
 }
 
-/* Puts a source on the aside list, if it is registered; true: the progress thread has to be kicked. Engine lock held. */
+/*
+ * Puts a source on the aside list, if it is registered; true: the progress thread has to be kicked. Engine lock held.
+ */
 bool srd_engine_aside_locked(struct srd_source *source);
 
-/* Makes the sets, if there are none. No thread: that comes with the first source. 0 or a negative errno. Engine lock held. */
+/*
+ * Makes the sets, if there are none. No thread: that comes with the first source. 0 or a negative errno. Engine lock
+ * held.
+ */
 int srd_engine_open_locked(void);
 /* A new source goes into both sets. 0 or a negative errno. Engine lock held. */
 int srd_engine_add_locked(struct srd_source *source);

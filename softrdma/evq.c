@@ -135,8 +135,8 @@ static bool is_fault(int signal)
 }
 
 /*
- * Where a kernel's device blocks in read(2), which goes on behind a handler with SA_RESTART; poll(2) does not. Which signal
- * it was nobody tells: it is as there while no handler asks for EINTR.
+ * Where a kernel's device blocks in read(2), which goes on behind a handler with SA_RESTART; poll(2) does not. Which
+ * signal it was nobody tells: it is as there while no handler asks for EINTR.
  */
 static bool signals_restart(void)
 {

@@ -40,10 +40,10 @@ void srd_evq_settle_locked(struct srd_evq *q);
 /*
  * srd_evq_get - fetch the next event and apply take to it, under the lock.
  * take  in: may queue the node again (srd_evq_push_locked); must not block
- * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR (where a handler is installed without SA_RESTART),
- * EIO (made before a fork). A queue that is destroyed meanwhile ends no sleep, as it ends no read(2) of a kernel device's
- * descriptor: the thread sleeps until the process ends or a signal does it. Of these calls the sleep alone is a
- * cancellation point.
+ * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR (where a handler is installed without
+ * SA_RESTART), EIO (made before a fork). A queue that is destroyed meanwhile ends no sleep, as it ends no read(2) of a
+ * kernel device's descriptor: the thread sleeps until the process ends or a signal does it. Of these calls the sleep
+ * alone is a cancellation point.
  */
 int srd_evq_get(struct srd_evq *q,
     void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);

@@ -25,13 +25,13 @@ struct srd_source;
 
 struct srd_source_ops {
     /*
-     * The descriptor is ready (EPOLL* bits). background: called by the progress thread, nobody else is at work. Returns false
-     * when another thread is in the middle of it: what is ready may stay so until that one goes on.
+     * The descriptor is ready (EPOLL* bits). background: called by the progress thread, nobody else is at work. Returns
+     * false when another thread is in the middle of it: what is ready may stay so until that one goes on.
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
     /*
-     * One look by a thread that polls a completion queue, at this source alone. Returns whether anything moved. NULL where no
-     * queue knows the source.
+     * One look by a thread that polls a completion queue, at this source alone. Returns whether anything moved. NULL
+     * where no queue knows the source.
      */
     bool (*poll)(struct srd_source *source);
     /* The deadline has passed; it is unset when this is called. Progress thread. */
@@ -99,8 +99,8 @@ void srd_source_defer(struct srd_source *source);
 
 /*
  * srd_source_leave, srd_loop_leave - the calling thread ends its looks at a source, or at the foreground set, without a
- * sleep here: the progress thread takes over at once what nobody looks at since. No system call unless it has to be told
- * of one aside. No lock above LOCK_SRD_LOOP - 1 held.
+ * sleep here: the progress thread takes over at once what nobody looks at since. No system call unless it has to be
+ * told of one aside. No lock above LOCK_SRD_LOOP - 1 held.
  */
 void srd_source_leave(struct srd_source *source);
 void srd_loop_leave(void);
@@ -120,8 +120,9 @@ bool srd_loop_poll(void);
  */
 int srd_loop_wait(int fd, int cancel_state);
 /*
- * Sleeps in the foreground set itself until a source is ready or a descriptor watched there is (srd_progress_watch), and
- * moves the sources. The caller has told the engine that it sleeps. Returns whether a watched descriptor is readable.
+ * Sleeps in the foreground set itself until a source is ready or a descriptor watched there is (srd_progress_watch),
+ * and moves the sources. The caller has told the engine that it sleeps. Returns whether a watched descriptor is
+ * readable.
  */
 bool srd_loop_sleep(int timeout_ms);
 

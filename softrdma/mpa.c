@@ -133,7 +133,9 @@ void srd_mpa_refuse(const struct srd_mpa_frame *request, const struct srd_mpa_lo
     }
 }
 
-/* Revision 1 has no word for it, but two softrdma ends have one there, too: or Accept would end with the first message. */
+/*
+ * Revision 1 has no word for it, but two softrdma ends have one there, too: or Accept would end with the first message.
+ */
 static void soft_rtr(struct srd_stream_params *params)
 {
     if (params->soft_peer)

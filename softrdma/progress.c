@@ -37,8 +37,8 @@ static void put_aside(struct srd_source *source)
 }
 
 /*
- * Whether the source was polled itself since the last call, and not left since. Who polled it may have put something off,
- * whatever has been settled before. Engine lock held.
+ * Whether the source was polled itself since the last call, and not left since. Who polled it may have put something
+ * off, whatever has been settled before. Engine lock held.
  */
 static bool polled_locked(struct srd_source *source)
 {
@@ -194,8 +194,8 @@ static void look_aside(void)
 }
 
 /*
- * Whether it may sleep without a tick although sources are aside. The last look decides, so nobody may have been at work
- * since: a thread that ended its sleep, put something off, and sleeps again would not kick.
+ * Whether it may sleep without a tick although sources are aside. The last look decides, so nobody may have been at
+ * work since: a thread that ended its sleep, put something off, and sleeps again would not kick.
  */
 static bool may_park_locked(void)
 {

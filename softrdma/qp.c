@@ -64,8 +64,8 @@ struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 /* --- modify ----------------------------------------------------------------------------------------------------- */
 
 /*
- * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. There is no
- * other state before RTR than INIT, as with iWARP in the kernel (RFC 5040's Idle): libibverbs alone calls it RESET.
+ * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. There is
+ * no other state before RTR than INIT, as with iWARP in the kernel (RFC 5040's Idle): libibverbs alone calls it RESET.
  */
 static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
 {
@@ -154,8 +154,8 @@ static void to_error(struct srd_qp *qp)
 }
 
 /*
- * Whether the peer is named by the program, which found it by ways of its own. The attributes of rdma_init_qp_attr name none:
- * here the connection knows its peer.
+ * Whether the peer is named by the program, which found it by ways of its own. The attributes of rdma_init_qp_attr name
+ * none: here the connection knows its peer.
  */
 static bool names_peer(const struct ibv_qp_attr *attr, int mask)
 {

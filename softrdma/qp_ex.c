@@ -3,8 +3,8 @@
  * qp_ex.c - the extended queue pair: requests built call by call between wr_start and wr_complete (ibv_wr_post(3)).
  *
  * They are drafted beside the send queue and posted as one list, by the same code as any list. The drafts belong to the
- * thread between the two calls; the mutex that sees to it is the public struct's, not one of ours, for the program's own
- * code runs under it.
+ * thread between the two calls; the mutex that sees to it is the public struct's, not one of ours, for the program's
+ * own code runs under it.
  */
 #include "softrdma/absent.h"
 #include "softrdma/qp.h"

@@ -25,8 +25,9 @@ int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct sr
 struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
 
 /*
- * srd_qp_conn - the queue pair's connection, with a reference of the caller's (srd_conn_unref, no lock held); NULL: there
- * is none, or none any more. Another thread may end it meanwhile: the queue pair's own reference keeps nothing alive.
+ * srd_qp_conn - the queue pair's connection, with a reference of the caller's (srd_conn_unref, no lock held); NULL:
+ * there is none, or none any more. Another thread may end it meanwhile: the queue pair's own reference keeps nothing
+ * alive.
  */
 struct srd_conn *srd_qp_conn(struct srd_qp *qp);
 

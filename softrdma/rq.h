@@ -77,7 +77,10 @@ bool srd_rq_stop_waiting(struct srd_qp *qp);
 void srd_rq_flush(struct srd_qp *qp);
 void srd_rq_reset(struct srd_rq *rq);
 
-/* Reports one receive. length and flags count for success only. solicited: its sender asked for an event; a failed one always does. */
+/*
+ * Reports one receive. length and flags count for success only. solicited: its sender asked for an event; a failed one
+ * always does.
+ */
 void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
     uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
 

@@ -2,9 +2,9 @@
 /*
  * rx_segment.c - one incoming segment: checks, placement, delivery of the message it ends.
  *
- * The order of the checks is that of RFC 5041 section 7.1 and RFC 5040 section 7.1: versions and opcode are done (ddp.c),
- * then queue, sequence, buffer, offset, length; for tagged ones the STag. STags are looked up again for every segment
- * and for every piece placed: what was invalidated in between is not reached any more.
+ * The order of the checks is that of RFC 5041 section 7.1 and RFC 5040 section 7.1: versions and opcode are done
+ * (ddp.c), then queue, sequence, buffer, offset, length; for tagged ones the STag. STags are looked up again for every
+ * segment and for every piece placed: what was invalidated in between is not reached any more.
  */
 #include "softrdma/dma.h"
 #include "softrdma/stream_int.h"

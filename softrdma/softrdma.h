@@ -5,7 +5,8 @@
  * It shows itself through the data structures of libibverbs and librdmacm. Each call below has the signature, the
  * error convention and the semantics of the call of the same name there (srd_create_qp = ibv_create_qp, srd_connect =
  * rdma_connect, ...); what differs is said at the call. Data calls (post_send, post_recv, post_srq_recv, poll_cq,
- * req_notify_cq, alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline functions.
+ * req_notify_cq, alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline
+ * functions.
  *
  * Never hand one of these objects to an exported function of libibverbs or librdmacm: those look behind the public
  * structs.
@@ -68,8 +69,9 @@ SRD_API int srd_get_cq_event(
     struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 /*
- * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if its Send
- * was solicited. libibverbs knows no such bit, so queues do without until they are asked. Before the first completion.
+ * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if
+ * its Send was solicited. libibverbs knows no such bit, so queues do without until they are asked. Before the first
+ * completion.
  */
 enum { SRD_WC_SOLICITED = 1 << 30 };
 SRD_API void srd_mark_solicited(struct ibv_cq *cq);
@@ -143,32 +145,36 @@ SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 
 /* A level-triggered descriptor, readable when a connection of the device can move. Owned by the device. */
 SRD_API int srd_progress_fd(struct ibv_context *context);
-/* The calling thread is about to sleep on it. False: do not, something is ready (then srd_progress_wake must not follow). */
+/*
+ * The calling thread is about to sleep on it. False: do not, something is ready (then srd_progress_wake must not
+ * follow).
+ */
 SRD_API bool srd_progress_sleep(struct ibv_context *context);
 /* It sleeps no longer. */
 SRD_API void srd_progress_wake(struct ibv_context *context);
 /* Moves everything that is ready; never blocks. */
 SRD_API void srd_progress_run(struct ibv_context *context);
 /*
- * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the device's own thread
- * takes over at once, not only after it has seen for a while that nobody polls.
+ * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the device's own
+ * thread takes over at once, not only after it has seen for a while that nobody polls.
  */
 SRD_API void srd_progress_leave(struct ibv_cq *cq);
 /*
- * Whether the calling thread fetches events (srd_get_*_event on descriptors that do not block) without moving the device
- * for them: right for a thread beside the device's own, which would take it for a thread of the program at work.
+ * Whether the calling thread fetches events (srd_get_*_event on descriptors that do not block) without moving the
+ * device for them: right for a thread beside the device's own, which would take it for a thread of the program at work.
  */
 SRD_API void srd_progress_fetch_only(bool on);
 
 /*
- * A program whose wait is for little else sleeps in the device itself: it has a descriptor of its own (an epoll set) watched
- * there once, and calls srd_progress_wait between sleep and wake, in place of its own epoll and of srd_progress_run.
+ * A program whose wait is for little else sleeps in the device itself: it has a descriptor of its own (an epoll set)
+ * watched there once, and calls srd_progress_wait between sleep and wake, in place of its own epoll and of
+ * srd_progress_run.
  *
- * srd_progress_watch    fd: level-triggered; what it shows must be taken away soon, or whoever sleeps in the device spins.
- *                       Watching what is watched is no error. After srd_progress_fd; takes no lock. Returns 0 or a
- *                       negative errno.
- * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves what
- *                       can. A signal ends it, too.
+ * srd_progress_watch    fd: level-triggered; what it shows must be taken away soon, or whoever sleeps in the device
+ *                       spins. Watching what is watched is no error. After srd_progress_fd; takes no lock. Returns 0 or
+ *                       a negative errno.
+ * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves
+ *                       what can. A signal ends it, too.
  *                       watched  out: fd is readable
  *                       Returns how many queues have events for the caller in channel. It must ask for them now
  *                       (srd_get_cq_event): until then the channel's descriptor may not show them.

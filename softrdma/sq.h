@@ -92,9 +92,9 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);
 
 /*
- * srd_sq_flush - the end: completes everything, each once, in order. What is done completes with success up to the first
- * that is not; culprit gets status and vendor_err, or its own when it has one; Sends and Writes in front of it that TCP has
- * taken succeed: the peer works in order. Afterwards posts flush at once.
+ * srd_sq_flush - the end: completes everything, each once, in order. What is done completes with success up to the
+ * first that is not; culprit gets status and vendor_err, or its own when it has one; Sends and Writes in front of it
+ * that TCP has taken succeed: the peer works in order. Afterwards posts flush at once.
  */
 void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
     uint32_t vendor_err);

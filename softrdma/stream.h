@@ -75,24 +75,24 @@ unsigned srd_stream_release(struct srd_qp *qp);
 int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV]);
 unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 /*
- * In place of srd_stream_rx: the kernel could not store there (EFAULT). The rest of the payload comes over staging, where
- * the place that is gone is found. False: it was no place of the program's.
+ * In place of srd_stream_rx: the kernel could not store there (EFAULT). The rest of the payload comes over staging,
+ * where the place that is gone is found. False: it was no place of the program's.
  */
 bool srd_stream_rx_fault(struct srd_qp *qp);
 /* End of stream: error 0 = FIN, else the errno of the socket. Nothing is read after it. */
 unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
 
 /*
- * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is offered
- * again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
+ * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is
+ * offered again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
  */
 int srd_stream_tx(
     struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 /*
- * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Takes back the FPDU whose memory is gone and what
- * stands behind it, and fails the request, or the response; when that FPDU is half sent, cuts the connection. The caller
- * goes on with what is left. Returns wants.
+ * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Takes back the FPDU whose memory is gone and
+ * what stands behind it, and fails the request, or the response; when that FPDU is half sent, cuts the connection. The
+ * caller goes on with what is left. Returns wants.
  */
 unsigned srd_stream_tx_fault(struct srd_qp *qp);
 

@@ -2,9 +2,9 @@
 /*
  * stream_end.c - the one end of a stream, whatever the cause.
  *
- * What ends a connection comes through srd_stream_fail: a fault in what arrived, a Terminate, FIN or reset, a request of
- * ours that failed, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is being
- * sent) for a moment. The send side, which must not wait for the receive side, notes its errors and asks for
+ * What ends a connection comes through srd_stream_fail: a fault in what arrived, a Terminate, FIN or reset, a request
+ * of ours that failed, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
+ * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and asks for
  * SRD_STREAM_SETTLE.
  *
  * A request that fails here (a bad local key, say) waits in the send queue until all in front of it are complete; then
@@ -67,7 +67,9 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     return SRD_STREAM_DOWN | (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN);
 }
 
-/* A Read Request's source went away while it was answered: the Terminate tells how far it got (RFC 5040 section 4.8). */
+/*
+ * A Read Request's source went away while it was answered: the Terminate tells how far it got (RFC 5040 section 4.8).
+ */
 static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;

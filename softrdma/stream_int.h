@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream_int.h - what the files of the protocol engine call of each other. Each calls those before it: stream_state.c;
- * tx_frame.c, tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving); stream.c.
+ * tx_frame.c, tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving);
+ * stream.c.
  */
 #ifndef SOFTRDMA_STREAM_INT_H
 #define SOFTRDMA_STREAM_INT_H
@@ -116,8 +117,8 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants);
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
 /*
- * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete. Returns
- * wants.
+ * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete.
+ * Returns wants.
  */
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);
 
@@ -185,7 +186,10 @@ enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
 /* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
 enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-/* Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is held. */
+/*
+ * Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is
+ * held.
+ */
 enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * tx.c - the send side of a stream: a batch of FPDUs, offered as one iovec until it is gone.
  *
- * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the program from deregistering. What is offered
- * again is looked up again, and when it has gone meanwhile, an FPDU is cut and the connection with it.
+ * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the
+ * program from deregistering. What is offered again is looked up again, and when it has gone meanwhile, an FPDU is cut
+ * and the connection with it.
  */
 #include "softrdma/dma.h"
 #include "softrdma/memory.h"

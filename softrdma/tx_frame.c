@@ -83,8 +83,8 @@ enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mar
     if (error)
         return error;
     /*
-     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that a
-     * Read finds it half changed is no reason to lose the connection.
+     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that
+     * a Read finds it half changed is no reason to lose the connection.
      */
     if (small || qp->stream.params.crc) {
         uint8_t *copy = stage(tx, octets);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx_message.c - what goes into a batch: the RTR, acknowledgements, the requests of the send queue in order, responses to
- * the peer's Reads, and at the end the Terminate.
+ * tx_message.c - what goes into a batch: the RTR, acknowledgements, the requests of the send queue in order, responses
+ * to the peer's Reads, and at the end the Terminate.
  *
  * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
  * wait for the send queue: a fence, a full read depth or a failed request stops that alone.

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word == expected; timeout relative, NULL = none. Returns 0 or -1 with errno (EAGAIN, EINTR, ETIMEDOUT). */
+/*
+ * Sleeps while *word == expected; timeout relative, NULL = none. Returns 0 or -1 with errno (EAGAIN, EINTR, ETIMEDOUT).
+ */
 static inline int futex_wait(
     _Atomic uint32_t *word, uint32_t expected, const struct timespec *timeout)
 {

@@ -138,7 +138,9 @@ static inline void lock_acquire(struct lock *lock)
     lock_debug_taken(lock);
 }
 
-/* The other half of it: false: somebody came meanwhile; the lock is still held, lock_release_rest must follow at once. */
+/*
+ * The other half of it: false: somebody came meanwhile; the lock is still held, lock_release_rest must follow at once.
+ */
 static inline bool lock_release_quick(struct lock *lock)
 {
     lock_debug_dropped(lock);

@@ -77,8 +77,8 @@ static void read_words(const char *spec, bool aloud)
 }
 
 /*
- * The file is opened for the log alone, so its descriptor may say that writing never waits. A named pipe without a reader
- * cannot be opened so. Returns 0 or errno.
+ * The file is opened for the log alone, so its descriptor may say that writing never waits. A named pipe without a
+ * reader cannot be opened so. Returns 0 or errno.
  */
 static int open_file(const char *path)
 {

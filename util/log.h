@@ -2,8 +2,8 @@
 /*
  * log.h - diagnostics that are never compiled out.
  *
- * NDSPI_LOG=LEVEL[,TOPIC...] chooses what is written: none, error, warn (default), info, debug; with topics, levels above
- * warn are limited to them (cm, cq, qp, mr, soft, win, device, wire). NDSPI_LOG_FILE=PATH writes there instead of
+ * NDSPI_LOG=LEVEL[,TOPIC...] chooses what is written: none, error, warn (default), info, debug; with topics, levels
+ * above warn are limited to them (cm, cq, qp, mr, soft, win, device, wire). NDSPI_LOG_FILE=PATH writes there instead of
  * standard error. A disabled message costs one load and one compare.
  *
  * Writing never waits: a line that standard error does not take at once is dropped, and the next that it takes is

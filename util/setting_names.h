@@ -19,8 +19,8 @@ size_t setting_index(const char *name);
 enum { SETTINGS_MAX = 32 };
 
 /*
- * setting_unknown - the next entry of an environment whose name begins with NDSPI_ and is not known: no setting, and none
- * of the names that the project's scripts and tests use.
+ * setting_unknown - the next entry of an environment whose name begins with NDSPI_ and is not known: no setting, and
+ * none of the names that the project's scripts and tests use.
  * at  inout: the place in the environment to go on from
  * Returns the entry (NAME=VALUE), or NULL at the end.
  */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * errno_is_shortage - whether an errno, either sign, says that something has run out that may be there again later: memory,
- * descriptors, objects of a device. A call that fails so finds out nothing that may be remembered.
+ * errno_is_shortage - whether an errno, either sign, says that something has run out that may be there again later:
+ * memory, descriptors, objects of a device. A call that fails so finds out nothing that may be remembered.
  */
 static inline bool errno_is_shortage(int error)
 {

@@ -4,11 +4,12 @@
 #define UTIL_THREAD_H
 
 /*
- * thread_start_detached - starts a thread that blocks every signal (those are the program's) but SIGSEGV and SIGBUS, and
- * that nobody joins.
+ * thread_start_detached - starts a thread that blocks every signal (those are the program's) but SIGSEGV and SIGBUS,
+ * and that nobody joins.
  * name      what debuggers show: at most 15 characters, a literal. It has it when entry begins
  * entry     runs in the thread, with argument; the thread ends with it
- * Returns   0; -EINVAL (name too long), -ENOMEM, -EAGAIN (a limit on threads): then entry has not been called, nor will be.
+ * Returns   0; -EINVAL (name too long), -ENOMEM, -EAGAIN (a limit on threads): then entry has not been called, nor will
+ * be.
  * Threads   any; the caller's own signal mask is as before.
  */
 int thread_start_detached(const char *name, void (*entry)(void *argument), void *argument);

@@ -82,8 +82,8 @@ static bool ipv6_parse(char *text, struct sockaddr_in6 *address)
  * protocol        must be NULL: there is one way only
  * address         out: all zero when the text is no address
  * address_length  in: bytes there; out: bytes needed or used
- * Returns         0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (too short), WSAEINVAL (no address of that family,
- *                 another family, a protocol, a NULL pointer).
+ * Returns         0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (too short), WSAEINVAL (no address of that
+ *                 family, another family, a protocol, a NULL pointer).
  */
 INT WSAAPI WSAStringToAddressA(
     LPSTR text, INT family, LPWSAPROTOCOL_INFOA protocol, LPSOCKADDR address, LPINT address_length)
@@ -163,8 +163,8 @@ static INT address_check(const struct sockaddr *address, DWORD address_length, c
 /*
  * WSAAddressToStringA, WSAAddressToStringW - socket address to text; the port is told when it is not 0.
  * text_length  in: characters there; out: needed or used, with the end
- * Returns      0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (a NULL pointer, too short), WSAEINVAL (another family,
- *              a protocol).
+ * Returns      0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (a NULL pointer, too short), WSAEINVAL (another
+ *              family, a protocol).
  */
 INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD address_length,
     LPWSAPROTOCOL_INFOA protocol, LPSTR text, LPDWORD text_length)

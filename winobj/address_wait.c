@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_wait.c - WaitOnAddress. A table of buckets by address; each waiting thread is in one bucket's list, in the order
- * of arrival. Comparison and entry are one step under the bucket's lock, which the waker takes as well, so a change before
- * the wake-up is never missed, whatever the size of the value.
+ * address_wait.c - WaitOnAddress. A table of buckets by address; each waiting thread is in one bucket's list, in the
+ * order of arrival. Comparison and entry are one step under the bucket's lock, which the waker takes as well, so a
+ * change before the wake-up is never missed, whatever the size of the value.
  */
 #include <windows.h>
 

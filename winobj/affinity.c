@@ -70,8 +70,8 @@ static bool change_run(HANDLE thread, struct change *change)
 
 /*
  * SetThreadAffinityMask - lets a thread run on some processors, of the group it is in: the lowest it may run in.
- * Returns  the mask before; 0 with ERROR_INVALID_PARAMETER (no processor, or one that the process may not use, or that the
- *          thread's cpuset does not have), ERROR_INVALID_HANDLE.
+ * Returns  the mask before; 0 with ERROR_INVALID_PARAMETER (no processor, or one that the process may not use, or that
+ *          the thread's cpuset does not have), ERROR_INVALID_HANDLE.
  */
 DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 {
@@ -138,7 +138,10 @@ BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWO
     return TRUE;
 }
 
-/* Sets every thread's affinity. Returns how many it was set for; threads that come meanwhile inherit it, or are in the next. */
+/*
+ * Sets every thread's affinity. Returns how many it was set for; threads that come meanwhile inherit it, or are in the
+ * next.
+ */
 static unsigned set_all(const cpu_set_t *set)
 {
     DIR *tasks = opendir("/proc/self/task");

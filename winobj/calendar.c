@@ -63,7 +63,9 @@ static bool is_same(const struct tm *tm, const SYSTEMTIME *date)
            tm->tm_hour == date->wHour && tm->tm_min == date->wMinute && tm->tm_sec == date->wSecond;
 }
 
-/* SystemTimeToFileTime - wDayOfWeek is not looked at. FALSE with ERROR_INVALID_PARAMETER: a NULL pointer, no such date. */
+/*
+ * SystemTimeToFileTime - wDayOfWeek is not looked at. FALSE with ERROR_INVALID_PARAMETER: a NULL pointer, no such date.
+ */
 BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *date, LPFILETIME time)
 {
     if (date && time && date->wYear >= 1601 && date->wYear <= 30827 && date->wMilliseconds < 1000) {

@@ -57,8 +57,8 @@ DWORD WINAPI timeGetTime(void)
 }
 
 /*
- * timeBeginPeriod, timeEndPeriod - ask for timers of some resolution; they are always finer than a millisecond here, so there
- * is nothing to change. TIMERR_NOCANDO: a period of 0.
+ * timeBeginPeriod, timeEndPeriod - ask for timers of some resolution; they are always finer than a millisecond here, so
+ * there is nothing to change. TIMERR_NOCANDO: a period of 0.
  */
 MMRESULT WINAPI timeBeginPeriod(UINT period_ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codepage.c - MultiByteToWideChar, WideCharToMultiByte. UTF-8 is the only code page. Built twice: for each width of wchar_t;
- * with 32 bits a surrogate in wide text is no character, as half a pair is none with 16.
+ * codepage.c - MultiByteToWideChar, WideCharToMultiByte. UTF-8 is the only code page. Built twice: for each width of
+ * wchar_t; with 32 bits a surrogate in wide text is no character, as half a pair is none with 16.
  */
 #include <windows.h>
 
@@ -25,8 +25,8 @@ static bool is_known(UINT page)
 }
 
 /*
- * The character at s, of which left bytes (at least 1) are there. Returns its bytes. NO_CHARACTER: the bytes that begin one
- * without ending it, or the one that begins none (Unicode standard, 3.9: well-formed sequences, maximal subparts).
+ * The character at s, of which left bytes (at least 1) are there. Returns its bytes. NO_CHARACTER: the bytes that begin
+ * one without ending it, or the one that begins none (Unicode standard, 3.9: well-formed sequences, maximal subparts).
  */
 static unsigned utf8_strict(const unsigned char *s, size_t left, uint32_t *c)
 {
@@ -46,12 +46,12 @@ static unsigned utf8_strict(const unsigned char *s, size_t left, uint32_t *c)
 
 /*
  * MultiByteToWideChar - UTF-8 to wide text.
- * flags    MB_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. MB_PRECOMPOSED means nothing, and
- *          is refused with CP_UTF8, as on Windows
+ * flags    MB_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. MB_PRECOMPOSED means
+ *          nothing, and is refused with CP_UTF8, as on Windows
  * bytes    of text; negative: up to its end, which is converted too
  * room     of wide, in units; 0: only asks
- * Returns  units written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no text, wide that is NULL or text),
- *          ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION, ERROR_INSUFFICIENT_BUFFER.
+ * Returns  units written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no text, wide that is NULL or
+ *          text), ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION, ERROR_INSUFFICIENT_BUFFER.
  */
 int WINAPI MultiByteToWideChar(UINT page, DWORD flags, LPCCH text, int bytes, LPWSTR wide, int room)
 {
@@ -107,14 +107,14 @@ static unsigned wide_strict(const WCHAR *s, size_t left, uint32_t *c)
 
 /*
  * WideCharToMultiByte - wide text to UTF-8.
- * flags        WC_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. WC_NO_BEST_FIT_CHARS means
- *              nothing, and is refused with CP_UTF8, as on Windows
+ * flags        WC_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. WC_NO_BEST_FIT_CHARS
+ *              means nothing, and is refused with CP_UTF8, as on Windows
  * units        of wide; negative: up to its end, which is converted too
  * room         of text, in bytes; 0: only asks
  * replacement  the byte in place of U+FFFD, or NULL
  * replaced     out: whether anything was replaced, or NULL. CP_UTF8 has neither of the two, as on Windows
- * Returns      bytes written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no wide text, text that is NULL or
- *              wide, one of the two with CP_UTF8), ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION,
+ * Returns      bytes written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no wide text, text that is
+ *              NULL or wide, one of the two with CP_UTF8), ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION,
  *              ERROR_INSUFFICIENT_BUFFER.
  */
 int WINAPI WideCharToMultiByte(UINT page, DWORD flags, LPCWCH wide, int units, LPSTR text, int room,

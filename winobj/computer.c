@@ -51,8 +51,8 @@ static BOOL name_of(COMPUTER_NAME_FORMAT format, char name[NI_MAXHOST])
 }
 
 /*
- * GetComputerNameExA, GetComputerNameExW - one of the computer's names. The NetBIOS one is the host name in capitals, at most
- * 15 characters; that of the domain is empty where there is none.
+ * GetComputerNameExA, GetComputerNameExW - one of the computer's names. The NetBIOS one is the host name in capitals,
+ * at most 15 characters; that of the domain is empty where there is none.
  * size     in: room of name, in characters; out: its length, or the room it needs, with the end
  * Returns  FALSE with ERROR_MORE_DATA (too small), ERROR_INVALID_PARAMETER (no such format, no size, NULL with room).
  */

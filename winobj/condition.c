@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * condition.c - condition variables: one word of Windows' size. A count of wake-ups, which a sleeper compares before it
- * sleeps (so that a wake-up between its release of the lock and its sleep is not lost), and a count of sleepers, so that
- * waking nobody is no system call. Wake-ups may be spurious, as on Windows.
+ * sleeps (so that a wake-up between its release of the lock and its sleep is not lost), and a count of sleepers, so
+ * that waking nobody is no system call. Wake-ups may be spurious, as on Windows.
  */
 #include <windows.h>
 
@@ -100,8 +100,8 @@ BOOL WINAPI SleepConditionVariableCS(
 }
 
 /*
- * SleepConditionVariableSRW - the same with an SRW lock, held exclusively or, with CONDITION_VARIABLE_LOCKMODE_SHARED, shared.
- * Also FALSE with ERROR_INVALID_PARAMETER for another flag; the lock is as it was then.
+ * SleepConditionVariableSRW - the same with an SRW lock, held exclusively or, with CONDITION_VARIABLE_LOCKMODE_SHARED,
+ * shared. Also FALSE with ERROR_INVALID_PARAMETER for another flag; the lock is as it was then.
  */
 BOOL WINAPI SleepConditionVariableSRW(
     PCONDITION_VARIABLE variable, PSRWLOCK lock, DWORD timeout_ms, ULONG flags)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.c - SetConsoleCtrlHandler over signals: SIGINT is CTRL_C_EVENT, SIGTERM is CTRL_CLOSE_EVENT. As on Windows handlers
- * run in a thread of their own for each event, the last added first, until one returns TRUE.
+ * console.c - SetConsoleCtrlHandler over signals: SIGINT is CTRL_C_EVENT, SIGTERM is CTRL_CLOSE_EVENT. As on Windows
+ * handlers run in a thread of their own for each event, the last added first, until one returns TRUE.
  *
- * The signal handler writes the signal's number into a pipe, and a thread that lives from the first SetConsoleCtrlHandler on
- * reads it. Without handlers the signals do what they did before.
+ * The signal handler writes the signal's number into a pipe, and a thread that lives from the first
+ * SetConsoleCtrlHandler on reads it. Without handlers the signals do what they did before.
  */
 #include <windows.h>
 
@@ -136,10 +136,11 @@ static bool remove_locked(PHANDLER_ROUTINE handler)
 }
 
 /*
- * SetConsoleCtrlHandler - adds or removes a function that is told of SIGINT (CTRL_C_EVENT) and SIGTERM (CTRL_CLOSE_EVENT).
- * handler  called in a thread of its own; TRUE: it is dealt with. If all return FALSE the signal ends the process, with its
- *          streams written out. After CTRL_CLOSE_EVENT the process ends whatever they return. NULL: no function, but SIGINT is
- *          ignored from now on (add TRUE), or again not
+ * SetConsoleCtrlHandler - adds or removes a function that is told of SIGINT (CTRL_C_EVENT) and SIGTERM
+ * (CTRL_CLOSE_EVENT).
+ * handler  called in a thread of its own; TRUE: it is dealt with. If all return FALSE the signal ends the process, with
+ *          its streams written out. After CTRL_CLOSE_EVENT the process ends whatever they return. NULL: no function,
+ *          but SIGINT is ignored from now on (add TRUE), or again not
  * Returns  FALSE with ERROR_INVALID_PARAMETER (to be removed, but not there), ERROR_NOT_ENOUGH_MEMORY (64 are there, no
  *          thread or pipe).
  */

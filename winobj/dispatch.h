@@ -55,7 +55,8 @@ void win_waitable_reset(struct win_waitable *waitable);
 
 /*
  * win_waitable_change - a step of an object's own kind, under the dispatcher lock, after which the waits it allows are
- * satisfied. change returns whether the object is signalled now; it sees and sets the rest. Any thread; no call out of it.
+ * satisfied. change returns whether the object is signalled now; it sees and sets the rest. Any thread; no call out of
+ * it.
  */
 void win_waitable_change(struct win_waitable *waitable,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
@@ -69,8 +70,8 @@ bool win_handle_change(HANDLE handle, const struct win_object_type *type,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
 /*
- * win_waitable_open - gives a new object, made by calloc and initialised, its handle; frees it where that fails. Clears the last
- * error, as on Windows, where it tells new from existing.
+ * win_waitable_open - gives a new object, made by calloc and initialised, its handle; frees it where that fails. Clears
+ * the last error, as on Windows, where it tells new from existing.
  */
 HANDLE win_waitable_open(struct win_waitable *waitable, const struct win_object_type *type);
 
@@ -94,7 +95,8 @@ struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*
  * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but let
- * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last error.
+ * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last
+ * error.
  */
 DWORD win_waitables_wait(
     struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns);

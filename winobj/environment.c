@@ -16,8 +16,8 @@ static bool name_is_good(const char *name)
 /*
  * GetEnvironmentVariableA, GetEnvironmentVariableW - a variable's value.
  * size     of value, in characters
- * Returns  its length (0 for an empty value, the last error left alone); the size needed, with the end, where it does not
- *          fit (value is left alone); 0 with ERROR_ENVVAR_NOT_FOUND.
+ * Returns  its length (0 for an empty value, the last error left alone); the size needed, with the end, where it does
+ *          not fit (value is left alone); 0 with ERROR_ENVVAR_NOT_FOUND.
  */
 DWORD WINAPI GetEnvironmentVariableA(LPCSTR name, LPSTR value, DWORD size)
 {
@@ -36,8 +36,8 @@ DWORD WINAPI GetEnvironmentVariableA(LPCSTR name, LPSTR value, DWORD size)
 }
 
 /*
- * SetEnvironmentVariableA, SetEnvironmentVariableW - sets a variable, or removes it (value NULL). As with setenv no other
- * thread may look at the environment meanwhile. FALSE with ERROR_INVALID_PARAMETER (no name, or a = in it),
+ * SetEnvironmentVariableA, SetEnvironmentVariableW - sets a variable, or removes it (value NULL). As with setenv no
+ * other thread may look at the environment meanwhile. FALSE with ERROR_INVALID_PARAMETER (no name, or a = in it),
  * ERROR_ENVVAR_NOT_FOUND (nothing to remove), ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI SetEnvironmentVariableA(LPCSTR name, LPCSTR value)
@@ -80,10 +80,11 @@ static const char *value_of(const char *name, size_t length)
 }
 
 /*
- * ExpandEnvironmentStringsA, ExpandEnvironmentStringsW - replaces each %name% by the variable's value; what is no variable
- * stays as it is.
+ * ExpandEnvironmentStringsA, ExpandEnvironmentStringsW - replaces each %name% by the variable's value; what is no
+ * variable stays as it is.
  * size     of to, in characters
- * Returns  the size needed, with the end; more than size: to holds only a part, without an end. 0: ERROR_INVALID_PARAMETER.
+ * Returns  the size needed, with the end; more than size: to holds only a part, without an end. 0:
+ * ERROR_INVALID_PARAMETER.
  */
 DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD size)
 {

@@ -52,7 +52,9 @@ static HANDLE event_create_ex(bool named, DWORD flags)
         named, !!(flags & CREATE_EVENT_MANUAL_RESET), !!(flags & CREATE_EVENT_INITIAL_SET));
 }
 
-/* CreateEventExA, CreateEventExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights. */
+/*
+ * CreateEventExA, CreateEventExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights.
+ */
 HANDLE WINAPI CreateEventExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
 {

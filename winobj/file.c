@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - overlapped file objects: what a provider's requests run on. A file belongs to one owner (an adapter), and may
- * be attached to one port, at any time; completions after that go there.
+ * file.c - overlapped file objects: what a provider's requests run on. A file belongs to one owner (an adapter), and
+ * may be attached to one port, at any time; completions after that go there.
  */
 #include "winobj/file.h"
 

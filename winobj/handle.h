@@ -54,7 +54,8 @@ HANDLE win_handle_open(struct win_object *object, const struct win_object_type *
 
 /*
  * win_handle_add - one handle more for an object that has or had one, and is referenced by the caller.
- * Returns NULL with ERROR_NOT_ENOUGH_MEMORY, or ERROR_INVALID_HANDLE: its last one was closed meanwhile, which it was told.
+ * Returns NULL with ERROR_NOT_ENOUGH_MEMORY, or ERROR_INVALID_HANDLE: its last one was closed meanwhile, which it was
+ * told.
  */
 HANDLE win_handle_add(struct win_object *object);
 
@@ -65,8 +66,8 @@ HANDLE win_handle_add(struct win_object *object);
 struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type);
 
 /*
- * win_object_name - what finds an object for as long as it exists, whichever of its handles are open by then: for who must
- * neither keep it nor rely on a handle. Never another object's. win_object_find returns it referenced, or NULL.
+ * win_object_name - what finds an object for as long as it exists, whichever of its handles are open by then: for who
+ * must neither keep it nor rely on a handle. Never another object's. win_object_find returns it referenced, or NULL.
  */
 HANDLE win_object_name(const struct win_object *object);
 struct win_object *win_object_find(HANDLE name);

@@ -98,8 +98,8 @@ HANDLE WINAPI GetProcessHeap(void)
 }
 
 /*
- * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE. initial_size: a hint. maximum_size: what its blocks may have
- * together, rounded up to whole pages; 0: no limit.
+ * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE. initial_size: a hint. maximum_size: what its blocks
+ * may have together, rounded up to whole pages; 0: no limit.
  * Returns NULL with ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)

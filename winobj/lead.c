@@ -4,8 +4,8 @@
  *
  * The leader's loop: tell every source that a thread is about to sleep on it (prepare), sleep in epoll on all of them
  * and the kick descriptor, tell them it woke (finish), run those that are ready. Its own wait may end in there, without
- * any system call: who signals a waiter makes one only if that waiter sleeps. Where a device can be slept in (provider.h,
- * wait), the leader sleeps there, and the device has moved when it wakes.
+ * any system call: who signals a waiter makes one only if that waiter sleeps. Where a device can be slept in
+ * (provider.h, wait), the leader sleeps there, and the device has moved when it wakes.
  */
 #include "winobj/lead.h"
 
@@ -29,8 +29,8 @@ static struct list_head followers = { { &followers.n, &followers.n } }; /* win_p
 static struct win_waiter *leader;                                       /* win_progress_lock */
 static int epfd = -1, kick_fd = -1;
 /*
- * Of the sources whose device a thread can sleep in, the one last seen ready: the leader sleeps there, with epfd watched,
- * rather than in epfd. win_progress_lock.
+ * Of the sources whose device a thread can sleep in, the one last seen ready: the leader sleeps there, with epfd
+ * watched, rather than in epfd. win_progress_lock.
  */
 static struct win_source_state *host;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lstring.c - lstrlen, lstrcpy and their kind. Built for each kind of character: lstring_wide.c and lstring_wide16.c include
- * this file with LSTRING_WIDE. NULL pointers are errors they survive, as on Windows.
+ * lstring.c - lstrlen, lstrcpy and their kind. Built for each kind of character: lstring_wide.c and lstring_wide16.c
+ * include this file with LSTRING_WIDE. NULL pointers are errors they survive, as on Windows.
  */
 #include <windows.h>
 
@@ -96,8 +96,9 @@ static int compare(const character *a, const character *b, bool ignore_case)
 }
 
 /*
- * lstrcmpA, lstrcmpW, lstrcmpiA, lstrcmpiW - -1, 0 or 1, for people to read: letters in their order whatever their case, small
- * before capital; the i forms know no case. Other characters are ordered by their numbers, not by the rules of a language.
+ * lstrcmpA, lstrcmpW, lstrcmpiA, lstrcmpiW - -1, 0 or 1, for people to read: letters in their order whatever their
+ * case, small before capital; the i forms know no case. Other characters are ordered by their numbers, not by the rules
+ * of a language.
  */
 int WINAPI NAME(lstrcmp)(const character *a, const character *b)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). Files are not
- * mapped: no handle here is one of a file. A view goes on when the handle is closed; its memory goes with the last view.
+ * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). Files are
+ * not mapped: no handle here is one of a file. A view goes on when the handle is closed; its memory goes with the last
+ * view.
  */
 #include "winobj/mapping_name.h"
 #include "winobj/memory.h"
@@ -129,10 +130,11 @@ static HANDLE mapping_open(struct mapping *mapping, DWORD error)
  * attributes  ignored: handles are not inherited, and a name is the user's
  * protection  PAGE_READWRITE or PAGE_READONLY, with SEC_COMMIT or not
  * size        in bytes; of a name that is there already, memory has the size it has
- * name        NULL, or how other processes of the user find it, as long as any has a handle; with Local\ or Global\ before it
+ * name        NULL, or how other processes of the user find it, as long as any has a handle; with Local\ or Global\
+ * before it
  * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS where the name was there; NULL with
- *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file), ERROR_NOT_ENOUGH_MEMORY, what
- *             win_name_open says.
+ *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file),
+ *             ERROR_NOT_ENOUGH_MEMORY, what win_name_open says.
  */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
     DWORD size_high, DWORD size_low, LPCSTR name)
@@ -156,8 +158,8 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
  * OpenFileMappingA, OpenFileMappingW - the memory of a name that some process has a handle of.
  * access   views for writing need FILE_MAP_WRITE
  * inherit  ignored: handles are not inherited
- * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (to be written, but read-only), what
- *          win_name_open says.
+ * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (to be written, but
+ *          read-only), what win_name_open says.
  */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
 {
@@ -224,12 +226,14 @@ static void *view_new(
 
 /*
  * MapViewOfFile, MapViewOfFileEx - a part of the memory among the process' addresses.
- * access   FILE_MAP_READ, FILE_MAP_WRITE or FILE_MAP_ALL_ACCESS (both read and write), FILE_MAP_COPY (what is written is the view's)
+ * access   FILE_MAP_READ, FILE_MAP_WRITE or FILE_MAP_ALL_ACCESS (both read and write), FILE_MAP_COPY (what is written
+ * is the view's)
  * offset   a multiple of 64 KB
  * bytes    0: all behind offset
  * address  where, a multiple of 64 KB; NULL: anywhere
- * Returns  NULL with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another access), ERROR_MAPPED_ALIGNMENT, ERROR_ACCESS_DENIED (beyond
- *          the end; to be written, but read-only), ERROR_INVALID_ADDRESS (address is taken), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns  NULL with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another access), ERROR_MAPPED_ALIGNMENT,
+ *          ERROR_ACCESS_DENIED (beyond the end; to be written, but read-only), ERROR_INVALID_ADDRESS (address is
+ *          taken), ERROR_NOT_ENOUGH_MEMORY.
  */
 LPVOID WINAPI MapViewOfFileEx(
     HANDLE handle, DWORD access, DWORD offset_high, DWORD offset_low, SIZE_T bytes, LPVOID address)

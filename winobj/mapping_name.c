@@ -86,7 +86,10 @@ int win_memory_resize(int fd, uint64_t size)
     return ftruncate(fd, (off_t)size) ? -errno : 0;
 }
 
-/* The file of a name that some process has a handle of; what dead ones left is removed. -1 with errno, ENOENT: there is none. */
+/*
+ * The file of a name that some process has a handle of; what dead ones left is removed. -1 with errno, ENOENT: there is
+ * none.
+ */
 static int open_used(const char *file)
 {
     int fd = shm_open(file, O_RDWR | O_CLOEXEC, 0);

@@ -197,13 +197,13 @@ static char *insert_narrow(const char *directive, const ULONG_PTR values[3], uns
 
 /*
  * FormatMessageA, FormatMessageW - the words for a code, or a text with its inserts filled in.
- * flags      FORMAT_MESSAGE_FROM_SYSTEM (or FROM_HMODULE: no module has messages of its own) or FROM_STRING; ALLOCATE_BUFFER:
- *            text points to a pointer that receives memory for LocalFree; IGNORE_INSERTS; ARGUMENT_ARRAY; width 0 or
- *            MAX_WIDTH_MASK (no line ends)
+ * flags      FORMAT_MESSAGE_FROM_SYSTEM (or FROM_HMODULE: no module has messages of its own) or FROM_STRING;
+ *            ALLOCATE_BUFFER: text points to a pointer that receives memory for LocalFree; IGNORE_INSERTS;
+ *            ARGUMENT_ARRAY; width 0 or MAX_WIDTH_MASK (no line ends)
  * id         a Win32 or Winsock error, an HRESULT, an NTSTATUS or a NetworkDirect code
  * language   ignored: English
- * Returns    the length; 0 with ERROR_INVALID_PARAMETER (flags, an insert without an argument), ERROR_MR_MID_NOT_FOUND (no
- *            words for the code), ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_SUPPORTED (another width),
+ * Returns    the length; 0 with ERROR_INVALID_PARAMETER (flags, an insert without an argument), ERROR_MR_MID_NOT_FOUND
+ *            (no words for the code), ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_SUPPORTED (another width),
  *            ERROR_NOT_ENOUGH_MEMORY.
  */
 DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR text,

@@ -9,8 +9,8 @@
 const char *win_message_text(DWORD id);
 
 /*
- * One insert: the printf directive (as "%s") with its arguments (the value last), as UTF-8 in memory of its own; NULL with
- * errno. The narrow and the wide function differ in what %s is.
+ * One insert: the printf directive (as "%s") with its arguments (the value last), as UTF-8 in memory of its own; NULL
+ * with errno. The narrow and the wide function differ in what %s is.
  */
 typedef char *win_message_insert(const char *directive, const ULONG_PTR values[3], unsigned count);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* message_text.c - the words for codes: Win32 and Winsock errors, HRESULTs, NTSTATUS values and so the NetworkDirect codes. */
+/*
+ * message_text.c - the words for codes: Win32 and Winsock errors, HRESULTs, NTSTATUS values and so the NetworkDirect
+ * codes.
+ */
 #include "winobj/message.h"
 
 #include <winsock2.h>

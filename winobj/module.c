@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.c - modules: shared objects, over dlopen. A module's handle is the dynamic linker's; those handed out are kept in
- * a list, so that any other value is refused. The modules of Windows that this library stands for are this library.
+ * module.c - modules: shared objects, over dlopen. A module's handle is the dynamic linker's; those handed out are kept
+ * in a list, so that any other value is refused. The modules of Windows that this library stands for are this library.
  */
 #include <windows.h>
 
@@ -99,11 +99,11 @@ static HMODULE fail(DWORD error)
 }
 
 /*
- * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts once more. The name is dlopen's: with a slash a path,
- * else looked for where the dynamic linker looks.
+ * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts once more. The name is dlopen's: with a slash a
+ * path, else looked for where the dynamic linker looks.
  * flags    0, LOAD_WITH_ALTERED_SEARCH_PATH, LOAD_LIBRARY_SEARCH_...: the search is the dynamic linker's anyway
- * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag), ERROR_MOD_NOT_FOUND (no name, or it cannot be
- *          loaded), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag), ERROR_MOD_NOT_FOUND (no name, or it cannot
+ *          be loaded), ERROR_NOT_ENOUGH_MEMORY.
  */
 HMODULE WINAPI LoadLibraryExA(LPCSTR name, HANDLE file, DWORD flags)
 {
@@ -160,8 +160,8 @@ HMODULE WINAPI GetModuleHandleA(LPCSTR name)
 }
 
 /*
- * GetProcAddress - a function or variable of a module; NULL for the program itself. Functions of Windows that this library
- * does not provide are not found, as in an older Windows.
+ * GetProcAddress - a function or variable of a module; NULL for the program itself. Functions of Windows that this
+ * library does not provide are not found, as in an older Windows.
  * Returns NULL with ERROR_PROC_NOT_FOUND (also for a number in the place of a name), ERROR_MOD_NOT_FOUND (no module).
  */
 FARPROC WINAPI GetProcAddress(HMODULE handle, LPCSTR name)

@@ -2,8 +2,8 @@
 /*
  * mutex.c - mutexes: taken by waits, by their owner any number of times, abandoned when it ends.
  *
- * An owner is a thread, from its first wait for a mutex on. It is in its thread's local memory: when the thread is gone nothing
- * refers to it any more.
+ * An owner is a thread, from its first wait for a mutex on. It is in its thread's local memory: when the thread is gone
+ * nothing refers to it any more.
  */
 #include "winobj/mutex.h"
 
@@ -203,7 +203,9 @@ static HANDLE mutex_create_ex(bool named, DWORD flags)
     return mutex_create(named, !!flags);
 }
 
-/* CreateMutexExA, CreateMutexExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights. */
+/*
+ * CreateMutexExA, CreateMutexExW - the same by flags; another one is ERROR_INVALID_PARAMETER. A handle has all rights.
+ */
 HANDLE WINAPI CreateMutexExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
 {
@@ -231,8 +233,8 @@ static bool release(struct win_waitable *waitable, void *owned)
 }
 
 /*
- * ReleaseMutex - gives the mutex up, once for each wait that got it. FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_OWNER (the calling
- * thread does not have it).
+ * ReleaseMutex - gives the mutex up, once for each wait that got it. FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_OWNER
+ * (the calling thread does not have it).
  */
 BOOL WINAPI ReleaseMutex(HANDLE handle)
 {

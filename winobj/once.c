@@ -41,8 +41,8 @@ void WINAPI InitOnceInitialize(PINIT_ONCE once)
  * flags    0: one thread initialises, the others wait; INIT_ONCE_ASYNC: any number may, one of them wins;
  *          INIT_ONCE_CHECK_ONLY: never waits, never begins
  * pending  out: FALSE: done, context holds; TRUE: the caller initialises and calls InitOnceComplete
- * Returns  FALSE with ERROR_INVALID_PARAMETER (both flags, another flag, both kinds of call mixed); with ERROR_GEN_FAILURE
- *          for a check only, where it is not done.
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (both flags, another flag, both kinds of call mixed); with
+ *          ERROR_GEN_FAILURE for a check only, where it is not done.
  */
 BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending, LPVOID *context)
 {
@@ -89,7 +89,8 @@ BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending
  * InitOnceComplete - ends what InitOnceBeginInitialize began.
  * flags    0 or INIT_ONCE_ASYNC, as it was begun; INIT_ONCE_INIT_FAILED (not with ASYNC): the next thread begins anew
  * context  kept for all; its two low bits must be 0; NULL with INIT_ONCE_INIT_FAILED
- * Returns  FALSE with ERROR_INVALID_PARAMETER (flags, context), ERROR_GEN_FAILURE (not begun this way; another thread won).
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (flags, context), ERROR_GEN_FAILURE (not begun this way; another thread
+ * won).
  */
 BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 {

@@ -169,7 +169,9 @@ static bool result_done(const struct result_wait *wait)
     return done;
 }
 
-/* Sleeps until the completion of the request is over, its event set included; needs no event. False: was over already. */
+/*
+ * Sleeps until the completion of the request is over, its event set included; needs no event. False: was over already.
+ */
 static bool result_wait(OVERLAPPED *overlapped)
 {
     struct result_wait wait = { .waiter = win_waiter_self(), .overlapped = overlapped };

@@ -2,10 +2,10 @@
 /*
  * pool.c - callbacks on threads of the library: BindIoCompletionCallback, CreateThreadpoolIo and its kind.
  *
- * One completion port for the process, and the threads that take from it. A packet's key is the number of a binding, which
- * says what to call; numbers are not used again, so a packet that comes after CloseThreadpoolIo finds nothing and is dropped.
- * A thread is added whenever all are busy in callbacks, up to a bound, so a callback that waits for another one does not
- * stop everything.
+ * One completion port for the process, and the threads that take from it. A packet's key is the number of a binding,
+ * which says what to call; numbers are not used again, so a packet that comes after CloseThreadpoolIo finds nothing and
+ * is dropped. A thread is added whenever all are busy in callbacks, up to a bound, so a callback that waits for another
+ * one does not stop everything.
  */
 #include "winobj/pool.h"
 
@@ -268,8 +268,8 @@ bool win_pool_post(PTP_IO io, PVOID overlapped)
 /*
  * CreateThreadpoolIo - the file's completed requests are handed to a callback, on a thread of the library.
  * file         not attached to a port yet; for the rest of its life
- * callback     called with context, the OVERLAPPED, a Win32 error and the bytes; it may block, and runs on several threads at
- *              once
+ * callback     called with context, the OVERLAPPED, a Win32 error and the bytes; it may block, and runs on several
+ *              threads at once
  * environment  NULL: there is one pool
  * Returns      what the other functions take; NULL with ERROR_INVALID_PARAMETER (no callback, an environment, attached
  *              already), ERROR_INVALID_HANDLE (no file), ERROR_NOT_ENOUGH_MEMORY.

@@ -82,7 +82,10 @@ WORD WINAPI GetActiveProcessorGroupCount(void)
     return (WORD)groups;
 }
 
-/* GetActiveProcessorCount - those online, of a group or of ALL_PROCESSOR_GROUPS. 0 with ERROR_INVALID_PARAMETER: no such group. */
+/*
+ * GetActiveProcessorCount - those online, of a group or of ALL_PROCESSOR_GROUPS. 0 with ERROR_INVALID_PARAMETER: no
+ * such group.
+ */
 DWORD WINAPI GetActiveProcessorCount(WORD group)
 {
     cpu_set_t online;
@@ -137,7 +140,10 @@ BOOL WINAPI GetNumaHighestNodeNumber(PULONG node)
     return TRUE;
 }
 
-/* GetNumaProcessorNode - the node of a processor of group 0. FALSE, node 0xff, with ERROR_INVALID_PARAMETER: none is online. */
+/*
+ * GetNumaProcessorNode - the node of a processor of group 0. FALSE, node 0xff, with ERROR_INVALID_PARAMETER: none is
+ * online.
+ */
 BOOL WINAPI GetNumaProcessorNode(UCHAR processor, PUCHAR node)
 {
     cpu_set_t set;

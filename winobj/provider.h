@@ -45,9 +45,9 @@ WINOBJ_API struct win_file *win_file_ref(struct win_file *file);
 WINOBJ_API void win_file_unref(struct win_file *file);
 
 /*
- * A request begins: a packet is reserved so that ending cannot fail (FALSE: no memory, nothing began), and then Internal =
- * STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. In two steps for what must not begin before
- * something else is done that cannot be undone: reserve, then begin or unreserve.
+ * A request begins: a packet is reserved so that ending cannot fail (FALSE: no memory, nothing began), and then
+ * Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. In two steps for what must not
+ * begin before something else is done that cannot be undone: reserve, then begin or unreserve.
  */
 WINOBJ_API BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
 WINOBJ_API BOOL win_overlapped_reserve(struct win_file *file);
@@ -77,18 +77,18 @@ WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlap
  * Where no thread waits, winobj's service thread sleeps on fd (not on lead_fd) of each source.
  *
  *   fd       readable when run() has something to do
- *   parts    the part_count descriptors that fd, an epoll set, is made of: a leader sleeps on these, which is one set less to
- *            wake and to look into. None: on fd, which is part 0
+ *   parts    the part_count descriptors that fd, an epoll set, is made of: a leader sleeps on these, which is one set
+ *            less to wake and to look into. None: on fd, which is part 0
  *   lead_fd  another such descriptor for a leader only, or -1: a background thread of the device serves it otherwise
  *   prepare  a leader is about to sleep; false: do not sleep, run() now (finish is not called then)
  *   finish   the leader sleeps no longer
- *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader. ready: which
- *            parts are (bit i), and WIN_SOURCE_DEVICE for lead_fd or wait; WIN_SOURCE_ANY when that is not known
- *   watch    NULL, or: lead_fd stands for a set of descriptors that a thread can sleep in itself. Has fd, level-triggered,
- *            watched there, too, or not any more. Takes no lock. Returns 0 or a negative errno
+ *   run      does everything ready, never blocks, may complete overlapped requests. leading: called by a leader. ready:
+ *            which parts are (bit i), and WIN_SOURCE_DEVICE for lead_fd or wait; WIN_SOURCE_ANY when that is not known
+ *   watch    NULL, or: lead_fd stands for a set of descriptors that a thread can sleep in itself. Has fd,
+ *            level-triggered, watched there, too, or not any more. Takes no lock. Returns 0 or a negative errno
  *   wait     with watch, between prepare and finish: a leader's sleep in that set, until something is ready there or
- *            timeout_ms (-1: never) is over. Moves what it can; never runs any source. watched, out: fd is readable. Returns
- *            whether run must be called
+ *            timeout_ms (-1: never) is over. Moves what it can; never runs any source. watched, out: fd is readable.
+ *            Returns whether run must be called
  * Callbacks but watch are called without any winobj lock, by one thread at a time for run (winobj serialises).
  */
 enum { WIN_SOURCE_PARTS = 3 };
@@ -112,17 +112,19 @@ struct win_source {
 /* Returns ERROR_SUCCESS or a Win32 error. Sources may have lead_fd in common: one of them is run for it. */
 WINOBJ_API DWORD win_source_add(struct win_source *source);
 /*
- * After it returns no callback of the source runs or will run. Not from a callback of any source, and not with a lock held
- * that a callback takes: it waits for the callbacks under way.
+ * After it returns no callback of the source runs or will run. Not from a callback of any source, and not with a lock
+ * held that a callback takes: it waits for the callbacks under way.
  */
 WINOBJ_API void win_source_remove(struct win_source *source);
 
 /*
  * A provider with requests of its own may lend its thread: what ends in there needs no second one to be told of it.
  *
- * win_service_lend   before the first source: winobj starts no service thread. fd: the provider's, level-triggered, watched
- *                    with the sources. Returns ERROR_SUCCESS, ERROR_BUSY (too late), or ERROR_NO_SYSTEM_RESOURCES
- * win_service_serve  the calling thread is the service thread, and never returns. turn: called after each round of sources;
+ * win_service_lend   before the first source: winobj starts no service thread. fd: the provider's, level-triggered,
+ *                    watched with the sources. Returns ERROR_SUCCESS, ERROR_BUSY (too late), or
+ *                    ERROR_NO_SYSTEM_RESOURCES
+ * win_service_serve  the calling thread is the service thread, and never returns. turn: called after each round of
+ * sources;
  *                    readable: fd is
  */
 WINOBJ_API DWORD win_service_lend(int fd);

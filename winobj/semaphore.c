@@ -40,13 +40,13 @@ static HANDLE semaphore_create(bool named, LONG units, LONG most, DWORD flags)
 }
 
 /*
- * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new unnamed semaphore. attributes are ignored
- * (handles are not inherited), a handle has all rights.
+ * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new unnamed semaphore. attributes are
+ * ignored (handles are not inherited), a handle has all rights.
  * units    at the beginning
  * most     the units it can have
  * flags    0
- * Returns  NULL with ERROR_INVALID_PARAMETER (units out of 0..most, most below 1, flags), ERROR_NOT_SUPPORTED for a name,
- *          ERROR_NOT_ENOUGH_MEMORY.
+ * Returns  NULL with ERROR_INVALID_PARAMETER (units out of 0..most, most below 1, flags), ERROR_NOT_SUPPORTED for a
+ *          name, ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name)
 {
@@ -97,8 +97,8 @@ static bool release(struct win_waitable *waitable, void *argument)
 /*
  * ReleaseSemaphore - gives units back, to waits first.
  * before   out: the units it had, or NULL
- * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (units below 1), ERROR_TOO_MANY_POSTS (it would have more
- *          than it can; it has what it had).
+ * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (units below 1), ERROR_TOO_MANY_POSTS (it would
+ *          have more than it can; it has what it had).
  */
 BOOL WINAPI ReleaseSemaphore(HANDLE handle, LONG units, LPLONG before)
 {

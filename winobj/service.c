@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service.c - the service thread: it has each source's fd (not lead_fd) armed once in a set of its own, serves what nobody
- * waits or polls for, and steps aside for threads of the program (util/standby.h). It is winobj's own, or lent (provider.h).
+ * service.c - the service thread: it has each source's fd (not lead_fd) armed once in a set of its own, serves what
+ * nobody waits or polls for, and steps aside for threads of the program (util/standby.h). It is winobj's own, or lent
+ * (provider.h).
  */
 #include "winobj/service.h"
 
@@ -35,9 +36,9 @@ struct service {
 };
 
 /*
- * A descriptor is armed again, too, when so many looks have found the foreground at work: once more each time it fires at
- * once, as those of a device do that the kernel or hardware moves; those of one that its leader moves stay quiet, and need no
- * tick.
+ * A descriptor is armed again, too, when so many looks have found the foreground at work: once more each time it fires
+ * at once, as those of a device do that the kernel or hardware moves; those of one that its leader moves stay quiet,
+ * and need no tick.
  */
 enum { LOOKS_MIN = 1, LOOKS_MAX = 8 };
 

@@ -96,9 +96,9 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
 }
 
 /*
- * select - waits until one of the sockets is ready. Sets of descriptors are the system's, so a SOCKET in one is less than
- * FD_SETSIZE. Returns how many are, 0 when the time is over; SOCKET_ERROR with WSAEINVAL (no set at all, a time below 0),
- * WSAENOTSOCK.
+ * select - waits until one of the sockets is ready. Sets of descriptors are the system's, so a SOCKET in one is less
+ * than FD_SETSIZE. Returns how many are, 0 when the time is over; SOCKET_ERROR with WSAEINVAL (no set at all, a time
+ * below 0), WSAENOTSOCK.
  */
 int WSAAPI wincompat_select(
     int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout)

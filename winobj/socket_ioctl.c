@@ -108,8 +108,9 @@ static int address_list_query(int family, struct answer *answer)
  *             SIO_ADDRESS_LIST_QUERY: out receives a SOCKET_ADDRESS_LIST of the socket's family
  * returned    out: the bytes written, or needed where out was too small
  * overlapped, routine  must be NULL
- * Returns     0, or SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (returned is NULL, out or in too small),
- *             WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code, overlapped), or what routing says (WSAENETUNREACH, ...).
+ * Returns     0, or SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (returned is NULL, out or in too
+ *             small), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code, overlapped), or what routing says (WSAENETUNREACH,
+ *             ...).
  */
 int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out,
     DWORD out_bytes, LPDWORD returned, LPWSAOVERLAPPED overlapped,

@@ -42,8 +42,8 @@ void win_source_unpin(struct win_source_state *state)
 }
 
 /*
- * A leader's mark outdoes the other: a leader whose lead_fd stays readable and a service thread that does not serve it would
- * keep each other busy for ever.
+ * A leader's mark outdoes the other: a leader whose lead_fd stays readable and a service thread that does not serve it
+ * would keep each other busy for ever.
  */
 void win_source_run(struct win_source_state *state, bool leading, unsigned ready)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - the sources that providers registered (provider.h; progress.c), as the leader (lead.c) and the service thread
- * (service.c) use them.
+ * source.h - the sources that providers registered (provider.h; progress.c), as the leader (lead.c) and the service
+ * thread (service.c) use them.
  *
  * A source is run by one thread at a time: who finds it running leaves a mark and the runner runs it again.
  */
@@ -38,7 +38,8 @@ struct win_source_state {
 
 /*
  * LOCK_WIN_WAITER. Guards the list of sources, who leads and who follows, and what is set up with the first source. No
- * callback of a source but watch, and no call that can block, is made with it held. Functions named _locked want it held.
+ * callback of a source but watch, and no call that can block, is made with it held. Functions named _locked want it
+ * held.
  */
 extern struct lock win_progress_lock;
 
@@ -65,8 +66,8 @@ void win_source_unpin(struct win_source_state *state);
 void win_source_await_unpinned(struct win_source_state *state);
 
 /*
- * Runs a pinned source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device is
- * moved, too. ready: as for run in provider.h. No lock held.
+ * Runs a pinned source, or has the thread that is in it run it again: for a leader if a leader asks, so that the device
+ * is moved, too. ready: as for run in provider.h. No lock held.
  */
 void win_source_run(struct win_source_state *state, bool leading, unsigned ready);
 

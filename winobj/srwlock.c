@@ -3,8 +3,8 @@
  * srwlock.c - slim reader/writer locks: one word of Windows' size, no registration, nothing to free.
  *
  * The low half is the state: readers, or all of SRW_READERS for the writer, and who waits. The high half counts what
- * waiting writers are woken by, so that a writer is not woken for readers' sake. Writers that wait keep new readers out.
- * A lock is not recursive, and need not be released by the thread that took it.
+ * waiting writers are woken by, so that a writer is not woken for readers' sake. Writers that wait keep new readers
+ * out. A lock is not recursive, and need not be released by the thread that took it.
  */
 #include <windows.h>
 

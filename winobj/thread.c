@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends. Another
- * thread gets its object when it asks for a handle of itself.
+ * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends.
+ * Another thread gets its object when it asks for a handle of itself.
  *
  * The object belongs to its handles and to the thread itself, so either may go first.
  */
@@ -244,8 +244,8 @@ static struct win_thread *thread_pin(HANDLE handle)
 }
 
 /*
- * GetExitCodeThread - what the thread returned or gave to ExitThread, 0 after pthread_exit; STILL_ACTIVE while it runs, as
- * GetCurrentThread() does (test the handle to tell that from a thread that ended with this value). Errors:
+ * GetExitCodeThread - what the thread returned or gave to ExitThread, 0 after pthread_exit; STILL_ACTIVE while it runs,
+ * as GetCurrentThread() does (test the handle to tell that from a thread that ended with this value). Errors:
  * ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
  */
 BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)

@@ -2,9 +2,9 @@
 /*
  * timer.c - waitable timers: a timerfd each, and one thread that sleeps on all of them and signals.
  *
- * The thread knows a timer by its name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and expiring exclude
- * each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a fork timers are not
- * running, until they are set again.
+ * The thread knows a timer by its name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and
+ * expiring exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a
+ * fork timers are not running, until they are set again.
  */
 #include "winobj/dispatch.h"
 #include "winobj/fork.h"
@@ -123,9 +123,11 @@ static HANDLE timer_create_win(bool named, BOOL manual_reset)
 }
 
 /*
- * CreateWaitableTimerA, CreateWaitableTimerW - a new unnamed timer, not set. attributes are ignored (handles are not inherited).
+ * CreateWaitableTimerA, CreateWaitableTimerW - a new unnamed timer, not set. attributes are ignored (handles are not
+ * inherited).
  * manual_reset  it stays signalled until it is set again; else one wait takes the signal
- * Returns       NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns       NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes),
+ * ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI CreateWaitableTimerA(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCSTR name)
 {
@@ -151,8 +153,8 @@ static HANDLE timer_create_ex(bool named, DWORD flags)
 }
 
 /*
- * CreateWaitableTimerExA, CreateWaitableTimerExW - the same by flags; each timer is one of high resolution. Another flag is
- * ERROR_INVALID_PARAMETER. A handle has all rights.
+ * CreateWaitableTimerExA, CreateWaitableTimerExW - the same by flags; each timer is one of high resolution. Another
+ * flag is ERROR_INVALID_PARAMETER. A handle has all rights.
  */
 HANDLE WINAPI CreateWaitableTimerExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
@@ -222,14 +224,14 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
 
 /*
  * SetWaitableTimer - sets a timer, which is not signalled until then.
- * due        in units of 100 ns: below 0 the time from now on; else a date as FILETIME has it, in UTC, which follows the
- *            system's clock. What is over signals at once
+ * due        in units of 100 ns: below 0 the time from now on; else a date as FILETIME has it, in UTC, which follows
+ *            the system's clock. What is over signals at once
  * period_ms  it signals again after each of these; 0: once
  * routine    NULL: there are no APCs
- * resume     nothing is woken from a system's sleep: TRUE sets the last error to ERROR_NOT_SUPPORTED, as on Windows, where
- *            that is not an error
- * Returns    FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no due time, a negative period), ERROR_NOT_SUPPORTED (a
- *            routine), ERROR_NO_SYSTEM_RESOURCES (no descriptor or thread).
+ * resume     nothing is woken from a system's sleep: TRUE sets the last error to ERROR_NOT_SUPPORTED, as on Windows,
+ *            where that is not an error
+ * Returns    FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no due time, a negative period),
+ *            ERROR_NOT_SUPPORTED (a routine), ERROR_NO_SYSTEM_RESOURCES (no descriptor or thread).
  */
 BOOL WINAPI SetWaitableTimer(HANDLE handle, const LARGE_INTEGER *due, LONG period_ms,
     PTIMERAPCROUTINE routine, LPVOID context, BOOL resume)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.c - TlsAlloc and its kind over POSIX keys: an index is the key. Values are no references: nothing is freed with a thread. */
+/*
+ * tls.c - TlsAlloc and its kind over POSIX keys: an index is the key. Values are no references: nothing is freed with a
+ * thread.
+ */
 #include <windows.h>
 
 #include <limits.h>
@@ -40,7 +43,10 @@ BOOL WINAPI TlsFree(DWORD index)
     return TRUE;
 }
 
-/* TlsGetValue - the calling thread's value, the last error cleared; NULL with ERROR_INVALID_PARAMETER: no index of TlsAlloc. */
+/*
+ * TlsGetValue - the calling thread's value, the last error cleared; NULL with ERROR_INVALID_PARAMETER: no index of
+ * TlsAlloc.
+ */
 LPVOID WINAPI TlsGetValue(DWORD index)
 {
     if (!is_ours(index))

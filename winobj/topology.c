@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* topology.c - GetLogicalProcessorInformation: cores, packages, caches and nodes of group 0, as sysfs describes them. */
+/*
+ * topology.c - GetLogicalProcessorInformation: cores, packages, caches and nodes of group 0, as sysfs describes them.
+ */
 #include "winobj/processor.h"
 
 #include <stdio.h>
@@ -132,10 +134,11 @@ static void add_nodes(struct entries *entries)
 }
 
 /*
- * GetLogicalProcessorInformation - cores (flag 1: of several processors), packages, caches and nodes; processors of group 0.
+ * GetLogicalProcessorInformation - cores (flag 1: of several processors), packages, caches and nodes; processors of
+ * group 0.
  * length   in: room of entries, in bytes; out: what all of them take
- * Returns  FALSE with ERROR_INSUFFICIENT_BUFFER (length says how much), ERROR_INVALID_PARAMETER (no length), ERROR_NOACCESS
- *          (NULL with room).
+ * Returns  FALSE with ERROR_INSUFFICIENT_BUFFER (length says how much), ERROR_INVALID_PARAMETER (no length),
+ *          ERROR_NOACCESS (NULL with room).
  */
 BOOL WINAPI GetLogicalProcessorInformation(PSYSTEM_LOGICAL_PROCESSOR_INFORMATION to, PDWORD length)
 {

@@ -159,8 +159,8 @@ static LPVOID commit(uintptr_t address, size_t size, int prot, DWORD *error)
  * size        in bytes; whole pages are affected
  * type        MEM_RESERVE, MEM_COMMIT, both; MEM_COMMIT with a NULL address reserves too
  * protection  PAGE_NOACCESS, PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE, PAGE_EXECUTE_READ, PAGE_EXECUTE_READWRITE
- * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: no such size), ERROR_INVALID_ADDRESS (not free, or not reserved),
- *             ERROR_NOT_ENOUGH_MEMORY.
+ * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: no such size), ERROR_INVALID_ADDRESS (not
+ *             free, or not reserved), ERROR_NOT_ENOUGH_MEMORY.
  */
 LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection)
 {

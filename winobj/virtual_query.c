@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * virtual_query.c - VirtualQuery, VirtualProtect, VirtualLock, GlobalMemoryStatusEx: what the kernel says about memory. The
- * reservations of VirtualAlloc come from virtual.c, other memory is described by its mapping.
+ * virtual_query.c - VirtualQuery, VirtualProtect, VirtualLock, GlobalMemoryStatusEx: what the kernel says about memory.
+ * The reservations of VirtualAlloc come from virtual.c, other memory is described by its mapping.
  */
 #include "winobj/memory.h"
 
@@ -132,8 +132,8 @@ static bool protection_get(uintptr_t address, DWORD *protection)
 /*
  * VirtualProtect - changes the protection of the pages of [address, address + size).
  * old      out: what the first page had
- * Returns  FALSE with ERROR_INVALID_PARAMETER (protection, size 0), ERROR_NOACCESS (old is NULL), ERROR_INVALID_ADDRESS (not
- *          all committed), ERROR_ACCESS_DENIED (the mapping does not allow it).
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (protection, size 0), ERROR_NOACCESS (old is NULL), ERROR_INVALID_ADDRESS
+ *          (not all committed), ERROR_ACCESS_DENIED (the mapping does not allow it).
  */
 BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD old)
 {
@@ -160,7 +160,10 @@ BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD
     return TRUE;
 }
 
-/* VirtualLock - keeps pages in memory. FALSE with ERROR_NOACCESS (not committed), ERROR_NO_SYSTEM_RESOURCES (the limit). */
+/*
+ * VirtualLock - keeps pages in memory. FALSE with ERROR_NOACCESS (not committed), ERROR_NO_SYSTEM_RESOURCES (the
+ * limit).
+ */
 BOOL WINAPI VirtualLock(LPVOID address, SIZE_T size)
 {
     if (size && is_committed((uintptr_t)address & page_mask()) && !mlock(address, size))

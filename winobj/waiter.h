@@ -2,9 +2,9 @@
 /*
  * waiter.h - one thread asleep in a wait: how it sleeps, how it is woken, and who leads.
  *
- * Of the threads in a wait, one leads: it sleeps in epoll on the descriptors of all sources and runs what becomes ready.
- * The others follow: they sleep on their word. Without sources everybody follows nobody. A leader that stops hands over
- * to a follower; lead.c does that.
+ * Of the threads in a wait, one leads: it sleeps in epoll on the descriptors of all sources and runs what becomes
+ * ready. The others follow: they sleep on their word. Without sources everybody follows nobody. A leader that stops
+ * hands over to a follower; lead.c does that.
  *
  * A waiter's memory is never freed (waiters are reused by other threads), so a wake-up that comes late hits a valid
  * waiter and at worst makes it look once more. Every user therefore loops: sleep, look whether what it waits for holds.
@@ -47,8 +47,8 @@ bool win_wait_sleep(struct win_waiter *waiter, uint64_t deadline_ns);
 
 /*
  * win_progress_poll - one look at all sources without sleeping, unless some thread leads (then it does that). No lock
- * held. stays: the caller polls, or may; false for what is waited for by its descriptor, so that the service thread does
- * not take the caller for one that will be back.
+ * held. stays: the caller polls, or may; false for what is waited for by its descriptor, so that the service thread
+ * does not take the caller for one that will be back.
  */
 void win_progress_poll(bool stays);
 

@@ -36,8 +36,8 @@ static WORD version_for(WORD asked)
  * WSAStartup - begins the use of Winsock; counted.
  * version  MAKEWORD(major, minor) asked for
  * data     out: the version to use (at most 2.2)
- * Returns  0, WSAVERNOTSUPPORTED (major 0), WSAEFAULT (no data). A program that did not care about SIGPIPE so far, ignores it
- *          from now on: sockets report a lost peer by an error, as on Windows.
+ * Returns  0, WSAVERNOTSUPPORTED (major 0), WSAEFAULT (no data). A program that did not care about SIGPIPE so far,
+ *          ignores it from now on: sockets report a lost peer by an error, as on Windows.
  */
 int WSAAPI WSAStartup(WORD version, LPWSADATA data)
 {
@@ -134,8 +134,9 @@ int win_winsock_fail_errno(void)
 }
 
 /*
- * WSAGetLastError - the error of this thread's last Winsock call that failed. The system's own socket calls leave theirs in
- * errno: what is there, if it is an error of sockets, is newer than the last error, because Winsock functions clear it.
+ * WSAGetLastError - the error of this thread's last Winsock call that failed. The system's own socket calls leave
+ * theirs in errno: what is there, if it is an error of sockets, is newer than the last error, because Winsock functions
+ * clear it.
  */
 int WSAAPI WSAGetLastError(void)
 {

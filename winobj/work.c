@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* work.c - QueueUserWorkItem, CreateThreadpoolWork and its kind: calls on the pool's threads. A PTP_WORK is a binding of the pool. */
+/*
+ * work.c - QueueUserWorkItem, CreateThreadpoolWork and its kind: calls on the pool's threads. A PTP_WORK is a binding
+ * of the pool.
+ */
 #include "winobj/pool.h"
 
 #include "util/once.h"
@@ -56,7 +59,8 @@ static BOOL item_queue(struct item item)
 
 /*
  * QueueUserWorkItem - calls a function once, on a thread of the pool, which may block. Its result is dropped.
- * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD: each thread of the pool is fit
+ * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD: each thread of the pool
+ * is fit
  * Returns  FALSE with ERROR_INVALID_PARAMETER (no function, another flag), ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI QueueUserWorkItem(LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags)
@@ -95,14 +99,19 @@ PTP_WORK WINAPI CreateThreadpoolWork(
     return (PTP_WORK)(void *)win_pool_open(NULL, callback, context);
 }
 
-/* SubmitThreadpoolWork - one call more; calls may be under way at once. Without memory for it waits until there is some. */
+/*
+ * SubmitThreadpoolWork - one call more; calls may be under way at once. Without memory for it waits until there is
+ * some.
+ */
 VOID WINAPI SubmitThreadpoolWork(PTP_WORK work)
 {
     while (!win_pool_post((PTP_IO)(void *)work, NULL))
         SwitchToThread();
 }
 
-/* WaitForThreadpoolWorkCallbacks - waits for the calls submitted; cancel TRUE: those that have not begun are left out. */
+/*
+ * WaitForThreadpoolWorkCallbacks - waits for the calls submitted; cancel TRUE: those that have not begun are left out.
+ */
 VOID WINAPI WaitForThreadpoolWorkCallbacks(PTP_WORK work, BOOL cancel)
 {
     WaitForThreadpoolIoCallbacks((PTP_IO)(void *)work, cancel);

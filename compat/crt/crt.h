@@ -52,8 +52,8 @@ struct crt_out {
 };
 
 /*
- * Formats into out. Returns the number of characters (out->wide: wide ones); -1 with errno EINVAL (no such directive, %n),
- * ENOMEM, EOVERFLOW, or what the stream said.
+ * Formats into out. Returns the number of characters (out->wide: wide ones); -1 with errno EINVAL (no such directive,
+ * %n), ENOMEM, EOVERFLOW, or what the stream said.
  */
 int CRT(crt_format)(struct crt_out *out, const char *format, va_list arguments);
 int CRT(crt_format_wide)(struct crt_out *out, const wchar_t *format, va_list arguments);

@@ -29,8 +29,8 @@ errno_t _dupenv_s(char **value, size_t *size, const char *name)
 /*
  * getenv_s - a variable's value, into room bytes.
  * size     out: what it needs, with the end; 0 where there is no such variable (then value is empty)
- * Returns  0 (also with no value and room 0, which only asks), ERANGE (too small; value is empty), EINVAL (a NULL pointer, or
- *          one without room).
+ * Returns  0 (also with no value and room 0, which only asks), ERANGE (too small; value is empty), EINVAL (a NULL
+ *          pointer, or one without room).
  */
 errno_t getenv_s(size_t *size, char *value, size_t room, const char *name)
 {
@@ -50,7 +50,10 @@ errno_t getenv_s(size_t *size, char *value, size_t room, const char *name)
     return 0;
 }
 
-/* _putenv_s - sets a variable, or removes it (value ""). Returns 0, EINVAL (a NULL pointer, no name, a = in it), ENOMEM. */
+/*
+ * _putenv_s - sets a variable, or removes it (value ""). Returns 0, EINVAL (a NULL pointer, no name, a = in it),
+ * ENOMEM.
+ */
 errno_t _putenv_s(const char *name, const char *value)
 {
     if (!name || !value)

@@ -18,7 +18,9 @@ void *_aligned_malloc(size_t size, size_t alignment)
     return error ? NULL : memory;
 }
 
-/* _aligned_realloc - another size; the contents move along. NULL: memory is as it was (or size was 0, and it is freed). */
+/*
+ * _aligned_realloc - another size; the contents move along. NULL: memory is as it was (or size was 0, and it is freed).
+ */
 void *_aligned_realloc(void *memory, size_t size, size_t alignment)
 {
     size_t before = memory ? malloc_usable_size(memory) : 0;

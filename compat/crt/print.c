@@ -192,9 +192,9 @@ DOTS(_snwprintf, (WCHAR * text, size_t count, const WCHAR *format, ...), text, c
 /*
  * sprintf_s, swprintf_s, _snprintf_s, _snwprintf_s and their v forms - to a buffer of room characters, ended always.
  * count    at most so many characters; _TRUNCATE: as many as fit
- * Returns  the length; -1 where the text was cut to count or by _TRUNCATE; -1 with errno ERANGE and an empty buffer where
- *          it did not fit otherwise; -1 with EINVAL for no buffer, no room, no format or no such directive. Nothing ends
- *          the program, as on Windows with an invalid-parameter handler that returns.
+ * Returns  the length; -1 where the text was cut to count or by _TRUNCATE; -1 with errno ERANGE and an empty buffer
+ *          where it did not fit otherwise; -1 with EINVAL for no buffer, no room, no format or no such directive.
+ *          Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
  */
 int vsprintf_s(char *text, size_t room, const char *format, va_list arguments)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.c - the scanf functions with Windows' rules: long has 32 bits, I64 and I are sizes, and the _s forms take the size of
- * every text buffer. Numbers are gathered here and converted by the C library.
+ * scan.c - the scanf functions with Windows' rules: long has 32 bits, I64 and I are sizes, and the _s forms take the
+ * size of every text buffer. Numbers are gathered here and converted by the C library.
  */
 #include "compat/crt/crt.h"
 #include "compat/crt/text.h"
@@ -379,9 +379,9 @@ static int scan_run_wide(struct scan *scan, const wchar_t *format)
 
 /*
  * scanf, fscanf, sscanf, swscanf and their _s forms.
- * Returns the fields stored; EOF where the input ended before the first, or with errno EINVAL for no text or no format. A
- * directive that does not exist ends the scan with EINVAL. A text that does not fit its _s buffer ends it with ERANGE, the
- * buffer empty.
+ * Returns the fields stored; EOF where the input ended before the first, or with errno EINVAL for no text or no format.
+ * A directive that does not exist ends the scan with EINVAL. A text that does not fit its _s buffer ends it with
+ * ERANGE, the buffer empty.
  */
 #define SCAN(name, parameters, run, is_secure, ...)                                                \
     int name parameters                                                                            \

@@ -148,7 +148,9 @@ errno_t _wfopen_s(FILE **stream, const WCHAR *name, const WCHAR *mode)
     return *stream ? 0 : errno;
 }
 
-/* freopen_s - freopen that returns its error: 0, EINVAL (a NULL pointer), or what freopen says; *result is NULL then. */
+/*
+ * freopen_s - freopen that returns its error: 0, EINVAL (a NULL pointer), or what freopen says; *result is NULL then.
+ */
 errno_t freopen_s(FILE **result, const char *name, const char *mode, FILE *stream)
 {
     if (result)

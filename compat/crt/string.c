@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.c - the _s string functions, _strdup. Built for each kind of character: string_wide.c and string_wide16.c include
- * this file with CRT_WIDE.
+ * string.c - the _s string functions, _strdup. Built for each kind of character: string_wide.c and string_wide16.c
+ * include this file with CRT_WIDE.
  *
  * A destination that is too small is emptied and ERANGE returned; a NULL pointer or no room is EINVAL; errno is set as
  * well. Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
@@ -51,8 +51,8 @@ static errno_t invalid(character *to, size_t room)
 }
 
 /*
- * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE: as many as fit; STRUNCATE is returned when
- * those are not all. Returns 0, EINVAL, ERANGE.
+ * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE: as many as fit; STRUNCATE is returned
+ * when those are not all. Returns 0, EINVAL, ERANGE.
  */
 errno_t NAME(, ncpy_s)(character *to, size_t room, const character *from, size_t count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe.c - the StringCch and StringCb functions. Built for each kind of character: strsafe_wide.c and strsafe_wide16.c
- * include this file with CRT_WIDE. A StringCb function is the StringCch function with sizes in bytes; a byte that makes no
- * whole character is not used.
+ * strsafe.c - the StringCch and StringCb functions. Built for each kind of character: strsafe_wide.c and
+ * strsafe_wide16.c include this file with CRT_WIDE. A StringCb function is the StringCch function with sizes in bytes;
+ * a byte that makes no whole character is not used.
  *
  * Each ends what it writes, and returns S_OK; STRSAFE_E_INSUFFICIENT_BUFFER: cut at the end of the buffer;
- * STRSAFE_E_INVALID_PARAMETER: no room at all or more than STRSAFE_MAX_CCH characters, a NULL pointer, a destination of Cat
- * without an end, a format that Windows does not have. The destination is then empty, except where it had no end.
+ * STRSAFE_E_INVALID_PARAMETER: no room at all or more than STRSAFE_MAX_CCH characters, a NULL pointer, a destination of
+ * Cat without an end, a format that Windows does not have. The destination is then empty, except where it had no end.
  */
 #include "compat/crt/crt.h"
 
@@ -124,7 +124,9 @@ HRESULT CB(Cat)(character *to, size_t room, const character *from)
     return CCH(Cat)(to, CHARACTERS(room), from);
 }
 
-/* StringCchVPrintf, StringCbVPrintf, StringCchPrintf, StringCbPrintf - formats as sprintf_s does. Also: E_OUTOFMEMORY. */
+/*
+ * StringCchVPrintf, StringCbVPrintf, StringCchPrintf, StringCbPrintf - formats as sprintf_s does. Also: E_OUTOFMEMORY.
+ */
 HRESULT CCH(VPrintf)(character *to, size_t room, const character *format, va_list arguments)
 {
     struct crt_out out = { .room = room - 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - characters of UTF-8 and of wide text. Narrow text is UTF-8 whatever the locale says; a byte that belongs to no
- * character stands for itself, so nothing is lost on the way in.
+ * text.h - characters of UTF-8 and of wide text. Narrow text is UTF-8 whatever the locale says; a byte that belongs to
+ * no character stands for itself, so nothing is lost on the way in.
  */
 #ifndef CRT_TEXT_H
 #define CRT_TEXT_H

@@ -12,7 +12,9 @@ static errno_t broken_down(
     return errno = EINVAL;
 }
 
-/* localtime_s, gmtime_s - a time in its parts. Returns 0, or EINVAL (a NULL pointer, before 1970), all parts -1 then. */
+/*
+ * localtime_s, gmtime_s - a time in its parts. Returns 0, or EINVAL (a NULL pointer, before 1970), all parts -1 then.
+ */
 errno_t localtime_s(struct tm *result, const time_t *seconds)
 {
     tzset(); /* localtime_r need not */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe.h - StringCch and StringCb: strings in buffers whose size is told, in characters or in bytes. What each does and
- * returns: compat/crt/strsafe.c. The Ex forms are not provided.
+ * strsafe.h - StringCch and StringCb: strings in buffers whose size is told, in characters or in bytes. What each does
+ * and returns: compat/crt/strsafe.c. The Ex forms are not provided.
  */
 #ifndef WINCOMPAT_STRSAFE_H
 #define WINCOMPAT_STRSAFE_H

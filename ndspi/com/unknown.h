@@ -48,8 +48,8 @@ ULONG nd_com_release(atomic_uint *refs);
  * nd_com_query_interface - IUnknown::QueryInterface.
  * object  in: the object = its interface
  * refs    inout: its count, raised on success
- * iids    in: what it answers, ended by NULL: IUnknown, its own, that of its dialect's overlapped base where it has that,
- *         and the private IID by which ND_COM_REACH finds it
+ * iids    in: what it answers, ended by NULL: IUnknown, its own, that of its dialect's overlapped base where it has
+ *         that, and the private IID by which ND_COM_REACH finds it
  * iid     in: asked for
  * out     out: the object, or NULL on failure
  * Returns S_OK, E_NOINTERFACE (unknown or NULL iid), E_POINTER (out is NULL). Any thread.
@@ -63,7 +63,8 @@ BOOL nd_com_answers(const IID *const iids[], REFIID iid);
 /*
  * ND_COM_UNKNOWN(facade, itype) - IUnknown of struct facade, whose interface is itype: impl_from_itype, and
  * facade_QueryInterface, _AddRef, _Release for the vtable.
- * Wants above it: iids (see nd_com_query_interface) and void facade_close(struct facade *), which the last Release calls.
+ * Wants above it: iids (see nd_com_query_interface) and void facade_close(struct facade *), which the last Release
+ * calls.
  */
 #define ND_COM_UNKNOWN(facade, itype)                                                              \
     static struct facade *impl_from_##itype(itype *iface)                                          \
@@ -150,8 +151,8 @@ BOOL nd_com_answers(const IID *const iids[], REFIID iid);
         offsetof(struct facade, itype##_iface) == 0, "interface pointer = object pointer")
 
 /*
- * ND_COM_CANCEL(facade, itype, core_type) - the half of the overlapped base that both versions share: all requests of the
- * object end before the call returns. Used by ND2_OVERLAPPED and ND1_OVERLAPPED, which add the version's own
+ * ND_COM_CANCEL(facade, itype, core_type) - the half of the overlapped base that both versions share: all requests of
+ * the object end before the call returns. Used by ND2_OVERLAPPED and ND1_OVERLAPPED, which add the version's own
  * GetOverlappedResult. Wants core_type_cancel.
  */
 #define ND_COM_CANCEL(facade, itype, core_type)                                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deferred.h - work that must not be done where it comes up: it may block for long (rdma_destroy_id waits for peers), or
- * it waits for the very callback it is found in (an adapter's end, found in its own run).
+ * deferred.h - work that must not be done where it comes up: it may block for long (rdma_destroy_id waits for peers),
+ * or it waits for the very callback it is found in (an adapter's end, found in its own run).
  *
  * One thread for the process, made when first needed, asleep when idle, all signals blocked. Jobs run one after the
  * other in the order given.

@@ -44,8 +44,8 @@ struct nd_pending {
  * nd_pending_init - the last step of making an object.
  * sink, file  in: pins the file until fini
  * object      in: whose requests these are
- * cancel      in: what the object's CancelOverlappedRequests does; called, with the object pinned and without locks, when the
- *             program closes the last handle of the file. From then on no request begins
+ * cancel      in: what the object's CancelOverlappedRequests does; called, with the object pinned and without locks,
+ *             when the program closes the last handle of the file. From then on no request begins
  */
 void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
     struct nd_sink_file *file, struct nd_object *object, void (*cancel)(struct nd_object *object));
@@ -53,9 +53,9 @@ void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
 void nd_pending_fini(struct nd_pending *pending);
 
 /*
- * nd_pending_add - start a request. Returns ND_PENDING, or ND_INSUFFICIENT_RESOURCES with nothing started: no memory for
- * it; ND_INVALID_PARAMETER for a NULL overlapped; ND_INVALID_HANDLE when the program has closed the file. The client's
- * structure is marked pending before this returns.
+ * nd_pending_add - start a request. Returns ND_PENDING, or ND_INSUFFICIENT_RESOURCES with nothing started: no memory
+ * for it; ND_INVALID_PARAMETER for a NULL overlapped; ND_INVALID_HANDLE when the program has closed the file. The
+ * client's structure is marked pending before this returns.
  */
 HRESULT nd_pending_add(
     struct nd_pending *pending, OVERLAPPED *overlapped, unsigned kind, void *context);
@@ -79,8 +79,8 @@ void nd_pending_deliver(struct nd_pending *pending);
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
  * The same for what cannot be undone: no memory is needed any more once nd_pending_reserve has returned ND_SUCCESS
- * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is closed).
- * One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
+ * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is
+ * closed). One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
  */
 HRESULT nd_pending_reserve(struct nd_pending *pending, const OVERLAPPED *overlapped);
 void nd_pending_unreserve(struct nd_pending *pending);

@@ -37,7 +37,10 @@ struct nd_sink_source_ops {
 };
 
 struct nd_sink {
-    /* The program's threads never move a device in their waits: what a request waits for is left to the device's thread. */
+    /*
+     * The program's threads never move a device in their waits: what a request waits for is left to the device's
+     * thread.
+     */
     bool sleeps_elsewhere;
     /* owner: the context of a source; its files serve it alone, and no more when the source is removed. */
     HRESULT (*file_create)(const void *owner, HANDLE *handle);

@@ -10,8 +10,8 @@
 struct nd_sink;
 
 /*
- * Makes a provider object whose adapters report to the sink. Returns S_OK; E_NOINTERFACE: neither IUnknown nor the provider interface of its version;
- * E_OUTOFMEMORY. *out is NULL on failure.
+ * Makes a provider object whose adapters report to the sink. Returns S_OK; E_NOINTERFACE: neither IUnknown nor the
+ * provider interface of its version; E_OUTOFMEMORY. *out is NULL on failure.
  */
 typedef HRESULT nd_provider_create(const struct nd_sink *sink, REFIID iid, void **out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalogue.c - finding providers on Windows: the Winsock catalogue lists them, each is a library that is loaded when it
- * is first asked, and unloaded when it says that it has no objects.
+ * catalogue.c - finding providers on Windows: the Winsock catalogue lists them, each is a library that is loaded when
+ * it is first asked, and unloaded when it says that it has no objects.
  *
  * The list of providers is read anew when the catalogue changed. An entry that is in use (users) stays, as does the
  * library of one that left the catalogue, until it is idle. Providers are loaded and called without the lock, but for

@@ -28,8 +28,8 @@ typedef bool helper_visit(void *context, enum helper_version version, IUnknown *
 
 /*
  * Shows visit the providers of one version, one after the other. Holds no lock meanwhile.
- * Returns ND_SUCCESS, also when there is none; ND_NO_MEMORY; the first failure to get a provider, when visit did not end
- * the search.
+ * Returns ND_SUCCESS, also when there is none; ND_NO_MEMORY; the first failure to get a provider, when visit did not
+ * end the search.
  */
 HRESULT helper_for_each_provider(enum helper_version version, helper_visit *visit, void *context);
 

@@ -30,7 +30,8 @@ extern "C" {
 /*
  * DllGetClassObject - the class object of the provider, or the provider itself.
  * clsid  in: CLSID_NDSPI_PROVIDER_V2 or _V1
- * iid    in: IID_IClassFactory or IID_IUnknown: the class object; IID_IND2Provider or, of V1, IID_INDProvider: a provider
+ * iid    in: IID_IClassFactory or IID_IUnknown: the class object; IID_IND2Provider or, of V1, IID_INDProvider: a
+ * provider
  * out    out: the interface with one reference; NULL on failure
  * Returns S_OK; CLASS_E_CLASSNOTAVAILABLE: not one of ours; E_NOINTERFACE; E_POINTER; E_OUTOFMEMORY. Any thread.
  */

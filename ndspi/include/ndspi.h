@@ -150,8 +150,8 @@ DECLARE_INTERFACE_(IND2SharedReceiveQueue, IND2Overlapped)
     /*
      * queueDepth       in: new depth, 0 = keep
      * notifyThreshold  in: new threshold of Notify, 0 = keep
-     * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INVALID_PARAMETER: above the limit, or a threshold
-     * above the depth; ND_NOT_SUPPORTED; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
+     * Returns ND_SUCCESS; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INVALID_PARAMETER: above the limit, or a
+     * threshold above the depth; ND_NOT_SUPPORTED; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
      */
     IFACEMETHOD(Modify)(THIS_ ULONG queueDepth, ULONG notifyThreshold) PURE;
     /*
@@ -206,11 +206,11 @@ DECLARE_INTERFACE_(IND2MemoryRegion, IND2Overlapped)
  * One end of a connection: an initiator queue and a receive queue. Every request that was accepted ends with one result
  * in its completion queue, but silent ones that succeed.
  *
- * What all requests take: requestContext (in: given back in ND2_RESULT), sge and nSge (in: local memory; the array itself
- * is read during the call only), flags (in: ND_OP_FLAG_*). What all return: ND_SUCCESS: queued; ND_NO_MORE_ENTRIES: as
- * many requests as the queue is deep have results not yet fetched; ND_DATA_OVERRUN: too many entries; ND_BUFFER_OVERFLOW:
- * longer than the adapter's MaxTransferLength or the queue pair's inlineDataSize; ND_CONNECTION_INVALID: never connected
- * (Receive excepted); ND_INVALID_PARAMETER_n: unknown flag; ND_DEVICE_REMOVED.
+ * What all requests take: requestContext (in: given back in ND2_RESULT), sge and nSge (in: local memory; the array
+ * itself is read during the call only), flags (in: ND_OP_FLAG_*). What all return: ND_SUCCESS: queued;
+ * ND_NO_MORE_ENTRIES: as many requests as the queue is deep have results not yet fetched; ND_DATA_OVERRUN: too many
+ * entries; ND_BUFFER_OVERFLOW: longer than the adapter's MaxTransferLength or the queue pair's inlineDataSize;
+ * ND_CONNECTION_INVALID: never connected (Receive excepted); ND_INVALID_PARAMETER_n: unknown flag; ND_DEVICE_REMOVED.
  * A request refused in the call changes nothing. A failed result ends the connection, and flushes what is queued.
  */
 #undef INTERFACE
@@ -271,8 +271,8 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * inboundReadLimit, outboundReadLimit   in: cut silently to what both sides can do
      * pPrivateData, cbPrivateData           in: for the peer's GetPrivateData; NULL, 0: none
      * Returns ND_INVALID_PARAMETER_1: no queue pair of this adapter; 0xC0000239: not bound; ND_CONNECTION_ACTIVE;
-     * ND_INVALID_DEVICE_STATE; ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED: rejected,
-     * or nobody listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved; ND_NETWORK_UNREACHABLE,
+     * ND_INVALID_DEVICE_STATE; ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED:
+     * rejected, or nobody listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved; ND_NETWORK_UNREACHABLE,
      * ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer; ND_CANCELED. After each but
      * ND_CANCELED it may be tried again.
      */
@@ -287,7 +287,8 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
     IFACEMETHOD(CompleteConnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
     /*
      * Overlapped. Ends when the peer completes the connection. Parameters as of Connect.
-     * Returns ND_INVALID_PARAMETER_1; ND_CONNECTION_ACTIVE: no request is held; ND_CONNECTION_ABORTED: the peer gave up;
+     * Returns ND_INVALID_PARAMETER_1; ND_CONNECTION_ACTIVE: no request is held; ND_CONNECTION_ABORTED: the peer gave
+     * up;
      * ND_INVALID_BUFFER_SIZE: more than MaxCalleeData. Ends with ND_CONNECTION_REFUSED: the peer backed out;
      * ND_IO_TIMEOUT; ND_CANCELED, also by Flush or release of the queue pair.
      */
@@ -300,7 +301,10 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * ND_INVALID_BUFFER_SIZE: more than MaxCalleeData.
      */
     IFACEMETHOD(Reject)(THIS_ const VOID *pPrivateData, ULONG cbPrivateData) PURE;
-    /* The limits agreed so far, both out and optional. Returns ND_SUCCESS; ND_CONNECTION_INVALID: no answer, no request. */
+    /*
+     * The limits agreed so far, both out and optional. Returns ND_SUCCESS; ND_CONNECTION_INVALID: no answer, no
+     * request.
+     */
     IFACEMETHOD(GetReadLimits)(THIS_ ULONG *pInboundReadLimit, ULONG *pOutboundReadLimit) PURE;
     /* What the peer gave with Connect, Accept or Reject. Size query; ND_BUFFER_OVERFLOW has stored what fits.
      * Transports may deliver more bytes than were given, filled with zero. Returns also ND_CONNECTION_INVALID. */
@@ -356,9 +360,9 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     ND_IUNKNOWN_METHODS_
 
     /*
-     * phOverlappedFile  out: file for overlapped requests of the objects made with it; bind it to a completion port with
-     * CreateIoCompletionPort, close it with CloseHandle. Closing its last handle cancels what is pending on it (ND_CANCELED),
-     * and overlapped calls of those objects fail with ND_INVALID_HANDLE from then on.
+     * phOverlappedFile  out: file for overlapped requests of the objects made with it; bind it to a completion port
+     * with CreateIoCompletionPort, close it with CloseHandle. Closing its last handle cancels what is pending on it
+     * (ND_CANCELED), and overlapped calls of those objects fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD(CreateOverlappedFile)(THIS_ HANDLE *phOverlappedFile) PURE;
     /* Size query; pInfo->InfoVersion in: ND_VERSION_2. Returns also ND_NOT_SUPPORTED: another version. */
@@ -414,8 +418,8 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
     /*
      * pAddress, cbAddress  in: local address
      * pAdapterId           out: adapter that has it
-     * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: no descriptors to ask the
-     * devices with.
+     * Returns ND_SUCCESS; ND_INVALID_ADDRESS: none has; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES: no descriptors to ask
+     * the devices with.
      */
     IFACEMETHOD(ResolveAddress)
     (THIS_ const struct sockaddr *pAddress, ULONG cbAddress, UINT64 *pAdapterId) PURE;
@@ -505,9 +509,9 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
 
     IFACEMETHOD(Flush)(THIS) PURE;
     /*
-     * Requests are kept until SubmitRequestBatch and given to the device together; sooner when the queue or 256 requests
-     * are full, by Flush or Release, or when GetResults or Notify of its completion queue is called. What they take is
-     * copied in the call. Those the device refuses end with a failed result.
+     * Requests are kept until SubmitRequestBatch and given to the device together; sooner when the queue or 256
+     * requests are full, by Flush or Release, or when GetResults or Notify of its completion queue is called. What they
+     * take is copied in the call. Those the device refuses end with a failed result.
      */
     IFACEMETHOD_(VOID, StartRequestBatch)(THIS) PURE;
     IFACEMETHOD_(VOID, SubmitRequestBatch)(THIS) PURE;
@@ -578,8 +582,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
-     * The file of all overlapped requests of this adapter and its objects. The adapter's: who closes it all the same cancels
-     * them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
+     * The file of all overlapped requests of this adapter and its objects. The adapter's: who closes it all the same
+     * cancels them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD_(HANDLE, GetFileHandle)(THIS) PURE;
     /* VersionRequested in: 1. Size query. Returns also ND_NOT_SUPPORTED. */
@@ -594,8 +598,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     (THIS_ const VOID *pBuffer, SIZE_T BufferSize, OVERLAPPED *pOverlapped, ND_MR_HANDLE *phMr) PURE;
     IFACEMETHOD(DeregisterMemory)(THIS_ ND_MR_HANDLE hMr, OVERLAPPED *pOverlapped) PURE;
     /*
-     * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the Receive
-     * that did it, as a result more; may be NULL. Not any more when the window has been released.
+     * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the
+     * Receive that did it, as a result more; may be NULL. Not any more when the window has been released.
      */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ ND_RESULT *pInvalidateResult, INDMemoryWindow **ppMw) PURE;
     IFACEMETHOD(CreateConnector)(THIS_ INDConnector **ppConnector) PURE;

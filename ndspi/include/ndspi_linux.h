@@ -72,8 +72,9 @@ typedef struct _ND_LINUX_ADDRESS {
 typedef VOID (*ND_LINUX_ADDRESS_CALLBACK)(VOID *context, const ND_LINUX_ADDRESS *address);
 
 /*
- * NdLinuxDescribeAddresses - tells every IP address of this host; those that are used are what NdQueryAddressList lists, in
- * its order. Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: tell is NULL; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES.
+ * NdLinuxDescribeAddresses - tells every IP address of this host; those that are used are what NdQueryAddressList
+ * lists, in its order. Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: tell is NULL; ND_NO_MEMORY;
+ * ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
 

@@ -13,8 +13,9 @@ enum { NDINFO_PORT = 54324, NDINFO_ADDRESS_OCTETS = 80 };
 enum { NDINFO_HINT_OCTETS = 192 };
 
 /*
- * address_parse - "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80"; "host", "host:80", of which the first address
- * with a route is taken. The port is NDINFO_PORT unless told. A name is looked up, which may take its time.
+ * address_parse - "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80"; "host", "host:80", of which the
+ * first address with a route is taken. The port is NDINFO_PORT unless told. A name is looked up, which may take its
+ * time.
  * wrong  out: on false, what is wrong, in words
  */
 bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS]);

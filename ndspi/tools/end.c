@@ -189,8 +189,8 @@ static bool is_number(struct end *end, ULONG number)
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more)
 {
     /*
-     * The Receive for the next message is posted before the one is sent that its sender waits for. The server's message may
-     * end after that next one has come: what acknowledges it comes later than what it made the peer do.
+     * The Receive for the next message is posted before the one is sent that its sender waits for. The server's message
+     * may end after that next one has come: what acknowledges it comes later than what it made the peer do.
      */
     if (is_server)
         return await(end, number > 0, 1) && is_number(end, number) &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* end.h - one end of a probe: an adapter with a queue pair, and what waits for its requests, never beyond a deadline. */
+/*
+ * end.h - one end of a probe: an adapter with a queue pair, and what waits for its requests, never beyond a deadline.
+ */
 #ifndef NDSPI_TOOLS_END_H
 #define NDSPI_TOOLS_END_H
 
@@ -40,8 +42,8 @@ bool end_open(struct end *end, const struct sockaddr *local, SIZE_T size);
 void end_close(struct end *end);
 
 /*
- * Waits for a request on end->overlapped that returned hr. When the patience is over it is cancelled, and ND_IO_TIMEOUT the
- * answer; when stop is set, ND_CANCELED.
+ * Waits for a request on end->overlapped that returned hr. When the patience is over it is cancelled, and ND_IO_TIMEOUT
+ * the answer; when stop is set, ND_CANCELED.
  */
 HRESULT end_wait(struct end *end, void *object, HRESULT hr);
 /* The same, with the failure told as that of a step. */
@@ -56,11 +58,14 @@ bool greeting_take(struct end *end, struct greeting *greeting);
 
 bool end_post_receive(struct end *end);
 /*
- * A round trip, its number in the messages: 0, 1 and so on. more: another one follows. The client's message is done when this
- * returns; the server's when its next round trip, or end_last_sent, is over.
+ * A round trip, its number in the messages: 0, 1 and so on. more: another one follows. The client's message is done
+ * when this returns; the server's when its next round trip, or end_last_sent, is over.
  */
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more);
-/* The server's last message is done, or cancelled: a peer that has it disconnects, and its acknowledgement may be lost with that. */
+/*
+ * The server's last message is done, or cancelled: a peer that has it disconnects, and its acknowledgement may be lost
+ * with that.
+ */
 bool end_last_sent(struct end *end);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndinfo - which devices and addresses of this host NetworkDirect works on, with their limits; why it does not work on the
- * others, and what to do about it; whether a peer can be reached. ndinfo.1 describes it.
+ * ndinfo - which devices and addresses of this host NetworkDirect works on, with their limits; why it does not work on
+ * the others, and what to do about it; whether a peer can be reached. ndinfo.1 describes it.
  */
 #include "commands.h"
 

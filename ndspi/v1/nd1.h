@@ -30,8 +30,8 @@ struct nd1_adapter {
 };
 
 /*
- * The application is one holder; the endpoints it made, or connected, are others: an established connection ends with the
- * last one.
+ * The application is one holder; the endpoints it made, or connected, are others: an established connection ends with
+ * the last one.
  */
 struct nd1_connector {
     INDConnector INDConnector_iface; /* first: interface pointer is object pointer */

@@ -58,8 +58,8 @@ ND_COM_UNKNOWN(nd1_endpoint, INDEndpoint);
 ND1_REACH(endpoint, INDEndpoint, nd_qp);
 
 /*
- * Where a descriptor and an offset lead. The descriptor may lie at any address. What reaches beyond the window is refused
- * here already: ND_REMOTE_ERROR.
+ * Where a descriptor and an offset lead. The descriptor may lie at any address. What reaches beyond the window is
+ * refused here already: ND_REMOTE_ERROR.
  */
 static HRESULT find_remote(
     const ND_MW_DESCRIPTOR *descriptor, ULONGLONG offset, struct nd_remote *remote)

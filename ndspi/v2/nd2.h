@@ -2,11 +2,11 @@
 /*
  * nd2.h - what the facades of version 2 know of each other.
  *
- * A facade is an interface, the application's count of references, and the core object; the last Release closes the core
- * object, whose last pin frees the allocation.
+ * A facade is an interface, the application's count of references, and the core object; the last Release closes the
+ * core object, whose last pin frees the allocation.
  *
- * Objects of ours that a client hands in as IUnknown are reached by private IIDs: nd2_reach_X returns the core object with
- * a reference, to be given back with nd2_drop_X, or NULL: not ours, or of another adapter.
+ * Objects of ours that a client hands in as IUnknown are reached by private IIDs: nd2_reach_X returns the core object
+ * with a reference, to be given back with nd2_drop_X, or NULL: not ours, or of another adapter.
  */
 #ifndef NDSPI_V2_ND2_H
 #define NDSPI_V2_ND2_H

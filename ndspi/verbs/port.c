@@ -86,8 +86,8 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
 }
 
 /*
- * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144. A queue from
- * page 0 to 128, behind it one to page 145, and the first is not needed any more.
+ * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144. A
+ * queue from page 0 to 128, behind it one to page 145, and the first is not needed any more.
  */
 static void cover_lost_key(struct nd_port *port)
 {

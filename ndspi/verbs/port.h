@@ -46,8 +46,8 @@ struct nd_port {
  * context  in: closed by nd_port_fini; not when this fails
  * number   in: the port, from 1
  * soft     in: whether it is the embedded device
- * Returns 0 or a negative errno. What the device could do if there were memory or descriptors is never taken for what it
- * cannot: then this fails with that errno.
+ * Returns 0 or a negative errno. What the device could do if there were memory or descriptors is never taken for what
+ * it cannot: then this fails with that errno.
  */
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
     uint8_t number, bool soft);

@@ -3,8 +3,8 @@
  * bridge.c - the provider library as Windows programs load it: the two exports, the class object, and the way into the
  * native library behind it.
  *
- * The library is a Wine builtin: Wine loads ndspi.so beside it and calls that through its own dispatcher. Once it has made
- * an object it stays loaded, because a thread of it, which never returns, delivers completions (deliver.c).
+ * The library is a Wine builtin: Wine loads ndspi.so beside it and calls that through its own dispatcher. Once it has
+ * made an object it stays loaded, because a thread of it, which never returns, delivers completions (deliver.c).
  */
 #include "ndspi/wine/proxy.h"
 

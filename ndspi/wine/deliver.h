@@ -2,14 +2,14 @@
 /*
  * deliver.h - completions on their way to Windows objects, which only threads of the Windows program may touch.
  *
- * Whatever the core ends goes into one queue. A thread of the program that is inside a call (nd_wine_enter) takes it from
- * there itself before its call returns; what the library's own threads end is taken by a thread of the program that does
- * nothing else but move adapters (nd_deliver_serve). One thread delivers at a time, in the order of the queue, and holds no lock meanwhile:
- * Wine's system calls go to another process.
+ * Whatever the core ends goes into one queue. A thread of the program that is inside a call (nd_wine_enter) takes it
+ * from there itself before its call returns; what the library's own threads end is taken by a thread of the program
+ * that does nothing else but move adapters (nd_deliver_serve). One thread delivers at a time, in the order of the
+ * queue, and holds no lock meanwhile: Wine's system calls go to another process.
  *
- * A call whose contract says that something has been delivered when it returns (CancelOverlappedRequests, the last Release,
- * an overlapped call that ended at once) leaves with nd_wine_leave_settled: that waits for whatever any thread has queued
- * so far.
+ * A call whose contract says that something has been delivered when it returns (CancelOverlappedRequests, the last
+ * Release, an overlapped call that ended at once) leaves with nd_wine_leave_settled: that waits for whatever any thread
+ * has queued so far.
  */
 #ifndef NDSPI_WINE_DELIVER_H
 #define NDSPI_WINE_DELIVER_H
@@ -44,7 +44,9 @@ bool nd_deliver_init(void (*look)(void));
 /* Any thread, any lock. */
 void nd_deliver_look_later(void);
 
-/* Queues a delivery, which stays the caller's memory until run is called. Any thread, any lock below LOCK_WINE_QUEUE. */
+/*
+ * Queues a delivery, which stays the caller's memory until run is called. Any thread, any lock below LOCK_WINE_QUEUE.
+ */
 void nd_deliver(struct nd_delivery *delivery);
 
 /* Returns when all that was queued before has been delivered. Threads: of the program, no lock held. */
@@ -54,8 +56,8 @@ void nd_deliver_settle(void);
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);
 
 /*
- * Delivers what the library's threads queue, for ever. The calling thread is winobj's service thread besides: what that ends
- * it delivers itself.
+ * Delivers what the library's threads queue, for ever. The calling thread is winobj's service thread besides: what that
+ * ends it delivers itself.
  */
 void nd_deliver_serve(void);
 

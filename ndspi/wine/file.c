@@ -225,8 +225,8 @@ struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
 }
 
 /*
- * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure tell the request's own.
- * Where Wine refuses its control for such a file, a read beyond the end gives a failure, though not the same one.
+ * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure tell the request's
+ * own. Where Wine refuses its control for such a file, a read beyond the end gives a failure, though not the same one.
  */
 void nd_wine_file_end(
     struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status)

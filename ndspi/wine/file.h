@@ -3,12 +3,12 @@
  * file.h - overlapped files that are real ones of Wine's: only those have a place for a completion port, and only what
  * Windows calls asynchronous I/O puts packets there, with the key the program chose.
  *
- * The file is a system library, open for reading. The program gets a duplicate; the original stays, so that requests still
- * end in the port when the program has closed its handle. A request ends with status 0 as a read of nothing, with any other
- * by the device control with which Wine's own drivers end a request.
+ * The file is a system library, open for reading. The program gets a duplicate; the original stays, so that requests
+ * still end in the port when the program has closed its handle. A request ends with status 0 as a read of nothing, with
+ * any other by the device control with which Wine's own drivers end a request.
  *
- * Nobody tells when the program closes its handle. So while requests are pending on a file, it is looked at now and then
- * whether the original is its only handle; then the requests are cancelled.
+ * Nobody tells when the program closes its handle. So while requests are pending on a file, it is looked at now and
+ * then whether the original is its only handle; then the requests are cancelled.
  */
 #ifndef NDSPI_WINE_FILE_H
 #define NDSPI_WINE_FILE_H

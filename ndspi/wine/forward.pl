@@ -17,7 +17,8 @@ my $scalar = qr/ULONG|USHORT|DWORD|INT|BOOL|SIZE_T|UINT32|UINT64|ULONGLONG|KAFFI
 my $data = qr/VOID|ND2?_ADAPTER_INFO|ND2?_SGE|ND2?_RESULT|ND_MW_DESCRIPTOR|USHORT|ULONG|SIZE_T|UINT64|KAFFINITY|HANDLE|ND_MR_HANDLE/;
 my %returns = map { $_ => 1 } qw(HRESULT VOID ULONG SIZE_T UINT32 HANDLE);
 
-# [name, [[returns, method, [[type, name, kind]...]]...]]...; kinds: plain, object, made, address, address_out, list, overlapped
+# [name, [[returns, method, [[type, name, kind]...]]...]]...; kinds: plain, object, made, address, address_out, list,
+# overlapped
 my @interfaces = parse($header);
 
 sub kind_of {

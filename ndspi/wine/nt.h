@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nt.h - Wine's own system calls, as its modules' native sides use them: looked up in the ntdll.so of this process. Only
- * a thread that came in by a unix call may use them.
+ * nt.h - Wine's own system calls, as its modules' native sides use them: looked up in the ntdll.so of this process.
+ * Only a thread that came in by a unix call may use them.
  */
 #ifndef NDSPI_WINE_NT_H
 #define NDSPI_WINE_NT_H

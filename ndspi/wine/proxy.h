@@ -2,9 +2,10 @@
 /*
  * proxy.h - the Windows side of the bridge: what a Windows program holds instead of a native object.
  *
- * A proxy is a vtable and the native interface it stands for, which it holds exactly one block of memory long: references
- * are counted by the native object alone, and the Release that is told 0 frees the proxy. Interfaces of one native object
- * are one pointer, so an object has one proxy, made with it, and QueryInterface answers with the proxy it was asked of.
+ * A proxy is a vtable and the native interface it stands for, which it holds exactly one block of memory long:
+ * references are counted by the native object alone, and the Release that is told 0 frees the proxy. Interfaces of one
+ * native object are one pointer, so an object has one proxy, made with it, and QueryInterface answers with the proxy it
+ * was asked of.
  *
  * A native adapter holds a reference to its provider, so the last Release of an adapter may end a provider as well. The
  * Release of an adapter therefore holds the provider meanwhile, and gives it back through its proxy.
@@ -23,7 +24,9 @@ struct nd_proxy {
         provider; /* of an adapter: the proxy that opened it, which its native object keeps alive; else NULL */
 };
 
-/* All in one object, so that an interface of ours is recognised by where its vtable is. (Nobody takes class objects.) */
+/*
+ * All in one object, so that an interface of ours is recognised by where its vtable is. (Nobody takes class objects.)
+ */
 #define ND_VTABLE_MEMBER(interface) interface##Vtbl interface;
 struct nd_vtables {
     ND_INTERFACES(ND_VTABLE_MEMBER)
@@ -78,8 +81,8 @@ ULONG nd_proxy_addref(IUnknown *iface);
 ULONG nd_proxy_release(IUnknown *iface);
 
 /*
- * nd_touch - has Wine make the pages of a buffer what the program sees: pages under write watch are read-only for everybody
- * but the program until it writes. Changes no byte; leaves out what the program could not access either.
+ * nd_touch - has Wine make the pages of a buffer what the program sees: pages under write watch are read-only for
+ * everybody but the program until it writes. Changes no byte; leaves out what the program could not access either.
  * flags  in: ND_MR_FLAG_* of the registration to come
  */
 VOID nd_touch(const VOID *buffer, SIZE_T size, ULONG flags);

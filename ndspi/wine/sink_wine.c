@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_wine.c - requests of Windows programs under Wine. How they begin and end; where to is file.c's affair, and when is
- * deliver.c's. Adapters are moved as natively when no thread waits: by winobj's service thread.
+ * sink_wine.c - requests of Windows programs under Wine. How they begin and end; where to is file.c's affair, and when
+ * is deliver.c's. Adapters are moved as natively when no thread waits: by winobj's service thread.
  */
 #include "ndspi/wine/sink_wine.h"
 

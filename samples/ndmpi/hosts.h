@@ -18,13 +18,14 @@ struct Host {
     std::string login; // what the remote command is given; empty: this host
 };
 
-// The address that a user typed: an IP address, or the name of a host, of which the first is taken, IPv4 if there is one.
+// The address that a user typed: an IP address, or the name of a host, of which the first is taken, IPv4 if there is
+// one.
 // False: neither.
 bool find_host(const std::string &text, SOCKADDR_INET &address);
 
-// A line for each host: ADDRESS [SLOTS [LOGIN]]; "#" begins a comment. ADDRESS, or the name that has it, is that of the adapter; LOGIN, for the
-// remote command, is the address unless told, or nothing if the address is this host's. Ends the program if the file is
-// not like that.
+// A line for each host: ADDRESS [SLOTS [LOGIN]]; "#" begins a comment. ADDRESS, or the name that has it, is that of the
+// adapter; LOGIN, for the remote command, is the address unless told, or nothing if the address is this host's. Ends
+// the program if the file is not like that.
 std::vector<Host> read_hosts(const std::string &path);
 
 // This host, at an address, or at one that is chosen if it is empty.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_abi.c - compares the .abi sections of object files (abi_table.h), named on the command line, with the literals of
- * abi.def, and so with each other. Without a name: the identifiers this program is linked with. Every difference is printed.
+ * test_abi.c - compares the .abi sections of object files (abi_table.h), named on the command line, with the literals
+ * of abi.def, and so with each other. Without a name: the identifiers this program is linked with. Every difference is
+ * printed.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,8 +73,8 @@ static uint64_t take(struct section *section, unsigned bytes)
 }
 
 /*
- * Of C the offset in the vtable. Of C++ a pointer to a virtual method: 1 + offset, and 0; where functions may be odd, the
- * offset, and 1. UINT64_MAX: no virtual method.
+ * Of C the offset in the vtable. Of C++ a pointer to a virtual method: 1 + offset, and 0; where functions may be odd,
+ * the offset, and 1. UINT64_MAX: no virtual method.
  */
 static uint64_t take_slot(struct section *section)
 {

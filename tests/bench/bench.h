@@ -2,11 +2,11 @@
 /*
  * bench.h - what is measured, in every group alike: figures, taken once a round, and aims they are held against.
  *
- * A group of tests brings a struct bench_group and is listed in main.c; nothing else knows it. Its figures are measured in
- * rounds: each round measures every figure once, the figures of one test after each other (bench_order says in which
- * order), so what the machine does meanwhile it does to all of them. A figure is reported as the median of its rounds; a
- * ratio as the median of the ratios within the rounds, never as the ratio of two medians: what slowed one round slowed
- * both of its sides.
+ * A group of tests brings a struct bench_group and is listed in main.c; nothing else knows it. Its figures are measured
+ * in rounds: each round measures every figure once, the figures of one test after each other (bench_order says in which
+ * order), so what the machine does meanwhile it does to all of them. A figure is reported as the median of its rounds;
+ * a ratio as the median of the ratios within the rounds, never as the ratio of two medians: what slowed one round
+ * slowed both of its sides.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -59,12 +59,15 @@ struct bench_group *bench_wire(void), *bench_fair(void), *bench_winobj(void), *b
 struct bench_group *bench_device(const char *text);
 
 /*
- * bench_order - which of count things is measured as the i-th of a round. Over the rounds each of them follows each other
- * one equally often (within one), and each comes at each place.
+ * bench_order - which of count things is measured as the i-th of a round. Over the rounds each of them follows each
+ * other one equally often (within one), and each comes at each place.
  */
 unsigned bench_order(unsigned count, unsigned round, unsigned i);
 
-/* What was asked for on the command line: NULL (everything), a group's name, or a test's, with what that is held against. */
+/*
+ * What was asked for on the command line: NULL (everything), a group's name, or a test's, with what that is held
+ * against.
+ */
 bool bench_wanted(const struct bench_group *group, const char *test, const char *only);
 
 /* Before the first round. */

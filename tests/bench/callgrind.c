@@ -3,8 +3,8 @@
  * callgrind.c - runs ndspi-bench-count under callgrind and adds up what it counted, by function.
  *
  * The overhead is everything executed between the caller and the device: the instructions counted in the run through
- * NetworkDirect, less those of the same loop on raw verbs calls. The fake device's own functions are left out of both, so a
- * poll more or less does not count as the device's work.
+ * NetworkDirect, less those of the same loop on raw verbs calls. The fake device's own functions are left out of both,
+ * so a poll more or less does not count as the device's work.
  */
 #include "tests/bench/instructions.h"
 

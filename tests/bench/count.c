@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake device; run under callgrind
- * by ndspi-bench, which collects inside bench_counted only.
+ * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake device; run under
+ * callgrind by ndspi-bench, which collects inside bench_counted only.
  *
  * usage: ndspi-bench-count v1|v2|verbs together|singly
  * v1, v2: through the public vtables of the libndspi as installed. verbs: the same by raw verbs calls.

@@ -78,7 +78,9 @@ BENCH_INLINE uint64_t bench_ping_pong(
     return clock_now_ns() - start_ns;
 }
 
-/* Of a stream: up to which message the client may post before it has heard more; the server's queue holds two windows. */
+/*
+ * Of a stream: up to which message the client may post before it has heard more; the server's queue holds two windows.
+ */
 BENCH_INLINE unsigned bench_stream_limit(
     const struct bench_test *test, unsigned stop, unsigned answers)
 {
@@ -88,8 +90,8 @@ BENCH_INLINE unsigned bench_stream_limit(
 }
 
 /*
- * The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and the last of all, or as
- * often as the test says.
+ * The client keeps BENCH_WINDOW sends outstanding; the server answers the last of the warm-up, and the last of all, or
+ * as often as the test says.
  */
 BENCH_INLINE uint64_t bench_stream(
     const struct bench_api *api, void *end, const struct bench_side *side)

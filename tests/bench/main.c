@@ -7,9 +7,9 @@
  * The second measures a device that rdma-core drives, between two of its addresses, and nothing else. Writes
  * DIRECTORY/results.json, one flat object of numbers, and DIRECTORY/results.txt, the tables it prints (not with -q).
  *
- * What one network, one scheduler and one machine do to a figure they do to all, so the ratios are what counts. Everything
- * is measured once a round, in many short rounds, in an order that changes from round to round (rounds.c), each
- * measurement in processes of its own. A ratio is the median over the rounds of the ratio within the round.
+ * What one network, one scheduler and one machine do to a figure they do to all, so the ratios are what counts.
+ * Everything is measured once a round, in many short rounds, in an order that changes from round to round (rounds.c),
+ * each measurement in processes of its own. A ratio is the median over the rounds of the ratio within the round.
  */
 #include "tests/bench/instructions.h"
 #include "tests/bench/process.h"

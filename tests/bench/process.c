@@ -74,8 +74,8 @@ static pid_t bench_fork(const struct bench_process *process, unsigned place, int
 }
 
 /*
- * Waits until all have ended, or the deadline passed; one that fails takes the others with it. Returns whether all ended
- * well.
+ * Waits until all have ended, or the deadline passed; one that fails takes the others with it. Returns whether all
+ * ended well.
  */
 static bool bench_reap(const struct bench_process *processes, const pid_t *pids, unsigned count)
 {

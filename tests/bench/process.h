@@ -20,14 +20,15 @@ struct bench_process {
 };
 
 /*
- * bench_run - fork count (1 to BENCH_PROCESSES) processes, the first on the first processor, the second on the second (bench_pin), and
- * wait for them. Returns the first one's nanoseconds, 0 when one failed (it has said why) or the deadline passed.
+ * bench_run - fork count (1 to BENCH_PROCESSES) processes, the first on the first processor, the second on the second
+ * (bench_pin), and wait for them. Returns the first one's nanoseconds, 0 when one failed (it has said why) or the
+ * deadline passed.
  */
 uint64_t bench_run(const struct bench_process *processes, unsigned count);
 
 /*
- * Where the calling thread runs: on the first, or the second, of the processors this program may use. Left to itself the
- * scheduler sometimes puts both sides on one, which alone changes a ping-pong two- to tenfold.
+ * Where the calling thread runs: on the first, or the second, of the processors this program may use. Left to itself
+ * the scheduler sometimes puts both sides on one, which alone changes a ping-pong two- to tenfold.
  */
 void bench_pin(unsigned place);
 /* First of all: which processors there are. */

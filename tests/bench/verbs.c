@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs.c - a device used directly, by verbs calls: what NetworkDirect on top of it is compared with. Control calls come
- * from the table of the library that has the device; data calls are the same inline functions for both.
+ * verbs.c - a device used directly, by verbs calls: what NetworkDirect on top of it is compared with. Control calls
+ * come from the table of the library that has the device; data calls are the same inline functions for both.
  */
 #include "tests/bench/driver.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire.c - the group "wire": NetworkDirect on the embedded device against raw verbs calls on the same device, raw TCP, and
- * libfabric's tcp provider, all over the loopback interface.
+ * wire.c - the group "wire": NetworkDirect on the embedded device against raw verbs calls on the same device, raw TCP,
+ * and libfabric's tcp provider, all over the loopback interface.
  */
 #include "tests/bench/wire_group.h"
 

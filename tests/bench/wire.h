@@ -90,8 +90,8 @@ void bench_hear(const struct bench_side *side, void *data, size_t octets);
 void bench_meet(const struct bench_side *side);
 
 /*
- * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools do
- * (fi_pingpong among them): what is in which cache is then alike for all. Ends the process on failure.
+ * A message buffer, touched. Every message of a side is sent from, or received into, the same one, as the usual tools
+ * do (fi_pingpong among them): what is in which cache is then alike for all. Ends the process on failure.
  */
 void *bench_alloc(size_t octets);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire_device.c - the group of a device that rdma-core drives: NetworkDirect against raw verbs calls on it, between two of
- * its addresses or from one to itself.
+ * wire_device.c - the group of a device that rdma-core drives: NetworkDirect against raw verbs calls on it, between two
+ * of its addresses or from one to itself.
  */
 #include "tests/bench/wire_group.h"
 

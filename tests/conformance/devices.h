@@ -2,8 +2,8 @@
 /*
  * devices.h - the devices the suite runs on, and the rows that do not pass there.
  *
- * EXCEPTION(device, "suite.row", RESULT, "reason"); the row's version before its name ("v1.mw.rights_of_the_window") makes it
- * that version's alone.
+ * EXCEPTION(device, "suite.row", RESULT, "reason"); the row's version before its name ("v1.mw.rights_of_the_window")
+ * makes it that version's alone.
  *   FAILS           the row runs and has to fail; when it passes, that is a failure: this table is out of date
  *   IN_PART         the row leaves out what the device cannot do (row_holds_in_full), and the rest has to pass
  *   NOT_APPLICABLE  the row does not run

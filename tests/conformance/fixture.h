@@ -204,8 +204,8 @@ void expect_lost(struct end *end);
  */
 void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
 /*
- * An access of the active end's to memory of the passive one's side that is refused, the last thing the connection does: its
- * maker learns why, the other end's Receive is flushed, and neither end's memory changes.
+ * An access of the active end's to memory of the passive one's side that is refused, the last thing the connection
+ * does: its maker learns why, the other end's Receive is flushed, and neither end's memory changes.
  */
 void expect_no_access(
     struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token);
@@ -215,8 +215,9 @@ const char *type_name(ND2_REQUEST_TYPE type);
 void exchange(struct end *from, struct end *to);
 
 /*
- * Entries that follow each other in memory, for an initiator request: as many as the adapter takes, the last as long as the rest
- * together. Version 1 has one limit for all such requests, which is 1 where Reads take one entry. Returns how many.
+ * Entries that follow each other in memory, for an initiator request: as many as the adapter takes, the last as long as
+ * the rest together. Version 1 has one limit for all such requests, which is 1 where Reads take one entry. Returns how
+ * many.
  */
 static inline ULONG fit_entries(const struct end *end, struct sge *sge, ULONG n)
 {

@@ -142,8 +142,8 @@ const char *harness_peer(void);
 /*
  * conformance_main - run one or more suites.
  * argv     [--v1 | --v2] [--poll] [--one-adapter] [--list] [--row NAME] [--peer ADDRESS] [--device DEVICE] [ADDRESS];
- *          NAME with or without version and suite; DEVICE: one of devices.h, whose exceptions hold (default: the variable
- *          NDSPI_CONFORMANCE_DEVICE, else none)
+ *          NAME with or without version and suite; DEVICE: one of devices.h, whose exceptions hold (default: the
+ *          variable NDSPI_CONFORMANCE_DEVICE, else none)
  * Returns  0, or the number of failed rows (natively: as cmocka reports it).
  */
 int conformance_main(int argc, char **argv, const struct suite *const *suites, size_t count);

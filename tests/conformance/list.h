@@ -34,8 +34,8 @@ static inline void list_item(FILE *out, const char *text)
  * list_end - main's last step.
  * text      in: the part
  * mistakes  in: found while it was made
- * With an argument the file of that name has to contain text; without, text is printed. Returns the exit status: 0 unless
- * there were mistakes, or the file differs.
+ * With an argument the file of that name has to contain text; without, text is printed. Returns the exit status: 0
+ * unless there were mistakes, or the file differs.
  */
 static inline int list_end(int argc, char **argv, const char *text, int mistakes)
 {

@@ -5,8 +5,8 @@
  *     list_methods          prints the file
  *     list_methods FILE     fails when the file is another one
  *
- * The vtables are the list of what there is: methods.h has to name each of their slots once, with rows that exist and run
- * over the version the interface belongs to. Anything else is an error either way.
+ * The vtables are the list of what there is: methods.h has to name each of their slots once, with rows that exist and
+ * run over the version the interface belongs to. Anything else is an error either way.
  */
 #include <windows.h>
 

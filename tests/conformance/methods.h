@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * methods.h - every method of every interface, what it does here, and the rows that prove it: METHODS_<interface>(METHOD)
- * with METHOD(name, "state", "suite.row suite.row"). The methods an interface inherits are listed with its base.
+ * methods.h - every method of every interface, what it does here, and the rows that prove it:
+ * METHODS_<interface>(METHOD) with METHOD(name, "state", "suite.row suite.row"). The methods an interface inherits are
+ * listed with its base.
  *
- * list_methods.c takes the vtables of ndspi.h as the list of what there is: a slot that no entry names, and a row that does
- * not exist or does not run over the interface's version, are errors.
+ * list_methods.c takes the vtables of ndspi.h as the list of what there is: a slot that no entry names, and a row that
+ * does not exist or does not run over the interface's version, are errors.
  */
 #ifndef CONFORMANCE_METHODS_H
 #define CONFORMANCE_METHODS_H

@@ -3,8 +3,8 @@
  * rows.h - every row of the suite, in one place: ROWS_<file>(ROW) with
  * ROW(dialects, function, "behaviours it covers"). dialects: BOTH (the row runs once over each version), V2, V1.
  *
- * A function test_<file>.c does not define, or one that is not listed here, does not compile. The behaviours are those of
- * behaviours.h; README.md holds the table of both, and a test compares it.
+ * A function test_<file>.c does not define, or one that is not listed here, does not compile. The behaviours are those
+ * of behaviours.h; README.md holds the table of both, and a test compares it.
  */
 #ifndef CONFORMANCE_ROWS_H
 #define CONFORMANCE_ROWS_H

@@ -45,8 +45,8 @@ static void can_write(struct end *a, const void *remote, ULONG length, UINT32 to
 }
 
 /*
- * What takes the target of a Write away has to wait until the Write is there: on iWARP it ends when it has been sent. A message
- * behind it tells.
+ * What takes the target of a Write away has to wait until the Write is there: on iWARP it ends when it has been sent. A
+ * message behind it tells.
  */
 static void has_written(
     struct end *a, struct end *p, const void *remote, ULONG length, UINT32 token)

@@ -219,7 +219,10 @@ static void silent_success_does_not_trigger(void)
 
 /* Solicited */
 
-/* Nothing solicited has come. Where any message may end the call it is made again, so that a solicited one ends it still. */
+/*
+ * Nothing solicited has come. Where any message may end the call it is made again, so that a solicited one ends it
+ * still.
+ */
 static void expect_waiting_for_solicited(struct cq *cq, struct op *op)
 {
     if (row_holds_in_full()) {

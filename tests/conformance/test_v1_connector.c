@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_v1_connector.c - INDConnector and INDListen where they are not version 2's: endpoints, connection data, listening.
+ * test_v1_connector.c - INDConnector and INDListen where they are not version 2's: endpoints, connection data,
+ * listening.
  */
 #include "fixture_v1.h"
 

@@ -3,7 +3,8 @@
  * bad_stag.c - for rdma-core alone: an RDMA Write to memory that nobody registered. The owner's side answers with a
  * Terminate: at both ends the receive is flushed and the connection is over, and nothing was written.
  *
- *     foreign_bad_stag -s|-c ADDRESS PORT        prints "terminated"; status 1 says on standard error what else happened
+ *     foreign_bad_stag -s|-c ADDRESS PORT        prints "terminated"; status 1 says on standard error what else
+ *     happened
  */
 #include <infiniband/verbs.h>
 #include <poll.h>

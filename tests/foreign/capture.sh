@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: capture.sh RUN RECORDER
-# Two rpings talk through the recorder; tshark decodes all of it as MPA, DDP and RDMAP, with nothing malformed. NDSPI_SOFT_CRC=1:
-# and finds every checksum right.
+# Two rpings talk through the recorder; tshark decodes all of it as MPA, DDP and RDMAP, with nothing malformed.
+# NDSPI_SOFT_CRC=1: and finds every checksum right.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/decode.sh"

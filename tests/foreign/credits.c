@@ -2,16 +2,17 @@
 /*
  * Says of an ib_send_bw -e that stands still on iWARP whose fault that is. In LD_PRELOAD in front of the verbs library.
  *
- * perftest's sender posts no more than the receiver's buffers hold, and hears of free ones by a credit that the receiver writes
- * into its memory: nothing completes at the sender, so nothing wakes it. It looks at the credit, finds none, breaks off posting
- * and then sleeps in ibv_get_cq_event although no completion is to come (run_iter_bw and run_iter_bi in
- * src/perftest_resources.c; in 25.01.0+0.80 lines 3612 to 3615 and 3684).
+ * perftest's sender posts no more than the receiver's buffers hold, and hears of free ones by a credit that the
+ * receiver writes into its memory: nothing completes at the sender, so nothing wakes it. It looks at the credit, finds
+ * none, breaks off posting and then sleeps in ibv_get_cq_event although no completion is to come (run_iter_bw and
+ * run_iter_bi in src/perftest_resources.c; in 25.01.0+0.80 lines 3612 to 3615 and 3684).
  *
- * CREDITS_ROUNDS=N: its -n, at most 512; as many Receives are posted for a queue pair, so it is the last Send that may wait.
- * CREDITS_DELAY_MS=N: so long a credit is held back before it is written.
+ * CREDITS_ROUNDS=N: its -n, at most 512; as many Receives are posted for a queue pair, so it is the last Send that may
+ * wait. CREDITS_DELAY_MS=N: so long a credit is held back before it is written.
  *
- * After 5 s in one ibv_get_cq_event the process ends: with 75 when the credit for the last Send is there, no signalled request
- * has yet to complete, and the completion queues are empty; with 76 when a completion lies in a queue and nobody was woken.
+ * After 5 s in one ibv_get_cq_event the process ends: with 75 when the credit for the last Send is there, no signalled
+ * request has yet to complete, and the completion queues are empty; with 76 when a completion lies in a queue and
+ * nobody was woken.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # What tshark makes of a capture of one connection; sourced after lib.sh, which has fail().
 
-# decode CAPTURE [terminates]: a line for each frame into $scratch/frames, each opcode of RDMAP into $scratch/opcodes. One
-# MPA Request, one Reply; each octet behind them belongs to an FPDU, at once or reassembled; nothing is malformed, with
-# "terminates" but for frames with a Terminate: the dissector slices the headers wrongly that some of these return.
+# decode CAPTURE [terminates]: a line for each frame into $scratch/frames, each opcode of RDMAP into $scratch/opcodes.
+# One MPA Request, one Reply; each octet behind them belongs to an FPDU, at once or reassembled; nothing is malformed,
+# with "terminates" but for frames with a Terminate: the dissector slices the headers wrongly that some of these return.
 decode() {
     tshark -2 -r "$1" -o tcp.desegment_tcp_streams:TRUE -T fields -E separator=';' -e frame.protocols -e iwarp_mpa.req \
         -e iwarp_mpa.rep -e iwarp_rdma.opcode -e tcp.len -e tcp.reassembled_in -e ip.src -e iwarp_rdma.term_layer \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: exports.sh PRELOAD_LIBRARY PROGRAM...
-# Every name the preload library has, rdma-core has with the same version; every name of rdma-core that a program (or a library
-# given as its path) imports and that takes an object, the preload library has.
+# Every name the preload library has, rdma-core has with the same version; every name of rdma-core that a program (or a
+# library given as its path) imports and that takes an object, the preload library has.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 library=$1

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: pair.sh RUN SERVER... -- CLIENT...
-# Runs two programs with RUN (softrdma-run); PORT in their arguments becomes a free port. Both have to end with status 0.
+# Runs two programs with RUN (softrdma-run); PORT in their arguments becomes a free port. Both have to end with status
+# 0.
 #   SERVER_SAYS, CLIENT_SAYS   extended regular expressions that their outputs have to match somewhere
 #   SERVER_STAYS=1             the server does not end by itself: it is ended, and has to have lived so long
 #   COUNT="N REGEX"            that many lines of the client's output match
 #   PATIENCE=SECONDS           for each of the two (100)
-#   TRIES=N                    of programs that may stand still by themselves: begun again when one ends with 75 because it
-#                              found that out (credits.c), N times in all
+#   TRIES=N                    of programs that may stand still by themselves: begun again when one ends with 75 because
+#                              it found that out (credits.c), N times in all
 # Status 75 when one ended so.
 set -euo pipefail
 if [ "${TRIES:-1}" -gt 1 ]; then

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: toolchain/guest/run -d siw -t 1200 tests/foreign/wire.sh BUILD [NAME...]
-# Programs nobody here wrote with softrdma at one end and the kernel's siw at the other, over a veth pair between two network
-# namespaces, in both directions, with checksums; only those named, or all. What passes on the wire is captured for some and
-# decoded by tshark. Makes the pair, so it wants root and a kernel that is nobody else's. Prints a table; status 0 when all
-# passed.
+# Programs nobody here wrote with softrdma at one end and the kernel's siw at the other, over a veth pair between two
+# network namespaces, in both directions, with checksums; only those named, or all. What passes on the wire is captured
+# for some and decoded by tshark. Makes the pair, so it wants root and a kernel that is nobody else's. Prints a table;
+# status 0 when all passed.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/decode.sh"
@@ -87,8 +87,9 @@ check_bad_stag() {
     [ "$(cat "$scratch/terminates.log")" = "$owner 0x01 0x01 0x00" ] || fail "not one Terminate from $owner"
 }
 
-# pair NAME REGEX SERVER... -- CLIENT...: with PORT, the server's ADDRESS, each one's own device where a word begins with
-# "@"; the regex is of the client's output. check: a function for the capture; stays=1: the server does not end by itself; meets=1: see meet.c
+# pair NAME REGEX SERVER... -- CLIENT...: with PORT, the server's ADDRESS, each one's own device where a word begins
+# with "@"; the regex is of the client's output. check: a function for the capture; stays=1: the server does not end by
+# itself; meets=1: see meet.c
 pair() {
     local name=$1 says=$2 way port server_at client_at address pid recorder status word
     shift 2
@@ -164,8 +165,9 @@ for kind in send write read; do
     meets=1 pair ib_${kind}_lat "^ 64 +50 " ib_${kind}_lat -R -p PORT -n 50 -s 64 -- ib_${kind}_lat -R -p PORT -n 50 -s 64 ADDRESS
     meets=1 pair ib_${kind}_bw "^ 65536 +50 " ib_${kind}_bw -R -p PORT -n 50 -- ib_${kind}_bw -R -p PORT -n 50 ADDRESS
 done
-# Its sender may not send more than its receiver has given credit for, and waits for completions alone, of each hundredth Send,
-# even where a credit is what it has to wait for: with fewer rounds both ends wait for ever, on any device.
+# Its sender may not send more than its receiver has given credit for, and waits for completions alone, of each
+# hundredth Send, even where a credit is what it has to wait for: with fewer rounds both ends wait for ever, on any
+# device.
 meets=1 pair ib_send_bw.events "^ 8192 +2400 " ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 \
     -- ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 ADDRESS
 # Its server takes "localhost" for its own address where a device has that, as softrdma0 does unless told otherwise.

@@ -4,11 +4,12 @@
  *
  * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames are written
  * against memory at 0x1000 with STag 0x11223344, which are moved to where the memory is, and may be made right in what
- * chance does not get right: lengths, sequence numbers, the CRC. STag 0x11223345 is that of a window, which the program binds
- * and invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large segments.
+ * chance does not get right: lengths, sequence numbers, the CRC. STag 0x11223345 is that of a window, which the program
+ * binds and invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large
+ * segments.
  *
- * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written, and
- * what is sent is a row of whole and right FPDUs with one Terminate at most, at the end.
+ * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written,
+ * and what is sent is a row of whole and right FPDUs with one Terminate at most, at the end.
  */
 #include "fuzz.h"
 

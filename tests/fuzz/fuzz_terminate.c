@@ -2,8 +2,8 @@
 /*
  * fuzz_terminate.c - a received Terminate, and the Terminate built for a received segment.
  *
- * Input: one octet of flags; one that chooses a fault; what follows the DDP header of the Terminate, or the ULPDU of the
- * segment that is refused.
+ * Input: one octet of flags; one that chooses a fault; what follows the DDP header of the Terminate, or the ULPDU of
+ * the segment that is refused.
  */
 #include "fuzz.h"
 

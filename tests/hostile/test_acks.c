@@ -2,9 +2,9 @@
 /*
  * test_acks.c - a peer that bears the mark of a softrdma end, so that it may acknowledge (docs/wire.md), and lies.
  *
- * Each row, with the victim on either side: the victim posts, the peer takes everything and plays; the victim's requests
- * end with the statuses of the row, each once and in order; the peer is told what it did wrong; memory is as it was, the
- * neighbours still work.
+ * Each row, with the victim on either side: the victim posts, the peer takes everything and plays; the victim's
+ * requests end with the statuses of the row, each once and in order; the peer is told what it did wrong; memory is as
+ * it was, the neighbours still work.
  */
 #include "tests/hostile/scene.h"
 
@@ -308,8 +308,8 @@ static void test_row(void **state)
 }
 
 /*
- * A message the sockets do not take whole is acknowledged all the same. The program must not get its buffer back: it may
- * put something into it that this peer shall not see.
+ * A message the sockets do not take whole is acknowledged all the same. The program must not get its buffer back: it
+ * may put something into it that this peer shall not see.
  */
 static void test_octets_that_are_still_here(void **state)
 {

@@ -104,7 +104,9 @@ static void test_zero_length_is_no_access(void **state)
     victim_unharmed(&victim);
 }
 
-/* Frames with octets overwritten, CRC made good again so that the fault lies deeper. A fixed generator: reproducible. */
+/*
+ * Frames with octets overwritten, CRC made good again so that the fault lies deeper. A fixed generator: reproducible.
+ */
 static void test_mutations(void **state)
 {
     static const char *const seeds[] = { "s1.04.send4", "s1.06.write4", "s1.07.read_req4",

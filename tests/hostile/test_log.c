@@ -2,7 +2,8 @@
 /*
  * test_log.c - a peer cannot flood the log, and a log that nobody reads stops nobody.
  *
- * Standard error is a pipe that the test holds. The storm is connections that demand MPA markers: each is worth a warning.
+ * Standard error is a pipe that the test holds. The storm is connections that demand MPA markers: each is worth a
+ * warning.
  */
 #include "tests/hostile/scene.h"
 

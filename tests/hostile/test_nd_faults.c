@@ -3,9 +3,9 @@
  * test_nd_faults.c - a connected NetworkDirect program and a peer that breaks the rules, in each manner of waiting, on
  * either side of the connection.
  *
- * Each row: the program posts, the peer takes everything and plays. The program hears of the end by NotifyDisconnect, gets
- * every request back, once, in order, with the documented status; its later posts are accepted and flushed; the memory
- * is as it was; the process's other connection works on.
+ * Each row: the program posts, the peer takes everything and plays. The program hears of the end by NotifyDisconnect,
+ * gets every request back, once, in order, with the documented status; its later posts are accepted and flushed; the
+ * memory is as it was; the process's other connection works on.
  */
 #include "tests/hostile/nd_scene.h"
 

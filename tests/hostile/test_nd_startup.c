@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_nd_startup.c - a NetworkDirect program that is being connected while peers misbehave: its Connect, Accept,
- * CompleteConnect end with the documented status, a GetConnectionRequest waits for a peer that means it, and the next good
- * peer is served by the same objects as far as the interface allows.
+ * CompleteConnect end with the documented status, a GetConnectionRequest waits for a peer that means it, and the next
+ * good peer is served by the same objects as far as the interface allows.
  */
 #include "tests/hostile/nd_scene.h"
 
@@ -438,7 +438,9 @@ static void test_nonsense_behind_the_reply(void **state)
     programs_unharmed();
 }
 
-/* ------------------------------------------------------------------------------------------------ GetConnectionRequest */
+/*
+ * ------------------------------------------------------------------------------------------------ GetConnectionRequest
+ */
 
 /* None of these is a request: the program waits on, and gets the one that is. */
 static void test_requests_that_are_none(void **state)

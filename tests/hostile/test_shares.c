@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_shares.c - a peer that takes all it can get of what connections share (RFC 5042, section 6.4): the kernel's buffers,
- * by not reading what it asked for; a shared receive queue, by sending first.
+ * test_shares.c - a peer that takes all it can get of what connections share (RFC 5042, section 6.4): the kernel's
+ * buffers, by not reading what it asked for; a shared receive queue, by sending first.
  */
 #include "tests/hostile/scene.h"
 

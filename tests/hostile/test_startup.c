@@ -2,8 +2,8 @@
 /*
  * test_startup.c - MPA startup with a peer that does not know how, on either side of it; peers that say nothing.
  *
- * The standard's rule for all of it: an improper startup frame ends the TCP connection, nothing is answered, the program
- * of a passive side hears nothing, that of an active side that its attempt failed.
+ * The standard's rule for all of it: an improper startup frame ends the TCP connection, nothing is answered, the
+ * program of a passive side hears nothing, that of an active side that its attempt failed.
  */
 #include "tests/hostile/scene.h"
 
@@ -173,8 +173,8 @@ static int attempt_ended(int timeout_ms)
 }
 
 /*
- * Lets the victim connect and answers each of its attempts (it may fall back to revision 1) with the octets, then closes.
- * Returns whether it took the connection for established.
+ * Lets the victim connect and answers each of its attempts (it may fall back to revision 1) with the octets, then
+ * closes. Returns whether it took the connection for established.
  */
 static bool attempt(const uint8_t *octets, size_t length)
 {
@@ -331,8 +331,8 @@ static void test_silent_peers_are_given_up(void **state)
 }
 
 /*
- * An initiator that announces no ready-to-receive frame, and waits for what the responder says: with NDSPI_SOFT_SPEAK_MS
- * that is established and says it; the peer's answer then is one like any other.
+ * An initiator that announces no ready-to-receive frame, and waits for what the responder says: with
+ * NDSPI_SOFT_SPEAK_MS that is established and says it; the peer's answer then is one like any other.
  */
 static void test_a_responder_may_be_told_to_speak_first(void **state)
 {
@@ -364,7 +364,10 @@ static void test_a_responder_may_be_told_to_speak_first(void **state)
     victim_unharmed(&victim);
 }
 
-/* A peer that shows itself by its first message alone, or by none, and leaves: whoever finds its end, it was connected before. */
+/*
+ * A peer that shows itself by its first message alone, or by none, and leaves: whoever finds its end, it was connected
+ * before.
+ */
 static void leave_at_once(bool speaks)
 {
     struct victim_end end;
@@ -404,7 +407,10 @@ static void test_an_initiator_that_ends_at_once_was_connected(void **state)
     victim_unharmed(&victim);
 }
 
-/* A thousand of them at once: whoever is connected works on; who comes then gets in when their time is over at the latest. */
+/*
+ * A thousand of them at once: whoever is connected works on; who comes then gets in when their time is over at the
+ * latest.
+ */
 static void test_a_thousand_half_open_connections(void **state)
 {
     enum { PEERS = 1000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wire.h - iWARP frames as a foreign peer writes them, right or wrong: an encoder of the tests' own, from RFC 5044, 5041,
- * 5040 and 6581, sharing nothing with the device under test.
+ * wire.h - iWARP frames as a foreign peer writes them, right or wrong: an encoder of the tests' own, from RFC 5044,
+ * 5041, 5040 and 6581, sharing nothing with the device under test.
  */
 #ifndef TESTS_HOSTILE_WIRE_H
 #define TESTS_HOSTILE_WIRE_H

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Packages are made so: installed below DESTDIR. A foreign program runs on what was installed, found from a link elsewhere.
+# Packages are made so: installed below DESTDIR. A foreign program runs on what was installed, found from a link
+# elsewhere.
 set(root ${WORK_DIR}/moved)
 set(run ${WORK_DIR}/softrdma-run)
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What mutate says of changes to a tiny program: noticed, not noticed, explained, standing still, not built, not applied.
+# What mutate says of changes to a tiny program: noticed, not noticed, explained, standing still, not built, not
+# applied.
 # usage: itself.sh WORK-DIR
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: toolchain/guest/run -d rxe|siw tests/ndinfo/guest.sh BUILD rxe|siw
-# ndinfo on the kernel's devices: whole ones, a probe over the veth pair, and set-ups that are really broken, each with the
-# code, the reason and the remedy it has to tell. Breaks what it runs on, so it wants a guest. Status 0 when all is told.
+# ndinfo on the kernel's devices: whole ones, a probe over the veth pair, and set-ups that are really broken, each with
+# the code, the reason and the remedy it has to tell. Breaks what it runs on, so it wants a guest. Status 0 when all is
+# told.
 set -uo pipefail
 build=$(readlink -f "$1") kind=$2 failed=0 passed=0
 one=${kind}1 file=/dev/infiniband/uverbs1

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-/* A result, there once so many Sends are posted, and so much later than the one before. A Receive's message has the number. */
+/*
+ * A result, there once so many Sends are posted, and so much later than the one before. A Receive's message has the
+ * number.
+ */
 struct played {
     ND2_REQUEST_TYPE type;
     HRESULT status;

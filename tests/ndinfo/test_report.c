@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ndinfo says of devices and addresses, whole and broken. Arguments: ndinfo, and the same over a device with faults.
+ * What ndinfo says of devices and addresses, whole and broken. Arguments: ndinfo, and the same over a device with
+ * faults.
  */
 #include "tests/ndinfo/said.h"
 

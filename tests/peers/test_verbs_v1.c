@@ -265,8 +265,8 @@ static void test_this_end_uses_the_peers_memory(void **state)
 }
 
 /*
- * The message first, then what CreateMemoryWindow was given; the access has ended, and the window can be bound again. siw
- * (Linux 6.1) tells nobody that a peer invalidated: there the access ends, and that is all.
+ * The message first, then what CreateMemoryWindow was given; the access has ended, and the window can be bound again.
+ * siw (Linux 6.1) tells nobody that a peer invalidated: there the access ends, and that is all.
  */
 static void test_a_send_with_invalidate_is_told(void **state)
 {

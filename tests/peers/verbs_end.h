@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs_end.h - the other end of a connection, which knows libibverbs and librdmacm alone: verbs_peer.c, run and told what
- * to do. For tests of both versions, whose arguments are: this end's address, the peer's, the peer's program with its
- * arguments. What is promised to peers is the wire contract of docs/wire.md.
+ * verbs_end.h - the other end of a connection, which knows libibverbs and librdmacm alone: verbs_peer.c, run and told
+ * what to do. For tests of both versions, whose arguments are: this end's address, the peer's, the peer's program with
+ * its arguments. What is promised to peers is the wire contract of docs/wire.md.
  */
 #ifndef TESTS_PEERS_VERBS_END_H
 #define TESTS_PEERS_VERBS_END_H
@@ -68,7 +68,9 @@ struct target {
 };
 struct target verbs_memory(void);
 
-/* Hears the end of a request that failed, and does what is due then: where no device tells the peer, a program has to. */
+/*
+ * Hears the end of a request that failed, and does what is due then: where no device tells the peer, a program has to.
+ */
 void verbs_gives_up(void);
 
 /* Hex digits of private data: what was sent, and nothing behind it but the zeros of some transports. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_connections.c - connections one after the other, as fast as they go, from one host to one port: each leaves the port
- * it had to the next.
+ * test_connections.c - connections one after the other, as fast as they go, from one host to one port: each leaves the
+ * port it had to the next.
  * usage: test_robustness_connections          in a network namespace with 16 ports and no help for TIME_WAIT
  *        test_robustness_connections COUNT    so many on this host as it is, with a message each way; prints the rate
  */
@@ -209,8 +209,8 @@ static void the_active_program_may_give_up(void **state)
 }
 
 /*
- * One connection to a foreign peer, ended here first. False: there is no port any more. A peer that is not softrdma closes by
- * FIN, after which a port stays taken for a minute.
+ * One connection to a foreign peer, ended here first. False: there is no port any more. A peer that is not softrdma
+ * closes by FIN, after which a port stays taken for a minute.
  */
 static bool use_up(struct end *end, int listener, struct sockaddr_storage *address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cycles.c - a thousand times: open everything, connect, exchange a message, disconnect, release everything. Nothing
- * is left: no descriptor, no thread, no byte.
+ * test_cycles.c - a thousand times: open everything, connect, exchange a message, disconnect, release everything.
+ * Nothing is left: no descriptor, no thread, no byte.
  */
 #include "tests/support/nd2_end.h"
 
@@ -162,8 +162,10 @@ static void test_a_thousand_cycles_leave_nothing(void **state)
         before.heap_octets = after.heap_octets;
         before.threads = after.threads;
     }
-    /* A pool may reach its final size in one of them, and the thread for deferred work begin; what leaks, though a byte a
-     * cycle, grows in each. */
+    /*
+     * A pool may reach its final size in one of them, and the thread for deferred work begin; what leaks, though a byte
+     * a cycle, grows in each.
+     */
     assert_true(grew < QUARTERS);
     assert_true(more_threads <= 1);
 }

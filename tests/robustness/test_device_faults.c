@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_device_faults.c - what a device may do to the provider, played on the fake device: every status of a completion, a
- * completion queue that fails, a device that goes away.
+ * test_device_faults.c - what a device may do to the provider, played on the fake device: every status of a completion,
+ * a completion queue that fails, a device that goes away.
  */
 #include "tests/support/fake_device.h"
 #include "tests/support/nd2_end.h"

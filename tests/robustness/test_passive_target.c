@@ -26,7 +26,9 @@ static uint64_t cpu_us(void)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Waits for nothing but its own memory: round r is there when the last octet of the block says so; answers by control. */
+/*
+ * Waits for nothing but its own memory: round r is there when the last octet of the block says so; answers by control.
+ */
 static void child_spin(struct nd2_end *end, int control)
 {
     const unsigned char *last = end->memory + 4095;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_rush.c - connections made and broken by several threads as fast as they can: queue pair, connector, Connect, a
- * message each way, Disconnect, release. The threads of a side share its completion queue. The two sides are one process,
- * then two. Nothing fails but what is documented to, nothing stands still, and each message ends as it must.
+ * message each way, Disconnect, release. The threads of a side share its completion queue. The two sides are one
+ * process, then two. Nothing fails but what is documented to, nothing stands still, and each message ends as it must.
  *
  *     test_robustness_rush [threads [seconds]]
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_two_versions.c - a program of version 1 and one of version 2, in two processes, either of them the active one. */
+/*
+ * test_two_versions.c - a program of version 1 and one of version 2, in two processes, either of them the active one.
+ */
 #include "tests/robustness/child.h"
 #include "tests/support/nd1_end.h"
 

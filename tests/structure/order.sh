@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The order that docs/design.md tells under "Who includes whom", the rule below its table, and the floors of a library.
-# usage: order.sh includes ROOT       every include of a file of ours is one that the table of ROOT/docs/design.md allows
+# usage: order.sh includes ROOT       every include of a file of ours is one that the table of ROOT/docs/design.md
+# allows
 #        order.sh calls OBJECT...     no file calls one that, by whatever way, calls it
 #        order.sh floors DESIGN HEADING OBJECT...
-#                                     each is in the table below that heading of DESIGN (highest floor first, the files of a
-#                                     floor lowest first), which has no others, and calls those below it
+#                                     each is in the table below that heading of DESIGN (highest floor first, the files
+#                                     of a floor lowest first), which has no others, and calls those below it
 #        order.sh mutations WORK-DIR  all three are shown to fail
 set -euo pipefail
 export LC_ALL=C

@@ -57,7 +57,9 @@ void fake_raise_removal(void);
 
 /* A connection event for the id created last, e.g. RDMA_CM_EVENT_DISCONNECTED. */
 void fake_raise_cm(enum rdma_cm_event_type event, int status);
-/* A connection request for the first id that listens, from a port above that of the one before. False when none does. */
+/*
+ * A connection request for the first id that listens, from a port above that of the one before. False when none does.
+ */
 bool fake_request(void);
 /* Whether rdma_connect, rdma_accept and rdma_disconnect are answered (default) or left without an answer. */
 void fake_set_answer(bool answer);
@@ -90,7 +92,10 @@ void fake_break(enum fake_call call, int error);
 void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
 /* Entries that a Read takes; at the start as many as other requests do, 4. */
 void fake_set_read_sge(int entries);
-/* How many entries the requests of a send queue may have together: deeper queues have to do with fewer each. 0, as at the start: any. */
+/*
+ * How many entries the requests of a send queue may have together: deeper queues have to do with fewer each. 0, as at
+ * the start: any.
+ */
 void fake_set_send_entries(unsigned entries);
 /* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */
 void fake_set_memory_lock(bool counts);

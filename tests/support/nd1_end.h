@@ -49,7 +49,9 @@ HRESULT nd1_end_disconnect(struct nd1_end *end);
 /* Releases everything, in whatever state it is. */
 void nd1_end_close(struct nd1_end *end);
 
-/* The end of an overlapped call on end->overlapped: its status, hr itself if it failed at once, ND_PENDING if it hangs. */
+/*
+ * The end of an overlapped call on end->overlapped: its status, hr itself if it failed at once, ND_PENDING if it hangs.
+ */
 HRESULT nd1_end_wait(struct nd1_end *end, void *object, HRESULT hr, unsigned timeout_ms);
 
 /* Posts, on a part of the registration. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* nd_end.h - between nd1_end and nd2_end, the ends of a connection for test programs; what a caller may use of it too. */
+/*
+ * nd_end.h - between nd1_end and nd2_end, the ends of a connection for test programs; what a caller may use of it too.
+ */
 #ifndef TESTS_SUPPORT_ND_END_H
 #define TESTS_SUPPORT_ND_END_H
 

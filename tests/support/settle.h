@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle.h - for what a thread of the library's own does a little later and tells nobody: the end of an id or an adapter
- * that must not end in the thread that let go of it, a descriptor that is closed behind a connection.
+ * settle.h - for what a thread of the library's own does a little later and tells nobody: the end of an id or an
+ * adapter that must not end in the thread that let go of it, a descriptor that is closed behind a connection.
  */
 #ifndef TESTS_SUPPORT_SETTLE_H
 #define TESTS_SUPPORT_SETTLE_H
@@ -14,8 +14,8 @@
 enum { SETTLE_MS = 20000 };
 
 /*
- * SETTLES_WITHIN(ms, condition) - looks at the condition until it holds; whether it did in that time. There is nothing to
- * sleep on: only for what has no event, no count and no descriptor to be waited for.
+ * SETTLES_WITHIN(ms, condition) - looks at the condition until it holds; whether it did in that time. There is nothing
+ * to sleep on: only for what has no event, no count and no descriptor to be waited for.
  */
 #define SETTLES_WITHIN(ms, condition)                                                              \
     __extension__({                                                                                \

@@ -22,9 +22,9 @@
 #include <errno.h>
 
 /*
- * The expected value where this library and Wine (with msvcrt.dll, the C runtime MinGW links) differ, and the reason. What
- * Wine is not asked at all stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists both kinds
- * (compat/names.sh update).
+ * The expected value where this library and Wine (with msvcrt.dll, the C runtime MinGW links) differ, and the reason.
+ * What Wine is not asked at all stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists both
+ * kinds (compat/names.sh update).
  */
 #ifdef _WIN32
 #define DIFFERS(here, wine, why) (wine)
@@ -33,8 +33,8 @@
 #endif
 
 /*
- * Longer than a test may take: a wait whose time is up may find what it waits for all the same, so that a lost wake-up would
- * pass for a slow one.
+ * Longer than a test may take: a wait whose time is up may find what it waits for all the same, so that a lost wake-up
+ * would pass for a slow one.
  */
 enum { LONG_MS = 1800000 };
 

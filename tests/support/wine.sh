@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a Windows test program under Wine. Without Wine the test is skipped, or fails where NDSPI_REQUIRE_WINE is set (CI).
+# Runs a Windows test program under Wine. Without Wine the test is skipped, or fails where NDSPI_REQUIRE_WINE is set
+# (CI).
 # usage: wine.sh PREFIX [PROGRAM [ARGUMENT...]]
 # Without a program the prefix is made, no more.
 # With WINEDLLPATH set, the builtin libraries there can be loaded by name.

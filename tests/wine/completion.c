@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.c - a Windows program whose overlapped requests end in its own completion port: many at once, in another order
- * than they began, with different statuses; and a thousand connections after which nothing is left. Built for Windows
- * and natively.
+ * completion.c - a Windows program whose overlapped requests end in its own completion port: many at once, in another
+ * order than they began, with different statuses; and a thousand connections after which nothing is left. Built for
+ * Windows and natively.
  */
 #include "tests/support/nd2_end.h"
 

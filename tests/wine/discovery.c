@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discovery.c - a Windows program that finds the provider as Microsoft's helper library and other clients do: the Winsock
- * catalogue, the path, the library, its class objects, the addresses, and to be told of changes. It stands for programs
- * that are linked with that helper. Everything goes through ws2_32 by name; values are literals.
+ * discovery.c - a Windows program that finds the provider as Microsoft's helper library and other clients do: the
+ * Winsock catalogue, the path, the library, its class objects, the addresses, and to be told of changes. It stands for
+ * programs that are linked with that helper. Everything goes through ws2_32 by name; values are literals.
  */
 #include <winsock2.h>
 #include <ws2tcpip.h>

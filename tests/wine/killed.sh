@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: killed.sh NATIVE WINDOWS
-# A native and a Windows ndpingpong exchange messages, and the process of the Windows one is killed: the native one ends with
-# a failed call and the status of a lost connection, both as client and as server.
+# A native and a Windows ndpingpong exchange messages, and the process of the Windows one is killed: the native one ends
+# with a failed call and the status of a lost connection, both as client and as server.
 set -euo pipefail
 native=$1 windows=$2
 run_windows() { exec "$(dirname "$0")/../support/wine.sh" "$WINE" "$windows" "$@"; }

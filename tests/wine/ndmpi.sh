@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: ndmpi.sh windows|mixed FOLDER VERSION WORDS PROGRAM [ARGUMENT...]
-# A run of a program of samples/ndmpi, with ranks that are all Windows programs as ndmpirun is, or with native ones among
-# them and the native ndmpirun (ranks.sh). It has to say the words. WINE names the prefix.
+# A run of a program of samples/ndmpi, with ranks that are all Windows programs as ndmpirun is, or with native ones
+# among them and the native ndmpirun (ranks.sh). It has to say the words. WINE names the prefix.
 set -eu
 ranks=$1 folder=$2 version=$3 words=$4 program=$5
 shift 5

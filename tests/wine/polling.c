@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * polling.c - a ping-pong of 8-byte messages by two threads that only poll, a server and a client, natively or under Wine.
+ * polling.c - a ping-pong of 8-byte messages by two threads that only poll, a server and a client, natively or under
+ * Wine.
  *
  * usage: polling -s 127.0.0.1:0 [-p]       says where it listens
  *        polling -c 127.0.0.1:PORT [-p]    prints "poll_8B NANOSECONDS", a round trip, the least of many short runs
- * With -p the server, a native program then, counts what reads and writes the client's process makes meanwhile. A call to
- * wineserver is one of each; there must be none. In the last rounds the client makes one in each, and all must show.
+ * With -p the server, a native program then, counts what reads and writes the client's process makes meanwhile. A call
+ * to wineserver is one of each; there must be none. In the last rounds the client makes one in each, and all must show.
  */
 #include "tests/support/nd2_end.h"
 
@@ -89,7 +90,10 @@ static BOOL is_client(const char *pid, const char *address)
            memmem(line, octets, address, strlen(address) + 1);
 }
 
-/* The process that was told to connect to this port. A script that starts it ends up in that process, or makes it: the last. */
+/*
+ * The process that was told to connect to this port. A script that starts it ends up in that process, or makes it: the
+ * last.
+ */
 static void find_client(USHORT port)
 {
     DIR *all = opendir("/proc");
@@ -206,7 +210,9 @@ static void ping(USHORT port)
     printf("poll_8B %.1f\n", least);
 }
 
-/* Each side on a processor of its own, if there are two: who polls on the other's waits for the end of its time slice. */
+/*
+ * Each side on a processor of its own, if there are two: who polls on the other's waits for the end of its time slice.
+ */
 static void choose_processor(BOOL second)
 {
     DWORD_PTR allowed = 0, system, one;

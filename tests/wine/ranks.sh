@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: ndmpirun -n RANKS ranks.sh FOLDER PROGRAM [ARGUMENT...]
-# A rank of a run that is native where its number is even (FOLDER/PROGRAM), and a Windows one (FOLDER/windows/PROGRAM.exe)
-# where it is odd. WINE names the prefix.
+# A rank of a run that is native where its number is even (FOLDER/PROGRAM), and a Windows one
+# (FOLDER/windows/PROGRAM.exe) where it is odd. WINE names the prefix.
 set -eu
 folder=$1 program=$2
 shift 2

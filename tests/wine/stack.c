@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c - how deep the calls of Windows programs go on the native side. In ndspi.so as the test wine.stack loads it this
- * table of calls stands before the real one: it paints the stack below each call and looks afterwards how far the paint is
- * gone. Says so of each call that is the deepest yet; one that leaves none ends the process.
+ * stack.c - how deep the calls of Windows programs go on the native side. In ndspi.so as the test wine.stack loads it
+ * this table of calls stands before the real one: it paints the stack below each call and looks afterwards how far the
+ * paint is gone. Says so of each call that is the deepest yet; one that leaves none ends the process.
  */
 #include "ndspi/wine/unix.h"
 

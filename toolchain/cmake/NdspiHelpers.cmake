@@ -2,7 +2,8 @@
 # Settings for every target, and the helpers that keep the leaf CMakeLists short:
 #   nd_library(NAME SHARED|STATIC|OBJECT SOURCES ... [PUBLIC_INCLUDE dir...] [LINK lib...] [MAP file])
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
-#   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property NDSPI_SAMPLE_NAMES
+#   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property
+#   NDSPI_SAMPLE_NAMES
 
 include(GNUInstallDirs)
 include(CheckCCompilerFlag)
@@ -36,7 +37,8 @@ if(NDSPI_WERROR)
 endif()
 add_compile_options(${NDSPI_WARNINGS} -Wpointer-arith -Wvla
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
-# Programs (samples, tests of ported code) have the Windows meaning of printf and its kind; the project itself has libc's.
+# Programs (samples, tests of ported code) have the Windows meaning of printf and its kind; the project itself has
+# libc's.
 add_compile_definitions(_GNU_SOURCE NDSPI_NO_CRT)
 
 if(NDSPI_SANITIZE)

@@ -81,8 +81,8 @@ function(nd_mingw_program)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
 
-# nd_mingw_dll(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...] [DEPENDS ...] [BUILTIN]): a DLL;
-# BUILTIN marks it as one of Wine's own kind.
+# nd_mingw_dll(NAME target OUTPUT file.dll SOURCES ... DEF file.def [FLAGS ...] [LINK ...] [DEPENDS ...] [BUILTIN]): a
+# DLL; BUILTIN marks it as one of Wine's own kind.
 function(nd_mingw_dll)
     cmake_parse_arguments(A "BUILTIN" "NAME;OUTPUT;DEF" "SOURCES;FLAGS;LINK;DEPENDS" ${ARGN})
     nd_mingw_objects(objects ${A_NAME} SOURCES ${A_SOURCES} FLAGS ${A_FLAGS})
@@ -98,8 +98,8 @@ function(nd_mingw_dll)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
 endfunction()
 
-# nd_win32_test(NAME dotted.name SOURCES ...): a test of Windows functions alone. Built natively, as ported code is, and as
-# a Windows program that Wine runs: NAME.wine.
+# nd_win32_test(NAME dotted.name SOURCES ...): a test of Windows functions alone. Built natively, as ported code is, and
+# as a Windows program that Wine runs: NAME.wine.
 function(nd_win32_test)
     cmake_parse_arguments(A "" "NAME" "SOURCES" ${ARGN})
     string(REPLACE "." "_" target test_${A_NAME})

@@ -4,8 +4,8 @@
  * mean Windows' functions.
  *
  * Where a name of libc behaves otherwise on Windows (printf: sizes of arguments, wide text), code that includes a
- * Windows-named header gets Windows' function by a function-like macro; libc's own is (printf)(...), and all of them are
- * with NDSPI_NO_CRT. Nothing else in the program is affected. Names that only Windows has are functions always.
+ * Windows-named header gets Windows' function by a function-like macro; libc's own is (printf)(...), and all of them
+ * are with NDSPI_NO_CRT. Nothing else in the program is affected. Names that only Windows has are functions always.
  */
 #ifndef WINCOMPAT_CRT_H
 #define WINCOMPAT_CRT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inttypes.h - the formats of <inttypes.h> for these printf and scanf, to which an l is 32 bits. Only the types that are a
- * long of Linux differ.
+ * inttypes.h - the formats of <inttypes.h> for these printf and scanf, to which an l is 32 bits. Only the types that
+ * are a long of Linux differ.
  */
 #ifndef WINCOMPAT_INTTYPES_H
 #define WINCOMPAT_INTTYPES_H

@@ -4,7 +4,8 @@
  *
  * The plain words are names of parameters in the C library and the C++ standard library, so those headers are read
  * first. A C++ program that does not use these words saves that time with -DNDSPI_NO_SAL1. __reserved is not here:
- * it is a member name in kernel headers. No header of ours relies on this one; <windows.h>, <sal.h> and <ndspi.h> bring it.
+ * it is a member name in kernel headers. No header of ours relies on this one; <windows.h>, <sal.h> and <ndspi.h> bring
+ * it.
  */
 #if !defined(WINCOMPAT_SAL1_H) && !defined(NDSPI_NO_SAL1)
 #define WINCOMPAT_SAL1_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stdio.h - printf, scanf and wide streams with Windows' rules: long is 32 bits, I64 and I are sizes, %s is wide in the wide
- * functions and %S the other kind. Streams carry UTF-8 and take no orientation: wide and narrow output mix freely.
+ * stdio.h - printf, scanf and wide streams with Windows' rules: long is 32 bits, I64 and I are sizes, %s is wide in the
+ * wide functions and %S the other kind. Streams carry UTF-8 and take no orientation: wide and narrow output mix freely.
  * What each does and returns: compat/crt/print.c, scan.c, stream.c.
  */
 #ifndef WINCOMPAT_STDIO_H

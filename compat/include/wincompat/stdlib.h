@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stdlib.h - Windows' additions to the C runtime's environment, clocks and processes. The environment is the C library's, the
- * same that GetEnvironmentVariable sees.
+ * stdlib.h - Windows' additions to the C runtime's environment, clocks and processes. The environment is the C
+ * library's, the same that GetEnvironmentVariable sees.
  */
 #ifndef WINCOMPAT_STDLIB_H
 #define WINCOMPAT_STDLIB_H

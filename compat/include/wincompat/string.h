@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.h - Windows' additions to the string functions: the _s forms (compat/crt/string.c tells what they return), other
- * spellings of libc's, numbers, bytes, memory.
+ * string.h - Windows' additions to the string functions: the _s forms (compat/crt/string.c tells what they return),
+ * other spellings of libc's, numbers, bytes, memory.
  */
 #ifndef WINCOMPAT_STRING_H
 #define WINCOMPAT_STRING_H
@@ -35,7 +35,10 @@ errno_t __cdecl memcpy_s(void *to, rsize_t room, const void *from, rsize_t count
 errno_t __cdecl memmove_s(void *to, rsize_t room, const void *from, rsize_t count) __asm__(
     "wincrt_memmove_s");
 
-/* alignment: a power of 2. NULL: another alignment (errno EINVAL), no memory. Only _aligned_free frees it, as on Windows. */
+/*
+ * alignment: a power of 2. NULL: another alignment (errno EINVAL), no memory. Only _aligned_free frees it, as on
+ * Windows.
+ */
 void *__cdecl _aligned_malloc(size_t size, size_t alignment) __asm__("wincrt__aligned_malloc");
 void *__cdecl _aligned_realloc(void *memory, size_t size, size_t alignment) __asm__(
     "wincrt__aligned_realloc");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - code pages and the base's strings. Every narrow text is UTF-8: CP_ACP, CP_OEMCP and CP_THREAD_ACP are CP_UTF8.
+ * text.h - code pages and the base's strings. Every narrow text is UTF-8: CP_ACP, CP_OEMCP and CP_THREAD_ACP are
+ * CP_UTF8.
  */
 #ifndef WINCOMPAT_TEXT_H
 #define WINCOMPAT_TEXT_H

@@ -278,8 +278,8 @@ typedef struct _FILETIME {
 #define UIntToPtr(ui)     ((VOID *)(UINT_PTR)(ui))
 
 /*
- * FIELD_OFFSET - a constant where field is one, and with a run-time index as well. g++ refuses that in its offsetof, and
- * refuses casts in constants; comparing addresses inside one object is what it takes in both.
+ * FIELD_OFFSET - a constant where field is one, and with a run-time index as well. g++ refuses that in its offsetof,
+ * and refuses casts in constants; comparing addresses inside one object is what it takes in both.
  */
 #if defined(__cplusplus) && !defined(__clang__)
 extern "C++" {
@@ -353,9 +353,9 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
 #define __debugbreak() __builtin_trap()
 
 /*
- * min and max. In C the macros of Windows. In C++ a macro with arguments would break every standard header that comes after
- * (and libstdc++ undefines it): there the macro names itself, so that #ifndef min means what it does on Windows, and templates
- * do the work, with the macro's type and value for any two operands that ?: takes.
+ * min and max. In C the macros of Windows. In C++ a macro with arguments would break every standard header that comes
+ * after (and libstdc++ undefines it): there the macro names itself, so that #ifndef min means what it does on Windows,
+ * and templates do the work, with the macro's type and value for any two operands that ?: takes.
  */
 #ifndef NOMINMAX
 #ifdef __cplusplus

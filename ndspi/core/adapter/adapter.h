@@ -30,7 +30,9 @@ struct nd_child;
 struct nd_child_ops {
     /* The device's completion event for it, got and not acknowledged: takes care of that, too. NULL: none comes. */
     void (*completion)(struct nd_child *child);
-    /* With that: looks without the event. True: somebody waited and was told, and nobody waits now: the event can wait. */
+    /*
+     * With that: looks without the event. True: somebody waited and was told, and nobody waits now: the event can wait.
+     */
     bool (*early)(struct nd_child *child);
     /* An asynchronous event about it. NULL: none comes. */
     void (*event)(struct nd_child *child, enum ibv_event_type type);
@@ -123,12 +125,14 @@ static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_take_left - takes the completion event that a leader may have left in the channel (adapter_run.c), so that its queue
- * can be armed. The caller pins a child; no lock held.
+ * nd_adapter_take_left - takes the completion event that a leader may have left in the channel (adapter_run.c), so that
+ * its queue can be armed. The caller pins a child; no lock held.
  */
 void nd_adapter_take_left(struct nd_adapter *adapter);
 
-/* The device was lost: fails queues and pending requests with ND_DEVICE_REMOVED. Any thread, no lock held; idempotent. */
+/*
+ * The device was lost: fails queues and pending requests with ND_DEVICE_REMOVED. Any thread, no lock held; idempotent.
+ */
 void nd_adapter_remove(struct nd_adapter *adapter);
 
 /* A new overlapped file. Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
@@ -138,7 +142,8 @@ HRESULT nd_adapter_create_file(struct nd_adapter *adapter, HANDLE *handle);
 struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
 
 /*
- * nd_adapter_refuse_deeper - for a queue that the device cannot make deeper, when its reserve is not enough: tells the log.
+ * nd_adapter_refuse_deeper - for a queue that the device cannot make deeper, when its reserve is not enough: tells the
+ * log.
  * what         in: the kind of queue
  * asked, room  in: the depth asked for, and the greatest that this queue can have
  * Returns ND_INSUFFICIENT_RESOURCES.

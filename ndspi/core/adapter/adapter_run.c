@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* adapter_run.c - what waiting threads do for an adapter: its source's callbacks, and the device's asynchronous events. */
+/*
+ * adapter_run.c - what waiting threads do for an adapter: its source's callbacks, and the device's asynchronous events.
+ */
 #include "ndspi/core/adapter/adapter.h"
 
 #include "util/log.h"
@@ -28,8 +30,8 @@ static void note_usual(struct nd_adapter *adapter, struct nd_child *child)
 }
 
 /*
- * One completion event. A queue that is being destroyed waits for the acknowledgement of its events: no pin can be had of
- * it any more, so it is acknowledged at once.
+ * One completion event. A queue that is being destroyed waits for the acknowledgement of its events: no pin can be had
+ * of it any more, so it is acknowledged at once.
  */
 static bool run_cq_event(struct nd_adapter *adapter)
 {
@@ -58,9 +60,9 @@ void nd_adapter_take_left(struct nd_adapter *adapter)
 }
 
 /*
- * Where taking an event is a system call, a leader that is woken by one looks first at the queue that the last one was for:
- * mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the channel until the
- * next Notify, when the peer has its answer.
+ * Where taking an event is a system call, a leader that is woken by one looks first at the queue that the last one was
+ * for: mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the channel
+ * until the next Notify, when the peer has its answer.
  */
 static bool run_usual(struct nd_adapter *adapter)
 {
@@ -108,8 +110,8 @@ static void handle_async(
 }
 
 /*
- * Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. Completion events that
- * no device has raised show at the same descriptor (verbs/shim/shim.h).
+ * Acknowledged before it is handled: what it leads to may be the end of its object, which waits for that. Completion
+ * events that no device has raised show at the same descriptor (verbs/shim/shim.h).
  */
 static void run_async(struct nd_adapter *adapter)
 {
@@ -168,9 +170,9 @@ static void finish(void *context)
 }
 
 /*
- * A leader is most often woken for one completion event: that is asked for first, and alone unless more are known of. Asking
- * for it moves the embedded device, too, and hands over what that brings without a detour over a descriptor. What else is
- * ready keeps the descriptor readable, so the next run finds it.
+ * A leader is most often woken for one completion event: that is asked for first, and alone unless more are known of.
+ * Asking for it moves the embedded device, too, and hands over what that brings without a detour over a descriptor.
+ * What else is ready keeps the descriptor readable, so the next run finds it.
  */
 static bool run_cq_events(struct nd_adapter *adapter)
 {

@@ -2,10 +2,10 @@
 /*
  * region_table.h - the regions of an adapter that clients name by ND_MR_HANDLE (version 1).
  *
- * A handle is never followed. Its low bits are the offset of an entry in a table that never moves, the others a number no
- * other registration of the process has; it is good if the entry holds the same handle. So what is garbage, taken back or
- * another adapter's is told from what is good by one comparison, without a lock. The table's room is reserved when the
- * adapter is opened; pages of it that were never used cost nothing.
+ * A handle is never followed. Its low bits are the offset of an entry in a table that never moves, the others a number
+ * no other registration of the process has; it is good if the entry holds the same handle. So what is garbage, taken
+ * back or another adapter's is told from what is good by one comparison, without a lock. The table's room is reserved
+ * when the adapter is opened; pages of it that were never used cost nothing.
  *
  * The table owns its regions and they do not pin the adapter: what a client leaves registered goes with the adapter.
  * Entries are written under LOCK_MEMORY.
@@ -63,7 +63,8 @@ static inline bool nd_region_token(
 
 /*
  * A region enters, or leaves; LOCK_MEMORY held.
- * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle, or NULL: full
+ * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle, or NULL:
+ * full
  * find  Returns the region; NULL: no handle of this table
  * drop  of a handle that find knows; the pin is the caller's now
  */

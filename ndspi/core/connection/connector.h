@@ -3,10 +3,10 @@
  * connector.h - one end of a connection, from its first address to its end.
  *
  * The state machine is connector_state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): the row is
- * looked up, the state changed, the queue pair or id taken over; what the row wants done to the device happens after the
- * lock is dropped; what it completes is completed last, so that a client that hears of a refusal finds its queue pair
- * free. How a request ends is decided under the lock and told after it (nd_pending_decide, _deliver): a cancel that
- * races with an event is exact.
+ * looked up, the state changed, the queue pair or id taken over; what the row wants done to the device happens after
+ * the lock is dropped; what it completes is completed last, so that a client that hears of a refusal finds its queue
+ * pair free. How a request ends is decided under the lock and told after it (nd_pending_decide, _deliver): a cancel
+ * that races with an event is exact.
  *
  * An id serves one attempt: when that failed, the next Connect makes a new one, bound to the same port.
  *
@@ -91,21 +91,21 @@ void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapte
 void nd_connector_fini(struct nd_connector *connector);
 
 /*
- * nd_connector_close - the last Release: rejects or disconnects what is under way, cancels all requests. When it returns
- * no OVERLAPPED is touched any more. Drops the application's pin.
+ * nd_connector_close - the last Release: rejects or disconnects what is under way, cancels all requests. When it
+ * returns no OVERLAPPED is touched any more. Drops the application's pin.
  */
 void nd_connector_close(struct nd_connector *connector);
 
 /*
- * nd_connector_leave - the program's last Release of a connector that an endpoint may keep (version 1): as close, but an
- * established connection lives on and no pin is dropped. nd_connector_close follows when the endpoints are gone.
+ * nd_connector_leave - the program's last Release of a connector that an endpoint may keep (version 1): as close, but
+ * an established connection lives on and no pin is dropped. nd_connector_close follows when the endpoints are gone.
  */
 void nd_connector_leave(struct nd_connector *connector);
 
 /*
  * Methods. Codes are those of the interface pages (and of the state table); besides them each returns
- * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY, ND_INVALID_PARAMETER (no OVERLAPPED) and ND_INVALID_HANDLE (the file is
- * closed). Any thread.
+ * ND_DEVICE_REMOVED, and the overlapped ones ND_NO_MEMORY, ND_INVALID_PARAMETER (no OVERLAPPED) and ND_INVALID_HANDLE
+ * (the file is closed). Any thread.
  */
 
 /* address: an address of this adapter with a port (0 = any); a busy port is replaced by another when connecting. */
@@ -185,15 +185,15 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
     enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given);
 
 /*
- * nd_connector_bind_id - a fresh id bound to an address of this adapter. A busy port is no error for a connector, which may
- * want the port of its own program's listener: it gets another one, and GetLocalAddress goes on telling the wanted one.
- * Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
+ * nd_connector_bind_id - a fresh id bound to an address of this adapter. A busy port is no error for a connector, which
+ * may want the port of its own program's listener: it gets another one, and GetLocalAddress goes on telling the wanted
+ * one. Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
  */
 HRESULT nd_connector_bind_id(
     struct nd_connector *connector, const struct sockaddr_storage *local, struct nd_cm_id **out);
 /*
- * nd_connector_seek - begins the way to the peer of an attempt, in state Resolving, with the id that there is or a fresh
- * one. What fails ends the attempt. No lock held.
+ * nd_connector_seek - begins the way to the peer of an attempt, in state Resolving, with the id that there is or a
+ * fresh one. What fails ends the attempt. No lock held.
  * attempt     in: means nothing once another has begun
  * other_port  in: whether a fresh id is bound to any port in place of the wanted one
  */

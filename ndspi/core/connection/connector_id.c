@@ -85,7 +85,10 @@ HRESULT nd_connector_bind_id(
     return ND_SUCCESS;
 }
 
-/* The id of this attempt, pinned, or a fresh one bound to the wanted port or any; NULL with *hr when none can be had, or when the attempt is over already. */
+/*
+ * The id of this attempt, pinned, or a fresh one bound to the wanted port or any; NULL with *hr when none can be had,
+ * or when the attempt is over already.
+ */
 static struct nd_cm_id *attempt_id(
     struct nd_connector *connector, unsigned attempt, bool other_port, HRESULT *hr)
 {

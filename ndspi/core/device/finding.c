@@ -14,8 +14,8 @@
     "for a container"
 
 /*
- * %d device, %i its network interface, %e the error, %x the detail. A remedy can be typed as it is: where the interface is
- * not known, another one is told (unnamed), and a text loses its name with the blank in front.
+ * %d device, %i its network interface, %e the error, %x the detail. A remedy can be typed as it is: where the interface
+ * is not known, another one is told (unnamed), and a text loses its name with the blank in front.
  */
 static const struct {
     const char *code, *text, *remedy, *unnamed;

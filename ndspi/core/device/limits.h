@@ -26,21 +26,25 @@ struct nd_limits {
     uint32_t max_cq_depth;
     uint32_t inline_threshold, large_threshold;
     uint32_t max_caller_data, max_callee_data;
-    /* Something was refused for want of memory: by a device that says so of what is too large, or it was short of it then. */
+    /*
+     * Something was refused for want of memory: by a device that says so of what is too large, or it was short of it
+     * then.
+     */
     bool uncertain;
 };
 
 /* Room in each device completion queue for completions that the client never sees (core/queue/cq.h). */
 enum { ND_CQ_RESERVE = 64 };
 /*
- * The least entries of a completion queue on a device that cannot resize any (quirk FIXED_CQ), so that Resize has where to go:
- * 60 connections of 60 requests each. That costs 128 KiB on siw and on hns of 32 byte entries, 256 KiB on hns of 64 byte
- * ones, 512 KiB on cxgb4, which makes twice as many as it is asked for, of 64 bytes. They round up to a power of two.
+ * The least entries of a completion queue on a device that cannot resize any (quirk FIXED_CQ), so that Resize has where
+ * to go: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns of 32 byte entries, 256 KiB on hns of
+ * 64 byte ones, 512 KiB on cxgb4, which makes twice as many as it is asked for, of 64 bytes. They round up to a power
+ * of two.
  */
 enum { ND_CQ_FIXED_ENTRIES = 4096 };
 /*
- * The least buffers (Receives times entries of each) of a shared receive queue on a device that cannot make one deeper (quirk
- * FIXED_SRQ): Receives of one entry are 32 bytes each on mlx4 and mlx5, 112 on siw, so 128 and 448 KiB.
+ * The least buffers (Receives times entries of each) of a shared receive queue on a device that cannot make one deeper
+ * (quirk FIXED_SRQ): Receives of one entry are 32 bytes each on mlx4 and mlx5, 112 on siw, so 128 and 448 KiB.
  */
 enum { ND_SRQ_FIXED_BUFFERS = 4096 };
 /* Room in each device send queue for the marker that flushes silent requests out (core/queue/qp.h). */
@@ -56,8 +60,8 @@ static inline void nd_limits_level_sge(struct nd_limits *limits)
 }
 
 /*
- * The greatest depth of an initiator queue to ask the device for. Programs take the limit of receive queues for both: what is
- * beyond max_initiator_depth may be had with fewer entries than max_initiator_sge, or with less inline data.
+ * The greatest depth of an initiator queue to ask the device for. Programs take the limit of receive queues for both:
+ * what is beyond max_initiator_depth may be had with fewer entries than max_initiator_sge, or with less inline data.
  */
 static inline uint32_t nd_limits_initiator_most(const struct nd_limits *limits)
 {
@@ -70,8 +74,8 @@ void nd_limits_describe(
     const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info);
 
 /*
- * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as can
- * be take their time. Uncertain ones are good for a second. Any thread, no lock held.
+ * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as
+ * can be take their time. Uncertain ones are good for a second. Any thread, no lock held.
  */
 int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
 

@@ -267,8 +267,8 @@ static HRESULT not_looked_at(const char *what, int error)
 }
 
 /*
- * A device that is short of something by itself is not used, as one that fails otherwise; where the process is, or nothing
- * else can be used, the call fails. Neither is remembered.
+ * A device that is short of something by itself is not used, as one that fails otherwise; where the process is, or
+ * nothing else can be used, the call fails. Neither is remembered.
  */
 static HRESULT look(struct scan *scan)
 {

@@ -5,10 +5,10 @@
  * NDSPI_DEVICE chooses: auto (the default: RDMA devices when one is usable, else the embedded one), soft (the embedded
  * one only), all, or the name of one device. Usable means: an address of this host can be bound on it.
  *
- * Provider objects come and go with every call of a client, so the knowledge is the process's: a table that is made anew
- * when the host's addresses, the choice or (looked at every second) the devices changed. A struct nd_device is one port
- * of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows when it is
- * opened.
+ * Provider objects come and go with every call of a client, so the knowledge is the process's: a table that is made
+ * anew when the host's addresses, the choice or (looked at every second) the devices changed. A struct nd_device is one
+ * port of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows when it
+ * is opened.
  *
  * Threads: any. Lock: LOCK_PROVIDER, not held while devices are asked.
  */

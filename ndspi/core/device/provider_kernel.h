@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider_kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH moves it,
- * as it does for libibverbs): devices that programs cannot reach, and whose network interface a device is.
+ * provider_kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH
+ * moves it, as it does for libibverbs): devices that programs cannot reach, and whose network interface a device is.
  */
 #ifndef NDSPI_CORE_PROVIDER_KERNEL_H
 #define NDSPI_CORE_PROVIDER_KERNEL_H
@@ -12,8 +12,8 @@
 void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE]);
 
 /*
- * nd_kernel_add_unlisted - adds, as ports 0, the devices that libibverbs did not list, and the cards that could be devices
- * if the module of their driver were loaded, each with its finding.
+ * nd_kernel_add_unlisted - adds, as ports 0, the devices that libibverbs did not list, and the cards that could be
+ * devices if the module of their driver were loaded, each with its finding.
  */
 void nd_kernel_add_unlisted(struct nd_found *found);
 

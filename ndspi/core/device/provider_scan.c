@@ -193,8 +193,8 @@ static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *cha
 }
 
 /*
- * Some descriptors have to be free: libibverbs takes a directory that it cannot open for an empty one, and a driver that
- * it cannot load for none, the latter for good.
+ * Some descriptors have to be free: libibverbs takes a directory that it cannot open for an empty one, and a driver
+ * that it cannot load for none, the latter for good.
  */
 static int ask_for_descriptors(void)
 {

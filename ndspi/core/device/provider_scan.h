@@ -16,7 +16,8 @@ int nd_scan_host(struct nd_host_addresses *host);
  * host  inout: addresses that only a device knows of are added where gids says so
  * gids  in: the provider's GIDs are IP addresses (the embedded device's, which may be told to use any of 127.0.0.0/8)
  * What cannot be used is told in cm_error or in the port's finding.
- * Returns 0, or the negative errno of the first shortage (errno_is_shortage) that was met: there may be more than found.
+ * Returns 0, or the negative errno of the first shortage (errno_is_shortage) that was met: there may be more than
+ * found.
  */
 int nd_scan_devices(const struct nd_verbs *verbs, bool gids, struct nd_host_addresses *host,
     struct nd_found *found);

@@ -38,9 +38,9 @@ void nd_mr_close(struct nd_mr *mr);
 void nd_mr_fini(struct nd_mr *mr);
 
 /*
- * nd_mr_enter - Returns ND_SUCCESS; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags; ND_INVALID_BUFFER_SIZE:
- * length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable; ND_INVALID_DEVICE_STATE: registered already;
- * ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
+ * nd_mr_enter - Returns ND_SUCCESS; ND_INVALID_PARAMETER: NULL buffer, too large, unknown flags;
+ * ND_INVALID_BUFFER_SIZE: length 0; ND_ACCESS_VIOLATION: memory not mapped or not writable; ND_INVALID_DEVICE_STATE:
+ * registered already; ND_INSUFFICIENT_RESOURCES; ND_DEVICE_REMOVED.
  */
 HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags);
 /* Returns ND_SUCCESS; ND_DEVICE_BUSY: a window is bound; ND_INVALID_DEVICE_STATE: not registered. */
@@ -52,7 +52,10 @@ void nd_mr_unbound_locked(struct nd_mr *mr);
 /* What a registration that the device refused with this error ends with. Logs. */
 HRESULT nd_mr_refused(const void *buffer, size_t length, int error);
 
-/* The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped; ND_NO_MEMORY. */
+/*
+ * The same as requests. They return ND_PENDING, or what those return; also ND_INVALID_PARAMETER: no overlapped;
+ * ND_NO_MEMORY.
+ */
 HRESULT nd_mr_register(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, OVERLAPPED *overlapped);
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);

@@ -5,11 +5,11 @@
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
  * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
- * Invalidate that is posted and not done; so a window is remembered as leaving until that has succeeded. One that has failed
- * may have been overtaken, which the receive queue tells in its own time: the window is remembered until that has told it, or
- * the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its queue pair is destroyed the window is free too, but the device's
- * window is not usable any more and is replaced at the next Bind. Devices whose windows do not do get a registration of
- * the window's own for each Bind (part.h).
+ * Invalidate that is posted and not done; so a window is remembered as leaving until that has succeeded. One that has
+ * failed may have been overtaken, which the receive queue tells in its own time: the window is remembered until that
+ * has told it, or the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its queue
+ * pair is destroyed the window is free too, but the device's window is not usable any more and is replaced at the next
+ * Bind. Devices whose windows do not do get a registration of the window's own for each Bind (part.h).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -70,14 +70,16 @@ void nd_mw_fini(struct nd_mw *mw);
  */
 HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder);
 /*
- * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that nobody can tell from
- * the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
+ * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that nobody can
+ * tell from the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
  */
 uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
 /* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
 void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
     struct nd_mw_binder *binder, uint32_t rkey);
-/* An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held. */
+/*
+ * An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held.
+ */
 void nd_mw_leave_locked(struct nd_mw *mw);
 
 /*

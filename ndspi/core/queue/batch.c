@@ -114,9 +114,9 @@ static bool submit_locked(struct nd_queue *queue)
 }
 
 /*
- * After the flush: its completion says that all before the first refused one are done. Receives always tell, and what is
- * posted to a flushed queue does; so one fence is enough. A Write of nothing, in case another thread is not through with
- * the flush: a peer does not see it.
+ * After the flush: its completion says that all before the first refused one are done. Receives always tell, and what
+ * is posted to a flushed queue does; so one fence is enough. A Write of nothing, in case another thread is not through
+ * with the flush: a peer does not see it.
  */
 static void post_fence(struct nd_queue *queue)
 {

@@ -2,32 +2,33 @@
 /*
  * cq.h - completion queue: results, and Notify.
  *
- * GetResults normally polls the device straight into the client's array (core/queue/datapath.h). Whatever needs more thought
- * closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a device
- * event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
+ * GetResults normally polls the device straight into the client's array (core/queue/datapath.h). Whatever needs more
+ * thought closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a
+ * device event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
  *
- * One result more than the client's depth is an overrun, whatever the device has room for and whatever array the client passes.
- * Where the rings of all attached queue pairs together are no deeper than the queue it cannot come to that. Where they are
- * deeper (`most`), GetResults takes all that the device has before it hands anything out, by a way of its own (`counted`).
+ * One result more than the client's depth is an overrun, whatever the device has room for and whatever array the client
+ * passes. Where the rings of all attached queue pairs together are no deeper than the queue it cannot come to that.
+ * Where they are deeper (`most`), GetResults takes all that the device has before it hands anything out, by a way of
+ * its own (`counted`).
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
- * `triggered` is where the last trigger stood. A Notify ends at once iff arrived > max(fetched, triggered); otherwise it
- * waits, the device is armed, and the device is looked at again. What was polled straight into an array needs no
+ * `triggered` is where the last trigger stood. A Notify ends at once iff arrived > max(fetched, triggered); otherwise
+ * it waits, the device is armed, and the device is looked at again. What was polled straight into an array needs no
  * counting: then the software queue was empty and no Notify waited.
  *
- * Which Receive was solicited is told by a mark where the device has one (`marks`). A plain ibv_wc does not tell it: then an
- * event decides that was asked for solicited completions alone; and where none was, at the call itself or when the device is
- * armed for all because of an earlier Notify, any new Receive counts.
+ * Which Receive was solicited is told by a mark where the device has one (`marks`). A plain ibv_wc does not tell it:
+ * then an event decides that was asked for solicited completions alone; and where none was, at the call itself or when
+ * the device is armed for all because of an earlier Notify, any new Receive counts.
  *
- * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. A device that
- * cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or as many as the client needs where it has not
- * that many; Resize moves the client's depth within them.
+ * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. A device
+ * that cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or as many as the client needs where
+ * it has not that many; Resize moves the client's depth within them.
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
  * was decided under it.
  *
- * cq_decide.c: what is decided under the lock; cq_drain.c: from the device into the software queue; cq_results.c: from there
- * to the client; cq_notify.c, cq_batch.c; cq.c: its life.
+ * cq_decide.c: what is decided under the lock; cq_drain.c: from the device into the software queue; cq_results.c: from
+ * there to the client; cq_notify.c, cq_batch.c; cq.c: its life.
  */
 #ifndef NDSPI_CORE_CQ_H
 #define NDSPI_CORE_CQ_H
@@ -138,8 +139,8 @@ void nd_cq_cancel(struct nd_cq *cq);
  */
 void nd_cq_event(struct nd_cq *cq);
 /*
- * nd_cq_early - the device's event for this queue may be on its way: ends what the new arrivals end. Returns whether that was
- * all that waited. The caller holds a pin.
+ * nd_cq_early - the device's event for this queue may be on its way: ends what the new arrivals end. Returns whether
+ * that was all that waited. The caller holds a pin.
  */
 bool nd_cq_early(struct nd_cq *cq);
 /* The queue is lost: everything that waits, and every later Notify, gets the status. */
@@ -150,8 +151,8 @@ void nd_cq_look(struct nd_cq *cq);
 
 /*
  * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
- * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return the
- * number of results; the last two drop the lock.
+ * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return
+ * the number of results; the last two drop the lock.
  */
 unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
@@ -162,9 +163,13 @@ unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned l
 
 /* A queue pair is made, whose queue can leave so many results here at once: keeps the reserve large enough. */
 void nd_cq_attach(struct nd_cq *cq, uint32_t most);
-/* A queue pair is gone: forgets queue, whose requests are all retired or will never be. most: as when it was attached. */
+/*
+ * A queue pair is gone: forgets queue, whose requests are all retired or will never be. most: as when it was attached.
+ */
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
-/* Its queue pair is released: keeps the queue pair pinned until the last completion was seen, unless nobody will look. */
+/*
+ * Its queue pair is released: keeps the queue pair pinned until the last completion was seen, unless nobody will look.
+ */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
 void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
@@ -181,7 +186,9 @@ void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_refuse(
     struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status);
 void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue);
-/* Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held. */
+/*
+ * Whether it is this request's turn: all that were posted to its ring before it have ended. The queue's lock is held.
+ */
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request);
 
 #endif

@@ -17,8 +17,8 @@ void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue)
 }
 
 /*
- * Each open batch once. A queue leaves the list before its queue pair's last pin goes (nd_qp_close). The queue's lock comes
- * before ours, hence without it.
+ * Each open batch once. A queue leaves the list before its queue pair's last pin goes (nd_qp_close). The queue's lock
+ * comes before ours, hence without it.
  */
 void nd_cq_submit_batches_locked(struct nd_cq *cq)
 {

@@ -91,8 +91,8 @@ static struct nd_pair *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
 }
 
 /*
- * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to know that
- * its queue pair is in the error state (qp_bind.c).
+ * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to
+ * know that its queue pair is in the error state (qp_bind.c).
  */
 static void note_broken_locked(struct nd_cq *cq, struct nd_pair *pair)
 {
@@ -161,8 +161,8 @@ static enum ibv_wc_status settle_locked(
 }
 
 /*
- * A window's own registration is taken back before its Invalidate is seen to have ended. That is a system call: the lock
- * is dropped meanwhile, and no other thread takes completions.
+ * A window's own registration is taken back before its Invalidate is seen to have ended. That is a system call: the
+ * lock is dropped meanwhile, and no other thread takes completions.
  */
 static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
 {

@@ -11,8 +11,8 @@
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
 /*
- * An overrun shows when draining; so where it may come to that, waiting for errors has the queue looked at for every completion,
- * too. Beside a wait for solicited ones only if a mark tells them from the others.
+ * An overrun shows when draining; so where it may come to that, waiting for errors has the queue looked at for every
+ * completion, too. Beside a wait for solicited ones only if a mark tells them from the others.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
@@ -25,7 +25,10 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
     return looks ? ND_CQ_ARMED_ANY : ND_CQ_NOT_ARMED;
 }
 
-/* Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no event. */
+/*
+ * Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no
+ * event.
+ */
 static bool arm_locked(struct nd_cq *cq, unsigned waiting)
 {
     enum nd_cq_arming arming = needed(cq, waiting);
@@ -117,8 +120,8 @@ bool nd_cq_early(struct nd_cq *cq)
 }
 
 /*
- * Whether the device's event may be for a solicited Receive that those who wait for one have not heard of: it arrived while
- * they waited, and GetResults was faster to fetch it.
+ * Whether the device's event may be for a solicited Receive that those who wait for one have not heard of: it arrived
+ * while they waited, and GetResults was faster to fetch it.
  */
 static bool solicited_was_fetched_locked(const struct nd_cq *cq)
 {

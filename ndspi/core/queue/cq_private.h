@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cq_private.h - between the files of the completion queue. Each calls only those named before it: cq_decide.c, cq_drain.c,
- * cq_batch.c, then cq_notify.c, cq_results.c and cq.c. LOCK_CQ is held wherever a name says so.
+ * cq_private.h - between the files of the completion queue. Each calls only those named before it: cq_decide.c,
+ * cq_drain.c, cq_batch.c, then cq_notify.c, cq_results.c and cq.c. LOCK_CQ is held wherever a name says so.
  */
 #ifndef NDSPI_CORE_CQ_PRIVATE_H
 #define NDSPI_CORE_CQ_PRIVATE_H
@@ -21,12 +21,17 @@ static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
 
 /* Everything that waits for a result ends; what made it end is used up. */
 void nd_cq_fire_locked(struct nd_cq *cq);
-/* Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not tell. */
+/*
+ * Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not
+ * tell.
+ */
 bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure);
 /* Nobody will fetch any more: forgets results, and queue pairs need not wait for completions. */
 void nd_cq_abandon_locked(struct nd_cq *cq);
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
-/* Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed. */
+/*
+ * Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed.
+ */
 void nd_cq_leave(struct nd_cq *cq);
 
 /* ---- cq_drain.c ---- */

@@ -132,8 +132,8 @@ unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
 }
 
 /*
- * As the fast path, but all that the device has is counted first, whatever the array takes: straight into that goes only what
- * leaves the device's queue empty.
+ * As the fast path, but all that the device has is counted first, whatever the array takes: straight into that goes
+ * only what leaves the device's queue empty.
  */
 static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
 {

@@ -170,9 +170,9 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
 }
 
 /*
- * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was done.
- * CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those alone, and
- * asking for the kind would cost more than it saves; in version 1 other records have theirs.
+ * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was
+ * done. CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those
+ * alone, and asking for the kind would cost more than it saves; in version 1 other records have theirs.
  */
 static inline bool nd_cq_translate_locked(
     enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)

@@ -2,10 +2,11 @@
 /*
  * local.h - the local memory of a request: as its client lists it, and as the device reads it.
  *
- * Version 2 lists what the device reads, and says with a flag that all of it is inline. In version 1 each entry names its
- * region by handle or, with none, is inline. What fits the device's inline room altogether goes inline. A longer list that
- * mixes both kinds has its inline entries copied to a slot of the queue's staging area, registered for that: made with
- * queues of two and more entries a request, ND_STAGING_SLOTS at most; a slot is free again when the request has ended.
+ * Version 2 lists what the device reads, and says with a flag that all of it is inline. In version 1 each entry names
+ * its region by handle or, with none, is inline. What fits the device's inline room altogether goes inline. A longer
+ * list that mixes both kinds has its inline entries copied to a slot of the queue's staging area, registered for that:
+ * made with queues of two and more entries a request, ND_STAGING_SLOTS at most; a slot is free again when the request
+ * has ended.
  */
 #ifndef NDSPI_CORE_LOCAL_H
 #define NDSPI_CORE_LOCAL_H
@@ -33,8 +34,8 @@ struct nd_local {
 /*
  * nd_local_measure - looks at a list, without a lock.
  * inlines  in: v2: ND_OP_FLAG_INLINE is set; v1: the request may have inline entries
- * Returns ND_SUCCESS; ND_DATA_OVERRUN: too many entries; ND_INVALID_PARAMETER_2: no list; ND_BUFFER_OVERFLOW: longer than
- * the device, or inline data, can be; ND_INVALID_HANDLE.
+ * Returns ND_SUCCESS; ND_DATA_OVERRUN: too many entries; ND_INVALID_PARAMETER_2: no list; ND_BUFFER_OVERFLOW: longer
+ * than the device, or inline data, can be; ND_INVALID_HANDLE.
  */
 HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
     uint32_t n, bool inlines);

@@ -7,9 +7,9 @@
 
 /*
  * nd_queue_take - takes the lock and the next record, the long way.
- * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look at
- * the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so is any
- * when the ring is.
+ * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look
+ * at the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so
+ * is any when the ring is.
  */
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
 /* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */

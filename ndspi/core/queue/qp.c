@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Receiver not ready: a sender's retries end after some ten milliseconds, well before a program gives up waiting; with an
- * SRQ they never do. Both are what the receiving side asks for.
+ * Receiver not ready: a sender's retries end after some ten milliseconds, well before a program gives up waiting; with
+ * an SRQ they never do. Both are what the receiving side asks for.
  */
 enum {
     RNR_RETRIES = 6,
@@ -279,7 +279,9 @@ void nd_qp_close(struct nd_qp *qp)
     nd_object_unpin(&qp->object);
 }
 
-/* Invalidates whose end nobody has seen, because the completion queue was released or failed, still hold their regions. */
+/*
+ * Invalidates whose end nobody has seen, because the completion queue was released or failed, still hold their regions.
+ */
 static void end_invalidates(struct nd_qp *qp)
 {
     const struct nd_queue *queue = &qp->initiator;

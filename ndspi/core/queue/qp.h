@@ -24,8 +24,8 @@ struct nd_srq;
 struct rdma_cm_id;
 
 /*
- * What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned; by then
- * the connector may have let go of the queue pair, and be busy with another.
+ * What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned; by
+ * then the connector may have let go of the queue pair, and be busy with another.
  */
 struct nd_qp_user_ops {
     /* Its last reference is gone: ends the connection as a Disconnect of ours does, or the attempt. */
@@ -113,8 +113,8 @@ uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 /* From here on initiator requests are taken. Takes LOCK_QP_QUEUE. */
 void nd_qp_set_sendable(struct nd_qp *qp);
 /*
- * The attempt that claimed it came to nothing: it is as it was before, with the Receives that were posted. Still claimed; no lock
- * held. If the device needs another queue pair for that and has none, the next attempt fails.
+ * The attempt that claimed it came to nothing: it is as it was before, with the Receives that were posted. Still
+ * claimed; no lock held. If the device needs another queue pair for that and has none, the next attempt fails.
  */
 void nd_qp_attempt_failed(struct nd_qp *qp);
 

@@ -105,8 +105,8 @@ static int post_bind_locked(
 }
 
 /*
- * What the binding needs before locks are taken. A request that will be refused gets no registration: the reason is found
- * again when it is its turn among the reasons, or it is returned in the end.
+ * What the binding needs before locks are taken. A request that will be refused gets no registration: the reason is
+ * found again when it is its turn among the reasons, or it is returned in the end.
  */
 static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 {

@@ -46,8 +46,8 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
 }
 
 /*
- * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. A staging slot may be had after a look at
- * the completion queue.
+ * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. A staging slot may be had after a look
+ * at the completion queue.
  */
 static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
     uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)

@@ -3,10 +3,10 @@
  * queue.h - the request ring of an initiator or receive queue.
  *
  * A failed ibv_wc tells neither kind nor context, so every request has a record, and wr_id is its address. Records form
- * a ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring is
- * full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed` anew
- * only when it runs into the copy; it also puts `stop` in its own way to send every post through the slow path while
- * the queue is not open. So one comparison answers "connected, and room left".
+ * a ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring
+ * is full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed`
+ * anew only when it runs into the copy; it also puts `stop` in its own way to send every post through the slow path
+ * while the queue is not open. So one comparison answers "connected, and room left".
  *
  * A completion retires its record and all older ones (silent requests that succeeded). `seen` is the oldest record not
  * retired; results that wait in the completion queue's software queue still count (`unfetched`), because NetworkDirect
@@ -185,14 +185,16 @@ HRESULT nd_queue_try_take_locked(struct nd_queue *queue, struct nd_request **req
 void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
 /* What a post that the device refused with this error ends with. Logs. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
-/* The device did not take the request of the record `wr_id`: gives that back, drops the lock. The status of the post. */
+/*
+ * The device did not take the request of the record `wr_id`: gives that back, drops the lock. The status of the post.
+ */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 /* Somebody waits for the lock that is dropped here. Returns ND_SUCCESS. */
 HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
- * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that one
- * entry is too many, be it empty.
+ * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that
+ * one entry is too many, be it empty.
  */
 static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 {
@@ -236,8 +238,8 @@ static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *q
 }
 
 /*
- * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock is
- * held, nobody posts any more.
+ * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock
+ * is held, nobody posts any more.
  */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {

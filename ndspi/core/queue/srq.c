@@ -149,7 +149,10 @@ void nd_srq_fini(struct nd_srq *srq)
     nd_adapter_unpin(adapter);
 }
 
-/* Push only here, take-all only under the lock: the stack needs no more than that against reuse. Pairs with take_locked. */
+/*
+ * Push only here, take-all only under the lock: the stack needs no more than that against reuse. Pairs with
+ * take_locked.
+ */
 void nd_srq_seen(struct nd_srq *srq, struct nd_request *request)
 {
     struct nd_request *head = atomic_load_explicit(&srq->returned, memory_order_relaxed);
@@ -228,8 +231,8 @@ static bool below_threshold(struct nd_srq *srq, uint32_t threshold)
 }
 
 /*
- * For those who wait. They end at once when what was seen is below the threshold already; otherwise the device watches, which
- * may know of completions nobody has seen. It is looked at again after arming.
+ * For those who wait. They end at once when what was seen is below the threshold already; otherwise the device watches,
+ * which may know of completions nobody has seen. It is looked at again after arming.
  */
 static HRESULT watch_locked(struct nd_srq *srq)
 {

@@ -6,8 +6,8 @@
  * threads. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
  * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
  *
- * A device that cannot make one deeper (quirk FIXED_SRQ) is asked for ND_SRQ_FIXED_BUFFERS at least, or as many as the client
- * needs where it has not that many; Modify moves the client's depth within them.
+ * A device that cannot make one deeper (quirk FIXED_SRQ) is asked for ND_SRQ_FIXED_BUFFERS at least, or as many as the
+ * client needs where it has not that many; Modify moves the client's depth within them.
  *
  * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over what the device is asked to watch: who arms or disarms it knows who waits.
  */
@@ -53,9 +53,9 @@ void nd_srq_close(struct nd_srq *srq);
 void nd_srq_fini(struct nd_srq *srq);
 
 /*
- * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: depth above the limit, or threshold above depth,
- * also if it is the one that is kept; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INSUFFICIENT_RESOURCES: the device has not that many, or cannot make it deeper than it is;
- * ND_NO_MEMORY; ND_DEVICE_REMOVED.
+ * nd_srq_modify - 0 keeps a value. Returns ND_SUCCESS; ND_INVALID_PARAMETER: depth above the limit, or threshold above
+ * depth, also if it is the one that is kept; ND_BUFFER_OVERFLOW: more Receives are posted; ND_INSUFFICIENT_RESOURCES:
+ * the device has not that many, or cannot make it deeper than it is; ND_NO_MEMORY; ND_DEVICE_REMOVED.
  */
 HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /* Returns ND_PENDING, or a failure. */

@@ -105,8 +105,8 @@ static void break_shared_locked(struct shim_cq *cq, uint32_t number, struct list
 }
 
 /*
- * Whether a failed Receive has not failed for the client: what it was for has been posted again, or will be after the attempt to
- * connect, or is told when the client flushes the queue pair.
+ * Whether a failed Receive has not failed for the client: what it was for has been posted again, or will be after the
+ * attempt to connect, or is told when the client flushes the queue pair.
  */
 static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
@@ -184,7 +184,9 @@ static void break_all(struct list_head *broken)
     }
 }
 
-/* One look at the device, for at most `room` completions. Returns how many it had, or a negative number; adds to count. */
+/*
+ * One look at the device, for at most `room` completions. Returns how many it had, or a negative number; adds to count.
+ */
 static int look_locked(
     struct shim_cq *cq, struct ibv_wc *out, int room, int *count, struct list_head *broken)
 {

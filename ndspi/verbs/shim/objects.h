@@ -2,8 +2,8 @@
 /*
  * objects.h - the shim's objects, each with that of the device behind it. What the client sees comes first in each.
  *
- * Locks, in this order: of a queue pair (over the device's control calls), of a ring (over the device's posts), of a completion
- * queue, of a channel. A ring belongs to one completion queue, whose lock guards what completes.
+ * Locks, in this order: of a queue pair (over the device's control calls), of a ring (over the device's posts), of a
+ * completion queue, of a channel. A ring belongs to one completion queue, whose lock guards what completes.
  */
 #ifndef NDSPI_VERBS_SHIM_OBJECTS_H
 #define NDSPI_VERBS_SHIM_OBJECTS_H
@@ -78,7 +78,9 @@ struct shim_record {
     uint32_t before; /* what was changed in the client's work request while the device had it */
 };
 
-/* Requests of a send or receive queue, the oldest first. Numbers count on for ever; the record is that modulo `size`. */
+/*
+ * Requests of a send or receive queue, the oldest first. Numbers count on for ever; the record is that modulo `size`.
+ */
 struct shim_ring {
     struct lock lock; /* LOCK_SHIM_RING: posting, and what follows */
     struct ibv_qp *device;

@@ -182,8 +182,8 @@ static void end_at_locked(struct shim_ring *ring, uint32_t number)
 }
 
 /*
- * Lends as many requests of the list as there is room for to the device; the list ends behind them meanwhile. Takes back what the
- * device refused. Of Receives the same.
+ * Lends as many requests of the list as there is room for to the device; the list ends behind them meanwhile. Takes
+ * back what the device refused. Of Receives the same.
  */
 static int post_sends_locked(
     struct shim_ring *ring, struct ibv_send_wr *wr, struct ibv_send_wr **bad)

@@ -2,19 +2,19 @@
 /*
  * shim.h - a device that does as verbs say, made of one that does not.
  *
- * Of some families the driver loses flushes, lets completions overtake each other, refuses what it should take or reports it
- * otherwise than verbs say (the quirks of ND_SHIM_QUIRKS, each with its row in quirks.h). The shim stands between the core and
- * such a device: the core calls a table of verbs, and posts to queue pairs and polls completion queues, that are the shim's, and
- * sees what any other device does. Families without these quirks have no shim.
+ * Of some families the driver loses flushes, lets completions overtake each other, refuses what it should take or
+ * reports it otherwise than verbs say (the quirks of ND_SHIM_QUIRKS, each with its row in quirks.h). The shim stands
+ * between the core and such a device: the core calls a table of verbs, and posts to queue pairs and polls completion
+ * queues, that are the shim's, and sees what any other device does. Families without these quirks have no shim.
  *
- * The shim has a ring of records for each send and receive queue, and gives the device the address of a record, with its lowest
- * bit set, for wr_id; so its own client's wr_ids for shared receive queues are even. It holds a completion back until those
- * before it are known, and completes by itself what the device would forget. An event for such a completion shows at the
- * context's async_fd, after which get_cq_event returns it. Where the device needs another queue pair after a connection that did
- * not come about, the client says so by nd_verbs.attempt_ended.
+ * The shim has a ring of records for each send and receive queue, and gives the device the address of a record, with
+ * its lowest bit set, for wr_id; so its own client's wr_ids for shared receive queues are even. It holds a completion
+ * back until those before it are known, and completes by itself what the device would forget. An event for such a
+ * completion shows at the context's async_fd, after which get_cq_event returns it. Where the device needs another queue
+ * pair after a connection that did not come about, the client says so by nd_verbs.attempt_ended.
  *
- * Threads: any, as of libibverbs. A queue pair is not destroyed while another thread polls a completion queue of it that may
- * still hold its completions; so a record that a completion names is always there.
+ * Threads: any, as of libibverbs. A queue pair is not destroyed while another thread polls a completion queue of it
+ * that may still hold its completions; so a record that a completion names is always there.
  */
 #ifndef NDSPI_VERBS_SHIM_H
 #define NDSPI_VERBS_SHIM_H

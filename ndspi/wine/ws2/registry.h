@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.h - where ndspi-wine registers the provider: a key for each version below HKEY_LOCAL_MACHINE, whose value Path
- * names the library (environment strings are the reader's to expand). The script has the same names.
+ * registry.h - where ndspi-wine registers the provider: a key for each version below HKEY_LOCAL_MACHINE, whose value
+ * Path names the library (environment strings are the reader's to expand). The script has the same names.
  */
 #ifndef NDSPI_WINE_WS2_REGISTRY_H
 #define NDSPI_WINE_WS2_REGISTRY_H

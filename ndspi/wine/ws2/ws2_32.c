@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ws2_32.c - the functions of Winsock by which programs find NetworkDirect providers, as Windows has them; Wine's answer
- * with a fixed catalogue. The entries added here are the registered ones (registry.h), read at each question, so that an
- * installation shows without a restart.
+ * ws2_32.c - the functions of Winsock by which programs find NetworkDirect providers, as Windows has them; Wine's
+ * answer with a fixed catalogue. The entries added here are the registered ones (registry.h), read at each question, so
+ * that an installation shows without a restart.
  *
  * Source: Winsock SPI, WSCEnumProtocols, WSCGetProviderPath, WSAProviderConfigChange; SIO_ROUTING_INTERFACE_QUERY.
  */
@@ -123,9 +123,9 @@ int WSPAPI nd_WSCGetProviderPath(GUID *id, WCHAR *path, INT *length, INT *error)
 /* ---- changes ---- */
 
 /*
- * The handle is a pipe that somebody waits to be connected: a request that pends, ends in the program's event or port, and
- * ends as well when the handle is closed. A change of the registry connects it. One that changed before anybody asked is
- * not told: programs read the catalogue after they have asked.
+ * The handle is a pipe that somebody waits to be connected: a request that pends, ends in the program's event or port,
+ * and ends as well when the handle is closed. A change of the registry connects it. One that changed before anybody
+ * asked is not told: programs read the catalogue after they have asked.
  */
 struct watch {
     HKEY key;
@@ -174,7 +174,10 @@ static BOOL begin_watch(const WCHAR *pipe)
     return FALSE;
 }
 
-/* The numbers of handles made here, which name their pipes. One that a program closed stays until its value is used anew. */
+/*
+ * The numbers of handles made here, which name their pipes. One that a program closed stays until its value is used
+ * anew.
+ */
 static SRWLOCK made_lock = SRWLOCK_INIT;
 static struct made {
     struct made *next;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// flood.cpp - a program for ndmpirun: more small messages than anybody keeps, sent before one of them is asked for. What
-// is kept of them is bounded, the others wait where they come from, and what is asked for first overtakes them all.
+// flood.cpp - a program for ndmpirun: more small messages than anybody keeps, sent before one of them is asked for.
+// What is kept of them is bounded, the others wait where they come from, and what is asked for first overtakes them
+// all.
 #include "samples/ndmpi/program.h"
 
 #include <stdio.h>

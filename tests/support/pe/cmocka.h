@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmocka.h - the part of cmocka that tests of Win32 functions use, for their Windows build: Debian has no cmocka there. A
- * failed assertion ends the program.
+ * cmocka.h - the part of cmocka that tests of Win32 functions use, for their Windows build: Debian has no cmocka there.
+ * A failed assertion ends the program.
  */
 #ifndef PE_CMOCKA_H
 #define PE_CMOCKA_H

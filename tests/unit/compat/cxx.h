@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cxx.h - the steps of test_cxx.c that are written in C++, or in C with a wchar_t of 16 bits. Each returns 0, or what failed. */
+/*
+ * cxx.h - the steps of test_cxx.c that are written in C++, or in C with a wchar_t of 16 bits. Each returns 0, or what
+ * failed.
+ */
 #ifndef TEST_CXX_H
 #define TEST_CXX_H
 

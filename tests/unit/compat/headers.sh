@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The public headers under gcc and (where present) clang, C11 and C++11 to C++20, all warnings errors: each alone, with parts
-# of the standard library before and behind it; all of them in one source, in either order; each Interlocked function as a
-# statement. Other Windows headers are further down the path, and none of theirs is reached.
+# The public headers under gcc and (where present) clang, C11 and C++11 to C++20, all warnings errors: each alone, with
+# parts of the standard library before and behind it; all of them in one source, in either order; each Interlocked
+# function as a statement. Other Windows headers are further down the path, and none of theirs is reached.
 # usage: headers.sh CC CXX INCLUDE-DIR...
 set -u
 export LC_ALL=C

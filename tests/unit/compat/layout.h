@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - sizes, offsets and values of 64-bit Windows, as literals. Compiled as C and as C++, with both widths of wchar_t.
+ * layout.h - sizes, offsets and values of 64-bit Windows, as literals. Compiled as C and as C++, with both widths of
+ * wchar_t.
  */
 #include <windows.h>
 #include <winsock2.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every constant of compat/names.txt has the value, every type the size, that MinGW's headers give it. Read from object files.
+# Every constant of compat/names.txt has the value, every type the size, that MinGW's headers give it. Read from object
+# files.
 # usage: mingw.sh CC WORK-DIR COMPAT-DIR
 set -euo pipefail
 export LC_ALL=C
@@ -33,7 +34,8 @@ prologue() {
     echo '#include <ntstatus.h>'
 }
 
-# usable NAME COMPILER FLAG...: the rows this compiler can make a number of. One error may hide the next: until there are none.
+# usable NAME COMPILER FLAG...: the rows this compiler can make a number of. One error may hide the next: until there
+# are none.
 usable() {
     local name=$1
     shift

@@ -104,8 +104,8 @@ void fake_file_close(void); /* its last handle */
 unsigned fake_file_pins(void);
 
 /*
- * Runs call in a thread of its own; returns once that thread has ended or sleeps, for a lock that the caller holds. Joined by
- * fake_thread_join. One at a time.
+ * Runs call in a thread of its own; returns once that thread has ended or sleeps, for a lock that the caller holds.
+ * Joined by fake_thread_join. One at a time.
  */
 void fake_thread_run(void (*call)(void));
 void fake_thread_join(void);

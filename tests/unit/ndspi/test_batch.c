@@ -308,7 +308,9 @@ static void test_released_window_submits_what_names_it(void **state)
     fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
 }
 
-/* A window that leaves one queue pair in a batch, and goes to another, and is released: nothing that is kept names it. */
+/*
+ * A window that leaves one queue pair in a batch, and goes to another, and is released: nothing that is kept names it.
+ */
 static void test_window_moved_and_released_is_named_by_no_batch(void **state)
 {
     struct fake_v1 *f = *state;
@@ -333,7 +335,10 @@ static void test_window_moved_and_released_is_named_by_no_batch(void **state)
     fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* The look that a refusal takes at the completion queue may find the end of a released queue pair: no lock is held then. */
+/*
+ * The look that a refusal takes at the completion queue may find the end of a released queue pair: no lock is held
+ * then.
+ */
 static void test_refusal_meets_the_end_of_a_released_queue_pair(void **state)
 {
     struct fake_v1 *f = *state;

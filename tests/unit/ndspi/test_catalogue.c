@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper functions over a Winsock catalogue, as a Windows program has them: helper.c and catalogue.c on a catalogue,
- * libraries and providers that are played here.
+ * The helper functions over a Winsock catalogue, as a Windows program has them: helper.c and catalogue.c on a
+ * catalogue, libraries and providers that are played here.
  */
 #include <stdbool.h>
 #include <stdint.h>

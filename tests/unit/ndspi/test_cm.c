@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ids, events and deadlines of an adapter's connection manager side, over a made-up connection manager that is as strict
- * as the kernel's: destroying an id waits until its events are acknowledged.
+ * Ids, events and deadlines of an adapter's connection manager side, over a made-up connection manager that is as
+ * strict as the kernel's: destroying an id waits until its events are acknowledged.
  */
 #include "tests/unit/util/cmocka_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections whose ends are cut at random points by several threads at once: cancel, reject, release, disconnect against
- * whatever is under way. Each request must end, nothing may be touched that is gone (the sanitizers watch), nothing may
- * be left.
+ * Connections whose ends are cut at random points by several threads at once: cancel, reject, release, disconnect
+ * against whatever is under way. Each request must end, nothing may be touched that is gone (the sanitizers watch),
+ * nothing may be left.
  */
 #include "tests/unit/ndspi/connection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cq_left.c - a device's completion event that a leader leaves in the channel (core/adapter/adapter_run.c): its waiter is
- * told at once, and what has the queue armed again comes before anybody needs it.
+ * test_cq_left.c - a device's completion event that a leader leaves in the channel (core/adapter/adapter_run.c): its
+ * waiter is told at once, and what has the queue armed again comes before anybody needs it.
  */
 #include "tests/unit/util/cmocka_test.h"
 

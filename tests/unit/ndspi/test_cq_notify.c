@@ -2,9 +2,9 @@
 /*
  * test_cq_notify.c - Notify against a model, over every interleaving of a few steps.
  *
- * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a completion that nobody has fetched has ended at least one
- * Notify that was pending when it arrived or was issued after it; a completion that ended one never ends a second; a
- * silent success ends none.
+ * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a completion that nobody has
+ * fetched has ended at least one Notify that was pending when it arrived or was issued after it; a completion that
+ * ended one never ends a second; a silent success ends none.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -33,7 +33,10 @@ static int teardown(void **state)
 
 /* ---- every interleaving ---- */
 
-/* Completions of one Receive each; the model knows which are unfetched and which are used up. EARLY in the shorter ones only. */
+/*
+ * Completions of one Receive each; the model knows which are unfetched and which are used up. EARLY in the shorter ones
+ * only.
+ */
 enum step { ARRIVE, ARRIVE_HIDDEN, NOTIFY, NOTIFY_RACE, GET_ONE, GET_ALL, DELIVER, EARLY, STEPS };
 enum { LENGTH = 6, MOST = LENGTH + 1, LENGTH_V1 = 5 };
 
@@ -190,7 +193,9 @@ static void step(struct run *run, int at)
     look(run, at);
 }
 
-/* At rest, all events delivered: a completion not fetched and not used up, and a Notify that waits, is a lost wake-up. */
+/*
+ * At rest, all events delivered: a completion not fetched and not used up, and a Notify that waits, is a lost wake-up.
+ */
 static void settle(struct run *run)
 {
     struct model *m = &run->model;

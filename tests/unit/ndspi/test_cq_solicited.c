@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cq_solicited.c - Notify for solicited completions against a model, over every interleaving of a few steps, after each
- * beginning that leaves something behind: a Notify that was cancelled, ended in its own call, or whose event is still to come.
+ * test_cq_solicited.c - Notify for solicited completions against a model, over every interleaving of a few steps, after
+ * each beginning that leaves something behind: a Notify that was cancelled, ended in its own call, or whose event is
+ * still to come.
  *
- * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a solicited Receive ends those that
- * waited for one when it arrived, also if GetResults is faster than the device's event; one that nobody has fetched and that
- * ended none ends one that is issued after it; all that wait end together. Where the device marks solicited Receives another
- * one ends none but those that wait for any; where it does not, it may.
+ * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a solicited Receive ends those
+ * that waited for one when it arrived, also if GetResults is faster than the device's event; one that nobody has
+ * fetched and that ended none ends one that is issued after it; all that wait end together. Where the device marks
+ * solicited Receives another one ends none but those that wait for any; where it does not, it may.
  */
 #include "tests/unit/util/cmocka_test.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Provider and adapter of version 1 over the embedded device: addresses, the file, sizes, what is created and refused. */
+/*
+ * Provider and adapter of version 1 over the embedded device: addresses, the file, sizes, what is created and refused.
+ */
 #include "tests/unit/ndspi/nd1_connection.h"
 
 #include "tests/support/settle.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_nd1_data.c - the data path of version 1 over a device that the test plays: results by address, handles, inline and
- * mixed lists, and windows that the peer takes back.
+ * test_nd1_data.c - the data path of version 1 over a device that the test plays: results by address, handles, inline
+ * and mixed lists, and windows that the peer takes back.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -452,8 +452,10 @@ static void test_invalidate_after_the_peers_is_refused(void **state)
     drop_window(&window);
 }
 
-/* That side: posted first, overtaken on the device. The peer's is reported, the local one fails; also when the window has
- * been bound again meanwhile. */
+/*
+ * That side: posted first, overtaken on the device. The peer's is reported, the local one fails; also when the window
+ * has been bound again meanwhile.
+ */
 static void test_invalidate_overtaken_by_the_peers_fails(void **state)
 {
     struct fake_v1 *f = *state;
@@ -563,7 +565,9 @@ static void test_invalidate_before_the_peers_is_the_only_one(void **state)
     drop_window(&window);
 }
 
-/* Released in hostile order with an Invalidate on its way, whose end nobody sees: it does not hold the region for ever. */
+/*
+ * Released in hostile order with an Invalidate on its way, whose end nobody sees: it does not hold the region for ever.
+ */
 static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **state)
 {
     struct fake_v1 *f = *state;

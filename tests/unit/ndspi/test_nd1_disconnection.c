@@ -93,7 +93,10 @@ static void test_endpoint_keeps_the_connection_of_its_released_connector(void **
     connection_lasts_as_long_as_the_endpoint(*state);
 }
 
-/* Programs go on with a new connector after a timeout. The maker of one endpoint is released before, of the other after. */
+/*
+ * Programs go on with a new connector after a timeout. The maker of one endpoint is released before, of the other
+ * after.
+ */
 static void test_endpoint_keeps_the_connection_of_another_connector(void **state)
 {
     struct nd1_pair *pair = *state;

@@ -194,7 +194,10 @@ static void test_records_are_recycled(void **state)
     assert_int_equal(spare, 2);
 }
 
-/* A client that hears of an end may issue the next request, or release the object: nothing is left to be done for the old one. */
+/*
+ * A client that hears of an end may issue the next request, or release the object: nothing is left to be done for the
+ * old one.
+ */
 static struct nd_pending *heard_of;
 static unsigned heard;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quirks.c - what is done about devices that do otherwise than verbs say, each quirk shown by the device that the test
- * plays, those of windows apart (test_quirks_windows.c); and the table that says which device has which.
+ * test_quirks.c - what is done about devices that do otherwise than verbs say, each quirk shown by the device that the
+ * test plays, those of windows apart (test_quirks_windows.c); and the table that says which device has which.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -470,7 +470,9 @@ static void test_threads_that_post_and_fetch_lose_nothing(void **state)
     end();
 }
 
-/* Of what a device refuses there is no trace: the ring has room for as many as before, and later completions are told. */
+/*
+ * Of what a device refuses there is no trace: the ring has room for as many as before, and later completions are told.
+ */
 static void test_refused_requests_leave_no_trace(void **state)
 {
     (void)state;

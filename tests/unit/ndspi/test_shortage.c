@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_shortage.c - a device that has nothing left when an adapter is opened: the call fails with a code that says so, and
- * what the device can do is found out anew by the next. The embedded device, with calls that fail when they are told to.
+ * test_shortage.c - a device that has nothing left when an adapter is opened: the call fails with a code that says so,
+ * and what the device can do is found out anew by the next. The embedded device, with calls that fail when they are
+ * told to.
  */
 #include "tests/unit/util/cmocka_test.h"
 

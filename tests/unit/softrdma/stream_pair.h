@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_pair.h - two queue pairs whose streams are joined in memory, with the octets cut at random places; or one whose
- * peer is the test itself.
+ * stream_pair.h - two queue pairs whose streams are joined in memory, with the octets cut at random places; or one
+ * whose peer is the test itself.
  */
 #ifndef TEST_STREAM_PAIR_H
 #define TEST_STREAM_PAIR_H

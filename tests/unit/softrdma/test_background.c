@@ -76,7 +76,9 @@ static void acknowledged_while_another_thread_looks_at_everything(void **state)
     pair_close(&pair);
 }
 
-/* A progress thread that has lost the processor: what it holds it gives back when a thread of the program waits for it. */
+/*
+ * A progress thread that has lost the processor: what it holds it gives back when a thread of the program waits for it.
+ */
 struct holder {
     struct srd_conn *conn;
     struct lock *lock;

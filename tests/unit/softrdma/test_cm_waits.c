@@ -193,7 +193,10 @@ static void a_reply_that_is_never_confirmed_times_out(void **state)
     pair_close(&pair);
 }
 
-/* It owes no confirmation, so its silence is none to end a connection for. What is posted here waits for its first message. */
+/*
+ * It owes no confirmation, so its silence is none to end a connection for. What is posted here waits for its first
+ * message.
+ */
 static void a_peer_that_confirms_nothing_is_connected_at_the_limit(void **state)
 {
     struct pair pair;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread of the program says it leaves is the progress thread's at once, not after it has been quiet for a while; and
- * what it put off is sent, however the progress thread heard of it.
+ * What a thread of the program says it leaves is the progress thread's at once, not after it has been quiet for a
+ * while; and what it put off is sent, however the progress thread heard of it.
  */
 #include "pair.h"
 #include "softrdma/conn.h"

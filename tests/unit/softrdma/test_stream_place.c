@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which order arriving octets are stored: of an RDMA Write or a Read's data the last octet comes after all others, so a
- * program that spins on it finds the rest. Seen by a page that cannot be written: it begins with the last octet, and the
- * store that faults there finds everything else at its place.
+ * In which order arriving octets are stored: of an RDMA Write or a Read's data the last octet comes after all others,
+ * so a program that spins on it finds the rest. Seen by a page that cannot be written: it begins with the last octet,
+ * and the store that faults there finds everything else at its place.
  */
 #include "stream_pair.h"
 

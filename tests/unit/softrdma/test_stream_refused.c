@@ -208,7 +208,9 @@ static void other_protection_domain_is_refused(void **state)
     pair_with_soft_peers(other_domain);
 }
 
-/* The region goes while its response is under way: what is missing is told, nothing after the deregistration is read. */
+/*
+ * The region goes while its response is under way: what is missing is told, nothing after the deregistration is read.
+ */
 static void source_goes_in_the_middle_of_a_response(void **state)
 {
     struct pair pair;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Memory of the session lies at fixed addresses below what a process may map, so STags and offsets are moved to where it
- * is here; everything else is compared octet by octet.
+ * Memory of the session lies at fixed addresses below what a process may map, so STags and offsets are moved to where
+ * it is here; everything else is compared octet by octet.
  */
 struct session {
     uint32_t stag1, stag2;
@@ -106,8 +106,8 @@ static void play_session(size_t piece)
     expect_wc(end.scq, 2, IBV_WC_SUCCESS);
     expect_wc(end.scq, 3, IBV_WC_SUCCESS);
     /*
-     * Answers go out as they become due: the Terminate takes the place of what is queued, and a Read without a fence may
-     * find its STag invalidated by the Send behind it.
+     * Answers go out as they become due: the Terminate takes the place of what is queued, and a Read without a fence
+     * may find its STag invalidated by the Send behind it.
      */
     for (size_t at_ = 20; at_ < in_octets;) {
         size_t n = piece ? piece : srd_fpdu_octets(wire_get16(in + at_));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A peer that drains memory by long Reads takes the progress thread for a turn of so many octets and calls, not for as long
- * as it keeps up: between two looks at all connections no more is sent. The linker counts (--wrap).
+ * A peer that drains memory by long Reads takes the progress thread for a turn of so many octets and calls, not for as
+ * long as it keeps up: between two looks at all connections no more is sent. The linker counts (--wrap).
  */
 #include "pair.h"
 

@@ -30,7 +30,9 @@ const char *__tsan_default_options(void)
     return "report_signal_unsafe=0";
 }
 
-/* cmocka installs handlers of its own for each test: the device's, which stand from the first one opened on, go back. */
+/*
+ * cmocka installs handlers of its own for each test: the device's, which stand from the first one opened on, go back.
+ */
 static void guard(void)
 {
     static const int signals[2] = { SIGSEGV, SIGBUS };

@@ -93,7 +93,9 @@ static void test_thread_of_too_long_a_name_is_refused(void **state)
     assert_int_equal(sem_trywait(&seen.ran), -1);
 }
 
-/* No address space holds such a stack, which is where pthread_create fails without a limit for other processes to feel. */
+/*
+ * No address space holds such a stack, which is where pthread_create fails without a limit for other processes to feel.
+ */
 static void test_thread_that_cannot_start_is_told_and_leaves_the_signals(void **state)
 {
     pthread_attr_t usual, huge;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_asleep.c - threads that are asleep in their wait, as the kernel tells, before anything happens: who is woken, by what,
- * and in which order.
+ * test_asleep.c - threads that are asleep in their wait, as the kernel tells, before anything happens: who is woken, by
+ * what, and in which order.
  */
 #include "tests/support/win32_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cost.c - what a wait costs one thread that loops {wait; work}: one epoll_wait when it has to sleep, nothing when it
- * has not. Counts this thread's system calls by standing in front of the C library's functions.
+ * test_cost.c - what a wait costs one thread that loops {wait; work}: one epoll_wait when it has to sleep, nothing when
+ * it has not. Counts this thread's system calls by standing in front of the C library's functions.
  */
 #include "tests/unit/winobj/fake_source.h"
 

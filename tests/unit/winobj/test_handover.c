@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_handover.c - many threads in waits, one of which leads. Whatever ends first, somebody must lead while anybody
- * waits: here completions come through lead_fd alone, which neither the service thread nor a follower looks at, so that a
- * lost hand-over is a test that hangs.
+ * waits: here completions come through lead_fd alone, which neither the service thread nor a follower looks at, so that
+ * a lost hand-over is a test that hangs.
  */
 #include "tests/unit/winobj/fake_source.h"
 

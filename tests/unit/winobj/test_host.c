@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_host.c - leaders that sleep in a device (provider.h, watch and wait). What happens elsewhere must reach them there:
- * signals of other threads, other sources, sources that come and go. What only a leader sees makes a lost one a test that
- * hangs.
+ * test_host.c - leaders that sleep in a device (provider.h, watch and wait). What happens elsewhere must reach them
+ * there: signals of other threads, other sources, sources that come and go. What only a leader sees makes a lost one a
+ * test that hangs.
  */
 #include "tests/unit/winobj/fake_source.h"
 

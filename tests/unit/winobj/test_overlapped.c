@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_overlapped.c - requests on files: start, completion to event and port, results. The provider here is the test. */
+/*
+ * test_overlapped.c - requests on files: start, completion to event and port, results. The provider here is the test.
+ */
 #include "tests/unit/winobj/fake_source.h"
 
 #include "winobj/provider.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_parts.c - a source made of several descriptors (provider.h, parts): a leader sleeps on each, and run is told which are
- * readable. The service thread's descriptor stays quiet here, so a part that a leader does not see is a test that hangs.
+ * test_parts.c - a source made of several descriptors (provider.h, parts): a leader sleeps on each, and run is told
+ * which are readable. The service thread's descriptor stays quiet here, so a part that a leader does not see is a test
+ * that hangs.
  */
 #include "tests/support/win32_test.h"
 

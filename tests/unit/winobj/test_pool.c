@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pool.c - BindIoCompletionCallback and CreateThreadpoolIo: every request's end is called back once, callbacks may wait
- * for each other, a wait for callbacks lasts until they have returned.
+ * test_pool.c - BindIoCompletionCallback and CreateThreadpoolIo: every request's end is called back once, callbacks may
+ * wait for each other, a wait for callbacks lasts until they have returned.
  */
 #include "tests/support/win32_test.h"
 
 #include <stdio.h>
 
 /*
- * Requests that end when the test says so, in the order they began: of a file of this library; in the Windows build Reads from
- * a pipe, of which those that are to fail are cancelled.
+ * Requests that end when the test says so, in the order they began: of a file of this library; in the Windows build
+ * Reads from a pipe, of which those that are to fail are cancelled.
  */
 #ifdef _WIN32
 struct file {
@@ -324,7 +324,9 @@ static DWORD WINAPI drop_callbacks(LPVOID argument)
     return (DWORD)gate->returned;
 }
 
-/* One round: all threads busy, a callback due, a wait that leaves it out, threads free again. Whether it was left out. */
+/*
+ * One round: all threads busy, a callback due, a wait that leaves it out, threads free again. Whether it was left out.
+ */
 static bool callback_is_left_out(void)
 {
     static struct request busy[POOL_THREADS];

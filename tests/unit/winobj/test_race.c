@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race.c - threads that set, wait for and close the same handles at once. Whatever the order: each call succeeds or
- * says that the handle is none, and nothing hangs.
+ * test_race.c - threads that set, wait for and close the same handles at once. Whatever the order: each call succeeds
+ * or says that the handle is none, and nothing hangs.
  */
 #include "tests/unit/winobj/fake_source.h"
 

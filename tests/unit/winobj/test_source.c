@@ -321,8 +321,8 @@ static uint64_t service_status(const char *format)
 }
 
 /*
- * What fired once while leaders come and go is left to them, and then costs nothing: the service thread does not look every
- * 0.4 ms (250 times here) whether they still do.
+ * What fired once while leaders come and go is left to them, and then costs nothing: the service thread does not look
+ * every 0.4 ms (250 times here) whether they still do.
  */
 static void test_service_thread_sleeps_while_leaders_keep_coming(void **state)
 {
@@ -352,8 +352,8 @@ static void test_service_thread_sleeps_while_leaders_keep_coming(void **state)
 }
 
 /*
- * What fires again each time it is armed, as the descriptors of a device do that the kernel moves, has it look: every 3.2 ms,
- * not every 0.4 ms (250 times here), for it shares the leaders' processors.
+ * What fires again each time it is armed, as the descriptors of a device do that the kernel moves, has it look: every
+ * 3.2 ms, not every 0.4 ms (250 times here), for it shares the leaders' processors.
  */
 static void test_service_thread_looks_rarely_while_leaders_are_at_work(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * played.h - the Windows that the helper functions see: a Winsock catalogue, the libraries it names, and their providers.
+ * played.h - the Windows that the helper functions see: a Winsock catalogue, the libraries it names, and their
+ * providers.
  */
 #ifndef FAKEWIN_PLAYED_H
 #define FAKEWIN_PLAYED_H

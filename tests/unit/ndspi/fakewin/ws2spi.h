@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stand-in for Windows' ws2spi.h: what ndspi/helper/catalogue.c takes of Windows, so that it runs under a native test.
- * The functions are the test's.
+ * A stand-in for Windows' ws2spi.h: what ndspi/helper/catalogue.c takes of Windows, so that it runs under a native
+ * test. The functions are the test's.
  */
 #ifndef FAKEWIN_WS2SPI_H
 #define FAKEWIN_WS2SPI_H
