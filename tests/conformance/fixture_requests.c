@@ -142,7 +142,7 @@ void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESU
     if (type == Nd2RequestTypeRead)
         expect_result(end, type, context, ND_CANCELED);
     else
-        expect_either(end, type, context, ND_SUCCESS, ND_ACCESS_VIOLATION);
+        expect_either(end, type, context, ND_SUCCESS, ND_INTERNAL_ERROR);
     expect_lost(end);
 }
 
