@@ -11,7 +11,7 @@ set -uo pipefail
 build=$(readlink -f "$1") || exit 2
 shift
 only=("$@")
-run=$build/bin/softrdma-run meet=$build/lib/libforeign_meet.so
+run=$build/bin/softrdma-run meet=$build/tests/libforeign_meet.so
 kernel_address=10.0.2.1 soft_address=10.0.2.2
 names=() failed=0
 declare -A results
@@ -173,7 +173,7 @@ meets=1 pair ib_send_bw.events "^ 8192 +2400 " ib_send_bw -R -e -p PORT -n 600 -
 # Its server takes "localhost" for its own address where a device has that, as softrdma0 does unless told otherwise.
 pair fi_pingpong "^1m +10 +=10 " env NDSPI_SOFT_DEVICES=softrdma0=ADDRESS fi_pingpong -p verbs -e msg -c -I 10 -B PORT -d @ \
     -- fi_pingpong -p verbs -e msg -c -I 10 -P PORT -d @ ADDRESS
-check=check_bad_stag pair bad_stag "^terminated$" "$build/bin/foreign_bad_stag" -s ADDRESS PORT -- "$build/bin/foreign_bad_stag" -c ADDRESS PORT
+check=check_bad_stag pair bad_stag "^terminated$" "$build/tests/foreign_bad_stag" -s ADDRESS PORT -- "$build/tests/foreign_bad_stag" -c ADDRESS PORT
 
 printf '%-20s %-18s %s\n' program "softrdma to siw" "siw to softrdma"
 for name in "${names[@]}"; do
