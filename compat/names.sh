@@ -19,7 +19,8 @@ extract() {
     for header in $headers; do echo "#include <$header.h>"; done > "$scratch/all.c"
     local flags=(-std=gnu11 -D_GNU_SOURCE -Icompat/include)
     "${CC:-gcc}" "${flags[@]}" -fsyntax-only -aux-info "$scratch/prototypes" "$scratch/all.c"
-    sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ [^(]*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' "$scratch/prototypes" |
+    sed -nE 's|^/\* compat/include/([^:]*):[0-9]+:[A-Z]+ \*/ [^(]*[ *]([A-Za-z_0-9]+) \(.*|\1 function \2|p' \
+        "$scratch/prototypes" |
         sed -E 's/ function wincrt_/ function /'
     "${CC:-gcc}" "${flags[@]}" -E -dD "$scratch/all.c" | awk '
         /^# [0-9]+ "/ { file = $3; gsub(/"/, "", file); ours = sub(/^compat\/include\//, "", file); next }
@@ -45,7 +46,11 @@ extract() {
               name = substr(text, RSTART, RLENGTH); gsub(/[^A-Za-z_0-9]/, "", name); print file, "type", name
           } else {
               gsub(/\[[^]]*\]|__attribute__ *\(\(.*\)\)|;/, "", text); n = split(text, part, ",")
-              for (i = 1; i <= n; i++) { m = split(part[i], word, /[^A-Za-z_0-9]+/); while (m && word[m] == "") m--; print file, "type", word[m] }
+              for (i = 1; i <= n; i++) {
+                  m = split(part[i], word, /[^A-Za-z_0-9]+/)
+                  while (m && word[m] == "") m--
+                  print file, "type", word[m]
+              }
           }
           text = ""; open = 0; depth = 0 }'
 }
@@ -160,7 +165,10 @@ differences() {
             n = 1; arg[1] = ""; depth = 0; quoted = ""
             for (i = 1; i <= length(text); i++) {
                 c = substr(text, i, 1)
-                if (quoted != "") { if (c == "\\") { arg[n] = arg[n] c substr(text, ++i, 1); continue } if (c == quoted) quoted = "" }
+                if (quoted != "") {
+                    if (c == "\\") { arg[n] = arg[n] c substr(text, ++i, 1); continue }
+                    if (c == quoted) quoted = ""
+                }
                 else if (c == "\"" || c == "\047") quoted = c
                 else if (c == "(") depth++
                 else if (c == ")" && depth-- == 0) return n
@@ -176,10 +184,16 @@ differences() {
             else { place = FILENAME ":" FNR; if (test != "main" && getline > 0 && !/^#include/) reasonless[place] }
         }
         /^int main/ { test = "main" }
-        /DIFFERS\(/ && !/#define/ { call = $0; sub(/.*DIFFERS\(/, "", call); while (!arguments(call)) { if ((getline line) <= 0) break; call = call " " trim(line) }
+        /DIFFERS\(/ && !/#define/ {
+            call = $0
+            sub(/.*DIFFERS\(/, "", call)
+            while (!arguments(call)) { if ((getline line) <= 0) break; call = call " " trim(line) }
             arguments(call); why = trim(arg[3]); gsub(/^"|"$/, "", why)
             if (why != "both run at once") item(file, "`" trim(arg[1]) "`, Wine `" trim(arg[2]) "`", why) }
-        END { for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 } exit bad }
+        END {
+            for (place in reasonless) { print place ": #ifndef _WIN32 without a reason" > "/dev/stderr"; bad = 1 }
+            exit bad
+        }
     ' $(win32_tests | sort)
 }
 
@@ -193,7 +207,10 @@ win32_tests() {
                 sub(/^foreach\(name /, "", names)
                 sub(/\).*/, "", names)
             }
-            /nd_win32_test\(/ { n = split(names, name, " "); for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c" }' \
+            /nd_win32_test\(/ {
+                n = split(names, name, " ")
+                for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c"
+            }' \
             "$folder/CMakeLists.txt"
     done
 }
@@ -201,7 +218,8 @@ win32_tests() {
 # A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
     cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] | sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
-        "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
+        "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
+            grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
     awk '$2 == "function" || $2 == "spelling" { print $3 }' "$1" | sort -u | comm -23 - "$scratch/words"
 }
 
@@ -215,7 +233,8 @@ update)
 check)
     status=0
     list > "$scratch/names"
-    diff -u compat/names.txt "$scratch/names" || { echo "compat/names.txt is not what the headers provide: compat/names.sh update"; status=1; }
+    diff -u compat/names.txt "$scratch/names" \
+        || { echo "compat/names.txt is not what the headers provide: compat/names.sh update"; status=1; }
     document compat/names.txt > "$scratch/doc" || status=1
     diff -u docs/windows-names.md "$scratch/doc" || {
         echo "docs/windows-names.md is another page: compat/names.sh update"

@@ -19,9 +19,9 @@
 #define ND_QUIRKS(row) \
     row(NO_WINDOWS, \
         "There are no type 2 memory windows, or the user-space driver cannot bind them.", \
-        "Bind registers the window's range, Invalidate takes that back before its completion is seen; both keep their " \
-        "place in the send queue by a Write of nothing, but for a Bind with nothing in flight before it. Such a window " \
-        "serves every queue pair of its adapter.", \
+        "Bind registers the window's range, Invalidate takes that back before its completion is seen; both keep " \
+        "their place in the send queue by a Write of nothing, but for a Bind with nothing in flight before it. Such " \
+        "a window serves every queue pair of its adapter.", \
         "ndspi.quirks, conformance.mw") \
     row(WINDOW_BOUNDS, \
         "The key of a window reaches the whole region.", \
@@ -37,13 +37,14 @@
         "The new key is stored when the bind is posted, on every device.", \
         "ndspi.memory, conformance.mw") \
     row(INVALIDATED_BIT, \
-        "A Receive whose sender invalidated a window carries the kernel's bit in `wc_flags` (4), not `IBV_WC_WITH_INV`.", \
+        "A Receive whose sender invalidated a window carries the kernel's bit in `wc_flags` (4), not " \
+        "`IBV_WC_WITH_INV`.", \
         "That bit counts.", \
         "ndspi.quirks, conformance.v1_window") \
     row(INVALIDATED_UNTOLD, \
         "A Receive does not tell that its sender invalidated a window.", \
-        "Nothing can be: the peer's access ends, `pInvalidateResult` never comes, and the window is bound until its owner " \
-        "invalidates it. A warning says so when such a window is made.", \
+        "Nothing can be: the peer's access ends, `pInvalidateResult` never comes, and the window is bound until its " \
+        "owner invalidates it. A warning says so when such a window is made.", \
         "conformance.v1_window") \
     row(INVALIDATE_FIELD, \
         "Send with invalidate takes the key from `wr.rdma.rkey`.", \
@@ -67,8 +68,8 @@
         "ndspi.quirks, conformance.notify") \
     row(LOCAL_STATUS, \
         "A message longer than its Receive ends that with LOC_QP_OP_ERR, and so does a token that is none a request.", \
-        "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as LOC_PROT_ERR " \
-        "(ND_ACCESS_VIOLATION).", \
+        "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as " \
+        "LOC_PROT_ERR (ND_ACCESS_VIOLATION).", \
         "ndspi.quirks, conformance.sendrecv") \
     row(EMPTY_RECEIVES, \
         "A Receive of no entries is refused.", \
@@ -91,7 +92,8 @@
         "What has ended is kept until it is its turn.", \
         "ndspi.quirks, conformance.rdma") \
     row(UNWAKED, \
-        "A post fails though its requests were taken: the device could not be told of them. It names none as refused.", \
+        "A post fails though its requests were taken: the device could not be told of them. It names none as " \
+        "refused.", \
         "It counts as a success; the flush ends them.", \
         "ndspi.quirks, conformance.v1_endpoint") \
     row(NEGATIVE_ERRNO, \
@@ -99,10 +101,10 @@
         "Either sign is understood.", \
         "ndspi.quirks") \
     row(NO_MOVE, \
-        "A disconnect, ours or the peer's, moves no queue pair: nothing is flushed. Nor does a queue pair's error, or " \
-        "flush, tell the peer.", \
-        "The queue pair goes to the error state first, on both sides; the connection manager is told after it. A failed " \
-        "request, or a Flush, disconnects.", \
+        "A disconnect, ours or the peer's, moves no queue pair: nothing is flushed. Nor does a queue pair's error, " \
+        "or flush, tell the peer.", \
+        "The queue pair goes to the error state first, on both sides; the connection manager is told after it. A " \
+        "failed request, or a Flush, disconnects.", \
         "conformance.disconnect") \
     row(SLOW_DESTROY, \
         "`rdma_destroy_id` may wait for the peer, for minutes.", \
@@ -114,7 +116,8 @@
         "conformance.connector") \
     row(TWO_MESSAGES, \
         "The reply is the establishment: there is no third message.", \
-        "Connect ends with it, Accept with its sending; a Reject by the active side is a disconnect to the passive one.", \
+        "Connect ends with it, Accept with its sending; a Reject by the active side is a disconnect to the passive " \
+        "one.", \
         "conformance.connector, conformance.refusal") \
     row(ONE_ATTEMPT, \
         "A queue pair whose connection was refused never connects again.", \
@@ -126,7 +129,8 @@
         "-") \
     row(DEAD_UNTOLD, \
         "Nobody tells that the sender of a request that is not answered yet has gone.", \
-        "It is asked for whenever the program asks for the request's limits or data (`rdma_init_qp_attr` fails then).", \
+        "It is asked for whenever the program asks for the request's limits or data (`rdma_init_qp_attr` fails " \
+        "then).", \
         "conformance.refusal") \
     row(PADDED_DATA, \
         "Private data arrives with the length of its message type (56, 196, 148), filled with zero.", \
@@ -159,15 +163,17 @@
     row(ACTIVE_FIRST, \
         "What the accepting side sends before the other has read its reply breaks the connection: there is no " \
         "ready-to-receive frame (RFC 5044 section 7.1.2).", \
-        "Nothing can be: the connecting side sends first (porting.md). Connect ends with ND_IO_TIMEOUT, and the log says " \
-        "why.", \
+        "Nothing can be: the connecting side sends first (porting.md). Connect ends with ND_IO_TIMEOUT, and the log " \
+        "says why.", \
         "ndspi.quirks_windows") \
     row(NO_RECEIVER_WAIT, \
-        "A message without a Receive breaks the connection at once; its Send has completed (iWARP over TCP without more).", \
+        "A message without a Receive breaks the connection at once; its Send has completed (iWARP over TCP without " \
+        "more).", \
         "Nothing can be.", \
         "conformance.sendrecv") \
     row(SENT_IS_DONE, \
-        "Sends and Writes complete when TCP has taken them: what the peer thinks of them shows as a broken connection.", \
+        "Sends and Writes complete when TCP has taken them: what the peer thinks of them shows as a broken " \
+        "connection.", \
         "Nothing can be.", \
         "conformance.mw, conformance.rdma") \
     row(FEWER_READ_ENTRIES, \
@@ -176,18 +182,19 @@
         "ndspi.depths, conformance.adapter, conformance.v1_adapter") \
     row(FIXED_SRQ, \
         "A shared receive queue cannot be made deeper.", \
-        "Tried on every device. Such a queue is made for 4096 buffers at least (as many Receives of one entry, half as many of " \
-        "two), where they can be had, and Modify moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES.", \
+        "Tried on every device. Such a queue is made for 4096 buffers at least (as many Receives of one entry, half " \
+        "as many of two), where they can be had, and Modify moves the depth within them; beyond, it is " \
+        "ND_INSUFFICIENT_RESOURCES.", \
         "ndspi.fixed_depth, conformance.srq") \
     row(FIXED_CQ, \
         "A completion queue cannot be resized.", \
-        "Tried on every device. Such a queue is made with 4096 entries at least, 64 of them the library's own, where they can be " \
-        "had, and Resize moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES. The adapter sets " \
-        "ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
+        "Tried on every device. Such a queue is made with 4096 entries at least, 64 of them the library's own, " \
+        "where they can be had, and Resize moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES. " \
+        "The adapter sets ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
         "ndspi.fixed_depth, conformance.cq") \
     row(LOST_KEY, \
-        "The user-space driver (rdma-core 44) takes the key 0x90000 of a context's mappings for none: the queue that gets it " \
-        "cannot be made, nor any after it. Keys follow from the sizes of the queues that there are.", \
+        "The user-space driver (rdma-core 44) takes the key 0x90000 of a context's mappings for none: the queue " \
+        "that gets it cannot be made, nor any after it. Keys follow from the sizes of the queues that there are.", \
         "A completion queue of 17 pages lies over it while the adapter is open.", \
         "conformance.device") \
     row(NO_CONNECTIONS, \

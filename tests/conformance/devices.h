@@ -24,7 +24,8 @@
     EXCEPTION(rxe, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
     EXCEPTION(rxe, "notify.solicited_waits_for_a_solicited_message", IN_PART, \
-        "asked for solicited completions alone the device tells no error of the send queue, so it is asked for all, and a wake-up may come too early") \
+        "asked for solicited completions alone the device tells no error of the send queue, so it is asked for all, " \
+        "and a wake-up may come too early") \
     EXCEPTION(rxe, "notify.any_upgrades_solicited", IN_PART, \
         "as above") \
     EXCEPTION(rxe, "notify.solicited_after_any", IN_PART, \
@@ -48,7 +49,8 @@
     EXCEPTION(siw, "v1_endpoint.inline_and_registered_entries_mixed", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "cq.failed_resize_changes_nothing", IN_PART, \
-        "the device cannot resize: a queue grows within the 4096 entries that it is made with, not up to the adapter's limit") \
+        "the device cannot resize: a queue grows within the 4096 entries that it is made with, not up to the " \
+        "adapter's limit") \
     EXCEPTION(siw, "srq.modify_depth", IN_PART, \
         "as above") \
     EXCEPTION(siw, "notify.solicited_waits_for_a_solicited_message", IN_PART, \
@@ -60,7 +62,8 @@
     EXCEPTION(siw, "sendrecv.receive_is_too_small", IN_PART, \
         "a Send or Write that siw is just sending when the peer ends the connection fails with ND_INTERNAL_ERROR") \
     EXCEPTION(siw, "mr.release_deregisters", IN_PART, \
-        "a Send or Write ends when TCP has taken it, if not as above, and a refused Read is flushed: the peer's refusal shows as a lost connection") \
+        "a Send or Write ends when TCP has taken it, if not as above, and a refused Read is flushed: the peer's refusal " \
+        "shows as a lost connection") \
     EXCEPTION(siw, "mw.outside_the_window", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mw.after_invalidate", IN_PART, \

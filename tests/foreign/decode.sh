@@ -10,7 +10,8 @@ decode() {
         -e iwarp_rdma.term_etype_ddp -e iwarp_rdma.term_errcode_ddp_tagged \
         > "$scratch/frames" 2> "$scratch/tshark.log" || fail "tshark: status $?"
     cut -d';' -f4 "$scratch/frames" | tr ',' '\n' > "$scratch/opcodes"
-    awk -F';' -v apart="${2:-}" '/malformed/ && !(apart && $4 ~ /(^|,)0x0?7(,|$)/)' "$scratch/frames" > "$scratch/found.log"
+    awk -F';' -v apart="${2:-}" '/malformed/ && !(apart && $4 ~ /(^|,)0x0?7(,|$)/)' "$scratch/frames" \
+        > "$scratch/found.log"
     [ ! -s "$scratch/found.log" ] || fail "malformed frames"
     awk -F';' '$5 > 0 && $6 == "" && $1 !~ /iwarp_mpa/' "$scratch/frames" > "$scratch/found.log"
     [ ! -s "$scratch/found.log" ] || fail "octets that are no part of an FPDU"

@@ -14,7 +14,8 @@ names() { nm -D "$@" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | sed 's/@
 real=()
 for name in libibverbs.so.1 librdmacm.so.1; do
     path=$(ldconfig -p 2>/dev/null | awk -v name="$name" '$1 == name && !found++ { print $NF }')
-    [ -n "$path" ] || path=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$name" '$1 == name && !found++ { print $NF }')
+    [ -n "$path" ] \
+        || path=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$name" '$1 == name && !found++ { print $NF }')
     real+=("$path")
 done
 names --defined-only "${real[@]}" > "$scratch/real"
@@ -25,7 +26,8 @@ comm -23 "$scratch/versioned" "$scratch/real" > "$scratch/unknown.log"
 for program; do
     path=$program
     [ -e "$path" ] || path=$(command -v "$program") || fail "$program is not installed (./run deps test)"
-    nm -D --undefined-only "$path" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | grep -vE "$stateless" | sort -u > "$scratch/wanted"
+    nm -D --undefined-only "$path" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | grep -vE "$stateless" | sort -u \
+        > "$scratch/wanted"
     # What is private to rdma-core we have without a version.
     sed 's/@IBVERBS_PRIVATE.*//' "$scratch/wanted" | sort -u | comm -23 - "$scratch/ours" > "$scratch/missing.log"
     [ ! -s "$scratch/missing.log" ] || fail "$program imports what the preload library does not have"

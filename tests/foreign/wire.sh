@@ -27,7 +27,8 @@ at() {
     shift
     [ -z "${NDSPI_MEET:-}" ] || with=(sh -c 'exec env LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" "$@"' "$meet")
     if [ "$end" = soft ]; then
-        NDSPI_SOFT_CRC=1 NDSPI_SOFT_PATIENCE_MS=20000 NDSPI_LOG=info timeout 60 ip netns exec soft "$run" "${with[@]}" "$@"
+        NDSPI_SOFT_CRC=1 NDSPI_SOFT_PATIENCE_MS=20000 NDSPI_LOG=info timeout 60 ip netns exec soft "$run" "${with[@]}" \
+            "$@"
     else
         timeout 60 "${with[@]}" "$@"
     fi
@@ -137,7 +138,8 @@ pair() {
         [ "$status" != 0 ] || grep -qE -- "$says" "$scratch/client.log" || status="the client does not say: $says"
         if [ -n "${check:-}" ]; then
             record_end
-            [ "$status" != 0 ] || (set -e; "$check" "$client_at" "$server_at") > "$scratch/check.log" 2>&1 || status="the capture"
+            [ "$status" != 0 ] || (set -e; "$check" "$client_at" "$server_at") > "$scratch/check.log" 2>&1 \
+                || status="the capture"
         fi
         if [ "$status" = 0 ]; then
             results[$name,$way]=ok
@@ -159,10 +161,13 @@ pair rdma_xclient "rdma_xclient: end 0" rdma_xserver -c r -p PORT -- rdma_xclien
 # NDSPI_SOFT_SPEAK_MS is over (softrdma-run sets it).
 pair ucmatose "return status 0" ucmatose -b ADDRESS -p PORT -C 10 -S 1000 -- ucmatose -s ADDRESS -p PORT -C 10 -S 1000
 stays=1 pair cmtime "^disconnect *:" cmtime -p PORT -c 10 -- cmtime -s ADDRESS -p PORT -c 10
-pair rstream "^custom +64k" rstream -b ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v -- rstream -s ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v
-pair riostream "^custom +64k" riostream -b ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v -- riostream -s ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v
+pair rstream "^custom +64k" rstream -b ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v \
+    -- rstream -s ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v
+pair riostream "^custom +64k" riostream -b ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v \
+    -- riostream -s ADDRESS -p PORT -S 65536 -I 5 -C 5 -T v
 for kind in send write read; do
-    meets=1 pair ib_${kind}_lat "^ 64 +50 " ib_${kind}_lat -R -p PORT -n 50 -s 64 -- ib_${kind}_lat -R -p PORT -n 50 -s 64 ADDRESS
+    meets=1 pair ib_${kind}_lat "^ 64 +50 " ib_${kind}_lat -R -p PORT -n 50 -s 64 \
+        -- ib_${kind}_lat -R -p PORT -n 50 -s 64 ADDRESS
     meets=1 pair ib_${kind}_bw "^ 65536 +50 " ib_${kind}_bw -R -p PORT -n 50 -- ib_${kind}_bw -R -p PORT -n 50 ADDRESS
 done
 # Its sender may not send more than its receiver has given credit for, and waits for completions alone, of each
@@ -171,9 +176,11 @@ done
 meets=1 pair ib_send_bw.events "^ 8192 +2400 " ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 \
     -- ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 ADDRESS
 # Its server takes "localhost" for its own address where a device has that, as softrdma0 does unless told otherwise.
-pair fi_pingpong "^1m +10 +=10 " env NDSPI_SOFT_DEVICES=softrdma0=ADDRESS fi_pingpong -p verbs -e msg -c -I 10 -B PORT -d @ \
+pair fi_pingpong "^1m +10 +=10 " env NDSPI_SOFT_DEVICES=softrdma0=ADDRESS fi_pingpong -p verbs -e msg -c -I 10 -B PORT \
+    -d @ \
     -- fi_pingpong -p verbs -e msg -c -I 10 -P PORT -d @ ADDRESS
-check=check_bad_stag pair bad_stag "^terminated$" "$build/tests/foreign_bad_stag" -s ADDRESS PORT -- "$build/tests/foreign_bad_stag" -c ADDRESS PORT
+check=check_bad_stag pair bad_stag "^terminated$" "$build/tests/foreign_bad_stag" -s ADDRESS PORT \
+    -- "$build/tests/foreign_bad_stag" -c ADDRESS PORT
 
 printf '%-20s %-18s %s\n' program "softrdma to siw" "siw to softrdma"
 for name in "${names[@]}"; do

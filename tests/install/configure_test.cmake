@@ -17,12 +17,14 @@ endif()
 
 if(CASE MATCHES "cmocka")
     # A pkg-config that does not know it.
-    file(WRITE ${WORK_DIR}/pkg-config "#!/bin/sh\ncase \" $* \" in *' cmocka '*) exit 1 ;; esac\nexec '${PKG_CONFIG}' \"$@\"\n")
+    file(WRITE ${WORK_DIR}/pkg-config
+        "#!/bin/sh\ncase \" $* \" in *' cmocka '*) exit 1 ;; esac\nexec '${PKG_CONFIG}' \"$@\"\n")
     file(CHMOD ${WORK_DIR}/pkg-config PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
     list(APPEND arguments -DPKG_CONFIG_EXECUTABLE=${WORK_DIR}/pkg-config)
 endif()
 
-execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${PROJECT} -B ${build} -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} ${arguments}
+execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${PROJECT} -B ${build} -DCMAKE_C_COMPILER=${CC}
+    -DCMAKE_CXX_COMPILER=${CXX} ${arguments}
     OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
 message("${output}${errors}")
 if(NOT result EQUAL status)
@@ -35,7 +37,8 @@ if(status EQUAL 1)
     return()
 endif()
 
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target help OUTPUT_VARIABLE targets COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${build}
+    --target help OUTPUT_VARIABLE targets COMMAND_ERROR_IS_FATAL ANY)
 foreach(target libndspi.so ndinfo ndpingpong ndspi-bench)
     if(NOT targets MATCHES "\n${target}: ")
         message(FATAL_ERROR "no target ${target}")
@@ -48,7 +51,8 @@ endif()
 
 # steps(TARGET...): what a build of these would do; none of it is for the tests.
 function(steps)
-    execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target ${ARGV} -- -n -v OUTPUT_VARIABLE steps COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target ${ARGV}
+        -- -n -v OUTPUT_VARIABLE steps COMMAND_ERROR_IS_FATAL ANY)
     string(REGEX MATCHALL "\n\\[[0-9]+/[0-9]+\\] [^\n]*" lines "\n${steps}")
     list(LENGTH lines count)
     message("${count} steps for ${ARGV}")

@@ -5,7 +5,8 @@ set(root ${WORK_DIR}/moved)
 set(run ${WORK_DIR}/softrdma-run)
 
 file(REMOVE_RECURSE ${WORK_DIR})
-execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR}/first ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix /opt/ndspi
+execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR}/first ${CMAKE_COMMAND} --install ${BUILD_DIR}
+    --prefix /opt/ndspi
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(RENAME ${WORK_DIR}/first ${root})
 file(CREATE_LINK ${root}/opt/ndspi/bin/softrdma-run ${run} SYMBOLIC)

@@ -2,7 +2,8 @@
 # A distribution's package: below /usr the loader looks by itself, and what is built with it is to carry no path.
 file(REMOVE_RECURSE ${WORK_DIR})
 foreach(prefix /usr /usr/local)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR} ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix}
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR} ${CMAKE_COMMAND} --install ${BUILD_DIR}
+        --prefix ${prefix}
         OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
     file(STRINGS ${WORK_DIR}${prefix}/${LIBDIR}/pkgconfig/ndspi.pc libs REGEX "^Libs:")
     message("${prefix}: ${libs}")

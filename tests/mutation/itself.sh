@@ -11,7 +11,8 @@ mkdir -p "$work/tree"
 cd "$work"
 
 cat > tree/CMakePresets.json <<'TEXT'
-{ "version": 6, "configurePresets": [ { "name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release" } ] }
+{ "version": 6, "configurePresets": [
+    { "name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release" } ] }
 TEXT
 cat > tree/CMakeLists.txt <<'TEXT'
 cmake_minimum_required(VERSION 3.20)

@@ -39,7 +39,8 @@ done
 cat <&3 >&2 &
 
 status=0
-timeout 300 "${client_command[@]}" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" || { status=$?; echo "client: status $status"; }
+timeout 300 "${client_command[@]}" -c "${line##* }" "$@" < "${INPUT:-/dev/null}" \
+    || { status=$?; echo "client: status $status"; }
 wait "$server" || { status=$?; echo "server: status $status"; }
 if [ -n "${INPUT:-}" ]; then
     cmp "$INPUT" "$scratch/output" || status=1

@@ -8,7 +8,8 @@ rm -rf "$1"
 mkdir -p "$1"
 cd "$1"
 
-# The tree anew: low, middle and high, each with one function; middle has besides an inline function and a macro that call low.
+# The tree anew: low, middle and high, each with one function; middle has besides an inline function and a macro that
+# call low.
 plant()
 {
     rm -rf tree
@@ -42,7 +43,8 @@ TEXT
     printf '#include "middle/middle.h"\nint middle(void)\n{\n    return low();\n}\n' > middle/middle.c
     printf '#include "low/low.h"\nint own(void);\nint own(void)\n{\n    return low();\n}\n' > middle/own.c
     printf '#include "middle/middle.h"\nint high(void)\n{\n    return middle() + MACRO_MIDDLE();\n}\n' > high/high.c
-    printf '#include "middle/middle.h"\nint part(void);\nint part(void)\n{\n    return high() + inline_middle();\n}\n' > high/part/part.c
+    printf '#include "middle/middle.h"\nint part(void);\nint part(void)\n{\n    return high() + inline_middle();\n}\n' \
+        > high/part/part.c
     sed -i 's/: high$/: high middle/' folders
     echo 'int anything(void);' > include/public.h # public headers are no part of it
 }
@@ -115,7 +117,8 @@ expect "a call upwards in a macro" "" "low/low.h uses middle of middle"
 plant
 printf 'static inline int inline_high(void)\n{\n    return 1;\n}\n' > high/high.h
 sed -i 's/return low();/return inline_high();/; 1a #include "high/high.h"' middle/middle.c
-expect "an inline function of a folder above" "middle/middle.c includes high/high.h" "middle/middle.c uses inline_high of high"
+expect "an inline function of a folder above" "middle/middle.c includes high/high.h" \
+    "middle/middle.c uses inline_high of high"
 
 plant
 sed -i 's/middle() + /middle() + own() + /; 1i int own(void);' high/high.c
@@ -124,7 +127,8 @@ expect "a file with a row of its own, called without leave" "" "high/high.c call
 plant
 mkdir other
 echo 'int other(void); int other(void) { return 0; }' > other/other.c
-expect "an unknown folder" $'other/other.c: other has no row in folders' $'other/other.c: other has no row in folders' other/other.c
+expect "an unknown folder" 'other/other.c: other has no row in folders' \
+    'other/other.c: other has no row in folders' other/other.c
 
 plant
 echo 'other: low' >> folders

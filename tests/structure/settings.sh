@@ -10,7 +10,8 @@ cd "$1"
 
 read_by_sources()
 {
-    grep -rhoE '(getenv|setting_(text|number|on))\("NDSPI_[A-Z_0-9]*"' --include='*.c' util softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
+    grep -rhoE '(getenv|setting_(text|number|on))\("NDSPI_[A-Z_0-9]*"' \
+        --include='*.c' util softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
         sed 's/.*("//; s/"//' | sort -u
 }
 in_the_table()
@@ -29,7 +30,8 @@ of_scripts()
 {
     {
         grep -hE '^ *export ' run .ci/run | grep -oE 'NDSPI_[A-Z_0-9]*' || true
-        grep -rhoE '\$\{?NDSPI_[A-Z_0-9]*' run .ci/run toolchain/guest tests samples --include=run --include='*.sh' --include=suite | tr -d '${'
+        grep -rhoE '\$\{?NDSPI_[A-Z_0-9]*' run .ci/run toolchain/guest tests samples --include=run --include='*.sh' \
+            --include=suite | tr -d '${'
         grep -rhoE 'ENV\{NDSPI_[A-Z_0-9]*' CMakeLists.txt toolchain tests | sed 's/ENV{//'
     } | grep -v '^NDSPI_TEST_' | sort -u
 }

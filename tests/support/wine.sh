@@ -23,7 +23,8 @@ mkdir -p "$prefix"
 # One process makes the prefix; the others wait for it.
 (
     flock 9
-    [ -e "$prefix/ready" ] || { timeout 300 "$wine" wineboot -i >"$prefix/boot.log" 2>&1 9>&- && touch "$prefix/ready"; }
+    [ -e "$prefix/ready" ] || { timeout 300 "$wine" wineboot -i >"$prefix/boot.log" 2>&1 9>&- \
+        && touch "$prefix/ready"; }
     # Wine loads the original, but only of what it finds here.
     for dll in "${WINEDLLPATH:-}"/x86_64-windows/*.dll; do
         copy=$prefix/drive_c/windows/system32/${dll##*/}

@@ -108,7 +108,8 @@ function(nd_win32_test)
     if(NDSPI_MINGW AND NOT NDSPI_SANITIZE)
         set(program ${CMAKE_CURRENT_BINARY_DIR}/${target}.exe)
         nd_mingw_program(NAME ${target}_exe OUTPUT ${program} SOURCES ${A_SOURCES}
-            FLAGS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/pe -D__USE_MINGW_ANSI_STDIO=0 -Wno-format
+            FLAGS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/tests/support/pe -D__USE_MINGW_ANSI_STDIO=0
+            -Wno-format
             LINK -lws2_32 -lsynchronization -lrpcrt4 -lwinmm -lpthread)
         add_test(NAME ${A_NAME}.wine COMMAND ${PROJECT_SOURCE_DIR}/tests/support/wine.sh
             ${PROJECT_SOURCE_DIR}/build/wine ${program})

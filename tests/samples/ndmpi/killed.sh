@@ -15,7 +15,8 @@ if [ "$when" = met ]; then
         > /dev/null 2> "$scratch/said"
     status=$?
 else
-    timeout 60 "$@" sh -c 'echo $$ > "$0.$NDMPI_RANK"; exec "$@"' "$scratch/pid" "$(dirname "$1")/ndring" -n 100000 -m 4 \
+    timeout 60 "$@" sh -c 'echo $$ > "$0.$NDMPI_RANK"; exec "$@"' "$scratch/pid" "$(dirname "$1")/ndring" -n 100000 \
+        -m 4 \
         > "$scratch/rows" 2> "$scratch/said" &
     run=$!
     exec 3< "$scratch/rows"

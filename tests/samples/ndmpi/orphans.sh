@@ -13,4 +13,5 @@ IFS= read -r -t 60 row <&4 || { echo "the ring has not begun"; exit 1; }
 kill -9 "$run"
 said=$(timeout 60 cat <&3) || { echo "ranks have stayed"; exit 1; } # to its end: until the last rank has ended
 printf '%s\n' "$said"
-[ "$(grep -c "^ndring: rank [0-3] of 4: ndmpirun has ended" <<< "$said")" = 4 ] || { echo "four should have said why"; exit 1; }
+[ "$(grep -c "^ndring: rank [0-3] of 4: ndmpirun has ended" <<< "$said")" = 4 ] \
+    || { echo "four should have said why"; exit 1; }

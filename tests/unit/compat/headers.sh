@@ -21,7 +21,8 @@ trap 'rm -rf "$scratch"' EXIT
 # A header of another's with one of our names must never be read; those with other names come from Wine and DirectX.
 mkdir "$scratch/foreign"
 foreign=("-I$scratch/foreign")
-for folder in /usr/include/wine/wine/windows /usr/include/wine/windows /usr/include/directx /usr/include/wsl /usr/include/wsl/stubs; do
+for folder in /usr/include/wine/wine/windows /usr/include/wine/windows /usr/include/directx /usr/include/wsl \
+    /usr/include/wsl/stubs; do
     [ -d "$folder" ] && foreign+=("-I$folder")
 done
 mapfile -t headers < <(for folder in "$@"; do find "$folder" -name '*.h' -printf '%P\n'; done | sort -r)
@@ -69,10 +70,12 @@ some=(windows.h winsock2.h ndsupport.h)
 for compiler in "${compilers[@]}"; do
     case $compiler in
     *-xc++*)
-        compile "standard headers behind" "$compiler" "$(include "${some[@]}" algorithm vector string iostream map thread random regex)"
+        compile "standard headers behind" "$compiler" \
+            "$(include "${some[@]}" algorithm vector string iostream map thread random regex)"
         compile "standard headers before" "$compiler" "$(include algorithm vector "${some[@]}" map functional)"
         ;;
-    *) compile "system headers on both sides" "$compiler" "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
+    *) compile "system headers on both sides" "$compiler" \
+        "$(include stdlib.h sys/socket.h "${some[@]}" stdio.h wchar.h netdb.h regex.h)" ;;
     esac
     # What programs were found to rely on: words and types, each header the only one of its source.
     compile "annotations behind ndspi.h alone" "$compiler" "#include <ndspi.h>" \
@@ -80,12 +83,14 @@ for compiler in "${compilers[@]}"; do
     compile "annotations of counts" "$compiler" "#include <sal.h>" \
         "void call(_Out_opt_bytecap_post_bytecount_(b, *c) void *a, unsigned b, unsigned *c, _In_count_(b) const char *d);" \
         "_Ret_maybenull_z_ char *text(_Inout_cap_(b) char *a, unsigned b, _Outptr_result_maybenull_z_ char **c) _Post_equals_last_error_;"
-    compile "versions" "$compiler" "#include <SDKDDKVer.h>" "#if _WIN32_WINNT < _WIN32_WINNT_WIN7 || NTDDI_VERSION < NTDDI_WIN7" "#error old" "#endif" "int versions;"
+    compile "versions" "$compiler" "#include <SDKDDKVer.h>" \
+        "#if _WIN32_WINNT < _WIN32_WINNT_WIN7 || NTDDI_VERSION < NTDDI_WIN7" "#error old" "#endif" "int versions;"
     compile "limits of paths" "$compiler" "#include <windows.h>" \
         "char path[_MAX_PATH], drive[_MAX_DRIVE], folder[_MAX_DIR], name[_MAX_FNAME], extension[_MAX_EXT];" \
         "LPPROCESS_HEAP_ENTRY block; PROCESS_HEAP_ENTRY blocks[2]; struct DECLSPEC_CACHEALIGN line { int i; };"
     compile "interfaces by wtypes.h" "$compiler" "#include <wtypes.h>" "IUnknown *unknown; HRESULT status;"
-    compile "addresses by ws2ipdef.h" "$compiler" "#include <ws2ipdef.h>" "SOCKADDR_INET address; struct sockaddr_in6 other;"
+    compile "addresses by ws2ipdef.h" "$compiler" "#include <ws2ipdef.h>" \
+        "SOCKADDR_INET address; struct sockaddr_in6 other;"
     compile "Interlocked functions as statements" "$compiler" "#include <windows.h>" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer);" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer)" "{" \

@@ -25,7 +25,8 @@ type TIMEVAL
 type WCHAR
 TEXT
 
-awk '$2 == "constant" && $1 !~ /^(tchar|com|crt)$/ || $2 == "type" && $1 != "tchar" { print $2, $3 }' "$compat/names.txt" | sort -u > rows
+awk '$2 == "constant" && $1 !~ /^(tchar|com|crt)$/ || $2 == "type" && $1 != "tchar" { print $2, $3 }' "$compat/names.txt" |
+    sort -u > rows
 
 prologue() {
     echo '#define WIN32_NO_STATUS'
@@ -42,10 +43,12 @@ usable() {
     cp rows "$name.rows"
     while
         { prologue; awk '{ printf "const unsigned long long v%d = %s(%s);\n", NR, $1 == "type" ? "sizeof" : "(unsigned long long)", $2 }' "$name.rows"; } > "$name.c"
-        "$@" -std=gnu11 -w -fmax-errors=0 -ftrack-macro-expansion=0 -fsyntax-only "$name.c" 2>&1 | sed -nE "s/^$name.c:([0-9]+):[0-9]+: error.*/\1/p" | sort -nu > "$name.bad" || true
+        "$@" -std=gnu11 -w -fmax-errors=0 -ftrack-macro-expansion=0 -fsyntax-only "$name.c" 2>&1 \
+            | sed -nE "s/^$name.c:([0-9]+):[0-9]+: error.*/\1/p" | sort -nu > "$name.bad" || true
         [ -s "$name.bad" ]
     do
-        awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } !(FNR + skip in bad)' "$name.bad" "$name.rows" > "$name.good"
+        awk -v skip="$(prologue | wc -l)" 'NR == FNR { bad[$1]; next } !(FNR + skip in bad)' "$name.bad" "$name.rows" \
+            > "$name.good"
         mv "$name.good" "$name.rows"
     done
 }
@@ -62,7 +65,8 @@ numbers() {
     } > "$name.values.c"
     "$@" -std=gnu11 -w -c "$name.values.c" -o "$name.o"
     "$objcopy" -O binary -j .values "$name.o" "$name.bin"
-    od -An -v -t x8 -w8 "$name.bin" | awk -v count="$(wc -l < common)" 'NR <= count' | paste -d' ' - common | sed 's/^ *//' > "$name.values"
+    od -An -v -t x8 -w8 "$name.bin" | awk -v count="$(wc -l < common)" 'NR <= count' | paste -d' ' - common \
+        | sed 's/^ *//' > "$name.values"
 }
 
 usable here "$cc" "-I$compat/include"
@@ -72,8 +76,10 @@ numbers here objcopy "$cc" "-I$compat/include"
 numbers mingw $mingw-objcopy $mingw-gcc -D_WIN32_WINNT=0x0A00
 
 status=0
-comm -23 here.rows mingw.rows | cut -d' ' -f2 | sort | diff lacking.known - || { echo "^ other names than expected are not in MinGW's headers"; status=1; }
-{ diff here.values mingw.values || true; } | sed -nE "s|^[<>] [0-9a-f]+ ||p" | sort -u | diff different.known - || { echo "^ others than expected differ"; diff here.values mingw.values; status=1; }
+comm -23 here.rows mingw.rows | cut -d' ' -f2 | sort | diff lacking.known - \
+    || { echo "^ other names than expected are not in MinGW's headers"; status=1; }
+{ diff here.values mingw.values || true; } | sed -nE "s|^[<>] [0-9a-f]+ ||p" | sort -u | diff different.known - \
+    || { echo "^ others than expected differ"; diff here.values mingw.values; status=1; }
 echo "$(wc -l < common) names compared"
 [ "$(wc -l < common)" -gt 550 ] || { echo "the headers were not read"; status=1; }
 exit $status

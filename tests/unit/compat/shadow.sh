@@ -20,7 +20,8 @@ printf '%s\n' __bss_start _edata _end _fini _init > "$scratch/linker"
 status=0
 for library in "$@"; do
     case $library in *.a) flags=(-g) ;; *) flags=(-D) ;; esac
-    nm "${flags[@]}" --defined-only "$library" 2>/dev/null | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u > "$scratch/ours"
+    nm "${flags[@]}" --defined-only "$library" 2>/dev/null |
+        awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u > "$scratch/ours"
     [ -s "$scratch/ours" ] || { echo "$library defines nothing"; exit 1; }
     comm -12 "$scratch/ours" "$scratch/system" | comm -23 - "$scratch/linker" > "$scratch/both"
     [ -s "$scratch/both" ] && { echo "$library shadows:"; cat "$scratch/both"; status=1; }
@@ -42,6 +43,7 @@ nm -u "$scratch/plain.o" | grep -E 'wincrt|wincompat' && { echo "^ without a Win
 { echo '#include <winsock2.h>'; cat "$scratch/plain.c"; } > "$scratch/ported.c"
 "$cc" -std=gnu11 -O0 -fno-builtin -I"$include" -c "$scratch/ported.c" -o "$scratch/ported.o"
 for function in wincrt_printf wincrt_swprintf wincrt_sscanf wincompat_select; do
-    nm -u "$scratch/ported.o" | grep "$function" > /dev/null || { echo "with one, $function is not what is called"; status=1; }
+    nm -u "$scratch/ported.o" | grep "$function" > /dev/null \
+        || { echo "with one, $function is not what is called"; status=1; }
 done
 exit $status
