@@ -250,6 +250,7 @@ static struct known *find_known_locked(const struct nd_port *port)
     for (size_t i = 0; i < sizeof(cache.known) / sizeof(cache.known[0]); i++)
         if (cache.known[i].port == port->number &&
             (!cache.known[i].until_ms || cache.known[i].until_ms > clock_now_ms()) &&
+            /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): padding can only cost a look */
             !memcmp(&cache.known[i].attr, &port->attr, sizeof(port->attr)))
             return &cache.known[i];
     return NULL;
