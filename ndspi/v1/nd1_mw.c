@@ -5,6 +5,7 @@
  * Source: NetworkDirect SPI version 1, INDMemoryWindow, INDAdapter::CreateMemoryWindow.
  */
 #include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * Source: NetworkDirect SPI version 2, IND2MemoryWindow.
  */
 #include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>

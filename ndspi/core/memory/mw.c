@@ -67,7 +67,7 @@ static void free_locked(struct nd_mw *mw)
         list_del(&mw->bound_link);
     mw->mr = NULL;
     mw->part = NULL;
-    mw->binder = NULL;
+    mw->qp = NULL;
 }
 
 static void leaves_no_more_locked(struct nd_mw *mw)
@@ -81,40 +81,19 @@ static void leaves_no_more_locked(struct nd_mw *mw)
 void nd_mw_leave_locked(struct nd_mw *mw)
 {
     leaves_no_more_locked(mw);
-    mw->leaving = mw->binder;
+    mw->leaving = mw->qp;
     mw->leaving_rkey = mw->rkey;
     list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
     free_locked(mw);
 }
 
-/* A batch may hold requests that name the device's window. */
-static void submit_requests(struct nd_mw *mw)
-{
-    struct nd_mw_binder *users[2];
-
-    lock_acquire(&mw->adapter->memory_lock);
-    users[0] = mw->binder;
-    users[1] = mw->leaving;
-    for (int i = 0; i < 2; i++)
-        if (users[i] && !nd_object_try_pin(users[i]->object))
-            users[i] = NULL;
-    lock_release(&mw->adapter->memory_lock);
-    for (int i = 0; i < 2; i++) {
-        if (!users[i])
-            continue;
-        users[i]->submit(users[i]);
-        nd_object_unpin(users[i]->object);
-    }
-}
-
 /* The device forgets the binding with its window; only then the region is let go. */
-void nd_mw_close(struct nd_mw *mw)
+void nd_mw_release(struct nd_mw *mw)
 {
     struct nd_adapter *adapter = mw->adapter;
     struct nd_part *part;
     struct nd_mr *mr;
 
-    submit_requests(mw);
     lock_acquire(&adapter->memory_lock);
     mw->closed = true;
     mr = mw->mr;
@@ -139,18 +118,16 @@ void nd_mw_fini(struct nd_mw *mw)
     nd_adapter_unpin(mw->adapter);
 }
 
-HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder)
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves)
 {
     struct nd_adapter *adapter = mw->adapter;
     struct ibv_mw *fresh;
-    bool missing, moves;
+    bool missing;
 
     lock_acquire(&adapter->memory_lock);
     missing = !mw->ibv;
-    moves = mw->leaving && mw->leaving != binder;
+    *moves = mw->leaving && mw->leaving != qp;
     lock_release(&adapter->memory_lock);
-    if (moves)
-        submit_requests(mw);
     if (!missing || !has_device_window(adapter))
         return ND_SUCCESS;
     if (!(fresh = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
@@ -195,8 +172,8 @@ uint32_t nd_mw_next_key_locked(struct nd_mw *mw)
     return (before & ~UINT32_C(0xFF)) | octet;
 }
 
-void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
-    struct nd_mw_binder *binder, uint32_t rkey)
+void nd_mw_bound_locked(
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey)
 {
     lock_assert_held(&mw->adapter->memory_lock);
     if (mw->ibv)
@@ -204,7 +181,7 @@ void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part
     mw->rkey = rkey;
     mw->mr = mr;
     mw->part = part;
-    mw->binder = binder;
+    mw->qp = qp;
     mr->bound++;
     nd_object_pin(hold_of(mr, part));
     list_add_tail(&mw->adapter->bound_windows, &mw->bound_link);
@@ -212,25 +189,24 @@ void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part
 }
 
 /* The window that is bound on this queue pair with this key, or NULL. */
-static struct nd_mw *find_bound_locked(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey)
+static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
 {
     list_for_each (&adapter->bound_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, bound_link);
 
-        if (mw->binder == binder && mw->rkey == rkey)
+        if (mw->qp == qp && mw->rkey == rkey)
             return mw;
     }
     return NULL;
 }
 
 static struct nd_mw *find_leaving_locked(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey)
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
 {
     list_for_each (&adapter->leaving_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
 
-        if (mw->leaving == binder && mw->leaving_rkey == rkey)
+        if (mw->leaving == qp && mw->leaving_rkey == rkey)
             return mw;
     }
     return NULL;
@@ -245,26 +221,25 @@ static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
     nd_object_unpin_later(hold, dead);
 }
 
-void nd_mw_lost(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead)
+void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
 {
     struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_bound_locked(adapter, binder, rkey)))
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
         unbind_locked(mw, dead);
     lock_release(&adapter->memory_lock);
 }
 
 struct nd_mw *nd_mw_taken_back(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead)
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead)
 {
     struct nd_mw *mw;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_bound_locked(adapter, binder, rkey)))
+    if ((mw = find_bound_locked(adapter, qp, rkey)))
         unbind_locked(mw, dead);
-    else if ((mw = find_leaving_locked(adapter, binder, rkey))) {
+    else if ((mw = find_leaving_locked(adapter, qp, rkey))) {
         if (has_device_window(adapter) || mw->leaving_failed)
             leaves_no_more_locked(mw); /* the device fails our own, or it has failed */
         else
@@ -278,14 +253,14 @@ struct nd_mw *nd_mw_taken_back(
     return mw;
 }
 
-bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
-    bool well, struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
+bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, bool well,
+    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
 {
     struct nd_mw *mw;
     bool lost = false;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_leaving_locked(adapter, binder, rkey))) {
+    if ((mw = find_leaving_locked(adapter, qp, rkey))) {
         lost = mw->leaving_lost;
         if (well || lost)
             leaves_no_more_locked(mw);
@@ -299,7 +274,7 @@ bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, 
 }
 
 /* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */
-static bool release_one(struct nd_adapter *adapter, const struct nd_mw_binder *binder)
+static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
 {
     struct nd_dead dead = { 0 };
     struct ibv_mw *ibv = NULL;
@@ -307,7 +282,7 @@ static bool release_one(struct nd_adapter *adapter, const struct nd_mw_binder *b
 
     lock_acquire(&adapter->memory_lock);
     list_for_each (&adapter->bound_windows, node)
-        if (!found && list_entry(node, struct nd_mw, bound_link)->binder == binder)
+        if (!found && list_entry(node, struct nd_mw, bound_link)->qp == qp)
             found = list_entry(node, struct nd_mw, bound_link);
     if (found) {
         ibv = found->ibv;
@@ -320,15 +295,15 @@ static bool release_one(struct nd_adapter *adapter, const struct nd_mw_binder *b
     return found;
 }
 
-void nd_mw_binder_gone(struct nd_adapter *adapter, struct nd_mw_binder *binder)
+void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
 {
-    while (release_one(adapter, binder))
+    while (release_one(adapter, qp))
         ;
     lock_acquire(&adapter->memory_lock);
     list_for_each_safe (&adapter->leaving_windows, node) {
         struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
 
-        if (mw->leaving == binder)
+        if (mw->leaving == qp)
             leaves_no_more_locked(mw);
     }
     lock_release(&adapter->memory_lock);

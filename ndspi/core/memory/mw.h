@@ -26,13 +26,7 @@
 struct nd_adapter;
 struct nd_mr;
 struct nd_part;
-
-/* A queue pair as the windows bound on it know it, which stand below it. */
-struct nd_mw_binder {
-    struct nd_object *object;
-    /* Posts what a batch of its holds. No lock held, the object pinned. */
-    void (*submit)(struct nd_mw_binder *binder);
-};
+struct nd_qp; /* stands above: here it is only told from others */
 
 struct nd_mw {
     struct nd_object object;    /* first */
@@ -43,9 +37,9 @@ struct nd_mw {
     uint32_t rkey;        /* while bound */
     uint64_t key_secret;  /* what the key octets follow from */
     uint8_t keys;         /* how many were made */
-    struct nd_mw_binder *binder;  /* bound on */
-    struct list_node bound_link;  /* nd_adapter.bound_windows */
-    struct nd_mw_binder *leaving; /* an Invalidate of this key is under way there; NULL: none */
+    struct nd_qp *qp;     /* bound on */
+    struct list_node bound_link; /* nd_adapter.bound_windows */
+    struct nd_qp *leaving;       /* an Invalidate of this key is under way there; NULL: none */
     uint32_t leaving_rkey;
     bool leaving_lost;             /* with a part: the peer was faster */
     bool leaving_failed;           /* it has ended: the peer was faster, perhaps */
@@ -60,23 +54,25 @@ HRESULT nd_mw_init(
     struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object));
 /* What is reported when the peer invalidates it; before anybody else knows it. NULL: nothing. */
 void nd_mw_report_to(struct nd_mw *mw, void *result);
-/* The last Release: unbinds, drops the application's pin. */
-void nd_mw_close(struct nd_mw *mw);
+/* The last Release, by nd_mw_close of the floor above: unbinds, drops the application's pin. */
+void nd_mw_release(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
 /*
- * Before a Bind on this queue pair, no lock held: has another one submit what names the window, gets a window of the
- * device where that has gone with its queue pair. Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
+ * nd_mw_refresh - before a Bind, no lock held: gets a window of the device where that has gone with its queue pair.
+ * qp     in: the Bind's
+ * moves  out: an Invalidate of the window is under way on another queue pair
+ * Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
  */
-HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_mw_binder *binder);
+HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves);
 /*
  * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that nobody can
  * tell from the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
  */
 uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
 /* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
-void nd_mw_bound_locked(struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part,
-    struct nd_mw_binder *binder, uint32_t rkey);
+void nd_mw_bound_locked(
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey);
 /*
  * An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held.
  */
@@ -90,14 +86,13 @@ void nd_mw_leave_locked(struct nd_mw *mw);
  *              whether it ended badly although the device, which had nothing to do, did not see that: a peer had
  *              invalidated the window before. well in: for the device it succeeded
  */
-void nd_mw_lost(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
+void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
-    struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey, struct nd_dead *dead);
-bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_mw_binder *binder, uint32_t rkey,
-    bool well, struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
+    struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
+bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, bool well,
+    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
-void nd_mw_binder_gone(struct nd_adapter *adapter, struct nd_mw_binder *binder);
+void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
 
 #endif

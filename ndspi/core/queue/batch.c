@@ -2,6 +2,7 @@
 #include "ndspi/core/queue/batch.h"
 
 #include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/qp.h"
 
 #include "util/log.h"
 
@@ -138,7 +139,7 @@ static void post_fence(struct nd_queue *queue)
 static void end_refusal(struct nd_queue *queue)
 {
     nd_cq_end_refused(queue->cq, queue);
-    if (SUCCEEDED(queue->pair->ops->flush(queue->pair)))
+    if (SUCCEEDED(nd_qp_to_error(queue->qp)))
         post_fence(queue);
 }
 

@@ -6,6 +6,7 @@
 #ifndef NDSPI_CORE_BINDING_H
 #define NDSPI_CORE_BINDING_H
 
+#include "ndspi/core/memory/mw.h"
 #include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/queue.h"
 
@@ -26,7 +27,7 @@ static inline bool nd_binding_end(
 {
     struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
 
-    return nd_mw_invalidated(adapter, &request->queue->pair->binder, request->rkey, well,
+    return nd_mw_invalidated(adapter, request->queue->qp, request->rkey, well,
         part ? part->mr : request->mr, part, dead);
 }
 

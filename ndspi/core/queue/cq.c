@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue/cq_private.h"
 
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -309,7 +310,7 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
     }
     if (!cq->closed && !cq->failed && !nd_queue_idle_locked(queue)) {
         queue->closing = true;
-        nd_object_pin(queue->pair->object);
+        nd_object_pin(&queue->qp->object);
         list_add_tail(&cq->closing, &queue->closing_link);
     }
     nd_cq_leave(cq);

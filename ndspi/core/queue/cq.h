@@ -101,10 +101,10 @@ struct nd_cq {
     unsigned queues;          /* attached */
     unsigned unacknowledged;  /* events of ibv */
     struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
-    struct list_head shared;  /* nd_pair.shared_link: queue pairs with an SRQ that receive here */
+    struct list_head shared;  /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
     struct list_head batches; /* nd_queue.batch_link: those with an open batch */
     unsigned refused;         /* sum of nd_queue.refused */
-    struct list_head broken;  /* nd_pair.broken_link; pinned: to be flushed by us */
+    struct list_head broken;  /* nd_qp.broken_link; pinned: to be flushed by us */
     struct nd_dead dead;
 };
 

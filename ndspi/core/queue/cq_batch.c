@@ -2,6 +2,9 @@
 /* cq_batch.c - what a completion queue knows of its queues' batches: the open ones, and what the device refused. */
 #include "ndspi/core/queue/cq_private.h"
 
+#include "ndspi/core/queue/batch.h"
+#include "ndspi/core/queue/qp.h"
+
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue)
 {
     lock_acquire(&cq->poll.lock);
@@ -30,13 +33,13 @@ void nd_cq_submit_batches_locked(struct nd_cq *cq)
     for (; open && !list_empty(&cq->batches); open--) {
         struct list_node *node = list_pop(&cq->batches);
         struct nd_queue *queue = list_entry(node, struct nd_queue, batch_link);
-        struct nd_pair *pair = queue->pair;
+        struct nd_qp *qp = queue->qp;
 
         list_add_tail(&cq->batches, node);
-        nd_object_pin(pair->object);
+        nd_object_pin(&qp->object);
         nd_cq_leave(cq);
-        pair->ops->submit(queue);
-        nd_object_unpin(pair->object);
+        nd_queue_submit(queue);
+        nd_object_unpin(&qp->object);
         lock_acquire(&cq->poll.lock);
     }
 }

@@ -6,6 +6,7 @@
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -59,7 +60,7 @@ static void release_closing_locked(struct nd_cq *cq)
         struct nd_queue *queue = list_entry(node, struct nd_queue, closing_link);
 
         queue->closing = false;
-        nd_object_unpin_later(queue->pair->object, &cq->dead);
+        nd_object_unpin_later(&queue->qp->object, &cq->dead);
     }
 }
 
@@ -86,10 +87,10 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
     cq->waiting = 0;
 }
 
-static void flush_broken(struct nd_pair *pair)
+static void flush_broken(struct nd_qp *qp)
 {
-    (void)pair->ops->flush(pair);
-    nd_object_unpin(pair->object);
+    (void)nd_qp_to_error(qp);
+    nd_object_unpin(&qp->object);
 }
 
 /* Which way GetResults takes next. */
@@ -120,5 +121,5 @@ void nd_cq_leave(struct nd_cq *cq)
         nd_pending_deliver(&cq->pending);
     nd_object_destroy_dead(dead);
     while (ND_UNLIKELY(!list_empty(&broken)))
-        flush_broken(list_entry(list_pop(&broken), struct nd_pair, broken_link));
+        flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
 }

@@ -6,6 +6,7 @@
 #include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
@@ -43,9 +44,9 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 }
 
 /* The peer took a window back, with the Receive whose result was pushed last: the window's own result follows it. */
-static void push_taken_back_locked(struct nd_cq *cq, struct nd_pair *pair, uint32_t rkey)
+static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
 {
-    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, &pair->binder, rkey, &cq->dead);
+    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
 
     if (!mw)
         return;
@@ -71,21 +72,21 @@ static void retire_locked(struct nd_cq *cq, struct nd_request *request)
     if (queue->closing && nd_queue_idle_locked(queue)) {
         queue->closing = false;
         list_del(&queue->closing_link);
-        nd_object_unpin_later(queue->pair->object, &cq->dead);
+        nd_object_unpin_later(&queue->qp->object, &cq->dead);
     }
 }
 
 /* Most recently used first: one connection is usually the busy one. */
-static struct nd_pair *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
+static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
 {
     list_for_each (&cq->shared, node) {
-        struct nd_pair *pair = list_entry(node, struct nd_pair, shared_link);
+        struct nd_qp *qp = list_entry(node, struct nd_qp, shared_link);
 
-        if (pair->number != qp_num)
+        if (qp->number != qp_num)
             continue;
         list_del(node);
         list_add_head(&cq->shared, node);
-        return pair;
+        return qp;
     }
     return NULL;
 }
@@ -94,16 +95,16 @@ static struct nd_pair *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
  * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to
  * know that its queue pair is in the error state (qp_bind.c).
  */
-static void note_broken_locked(struct nd_cq *cq, struct nd_pair *pair)
+static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 {
     nd_quirk_set affected = ND_QUIRK_BIT(NO_MOVE) | ND_QUIRK_BIT(NO_WINDOWS);
 
-    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(pair->object))
+    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(&qp->object))
         return;
-    if (atomic_exchange_explicit(&pair->broken, true, memory_order_relaxed))
-        nd_object_unpin_later(pair->object, &cq->dead);
+    if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
+        nd_object_unpin_later(&qp->object, &cq->dead);
     else
-        list_add_tail(&cq->broken, &pair->broken_link);
+        list_add_tail(&cq->broken, &qp->broken_link);
 }
 
 static bool invalidates(const struct ibv_wc *wc)
@@ -121,9 +122,9 @@ static void take_shared_locked(
 {
     struct nd_srq *srq = request->srq;
     struct nd_cq_entry entry = { .result = request->result, .srq = srq };
-    struct nd_pair *pair = find_shared_locked(cq, wc->qp_num);
+    struct nd_qp *qp = find_shared_locked(cq, wc->qp_num);
 
-    entry.result.QueuePairContext = pair ? pair->context : NULL;
+    entry.result.QueuePairContext = qp ? qp->context : NULL;
     if (wc->status != IBV_WC_SUCCESS)
         entry.result.Status =
             nd_status_from_wc(wc->status, Nd2RequestTypeReceive, cq->adapter->dialect);
@@ -131,10 +132,10 @@ static void take_shared_locked(
         entry.result.BytesTransferred = wc->byte_len;
     entry.solicited = wc->status == IBV_WC_SUCCESS && is_solicited(cq, wc);
     push_locked(cq, &entry);
-    if (wc->status == IBV_WC_SUCCESS && invalidates(wc) && pair)
-        push_taken_back_locked(cq, pair, wc->invalidated_rkey);
-    if (wc->status != IBV_WC_SUCCESS && pair)
-        note_broken_locked(cq, pair);
+    if (wc->status == IBV_WC_SUCCESS && invalidates(wc) && qp)
+        push_taken_back_locked(cq, qp, wc->invalidated_rkey);
+    if (wc->status != IBV_WC_SUCCESS && qp)
+        note_broken_locked(cq, qp);
     nd_srq_seen(srq, request);
 }
 
@@ -142,7 +143,7 @@ static void take_shared_locked(
 static enum ibv_wc_status settle_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
-    struct nd_pair *pair = request->queue->pair;
+    struct nd_qp *qp = request->queue->qp;
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
@@ -150,7 +151,7 @@ static enum ibv_wc_status settle_locked(
         return status;
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {
         if (status != IBV_WC_SUCCESS)
-            nd_mw_lost(cq->adapter, &pair->binder, request->rkey, &cq->dead);
+            nd_mw_lost(cq->adapter, qp, request->rkey, &cq->dead);
     } else {
         bool well = status == IBV_WC_SUCCESS;
 
@@ -166,18 +167,18 @@ static enum ibv_wc_status settle_locked(
  */
 static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
 {
-    struct nd_pair *pair = request->queue->pair;
+    struct nd_qp *qp = request->queue->qp;
 
-    if (!nd_object_try_pin(pair->object))
+    if (!nd_object_try_pin(&qp->object))
         return; /* nobody waits for it any more */
     cq->taking = true;
     nd_cq_leave(cq);
     nd_part_revoke(request->part);
-    if (pair->receive_cq != cq)
-        nd_cq_look(pair->receive_cq); /* the peer may have been faster */
+    if (qp->receive_cq != cq)
+        nd_cq_look(qp->receive_cq); /* the peer may have been faster */
     lock_acquire(&cq->poll.lock);
     cq->taking = false;
-    nd_object_unpin_later(pair->object, &cq->dead);
+    nd_object_unpin_later(&qp->object, &cq->dead);
 }
 
 static struct nd_cq_entry entry_of(const struct nd_request *request)
@@ -259,7 +260,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     entry = entry_of(request);
     if (failed) {
         fail_entry(cq, &entry, status);
-        note_broken_locked(cq, queue->pair);
+        note_broken_locked(cq, queue->qp);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
         entry.solicited = is_solicited(cq, wc);
@@ -270,7 +271,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
         (failed || !(request->special & ND_REQUEST_SILENT)))
         push_locked(cq, &entry);
     if (taken_back && request->result.RequestType == Nd2RequestTypeReceive)
-        push_taken_back_locked(cq, queue->pair, wc->invalidated_rkey);
+        push_taken_back_locked(cq, queue->qp, wc->invalidated_rkey);
     retire_locked(cq, request);
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, NULL);

@@ -32,7 +32,7 @@ static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
     struct ibv_qp_init_attr init = {
         .qp_context = (void *)(uintptr_t)qp,
         .send_cq = qp->initiator_cq->poll.ibv,
-        .recv_cq = qp->pair.receive_cq->poll.ibv,
+        .recv_cq = qp->receive_cq->poll.ibv,
         .srq = qp->srq ? qp->srq->ibv : NULL,
         .cap = qp->cap,
         .qp_type = IBV_QPT_RC,
@@ -102,7 +102,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     const struct nd_limits *limits = &qp->adapter->limits;
 
     for (int i = 0; i < 2; i++) {
-        queues[i]->pair = &qp->pair;
+        queues[i]->qp = qp;
         queues[i]->ibv = qp->ibv;
         queues[i]->regions = qp->adapter->regions.table;
     }
@@ -146,34 +146,9 @@ static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
     nd_object_pin(&params->initiator_cq->object);
     if (params->srq) {
         nd_object_pin(&params->srq->object);
-        nd_cq_add_shared(params->receive_cq, &qp->pair.shared_link);
+        nd_cq_add_shared(params->receive_cq, &qp->shared_link);
     }
     nd_adapter_add(adapter, &qp->child, &qp->object, &child_ops);
-}
-
-static HRESULT flush(struct nd_pair *pair)
-{
-    return nd_qp_to_error(container_of(pair, struct nd_qp, pair));
-}
-
-static void submit_sends(struct nd_mw_binder *binder)
-{
-    nd_queue_submit(&container_of(binder, struct nd_qp, pair.binder)->initiator);
-}
-
-static const struct nd_pair_ops pair_ops = { .flush = flush, .submit = nd_queue_submit };
-
-static void init_pair(struct nd_qp *qp, const struct nd_qp_params *params)
-{
-    struct nd_pair *pair = &qp->pair;
-
-    pair->object = &qp->object;
-    pair->ops = &pair_ops;
-    pair->binder = (struct nd_mw_binder){ .object = &qp->object, .submit = submit_sends };
-    pair->context = params->context;
-    pair->receive_cq = params->receive_cq;
-    list_node_init(&pair->shared_link);
-    list_node_init(&pair->broken_link);
 }
 
 HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd_qp_params *params,
@@ -187,7 +162,10 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     nd_object_init(&qp->object, destroy);
     lock_init(&qp->lock, LOCK_QP, "queue pair");
     qp->adapter = adapter;
-    init_pair(qp, params);
+    list_node_init(&qp->shared_link);
+    list_node_init(&qp->broken_link);
+    qp->context = params->context;
+    qp->receive_cq = params->receive_cq;
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;
     qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
@@ -204,7 +182,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
         status = nd_status_from_errno(rc);
         goto fini_rings;
     }
-    qp->pair.number = qp->ibv->qp_num;
+    qp->number = qp->ibv->qp_num;
     describe_queues(qp, params);
     if ((rc = nd_staging_init(&qp->initiator, adapter, params->initiator_depth))) {
         status = nd_status_from_errno(rc);
@@ -274,7 +252,7 @@ void nd_qp_close(struct nd_qp *qp)
     if (!nd_adapter_removed(qp->adapter)) {
         post_marker(&qp->initiator);
         nd_cq_close_queue(qp->initiator_cq, &qp->initiator);
-        nd_cq_close_queue(qp->pair.receive_cq, &qp->receive);
+        nd_cq_close_queue(qp->receive_cq, &qp->receive);
     }
     nd_object_unpin(&qp->object);
 }
@@ -304,21 +282,20 @@ void nd_qp_fini(struct nd_qp *qp)
 
     nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
-        nd_cq_look(qp->pair.receive_cq); /* what it took from the SRQ carries its context */
-        nd_cq_remove_shared(qp->pair.receive_cq, &qp->pair.shared_link);
+        nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
+        nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
-    nd_cq_detach(qp->pair.receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
-    end_invalidates(qp); /* detached: nobody else looks at the ring */
-    nd_mw_binder_gone(
-        adapter, &qp->pair.binder); /* a device may keep a queue pair that has windows */
+    nd_cq_detach(qp->receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
+    end_invalidates(qp);        /* detached: nobody else looks at the ring */
+    nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);
     nd_object_unpin(&qp->initiator_cq->object);
-    nd_object_unpin(&qp->pair.receive_cq->object);
+    nd_object_unpin(&qp->receive_cq->object);
     if (qp->srq)
         nd_object_unpin(&qp->srq->object);
     nd_adapter_unpin(adapter);
@@ -447,14 +424,14 @@ static bool is_fresh(struct nd_qp *qp)
 
 void nd_qp_attempt_failed(struct nd_qp *qp)
 {
-    struct nd_cq *cq = qp->pair.receive_cq;
+    struct nd_cq *cq = qp->receive_cq;
     const struct nd_verbs *verbs = qp->adapter->verbs;
 
     if (!verbs->attempt_ended || !is_fresh(qp) || nd_adapter_removed(qp->adapter))
         return;
     verbs->attempt_ended(qp->ibv, false);
     lock_acquire(&cq->poll.lock);
-    qp->pair.number = qp->ibv->qp_num;
+    qp->number = qp->ibv->qp_num;
     lock_release(&cq->poll.lock);
     nd_cq_look(cq); /* what is left of the attempt */
 }

@@ -39,13 +39,18 @@ struct nd_qp_user_ops {
 struct nd_qp {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned, as are both completion queues and the SRQ */
-    struct nd_pair pair;        /* what its queues know of it */
-    struct nd_cq *initiator_cq;
+    void *context;              /* of its results */
+    struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq;                     /* or NULL */
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
     struct ibv_qp *ibv;
     struct ibv_qp_cap cap; /* as asked for */
     struct nd_child child;
+
+    uint32_t number;              /* of the device's queue pair; receive_cq's lock */
+    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
+    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
+    struct list_node broken_link; /* ... in the completion queue that saw it first */
 
     struct lock lock;       /* down to closed */
     struct nd_object *user; /* which claimed it */
@@ -83,12 +88,6 @@ void nd_qp_fini(struct nd_qp *qp);
 HRESULT nd_qp_claim(
     struct nd_qp *qp, struct nd_object *user, const struct nd_qp_user_ops *user_ops);
 void nd_qp_unclaim(struct nd_qp *qp);
-
-/* Whose queue it is. */
-static inline struct nd_qp *nd_qp_of(const struct nd_queue *queue)
-{
-    return container_of(queue->pair, struct nd_qp, pair);
-}
 
 static inline uint32_t nd_qp_number(const struct nd_qp *qp)
 {
@@ -157,5 +156,7 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
     const void *buffer, size_t length, uint32_t flags);
 HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags);
+/* The last Release of a window: what batches hold for it is posted first. No lock held. */
+void nd_mw_close(struct nd_mw *mw);
 
 #endif

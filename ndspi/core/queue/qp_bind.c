@@ -100,8 +100,34 @@ static int post_bind_locked(
     request->special |= ND_REQUEST_BINDING;
     request->rkey = device ? wr.bind_mw.rkey : nd_part_key(b->part);
     if (b->ends_here || !(error = nd_queue_post_send_locked(queue, &wr)))
-        nd_mw_bound_locked(b->mw, b->mr, b->part, &queue->pair->binder, request->rkey);
+        nd_mw_bound_locked(b->mw, b->mr, b->part, queue->qp, request->rkey);
     return error;
+}
+
+/* A batch may hold requests that name the device's window. */
+static void submit_requests(struct nd_mw *mw)
+{
+    struct nd_qp *users[2];
+
+    lock_acquire(&mw->adapter->memory_lock);
+    users[0] = mw->qp;
+    users[1] = mw->leaving;
+    for (int i = 0; i < 2; i++)
+        if (users[i] && !nd_object_try_pin(&users[i]->object))
+            users[i] = NULL;
+    lock_release(&mw->adapter->memory_lock);
+    for (int i = 0; i < 2; i++) {
+        if (!users[i])
+            continue;
+        nd_queue_submit(&users[i]->initiator);
+        nd_object_unpin(&users[i]->object);
+    }
+}
+
+void nd_mw_close(struct nd_mw *mw)
+{
+    submit_requests(mw);
+    nd_mw_release(mw);
 }
 
 /*
@@ -111,8 +137,11 @@ static int post_bind_locked(
 static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 {
     struct nd_adapter *adapter = qp->adapter;
-    HRESULT status = nd_mw_refresh(b->mw, &qp->pair.binder);
+    bool moves;
+    HRESULT status = nd_mw_refresh(b->mw, qp, &moves);
 
+    if (moves)
+        submit_requests(b->mw);
     if (FAILED(status) || adapter->port.caps.windows == ND_WINDOWS_REAL)
         return status;
     lock_acquire(&adapter->memory_lock);
@@ -135,8 +164,8 @@ static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESUL
 static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, struct binding *b, HRESULT prepared)
 {
-    struct nd_adapter *adapter = nd_qp_of(queue)->adapter;
-    bool flushed = nd_qp_flushed(nd_qp_of(queue)); /* then it is flushed as well */
+    struct nd_adapter *adapter = queue->qp->adapter;
+    bool flushed = nd_qp_flushed(queue->qp); /* then it is flushed as well */
     struct nd_request *request;
     HRESULT status;
     int error = 0;
@@ -191,7 +220,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     if (FAILED(status = nd_post_begin(queue, context, Nd2RequestTypeInvalidate, flags, &request)))
         return status;
     lock_acquire(&adapter->memory_lock);
-    if (!mw->mr || mw->binder != &qp->pair.binder) {
+    if (!mw->mr || mw->qp != qp) {
         status = ND_INVALID_DEVICE_REQUEST;
     } else {
         /* Always signaled: its end is when the region is let go. */

@@ -144,7 +144,7 @@ HRESULT nd_queue_receive_general(
     HRESULT status;
     int error;
 
-    if (nd_qp_of(queue)->srq)
+    if (queue->qp->srq)
         return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;

@@ -16,7 +16,6 @@
 #define NDSPI_CORE_QUEUE_H
 
 #include "ndspi/core/base.h"
-#include "ndspi/core/memory/mw.h"
 #include "ndspi/core/object.h"
 
 #include "util/list.h"
@@ -31,8 +30,8 @@
 struct nd_batch;
 struct nd_cq;
 struct nd_mr;
-struct nd_pair;
 struct nd_part;
+struct nd_qp;
 struct nd_queue;
 struct nd_region;
 struct nd_srq;
@@ -89,28 +88,6 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 #define ND_KIND(type) ((uint64_t)(type) << 32)
 #endif
 
-/*
- * What rings, batches and completion queues ask of their queue pair, which stands above them. Called without locks, the
- * queue pair pinned.
- */
-struct nd_pair_ops {
-    HRESULT (*flush)(struct nd_pair *pair); /* to the error state */
-    void (*submit)(struct nd_queue *queue); /* posts what a batch of this queue holds */
-};
-
-/* The queue pair as they know it. */
-struct nd_pair {
-    struct nd_object *object;
-    const struct nd_pair_ops *ops;
-    struct nd_mw_binder binder;
-    void *context; /* of its results */
-    struct nd_cq *receive_cq;
-    uint32_t number;              /* of the device's queue pair; receive_cq's lock */
-    struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
-    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
-    struct list_node broken_link; /* ... in the completion queue that saw it first */
-};
-
 enum nd_queue_mode {
     ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
     ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
@@ -147,7 +124,7 @@ struct nd_queue {
     _Atomic uint32_t staging_free; /* mask of slots */
     bool batching;                 /* posts are kept, and every one takes the slow path */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
-    struct nd_pair *pair;
+    struct nd_qp *qp;              /* whose it is */
     struct nd_cq *cq;
     struct nd_request *records;
 
