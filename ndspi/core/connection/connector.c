@@ -2,6 +2,7 @@
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/connection/listener.h"
 #include "ndspi/core/queue/qp.h"
 
 #include "util/log.h"
@@ -52,18 +53,18 @@ void nd_connector_fini(struct nd_connector *connector)
 /* The program's part of it: nothing of its requests is left when this returns. */
 static void end_use(struct nd_connector *connector, enum nd_connector_event event)
 {
-    struct nd_connector_queue *queue;
+    struct nd_listener *listener;
 
     lock_acquire(&connector->lock);
-    queue = connector->queue;
-    connector->queue = NULL;
-    if (queue)
-        nd_object_pin(queue->object);
+    listener = connector->listener;
+    connector->listener = NULL;
+    if (listener)
+        nd_object_pin(&listener->object);
     lock_release(&connector->lock);
     nd_connector_event(connector, NULL, event, NULL, ND_SUCCESS);
-    if (queue) {
-        queue->withdraw(queue, connector);
-        nd_object_unpin(queue->object);
+    if (listener) {
+        nd_listener_withdraw(listener, connector);
+        nd_object_unpin(&listener->object);
     }
     nd_pending_cancel(&connector->pending);
 }

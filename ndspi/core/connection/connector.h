@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 
 struct nd_adapter;
+struct nd_listener;
 struct nd_qp;
 struct nd_qp_user_ops;
 
@@ -49,15 +50,6 @@ struct nd_private_data {
     uint8_t data[ND_CM_PRIVATE_DATA_OCTETS];
 };
 
-struct nd_connector;
-
-/* Where a connector waits for a request, as it knows it: a listener, which stands above it. */
-struct nd_connector_queue {
-    struct nd_object *object;
-    /* It is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held, the object pinned. */
-    void (*withdraw)(struct nd_connector_queue *queue, struct nd_connector *connector);
-};
-
 struct nd_connector {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
@@ -69,7 +61,7 @@ struct nd_connector {
     unsigned attempt;    /* counts Connects, so that a late end of one never ends the next */
     struct nd_cm_id *id; /* NULL: none now */
     struct nd_qp *qp;    /* claimed, from Connect or Accept on */
-    struct nd_connector_queue *queue; /* state Queued: where it waits */
+    struct nd_listener *listener; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
     bool asked_again;          /* for the peer's address, in this attempt */
@@ -151,7 +143,7 @@ void nd_connector_cancel(struct nd_connector *connector);
 /* ---- for the listener ---- */
 
 /* Idle -> Queued. ND_CONNECTION_ACTIVE unless idle. The listener's lock may be held. */
-HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_connector_queue *queue);
+HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_listener *listener);
 /* Queued -> Idle; nothing in other states. */
 void nd_connector_dequeue(struct nd_connector *connector);
 /*

@@ -13,7 +13,7 @@
 
 /* ---- queued with a listener ---- */
 
-HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_connector_queue *queue)
+HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_listener *listener)
 {
     const struct nd_connector_answer *answer;
 
@@ -21,7 +21,7 @@ HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_connector
     answer = nd_connector_answer(connector->state, ND_CALL_QUEUE);
     if (SUCCEEDED(answer->result)) {
         connector->state = answer->next;
-        connector->queue = queue;
+        connector->listener = listener;
     }
     lock_release(&connector->lock);
     return answer->result;
@@ -35,7 +35,7 @@ void nd_connector_dequeue(struct nd_connector *connector)
     row = nd_connector_row(connector->state, ND_EVENT_UNQUEUED);
     if (row) {
         connector->state = row->next;
-        connector->queue = NULL;
+        connector->listener = NULL;
     }
     lock_release(&connector->lock);
 }
@@ -50,7 +50,7 @@ bool nd_connector_deliver(
     row = nd_connector_row(connector->state, ND_EVENT_REQUEST);
     if (row) {
         connector->state = row->next;
-        connector->queue = NULL;
+        connector->listener = NULL;
         connector->id = id;
         nd_cm_id_set_owner(id, &nd_connector_id_ops, connector);
         connector->local = id->id->route.addr.src_storage;

@@ -8,8 +8,6 @@
  * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
  * on one port.
  *
- * listener.c: life, requests and those who wait; listener_bind.c: Bind and Listen.
- *
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that a cancel
  * and an arriving request never disagree about who got it.
  */
@@ -26,10 +24,9 @@ enum nd_listener_state {
 };
 
 struct nd_listener {
-    struct nd_object object;         /* first */
-    struct nd_adapter *adapter;      /* pinned */
-    struct nd_pending pending;       /* GetConnectionRequests; context: the connector */
-    struct nd_connector_queue queue; /* as connectors that wait know it */
+    struct nd_object object;    /* first */
+    struct nd_adapter *adapter; /* pinned */
+    struct nd_pending pending;  /* GetConnectionRequests; context: the connector */
 
     struct lock lock; /* everything below */
     enum nd_listener_state state;
@@ -73,10 +70,7 @@ HRESULT nd_listener_get_request(
 /* Ends all GetConnectionRequests with ND_CANCELED; their connectors are idle again. */
 void nd_listener_cancel(struct nd_listener *listener);
 
-/* ---- between the files of the listener ---- */
-
-extern const struct nd_cm_owner_ops nd_listener_id_ops;
-/* Ends bound ids, listening or not. No locks held. */
-void nd_listener_close_ids(struct nd_cm_id **ids, unsigned count);
+/* A connector that waits there is being released: its GetConnectionRequest ends with ND_CANCELED. No locks held. */
+void nd_listener_withdraw(struct nd_listener *listener, struct nd_connector *connector);
 
 #endif
