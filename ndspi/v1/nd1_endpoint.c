@@ -8,7 +8,7 @@
  * Source: NetworkDirect SPI version 1, INDEndpoint.
  */
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/memory/region.h"
+#include "ndspi/core/memory/mr.h"
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/datapath.h"
 #include "ndspi/v1/nd1.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/region.h.
+ * nd1_memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/mr.h.
  *
  * Both are done when they return; the client's OVERLAPPED is told so. The handle is stored before that, since another
  * thread may use it as soon as it hears.
@@ -9,7 +9,7 @@
  */
 #include "ndspi/v1/nd1.h"
 
-#include "ndspi/core/memory/region.h"
+#include "ndspi/core/memory/mr.h"
 
 HRESULT nd1_register_memory(struct nd1_adapter *adapter, const void *buffer, SIZE_T octets,
     OVERLAPPED *overlapped, ND_MR_HANDLE *handle)

@@ -4,7 +4,7 @@
  *
  * Registering happens in the caller's thread and is complete when the call returns. State and `bound` belong to the
  * adapter's memory lock; the tokens are read without it. Each bound window pins its region. A region of an adapter's
- * table (core/memory/region.h) has no requests of its own and does not pin its adapter.
+ * table (core/adapter/region_table.h) has no requests of its own and does not pin its adapter.
  */
 #ifndef NDSPI_CORE_MR_H
 #define NDSPI_CORE_MR_H
@@ -61,5 +61,19 @@ HRESULT nd_mr_register(
 HRESULT nd_mr_deregister(struct nd_mr *mr, OVERLAPPED *overlapped);
 /* Ends its requests with ND_CANCELED. */
 void nd_mr_cancel(struct nd_mr *mr);
+
+/* ---- version 1: regions that clients name by handle, in their adapter's table ---- */
+
+/*
+ * nd_region_register - registers memory for local access; peers get access through windows.
+ * handle  out: on success
+ * Returns as nd_mr_enter, and ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES: the table is full.
+ */
+HRESULT nd_region_register(
+    struct nd_adapter *adapter, const void *buffer, size_t length, void **handle);
+/* Returns ND_SUCCESS; ND_INVALID_HANDLE; ND_DEVICE_BUSY: a window is bound; or what the device says. */
+HRESULT nd_region_deregister(struct nd_adapter *adapter, void *handle);
+/* The region, pinned; NULL: no handle of this adapter. */
+struct nd_mr *nd_region_pin(struct nd_adapter *adapter, const void *handle);
 
 #endif

@@ -9,7 +9,7 @@
  * failed may have been overtaken, which the receive queue tells in its own time: the window is remembered until that
  * has told it, or the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its queue
  * pair is destroyed the window is free too, but the device's window is not usable any more and is replaced at the next
- * Bind. Devices whose windows do not do get a registration of the window's own for each Bind (part.h).
+ * Bind. Devices whose windows do not do get a registration of the window's own for each Bind (nd_part).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -25,8 +25,22 @@
 
 struct nd_adapter;
 struct nd_mr;
-struct nd_part;
 struct nd_qp; /* stands above: here it is only told from others */
+
+/*
+ * nd_part - a window's own registration of its range, for devices whose windows do not do: they have none
+ * (ND_WINDOWS_REGISTERED: the registration's key is the window's) or do not check their bounds (ND_WINDOWS_EXACT: a
+ * window of the device lies over it).
+ *
+ * Made by Bind, before it takes any lock; pinned by the window while that is bound, then by the Invalidate until that
+ * has ended. Pins its region.
+ */
+struct nd_part {
+    struct nd_object object; /* first */
+    struct nd_mr *mr;        /* pinned */
+    struct ibv_mr *ibv;      /* NULL: taken back */
+    struct ibv_mw *window;   /* over it, or NULL */
+};
 
 struct nd_mw {
     struct nd_object object;    /* first */
@@ -94,5 +108,21 @@ bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rk
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
+
+/*
+ * nd_part_create - registers; no lock held.
+ * buffer, length  in: inside the region, bytes
+ * flags           in: ND_OP_FLAG_ALLOW_*
+ * part            out: with one pin, the caller's
+ * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_ACCESS_VIOLATION, or what the device says.
+ */
+HRESULT nd_part_create(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_part **part);
+
+/* The key of the window that is made of it. */
+uint32_t nd_part_key(const struct nd_part *part);
+
+/* Takes the registration back at once; no lock held, by whoever ends the binding. The last unpin does it, too. */
+void nd_part_revoke(struct nd_part *part);
 
 #endif

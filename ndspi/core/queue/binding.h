@@ -7,7 +7,6 @@
 #define NDSPI_CORE_BINDING_H
 
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/queue.h"
 
 /* The Invalidate is about to be posted. Memory lock held. */

@@ -3,7 +3,6 @@
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/memory/part.h"
 #include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/local.h"
 #include "ndspi/core/queue/qp.h"

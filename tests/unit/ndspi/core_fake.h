@@ -11,7 +11,6 @@
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/memory/region.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/datapath.h"
 #include "ndspi/core/queue/qp.h"

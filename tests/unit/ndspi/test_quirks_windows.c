@@ -4,7 +4,7 @@
 
 #include "tests/unit/util/cmocka_test.h"
 
-#include "ndspi/core/memory/part.h"
+#include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/batch.h"
 
 #include <endian.h>
