@@ -9,7 +9,7 @@
  *
  * What the device does not take ends as a failed result, in its place: the first with the reason, those behind it
  * with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the ring,
- * marked, until all before it are done (cq_drain.c); since silent ones do not tell, a fence of our own follows the
+ * marked, until all before it are done (completion.c); since silent ones do not tell, a fence of our own follows the
  * flush, whose completion does.
  *
  * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * cq.c - a completion queue: its life and its depth, the queue pairs and batches attached to it, and what is done once
+ * its lock is dropped.
+ */
 #include "ndspi/core/queue/cq_private.h"
 
+#include "ndspi/core/memory/mw.h"
+#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
 #include "util/log.h"
@@ -9,6 +16,97 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- its end, and what the holder of its lock does behind that ---- */
+
+/* Results that nobody will fetch. */
+static void drop_entries_locked(struct nd_cq *cq)
+{
+    for (; cq->count; cq->count--) {
+        struct nd_cq_entry *entry = &cq->entries[cq->head];
+
+        if (entry->srq)
+            nd_object_unpin_later(&entry->srq->object, &cq->dead);
+        if (entry->mw)
+            nd_object_unpin_later(&entry->mw->object, &cq->dead);
+        cq->head = cq->head + 1 == cq->depth ? 0 : cq->head + 1;
+    }
+}
+
+/* Queue pairs need not wait for completions any more. */
+static void release_closing_locked(struct nd_cq *cq)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&cq->closing))) {
+        struct nd_queue *queue = list_entry(node, struct nd_queue, closing_link);
+
+        queue->closing = false;
+        nd_object_unpin_later(&queue->qp->object, &cq->dead);
+    }
+}
+
+static void abandon_locked(struct nd_cq *cq)
+{
+    lock_assert_held(&cq->poll.lock);
+    drop_entries_locked(cq);
+    release_closing_locked(cq);
+}
+
+void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
+{
+    const char *name = nd_status_name(status);
+
+    lock_assert_held(&cq->poll.lock);
+    if (cq->failed)
+        return;
+    log_limited(
+        LOG_ERROR, LOG_CQ, "completion queue of depth %u failed: %s", cq->depth, name ? name : "?");
+    cq->failed = status;
+    abandon_locked(cq);
+    if (cq->waiting && nd_pending_decide(&cq->pending, cq->waiting, status))
+        cq->deliver = true;
+    cq->waiting = 0;
+}
+
+static void flush_broken(struct nd_qp *qp)
+{
+    (void)nd_qp_to_error(qp);
+    nd_object_unpin(&qp->object);
+}
+
+/* Which way GetResults takes next. */
+static void choose_way_locked(struct nd_cq *cq)
+{
+    bool open = !cq->count && !cq->waiting && !cq->failed && !cq->closed && !cq->refused &&
+                !cq->taking && list_empty(&cq->closing) && list_empty(&cq->batches);
+
+    cq->poll.counted = open && nd_cq_may_overrun_locked(cq);
+    cq->poll.usual_room = open && !cq->poll.counted ? ND_CQ_BATCH : 0;
+}
+
+void nd_cq_leave(struct nd_cq *cq)
+{
+    struct nd_object *dead = NULL;
+    struct list_head broken;
+    bool deliver = cq->deliver;
+
+    list_init(&broken);
+    cq->deliver = false;
+    if (!cq->taking) { /* else that thread does it */
+        dead = nd_object_take_dead(&cq->dead);
+        list_splice_tail(&broken, &cq->broken);
+    }
+    choose_way_locked(cq);
+    lock_release(&cq->poll.lock);
+    if (deliver)
+        nd_pending_deliver(&cq->pending);
+    nd_object_destroy_dead(dead);
+    while (ND_UNLIKELY(!list_empty(&broken)))
+        flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
+}
+
+/* ---- life ---- */
 
 /* Hidden completions of one queue pair at a time: two forced signals, and some Invalidates. */
 enum { RESERVE_PER_QP = 8 };
@@ -130,7 +228,7 @@ void nd_cq_close(struct nd_cq *cq)
     lock_acquire(&cq->poll.lock);
     cq->closed = true;
     cq->waiting = 0;
-    nd_cq_abandon_locked(cq);
+    abandon_locked(cq);
     nd_cq_leave(cq);
     nd_pending_cancel(&cq->pending);
     nd_object_unpin(&cq->object);
@@ -157,6 +255,8 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status)
     nd_cq_fail_locked(cq, status);
     nd_cq_leave(cq);
 }
+
+/* ---- Resize ---- */
 
 /* Entries move to the start of a ring of the new size. */
 static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t depth)
@@ -269,6 +369,8 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
     return status;
 }
 
+/* ---- the queue pairs attached ---- */
+
 void nd_cq_attach(struct nd_cq *cq, uint32_t most)
 {
     struct nd_adapter *adapter = cq->adapter;
@@ -328,4 +430,80 @@ void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node)
     lock_acquire(&cq->poll.lock);
     list_del(node);
     lock_release(&cq->poll.lock);
+}
+
+/* ---- their batches: the open ones, and what the device refused ---- */
+
+void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
+    list_add_tail(&cq->batches, &queue->batch_link);
+    nd_cq_leave(cq);
+}
+
+void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
+    list_del(&queue->batch_link);
+    nd_cq_leave(cq);
+}
+
+/*
+ * Each open batch once. A queue leaves the list before its queue pair's last pin goes (nd_qp_close). The queue's lock
+ * comes before ours, hence without it.
+ */
+void nd_cq_submit_batches_locked(struct nd_cq *cq)
+{
+    unsigned open = 0;
+
+    lock_assert_held(&cq->poll.lock);
+    list_for_each (&cq->batches, node)
+        open++;
+    for (; open && !list_empty(&cq->batches); open--) {
+        struct list_node *node = list_pop(&cq->batches);
+        struct nd_queue *queue = list_entry(node, struct nd_queue, batch_link);
+        struct nd_qp *qp = queue->qp;
+
+        list_add_tail(&cq->batches, node);
+        nd_object_pin(&qp->object);
+        nd_cq_leave(cq);
+        nd_queue_submit(queue);
+        nd_object_unpin(&qp->object);
+        lock_acquire(&cq->poll.lock);
+    }
+}
+
+void nd_cq_refuse(
+    struct nd_cq *cq, struct nd_request *first, const struct nd_request *end, HRESULT status)
+{
+    struct nd_queue *queue = first->queue;
+
+    lock_acquire(&cq->poll.lock);
+    for (struct nd_request *request = first; request != end; request = request->next) {
+        request->special |= ND_REQUEST_REFUSED;
+        request->result.Status = status;
+        status = ND_CANCELED;
+        queue->refused++;
+        cq->refused++;
+    }
+    nd_cq_leave(cq);
+}
+
+bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request)
+{
+    bool is_turn;
+
+    lock_acquire(&cq->poll.lock);
+    is_turn = nd_queue_oldest_locked(request->queue) == request;
+    nd_cq_leave(cq);
+    return is_turn;
+}
+
+void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue)
+{
+    lock_acquire(&cq->poll.lock);
+    nd_cq_drain_locked(cq);
+    nd_cq_end_refused_locked(cq, queue, NULL);
+    nd_cq_trigger_locked(cq, true);
+    nd_cq_leave(cq);
 }

@@ -27,8 +27,8 @@
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
  * was decided under it.
  *
- * cq_decide.c: what is decided under the lock; cq_drain.c: from the device into the software queue; cq_results.c: from
- * there to the client; cq_notify.c, cq_batch.c; cq.c: its life.
+ * cq.c: its life; completion.c: from the device into the software queue; get_results.c: from there to the client;
+ * notify.c.
  */
 #ifndef NDSPI_CORE_CQ_H
 #define NDSPI_CORE_CQ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cq_private.h - between the files of the completion queue. Each calls only those named before it: cq_decide.c,
- * cq_drain.c, cq_batch.c, then cq_notify.c, cq_results.c and cq.c. LOCK_CQ is held wherever a name says so.
+ * cq_private.h - between the files of the completion queue: cq.c, completion.c, notify.c, get_results.c. LOCK_CQ is
+ * held wherever a name says so.
  */
 #ifndef NDSPI_CORE_CQ_PRIVATE_H
 #define NDSPI_CORE_CQ_PRIVATE_H
@@ -17,24 +17,17 @@ static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
     return cq->most > cq->depth;
 }
 
-/* ---- cq_decide.c ---- */
+/* ---- cq.c ---- */
 
-/* Everything that waits for a result ends; what made it end is used up. */
-void nd_cq_fire_locked(struct nd_cq *cq);
-/*
- * Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not
- * tell.
- */
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure);
-/* Nobody will fetch any more: forgets results, and queue pairs need not wait for completions. */
-void nd_cq_abandon_locked(struct nd_cq *cq);
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
 /*
  * Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed.
  */
 void nd_cq_leave(struct nd_cq *cq);
+/* Drops the lock meanwhile. */
+void nd_cq_submit_batches_locked(struct nd_cq *cq);
 
-/* ---- cq_drain.c ---- */
+/* ---- completion.c ---- */
 
 /* One completion of the device. */
 void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc);
@@ -50,13 +43,13 @@ static inline void nd_cq_free_up_to(struct nd_queue *queue, struct nd_request *n
     atomic_store_explicit(&queue->freed, next, memory_order_release);
 }
 
-/* ---- cq_batch.c ---- */
+/* ---- notify.c ---- */
 
-/* Drops the lock meanwhile. */
-void nd_cq_submit_batches_locked(struct nd_cq *cq);
-
-/* ---- cq_notify.c ---- */
-
+/*
+ * Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not
+ * tell.
+ */
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure);
 /* Arms for those who wait, as they need it now, and looks again. */
 void nd_cq_rearm_locked(struct nd_cq *cq);
 

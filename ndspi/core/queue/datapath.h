@@ -3,7 +3,7 @@
  * datapath.h - the usual Send, Receive and GetResults, inline so that a facade's method is one function.
  *
  * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else goes to
- * the general forms (qp_post.c, cq_drain.c), which also explain. Each call takes one lock; none allocates or makes a
+ * the general forms (post.c, completion.c), which also explain. Each call takes one lock; none allocates or makes a
  * system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a change.
  *
  * The dialect is a constant wherever one of these is used, so that each version gets code of its own. Version 1 lists

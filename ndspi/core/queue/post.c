@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/queue/post.h"
-
+/*
+ * post.c - Send, Receive, Read and Write, with every flag and any number of entries; and what all posts share: room,
+ * record, flags.
+ */
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/post.h"
+
+#include <endian.h>
+
+/* ---- what all posts share ---- */
 
 void nd_queue_make_room(struct nd_queue *queue)
 {
@@ -76,4 +85,169 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
     (*request)->result.RequestType = type;
     (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
     return ND_SUCCESS;
+}
+
+/* ---- Send, Read, Write, Receive ---- */
+
+enum {
+    SEND_FLAGS = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE |
+                 ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE,
+    READ_FLAGS = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE,
+    WRITE_FLAGS = READ_FLAGS | ND_OP_FLAG_INLINE,
+};
+
+/* Inline data has a flag in version 2 alone. */
+static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t allowed)
+{
+    return !(flags & ~(queue->regions ? allowed & ~(uint32_t)ND_OP_FLAG_INLINE : allowed));
+}
+
+/* Lengths of initiator requests are results of version 1 alone. */
+static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request,
+    const struct nd_local *local, uint32_t flags, struct ibv_send_wr *wr)
+{
+    struct ibv_sge *kept = nd_batch_sges_locked(queue);
+    HRESULT status = nd_local_place_locked(local, queue, request, kept ? kept : queue->sges,
+        nd_batch_data_locked(queue), &wr->sg_list, &wr->num_sge);
+    int error;
+
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    if (queue->regions)
+        request->length = local->total;
+    wr->wr_id = (uintptr_t)request;
+    wr->next = NULL;
+    wr->send_flags = nd_post_flags_locked(queue, request, flags) |
+                     (local->way == ND_LOCAL_INLINE ? IBV_SEND_INLINE : 0);
+    if (ND_UNLIKELY(error = nd_queue_post_send_locked(queue, wr))) {
+        if (request->special & ND_REQUEST_STAGED)
+            nd_staging_free(queue, request);
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    }
+    return nd_post_done(queue);
+}
+
+/*
+ * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. A staging slot may be had after a look
+ * at the completion queue.
+ */
+static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
+    uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)
+{
+    bool inlines = queue->regions ? type != Nd2RequestTypeRead : (flags & ND_OP_FLAG_INLINE) != 0;
+    struct nd_request *request;
+    struct nd_local local;
+    HRESULT status;
+
+    if (ND_UNLIKELY(queue->regions && !context))
+        return ND_INVALID_PARAMETER_1;
+    if (type == Nd2RequestTypeRead && n > queue->max_read_sge)
+        return ND_DATA_OVERRUN;
+    if (FAILED(status = nd_local_measure(&local, queue, list, n, inlines)))
+        return status;
+    if (remote) {
+        if (remote->bounded && local.total > remote->room)
+            return ND_REMOTE_ERROR;
+        wr->wr.rdma.remote_addr = remote->address;
+        wr->wr.rdma.rkey = be32toh(remote->token);
+    }
+    for (bool looked = false;; looked = true) {
+        if (FAILED(status = nd_post_begin(queue, context, type, flags, &request)))
+            return status;
+        status = place_and_post(queue, request, &local, flags, wr);
+        if (status != ND_NO_MORE_ENTRIES || local.way != ND_LOCAL_STAGED || looked)
+            return status;
+        nd_queue_make_room(queue);
+    }
+}
+
+HRESULT nd_queue_send_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
+{
+    struct ibv_send_wr wr;
+
+    if (!flags_allowed(queue, flags, SEND_FLAGS))
+        return ND_INVALID_PARAMETER_4;
+    wr.opcode = IBV_WR_SEND;
+    return post_data(queue, context, list, n, flags, Nd2RequestTypeSend, NULL, &wr);
+}
+
+HRESULT nd_queue_send_full(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
+{
+    lock_release(&queue->lock);
+    return nd_queue_send_general(queue, context, list, n, flags);
+}
+
+HRESULT nd_qp_send_invalidate(
+    struct nd_qp *qp, void *context, const void *list, uint32_t n, uint32_t token, uint32_t flags)
+{
+    struct ibv_send_wr wr;
+
+    if (!flags_allowed(&qp->initiator, flags, SEND_FLAGS))
+        return ND_INVALID_PARAMETER_5;
+    if (!qp->adapter->port.caps.send_invalidate)
+        return ND_NOT_SUPPORTED;
+    wr.opcode = IBV_WR_SEND_WITH_INV;
+    wr.invalidate_rkey = be32toh(token);
+    wr.wr.rdma.rkey = wr.invalidate_rkey; /* where some devices look for it */
+    return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeSend, NULL, &wr);
+}
+
+HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n,
+    const struct nd_remote *remote, uint32_t flags)
+{
+    struct ibv_send_wr wr;
+
+    if (!flags_allowed(&qp->initiator, flags, READ_FLAGS))
+        return ND_INVALID_PARAMETER_6;
+    wr.opcode = IBV_WR_RDMA_READ;
+    return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeRead, remote, &wr);
+}
+
+HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t n,
+    const struct nd_remote *remote, uint32_t flags)
+{
+    struct ibv_send_wr wr;
+
+    if (!flags_allowed(&qp->initiator, flags, WRITE_FLAGS))
+        return ND_INVALID_PARAMETER_6;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
+}
+
+HRESULT nd_queue_receive_general(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n)
+{
+    struct nd_request *request;
+    struct nd_local local;
+    struct ibv_recv_wr wr;
+    struct ibv_sge *kept;
+    HRESULT status;
+    int error;
+
+    if (queue->qp->srq)
+        return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
+    if (ND_UNLIKELY(queue->regions && !context))
+        return ND_INVALID_PARAMETER_1;
+    if (FAILED(status = nd_local_measure(&local, queue, list, n, false)) ||
+        FAILED(status = nd_queue_take(queue, &request)))
+        return status;
+    request->result.RequestContext = context;
+    kept = nd_batch_sges_locked(queue);
+    status = nd_local_place_locked(
+        &local, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    wr.wr_id = (uintptr_t)request;
+    wr.next = NULL;
+    if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    return nd_post_done(queue);
+}
+
+HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n)
+{
+    lock_release(&queue->lock);
+    return nd_queue_receive_general(queue, context, list, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* post.h - what all requests of a queue pair share: how they begin and end. Used by qp_post.c and qp_bind.c. */
+/* post.h - what all requests of a queue pair share: how they begin and end. post.c, bind.c. */
 #ifndef NDSPI_CORE_POST_H
 #define NDSPI_CORE_POST_H
 
@@ -34,5 +34,9 @@ static inline HRESULT nd_post_done(struct nd_queue *queue)
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result);
 /* It comes to nothing: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
+
+/* An Invalidate has ended, well or not. Returns as nd_mw_invalidated. Lock of the completion queue held. */
+bool nd_binding_end(
+    const struct nd_request *request, bool well, struct nd_adapter *adapter, struct nd_dead *dead);
 
 #endif

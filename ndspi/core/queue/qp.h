@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qp.h - queue pair: the connection side. Posting: core/queue/datapath.h and qp_post.c.
+ * qp.h - queue pair: the connection side. Posting: core/queue/datapath.h and post.c.
  *
  * A queue pair is made in INIT, so that Receives can be posted at once; the connector moves it. It pins both completion
  * queues and the SRQ. After the last Release it goes to the error state and lives on, unseen, until its completion

@@ -181,7 +181,7 @@ static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 /*
  * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
  * old copy of `freed`: acquire, since what the fetching thread did with the record comes before it is used anew;
- * pairs with nd_cq_translate_locked, cq_drain.c.
+ * pairs with nd_cq_translate_locked, completion.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* qp_bind.c - Bind and Invalidate of windows. */
+/* bind.c - Bind and Invalidate: a window is bound on a queue pair, and freed. */
 #include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/post.h"
 #include "ndspi/core/queue/qp.h"
 
 #include "ndspi/core/memory/mr.h"
+#include "ndspi/core/memory/mw.h"
 
 enum {
     INVALIDATE_FLAGS = ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE,
@@ -204,6 +204,31 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
     return status;
 }
 
+/* ---- Invalidate ---- */
+
+/*
+ * What an Invalidate remembers in its record: the key, and what the window's binding held, whose pin is the request's
+ * until it has ended. It is about to be posted; memory lock held.
+ */
+static void keep_binding_locked(struct nd_request *request, const struct nd_mw *mw)
+{
+    request->special |= ND_REQUEST_BINDING | (mw->part ? ND_REQUEST_PART : 0);
+    request->rkey = mw->rkey;
+    if (mw->part)
+        request->part = mw->part;
+    else
+        request->mr = mw->mr;
+}
+
+bool nd_binding_end(
+    const struct nd_request *request, bool well, struct nd_adapter *adapter, struct nd_dead *dead)
+{
+    struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
+
+    return nd_mw_invalidated(adapter, request->queue->qp, request->rkey, well,
+        part ? part->mr : request->mr, part, dead);
+}
+
 HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
 {
     struct nd_queue *queue = &qp->initiator;
@@ -224,7 +249,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
         status = ND_INVALID_DEVICE_REQUEST;
     } else {
         /* Always signaled: its end is when the region is let go. */
-        nd_binding_keep_locked(request, mw);
+        keep_binding_locked(request, mw);
         wr = stand_in(
             request, IBV_SEND_SIGNALED | (flags & ND_OP_FLAG_READ_FENCE ? IBV_SEND_FENCE : 0));
         if (adapter->port.caps.windows == ND_WINDOWS_REAL) {

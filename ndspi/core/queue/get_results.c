@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cq_results.c - from the software queue to the client, and the less usual ways of GetResults. */
+/* get_results.c - GetResults: from the software queue to the client, and its less usual ways. */
 #include "ndspi/core/queue/cq_private.h"
 #include "ndspi/core/queue/datapath.h"
 

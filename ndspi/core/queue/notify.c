@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cq_notify.c - when a Notify ends. The rules are told in cq.h. */
+/* notify.c - when a Notify ends. The rules are told in cq.h. */
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/adapter/adapter.h"
@@ -9,6 +9,31 @@
 #include <string.h>
 
 enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
+
+#define FOR_RESULTS (ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) | ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
+
+/* Everything that waits for a result ends together; what made it end is used up. */
+static void fire_locked(struct nd_cq *cq)
+{
+    cq->triggered = cq->arrived;
+    if (nd_pending_decide(&cq->pending, cq->waiting & FOR_RESULTS, ND_SUCCESS))
+        cq->deliver = true;
+    cq->waiting &= ~FOR_RESULTS;
+}
+
+bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure)
+{
+    uint64_t fetched = cq->arrived - cq->count;
+    uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
+    bool any = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
+    bool solicited = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
+                     (cq->arrived_solicited > old || (unsure && cq->arrived_perhaps > old));
+
+    if (!any && !solicited)
+        return false;
+    fire_locked(cq);
+    return true;
+}
 
 /*
  * An overrun shows when draining; so where it may come to that, waiting for errors has the queue looked at for every
@@ -139,7 +164,7 @@ void nd_cq_event(struct nd_cq *cq)
     cq->armed = ND_CQ_NOT_ARMED;
     nd_cq_drain_locked(cq);
     if (solicited_was_fetched_locked(cq))
-        nd_cq_fire_locked(cq);
+        fire_locked(cq);
     else
         nd_cq_trigger_locked(cq, true);
     nd_cq_rearm_locked(cq);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cq_drain.c - from the device into the software queue. */
+/* completion.c - a request completes: from the device's completion to a result in the software queue. */
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/queue/binding.h"
 #include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/post.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
@@ -92,7 +92,7 @@ static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
 
 /*
  * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to
- * know that its queue pair is in the error state (qp_bind.c).
+ * know that its queue pair is in the error state (bind.c).
  */
 static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 {
