@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* connector.c - a connector: its life, its events, what it answers, what its queue pair tells it. */
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/address.h"
 #include "ndspi/core/connection/listener.h"
 #include "ndspi/core/queue/qp.h"
 
@@ -235,6 +237,91 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
     enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given)
 {
     return handle_event(connector, id, NULL, event, copy, given);
+}
+
+/* ---- what can be asked ---- */
+
+/* Whether what is asked for can be told. */
+static HRESULT data_status_locked(const struct nd_connector *connector, bool limits, bool data)
+{
+    HRESULT hr = ND_SUCCESS;
+
+    if (limits)
+        hr = nd_connector_answer(connector->state, ND_CALL_GET_READ_LIMITS)->result;
+    if (SUCCEEDED(hr) && data)
+        hr = nd_connector_answer(connector->state, ND_CALL_GET_PRIVATE_DATA)->result;
+    return SUCCEEDED(hr) && data && !connector->held ? ND_CONNECTION_INVALID : hr;
+}
+
+/* A request whose sender has gone, where nobody tells: the connection manager knows of it no more. */
+static void look_for_death(struct nd_connector *connector)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+    struct nd_cm_id *id = NULL;
+    int mask;
+
+    if (!nd_has_quirk(&connector->adapter->port.caps, DEAD_UNTOLD))
+        return;
+    lock_acquire(&connector->lock);
+    if (connector->state == ND_CONNECTOR_REQUEST_RECEIVED && (id = connector->id))
+        nd_cm_id_pin(id);
+    lock_release(&connector->lock);
+    if (id && connector->adapter->verbs->init_qp_attr(id->id, &attr, &mask))
+        nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
+    nd_cm_id_unpin(id);
+}
+
+HRESULT nd_connector_get_data(
+    struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets)
+{
+    size_t room = data && octets ? *octets : 0;
+    HRESULT hr;
+
+    look_for_death(connector);
+    lock_acquire(&connector->lock);
+    hr = data_status_locked(connector, inbound || outbound || !octets, octets != NULL);
+    if (SUCCEEDED(hr) && inbound)
+        *inbound = connector->inbound;
+    if (SUCCEEDED(hr) && outbound)
+        *outbound = connector->outbound;
+    if (SUCCEEDED(hr) && octets) {
+        *octets = connector->received.octets;
+        if (room < *octets)
+            hr = ND_BUFFER_OVERFLOW;
+        else
+            room = *octets;
+        if (room)
+            memcpy(data, connector->received.data, room);
+    }
+    lock_release(&connector->lock);
+    return hr;
+}
+
+static HRESULT get_address(struct nd_connector *connector, enum nd_connector_call call,
+    const struct sockaddr_storage *which, struct sockaddr *address, size_t *length)
+{
+    HRESULT hr;
+
+    lock_acquire(&connector->lock);
+    hr = nd_connector_answer(connector->state, call)->result;
+    if (SUCCEEDED(hr) && which->ss_family == AF_UNSPEC) /* ended before it had one */
+        hr = ND_CONNECTION_INVALID;
+    if (SUCCEEDED(hr))
+        hr = nd_address_export(which, address, length);
+    lock_release(&connector->lock);
+    return hr;
+}
+
+HRESULT nd_connector_get_local_address(
+    struct nd_connector *connector, struct sockaddr *address, size_t *length)
+{
+    return get_address(connector, ND_CALL_GET_LOCAL_ADDRESS, &connector->local, address, length);
+}
+
+HRESULT nd_connector_get_peer_address(
+    struct nd_connector *connector, struct sockaddr *address, size_t *length)
+{
+    return get_address(connector, ND_CALL_GET_PEER_ADDRESS, &connector->peer, address, length);
 }
 
 /* ---- what its queue pair tells it ---- */

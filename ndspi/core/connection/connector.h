@@ -2,7 +2,7 @@
 /*
  * connector.h - one end of a connection, from its first address to its end.
  *
- * The state machine is connector_state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): the row is
+ * The state machine is state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): the row is
  * looked up, the state changed, the queue pair or id taken over; what the row wants done to the device happens after
  * the lock is dropped; what it completes is completed last, so that a client that hears of a refusal finds its queue
  * pair free. How a request ends is decided under the lock and told after it (nd_pending_decide, _deliver): a cancel
@@ -10,14 +10,14 @@
  *
  * An id serves one attempt: when that failed, the next Connect makes a new one, bound to the same port.
  *
- * connector.c: life and events; connector_id.c: its ids and what they tell; connector_active.c: Bind, Connect,
- * CompleteConnect; connector_calls.c: the rest.
+ * connector.c: life, events, what can be asked; state.c: the state machine; id.c: its ids and what they tell;
+ * connect.c: Bind, Connect, CompleteConnect; accept.c: the passive side; disconnect.c: the end.
  */
 #ifndef NDSPI_CORE_CONNECTOR_H
 #define NDSPI_CORE_CONNECTOR_H
 
 #include "ndspi/core/adapter/cm.h"
-#include "ndspi/core/connection/connector_state.h"
+#include "ndspi/core/connection/state.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/pending.h"
 

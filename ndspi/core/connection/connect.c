@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The active side of a connector: Bind, Connect, CompleteConnect. */
+/* connect.c - the active side of a connector: Bind, Connect, CompleteConnect. */
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"

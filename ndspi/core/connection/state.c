@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/connection/connector_state.h"
+#include "ndspi/core/connection/state.h"
 
 /* clang-format off */
 #define S(state) [ND_CONNECTOR_##state]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connector_state.h - the state machine of a connector, as data: what each call answers in each state, and what each
+ * state.h - the state machine of a connector, as data: what each call answers in each state, and what each
  * event leads to. connector.c carries out what the rows say; tests go through them one by one.
  *
  * Source: NetworkDirect SPI, IND2Connector and INDConnector, all methods.

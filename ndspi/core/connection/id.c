@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connector_id.c - the id of a connector: its binding, its way to the peer, what it tells. */
+/* id.c - the id of a connector: its binding, its way to the peer, what it tells. */
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
