@@ -54,14 +54,14 @@ ND2_REACH_PROTOTYPES(srq);
 
 /*
  * What each create function does first.
- * iids  in: of the object to be
- * out   out: set to NULL
+ * known  in: what the object to be answers to
+ * out    out: set to NULL
  * Returns ND_SUCCESS, E_POINTER, E_NOINTERFACE, ND_DEVICE_REMOVED.
  */
 HRESULT nd2_begin_create(
-    struct nd2_adapter *adapter, const IID *const iids[], REFIID iid, void **out);
+    struct nd2_adapter *adapter, const IID *const known[], REFIID iid, void **out);
 /* The same for an object with overlapped requests; file out: pinned. Returns also ND_INVALID_HANDLE. */
-HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const iids[],
+HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const known[],
     REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out);
 
 HRESULT nd2_provider_create(const struct nd_sink *sink, REFIID iid, void **out);

@@ -257,3 +257,27 @@ HRESULT nd2_adapter_open(IND2Provider *provider, const struct nd_device *device,
     *out = adapter;
     return ND_SUCCESS;
 }
+
+/* ---- what the create methods have in common ---- */
+
+HRESULT nd2_begin_create(
+    struct nd2_adapter *adapter, const IID *const known[], REFIID iid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (!nd_com_answers(known, iid))
+        return E_NOINTERFACE;
+    return nd_adapter_removed(&adapter->core) ? ND_DEVICE_REMOVED : ND_SUCCESS;
+}
+
+HRESULT nd2_begin_create_overlapped(struct nd2_adapter *adapter, const IID *const known[],
+    REFIID iid, HANDLE overlapped_file, struct nd_sink_file **file, void **out)
+{
+    HRESULT status = nd2_begin_create(adapter, known, iid, out);
+
+    if (FAILED(status))
+        return status;
+    *file = nd_adapter_file(&adapter->core, overlapped_file);
+    return *file ? ND_SUCCESS : ND_INVALID_HANDLE;
+}
