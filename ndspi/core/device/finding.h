@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * finding.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
- * remedy. Whoever decides (provider.c, provider_scan.c, trial.c) writes a finding; nobody words one elsewhere.
+ * remedy. Whoever decides (provider.c, scan.c, trial.c) writes a finding; nobody words one elsewhere.
  */
 #ifndef NDSPI_CORE_FINDING_H
 #define NDSPI_CORE_FINDING_H

@@ -3,7 +3,7 @@
 
 #include "ndspi/core/address.h"
 #include "ndspi/core/device/announce.h"
-#include "ndspi/core/device/provider_scan.h"
+#include "ndspi/core/device/scan.h"
 #include "ndspi/core/status.h"
 
 #include "util/clock.h"

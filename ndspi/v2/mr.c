@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_mr.c - IND2MemoryRegion over core/memory/mr.h.
+ * mr.c - IND2MemoryRegion over core/memory/mr.h.
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryRegion.
  */

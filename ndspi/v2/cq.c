@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_cq.c - IND2CompletionQueue over core/queue/cq.h.
+ * cq.c - IND2CompletionQueue over core/queue/cq.h.
  *
  * Source: NetworkDirect SPI version 2, IND2CompletionQueue.
  */

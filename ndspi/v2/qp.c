@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_qp.c - IND2QueuePair over core/queue/qp.h.
+ * qp.c - IND2QueuePair over core/queue/qp.h.
  *
  * Source: NetworkDirect SPI version 2, IND2QueuePair.
  */

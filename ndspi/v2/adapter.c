@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_adapter.c - IND2Adapter over core/adapter/adapter.h.
+ * adapter.c - IND2Adapter over core/adapter/adapter.h.
  *
  * Source: NetworkDirect SPI version 2, IND2Adapter.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider_kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH
- * moves it, as it does for libibverbs): devices that programs cannot reach, and whose network interface a device is.
+ * kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH moves it,
+ * as it does for libibverbs): devices that programs cannot reach, and whose network interface a device is.
  */
-#ifndef NDSPI_CORE_PROVIDER_KERNEL_H
-#define NDSPI_CORE_PROVIDER_KERNEL_H
+#ifndef NDSPI_CORE_KERNEL_H
+#define NDSPI_CORE_KERNEL_H
 
 #include "ndspi/core/device/found.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_provider.c - INDProvider: from addresses to adapters. All knowledge is in core/device/provider.h. Pins the
- * library. Each adapter that it opened refers to it.
+ * provider.c - INDProvider: from addresses to adapters. All knowledge is in core/device/provider.h. Pins the library.
+ * Each adapter that it opened refers to it.
  *
  * Source: NetworkDirect SPI version 1, INDProvider.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/device/provider_kernel.h"
+#include "ndspi/core/device/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for
+ * adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for
  * all that is made of it. The file's handle goes with the adapter's last child, not with its last reference: it
  * serves them, too.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_cq.c - INDCompletionQueue over core/queue/cq.h.
+ * cq.c - INDCompletionQueue over core/queue/cq.h.
  *
  * Source: NetworkDirect SPI version 1, INDCompletionQueue.
  */

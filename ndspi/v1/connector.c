@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_connector.c - INDConnector over core/connection/connector.h. It makes endpoints, which hold it: the program's
+ * connector.c - INDConnector over core/connection/connector.h. It makes endpoints, which hold it: the program's
  * last Release ends its requests and what is not a connection yet; an established connection ends with the last
  * endpoint.
  *

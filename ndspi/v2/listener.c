@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_listener.c - IND2Listener over core/connection/listener.h. The last Release closes the core object; the
+ * listener.c - IND2Listener over core/connection/listener.h. The last Release closes the core object; the
  * allocation goes with the core object's last pin.
  *
  * Source: NetworkDirect SPI version 2, IND2Listener.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_endpoint.c - INDEndpoint over core/queue/qp.h.
+ * endpoint.c - INDEndpoint over core/queue/qp.h.
  *
  * A request is told apart by the address of the client's ND_RESULT, which must be given. Memory is named by handle; an
  * entry without one is inline data (core/queue/local.h). Windows of peers are named by their descriptor.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_srq.c - IND2SharedReceiveQueue over core/queue/srq.h.
+ * srq.c - IND2SharedReceiveQueue over core/queue/srq.h.
  *
  * Source: NetworkDirect SPI version 2, IND2SharedReceiveQueue.
  */

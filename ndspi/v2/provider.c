@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_provider.c - IND2Provider: from addresses to adapters. Clients make one for every call; all knowledge is in
+ * provider.c - IND2Provider: from addresses to adapters. Clients make one for every call; all knowledge is in
  * core/device/provider.h. Pins the library. Each adapter that it opened refers to it.
  *
  * Source: NetworkDirect SPI version 2, IND2Provider.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/device/provider_scan.h"
+#include "ndspi/core/device/scan.h"
 
 #include "ndspi/core/address.h"
-#include "ndspi/core/device/provider_kernel.h"
+#include "ndspi/core/device/kernel.h"
 #include "ndspi/core/status.h"
 
 #include "util/shortage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/mr.h.
+ * memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/mr.h.
  *
  * Both are done when they return; the client's OVERLAPPED is told so. The handle is stored before that, since another
  * thread may use it as soon as it hears.

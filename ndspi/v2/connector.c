@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_connector.c - IND2Connector over core/connection/connector.h. The last Release closes the core object; the
+ * connector.c - IND2Connector over core/connection/connector.h. The last Release closes the core object; the
  * allocation goes with the core object's last pin.
  *
  * Source: NetworkDirect SPI version 2, IND2Connector.

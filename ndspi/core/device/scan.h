@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider_scan.h - asks the host for its addresses and one verbs provider for its devices, and finds out by trying
+ * scan.h - asks the host for its addresses and one verbs provider for its devices, and finds out by trying
  * which address can be bound on which device. Keeps nothing; provider.c keeps what it finds.
  */
-#ifndef NDSPI_CORE_PROVIDER_SCAN_H
-#define NDSPI_CORE_PROVIDER_SCAN_H
+#ifndef NDSPI_CORE_SCAN_H
+#define NDSPI_CORE_SCAN_H
 
 #include "ndspi/core/device/found.h"
 #include "ndspi/verbs/verbs.h"

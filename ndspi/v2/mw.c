@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd2_mw.c - IND2MemoryWindow over core/memory/mw.h.
+ * mw.c - IND2MemoryWindow over core/memory/mw.h.
  *
  * Source: NetworkDirect SPI version 2, IND2MemoryWindow.
  */

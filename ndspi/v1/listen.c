@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd1_listen.c - INDListen over core/connection/listener.h: bound to the adapter's address and listening from its
+ * listen.c - INDListen over core/connection/listener.h: bound to the adapter's address and listening from its
  * creation on.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter::Listen, INDListen.
