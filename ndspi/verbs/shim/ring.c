@@ -114,12 +114,32 @@ static int meaning_of(const struct shim *shim, int error, bool names_one)
     return error < 0 ? -error : error;
 }
 
+/* A request of either kind of queue: which of the two, its ring says. */
+union wr {
+    const void *any; /* NULL: none */
+    struct ibv_send_wr *send;
+    struct ibv_recv_wr *receive;
+};
+
+static union wr next_of(const struct shim_ring *ring, union wr wr)
+{
+    return ring->receives ? (union wr){ .receive = wr.receive->next }
+                          : (union wr){ .send = wr.send->next };
+}
+
+static void set_next(const struct shim_ring *ring, union wr wr, union wr next)
+{
+    if (ring->receives)
+        wr.receive->next = next.receive;
+    else
+        wr.send->next = next.send;
+}
+
 static void lend_send(const struct shim *shim, struct shim_record *record, struct ibv_send_wr *wr)
 {
     bool read = wr->opcode == IBV_WR_RDMA_READ;
     bool silent = !(wr->send_flags & IBV_SEND_SIGNALED);
 
-    record->before = 0;
     if (read && wr->send_flags & IBV_SEND_FENCE && shim_has(shim, READ_FENCE)) {
         wr->send_flags &= ~(unsigned)IBV_SEND_FENCE; /* Reads are in order there */
         record->before |= WAS_FENCED;
@@ -135,19 +155,9 @@ static void lend_send(const struct shim *shim, struct shim_record *record, struc
     wr->wr_id = id_of(record);
 }
 
-static void return_send(const struct shim_record *record, struct ibv_send_wr *wr)
-{
-    wr->wr_id = record->wc.wr_id;
-    if (record->before & WAS_FENCED)
-        wr->send_flags |= IBV_SEND_FENCE;
-    if (record->before & WAS_SILENT)
-        wr->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
-}
-
 static void lend_receive(
     struct shim_ring *ring, uint32_t number, struct shim_record *record, struct ibv_recv_wr *wr)
 {
-    record->before = 0;
     if (!wr->num_sge && shim_has(ring->qp->shim, EMPTY_RECEIVES)) {
         wr->sg_list = &nothing;
         wr->num_sge = 1;
@@ -164,13 +174,44 @@ static void lend_receive(
     wr->wr_id = id_of(record);
 }
 
-static void return_receive(const struct shim_record *record, struct ibv_recv_wr *wr)
+/* The request as the device gets it, with its record. */
+static void lend(struct shim_ring *ring, uint32_t number, union wr wr)
 {
-    wr->wr_id = record->wc.wr_id;
+    struct shim_record *record = record_at(ring, number);
+
+    record->before = 0;
+    if (ring->receives)
+        lend_receive(ring, number, record, wr.receive);
+    else
+        lend_send(ring->qp->shim, record, wr.send);
+}
+
+/* The client's again, as it was. */
+static void take_back(const struct shim_ring *ring, uint32_t number, union wr wr)
+{
+    const struct shim_record *record = record_at(ring, number);
+
+    if (ring->receives)
+        wr.receive->wr_id = record->wc.wr_id;
+    else
+        wr.send->wr_id = record->wc.wr_id;
     if (record->before & WAS_EMPTY) {
-        wr->sg_list = NULL;
-        wr->num_sge = 0;
+        wr.receive->sg_list = NULL;
+        wr.receive->num_sge = 0;
     }
+    if (record->before & WAS_FENCED)
+        wr.send->send_flags |= IBV_SEND_FENCE;
+    if (record->before & WAS_SILENT)
+        wr.send->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+}
+
+/* Returns an errno, and the first request that was not taken. */
+static int post_to_device(const struct shim_ring *ring, union wr wr, union wr *bad)
+{
+    int error = ring->receives ? ibv_post_recv(ring->device, wr.receive, &bad->receive)
+                               : ibv_post_send(ring->device, wr.send, &bad->send);
+
+    return meaning_of(ring->qp->shim, error, bad->any);
 }
 
 /* The device has nothing from there on. Who looks at completions may look at the ring's last records just now. */
@@ -183,102 +224,69 @@ static void end_at_locked(struct shim_ring *ring, uint32_t number)
 
 /*
  * Lends as many requests of the list as there is room for to the device; the list ends behind them meanwhile. Takes
- * back what the device refused. Of Receives the same.
+ * back what the device refused.
  */
-static int post_sends_locked(
-    struct shim_ring *ring, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static int post_locked(struct shim_ring *ring, union wr wr, union wr *bad)
 {
     uint32_t first = atomic_load_explicit(&ring->posted, memory_order_relaxed), number = first;
+    const union wr none = { .any = NULL };
     uint32_t room = room_locked(ring);
-    struct ibv_send_wr *rest = wr, *last = NULL;
+    union wr rest = wr, last = none;
     int error;
 
-    for (; rest && number - first < room; rest = rest->next) {
-        lend_send(ring->qp->shim, record_at(ring, number++), rest);
+    for (; rest.any && number - first < room; rest = next_of(ring, rest)) {
+        lend(ring, number++, rest);
         last = rest;
     }
     *bad = rest;
-    if (!last)
-        return rest ? ENOMEM : 0;
-    last->next = NULL;
-    *bad = NULL;
+    if (!last.any)
+        return rest.any ? ENOMEM : 0;
+    set_next(ring, last, none);
+    *bad = none;
     atomic_store_explicit(&ring->posted, number, memory_order_release);
-    error = ibv_post_send(ring->device, wr, bad);
-    error = meaning_of(ring->qp->shim, error, *bad);
-    last->next = rest;
-    for (number = first; wr != rest; wr = wr->next, number++) {
-        if (error && wr == *bad)
+    error = post_to_device(ring, wr, bad);
+    set_next(ring, last, rest);
+    for (number = first; wr.any != rest.any; wr = next_of(ring, wr), number++) {
+        if (error && wr.any == bad->any)
             end_at_locked(ring, number);
-        return_send(record_at(ring, number), wr);
+        take_back(ring, number, wr);
     }
-    if (error || !rest)
+    if (error || !rest.any)
         return error;
     *bad = rest;
     return ENOMEM;
 }
 
-static int post_receives_locked(
-    struct shim_ring *ring, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+static int post(struct shim_ring *ring, union wr wr, union wr *bad)
 {
-    uint32_t first = atomic_load_explicit(&ring->posted, memory_order_relaxed), number = first;
-    uint32_t room = room_locked(ring);
-    struct ibv_recv_wr *rest = wr, *last = NULL;
-    int error;
-
-    for (; rest && number - first < room; rest = rest->next) {
-        lend_receive(ring, number, record_at(ring, number), rest);
-        number++;
-        last = rest;
-    }
-    *bad = rest;
-    if (!last)
-        return rest ? ENOMEM : 0;
-    last->next = NULL;
-    *bad = NULL;
-    atomic_store_explicit(&ring->posted, number, memory_order_release);
-    error = ibv_post_recv(ring->device, wr, bad);
-    error = meaning_of(ring->qp->shim, error, *bad);
-    last->next = rest;
-    for (number = first; wr != rest; wr = wr->next, number++) {
-        if (error && wr == *bad)
-            end_at_locked(ring, number);
-        return_receive(record_at(ring, number), wr);
-    }
-    if (error || !rest)
-        return error;
-    *bad = rest;
-    return ENOMEM;
-}
-
-int shim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-    struct shim_ring *ring = &((struct shim_qp *)ibv)->send;
     int error = 0;
 
     lock_acquire(&ring->lock);
     if (!ring->late)
-        error = post_sends_locked(ring, wr, bad);
-    for (; ring->late && wr && !error; wr = wr->next) {
+        error = post_locked(ring, wr, bad);
+    for (; ring->late && wr.any && !error; wr = next_of(ring, wr)) {
         *bad = wr;
-        error = post_late_locked(ring, wr->wr_id);
+        error = post_late_locked(ring, ring->receives ? wr.receive->wr_id : wr.send->wr_id);
     }
     lock_release(&ring->lock);
     return error;
 }
 
+int shim_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    union wr refused = { .send = NULL };
+    int error = post(&((struct shim_qp *)ibv)->send, (union wr){ .send = wr }, &refused);
+
+    *bad = refused.send;
+    return error;
+}
+
 int shim_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct shim_ring *ring = &((struct shim_qp *)ibv)->receive;
-    int error = 0;
+    union wr refused = { .receive = NULL };
+    int error = post(&((struct shim_qp *)ibv)->receive, (union wr){ .receive = wr }, &refused);
 
-    lock_acquire(&ring->lock);
-    if (!ring->late)
-        error = post_receives_locked(ring, wr, bad);
-    for (; ring->late && wr && !error; wr = wr->next) {
-        *bad = wr;
-        error = post_late_locked(ring, wr->wr_id);
-    }
-    lock_release(&ring->lock);
+    *bad = refused.receive;
     return error;
 }
 
