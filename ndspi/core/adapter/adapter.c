@@ -79,7 +79,7 @@ static void init_members(struct nd_adapter *adapter, const struct nd_device *dev
     lock_init(&adapter->memory_lock, LOCK_MEMORY, "adapter's memory");
     list_init(&adapter->children);
     list_init(&adapter->bound_windows);
-    list_init(&adapter->leaving_windows);
+    list_init(&adapter->invalidating_windows);
 }
 
 static void end_deferred(struct nd_deferred *job)

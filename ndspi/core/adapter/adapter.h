@@ -71,7 +71,7 @@ struct nd_adapter {
     struct lock lock;          /* children */
     struct list_head children; /* youngest first */
     struct lock memory_lock;   /* LOCK_MEMORY: registration of regions, binding of windows */
-    struct list_head bound_windows, leaving_windows;
+    struct list_head bound_windows, invalidating_windows;
     struct nd_regions regions; /* of a dialect with handles */
     struct nd_deferred end;
 };

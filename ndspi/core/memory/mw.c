@@ -26,56 +26,56 @@ static int access_of(enum nd_windows kind, uint32_t flags)
     return access | (reads ? IBV_ACCESS_REMOTE_READ : 0) | (writes ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
-void nd_part_revoke(struct nd_part *part)
+void nd_mw_mr_deregister(struct nd_mw_mr *own_mr)
 {
     int rc;
 
-    if (part->window && (rc = ibv_dealloc_mw(part->window)))
+    if (own_mr->window && (rc = ibv_dealloc_mw(own_mr->window)))
         log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
-    part->window = NULL;
-    if (part->ibv && (rc = part->mr->adapter->verbs->dereg_mr(part->ibv)))
+    own_mr->window = NULL;
+    if (own_mr->ibv && (rc = own_mr->mr->adapter->verbs->dereg_mr(own_mr->ibv)))
         log_write(LOG_ERROR, LOG_MR, "a window's registration does not go: %s", strerror(rc));
-    part->ibv = NULL;
+    own_mr->ibv = NULL;
 }
 
 static void destroy(struct nd_object *object)
 {
-    struct nd_part *part = (struct nd_part *)object;
+    struct nd_mw_mr *own_mr = (struct nd_mw_mr *)object;
 
-    nd_part_revoke(part);
-    nd_object_unpin(&part->mr->object);
-    free(part);
+    nd_mw_mr_deregister(own_mr);
+    nd_object_unpin(&own_mr->mr->object);
+    free(own_mr);
 }
 
-HRESULT nd_part_create(
-    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_part **out)
+HRESULT nd_mw_mr_create(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_mw_mr **out)
 {
     const struct nd_port *port = &mr->adapter->port;
     enum nd_windows kind = port->caps.windows;
-    struct nd_part *part = calloc(1, sizeof(*part));
+    struct nd_mw_mr *own_mr = calloc(1, sizeof(*own_mr));
     int error;
 
-    if (!part)
+    if (!own_mr)
         return ND_NO_MEMORY;
-    nd_object_init(&part->object, destroy);
-    part->mr = mr;
+    nd_object_init(&own_mr->object, destroy);
+    own_mr->mr = mr;
     nd_object_pin(&mr->object);
-    part->ibv =
+    own_mr->ibv =
         port->verbs->reg_mr(port->pd, (void *)(uintptr_t)buffer, length, access_of(kind, flags));
-    if (part->ibv && kind == ND_WINDOWS_EXACT)
-        part->window = ibv_alloc_mw(port->pd, IBV_MW_TYPE_2);
-    if (!part->ibv || (kind == ND_WINDOWS_EXACT && !part->window)) {
+    if (own_mr->ibv && kind == ND_WINDOWS_EXACT)
+        own_mr->window = ibv_alloc_mw(port->pd, IBV_MW_TYPE_2);
+    if (!own_mr->ibv || (kind == ND_WINDOWS_EXACT && !own_mr->window)) {
         error = errno ? errno : ENOMEM;
-        nd_object_unpin(&part->object);
+        nd_object_unpin(&own_mr->object);
         return nd_mr_refused(buffer, length, error);
     }
-    *out = part;
+    *out = own_mr;
     return ND_SUCCESS;
 }
 
-uint32_t nd_part_key(const struct nd_part *part)
+uint32_t nd_mw_mr_rkey(const struct nd_mw_mr *own_mr)
 {
-    return part->window ? ibv_inc_rkey(part->window->rkey) : part->ibv->rkey;
+    return own_mr->window ? ibv_inc_rkey(own_mr->window->rkey) : own_mr->ibv->rkey;
 }
 
 /* ---- windows ---- */
@@ -107,7 +107,7 @@ HRESULT nd_mw_init(
     nd_object_init(&mw->object, destroy);
     mw->adapter = adapter;
     list_node_init(&mw->bound_link);
-    list_node_init(&mw->leaving_link);
+    list_node_init(&mw->invalidating_link);
     nd_adapter_pin(adapter);
     return ND_SUCCESS;
 }
@@ -122,9 +122,9 @@ void nd_mw_report_to(struct nd_mw *mw, void *result)
 }
 
 /* What the binding pins. */
-static struct nd_object *hold_of(struct nd_mr *mr, struct nd_part *part)
+static struct nd_object *hold_of(struct nd_mr *mr, struct nd_mw_mr *own_mr)
 {
-    return part ? &part->object : &mr->object;
+    return own_mr ? &own_mr->object : &mr->object;
 }
 
 static void free_locked(struct nd_mw *mw)
@@ -133,24 +133,24 @@ static void free_locked(struct nd_mw *mw)
     if (mw->mr)
         list_del(&mw->bound_link);
     mw->mr = NULL;
-    mw->part = NULL;
+    mw->own_mr = NULL;
     mw->qp = NULL;
 }
 
-static void leaves_no_more_locked(struct nd_mw *mw)
+static void invalidate_is_over_locked(struct nd_mw *mw)
 {
-    if (mw->leaving)
-        list_del(&mw->leaving_link);
-    mw->leaving = NULL;
-    mw->leaving_lost = mw->leaving_failed = false;
+    if (mw->invalidating)
+        list_del(&mw->invalidating_link);
+    mw->invalidating = NULL;
+    mw->peer_was_first = mw->invalidate_failed = false;
 }
 
-void nd_mw_leave_locked(struct nd_mw *mw)
+void nd_mw_invalidating_locked(struct nd_mw *mw)
 {
-    leaves_no_more_locked(mw);
-    mw->leaving = mw->qp;
-    mw->leaving_rkey = mw->rkey;
-    list_add_tail(&mw->adapter->leaving_windows, &mw->leaving_link);
+    invalidate_is_over_locked(mw);
+    mw->invalidating = mw->qp;
+    mw->invalidating_rkey = mw->rkey;
+    list_add_tail(&mw->adapter->invalidating_windows, &mw->invalidating_link);
     free_locked(mw);
 }
 
@@ -158,24 +158,24 @@ void nd_mw_leave_locked(struct nd_mw *mw)
 void nd_mw_release(struct nd_mw *mw)
 {
     struct nd_adapter *adapter = mw->adapter;
-    struct nd_part *part;
+    struct nd_mw_mr *own_mr;
     struct nd_mr *mr;
 
     lock_acquire(&adapter->memory_lock);
     mw->closed = true;
     mr = mw->mr;
-    part = mw->part;
+    own_mr = mw->own_mr;
     free_locked(mw);
-    leaves_no_more_locked(mw);
+    invalidate_is_over_locked(mw);
     lock_release(&adapter->memory_lock);
     destroy_device_window(mw->ibv);
-    if (part)
-        nd_part_revoke(part);
+    if (own_mr)
+        nd_mw_mr_deregister(own_mr);
     if (mr) {
         lock_acquire(&adapter->memory_lock);
         nd_mr_unbound_locked(mr);
         lock_release(&adapter->memory_lock);
-        nd_object_unpin(hold_of(mr, part));
+        nd_object_unpin(hold_of(mr, own_mr));
     }
     nd_object_unpin(&mw->object);
 }
@@ -193,7 +193,7 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves)
 
     lock_acquire(&adapter->memory_lock);
     missing = !mw->ibv;
-    *moves = mw->leaving && mw->leaving != qp;
+    *moves = mw->invalidating && mw->invalidating != qp;
     lock_release(&adapter->memory_lock);
     if (!missing || !has_device_window(adapter))
         return ND_SUCCESS;
@@ -240,17 +240,17 @@ uint32_t nd_mw_next_key_locked(struct nd_mw *mw)
 }
 
 void nd_mw_bound_locked(
-    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey)
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_qp *qp, uint32_t rkey)
 {
     lock_assert_held(&mw->adapter->memory_lock);
     if (mw->ibv)
         mw->ibv->rkey = rkey; /* not every device does it itself */
     mw->rkey = rkey;
     mw->mr = mr;
-    mw->part = part;
+    mw->own_mr = own_mr;
     mw->qp = qp;
     mr->bound++;
-    nd_object_pin(hold_of(mr, part));
+    nd_object_pin(hold_of(mr, own_mr));
     list_add_tail(&mw->adapter->bound_windows, &mw->bound_link);
     atomic_store_explicit(&mw->token, htobe32(rkey), memory_order_relaxed);
 }
@@ -267,13 +267,13 @@ static struct nd_mw *find_bound_locked(struct nd_adapter *adapter, struct nd_qp 
     return NULL;
 }
 
-static struct nd_mw *find_leaving_locked(
+static struct nd_mw *find_invalidating_locked(
     struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey)
 {
-    list_for_each (&adapter->leaving_windows, node) {
-        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+    list_for_each (&adapter->invalidating_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, invalidating_link);
 
-        if (mw->leaving == qp && mw->leaving_rkey == rkey)
+        if (mw->invalidating == qp && mw->invalidating_rkey == rkey)
             return mw;
     }
     return NULL;
@@ -281,7 +281,7 @@ static struct nd_mw *find_leaving_locked(
 
 static void unbind_locked(struct nd_mw *mw, struct nd_dead *dead)
 {
-    struct nd_object *hold = hold_of(mw->mr, mw->part);
+    struct nd_object *hold = hold_of(mw->mr, mw->own_mr);
 
     nd_mr_unbound_locked(mw->mr);
     free_locked(mw);
@@ -306,11 +306,11 @@ struct nd_mw *nd_mw_taken_back(
     lock_acquire(&adapter->memory_lock);
     if ((mw = find_bound_locked(adapter, qp, rkey)))
         unbind_locked(mw, dead);
-    else if ((mw = find_leaving_locked(adapter, qp, rkey))) {
-        if (has_device_window(adapter) || mw->leaving_failed)
-            leaves_no_more_locked(mw); /* the device fails our own, or it has failed */
+    else if ((mw = find_invalidating_locked(adapter, qp, rkey))) {
+        if (has_device_window(adapter) || mw->invalidate_failed)
+            invalidate_is_over_locked(mw); /* the device fails our own, or it has failed */
         else
-            mw->leaving_lost = true;
+            mw->peer_was_first = true;
     }
     if (mw && mw->invalidate_result)
         nd_object_pin(&mw->object);
@@ -321,22 +321,22 @@ struct nd_mw *nd_mw_taken_back(
 }
 
 bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, bool well,
-    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead)
+    struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_dead *dead)
 {
     struct nd_mw *mw;
     bool lost = false;
 
     lock_acquire(&adapter->memory_lock);
-    if ((mw = find_leaving_locked(adapter, qp, rkey))) {
-        lost = mw->leaving_lost;
+    if ((mw = find_invalidating_locked(adapter, qp, rkey))) {
+        lost = mw->peer_was_first;
         if (well || lost)
-            leaves_no_more_locked(mw);
+            invalidate_is_over_locked(mw);
         else
-            mw->leaving_failed = true;
+            mw->invalidate_failed = true;
     }
     nd_mr_unbound_locked(mr);
     lock_release(&adapter->memory_lock);
-    nd_object_unpin_later(hold_of(mr, part), dead);
+    nd_object_unpin_later(hold_of(mr, own_mr), dead);
     return lost;
 }
 
@@ -367,11 +367,11 @@ void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp)
     while (release_one(adapter, qp))
         ;
     lock_acquire(&adapter->memory_lock);
-    list_for_each_safe (&adapter->leaving_windows, node) {
-        struct nd_mw *mw = list_entry(node, struct nd_mw, leaving_link);
+    list_for_each_safe (&adapter->invalidating_windows, node) {
+        struct nd_mw *mw = list_entry(node, struct nd_mw, invalidating_link);
 
-        if (mw->leaving == qp)
-            leaves_no_more_locked(mw);
+        if (mw->invalidating == qp)
+            invalidate_is_over_locked(mw);
     }
     lock_release(&adapter->memory_lock);
 }

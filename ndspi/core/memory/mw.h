@@ -5,11 +5,11 @@
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
  * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
- * Invalidate that is posted and not done; so a window is remembered as leaving until that has succeeded. One that has
- * failed may have been overtaken, which the receive queue tells in its own time: the window is remembered until that
- * has told it, or the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its queue
- * pair is destroyed the window is free too, but the device's window is not usable any more and is replaced at the next
- * Bind. Devices whose windows do not do get a registration of the window's own for each Bind (nd_part).
+ * Invalidate that is posted and not done; so a window is remembered as invalidating until that has succeeded. One that
+ * has failed may have been overtaken, which the receive queue tells in its own time: the window is remembered until
+ * that has told it, or the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its
+ * queue pair is destroyed the window is free too, but the device's window is not usable any more and is replaced at the
+ * next Bind. Devices whose windows do not do get a registration of the window's own for each Bind (nd_mw_mr).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -28,14 +28,14 @@ struct nd_mr;
 struct nd_qp; /* stands above: here it is only told from others */
 
 /*
- * nd_part - a window's own registration of its range, for devices whose windows do not do: they have none
+ * nd_mw_mr - a window's own registration of its range, for devices whose windows do not do: they have none
  * (ND_WINDOWS_REGISTERED: the registration's key is the window's) or do not check their bounds (ND_WINDOWS_EXACT: a
  * window of the device lies over it).
  *
  * Made by Bind, before it takes any lock; pinned by the window while that is bound, then by the Invalidate until that
  * has ended. Pins its region.
  */
-struct nd_part {
+struct nd_mw_mr {
     struct nd_object object; /* first */
     struct nd_mr *mr;        /* pinned */
     struct ibv_mr *ibv;      /* NULL: taken back */
@@ -47,20 +47,20 @@ struct nd_mw {
     struct nd_adapter *adapter; /* pinned */
     struct ibv_mw *ibv;         /* NULL: it died with its queue pair, or bindings bring their own */
     struct nd_mr *mr;           /* bound to; NULL: free */
-    struct nd_part *part; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
-    uint32_t rkey;        /* while bound */
-    uint64_t key_secret;  /* what the key octets follow from */
-    uint8_t keys;         /* how many were made */
-    struct nd_qp *qp;     /* bound on */
+    struct nd_mw_mr *own_mr; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
+    uint32_t rkey;           /* while bound */
+    uint64_t key_secret;     /* what the key octets follow from */
+    uint8_t keys;            /* how many were made */
+    struct nd_qp *qp;        /* bound on */
     struct list_node bound_link; /* nd_adapter.bound_windows */
-    struct nd_qp *leaving;       /* an Invalidate of this key is under way there; NULL: none */
-    uint32_t leaving_rkey;
-    bool leaving_lost;             /* with a part: the peer was faster */
-    bool leaving_failed;           /* it has ended: the peer was faster, perhaps */
-    struct list_node leaving_link; /* nd_adapter.leaving_windows */
-    atomic_uint token;             /* network order */
-    void *invalidate_result;       /* reported when the peer invalidates it; NULL: nothing is */
-    bool closed;                   /* by the application: nothing is reported any more */
+    struct nd_qp *invalidating;  /* an Invalidate of this key is under way there; NULL: none */
+    uint32_t invalidating_rkey;
+    bool peer_was_first;                /* with a registration of its own: the peer was faster */
+    bool invalidate_failed;             /* it has ended: the peer was faster, perhaps */
+    struct list_node invalidating_link; /* nd_adapter.invalidating_windows */
+    atomic_uint token;                  /* network order */
+    void *invalidate_result; /* reported when the peer invalidates it; NULL: nothing is */
+    bool closed;             /* by the application: nothing is reported any more */
 };
 
 /* Returns ND_SUCCESS, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
@@ -84,45 +84,45 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves);
  * tell from the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
  */
 uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
-/* A Bind was posted. part: or NULL. Pins it, or mr. Memory lock held. */
+/* A Bind was posted. own_mr: or NULL. Pins it, or mr. Memory lock held. */
 void nd_mw_bound_locked(
-    struct nd_mw *mw, struct nd_mr *mr, struct nd_part *part, struct nd_qp *qp, uint32_t rkey);
+    struct nd_mw *mw, struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_qp *qp, uint32_t rkey);
 /*
  * An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held.
  */
-void nd_mw_leave_locked(struct nd_mw *mw);
+void nd_mw_invalidating_locked(struct nd_mw *mw);
 
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
  * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate of this key ended, well or not: the region, or the part, that it held is let go. Returns
- *              whether it ended badly although the device, which had nothing to do, did not see that: a peer had
- *              invalidated the window before. well in: for the device it succeeded
+ * invalidated  an Invalidate of this key ended, well or not: the region, or the registration, that it held is let go.
+ *              Returns whether it ended badly although the device, which had nothing to do, did not see that: a peer
+ *              had invalidated the window before. well in: for the device it succeeded
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
     struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, bool well,
-    struct nd_mr *mr, struct nd_part *part, struct nd_dead *dead);
+    struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_dead *dead);
 
 /* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
 
 /*
- * nd_part_create - registers; no lock held.
+ * nd_mw_mr_create - registers; no lock held.
  * buffer, length  in: inside the region, bytes
  * flags           in: ND_OP_FLAG_ALLOW_*
- * part            out: with one pin, the caller's
+ * own_mr          out: with one pin, the caller's
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_ACCESS_VIOLATION, or what the device says.
  */
-HRESULT nd_part_create(
-    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_part **part);
+HRESULT nd_mw_mr_create(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_mw_mr **own_mr);
 
 /* The key of the window that is made of it. */
-uint32_t nd_part_key(const struct nd_part *part);
+uint32_t nd_mw_mr_rkey(const struct nd_mw_mr *own_mr);
 
 /* Takes the registration back at once; no lock held, by whoever ends the binding. The last unpin does it, too. */
-void nd_part_revoke(struct nd_part *part);
+void nd_mw_mr_deregister(struct nd_mw_mr *own_mr);
 
 #endif

@@ -52,7 +52,7 @@ static struct ibv_send_wr stand_in(const struct nd_request *request, unsigned se
 struct binding {
     struct nd_mr *mr;
     struct nd_mw *mw;
-    struct nd_part *part; /* or NULL */
+    struct nd_mw_mr *own_mr; /* or NULL */
     const void *buffer;
     size_t length;
     uint32_t flags;
@@ -61,14 +61,14 @@ struct binding {
 
 static bool is_devices(const struct binding *b)
 {
-    return !b->part || b->part->window;
+    return !b->own_mr || b->own_mr->window;
 }
 
 /* Memory lock held. */
 static struct ibv_send_wr device_bind(
     const struct binding *b, const struct nd_request *request, unsigned send_flags)
 {
-    struct ibv_mw *window = b->part ? b->part->window : b->mw->ibv;
+    struct ibv_mw *window = b->own_mr ? b->own_mr->window : b->mw->ibv;
     struct ibv_send_wr wr = {
         .wr_id = (uintptr_t)request,
         .opcode = IBV_WR_BIND_MW,
@@ -76,9 +76,9 @@ static struct ibv_send_wr device_bind(
     };
 
     wr.bind_mw.mw = window;
-    wr.bind_mw.rkey = b->part ? nd_part_key(b->part) : nd_mw_next_key_locked(b->mw);
+    wr.bind_mw.rkey = b->own_mr ? nd_mw_mr_rkey(b->own_mr) : nd_mw_next_key_locked(b->mw);
     wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
-        .mr = b->part ? b->part->ibv : b->mr->ibv,
+        .mr = b->own_mr ? b->own_mr->ibv : b->mr->ibv,
         .addr = (uintptr_t)b->buffer,
         .length = b->length,
         .mw_access_flags = (b->flags & ND_OP_FLAG_ALLOW_READ ? IBV_ACCESS_REMOTE_READ : 0) |
@@ -98,9 +98,9 @@ static int post_bind_locked(
     int error = 0;
 
     request->special |= ND_REQUEST_BINDING;
-    request->rkey = device ? wr.bind_mw.rkey : nd_part_key(b->part);
+    request->rkey = device ? wr.bind_mw.rkey : nd_mw_mr_rkey(b->own_mr);
     if (b->ends_here || !(error = nd_queue_post_send_locked(queue, &wr)))
-        nd_mw_bound_locked(b->mw, b->mr, b->part, queue->qp, request->rkey);
+        nd_mw_bound_locked(b->mw, b->mr, b->own_mr, queue->qp, request->rkey);
     return error;
 }
 
@@ -111,7 +111,7 @@ static void submit_requests(struct nd_mw *mw)
 
     lock_acquire(&mw->adapter->memory_lock);
     users[0] = mw->qp;
-    users[1] = mw->leaving;
+    users[1] = mw->invalidating;
     for (int i = 0; i < 2; i++)
         if (users[i] && !nd_object_try_pin(&users[i]->object))
             users[i] = NULL;
@@ -148,7 +148,7 @@ static HRESULT prepare(struct nd_qp *qp, struct binding *b)
     status = check_bind_locked(b->mr, b->mw, b->buffer, b->length, b->flags);
     lock_release(&adapter->memory_lock);
     return FAILED(status) ? status
-                          : nd_part_create(b->mr, b->buffer, b->length, b->flags, &b->part);
+                          : nd_mw_mr_create(b->mr, b->buffer, b->length, b->flags, &b->own_mr);
 }
 
 /* How the post ends: refused by the device with an errno, by us with a status, or not. */
@@ -199,8 +199,8 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
     if (mw->adapter != qp->adapter)
         return ND_INVALID_PARAMETER_3;
     status = bind_prepared(&qp->initiator, context, &b, prepare(qp, &b));
-    if (b.part)
-        nd_object_unpin(&b.part->object);
+    if (b.own_mr)
+        nd_object_unpin(&b.own_mr->object);
     return status;
 }
 
@@ -212,10 +212,10 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
  */
 static void keep_binding_locked(struct nd_request *request, const struct nd_mw *mw)
 {
-    request->special |= ND_REQUEST_BINDING | (mw->part ? ND_REQUEST_PART : 0);
+    request->special |= ND_REQUEST_BINDING | (mw->own_mr ? ND_REQUEST_OWN_MR : 0);
     request->rkey = mw->rkey;
-    if (mw->part)
-        request->part = mw->part;
+    if (mw->own_mr)
+        request->own_mr = mw->own_mr;
     else
         request->mr = mw->mr;
 }
@@ -223,10 +223,10 @@ static void keep_binding_locked(struct nd_request *request, const struct nd_mw *
 bool nd_binding_end(
     const struct nd_request *request, bool well, struct nd_adapter *adapter, struct nd_dead *dead)
 {
-    struct nd_part *part = request->special & ND_REQUEST_PART ? request->part : NULL;
+    struct nd_mw_mr *own_mr = request->special & ND_REQUEST_OWN_MR ? request->own_mr : NULL;
 
     return nd_mw_invalidated(adapter, request->queue->qp, request->rkey, well,
-        part ? part->mr : request->mr, part, dead);
+        own_mr ? own_mr->mr : request->mr, own_mr, dead);
 }
 
 HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
@@ -257,7 +257,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
             wr.invalidate_rkey = mw->rkey;
         }
         if (!(error = nd_queue_post_send_locked(queue, &wr)))
-            nd_mw_leave_locked(mw);
+            nd_mw_invalidating_locked(mw);
     }
     lock_release(&adapter->memory_lock);
     return finish(queue, request, status, error);

@@ -172,7 +172,7 @@ static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
         return; /* nobody waits for it any more */
     cq->taking = true;
     nd_cq_leave(cq);
-    nd_part_revoke(request->part);
+    nd_mw_mr_deregister(request->own_mr);
     if (qp->receive_cq != cq)
         nd_cq_look(qp->receive_cq); /* the peer may have been faster */
     lock_acquire(&cq->poll.lock);
@@ -252,7 +252,7 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 
     if (ND_UNLIKELY(queue->refused))
         nd_cq_end_refused_locked(cq, queue, request);
-    if (ND_UNLIKELY(request->special & ND_REQUEST_PART) && !failed)
+    if (ND_UNLIKELY(request->special & ND_REQUEST_OWN_MR) && !failed)
         revoke_locked(cq, request);
     status = settle_locked(cq, request, wc->status);
     failed = status != IBV_WC_SUCCESS;

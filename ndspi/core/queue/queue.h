@@ -30,7 +30,7 @@
 struct nd_batch;
 struct nd_cq;
 struct nd_mr;
-struct nd_part;
+struct nd_mw_mr;
 struct nd_qp;
 struct nd_queue;
 struct nd_region;
@@ -45,8 +45,8 @@ enum {
     ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
     ND_REQUEST_REFUSED =
         1 << 5, /* the device does not have it: ends by itself, when it is its turn */
-    ND_REQUEST_FENCE = 1 << 6, /* ours, in no ring: all requests before `next` are done */
-    ND_REQUEST_PART = 1 << 7,  /* an Invalidate of a window with a registration of its own */
+    ND_REQUEST_FENCE = 1 << 6,  /* ours, in no ring: all requests before `next` are done */
+    ND_REQUEST_OWN_MR = 1 << 7, /* an Invalidate of a window with a registration of its own */
 };
 
 struct nd_request {
@@ -68,9 +68,9 @@ struct nd_request {
     };
     struct nd_request *next; /* in the ring; of an SRQ: next free one */
     union {
-        struct nd_mr *mr;     /* Invalidate: the region that the window leaves, pinned */
-        struct nd_part *part; /* ND_REQUEST_PART: instead, pinned */
-        uint64_t length;      /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+        struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
+        struct nd_mw_mr *own_mr; /* ND_REQUEST_OWN_MR: instead, pinned */
+        uint64_t length;         /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
     };
     union {
         uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */

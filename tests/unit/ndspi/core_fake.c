@@ -448,7 +448,7 @@ struct nd_adapter *fake_adapter_open(void)
     lock_init(&adapter->memory_lock, LOCK_MEMORY, "memory");
     list_init(&adapter->children);
     list_init(&adapter->bound_windows);
-    list_init(&adapter->leaving_windows);
+    list_init(&adapter->invalidating_windows);
     return adapter;
 }
 
@@ -476,7 +476,7 @@ void fake_adapter_close(struct nd_adapter *adapter)
     assert_int_equal(atomic_load(&adapter->object.pins), 1);
     assert_true(list_empty(&adapter->children));
     assert_true(list_empty(&adapter->bound_windows));
-    assert_true(list_empty(&adapter->leaving_windows));
+    assert_true(list_empty(&adapter->invalidating_windows));
     remove_shim(adapter);
     assert_int_equal(fake_device.objects, 0);
     assert_int_equal(fake_file_pins(), 0);

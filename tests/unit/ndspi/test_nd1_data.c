@@ -534,10 +534,10 @@ static void test_window_leaves_with_its_queue_pair(void **state)
             fake_v1_sends_end(f, 1, IBV_WC_MW_BIND_ERR);
             assert_int_equal(fake_v1_fetch(f, results, 4), 1);
         }
-        assert_ptr_equal(window.mw->leaving, f->qp);
+        assert_ptr_equal(window.mw->invalidating, f->qp);
         nd_cq_close(f->cq);
         nd_qp_close(f->qp);
-        assert_null(window.mw->leaving);
+        assert_null(window.mw->invalidating);
         f->cq = fake_make_cq(f->adapter, 64);
         f->qp = fake_make_qp(f->adapter, f->cq, NULL, 8);
         f->device = fake_qp_of(f->qp);

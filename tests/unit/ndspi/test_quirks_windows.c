@@ -23,10 +23,10 @@ static void test_without_windows_a_bind_registers_its_range(void **state)
     assert_int_equal(send_it(1, 0), 0);
     assert_int_equal(bind_it(2, 0), 0);
     assert_int_equal(fake_device.objects, before + 1);
-    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
-    assert_int_equal(f.mw->part->ibv->length, 64);
+    assert_ptr_equal(f.mw->own_mr->ibv->addr, f.memory + 16);
+    assert_int_equal(f.mw->own_mr->ibv->length, 64);
     assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-    assert_int_equal(atomic_load(&f.mw->token), htobe32(f.mw->part->ibv->rkey));
+    assert_int_equal(atomic_load(&f.mw->token), htobe32(f.mw->own_mr->ibv->rkey));
     /* Its place in the send queue is held by a Write of nothing. */
     assert_int_equal(sends()->count, 2);
     assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE);
@@ -188,9 +188,9 @@ static void test_unchecked_windows_lie_over_exact_registrations(void **state)
     assert_int_equal(fake_device.objects, before + 2); /* registration and window */
     assert_int_equal(fake_device.access, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
     assert_int_equal(sends()->requests[0].opcode, IBV_WR_BIND_MW);
-    assert_ptr_equal(f.mw->part->ibv->addr, f.memory + 16);
-    assert_int_equal(f.mw->part->ibv->length, 64);
-    assert_int_equal(atomic_load(&f.mw->token), htobe32(ibv_inc_rkey(f.mw->part->window->rkey)));
+    assert_ptr_equal(f.mw->own_mr->ibv->addr, f.memory + 16);
+    assert_int_equal(f.mw->own_mr->ibv->length, 64);
+    assert_int_equal(atomic_load(&f.mw->token), htobe32(ibv_inc_rkey(f.mw->own_mr->window->rkey)));
     assert_int_equal(invalidate_it(2, 0), 0);
     assert_int_equal(sends()->requests[1].opcode, IBV_WR_RDMA_WRITE); /* no local invalidation */
     device_ends(sends(), 2, IBV_WC_SUCCESS);
