@@ -25,7 +25,7 @@ struct ibv_cq *shim_create_cq(struct ibv_context *context, int cqe, void *cq_con
     }
     lock_init(&cq->lock, LOCK_SHIM_CQ, "shim's completion queue");
     list_init(&cq->ready);
-    list_init(&cq->settling);
+    list_init(&cq->unreported);
     list_init(&cq->shared);
     list_node_init(&cq->event_link);
     cq->shim = shim;
@@ -112,11 +112,11 @@ static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
     const struct shim_ring *ring = record->ring;
 
-    if (!ring->kept)
+    if (!ring->shadow)
         return false;
     if (wc->qp_num != ring->number)
         return true;
-    if (!atomic_load_explicit(&ring->qp->keeping, memory_order_acquire))
+    if (!atomic_load_explicit(&ring->qp->shadowing, memory_order_acquire))
         return false;
     record->state |= SHIM_WITHHELD;
     return true;
@@ -158,13 +158,13 @@ static int deliver_ready_locked(struct shim_cq *cq, struct ibv_wc *out, int room
 }
 
 /* The device has completed all that it will of these. Returns whether there were any. */
-static bool settle_locked(struct shim_cq *cq)
+static bool flush_unreported_locked(struct shim_cq *cq)
 {
     struct list_node *node;
     bool any = false;
 
-    while ((node = list_pop(&cq->settling))) {
-        shim_ring_settle_locked(list_entry(node, struct shim_ring, settling_link));
+    while ((node = list_pop(&cq->unreported))) {
+        shim_ring_flush_unreported_locked(list_entry(node, struct shim_ring, unreported_link));
         any = true;
     }
     return any;
@@ -217,7 +217,7 @@ int shim_poll_cq(struct ibv_cq *ibv, int room, struct ibv_wc *wc)
             lock_release(&cq->lock);
             break_all(&broken);
             lock_acquire(&cq->lock);
-        } else if (polled < asked && (polled < 0 || !settle_locked(cq))) {
+        } else if (polled < asked && (polled < 0 || !flush_unreported_locked(cq))) {
             break;
         }
     }

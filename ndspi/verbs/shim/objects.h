@@ -48,7 +48,7 @@ struct shim_cq {
     struct shim_channel *channel; /* or NULL */
     struct lock lock;             /* LOCK_SHIM_CQ, over what follows */
     struct list_head ready;       /* shim_ring.ready_link: rings with completions that may go out */
-    struct list_head settling;    /* shim_ring.settling_link */
+    struct list_head unreported;  /* shim_ring.unreported_link */
     struct list_head shared; /* shim_qp.shared_link: queue pairs with an SRQ that receive here */
     bool armed;              /* by the client, and no event since */
     struct list_node event_link; /* the channel's mutex ... */
@@ -67,7 +67,8 @@ enum {
     SHIM_QUIET = 1 << 2,      /* the device will complete it only when it fails */
     SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
     SHIM_DONE = 1 << 4,       /* it has ended, as `wc` says */
-    SHIM_LATE = 1 << 5, /* the device never had it: it is flushed when all before it have ended */
+    SHIM_SW_FLUSH =
+        1 << 5, /* the device never had it: it is flushed when all before it have ended */
     SHIM_WITHHELD = 1 << 6, /* a Receive that was flushed before the queue pair was connected */
 };
 
@@ -84,23 +85,24 @@ struct shim_record {
 struct shim_ring {
     struct lock lock; /* LOCK_SHIM_RING: posting, and what follows */
     struct ibv_qp *device;
-    bool late;      /* nothing reaches the device any more */
-    uint32_t given; /* what the device has ends here, once late */
+    bool closed;    /* nothing reaches the device any more */
+    uint32_t given; /* what the device has ends here, once closed */
 
     struct shim_qp *qp;
     struct shim_cq *cq;
     bool receives;
     uint32_t size, depth; /* size: a power of two */
     struct shim_record *records;
-    struct shim_kept
-        *kept; /* of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL */
+    struct shim_recv_shadow
+        *shadow; /* of Receives, until the queue pair is connected (ONE_ATTEMPT); or NULL */
     uint32_t max_sge;
-    _Atomic uint32_t posted; /* under `lock`; of late ones also under the completion queue's */
+    _Atomic uint32_t
+        posted; /* under `lock`; of those flushed here also under the completion queue's */
 
     _Atomic uint32_t oldest; /* the completion queue's lock, down to the end */
     uint32_t done;           /* records with SHIM_DONE */
     uint32_t number;         /* of the device's queue pair */
-    struct list_node ready_link, settling_link;
+    struct list_node ready_link, unreported_link;
 };
 
 struct shim_qp {
@@ -112,7 +114,7 @@ struct shim_qp {
     struct ibv_qp_attr to_init; /* how it went to INIT */
     int to_init_mask;
     struct ibv_qp *device;
-    atomic_bool keeping;          /* not connected yet, and with ONE_ATTEMPT */
+    atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
     atomic_bool broken;           /* a request has failed */
     struct list_node broken_link; /* of the thread that polled that completion */
     struct list_node shared_link;
@@ -148,12 +150,12 @@ void shim_ring_close(struct shim_ring *ring);
 /*
  * The device's completions, and what goes out to the client. The completion queue's lock is held.
  * done     the request has ended
- * settle   the device has completed all it will: the rest was flushed
+ * flush_unreported  the device has completed all it will: the rest was flushed
  * tell     what was withheld has ended
  * deliver  returns how many of at most `room` completions; the ring stays ready while there are more
  */
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc);
-void shim_ring_settle_locked(struct shim_ring *ring);
+void shim_ring_flush_unreported_locked(struct shim_ring *ring);
 void shim_ring_tell_locked(struct shim_ring *ring);
 int shim_ring_deliver_locked(struct shim_ring *ring, struct ibv_wc *wc, int room);
 

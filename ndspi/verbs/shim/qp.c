@@ -84,7 +84,7 @@ struct ibv_qp *shim_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     set_device(qp, device);
     if ((error = init_rings(qp, attr)))
         goto destroy;
-    atomic_init(&qp->keeping, shim_has(shim, ONE_ATTEMPT));
+    atomic_init(&qp->shadowing, shim_has(shim, ONE_ATTEMPT));
     if (attr->srq) {
         lock_acquire(&cq_of(attr->recv_cq)->lock);
         list_add_tail(&cq_of(attr->recv_cq)->shared, &qp->shared_link);
@@ -108,8 +108,8 @@ static void leave_queue(struct shim_qp *qp, struct shim_ring *ring)
     lock_acquire(&cq->lock);
     if (list_linked(&ring->ready_link))
         list_del(&ring->ready_link);
-    if (list_linked(&ring->settling_link))
-        list_del(&ring->settling_link);
+    if (list_linked(&ring->unreported_link))
+        list_del(&ring->unreported_link);
     if (ring->receives && list_linked(&qp->shared_link))
         list_del(&qp->shared_link);
     lock_release(&cq->lock);
@@ -144,11 +144,11 @@ int shim_query_qp(
 /* ---- the error state ---- */
 
 /* What fails from now on has failed; so has what was withheld. */
-static void end_keeping(struct shim_qp *qp)
+static void end_shadowing(struct shim_qp *qp)
 {
     struct shim_ring *ring = &qp->receive;
 
-    if (!atomic_exchange_explicit(&qp->keeping, false, memory_order_acq_rel))
+    if (!atomic_exchange_explicit(&qp->shadowing, false, memory_order_acq_rel))
         return;
     lock_acquire(&ring->cq->lock);
     shim_ring_tell_locked(ring);
@@ -157,11 +157,11 @@ static void end_keeping(struct shim_qp *qp)
 }
 
 /* The next who polls takes what the device has, and ends the rest. */
-static void settle(struct shim_ring *ring)
+static void flush_unreported(struct shim_ring *ring)
 {
     lock_acquire(&ring->cq->lock);
-    if (!list_linked(&ring->settling_link))
-        list_add_tail(&ring->cq->settling, &ring->settling_link);
+    if (!list_linked(&ring->unreported_link))
+        list_add_tail(&ring->cq->unreported, &ring->unreported_link);
     shim_raise_locked(ring->cq);
     lock_release(&ring->cq->lock);
 }
@@ -172,7 +172,7 @@ static int to_error_locked(struct shim_qp *qp)
     const struct shim *shim = qp->shim;
     int rc;
 
-    end_keeping(qp);
+    end_shadowing(qp);
     if (shim_has(shim, LATE_SENDS))
         shim_ring_close(&qp->send);
     if (shim_has(shim, LATE_RECEIVES))
@@ -182,8 +182,8 @@ static int to_error_locked(struct shim_qp *qp)
     qp->down = true;
     qp->ibv.state = IBV_QPS_ERR;
     if (shim_has(shim, FORGOTTEN)) {
-        settle(&qp->send);
-        settle(&qp->receive);
+        flush_unreported(&qp->send);
+        flush_unreported(&qp->receive);
     }
     return 0;
 }
@@ -247,7 +247,7 @@ static int exchange(struct shim_ring *ring, struct ibv_qp *fresh)
     lock_acquire(&ring->cq->lock);
     ring->number = fresh->qp_num;
     lock_release(&ring->cq->lock);
-    error = ring->kept ? shim_ring_post_again_locked(ring) : 0;
+    error = ring->shadow ? shim_ring_post_again_locked(ring) : 0;
     lock_release(&ring->lock);
     return error;
 }
@@ -276,8 +276,8 @@ void shim_attempt_ended(struct ibv_qp *ibv, bool connected)
 
     lock_acquire(&qp->lock);
     if (connected)
-        end_keeping(qp);
-    else if (atomic_load_explicit(&qp->keeping, memory_order_relaxed))
+        end_shadowing(qp);
+    else if (atomic_load_explicit(&qp->shadowing, memory_order_relaxed))
         renew_locked(qp);
     lock_release(&qp->lock);
 }

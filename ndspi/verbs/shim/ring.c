@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A Receive's entries, at the place of its record. */
-struct shim_kept {
+struct shim_recv_shadow {
     int count;
     struct ibv_sge sges[];
 };
@@ -33,22 +33,22 @@ static uint64_t id_of(const struct shim_record *record)
     return (uintptr_t)record | 1;
 }
 
-static size_t kept_octets(const struct shim_ring *ring)
+static size_t shadow_octets(const struct shim_ring *ring)
 {
-    return sizeof(struct shim_kept) + ring->max_sge * sizeof(struct ibv_sge);
+    return sizeof(struct shim_recv_shadow) + ring->max_sge * sizeof(struct ibv_sge);
 }
 
-static struct shim_kept *kept_at(const struct shim_ring *ring, uint32_t number)
+static struct shim_recv_shadow *shadow_at(const struct shim_ring *ring, uint32_t number)
 {
-    return (struct shim_kept *)((char *)ring->kept +
-                                (size_t)(number & (ring->size - 1)) * kept_octets(ring));
+    return (struct shim_recv_shadow *)((char *)ring->shadow +
+                                       (size_t)(number & (ring->size - 1)) * shadow_octets(ring));
 }
 
 int shim_ring_init(struct shim_ring *ring, struct shim_qp *qp, struct shim_cq *cq, uint32_t depth)
 {
     lock_init(&ring->lock, LOCK_SHIM_RING, "shim's ring");
     list_node_init(&ring->ready_link);
-    list_node_init(&ring->settling_link);
+    list_node_init(&ring->unreported_link);
     ring->qp = qp;
     ring->cq = cq;
     ring->depth = depth;
@@ -59,14 +59,14 @@ int shim_ring_init(struct shim_ring *ring, struct shim_qp *qp, struct shim_cq *c
     for (uint32_t i = 0; i < ring->size; i++)
         ring->records[i].ring = ring;
     if (ring->receives && depth && shim_has(qp->shim, ONE_ATTEMPT) &&
-        !(ring->kept = calloc(ring->size, kept_octets(ring))))
+        !(ring->shadow = calloc(ring->size, shadow_octets(ring))))
         return ENOMEM;
     return 0;
 }
 
 void shim_ring_fini(struct shim_ring *ring)
 {
-    free(ring->kept);
+    free(ring->shadow);
     free(ring->records);
 }
 
@@ -88,14 +88,14 @@ static void be_ready_locked(struct shim_ring *ring)
 /* ---- posting ---- */
 
 /* A request that the device never gets is flushed in its turn. Returns 0 or ENOMEM: there is no room. */
-static int post_late_locked(struct shim_ring *ring, uint64_t wr_id)
+static int flush_in_software_locked(struct shim_ring *ring, uint64_t wr_id)
 {
     uint32_t number = atomic_load_explicit(&ring->posted, memory_order_relaxed);
     struct shim_record *record = record_at(ring, number);
 
     if (!room_locked(ring))
         return ENOMEM;
-    record->state = SHIM_POSTED | SHIM_LATE;
+    record->state = SHIM_POSTED | SHIM_SW_FLUSH;
     lock_acquire(&ring->cq->lock);
     record->wc =
         (struct ibv_wc){ .wr_id = wr_id, .status = IBV_WC_WR_FLUSH_ERR, .qp_num = ring->number };
@@ -163,11 +163,11 @@ static void lend_receive(
         wr->num_sge = 1;
         record->before = WAS_EMPTY;
     }
-    if (ring->kept && atomic_load_explicit(&ring->qp->keeping, memory_order_relaxed)) {
-        struct shim_kept *kept = kept_at(ring, number);
+    if (ring->shadow && atomic_load_explicit(&ring->qp->shadowing, memory_order_relaxed)) {
+        struct shim_recv_shadow *shadow = shadow_at(ring, number);
 
-        kept->count = wr->num_sge;
-        memcpy(kept->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
+        shadow->count = wr->num_sge;
+        memcpy(shadow->sges, wr->sg_list, (size_t)wr->num_sge * sizeof(struct ibv_sge));
     }
     record->state = SHIM_POSTED;
     record->wc.wr_id = wr->wr_id;
@@ -262,11 +262,11 @@ static int post(struct shim_ring *ring, union wr wr, union wr *bad)
     int error = 0;
 
     lock_acquire(&ring->lock);
-    if (!ring->late)
+    if (!ring->closed)
         error = post_locked(ring, wr, bad);
-    for (; ring->late && wr.any && !error; wr = next_of(ring, wr)) {
+    for (; ring->closed && wr.any && !error; wr = next_of(ring, wr)) {
         *bad = wr;
-        error = post_late_locked(ring, ring->receives ? wr.receive->wr_id : wr.send->wr_id);
+        error = flush_in_software_locked(ring, ring->receives ? wr.receive->wr_id : wr.send->wr_id);
     }
     lock_release(&ring->lock);
     return error;
@@ -320,10 +320,10 @@ int shim_ring_post_again_locked(struct shim_ring *ring)
 
     lock_assert_held(&ring->lock);
     for (; number != end && !error; number++) {
-        struct shim_kept *kept = kept_at(ring, number);
-        struct ibv_recv_wr wr = {
-            .wr_id = id_of(record_at(ring, number)), .sg_list = kept->sges, .num_sge = kept->count
-        };
+        struct shim_recv_shadow *shadow = shadow_at(ring, number);
+        struct ibv_recv_wr wr = { .wr_id = id_of(record_at(ring, number)),
+            .sg_list = shadow->sges,
+            .num_sge = shadow->count };
         struct ibv_recv_wr *bad = NULL;
 
         lock_acquire(&ring->cq->lock);
@@ -338,8 +338,8 @@ int shim_ring_post_again_locked(struct shim_ring *ring)
 void shim_ring_close(struct shim_ring *ring)
 {
     lock_acquire(&ring->lock);
-    if (!ring->late) {
-        ring->late = true;
+    if (!ring->closed) {
+        ring->closed = true;
         ring->given = atomic_load_explicit(&ring->posted, memory_order_relaxed);
     }
     lock_release(&ring->lock);
@@ -350,7 +350,7 @@ void shim_ring_close(struct shim_ring *ring)
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
     if ((record->state & (SHIM_POSTED | SHIM_DONE)) != SHIM_POSTED)
-        return; /* ended already: what was settled */
+        return; /* ended already: what was flushed here */
     /* All but wr_id, which is first. */
     memcpy(&record->wc.status, &wc->status, sizeof(*wc) - offsetof(struct ibv_wc, status));
     record->wc.qp_num = record->ring->number;
@@ -358,14 +358,14 @@ void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc)
     record->ring->done++;
 }
 
-void shim_ring_settle_locked(struct shim_ring *ring)
+void shim_ring_flush_unreported_locked(struct shim_ring *ring)
 {
     const struct ibv_wc success = { .status = IBV_WC_SUCCESS };
     const struct ibv_wc flushed = { .status = IBV_WC_WR_FLUSH_ERR };
     uint32_t number = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
     bool lost = false;
 
-    /* Behind `given` there may be late ones by now, and these may have ended as well. */
+    /* Behind `given` there may be requests flushed here by now, and these may have ended as well. */
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
@@ -399,12 +399,13 @@ static void retire_locked(struct shim_ring *ring, struct shim_record *record, ui
 /* Whether it is over, being the oldest: the device completes quiet ones by what comes behind them. */
 static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
 {
-    return record->state & (SHIM_DONE | SHIM_LATE) || (record->state & SHIM_QUIET && ring->done);
+    return record->state & (SHIM_DONE | SHIM_SW_FLUSH) ||
+           (record->state & SHIM_QUIET && ring->done);
 }
 
 static bool is_told(const struct shim_record *record)
 {
-    if (record->state & SHIM_LATE)
+    if (record->state & SHIM_SW_FLUSH)
         return true;
     return record->state & SHIM_DONE &&
            (!(record->state & SHIM_SILENT) || record->wc.status != IBV_WC_SUCCESS);
