@@ -157,7 +157,7 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
 {
     const struct nd_verbs *verbs = connector->adapter->verbs;
     const struct nd_connector_answer *answer;
-    struct nd_connector_deeds deeds;
+    struct nd_connector_actions actions;
     bool early;
     HRESULT hr;
     int failed;
@@ -178,17 +178,17 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
     connector->state = answer->next;
     connector->held = false;
     early = connector->established_early;
-    nd_connector_plan_locked(connector, ND_DO_UNCLAIM | ND_DO_DROP_ID, &deeds);
+    nd_connector_prepare_locked(connector, ND_DO_UNCLAIM | ND_DO_DROP_ID, &actions);
     lock_release(&connector->lock);
 
     /* Where the reply was the establishment there is nothing left to reject: the peer sees a disconnect. */
-    failed = early ? verbs->disconnect(deeds.id->id)
-                   : verbs->reject(deeds.id->id, octets ? data : NULL, (uint8_t)octets);
+    failed = early ? verbs->disconnect(actions.id->id)
+                   : verbs->reject(actions.id->id, octets ? data : NULL, (uint8_t)octets);
     if (failed) {
         log_limited(LOG_INFO, LOG_CM, "adapter %s: reject: %s; the peer has given up",
             connector->adapter->device->name, strerror(errno));
         hr = connector->adapter->dialect->reject_of_dead;
     }
-    nd_connector_carry_out(connector, &deeds);
+    nd_connector_execute(connector, &actions);
     return hr;
 }

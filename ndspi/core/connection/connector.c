@@ -82,66 +82,66 @@ void nd_connector_close(struct nd_connector *connector)
     nd_object_unpin(&connector->object);
 }
 
-/* ---- deeds ---- */
+/* ---- actions ---- */
 
 /* Actions on the device, done without the lock. */
 #define OUTSIDE (ND_DO_REJECT | ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID)
 
-void nd_connector_plan_locked(
-    struct nd_connector *connector, unsigned actions, struct nd_connector_deeds *deeds)
+void nd_connector_prepare_locked(
+    struct nd_connector *connector, unsigned mask, struct nd_connector_actions *actions)
 {
     lock_assert_held(&connector->lock);
-    deeds->actions = actions;
-    deeds->id = NULL;
-    deeds->qp = NULL;
-    if (actions & ND_DO_DROP_ID) {
-        deeds->id = connector->id;
+    actions->mask = mask;
+    actions->id = NULL;
+    actions->qp = NULL;
+    if (mask & ND_DO_DROP_ID) {
+        actions->id = connector->id;
         connector->id = NULL;
-        if (deeds->id)
-            nd_cm_id_set_owner(deeds->id, NULL, NULL);
-    } else if (actions & (ND_DO_REJECT | ND_DO_DISCONNECT) && connector->id) {
-        deeds->id = connector->id;
-        nd_cm_id_pin(deeds->id);
+        if (actions->id)
+            nd_cm_id_set_owner(actions->id, NULL, NULL);
+    } else if (mask & (ND_DO_REJECT | ND_DO_DISCONNECT) && connector->id) {
+        actions->id = connector->id;
+        nd_cm_id_pin(actions->id);
     }
-    if (actions & (ND_DO_FLUSH | ND_DO_UNCLAIM) && connector->qp) {
-        deeds->qp = connector->qp;
-        nd_object_pin(&deeds->qp->object);
-        if (actions & ND_DO_UNCLAIM)
+    if (mask & (ND_DO_FLUSH | ND_DO_UNCLAIM) && connector->qp) {
+        actions->qp = connector->qp;
+        nd_object_pin(&actions->qp->object);
+        if (mask & ND_DO_UNCLAIM)
             connector->qp = NULL;
     }
-    if (actions & ND_DO_START_DEADLINE) {
+    if (mask & ND_DO_START_DEADLINE) {
         nd_object_pin(&connector->object);
         nd_cm_timer_start(&connector->adapter->cm, &connector->deadline, ND_DISCONNECT_TIMEOUT_MS);
     }
     /* Whoever is here holds a pin of its own: this is not the last one. */
-    if (actions & ND_DO_STOP_DEADLINE &&
+    if (mask & ND_DO_STOP_DEADLINE &&
         nd_cm_timer_stop(&connector->adapter->cm, &connector->deadline))
         nd_object_unpin(&connector->object);
 }
 
-void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_deeds *deeds)
+void nd_connector_execute(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
     const struct nd_verbs *verbs = connector->adapter->cm.verbs;
-    struct rdma_cm_id *id = deeds->id ? deeds->id->id : NULL;
+    struct rdma_cm_id *id = actions->id ? actions->id->id : NULL;
     bool flush_first = nd_has_quirk(&connector->adapter->port.caps, NO_MOVE);
 
-    if (deeds->qp && deeds->actions & ND_DO_FLUSH && flush_first)
-        nd_qp_to_error(deeds->qp);
+    if (actions->qp && actions->mask & ND_DO_FLUSH && flush_first)
+        nd_qp_to_error(actions->qp);
     /* What can fail here can only because the peer was faster: then there is nobody left to be told. */
-    if (id && deeds->actions & ND_DO_REJECT && verbs->reject(id, NULL, 0))
+    if (id && actions->mask & ND_DO_REJECT && verbs->reject(id, NULL, 0))
         log_write(LOG_DEBUG, LOG_CM, "reject: %s", strerror(errno));
-    if (id && deeds->actions & ND_DO_DISCONNECT && verbs->disconnect(id))
+    if (id && actions->mask & ND_DO_DISCONNECT && verbs->disconnect(id))
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s", strerror(errno));
-    if (deeds->qp && deeds->actions & ND_DO_FLUSH && !flush_first)
-        nd_qp_to_error(deeds->qp);
-    if (deeds->qp) {
-        if (deeds->actions & ND_DO_UNCLAIM) {
-            nd_qp_attempt_failed(deeds->qp);
-            nd_qp_unclaim(deeds->qp);
+    if (actions->qp && actions->mask & ND_DO_FLUSH && !flush_first)
+        nd_qp_to_error(actions->qp);
+    if (actions->qp) {
+        if (actions->mask & ND_DO_UNCLAIM) {
+            nd_qp_attempt_failed(actions->qp);
+            nd_qp_unclaim(actions->qp);
         }
-        nd_object_unpin(&deeds->qp->object);
+        nd_object_unpin(&actions->qp->object);
     }
-    nd_cm_id_unpin(deeds->id);
+    nd_cm_id_unpin(actions->id);
 }
 
 /* ---- events ---- */
@@ -199,7 +199,7 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
 {
     const struct nd_connector_row *row = NULL;
     enum nd_connector_state before;
-    struct nd_connector_deeds deeds;
+    struct nd_connector_actions actions;
     unsigned attempt;
 
     lock_acquire(&connector->lock);
@@ -218,10 +218,10 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
         keep_data_locked(connector, copy);
     else if (row->next != before)
         connector->held = false;
-    nd_connector_plan_locked(connector, row->actions, &deeds);
+    nd_connector_prepare_locked(connector, row->actions, &actions);
     if (row->actions & OUTSIDE) {
         lock_release(&connector->lock);
-        nd_connector_carry_out(connector, &deeds);
+        nd_connector_execute(connector, &actions);
         lock_acquire(&connector->lock);
     }
     if (connector->attempt == attempt)

@@ -192,13 +192,13 @@ HRESULT nd_connector_bind_id(
 void nd_connector_seek(struct nd_connector *connector, unsigned attempt, bool other_port);
 
 /* What is to be done to the device once the lock is dropped; taken out of the connector under it. */
-struct nd_connector_deeds {
-    unsigned actions;
+struct nd_connector_actions {
+    unsigned mask;       /* enum nd_connector_action */
     struct nd_cm_id *id; /* a pin of ours */
     struct nd_qp *qp;    /* pinned, claimed by the connector when actions say unclaim */
 };
-void nd_connector_plan_locked(
-    struct nd_connector *connector, unsigned actions, struct nd_connector_deeds *deeds);
-void nd_connector_carry_out(struct nd_connector *connector, struct nd_connector_deeds *deeds);
+void nd_connector_prepare_locked(
+    struct nd_connector *connector, unsigned mask, struct nd_connector_actions *actions);
+void nd_connector_execute(struct nd_connector *connector, struct nd_connector_actions *actions);
 
 #endif

@@ -31,34 +31,34 @@ HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPE
 }
 
 /* Ours: tell the peer and wait for its answer, or for the deadline. */
-static void start_disconnect(struct nd_connector *connector, struct nd_connector_deeds *deeds)
+static void start_disconnect(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
-    struct nd_cm_id *id = deeds->id;
+    struct nd_cm_id *id = actions->id;
     bool gone = false;
 
     if (nd_has_quirk(&connector->adapter->port.caps, NO_MOVE))
-        nd_qp_to_error(deeds->qp);
+        nd_qp_to_error(actions->qp);
     if (connector->adapter->verbs->disconnect(id->id)) {
         log_write(LOG_DEBUG, LOG_CM, "disconnect: %s; taken as answered", strerror(errno));
         gone = true;
     }
-    nd_object_unpin(&deeds->qp->object);
+    nd_object_unpin(&actions->qp->object);
     if (gone)
         nd_connector_event(connector, id, ND_EVENT_DISCONNECTED, NULL, ND_SUCCESS);
     nd_cm_id_unpin(id);
 }
 
 /* The peer was first. Its disconnect has been answered; the flush may still be on its way in another thread. */
-static void finish_disconnect(struct nd_connector *connector, struct nd_connector_deeds *deeds)
+static void finish_disconnect(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
-    nd_connector_carry_out(connector, deeds);
+    nd_connector_execute(connector, actions);
     nd_pending_complete_first(&connector->pending, ND_CONNECTOR_DISCONNECT, ND_SUCCESS, NULL);
 }
 
 HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *overlapped)
 {
     const struct nd_connector_answer *answer;
-    struct nd_connector_deeds deeds;
+    struct nd_connector_actions actions;
     HRESULT hr;
 
     if (!overlapped)
@@ -78,16 +78,17 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
     if (answer->result == ND_PENDING) {
         nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_NOTIFY,
             connector->adapter->dialect->own_disconnect);
-        nd_connector_plan_locked(
-            connector, ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_START_DEADLINE, &deeds);
+        nd_connector_prepare_locked(
+            connector, ND_DO_DISCONNECT | ND_DO_FLUSH | ND_DO_START_DEADLINE, &actions);
     } else {
-        nd_connector_plan_locked(connector, ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID, &deeds);
+        nd_connector_prepare_locked(
+            connector, ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID, &actions);
     }
     lock_release(&connector->lock);
     nd_pending_deliver(&connector->pending);
     if (answer->result == ND_PENDING)
-        start_disconnect(connector, &deeds);
+        start_disconnect(connector, &actions);
     else
-        finish_disconnect(connector, &deeds);
+        finish_disconnect(connector, &actions);
     return ND_PENDING;
 }
