@@ -171,7 +171,7 @@ static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
     if (!nd_object_try_pin(&qp->object))
         return; /* nobody waits for it any more */
     cq->taking = true;
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     nd_mw_mr_deregister(request->own_mr);
     if (qp->receive_cq != cq)
         nd_cq_look(qp->receive_cq); /* the peer may have been faster */
@@ -314,6 +314,6 @@ void nd_cq_look(struct nd_cq *cq)
 {
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, false);
-    nd_cq_leave(cq);
+    nd_cq_match_notifies_locked(cq, false);
+    nd_cq_unlock_and_deliver(cq);
 }

@@ -85,7 +85,7 @@ static void choose_way_locked(struct nd_cq *cq)
     cq->poll.usual_room = open && !cq->poll.counted ? ND_CQ_BATCH : 0;
 }
 
-void nd_cq_leave(struct nd_cq *cq)
+void nd_cq_unlock_and_deliver(struct nd_cq *cq)
 {
     struct nd_object *dead = NULL;
     struct list_head broken;
@@ -229,7 +229,7 @@ void nd_cq_close(struct nd_cq *cq)
     cq->closed = true;
     cq->waiting = 0;
     abandon_locked(cq);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     nd_pending_cancel(&cq->pending);
     nd_object_unpin(&cq->object);
 }
@@ -253,7 +253,7 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status)
 {
     lock_acquire(&cq->poll.lock);
     nd_cq_fail_locked(cq, status);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 /* ---- Resize ---- */
@@ -284,12 +284,12 @@ static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth)
 
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, true);
+    nd_cq_match_notifies_locked(cq, true);
     if (cq->failed)
         status = cq->failed;
     else if (cq->count > depth)
         status = ND_BUFFER_OVERFLOW;
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     return status;
 }
 
@@ -342,7 +342,7 @@ static void depths_changed(struct nd_cq *cq, uint32_t more_results)
     lock_acquire(&cq->poll.lock);
     cq->most += more_results;
     nd_cq_rearm_locked(cq);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 /*
@@ -400,7 +400,7 @@ void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most)
             cq->entries[at].queue = NULL;
         at = at + 1 == cq->depth ? 0 : at + 1;
     }
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
@@ -408,14 +408,14 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
     lock_acquire(&cq->poll.lock);
     if (!cq->closed && !cq->failed) {
         nd_cq_drain_locked(cq);
-        nd_cq_trigger_locked(cq, true);
+        nd_cq_match_notifies_locked(cq, true);
     }
     if (!cq->closed && !cq->failed && !nd_queue_idle_locked(queue)) {
         queue->closing = true;
         nd_object_pin(&queue->qp->object);
         list_add_tail(&cq->closing, &queue->closing_link);
     }
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node)
@@ -438,14 +438,14 @@ void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue)
 {
     lock_acquire(&cq->poll.lock);
     list_add_tail(&cq->batches, &queue->batch_link);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 void nd_cq_batch_ends(struct nd_cq *cq, struct nd_queue *queue)
 {
     lock_acquire(&cq->poll.lock);
     list_del(&queue->batch_link);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 /*
@@ -466,7 +466,7 @@ void nd_cq_submit_batches_locked(struct nd_cq *cq)
 
         list_add_tail(&cq->batches, node);
         nd_object_pin(&qp->object);
-        nd_cq_leave(cq);
+        nd_cq_unlock_and_deliver(cq);
         nd_queue_submit(queue);
         nd_object_unpin(&qp->object);
         lock_acquire(&cq->poll.lock);
@@ -486,7 +486,7 @@ void nd_cq_refuse(
         queue->refused++;
         cq->refused++;
     }
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request)
@@ -495,7 +495,7 @@ bool nd_cq_is_turn_of(struct nd_cq *cq, const struct nd_request *request)
 
     lock_acquire(&cq->poll.lock);
     is_turn = nd_queue_oldest_locked(request->queue) == request;
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     return is_turn;
 }
 
@@ -504,6 +504,6 @@ void nd_cq_end_refused(struct nd_cq *cq, struct nd_queue *queue)
     lock_acquire(&cq->poll.lock);
     nd_cq_drain_locked(cq);
     nd_cq_end_refused_locked(cq, queue, NULL);
-    nd_cq_trigger_locked(cq, true);
-    nd_cq_leave(cq);
+    nd_cq_match_notifies_locked(cq, true);
+    nd_cq_unlock_and_deliver(cq);
 }

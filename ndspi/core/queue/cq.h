@@ -12,9 +12,9 @@
  * its own (`counted`).
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
- * `triggered` is where the last trigger stood. A Notify ends at once iff arrived > max(fetched, triggered); otherwise
- * it waits, the device is armed, and the device is looked at again. What was polled straight into an array needs no
- * counting: then the software queue was empty and no Notify waited.
+ * `notified` is how many there were when a Notify last completed. A Notify ends at once iff arrived > max(fetched,
+ * notified); otherwise it waits, the device is armed, and the device is looked at again. What was polled straight into
+ * an array needs no counting: then the software queue was empty and no Notify waited.
  *
  * Which Receive was solicited is told by a mark where the device has one (`marks`). A plain ibv_wc does not tell it:
  * then an event decides that was asked for solicited completions alone; and where none was, at the call itself or when
@@ -24,8 +24,8 @@
  * that cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or as many as the client needs where
  * it has not that many; Resize moves the client's depth within them.
  *
- * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_leave, which does what
- * was decided under it.
+ * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_unlock_and_deliver,
+ * which does what was decided under it.
  *
  * cq.c: its life; completion.c: from the device into the software queue; get_results.c: from there to the client;
  * notify.c.
@@ -84,7 +84,7 @@ struct nd_cq {
     uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t head, count;
     uint64_t most; /* results that the queues attached can leave here at once */
-    uint64_t arrived, triggered;
+    uint64_t arrived, notified;
     uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */
     uint64_t arrived_perhaps;   /* ... at the last of which the device does not tell ... */
     uint64_t solicited_since;   /* ... when the first SOLICITED of those that wait was issued */

@@ -23,7 +23,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
 /*
  * Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed.
  */
-void nd_cq_leave(struct nd_cq *cq);
+void nd_cq_unlock_and_deliver(struct nd_cq *cq);
 /* Drops the lock meanwhile. */
 void nd_cq_submit_batches_locked(struct nd_cq *cq);
 
@@ -49,7 +49,7 @@ static inline void nd_cq_free_up_to(struct nd_queue *queue, struct nd_request *n
  * Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not
  * tell.
  */
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure);
+bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure);
 /* Arms for those who wait, as they need it now, and looks again. */
 void nd_cq_rearm_locked(struct nd_cq *cq);
 

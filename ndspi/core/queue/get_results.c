@@ -77,9 +77,9 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
             !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
         nd_cq_submit_batches_locked(cq);
     nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, false);
+    nd_cq_match_notifies_locked(cq, false);
     stored = fetch_locked(cq, results, stored, room);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     return (unsigned)stored;
 }
 

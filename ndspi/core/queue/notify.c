@@ -13,25 +13,25 @@ enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 #define FOR_RESULTS (ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) | ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
 
 /* Everything that waits for a result ends together; what made it end is used up. */
-static void fire_locked(struct nd_cq *cq)
+static void complete_notifies_locked(struct nd_cq *cq)
 {
-    cq->triggered = cq->arrived;
+    cq->notified = cq->arrived;
     if (nd_pending_decide(&cq->pending, cq->waiting & FOR_RESULTS, ND_SUCCESS))
         cq->deliver = true;
     cq->waiting &= ~FOR_RESULTS;
 }
 
-bool nd_cq_trigger_locked(struct nd_cq *cq, bool unsure)
+bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure)
 {
     uint64_t fetched = cq->arrived - cq->count;
-    uint64_t old = fetched > cq->triggered ? fetched : cq->triggered;
+    uint64_t old = fetched > cq->notified ? fetched : cq->notified;
     bool any = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) && cq->arrived > old;
     bool solicited = cq->waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED) &&
                      (cq->arrived_solicited > old || (unsure && cq->arrived_perhaps > old));
 
     if (!any && !solicited)
         return false;
-    fire_locked(cq);
+    complete_notifies_locked(cq);
     return true;
 }
 
@@ -76,7 +76,7 @@ void nd_cq_rearm_locked(struct nd_cq *cq)
 {
     while (arm_locked(cq, cq->waiting)) {
         nd_cq_drain_locked(cq);
-        nd_cq_trigger_locked(cq, true);
+        nd_cq_match_notifies_locked(cq, true);
     }
 }
 
@@ -87,7 +87,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
 
     arm_locked(cq, cq->waiting | ND_CQ_WAITS(type));
     nd_cq_drain_locked(cq);
-    nd_cq_trigger_locked(cq, false);
+    nd_cq_match_notifies_locked(cq, false);
     if (cq->failed)
         return cq->failed;
     status = nd_pending_add(&cq->pending, overlapped, type, NULL);
@@ -96,7 +96,7 @@ static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped
     if (type == ND_CQ_NOTIFY_SOLICITED && !(cq->waiting & ND_CQ_WAITS(type)))
         cq->solicited_since = cq->arrived;
     cq->waiting |= ND_CQ_WAITS(type);
-    nd_cq_trigger_locked(cq, true);
+    nd_cq_match_notifies_locked(cq, true);
     return status;
 }
 
@@ -113,7 +113,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     nd_cq_submit_batches_locked(cq);
     status = start_locked(cq, type, overlapped);
     waits = cq->waiting;
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     if (status == ND_PENDING && cq->adapter->sink->sleeps_elsewhere &&
         cq->adapter->verbs->progress_leave)
         cq->adapter->verbs->progress_leave(cq->poll.ibv);
@@ -128,7 +128,7 @@ void nd_cq_cancel(struct nd_cq *cq)
     cq->waiting = 0;
     nd_pending_decide(&cq->pending, ~0u, ND_CANCELED);
     cq->deliver = true;
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
 
 bool nd_cq_early(struct nd_cq *cq)
@@ -138,9 +138,9 @@ bool nd_cq_early(struct nd_cq *cq)
     lock_acquire(&cq->poll.lock);
     if (cq->armed == ND_CQ_ARMED_ANY) {
         nd_cq_drain_locked(cq);
-        ended = nd_cq_trigger_locked(cq, true) && !cq->waiting;
+        ended = nd_cq_match_notifies_locked(cq, true) && !cq->waiting;
     }
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
     return ended;
 }
 
@@ -164,9 +164,9 @@ void nd_cq_event(struct nd_cq *cq)
     cq->armed = ND_CQ_NOT_ARMED;
     nd_cq_drain_locked(cq);
     if (solicited_was_fetched_locked(cq))
-        fire_locked(cq);
+        complete_notifies_locked(cq);
     else
-        nd_cq_trigger_locked(cq, true);
+        nd_cq_match_notifies_locked(cq, true);
     nd_cq_rearm_locked(cq);
-    nd_cq_leave(cq);
+    nd_cq_unlock_and_deliver(cq);
 }
