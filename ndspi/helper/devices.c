@@ -29,30 +29,30 @@ static void add_trial(
 }
 
 static void tell_device(void *context, const struct nd_device *found, unsigned addresses,
-    const struct nd_finding *finding)
+    const struct nd_diagnosis *diagnosis)
 {
     const struct tell_devices *tell = context;
-    char text[ND_FINDING_TEXT_OCTETS], remedy[ND_FINDING_TEXT_OCTETS];
+    char text[ND_DIAGNOSIS_TEXT_OCTETS], remedy[ND_DIAGNOSIS_TEXT_OCTETS];
     ND_LINUX_NOTE notes[ND_NOTES_MAX];
     ND_LINUX_DEVICE device = {
         .Name = found->name,
         .Provider = found->verbs->name,
-        .Interface = *finding->netdev ? finding->netdev : NULL,
+        .Interface = *diagnosis->netdev ? diagnosis->netdev : NULL,
         .Port = found->port,
         .AddressCount = addresses,
         .AdapterId = found->adapter_id,
     };
-    if (tell->trial && nd_finding_used(finding)) {
+    if (tell->trial && nd_diagnosis_used(diagnosis)) {
         nd_trial_run(found, tell->trial);
-        if (nd_finding_used(&tell->trial->finding))
+        if (nd_diagnosis_used(&tell->trial->diagnosis))
             add_trial(tell->trial, &device, notes);
         else
-            finding = &tell->trial->finding;
+            diagnosis = &tell->trial->diagnosis;
     }
-    device.Used = nd_finding_used(finding);
-    device.Code = nd_finding_code(finding);
-    device.Reason = nd_finding_text(finding, text);
-    device.Remedy = nd_finding_remedy(finding, remedy);
+    device.Used = nd_diagnosis_used(diagnosis);
+    device.Code = nd_diagnosis_code(diagnosis);
+    device.Reason = nd_diagnosis_text(diagnosis, text);
+    device.Remedy = nd_diagnosis_remedy(diagnosis, remedy);
     tell->callback(tell->context, &device);
 }
 
@@ -81,18 +81,18 @@ struct tell_addresses {
 static void tell_address(void *context, const struct nd_provider_address *found)
 {
     const struct tell_addresses *tell = context;
-    const struct nd_finding *finding = &found->finding;
-    char text[ND_FINDING_TEXT_OCTETS], remedy[ND_FINDING_TEXT_OCTETS];
+    const struct nd_diagnosis *diagnosis = &found->diagnosis;
+    char text[ND_DIAGNOSIS_TEXT_OCTETS], remedy[ND_DIAGNOSIS_TEXT_OCTETS];
     ND_LINUX_ADDRESS address = {
         .Address = (const struct sockaddr *)&found->ip,
         .AddressSize = (ULONG)nd_address_size((const struct sockaddr *)&found->ip),
-        .Interface = *finding->netdev ? finding->netdev : NULL,
-        .Device = *finding->device ? finding->device : NULL,
+        .Interface = *diagnosis->netdev ? diagnosis->netdev : NULL,
+        .Device = *diagnosis->device ? diagnosis->device : NULL,
         .AdapterId = found->device ? found->device->adapter_id : 0,
         .Used = found->device != NULL,
-        .Code = nd_finding_code(finding),
-        .Reason = nd_finding_text(finding, text),
-        .Remedy = nd_finding_remedy(finding, remedy),
+        .Code = nd_diagnosis_code(diagnosis),
+        .Reason = nd_diagnosis_text(diagnosis, text),
+        .Remedy = nd_diagnosis_remedy(diagnosis, remedy),
     };
     tell->callback(tell->context, &address);
 }

@@ -120,14 +120,14 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
     const struct nd_dialect *dialect, const struct nd_sink *sink,
     void (*destroy)(struct nd_object *object))
 {
-    struct nd_finding finding;
+    struct nd_diagnosis diagnosis;
     int rc;
 
     init_members(adapter, device, dialect, sink);
     nd_object_init(&adapter->object, end);
     adapter->destroy = destroy;
-    if ((rc = nd_trial_open(device, true, &adapter->port, &adapter->limits, &finding))) {
-        nd_trial_log(device, &finding);
+    if ((rc = nd_trial_open(device, true, &adapter->port, &adapter->limits, &diagnosis))) {
+        nd_trial_log(device, &diagnosis);
         return nd_status_from_errno(rc);
     }
     adapter->verbs = adapter->port.verbs;

@@ -39,8 +39,8 @@ static void list_names(const struct list_head *devices, char list[LIST_OCTETS])
 
     for_each_device(device, devices)
     {
-        if (device->finding.reason == ND_REASON_GONE ||
-            device->finding.reason == ND_REASON_MODULE_MISSING ||
+        if (device->diagnosis.reason == ND_REASON_GONE ||
+            device->diagnosis.reason == ND_REASON_MODULE_MISSING ||
             (before && !strcmp(before->name, device->name)))
             continue;
         append(list, " %s", device->name);
@@ -51,12 +51,12 @@ static void list_names(const struct list_head *devices, char list[LIST_OCTETS])
 static void tell_unusable(
     enum log_level level, const char *head, const struct nd_device *device, const char *tail)
 {
-    char text[ND_FINDING_TEXT_OCTETS], remedy[ND_FINDING_TEXT_OCTETS];
-    const char *advice = nd_finding_remedy(&device->finding, remedy);
+    char text[ND_DIAGNOSIS_TEXT_OCTETS], remedy[ND_DIAGNOSIS_TEXT_OCTETS];
+    const char *advice = nd_diagnosis_remedy(&device->diagnosis, remedy);
 
     log_write(level, LOG_DEVICE, "%s%s: %s%s%s%s", head, device->name,
-        nd_finding_text(&device->finding, text), advice ? "; remedy: " : "", advice ? advice : "",
-        tail);
+        nd_diagnosis_text(&device->diagnosis, text), advice ? "; remedy: " : "",
+        advice ? advice : "", tail);
 }
 
 /* The device that explains best why no other is used: one that was chosen. */
@@ -64,7 +64,7 @@ static const struct nd_device *wanted(const struct list_head *devices, bool hard
 {
     for_each_device(device, devices)
     {
-        switch (device->finding.reason) {
+        switch (device->diagnosis.reason) {
         case ND_REASON_USED:
         case ND_REASON_NOT_CHOSEN:
         case ND_REASON_NOT_NEEDED:
@@ -103,13 +103,13 @@ static void tell_nothing_used(const struct list_head *devices, const char *choic
 void nd_announce(const struct list_head *devices, const char *choice)
 {
     static char told[LIST_OCTETS] = "-"; /* what is used, when it was told */
-    char used[LIST_OCTETS] = "", text[ND_FINDING_TEXT_OCTETS];
+    char used[LIST_OCTETS] = "", text[ND_DIAGNOSIS_TEXT_OCTETS];
     const struct nd_device *hardware = wanted(devices, true);
     bool soft = false, others = false;
 
     for_each_device(device, devices)
     {
-        if (!nd_finding_used(&device->finding))
+        if (!nd_diagnosis_used(&device->diagnosis))
             continue;
         append(used, " %s/%u", device->name, device->port);
         *(device->soft ? &soft : &others) = true;
@@ -127,6 +127,6 @@ void nd_announce(const struct list_head *devices, const char *choice)
     for_each_device(device, devices)
     {
         log_write(LOG_INFO, LOG_DEVICE, "device %s port %u (%s): %s", device->name, device->port,
-            device->verbs->name, nd_finding_text(&device->finding, text));
+            device->verbs->name, nd_diagnosis_text(&device->diagnosis, text));
     }
 }

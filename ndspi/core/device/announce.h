@@ -9,7 +9,7 @@
 #include "util/list.h"
 
 /*
- * nd_announce - tells what the findings of the devices come to.
+ * nd_announce - tells what the diagnoses of the devices come to.
  * devices  in: of struct nd_device (provider.h); the provider's lock is held, which also guards what was told last
  * choice   in: NDSPI_DEVICE, or "auto"
  */

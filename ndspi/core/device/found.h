@@ -3,7 +3,7 @@
 #ifndef NDSPI_CORE_FOUND_H
 #define NDSPI_CORE_FOUND_H
 
-#include "ndspi/core/device/finding.h"
+#include "ndspi/core/device/diagnosis.h"
 
 #include <net/if.h>
 #include <stdbool.h>
@@ -26,8 +26,8 @@ struct nd_found_port {
     char name[ND_DEVICE_NAME_OCTETS];
     uint8_t port; /* 0 = the device could not be asked */
     uint64_t guid;
-    unsigned addresses;        /* how many of the host's can be bound on it */
-    struct nd_finding finding; /* what is wrong with it, addresses apart */
+    unsigned addresses;            /* how many of the host's can be bound on it */
+    struct nd_diagnosis diagnosis; /* what is wrong with it, addresses apart */
 };
 
 struct nd_found {

@@ -159,14 +159,14 @@ static bool add_device(void *context, const char *name)
         return false;
     sysfs(path, "class/infiniband_verbs");
     each_entry(path, is_of_device, &uverbs);
-    nd_kernel_netdev(name, 1, port->finding.netdev);
+    nd_kernel_netdev(name, 1, port->diagnosis.netdev);
     snprintf(path, sizeof(path), "/dev/infiniband/%s", uverbs.file);
     if (!*uverbs.file)
-        nd_finding_set(&port->finding, ND_REASON_NO_UVERBS, 0, "%s", "");
+        nd_diagnosis_set(&port->diagnosis, ND_REASON_NO_UVERBS, 0, "%s", "");
     else if (access(path, F_OK)) /* libibverbs does not list these */
-        nd_finding_set_open(&port->finding, errno, uverbs.file);
+        nd_diagnosis_set_open(&port->diagnosis, errno, uverbs.file);
     else
-        nd_finding_set(&port->finding, ND_REASON_NO_DRIVER, 0, "%s", "");
+        nd_diagnosis_set(&port->diagnosis, ND_REASON_NO_DRIVER, 0, "%s", "");
     return false;
 }
 
@@ -215,8 +215,8 @@ static bool add_card(void *context, const char *netdev)
         return false;
     port = add(context, netdev);
     if (port) {
-        snprintf(port->finding.netdev, IF_NAMESIZE, "%.*s", IF_NAMESIZE - 1, netdev);
-        nd_finding_set(&port->finding, ND_REASON_MODULE_MISSING, 0, "%s", module);
+        snprintf(port->diagnosis.netdev, IF_NAMESIZE, "%.*s", IF_NAMESIZE - 1, netdev);
+        nd_diagnosis_set(&port->diagnosis, ND_REASON_MODULE_MISSING, 0, "%s", module);
     }
     return false;
 }

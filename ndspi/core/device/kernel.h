@@ -13,7 +13,7 @@ void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE
 
 /*
  * nd_kernel_add_unlisted - adds, as ports 0, the devices that libibverbs did not list, and the cards that could be
- * devices if the module of their driver were loaded, each with its finding.
+ * devices if the module of their driver were loaded, each with its diagnosis.
  */
 void nd_kernel_add_unlisted(struct nd_found *found);
 

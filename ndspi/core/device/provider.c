@@ -26,9 +26,9 @@ static struct {
     char choice[ND_DEVICE_NAME_OCTETS];
     struct nd_host_addresses system; /* as the system told them; host has those of devices, too */
     struct nd_host_addresses host;
-    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];   /* in use; parallel to host.at */
-    struct nd_finding finding[ND_SCAN_ADDRESSES_MAX]; /* the same */
-    uint64_t devices_seen_ms;                         /* 0: never */
+    struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];       /* in use; parallel to host.at */
+    struct nd_diagnosis diagnosis[ND_SCAN_ADDRESSES_MAX]; /* the same */
+    uint64_t devices_seen_ms;                             /* 0: never */
 } provider = {
     .lock = LOCK_INIT(LOCK_PROVIDER, "provider"),
     .devices = { { &provider.devices.n, &provider.devices.n } },
@@ -94,30 +94,31 @@ enum { RDMA, SOFT };
 static bool usable(const struct nd_found *found)
 {
     for (unsigned i = 0; i < found->ports; i++)
-        if (found->port[i].addresses && nd_finding_used(&found->port[i].finding))
+        if (found->port[i].addresses && nd_diagnosis_used(&found->port[i].diagnosis))
             return true;
     return false;
 }
 
-/* Whether the choice admits a port of this kind; if not, or for a reason, the finding says so. */
-static bool chosen(const struct scan *scan, int kind, const char *name, struct nd_finding *finding)
+/* Whether the choice admits a port of this kind; if not, or for a reason, the diagnosis says so. */
+static bool chosen(
+    const struct scan *scan, int kind, const char *name, struct nd_diagnosis *diagnosis)
 {
     bool yes;
 
-    nd_finding_set(finding, ND_REASON_USED, 0, ": NDSPI_DEVICE=%s", scan->choice);
+    nd_diagnosis_set(diagnosis, ND_REASON_USED, 0, ": NDSPI_DEVICE=%s", scan->choice);
     if (!strcmp(scan->choice, "auto")) {
         yes = kind == RDMA || !usable(&scan->found[RDMA]);
         if (!yes)
-            nd_finding_set(finding, ND_REASON_NOT_NEEDED, 0, "%s", "");
+            nd_diagnosis_set(diagnosis, ND_REASON_NOT_NEEDED, 0, "%s", "");
         else
-            nd_finding_set(
-                finding, ND_REASON_USED, 0, "%s", kind == SOFT ? ": no usable RDMA device" : "");
+            nd_diagnosis_set(
+                diagnosis, ND_REASON_USED, 0, "%s", kind == SOFT ? ": no usable RDMA device" : "");
         return yes;
     }
     yes = !strcmp(scan->choice, "all") || !strcmp(scan->choice, name) ||
           (!strcmp(scan->choice, "soft") && kind == SOFT);
     if (!yes)
-        nd_finding_set(finding, ND_REASON_NOT_CHOSEN, 0, "%s", scan->choice);
+        nd_diagnosis_set(diagnosis, ND_REASON_NOT_CHOSEN, 0, "%s", scan->choice);
     return yes;
 }
 
@@ -129,22 +130,22 @@ static bool has_address_down(const struct scan *scan, const char *netdev)
     return false;
 }
 
-static void judge(
-    const struct scan *scan, int kind, const struct nd_found_port *port, struct nd_finding *finding)
+static void judge(const struct scan *scan, int kind, const struct nd_found_port *port,
+    struct nd_diagnosis *diagnosis)
 {
-    *finding = port->finding;
-    snprintf(finding->device, sizeof(finding->device), "%s", port->name);
-    if (!chosen(scan, kind, port->name, finding))
+    *diagnosis = port->diagnosis;
+    snprintf(diagnosis->device, sizeof(diagnosis->device), "%s", port->name);
+    if (!chosen(scan, kind, port->name, diagnosis))
         return;
-    if (!nd_finding_used(&port->finding))
-        nd_finding_set(
-            finding, port->finding.reason, port->finding.error, "%s", port->finding.detail);
+    if (!nd_diagnosis_used(&port->diagnosis))
+        nd_diagnosis_set(
+            diagnosis, port->diagnosis.reason, port->diagnosis.error, "%s", port->diagnosis.detail);
     else if (scan->found[kind].cm_error)
-        nd_finding_set_cm(finding, scan->found[kind].cm_error);
+        nd_diagnosis_set_cm(diagnosis, scan->found[kind].cm_error);
     else if (!port->addresses)
-        nd_finding_set(finding,
-            has_address_down(scan, finding->netdev) ? ND_REASON_INTERFACE_DOWN
-                                                    : ND_REASON_NO_ADDRESS,
+        nd_diagnosis_set(diagnosis,
+            has_address_down(scan, diagnosis->netdev) ? ND_REASON_INTERFACE_DOWN
+                                                      : ND_REASON_NO_ADDRESS,
             0, "%s", "");
 }
 
@@ -152,10 +153,10 @@ static bool any_used(const struct scan *scan)
 {
     for (int kind = RDMA; kind <= SOFT; kind++) {
         for (unsigned i = 0; i < scan->found[kind].ports; i++) {
-            struct nd_finding finding;
+            struct nd_diagnosis diagnosis;
 
-            judge(scan, kind, &scan->found[kind].port[i], &finding);
-            if (nd_finding_used(&finding))
+            judge(scan, kind, &scan->found[kind].port[i], &diagnosis);
+            if (nd_diagnosis_used(&diagnosis))
                 return true;
         }
     }
@@ -171,36 +172,37 @@ static const struct nd_found_port *port_of(const struct scan *scan, unsigned ind
         return &found->port[found->owner[index]];
     for (unsigned i = 0; i < found->ports; i++)
         if (*scan->host.at[index].netdev &&
-            !strcmp(found->port[i].finding.netdev, scan->host.at[index].netdev))
+            !strcmp(found->port[i].diagnosis.netdev, scan->host.at[index].netdev))
             return &found->port[i];
     return NULL;
 }
 
 static void judge_address(const struct scan *scan, unsigned index, const struct nd_device *owner,
-    struct nd_finding *finding)
+    struct nd_diagnosis *diagnosis)
 {
     const struct nd_host_address *at = &scan->host.at[index];
     const struct nd_found_port *port = port_of(scan, index);
     int error = scan->found[RDMA].error[index];
 
-    memset(finding, 0, sizeof(*finding));
-    snprintf(finding->netdev, sizeof(finding->netdev), "%s", at->netdev);
+    memset(diagnosis, 0, sizeof(*diagnosis));
+    snprintf(diagnosis->netdev, sizeof(diagnosis->netdev), "%s", at->netdev);
     if (owner || port)
-        snprintf(finding->device, sizeof(finding->device), "%s", owner ? owner->name : port->name);
+        snprintf(
+            diagnosis->device, sizeof(diagnosis->device), "%s", owner ? owner->name : port->name);
     if (owner)
         return;
     if (at->down)
-        nd_finding_set(finding, ND_REASON_INTERFACE_DOWN, 0, "%s", "");
-    else if (port && port->finding.reason == ND_REASON_MODULE_MISSING)
-        nd_finding_set(finding, ND_REASON_MODULE_MISSING, 0, "%s", port->finding.detail);
+        nd_diagnosis_set(diagnosis, ND_REASON_INTERFACE_DOWN, 0, "%s", "");
+    else if (port && port->diagnosis.reason == ND_REASON_MODULE_MISSING)
+        nd_diagnosis_set(diagnosis, ND_REASON_MODULE_MISSING, 0, "%s", port->diagnosis.detail);
     else if (port)
-        nd_finding_set(finding, ND_REASON_DEVICE_NOT_USED, 0, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_DEVICE_NOT_USED, 0, "%s", "");
     else if (scan->found[SOFT].owner[index] < 0)
-        nd_finding_set(finding, ND_REASON_NOT_SERVED, 0, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_NOT_SERVED, 0, "%s", "");
     else if (error && error != ENODEV && error != EADDRNOTAVAIL)
-        nd_finding_set(finding, ND_REASON_BIND_FAILED, error, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_BIND_FAILED, error, "%s", "");
     else
-        nd_finding_set(finding, ND_REASON_NOT_RDMA, 0, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_NOT_RDMA, 0, "%s", "");
 }
 
 static void publish_kind_locked(const struct scan *scan, int kind)
@@ -213,10 +215,10 @@ static void publish_kind_locked(const struct scan *scan, int kind)
 
         if (!device)
             continue;
-        judge(scan, kind, port, &device->finding);
+        judge(scan, kind, port, &device->diagnosis);
         device->addresses = port->addresses;
         /* Where both could serve an address, hardware does. */
-        for (unsigned i = 0; nd_finding_used(&device->finding) && i < scan->host.count; i++)
+        for (unsigned i = 0; nd_diagnosis_used(&device->diagnosis) && i < scan->host.count; i++)
             if (found->owner[i] == (int)p && !provider.owner[i])
                 provider.owner[i] = device;
     }
@@ -229,7 +231,7 @@ static void publish(struct scan *scan, bool complete)
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
-        nd_finding_set(&device->finding, ND_REASON_GONE, 0, "%s", "");
+        nd_diagnosis_set(&device->diagnosis, ND_REASON_GONE, 0, "%s", "");
         device->addresses = 0;
     }
     memset(provider.owner, 0, sizeof(provider.owner));
@@ -239,7 +241,7 @@ static void publish(struct scan *scan, bool complete)
     publish_kind_locked(scan, RDMA);
     publish_kind_locked(scan, SOFT);
     for (unsigned i = 0; i < scan->host.count; i++)
-        judge_address(scan, i, provider.owner[i], &provider.finding[i]);
+        judge_address(scan, i, provider.owner[i], &provider.diagnosis[i]);
     nd_announce(&provider.devices, provider.choice);
     provider.devices_seen_ms = complete ? clock_now_ms() : 0;
     lock_release(&provider.lock);
@@ -340,7 +342,7 @@ HRESULT nd_provider_device(uint64_t adapter_id, struct nd_device **found)
     list_for_each (&provider.devices, node) {
         struct nd_device *device = list_entry(node, struct nd_device, link);
 
-        if (nd_finding_used(&device->finding) && device->adapter_id == adapter_id)
+        if (nd_diagnosis_used(&device->diagnosis) && device->adapter_id == adapter_id)
             *found = device;
     }
     lock_release(&provider.lock);
@@ -385,7 +387,7 @@ HRESULT nd_provider_address_list(
 }
 
 HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
-                               unsigned addresses, const struct nd_finding *finding),
+                               unsigned addresses, const struct nd_diagnosis *diagnosis),
     void *context)
 {
     struct list_node *node = &provider.devices.n;
@@ -393,7 +395,7 @@ HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *d
 
     while (SUCCEEDED(hr)) {
         struct nd_device *device;
-        struct nd_finding finding;
+        struct nd_diagnosis diagnosis;
         unsigned addresses;
 
         /* Devices are never taken off the list, so the place in it stays good while the lock is free. */
@@ -404,12 +406,12 @@ HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *d
             break;
         }
         device = list_entry(node, struct nd_device, link);
-        finding = device->finding;
+        diagnosis = device->diagnosis;
         addresses = device->addresses;
         lock_release(&provider.lock);
         /* What could not be asked and can be now is told by its ports. */
-        if (device->port || finding.reason != ND_REASON_GONE)
-            tell(context, device, addresses, &finding);
+        if (device->port || diagnosis.reason != ND_REASON_GONE)
+            tell(context, device, addresses, &diagnosis);
     }
     return hr;
 }
@@ -430,7 +432,7 @@ HRESULT nd_provider_report_addresses(
     count = provider.host.count;
     for (unsigned i = 0; i < count; i++)
         rows[i] = (struct nd_provider_address){ provider.host.at[i].ip, provider.owner[i],
-            provider.finding[i] };
+            provider.diagnosis[i] };
     lock_release(&provider.lock);
     for (unsigned i = 0; i < count; i++)
         tell(context, &rows[i]);

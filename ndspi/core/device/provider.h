@@ -16,7 +16,7 @@
 #define NDSPI_CORE_PROVIDER_H
 
 #include "ndspi/core/base.h"
-#include "ndspi/core/device/finding.h"
+#include "ndspi/core/device/diagnosis.h"
 #include "ndspi/verbs/verbs.h"
 
 #include "util/list.h"
@@ -32,7 +32,7 @@ struct nd_device {
     char name[ND_DEVICE_NAME_OCTETS];
     /* from here on: the provider's lock */
     unsigned addresses;
-    struct nd_finding finding; /* why it is used, or why not */
+    struct nd_diagnosis diagnosis; /* why it is used, or why not */
 };
 
 /*
@@ -69,18 +69,18 @@ HRESULT nd_provider_address_list(
 
 /*
  * nd_provider_report - tells every device known, used or not.
- * tell  in: called without a lock, with the device and its finding as it was just now
+ * tell  in: called without a lock, with the device and its diagnosis as it was just now
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *device,
-                               unsigned addresses, const struct nd_finding *finding),
+                               unsigned addresses, const struct nd_diagnosis *diagnosis),
     void *context);
 
 /* One address of this host. */
 struct nd_provider_address {
     struct sockaddr_storage ip;
     const struct nd_device *device; /* whose it is: NULL = nobody's, or of one that is not used */
-    struct nd_finding finding;      /* device is the name of the one it would belong to, or "" */
+    struct nd_diagnosis diagnosis;  /* device is the name of the one it would belong to, or "" */
 };
 
 /* The same for every address; best first, those of interfaces that are down last. */

@@ -96,16 +96,16 @@ static void add_gids(const struct nd_verbs *verbs, struct ibv_context *context, 
     }
 }
 
-static void judge_port(const struct ibv_port_attr *attr, int error, struct nd_finding *finding)
+static void judge_port(const struct ibv_port_attr *attr, int error, struct nd_diagnosis *diagnosis)
 {
     static const char *const states[] = { "", ": down", ": initializing", ": armed" };
 
     if (error)
-        nd_finding_set(finding, ND_REASON_OPEN_FAILED, error, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_OPEN_FAILED, error, "%s", "");
     else if (attr->state == IBV_PORT_INIT && attr->link_layer != IBV_LINK_LAYER_ETHERNET)
-        nd_finding_set(finding, ND_REASON_NO_SUBNET_MANAGER, 0, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_NO_SUBNET_MANAGER, 0, "%s", "");
     else if (attr->state != IBV_PORT_ACTIVE)
-        nd_finding_set(finding, ND_REASON_PORT_DOWN, 0, "%s",
+        nd_diagnosis_set(diagnosis, ND_REASON_PORT_DOWN, 0, "%s",
             attr->state <= IBV_PORT_ARMED ? states[attr->state] : "");
 }
 
@@ -144,8 +144,8 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
     if (!context || (error = verbs->query_device(context, &attr))) {
         note_shortage(error, shortage);
         if ((entry = add_port(found, name, 0, guid))) {
-            nd_finding_set_open(&entry->finding, error, device->dev_name);
-            nd_kernel_netdev(name, 1, entry->finding.netdev);
+            nd_diagnosis_set_open(&entry->diagnosis, error, device->dev_name);
+            nd_kernel_netdev(name, 1, entry->diagnosis.netdev);
         }
         attr.phys_port_cnt = 0;
     }
@@ -156,11 +156,11 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
             break;
         error = verbs->query_port(context, (uint8_t)port, &port_attr);
         note_shortage(error, shortage);
-        judge_port(&port_attr, error, &entry->finding);
+        judge_port(&port_attr, error, &entry->diagnosis);
         if (gids)
             add_gids(verbs, context, (uint8_t)port, port_attr.gid_tbl_len, host);
         else
-            nd_kernel_netdev(name, port, entry->finding.netdev);
+            nd_kernel_netdev(name, port, entry->diagnosis.netdev);
     }
     if (context)
         verbs->close_device(context);

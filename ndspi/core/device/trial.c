@@ -13,59 +13,59 @@
 enum { REGISTERED_OCTETS = 1 << 16 };
 
 int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *port,
-    struct nd_limits *limits, struct nd_finding *finding)
+    struct nd_limits *limits, struct nd_diagnosis *diagnosis)
 {
     struct ibv_context *context;
     char file[IBV_SYSFS_NAME_MAX];
     int rc;
 
-    memset(finding, 0, sizeof(*finding));
-    snprintf(finding->device, sizeof(finding->device), "%s", device->name);
+    memset(diagnosis, 0, sizeof(*diagnosis));
+    snprintf(diagnosis->device, sizeof(diagnosis->device), "%s", device->name);
     context = nd_device_open(device, file);
     if (!context) {
         rc = errno ? errno : ENODEV;
-        nd_finding_set_open(finding, rc, file);
+        nd_diagnosis_set_open(diagnosis, rc, file);
         return -rc;
     }
     if ((rc = nd_port_init(port, device->verbs, context, device->port, device->soft))) {
-        nd_finding_set_objects(finding, -rc, "first objects");
+        nd_diagnosis_set_objects(diagnosis, -rc, "first objects");
         device->verbs->close_device(context);
         return rc;
     }
     if (nd_has_quirk(&port->caps, NO_CONNECTIONS)) {
-        nd_finding_set(finding, ND_REASON_NO_CONNECTIONS, 0, "%s", "");
+        nd_diagnosis_set(diagnosis, ND_REASON_NO_CONNECTIONS, 0, "%s", "");
         nd_port_fini(port);
         return -EOPNOTSUPP;
     }
     if ((rc = recall ? nd_limits_recall(port, limits) : nd_limits_find(port, limits))) {
-        nd_finding_set_objects(finding, -rc, "queues");
+        nd_diagnosis_set_objects(diagnosis, -rc, "queues");
         nd_port_fini(port);
     }
     return rc;
 }
 
-void nd_trial_log(const struct nd_device *device, const struct nd_finding *finding)
+void nd_trial_log(const struct nd_device *device, const struct nd_diagnosis *diagnosis)
 {
-    char text[ND_FINDING_TEXT_OCTETS], remedy[ND_FINDING_TEXT_OCTETS];
+    char text[ND_DIAGNOSIS_TEXT_OCTETS], remedy[ND_DIAGNOSIS_TEXT_OCTETS];
 
     log_write(LOG_ERROR, LOG_DEVICE, "%s port %u makes no adapter: %s; %s", device->name,
-        device->port, nd_finding_text(finding, text), nd_finding_remedy(finding, remedy));
+        device->port, nd_diagnosis_text(diagnosis, text), nd_diagnosis_remedy(diagnosis, remedy));
 }
 
-static void try_register(const struct nd_port *port, struct nd_finding *finding)
+static void try_register(const struct nd_port *port, struct nd_diagnosis *diagnosis)
 {
     void *memory = aligned_alloc(4096, REGISTERED_OCTETS);
     struct ibv_mr *mr;
 
     if (!memory) {
-        nd_finding_set(finding, ND_REASON_OBJECTS_FAILED, ENOMEM, "memory");
+        nd_diagnosis_set(diagnosis, ND_REASON_OBJECTS_FAILED, ENOMEM, "memory");
         return;
     }
     mr = port->verbs->reg_mr(port->pd, memory, REGISTERED_OCTETS, IBV_ACCESS_LOCAL_WRITE);
     if (mr)
         port->verbs->dereg_mr(mr);
     else
-        nd_finding_set_objects(finding, errno, "registered memory");
+        nd_diagnosis_set_objects(diagnosis, errno, "registered memory");
     free(memory);
 }
 
@@ -85,7 +85,7 @@ __attribute__((format(printf, 3, 4))) static void add_note(
 static void add_notes(const struct nd_port *port, bool soft, struct nd_trial *trial)
 {
     const struct nd_caps *caps = &port->caps;
-    char limit[ND_FINDING_DETAIL_OCTETS];
+    char limit[ND_DIAGNOSIS_DETAIL_OCTETS];
 
     if (caps->windows != ND_WINDOWS_REAL)
         add_note(trial, "windows-emulated", "Memory windows are emulated: %s.",
@@ -118,9 +118,9 @@ void nd_trial_run(const struct nd_device *device, struct nd_trial *trial)
     struct nd_port port;
 
     memset(trial, 0, sizeof(*trial));
-    if (nd_trial_open(device, false, &port, &limits, &trial->finding))
+    if (nd_trial_open(device, false, &port, &limits, &trial->diagnosis))
         return;
-    try_register(&port, &trial->finding);
+    try_register(&port, &trial->diagnosis);
     nd_limits_describe(&limits, device->adapter_id, &trial->info);
     trial->family = port.caps.family;
     trial->transport = transport_of(&port);

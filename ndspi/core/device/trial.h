@@ -12,14 +12,14 @@
  * nd_trial_open - open a device and find its limits.
  * recall   in: limits may be those found before in this process
  * port     out: on success for nd_port_fini
- * finding  out: used, or what failed
+ * diagnosis  out: used, or what failed
  * Returns 0 or a negative errno.
  */
 int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *port,
-    struct nd_limits *limits, struct nd_finding *finding);
+    struct nd_limits *limits, struct nd_diagnosis *diagnosis);
 
 /* Tells the log why a device cannot be opened, and the remedy. */
-void nd_trial_log(const struct nd_device *device, const struct nd_finding *finding);
+void nd_trial_log(const struct nd_device *device, const struct nd_diagnosis *diagnosis);
 
 enum { ND_NOTES_MAX = ND_QUIRK_COUNT + 8, ND_NOTE_TEXT_OCTETS = 512 };
 
@@ -30,8 +30,8 @@ struct nd_note {
 };
 
 struct nd_trial {
-    struct nd_finding finding;
-    ND2_ADAPTER_INFO info; /* this and what follows: only when the finding is "used" */
+    struct nd_diagnosis diagnosis;
+    ND2_ADAPTER_INFO info; /* this and what follows: only when the diagnosis is "used" */
     const char *family, *transport;
     char firmware[64];
     unsigned notes;

@@ -357,18 +357,18 @@ struct report {
 };
 
 static void collect(void *context, const struct nd_device *device, unsigned addresses,
-    const struct nd_finding *finding)
+    const struct nd_diagnosis *diagnosis)
 {
     struct report *report = context;
-    char text[ND_FINDING_TEXT_OCTETS];
+    char text[ND_DIAGNOSIS_TEXT_OCTETS];
 
     if (strcmp(device->name, "mlx0") && strcmp(device->name, "softrdma0"))
         return;
     assert_true(report->count < 4);
     snprintf(report->rows[report->count].name, 32, "%.31s", device->name);
-    snprintf(report->rows[report->count].why, 256, "%.255s", nd_finding_text(finding, text));
+    snprintf(report->rows[report->count].why, 256, "%.255s", nd_diagnosis_text(diagnosis, text));
     report->rows[report->count].addresses = addresses;
-    report->rows[report->count++].used = nd_finding_used(finding);
+    report->rows[report->count++].used = nd_diagnosis_used(diagnosis);
 }
 
 /* The reason why a device is not used; "" when it is. */
@@ -477,20 +477,20 @@ static void test_log_tells_why_a_named_device_is_not_used(void **state)
 
 static void test_remedies_can_be_typed(void **state)
 {
-    struct nd_finding finding = { .device = "mlx0", .error = EIO };
-    char text[ND_FINDING_TEXT_OCTETS];
+    struct nd_diagnosis diagnosis = { .device = "mlx0", .error = EIO };
+    char text[ND_DIAGNOSIS_TEXT_OCTETS];
 
     (void)state;
-    snprintf(finding.detail, sizeof(finding.detail), "detail");
+    snprintf(diagnosis.detail, sizeof(diagnosis.detail), "detail");
     for (int named = 0; named < 2; named++) {
-        snprintf(finding.netdev, sizeof(finding.netdev), named ? "eth0" : "");
+        snprintf(diagnosis.netdev, sizeof(diagnosis.netdev), named ? "eth0" : "");
         for (int reason = 0; reason < ND_REASONS; reason++) {
             const char *remedy;
 
-            finding.reason = (enum nd_reason)reason;
-            assert_null(strstr(nd_finding_text(&finding, text), "  "));
+            diagnosis.reason = (enum nd_reason)reason;
+            assert_null(strstr(nd_diagnosis_text(&diagnosis, text), "  "));
             assert_null(strstr(text, "INTERFACE"));
-            if (!(remedy = nd_finding_remedy(&finding, text)))
+            if (!(remedy = nd_diagnosis_remedy(&diagnosis, text)))
                 continue;
             assert_null(strstr(remedy, "ADDRESS"));
             assert_null(strstr(remedy, "PREFIX"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/device/finding.h"
+#include "ndspi/core/device/diagnosis.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -86,15 +86,15 @@ static const struct {
         "look in the kernel's log (dmesg) for the reason" },
 };
 
-void nd_finding_set(
-    struct nd_finding *finding, enum nd_reason reason, int error, const char *detail, ...)
+void nd_diagnosis_set(
+    struct nd_diagnosis *diagnosis, enum nd_reason reason, int error, const char *detail, ...)
 {
     va_list arguments;
 
-    finding->reason = reason;
-    finding->error = error;
+    diagnosis->reason = reason;
+    diagnosis->error = error;
     va_start(arguments, detail);
-    vsnprintf(finding->detail, sizeof(finding->detail), detail, arguments);
+    vsnprintf(diagnosis->detail, sizeof(diagnosis->detail), detail, arguments);
     va_end(arguments);
 }
 
@@ -109,7 +109,7 @@ static int why_not_opened(int error, const char *file)
     return error;
 }
 
-void nd_finding_set_open(struct nd_finding *finding, int error, const char *file)
+void nd_diagnosis_set_open(struct nd_diagnosis *diagnosis, int error, const char *file)
 {
     enum nd_reason reason = ND_REASON_OPEN_FAILED;
 
@@ -120,10 +120,10 @@ void nd_finding_set_open(struct nd_finding *finding, int error, const char *file
         reason = ND_REASON_PERMISSION;
     else if (error == ENOENT)
         reason = ND_REASON_FILE_MISSING;
-    nd_finding_set(finding, reason, error, "/dev/infiniband/%s", file);
+    nd_diagnosis_set(diagnosis, reason, error, "/dev/infiniband/%s", file);
 }
 
-void nd_finding_set_cm(struct nd_finding *finding, int error)
+void nd_diagnosis_set_cm(struct nd_diagnosis *diagnosis, int error)
 {
     enum nd_reason reason = ND_REASON_CM_FAILED;
 
@@ -134,43 +134,45 @@ void nd_finding_set_cm(struct nd_finding *finding, int error)
         reason = ND_REASON_CM_PERMISSION;
     else if (error == ENOENT || error == ENODEV || error == ENOSYS)
         reason = ND_REASON_CM_MISSING;
-    nd_finding_set(finding, reason, error, "%s", "");
+    nd_diagnosis_set(diagnosis, reason, error, "%s", "");
 }
 
-bool nd_memory_lock_limit(char text[ND_FINDING_DETAIL_OCTETS])
+bool nd_memory_lock_limit(char text[ND_DIAGNOSIS_DETAIL_OCTETS])
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return false;
-    snprintf(text, ND_FINDING_DETAIL_OCTETS, "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
+    snprintf(
+        text, ND_DIAGNOSIS_DETAIL_OCTETS, "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
     return true;
 }
 
-void nd_finding_set_objects(struct nd_finding *finding, int error, const char *what)
+void nd_diagnosis_set_objects(struct nd_diagnosis *diagnosis, int error, const char *what)
 {
-    char limit[ND_FINDING_DETAIL_OCTETS];
+    char limit[ND_DIAGNOSIS_DETAIL_OCTETS];
 
     /* The kernel answers ENOMEM for both; a privileged process has the limit, too, unless it is the host's root. */
     if (error == ENOMEM && nd_memory_lock_limit(limit))
-        nd_finding_set(finding, ND_REASON_MEMLOCK, error, "%s within the limit of %s", what, limit);
+        nd_diagnosis_set(
+            diagnosis, ND_REASON_MEMLOCK, error, "%s within the limit of %s", what, limit);
     else if (error == EMFILE || error == ENFILE)
-        nd_finding_set(finding, ND_REASON_NO_DESCRIPTORS, error, "%s", what);
+        nd_diagnosis_set(diagnosis, ND_REASON_NO_DESCRIPTORS, error, "%s", what);
     else
-        nd_finding_set(finding, ND_REASON_OBJECTS_FAILED, error, "%s", what);
+        nd_diagnosis_set(diagnosis, ND_REASON_OBJECTS_FAILED, error, "%s", what);
 }
 
-const char *nd_finding_code(const struct nd_finding *finding)
+const char *nd_diagnosis_code(const struct nd_diagnosis *diagnosis)
 {
-    return words[finding->reason].code;
+    return words[diagnosis->reason].code;
 }
 
 static const char *expand(
-    const struct nd_finding *finding, const char *pattern, char text[ND_FINDING_TEXT_OCTETS])
+    const struct nd_diagnosis *diagnosis, const char *pattern, char text[ND_DIAGNOSIS_TEXT_OCTETS])
 {
     size_t length = 0;
 
-    for (; *pattern && length < ND_FINDING_TEXT_OCTETS - 1; pattern++) {
+    for (; *pattern && length < ND_DIAGNOSIS_TEXT_OCTETS - 1; pattern++) {
         const char *word = NULL;
         int written;
 
@@ -179,34 +181,36 @@ static const char *expand(
             continue;
         }
         switch (*++pattern) {
-        case 'd': word = finding->device; break;
+        case 'd': word = diagnosis->device; break;
         case 'i':
-            word = finding->netdev;
+            word = diagnosis->netdev;
             if (!*word && length && text[length - 1] == ' ')
                 length--;
             break;
-        case 'e': word = strerror(finding->error); break;
-        default: word = finding->detail; break;
+        case 'e': word = strerror(diagnosis->error); break;
+        default: word = diagnosis->detail; break;
         }
-        written = snprintf(text + length, ND_FINDING_TEXT_OCTETS - length, "%s", word);
+        written = snprintf(text + length, ND_DIAGNOSIS_TEXT_OCTETS - length, "%s", word);
         length += (size_t)written;
     }
-    if (length > ND_FINDING_TEXT_OCTETS - 1)
-        length = ND_FINDING_TEXT_OCTETS - 1;
+    if (length > ND_DIAGNOSIS_TEXT_OCTETS - 1)
+        length = ND_DIAGNOSIS_TEXT_OCTETS - 1;
     text[length] = 0;
     return text;
 }
 
-const char *nd_finding_text(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS])
+const char *nd_diagnosis_text(
+    const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS])
 {
-    return expand(finding, words[finding->reason].text, text);
+    return expand(diagnosis, words[diagnosis->reason].text, text);
 }
 
-const char *nd_finding_remedy(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS])
+const char *nd_diagnosis_remedy(
+    const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS])
 {
-    const char *pattern = words[finding->reason].remedy;
+    const char *pattern = words[diagnosis->reason].remedy;
 
-    if (!*finding->netdev && words[finding->reason].unnamed)
-        pattern = words[finding->reason].unnamed;
-    return pattern ? expand(finding, pattern, text) : NULL;
+    if (!*diagnosis->netdev && words[diagnosis->reason].unnamed)
+        pattern = words[diagnosis->reason].unnamed;
+    return pattern ? expand(diagnosis, pattern, text) : NULL;
 }

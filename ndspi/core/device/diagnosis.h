@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finding.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
- * remedy. Whoever decides (provider.c, scan.c, trial.c) writes a finding; nobody words one elsewhere.
+ * diagnosis.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
+ * remedy. Whoever decides (provider.c, scan.c, trial.c) writes a diagnosis; nobody words one elsewhere.
  */
-#ifndef NDSPI_CORE_FINDING_H
-#define NDSPI_CORE_FINDING_H
+#ifndef NDSPI_CORE_DIAGNOSIS_H
+#define NDSPI_CORE_DIAGNOSIS_H
 
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ND_DEVICE_NAME_OCTETS = 64, ND_FINDING_DETAIL_OCTETS = 96, ND_FINDING_TEXT_OCTETS = 384 };
+enum {
+    ND_DEVICE_NAME_OCTETS = 64,
+    ND_DIAGNOSIS_DETAIL_OCTETS = 96,
+    ND_DIAGNOSIS_TEXT_OCTETS = 384
+};
 
 enum nd_reason {
     ND_REASON_USED,
@@ -41,42 +45,44 @@ enum nd_reason {
     ND_REASONS
 };
 
-struct nd_finding {
+struct nd_diagnosis {
     enum nd_reason reason;
     int error; /* errno, or 0 */
     char device[ND_DEVICE_NAME_OCTETS];
     char netdev[IF_NAMESIZE]; /* "" = not known */
     char detail
-        [ND_FINDING_DETAIL_OCTETS]; /* what the words of this reason speak of, beside the above */
+        [ND_DIAGNOSIS_DETAIL_OCTETS]; /* what the words of this reason speak of, beside the above */
 };
 
-static inline bool nd_finding_used(const struct nd_finding *finding)
+static inline bool nd_diagnosis_used(const struct nd_diagnosis *diagnosis)
 {
-    return finding->reason == ND_REASON_USED;
+    return diagnosis->reason == ND_REASON_USED;
 }
 
 /* Sets reason, error and (printf) detail; device and interface stay. */
-__attribute__((format(printf, 4, 5))) void nd_finding_set(
-    struct nd_finding *finding, enum nd_reason reason, int error, const char *detail, ...);
+__attribute__((format(printf, 4, 5))) void nd_diagnosis_set(
+    struct nd_diagnosis *diagnosis, enum nd_reason reason, int error, const char *detail, ...);
 
 /* What a failed ibv_open_device says; file in: name of the device's file in /dev/infiniband. */
-void nd_finding_set_open(struct nd_finding *finding, int error, const char *file);
+void nd_diagnosis_set_open(struct nd_diagnosis *diagnosis, int error, const char *file);
 /* What a failed rdma_create_event_channel says. */
-void nd_finding_set_cm(struct nd_finding *finding, int error);
+void nd_diagnosis_set_cm(struct nd_diagnosis *diagnosis, int error);
 /* What a device says that made no object: mostly the limit of locked memory. what in: "queues" or the like */
-void nd_finding_set_objects(struct nd_finding *finding, int error, const char *what);
+void nd_diagnosis_set_objects(struct nd_diagnosis *diagnosis, int error, const char *what);
 
 /* "port-down" and the like: never changes, for programs. */
-const char *nd_finding_code(const struct nd_finding *finding);
+const char *nd_diagnosis_code(const struct nd_diagnosis *diagnosis);
 /* The reason, in words. Returns text. */
-const char *nd_finding_text(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS]);
+const char *nd_diagnosis_text(
+    const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS]);
 /* What to do. Returns text, or NULL where nothing has to be done. */
-const char *nd_finding_remedy(const struct nd_finding *finding, char text[ND_FINDING_TEXT_OCTETS]);
+const char *nd_diagnosis_remedy(
+    const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS]);
 
 /*
  * nd_memory_lock_limit - the limit of locked memory, in words ("64 KiB").
  * Returns false when there is none.
  */
-bool nd_memory_lock_limit(char text[ND_FINDING_DETAIL_OCTETS]);
+bool nd_memory_lock_limit(char text[ND_DIAGNOSIS_DETAIL_OCTETS]);
 
 #endif
