@@ -3,7 +3,7 @@
  * endpoint.c - INDEndpoint over core/queue/qp.h.
  *
  * A request is told apart by the address of the client's ND_RESULT, which must be given. Memory is named by handle; an
- * entry without one is inline data (core/queue/local.h). Windows of peers are named by their descriptor.
+ * entry without one is inline data (core/queue/sgl.h). Windows of peers are named by their descriptor.
  *
  * Source: NetworkDirect SPI version 1, INDEndpoint.
  */

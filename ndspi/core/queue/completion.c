@@ -3,7 +3,7 @@
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/memory/mw.h"
-#include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/sgl.h"
 #include "ndspi/core/queue/post.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"

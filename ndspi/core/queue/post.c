@@ -6,7 +6,7 @@
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/datapath.h"
-#include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/sgl.h"
 #include "ndspi/core/queue/post.h"
 
 #include <endian.h>
@@ -104,21 +104,21 @@ static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t
 
 /* Lengths of initiator requests are results of version 1 alone. */
 static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request,
-    const struct nd_local *local, uint32_t flags, struct ibv_send_wr *wr)
+    const struct nd_sgl *sgl, uint32_t flags, struct ibv_send_wr *wr)
 {
     struct ibv_sge *kept = nd_batch_sges_locked(queue);
-    HRESULT status = nd_local_place_locked(local, queue, request, kept ? kept : queue->sges,
+    HRESULT status = nd_sgl_place_locked(sgl, queue, request, kept ? kept : queue->sges,
         nd_batch_data_locked(queue), &wr->sg_list, &wr->num_sge);
     int error;
 
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
     if (queue->regions)
-        request->length = local->total;
+        request->length = sgl->total;
     wr->wr_id = (uintptr_t)request;
     wr->next = NULL;
     wr->send_flags = nd_post_flags_locked(queue, request, flags) |
-                     (local->way == ND_LOCAL_INLINE ? IBV_SEND_INLINE : 0);
+                     (sgl->mode == ND_SGL_INLINE ? IBV_SEND_INLINE : 0);
     if (ND_UNLIKELY(error = nd_queue_post_send_locked(queue, wr))) {
         if (request->special & ND_REQUEST_STAGED)
             nd_staging_free(queue, request);
@@ -136,17 +136,17 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
 {
     bool inlines = queue->regions ? type != Nd2RequestTypeRead : (flags & ND_OP_FLAG_INLINE) != 0;
     struct nd_request *request;
-    struct nd_local local;
+    struct nd_sgl sgl;
     HRESULT status;
 
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;
     if (type == Nd2RequestTypeRead && n > queue->max_read_sge)
         return ND_DATA_OVERRUN;
-    if (FAILED(status = nd_local_measure(&local, queue, list, n, inlines)))
+    if (FAILED(status = nd_sgl_measure(&sgl, queue, list, n, inlines)))
         return status;
     if (remote) {
-        if (remote->bounded && local.total > remote->room)
+        if (remote->bounded && sgl.total > remote->room)
             return ND_REMOTE_ERROR;
         wr->wr.rdma.remote_addr = remote->address;
         wr->wr.rdma.rkey = be32toh(remote->token);
@@ -154,8 +154,8 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
     for (bool looked = false;; looked = true) {
         if (FAILED(status = nd_post_begin(queue, context, type, flags, &request)))
             return status;
-        status = place_and_post(queue, request, &local, flags, wr);
-        if (status != ND_NO_MORE_ENTRIES || local.way != ND_LOCAL_STAGED || looked)
+        status = place_and_post(queue, request, &sgl, flags, wr);
+        if (status != ND_NO_MORE_ENTRIES || sgl.mode != ND_SGL_STAGED || looked)
             return status;
         nd_queue_make_room(queue);
     }
@@ -220,7 +220,7 @@ HRESULT nd_queue_receive_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n)
 {
     struct nd_request *request;
-    struct nd_local local;
+    struct nd_sgl sgl;
     struct ibv_recv_wr wr;
     struct ibv_sge *kept;
     HRESULT status;
@@ -230,13 +230,13 @@ HRESULT nd_queue_receive_general(
         return ND_INVALID_DEVICE_REQUEST; /* its Receives come from there */
     if (ND_UNLIKELY(queue->regions && !context))
         return ND_INVALID_PARAMETER_1;
-    if (FAILED(status = nd_local_measure(&local, queue, list, n, false)) ||
+    if (FAILED(status = nd_sgl_measure(&sgl, queue, list, n, false)) ||
         FAILED(status = nd_queue_take(queue, &request)))
         return status;
     request->result.RequestContext = context;
     kept = nd_batch_sges_locked(queue);
-    status = nd_local_place_locked(
-        &local, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
+    status = nd_sgl_place_locked(
+        &sgl, queue, request, kept ? kept : queue->sges, NULL, &wr.sg_list, &wr.num_sge);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
     wr.wr_id = (uintptr_t)request;

@@ -4,7 +4,7 @@
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/sgl.h"
 #include "ndspi/core/queue/post.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"

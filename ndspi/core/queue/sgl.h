@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * local.h - the local memory of a request: as its client lists it, and as the device reads it.
+ * sgl.h - the local memory of a request: as its client lists it, and as the device reads it.
  *
  * Version 2 lists what the device reads, and says with a flag that all of it is inline. In version 1 each entry names
  * its region by handle or, with none, is inline. What fits the device's inline room altogether goes inline. A longer
@@ -8,8 +8,8 @@
  * made with queues of two and more entries a request, ND_STAGING_SLOTS at most; a slot is free again when the request
  * has ended.
  */
-#ifndef NDSPI_CORE_LOCAL_H
-#define NDSPI_CORE_LOCAL_H
+#ifndef NDSPI_CORE_SGL_H
+#define NDSPI_CORE_SGL_H
 
 #include "ndspi/core/queue/queue.h"
 
@@ -17,37 +17,37 @@ struct nd_adapter;
 
 enum { ND_STAGING_SLOTS = 16 };
 
-enum nd_local_way {
-    ND_LOCAL_REGISTERED,
-    ND_LOCAL_INLINE, /* the device copies */
-    ND_LOCAL_STAGED, /* we copy what is inline */
+enum nd_sgl_mode {
+    ND_SGL_REGISTERED,
+    ND_SGL_INLINE, /* the device copies */
+    ND_SGL_STAGED, /* we copy what is inline */
 };
 
-struct nd_local {
+struct nd_sgl {
     const void *list;
     uint32_t n;
     uint32_t filled; /* entries of more than nothing: what the device gets */
     uint32_t total;  /* bytes */
-    enum nd_local_way way;
+    enum nd_sgl_mode mode;
 };
 
 /*
- * nd_local_measure - looks at a list, without a lock.
+ * nd_sgl_measure - looks at a list, without a lock.
  * inlines  in: v2: ND_OP_FLAG_INLINE is set; v1: the request may have inline entries
  * Returns ND_SUCCESS; ND_DATA_OVERRUN: too many entries; ND_INVALID_PARAMETER_2: no list; ND_BUFFER_OVERFLOW: longer
  * than the device, or inline data, can be; ND_INVALID_HANDLE.
  */
-HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
-    uint32_t n, bool inlines);
+HRESULT nd_sgl_measure(
+    struct nd_sgl *sgl, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines);
 
 /*
- * nd_local_place_locked - where the device reads it.
+ * nd_sgl_place_locked - where the device reads it.
  * sges  out: room for the queue's max_sge entries; may be left unused
  * data  in: room for inline data to be copied to, which lasts until the request is posted; NULL: it is posted at once
  * sg_list, num_sge  out: for the work request
  * Returns ND_SUCCESS; ND_NO_MORE_ENTRIES: no staging slot is free; ND_INVALID_HANDLE: taken back meanwhile. Lock held.
  */
-HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *queue,
+HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     struct nd_request *request, struct ibv_sge *sges, uint8_t *data, struct ibv_sge **sg_list,
     int *num_sge);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ndspi/core/queue/local.h"
+#include "ndspi/core/queue/sgl.h"
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/adapter/region_table.h"
@@ -37,68 +37,68 @@ static bool read_piece(
     return true;
 }
 
-static HRESULT measure_v2(struct nd_local *local, const struct nd_queue *queue, bool inlines)
+static HRESULT measure_v2(struct nd_sgl *sgl, const struct nd_queue *queue, bool inlines)
 {
     uint64_t total = 0;
 
-    for (size_t i = 0; i < local->n; i++) {
-        uint32_t length = ((const ND2_SGE *)local->list)[i].BufferLength;
+    for (size_t i = 0; i < sgl->n; i++) {
+        uint32_t length = ((const ND2_SGE *)sgl->list)[i].BufferLength;
 
         total += length;
-        local->filled += length != 0;
+        sgl->filled += length != 0;
     }
     if (total > (inlines ? queue->max_inline : queue->max_length))
         return ND_BUFFER_OVERFLOW;
-    local->total = (uint32_t)total;
-    local->way = inlines && total ? ND_LOCAL_INLINE : ND_LOCAL_REGISTERED;
+    sgl->total = (uint32_t)total;
+    sgl->mode = inlines && total ? ND_SGL_INLINE : ND_SGL_REGISTERED;
     return ND_SUCCESS;
 }
 
-static HRESULT measure_v1(struct nd_local *local, const struct nd_queue *queue, bool inlines)
+static HRESULT measure_v1(struct nd_sgl *sgl, const struct nd_queue *queue, bool inlines)
 {
     uint64_t total = 0, inlined = 0;
     struct piece piece;
 
-    for (size_t i = 0; i < local->n; i++) {
-        if (!read_piece(queue, local->list, i, &piece) || (piece.inlined && !inlines))
+    for (size_t i = 0; i < sgl->n; i++) {
+        if (!read_piece(queue, sgl->list, i, &piece) || (piece.inlined && !inlines))
             return ND_INVALID_HANDLE;
         if (piece.length > UINT32_MAX)
             return ND_BUFFER_OVERFLOW;
         total += piece.length;
-        local->filled += piece.length != 0;
+        sgl->filled += piece.length != 0;
         inlined += piece.inlined ? piece.length : 0;
     }
     if (total > queue->max_length || inlined > queue->max_inline)
         return ND_BUFFER_OVERFLOW;
-    local->total = (uint32_t)total;
-    local->way = !inlined                     ? ND_LOCAL_REGISTERED
-                 : total <= queue->max_inline ? ND_LOCAL_INLINE
-                                              : ND_LOCAL_STAGED;
+    sgl->total = (uint32_t)total;
+    sgl->mode = !inlined                     ? ND_SGL_REGISTERED
+                : total <= queue->max_inline ? ND_SGL_INLINE
+                                             : ND_SGL_STAGED;
     return ND_SUCCESS;
 }
 
-HRESULT nd_local_measure(struct nd_local *local, const struct nd_queue *queue, const void *list,
-    uint32_t n, bool inlines)
+HRESULT nd_sgl_measure(
+    struct nd_sgl *sgl, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines)
 {
-    local->list = list;
-    local->n = n;
-    local->filled = 0;
+    sgl->list = list;
+    sgl->n = n;
+    sgl->filled = 0;
     if (n > queue->max_sge && (queue->regions || !inlines)) /* v2 inline: any number */
         return ND_DATA_OVERRUN;
     if (n && !list)
         return ND_INVALID_PARAMETER_2;
-    return queue->regions ? measure_v1(local, queue, inlines) : measure_v2(local, queue, inlines);
+    return queue->regions ? measure_v1(sgl, queue, inlines) : measure_v2(sgl, queue, inlines);
 }
 
 /* Inline data in one piece: of more entries than the device takes, or to last. */
-static void gather(const struct nd_local *local, const struct nd_queue *queue, uint8_t *data,
-    struct ibv_sge *whole)
+static void gather(
+    const struct nd_sgl *sgl, const struct nd_queue *queue, uint8_t *data, struct ibv_sge *whole)
 {
     struct piece piece;
     uint8_t *at = data;
 
-    for (size_t i = 0; i < local->n; i++) {
-        read_piece(queue, local->list, i, &piece);
+    for (size_t i = 0; i < sgl->n; i++) {
+        read_piece(queue, sgl->list, i, &piece);
         if (piece.length)
             memcpy(at, piece.data, piece.length);
         at += piece.length;
@@ -125,25 +125,25 @@ void nd_staging_free(struct nd_queue *queue, const struct nd_request *request)
 }
 
 /* Without the empty entries: one device crashes its kernel over them, others may look at their tokens. */
-static void pick_filled(const struct nd_local *local, struct ibv_sge *sges)
+static void pick_filled(const struct nd_sgl *sgl, struct ibv_sge *sges)
 {
-    const struct ibv_sge *list = local->list;
+    const struct ibv_sge *list = sgl->list;
 
-    for (size_t i = 0; i < local->n; i++)
+    for (size_t i = 0; i < sgl->n; i++)
         if (list[i].length)
             *sges++ = list[i];
 }
 
 /* v1: handles to tokens, inline entries to the slot, if there is one; empty entries are left out. */
-static HRESULT translate_locked(const struct nd_local *local, struct nd_queue *queue,
+static HRESULT translate_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     const struct nd_request *request, struct ibv_sge *sges)
 {
-    bool staged = local->way == ND_LOCAL_STAGED;
+    bool staged = sgl->mode == ND_SGL_STAGED;
     uint8_t *slot = staged ? queue->staging + (size_t)request->slot * queue->max_inline : NULL;
     struct piece piece;
 
-    for (size_t i = 0; i < local->n; i++) {
-        if (!read_piece(queue, local->list, i, &piece))
+    for (size_t i = 0; i < sgl->n; i++) {
+        if (!read_piece(queue, sgl->list, i, &piece))
             return ND_INVALID_HANDLE;
         if (!piece.length)
             continue;
@@ -161,35 +161,35 @@ static HRESULT translate_locked(const struct nd_local *local, struct nd_queue *q
     return ND_SUCCESS;
 }
 
-HRESULT nd_local_place_locked(const struct nd_local *local, struct nd_queue *queue,
+HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     struct nd_request *request, struct ibv_sge *sges, uint8_t *data, struct ibv_sge **sg_list,
     int *num_sge)
 {
     HRESULT status;
 
     lock_assert_held(&queue->lock);
-    *num_sge = (int)local->filled;
+    *num_sge = (int)sgl->filled;
     *sg_list = sges;
-    if (!local->total) {
+    if (!sgl->total) {
         *num_sge = 0; /* nothing to look at: tokens of empty entries do not count */
         return ND_SUCCESS;
     }
-    if (local->way == ND_LOCAL_INLINE && (data || local->n > queue->max_sge)) {
+    if (sgl->mode == ND_SGL_INLINE && (data || sgl->n > queue->max_sge)) {
         *num_sge = 1;
         *sg_list = data ? sges : &queue->sge;
-        gather(local, queue, data ? data : queue->bounce, *sg_list);
+        gather(sgl, queue, data ? data : queue->bounce, *sg_list);
         return ND_SUCCESS;
     }
     if (!queue->regions) {
-        if (local->filled == local->n)
-            *sg_list = (struct ibv_sge *)(uintptr_t)local->list;
+        if (sgl->filled == sgl->n)
+            *sg_list = (struct ibv_sge *)(uintptr_t)sgl->list;
         else
-            pick_filled(local, sges);
+            pick_filled(sgl, sges);
         return ND_SUCCESS;
     }
-    if (local->way == ND_LOCAL_STAGED && !take_slot_locked(queue, request))
+    if (sgl->mode == ND_SGL_STAGED && !take_slot_locked(queue, request))
         return ND_NO_MORE_ENTRIES;
-    status = translate_locked(local, queue, request, sges);
+    status = translate_locked(sgl, queue, request, sges);
     if (FAILED(status) && request->special & ND_REQUEST_STAGED)
         nd_staging_free(queue, request);
     return status;
