@@ -135,7 +135,7 @@
     row(PADDED_DATA, \
         "Private data arrives with the length of its message type (56, 196, 148), filled with zero.", \
         "A program that needs the length sends it. No more than 148 bytes of a reply are handed on.", \
-        "conformance.connector") \
+        "ndspi.cm_event, conformance.connector") \
     row(RETRIES_FOR_EVER, \
         "`retry_cnt` 7 means for ever: a lost peer is never noticed.", \
         "It is 6, on every device.", \
@@ -151,7 +151,7 @@
     row(REPLY_SWAPPED, \
         "The reply's event has the two read depths the wrong way round.", \
         "They are turned.", \
-        "peers.verbs") \
+        "ndspi.cm_event, peers.verbs") \
     row(SERVES_AS_ASKED, \
         "Accept serves as many Reads as the active side asked for, whatever fewer the program accepts.", \
         "Nothing can be: the active side's GetReadLimits tells what is served.", \

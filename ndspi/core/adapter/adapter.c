@@ -39,8 +39,7 @@ static int open_channels(struct nd_adapter *adapter)
         rc = errno ? -errno : -ENOMEM;
         goto close_epoll;
     }
-    if ((rc = nd_cm_init(
-             &adapter->cm, adapter->device, &adapter->object, nd_has_quirk(caps, SLOW_DESTROY))))
+    if ((rc = nd_cm_init(&adapter->cm, adapter->device, &adapter->object, caps->quirks)))
         goto destroy_channel;
     if ((rc = no_blocking(adapter->channel->fd)) ||
         (rc = no_blocking(adapter->port.context->async_fd)) ||

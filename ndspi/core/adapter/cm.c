@@ -3,6 +3,7 @@
 
 #include "ndspi/core/device/provider.h"
 #include "ndspi/core/status.h"
+#include "ndspi/verbs/cm_event.h"
 
 #include "util/clock.h"
 #include "util/log.h"
@@ -24,15 +25,15 @@ static int watch(int epoll_fd, int fd)
     return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-int nd_cm_init(
-    struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter, bool slow_destroy)
+int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter,
+    nd_quirk_set quirks)
 {
     int error;
 
     cm->verbs = device->verbs;
     cm->device = device;
     cm->adapter = adapter;
-    cm->slow_destroy = slow_destroy;
+    cm->quirks = quirks;
     lock_init(&cm->lock, LOCK_CM_TIMER, "cm timers");
     list_init(&cm->timers);
     list_init(&cm->ids);
@@ -149,7 +150,7 @@ void nd_cm_id_unpin(struct nd_cm_id *id)
 {
     if (!id || atomic_fetch_sub_explicit(&id->pins, 1, memory_order_acq_rel) > 1)
         return;
-    if (id->id && id->cm->slow_destroy) {
+    if (id->id && id->cm->quirks & ND_QUIRK_BIT(SLOW_DESTROY)) {
         id->end.run = destroy_deferred;
         nd_defer(&id->end);
     } else {
@@ -291,6 +292,7 @@ static bool dispatch_event(struct nd_cm *cm)
     id = request ? event->listen_id->context : event->id->context;
     if (!try_pin(id))
         id = NULL;
+    nd_cm_event_mend(cm->quirks, event);
     copy_event(event, &copy);
     if (request && (!id || !take_request(cm, event->id, &copy)))
         unwanted = event->id;

@@ -20,6 +20,7 @@
 #include "ndspi/core/deferred.h"
 #include "ndspi/core/dialect.h"
 #include "ndspi/core/object.h"
+#include "ndspi/verbs/quirks.h"
 #include "ndspi/verbs/verbs.h"
 
 #include "util/list.h"
@@ -75,8 +76,8 @@ struct nd_cm {
     const struct nd_device *device;
     struct nd_object *adapter; /* pinned by each id */
     struct rdma_event_channel *channel;
-    bool slow_destroy; /* destroying an id may block for long: deferred */
-    int epoll_fd;      /* channel and timer */
+    nd_quirk_set quirks; /* of the device */
+    int epoll_fd;        /* channel and timer */
     int timer_fd;
     struct lock lock;        /* LOCK_CM_TIMER; the lists */
     struct list_head timers; /* in order of due_ms */
@@ -85,11 +86,11 @@ struct nd_cm {
 
 /*
  * nd_cm_init - for an adapter that is being opened on a device.
- * slow_destroy  in: whether rdma_destroy_id of this device may block for long
+ * quirks  in: of the device
  * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter finis it at the end of its life.
  */
-int nd_cm_init(
-    struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter, bool slow_destroy);
+int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter,
+    nd_quirk_set quirks);
 /* All ids are gone by then: each pins the adapter. */
 void nd_cm_fini(struct nd_cm *cm);
 

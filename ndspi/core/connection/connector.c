@@ -148,16 +148,10 @@ void nd_connector_execute(struct nd_connector *connector, struct nd_connector_ac
 
 static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_event *copy)
 {
-    bool swapped;
-
     connector->held = copy && (copy->private_data_octets || copy->type != RDMA_CM_EVENT_REJECTED);
     if (!connector->held)
         return;
     connector->received.octets = copy->private_data_octets;
-    /* Filled up to what its message could carry: no more than a peer of ours can have meant. */
-    if (nd_has_quirk(&connector->adapter->port.caps, PADDED_DATA) &&
-        connector->received.octets > connector->adapter->limits.max_callee_data)
-        connector->received.octets = (uint8_t)connector->adapter->limits.max_callee_data;
     memcpy(connector->received.data, copy->private_data, connector->received.octets);
     if (copy->type == RDMA_CM_EVENT_REJECTED)
         return;
@@ -165,13 +159,9 @@ static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_
     if (copy->type == RDMA_CM_EVENT_ESTABLISHED && !copy->responder_resources &&
         !copy->initiator_depth)
         return;
-    swapped = copy->type == RDMA_CM_EVENT_ESTABLISHED &&
-              nd_has_quirk(&connector->adapter->port.caps, REPLY_SWAPPED);
     /* A peer's reply may name more than was asked for. */
-    connector->inbound = nd_connector_cut_reads(
-        connector->inbound, swapped ? copy->initiator_depth : copy->responder_resources);
-    connector->outbound = nd_connector_cut_reads(
-        connector->outbound, swapped ? copy->responder_resources : copy->initiator_depth);
+    connector->inbound = nd_connector_cut_reads(connector->inbound, copy->responder_resources);
+    connector->outbound = nd_connector_cut_reads(connector->outbound, copy->initiator_depth);
 }
 
 static void decide_requests_locked(

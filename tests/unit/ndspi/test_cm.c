@@ -174,7 +174,7 @@ static int set_up_slow(void **state, bool slow)
     nd_object_init(&adapter, no_end);
     queued = taken = acked = 0;
     ids_alive = 0;
-    return nd_cm_init(&cm, &device, &adapter, slow);
+    return nd_cm_init(&cm, &device, &adapter, slow ? ND_QUIRK_BIT(SLOW_DESTROY) : 0);
 }
 
 static int set_up(void **state)

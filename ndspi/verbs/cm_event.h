@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* cm_event.h - events of the connection manager, as verbs mean them (quirks PADDED_DATA, REPLY_SWAPPED). */
+#ifndef NDSPI_VERBS_CM_EVENT_H
+#define NDSPI_VERBS_CM_EVENT_H
+
+#include "ndspi/verbs/quirks.h"
+
+#include <rdma/rdma_cma.h>
+
+/*
+ * nd_cm_event_mend - repairs an event that was got and is not acknowledged yet.
+ * quirks  in: of the device's family
+ * event   inout: of a reply: its private data ends where that of its message can; its read depths are the right way
+ * round
+ */
+void nd_cm_event_mend(nd_quirk_set quirks, struct rdma_cm_event *event);
+
+#endif
