@@ -35,18 +35,6 @@ struct nd_limits {
 
 /* Room in each device completion queue for completions that the client never sees (core/queue/cq.h). */
 enum { ND_CQ_RESERVE = 64 };
-/*
- * The least entries of a completion queue on a device that cannot resize any (quirk FIXED_CQ), so that Resize has where
- * to go: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns of 32 byte entries, 256 KiB on hns of
- * 64 byte ones, 512 KiB on cxgb4, which makes twice as many as it is asked for, of 64 bytes. They round up to a power
- * of two.
- */
-enum { ND_CQ_FIXED_ENTRIES = 4096 };
-/*
- * The least buffers (Receives times entries of each) of a shared receive queue on a device that cannot make one deeper
- * (quirk FIXED_SRQ): Receives of one entry are 32 bytes each on mlx4 and mlx5, 112 on siw, so 128 and 448 KiB.
- */
-enum { ND_SRQ_FIXED_BUFFERS = 4096 };
 /* Room in each device send queue for the marker that flushes silent requests out (core/queue/qp.h). */
 enum { ND_QP_RESERVE = 1 };
 

@@ -10,6 +10,7 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
+#include "ndspi/verbs/depth.h"
 
 #include "util/log.h"
 
@@ -121,40 +122,13 @@ static uint32_t reserve_for(unsigned queues)
     return reserve;
 }
 
-static bool create_device_queue(struct nd_cq *cq, int entries)
-{
-    struct nd_adapter *adapter = cq->adapter;
-
-    errno = 0; /* not every driver sets it */
-    cq->poll.ibv =
-        adapter->verbs->create_cq(adapter->port.context, entries, &cq->child, adapter->channel, 0);
-    return cq->poll.ibv;
-}
-
-/* What cannot be resized is made deeper at once, if it can be had. */
 static bool make_device_queue(struct nd_cq *cq, uint32_t depth)
 {
     const struct nd_adapter *adapter = cq->adapter;
-    int wanted = (int)(depth + ND_CQ_RESERVE);
-    int most = (int)(adapter->limits.max_cq_depth + ND_CQ_RESERVE);
-    int deeper = most < ND_CQ_FIXED_ENTRIES ? most : ND_CQ_FIXED_ENTRIES;
 
-    if (adapter->port.caps.cq_resize || wanted >= deeper)
-        return create_device_queue(cq, wanted);
-    if (create_device_queue(cq, deeper))
-        return true;
-    log_write(LOG_INFO, LOG_CQ,
-        "adapter %s: no completion queue of %d entries (%s): one of depth %u cannot grow",
-        adapter->device->name, deeper, strerror(errno), depth);
-    return create_device_queue(cq, wanted);
-}
-
-/* What the client can have of a queue made for a depth; more than asked for where the device rounds up. */
-static uint32_t room_of(const struct nd_cq *cq, uint32_t depth)
-{
-    int entries = cq->poll.ibv->cqe;
-
-    return entries > (int)(depth + ND_CQ_RESERVE) ? (uint32_t)(entries - ND_CQ_RESERVE) : depth;
+    cq->poll.ibv = nd_create_cq(&adapter->port, (int)(depth + ND_CQ_RESERVE),
+        (int)(adapter->limits.max_cq_depth + ND_CQ_RESERVE), &cq->child, adapter->channel);
+    return cq->poll.ibv;
 }
 
 static void completion(struct nd_child *child)
@@ -207,7 +181,6 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
         return nd_status_from_errno(errno ? errno : ENOMEM);
     cq->poll.usual_room = ND_CQ_BATCH;
     cq->depth = depth;
-    cq->room = room_of(cq, depth);
     cq->affinity = affinity;
     if (adapter->verbs->mark_solicited) {
         adapter->verbs->mark_solicited(cq->poll.ibv);
@@ -300,18 +273,17 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
     int rc;
 
     lock_assert_held(&cq->size_lock);
-    if (!adapter->port.caps.cq_resize)
-        return depth <= cq->room
-                   ? ND_SUCCESS
-                   : nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth, cq->room);
     lock_acquire(&cq->poll.lock);
     reserve = reserve_for(cq->queues);
     lock_release(&cq->poll.lock);
-    rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + reserve));
+    rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + reserve));
     if (rc &&
         reserve >
             ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
-        rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+        rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
+    if (rc == ENOSPC)
+        return nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth,
+            (uint32_t)cq->poll.ibv->cqe - ND_CQ_RESERVE);
     if (rc)
         return rc == EINVAL ? ND_BUFFER_OVERFLOW : nd_status_from_errno(rc);
     return ND_SUCCESS;
@@ -329,8 +301,7 @@ static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
     else
         status = resize_ring_locked(cq, depth);
     lock_release(&cq->poll.lock);
-    if (FAILED(status) && cq->adapter->port.caps.cq_resize &&
-        FAILED(resize_device_queue(cq, cq->depth)))
+    if (FAILED(status) && FAILED(resize_device_queue(cq, cq->depth)))
         log_write(
             LOG_WARN, LOG_CQ, "a completion queue keeps its new size although resizing it failed");
     return status;
@@ -382,8 +353,9 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     queues = ++cq->queues;
     lock_release(&cq->poll.lock);
     /* Grows in steps; where the device cannot, hidden ones use what the client's depth leaves, then its own entries. */
-    if (reserve_for(queues) > reserve_for(queues - 1) && adapter->port.caps.cq_resize &&
-        (rc = adapter->verbs->resize_cq(cq->poll.ibv, (int)(cq->depth + reserve_for(queues)))))
+    if (reserve_for(queues) > reserve_for(queues - 1) &&
+        (rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(cq->depth + reserve_for(queues)))) &&
+        rc != ENOSPC)
         log_write(LOG_INFO, LOG_CQ, "no reserve for %u queue pairs on one completion queue: %s",
             queues, strerror(rc));
     lock_release(&cq->size_lock);

@@ -20,9 +20,8 @@
  * then an event decides that was asked for solicited completions alone; and where none was, at the call itself or when
  * the device is armed for all because of an earlier Notify, any new Receive counts.
  *
- * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees. A device
- * that cannot resize (quirk FIXED_CQ) is asked for ND_CQ_FIXED_ENTRIES at least, or as many as the client needs where
- * it has not that many; Resize moves the client's depth within them.
+ * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees; or more,
+ * so that Resize has where to go (verbs/depth.h).
  *
  * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_unlock_and_deliver,
  * which does what was decided under it.
@@ -81,7 +80,6 @@ struct nd_cq {
     struct nd_cq_entry *entries; /* ring */
     struct lock size_lock;       /* LOCK_CQ_SIZE: held to resize the device's queue */
     uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
-    uint32_t room;               /* for the client in the device's queue, as it was made */
     uint32_t head, count;
     uint64_t most; /* results that the queues attached can leave here at once */
     uint64_t arrived, notified;

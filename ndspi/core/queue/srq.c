@@ -3,6 +3,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/status.h"
+#include "ndspi/verbs/depth.h"
 
 #include "util/log.h"
 
@@ -66,35 +67,15 @@ static void removed(struct nd_child *child)
 
 static const struct nd_child_ops child_ops = { .event = event, .removed = removed };
 
-static bool create_device_queue(struct nd_srq *srq, uint32_t depth)
-{
-    struct nd_adapter *adapter = srq->adapter;
-    struct ibv_srq_init_attr init = { .srq_context = &srq->child,
-        .attr = { .max_wr = depth, .max_sge = srq->max_sge } };
-
-    errno = 0; /* not every driver sets it */
-    srq->ibv = adapter->verbs->create_srq(adapter->port.pd, &init);
-    srq->room = init.attr.max_wr > depth ? init.attr.max_wr : depth;
-    return srq->ibv;
-}
-
-/* What cannot be made deeper is so at once, if it can be had. */
 static bool make_device_queue(struct nd_srq *srq, uint32_t depth)
 {
     const struct nd_adapter *adapter = srq->adapter;
-    uint32_t most = adapter->limits.max_srq_depth;
-    uint32_t deeper = ND_SRQ_FIXED_BUFFERS / (srq->max_sge ? srq->max_sge : 1);
+    struct ibv_srq_init_attr init = { .srq_context = &srq->child,
+        .attr = { .max_wr = depth, .max_sge = srq->max_sge } };
 
-    if (deeper > most)
-        deeper = most;
-    if (adapter->port.caps.srq_resize || depth >= deeper)
-        return create_device_queue(srq, depth);
-    if (create_device_queue(srq, deeper))
-        return true;
-    log_write(LOG_INFO, LOG_QP,
-        "adapter %s: no shared receive queue of %u Receives (%s): one of depth %u cannot grow",
-        adapter->device->name, deeper, strerror(errno), depth);
-    return create_device_queue(srq, depth);
+    srq->ibv = nd_create_srq(&adapter->port, &init, adapter->limits.max_srq_depth);
+    srq->room = init.attr.max_wr;
+    return srq->ibv;
 }
 
 static void cancel(struct nd_object *object)
@@ -295,14 +276,11 @@ void nd_srq_fail(struct nd_srq *srq, HRESULT failed)
 
 static HRESULT modify_device_queue(struct nd_srq *srq, uint32_t depth)
 {
-    struct ibv_srq_attr attr = { .max_wr = depth };
-    int rc;
+    int rc = nd_resize_srq(&srq->adapter->port, srq->ibv, srq->room, depth);
 
-    if (!srq->adapter->port.caps.srq_resize)
-        return depth <= srq->room ? ND_SUCCESS
-                                  : nd_adapter_refuse_deeper(srq->adapter, LOG_QP,
-                                        "shared receive queue", depth, srq->room);
-    rc = srq->adapter->verbs->modify_srq(srq->ibv, &attr, IBV_SRQ_MAX_WR);
+    if (rc == ENOSPC)
+        return nd_adapter_refuse_deeper(
+            srq->adapter, LOG_QP, "shared receive queue", depth, srq->room);
     return rc ? nd_status_from_errno(rc) : ND_SUCCESS;
 }
 

@@ -6,8 +6,7 @@
  * threads. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
  * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
  *
- * A device that cannot make one deeper (quirk FIXED_SRQ) is asked for ND_SRQ_FIXED_BUFFERS at least, or as many as the
- * client needs where it has not that many; Modify moves the client's depth within them.
+ * A device that cannot make one deeper makes it deeper at once, so that Modify has where to go (verbs/depth.h).
  *
  * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over what the device is asked to watch: who arms or disarms it knows who waits.
  */

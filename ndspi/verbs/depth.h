@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depth.h - completion queues and shared receive queues that can become deeper on every device.
+ *
+ * Where the device cannot make a queue deeper than it was created (quirks FIXED_CQ, FIXED_SRQ; found by trying), it is
+ * created deeper than asked for, or as deep as asked for where that cannot be had; growing then is to stay within it.
+ */
+#ifndef NDSPI_VERBS_DEPTH_H
+#define NDSPI_VERBS_DEPTH_H
+
+#include "ndspi/verbs/port.h"
+
+/*
+ * The least entries of a completion queue: 60 connections of 60 requests each. That costs 128 KiB on siw and on hns of
+ * 32 byte entries, 256 KiB on hns of 64 byte ones, 512 KiB on cxgb4, which makes twice as many as it is asked for, of
+ * 64 bytes. They round up to a power of two.
+ */
+enum { ND_CQ_FIXED_ENTRIES = 4096 };
+/*
+ * The least buffers (Receives times entries of each) of a shared receive queue: Receives of one entry are 32 bytes each
+ * on mlx4 and mlx5, 112 on siw, so 128 and 448 KiB.
+ */
+enum { ND_SRQ_FIXED_BUFFERS = 4096 };
+
+/*
+ * nd_create_cq - as ibv_create_cq.
+ * most  in: entries of the deepest that the device makes
+ * Returns NULL with errno set, or 0 where the driver does not set it.
+ */
+struct ibv_cq *nd_create_cq(const struct nd_port *port, int entries, int most, void *cq_context,
+    struct ibv_comp_channel *channel);
+/* Returns 0 or an errno. ENOSPC: more than the queue was created with, on a device that makes none deeper. */
+int nd_resize_cq(const struct nd_port *port, struct ibv_cq *cq, int entries);
+
+/*
+ * nd_create_srq - as ibv_create_srq.
+ * init  inout: attr.max_wr: as asked for; what there is room for
+ * most  in: Receives of the deepest that the device makes
+ * Returns as nd_create_cq.
+ */
+struct ibv_srq *nd_create_srq(
+    const struct nd_port *port, struct ibv_srq_init_attr *init, uint32_t most);
+/* room in: of nd_create_srq. Returns as nd_resize_cq. */
+int nd_resize_srq(const struct nd_port *port, struct ibv_srq *srq, uint32_t room, uint32_t depth);
+
+#endif
