@@ -4,7 +4,7 @@
  * whose events the test raises itself. Destroying ids is deferred here, as for every kernel device.
  */
 #include "tests/support/fake_device.h"
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include "tests/support/settle.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_quirks_windows.c - windows on devices that have none, or whose windows do not do. */
-#include "tests/unit/ndspi/quirks.h"
+#include "tests/unit/ndspi/verbs/quirks.h"
 
 #include "tests/unit/util/cmocka_test.h"
 

@@ -2,7 +2,7 @@
 /*
  * Listeners over the embedded device: requests, those who wait for them, addresses.
  */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include <linux/capability.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include "tests/support/settle.h"
 

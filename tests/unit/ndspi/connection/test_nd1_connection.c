@@ -3,7 +3,7 @@
  * Connections of version 1 over the embedded device, step by step: where they differ from those of version 2
  * (test_connection.c), and against a queue pair of version 2.
  */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_connection_events.c for version 1, whose codes differ where a peer does not answer. */
 #include "tests/support/fake_device.h"
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include "tests/support/settle.h"
 

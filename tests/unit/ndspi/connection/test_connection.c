@@ -3,7 +3,7 @@
  * Attempts of a connection over the embedded device, step by step: what each side sees of the other's calls, cancels
  * and releases. The usual course of things is the conformance suite's.
  */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include "util/clock.h"
 

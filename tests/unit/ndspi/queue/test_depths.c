@@ -5,7 +5,7 @@
  * whose Reads take fewer entries than its Sends.
  */
 #include "tests/support/fake_device.h"
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include "tests/support/settle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/ndspi/fakewin/played.h"
+#include "tests/unit/ndspi/helper/fakewin/played.h"
 
 #include "tests/unit/util/cmocka_test.h"
 

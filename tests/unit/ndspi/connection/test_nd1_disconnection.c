@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends of a connection of version 1 over the embedded device: by a call of either side, or by releases in any order. */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include <string.h>
 

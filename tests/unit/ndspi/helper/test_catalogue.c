@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "tests/unit/ndspi/fakewin/played.h"
+#include "tests/unit/ndspi/helper/fakewin/played.h"
 
 static int setup(void **state)
 {

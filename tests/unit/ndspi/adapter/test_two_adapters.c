@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two adapters in one process: what belongs to which, and a connection from one to the other. */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

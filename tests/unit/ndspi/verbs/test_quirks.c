@@ -5,7 +5,7 @@
  */
 #include "tests/unit/util/cmocka_test.h"
 
-#include "tests/unit/ndspi/quirks.h"
+#include "tests/unit/ndspi/verbs/quirks.h"
 
 #include "ndspi/core/queue/batch.h"
 

@@ -5,7 +5,7 @@
  *
  * Source: NetworkDirect SPI version 1, INDEndpoint::Invalidate, SendAndInvalidate.
  */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include "util/clock.h"
 

@@ -2,7 +2,7 @@
 /*
  * Provider and adapter of version 1 over the embedded device: addresses, the file, sizes, what is created and refused.
  */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include "tests/support/settle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include "tests/support/settle.h"
 

@@ -4,7 +4,7 @@
  * against whatever is under way. Each request must end, nothing may be touched that is gone (the sanitizers watch),
  * nothing may be left.
  */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /*
  * Ends of a connection over the embedded device, by either side's call or release, and what is left afterwards.
  */
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 #include <dirent.h>
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #ifndef FAKEWIN_PLAYED_H
 #define FAKEWIN_PLAYED_H
 
-#include "tests/unit/ndspi/fakewin/ws2spi.h"
+#include "tests/unit/ndspi/helper/fakewin/ws2spi.h"
 
 #include "ndspi/helper/catalogue.h"
 

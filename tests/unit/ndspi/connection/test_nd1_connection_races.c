@@ -3,7 +3,7 @@
  * Two threads at one connector of version 1: releases that cross, and Connects that cross, each of which binds. The
  * sanitizers watch that nothing is touched that is gone.
  */
-#include "tests/unit/ndspi/nd1_connection.h"
+#include "tests/unit/ndspi/connection/nd1_connection.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/ndspi/quirks.h"
+#include "tests/unit/ndspi/verbs/quirks.h"
 
 #include "ndspi/verbs/shim/shim.h"
 #include "tests/unit/util/cmocka_test.h"

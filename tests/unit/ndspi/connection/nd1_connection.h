@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_NDSPI_ND1_CONNECTION_H
 #define TESTS_UNIT_NDSPI_ND1_CONNECTION_H
 
-#include "tests/unit/ndspi/connection.h"
+#include "tests/unit/ndspi/connection/connection.h"
 
 /* Codes that version 1 alone uses. */
 #define TAKEN         ((HRESULT)0xC000020A)
