@@ -4,7 +4,7 @@
 
 #include "util/clock.h"
 #include "util/outlet.h"
-#include "util/setting_names.h"
+#include "util/settings.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,11 +2,90 @@
 #include "util/settings.h"
 
 #include "util/log.h"
-#include "util/setting_names.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+#define PREFIX "NDSPI_"
+
+/* What the libraries read. */
+static const char *const names[] = {
+    "NDSPI_DEVICE",
+    "NDSPI_LOG",
+    "NDSPI_LOG_FILE",
+    "NDSPI_SOFT_ANSWER_MS",
+    "NDSPI_SOFT_CRC",
+    "NDSPI_SOFT_DEVICES",
+    "NDSPI_SOFT_PATIENCE_MS",
+    "NDSPI_SOFT_SPEAK_MS",
+};
+
+/* What scripts, samples and tests read: their processes inherit it. NDSPI_TEST_ and anything are tests' own. */
+static const char *const others[] = {
+    "NDSPI_ADDRESS",
+    "NDSPI_CONFORMANCE_DEVICE",
+    "NDSPI_GUEST_CONSOLE",
+    "NDSPI_GUEST_CPUS",
+    "NDSPI_JOBS",
+    "NDSPI_MEET",
+    "NDSPI_PEER",
+    "NDSPI_PROVIDER",
+    "NDSPI_REQUIRE_GUEST",
+    "NDSPI_REQUIRE_WINE",
+    "NDSPI_WERROR",
+    "NDSPI_WINE",
+    "NDSPI_WINE_DLLS",
+};
+
+enum { NAMES = sizeof(names) / sizeof(names[0]), OTHERS = sizeof(others) / sizeof(others[0]) };
+
+const char *setting_name(size_t index)
+{
+    return index < NAMES ? names[index] : NULL;
+}
+
+size_t setting_index(const char *name)
+{
+    size_t index = 0;
+
+    while (index < NAMES && strcmp(names[index], name) != 0)
+        index++;
+    return index;
+}
+
+static bool is_in(const char *const *table, size_t count, const char *entry, size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(table[i]) == length && !memcmp(table[i], entry, length))
+            return true;
+    return false;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
+const char *setting_unknown(char *const **at)
+{
+    for (; **at; ++*at) {
+        const char *entry = **at;
+        size_t length = strcspn(entry, "=");
+
+        if (!begins(entry, PREFIX) || begins(entry, PREFIX "TEST_") ||
+            is_in(names, NAMES, entry, length) || is_in(others, OTHERS, entry, length))
+            continue;
+        ++*at;
+        return entry;
+    }
+    return NULL;
+}
+
+/* ---- values ---- */
 
 const char *setting_text(const char *name)
 {
@@ -18,7 +97,7 @@ const char *setting_text(const char *name)
 /* Whether nobody has been warned of this variable yet. */
 static bool first_warning(const char *name)
 {
-    static atomic_bool warned[SETTINGS_MAX + 1];
+    static atomic_bool warned[NAMES + 1];
 
     return !atomic_exchange(&warned[setting_index(name)], true);
 }

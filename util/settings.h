@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.h - the values of the environment variables that the libraries read. Their names: setting_names.h.
+ * settings.h - the environment variables that the libraries read: their values, and which that begin with NDSPI_ mean
+ * something.
  *
- * Each call reads the environment anew. Threads: any, as long as none changes the environment (getenv).
+ * A new one is a row in the table of settings.c and in docs/environment.md; tests/structure compares both with the
+ * sources. Each call reads the environment anew. Threads: any, as long as none changes the environment (getenv).
  */
 #ifndef UTIL_SETTINGS_H
 #define UTIL_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* NULL where the variable is not set, or empty. */
 const char *setting_text(const char *name);
@@ -22,5 +25,19 @@ unsigned setting_number(const char *name, unsigned fallback, unsigned maximum);
 
 /* A switch: 1 or 0, the default. Anything else is taken as not set, with one warning. */
 bool setting_on(const char *name);
+
+/* The names that the libraries read, in the order of the table; NULL after the last. */
+const char *setting_name(size_t index);
+
+/* Where a name stands in the table; the number of names where it does not. */
+size_t setting_index(const char *name);
+
+/*
+ * setting_unknown - the next entry of an environment whose name begins with NDSPI_ and is not known: no setting, and
+ * none of the names that the project's scripts and tests use.
+ * at  inout: the place in the environment to go on from
+ * Returns the entry (NAME=VALUE), or NULL at the end.
+ */
+const char *setting_unknown(char *const **at);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The environment variables that the libraries read: the sources, the table of util/setting_names.c and the page
+# The environment variables that the libraries read: the sources, the table of util/settings.c and the page
 # docs/environment.md have the same names. What scripts read or export is known to the last two: the programs that
 # they start would warn of it.
 # usage: settings.sh ROOT
@@ -16,15 +16,15 @@ read_by_sources()
 }
 in_the_table()
 {
-    sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+    sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 others()
 {
-    sed -n '/^static const char \*const others\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+    sed -n '/^static const char \*const others\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 known()
 {
-    sed -n '/^static const char/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/setting_names.c | sort
+    sed -n '/^static const char/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 of_scripts()
 {
@@ -42,12 +42,12 @@ in_the_manual()
 }
 
 bad=0
-[ -n "$(in_the_table)" ] || { echo "util/setting_names.c: no names found"; bad=1; }
-diff <(in_the_table) <(read_by_sources) || { echo "left: util/setting_names.c, right: what sources read"; bad=1; }
+[ -n "$(in_the_table)" ] || { echo "util/settings.c: no names found"; bad=1; }
+diff <(in_the_table) <(read_by_sources) || { echo "left: util/settings.c, right: what sources read"; bad=1; }
 manual=docs/environment.md
-names="left: util/setting_names.c, right: $manual"
+names="left: util/settings.c, right: $manual"
 diff <(in_the_table) <(in_the_manual "Read by the libraries") || { echo "$names"; bad=1; }
 diff <(others) <(in_the_manual "Read by scripts") || { echo "$names"; bad=1; }
 unknown=$(comm -13 <(known) <(of_scripts))
-[ -z "$unknown" ] || { echo "util/setting_names.c does not know what scripts have:" $unknown; bad=1; }
+[ -z "$unknown" ] || { echo "util/settings.c does not know what scripts have:" $unknown; bad=1; }
 exit $bad

@@ -2,7 +2,6 @@
 #include "cmocka_test.h"
 #include "log_catch.h"
 
-#include "util/setting_names.h"
 #include "util/settings.h"
 
 #include <stdio.h>
