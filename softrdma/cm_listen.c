@@ -194,11 +194,6 @@ static uint32_t on_interest(struct srd_source *source)
     return atomic_load(&of_source(source)->paused) ? 0 : EPOLLIN;
 }
 
-static void on_settle(struct srd_source *source)
-{
-    (void)source; /* defers nothing */
-}
-
 static void on_free(struct srd_source *source)
 {
     srd_id_unref(of_source(source));
@@ -208,7 +203,6 @@ static const struct srd_source_ops source_ops = {
     .ready = on_ready,
     .expired = on_expired,
     .interest = on_interest,
-    .settle = on_settle,
     .free = on_free,
 };
 

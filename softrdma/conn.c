@@ -35,12 +35,6 @@ static const struct turn {
     size_t octets;
     int calls;
 } turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 };
-/*
- * So many looks after a message came, its acknowledgement goes as a packet of its own: the program's answer, which
- * would have carried it, is not coming at once. A program that was woken has looked once or twice when it answers.
- */
-enum { ACK_PATIENCE_LOOKS = 3 };
-
 /* A peer's octets may enter the program's memory here, otherwise by dma.h. */
 static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
 {
@@ -274,21 +268,27 @@ static unsigned unblock(struct srd_conn *conn)
     return wants;
 }
 
+/*
+ * The engine is told of what is due. An acknowledgement is soon, from when it is first owed; the deadline stays when it
+ * rides on data. There is none while the socket is full: who finds that it has room again sends, and comes here.
+ */
 static void sync_deadline(struct srd_conn *conn)
 {
-    uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed);
-    uint64_t deadline_ms =
-        srd_conn_in_phase(conn, SRD_CONN_STREAM) ? srd_stream_deadline_ms(conn->qp) : UINT64_MAX;
+    bool soon = srd_source_is_soon(&conn->source); /* before anything is looked at */
 
-    if (close_ms < deadline_ms)
-        deadline_ms = close_ms;
-    if (atomic_exchange_explicit(&conn->deadline_ms, deadline_ms, memory_order_relaxed) !=
-            deadline_ms &&
-        !srd_conn_in_phase(conn, SRD_CONN_CLOSED))
-        srd_source_deadline(&conn->source, deadline_ms);
+    if (srd_conn_in_phase(conn, SRD_CONN_CLOSED))
+        return;
+    srd_source_due(&conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        return;
+    srd_source_due(&conn->source, srd_stream_deadline_ms(conn->qp));
+    if (!soon && srd_stream_may_ack(conn->qp) &&
+        !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+        !atomic_load_explicit(&conn->tx_error, memory_order_relaxed))
+        srd_source_soon(&conn->source);
 }
 
-static unsigned settle(struct srd_conn *conn)
+static unsigned run_timer(struct srd_conn *conn)
 {
     unsigned wants = 0;
 
@@ -305,7 +305,7 @@ static void act(struct srd_conn *conn, unsigned wants)
     while (wants) {
         unsigned now = wants;
 
-        wants = now & SRD_STREAM_SETTLE ? settle(conn) : 0;
+        wants = now & SRD_STREAM_SETTLE ? run_timer(conn) : 0;
         if (now & SRD_STREAM_ESTABLISHED)
             conn->owner_ops->established(conn->owner, conn);
         if (now & SRD_STREAM_DOWN)
@@ -340,33 +340,17 @@ static void act(struct srd_conn *conn, unsigned wants)
     sync_deadline(conn);
 }
 
-static void transmit_and_act(struct srd_conn *conn, struct turn turn)
+void srd_conn_transmit(struct srd_conn *conn)
 {
-    unsigned wants = transmit(conn, turn);
+    unsigned wants = transmit(conn, turn_of_post);
 
     if (wants)
         act(conn, wants);
 }
 
-void srd_conn_transmit(struct srd_conn *conn)
-{
-    transmit_and_act(conn, turn_of_post);
-}
-
-/* An acknowledgement that is owed goes out when this thread sleeps or polls next, or soon by the progress thread. */
-static void put_off(struct srd_conn *conn)
-{
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) || !srd_stream_owes_ack(conn->qp))
-        return;
-    srd_source_defer(&conn->source);
-    srd_engine_polled(&conn->source);
-    srd_source_watch(&conn->source);
-}
-
 void srd_conn_started(struct srd_conn *conn, unsigned wants)
 {
     act(conn, wants);
-    put_off(conn);
 }
 
 void srd_conn_want(struct srd_conn *conn, unsigned wants)
@@ -374,7 +358,6 @@ void srd_conn_want(struct srd_conn *conn, unsigned wants)
     if (wants & SRD_STREAM_DOWN)
         atomic_store(&conn->local_end, true);
     act(conn, wants);
-    put_off(conn); /* what was held for want of a Receive has arrived by now */
 }
 
 /* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
@@ -385,7 +368,7 @@ static bool patience_ends(struct srd_conn *conn)
 
     if (srd_stream_owes_ack(conn->qp)) {
         looks = atomic_load_explicit(&conn->owing, memory_order_relaxed) + 1;
-        ends = looks >= ACK_PATIENCE_LOOKS;
+        ends = looks >= SRD_SOON_LOOKS;
     }
     atomic_store_explicit(&conn->owing, ends ? 0 : looks, memory_order_relaxed);
     return ends;
@@ -409,12 +392,8 @@ static bool on_poll(struct srd_source *source)
         wants = transmit(conn, turn_of_service);
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
         try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
-    if (wants || moved) {
+    if (wants || moved || blocked)
         act(conn, wants);
-        srd_engine_polled(&conn->source); /* behind what is owed now */
-        if (srd_stream_owes_ack(conn->qp))
-            srd_source_watch(&conn->source);
-    }
     return moved || wants;
 }
 
@@ -429,8 +408,6 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
     if (background && srd_stream_owes_ack(conn->qp))
         wants |= SRD_STREAM_TX;
     act(conn, wants);
-    if (!background)
-        put_off(conn);
     return alone;
 }
 
@@ -470,7 +447,6 @@ static void on_expired(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
     enum srd_conn_phase phase = atomic_load_explicit(&conn->phase, memory_order_acquire);
 
-    atomic_store_explicit(&conn->deadline_ms, UINT64_MAX, memory_order_relaxed);
     if (phase == SRD_CONN_STARTUP) {
         conn->owner_ops->expired(conn->owner, conn);
     } else if (phase != SRD_CONN_CLOSED &&
@@ -482,7 +458,13 @@ static void on_expired(struct srd_source *source)
             SRD_CONN_CLOSE_MS);
         srd_conn_finish(conn, -ETIMEDOUT);
     } else if (phase == SRD_CONN_STREAM) {
-        act(conn, settle(conn));
+        unsigned wants = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
+
+        if (clock_now_ms() >= srd_stream_deadline_ms(conn->qp))
+            wants |= run_timer(conn);
+        act(conn, wants);
+    } else {
+        sync_deadline(conn);
     }
 }
 
@@ -496,14 +478,6 @@ static uint32_t on_interest(struct srd_source *source)
         memory_order_relaxed);
 
     return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
-}
-
-static void on_settle(struct srd_source *source)
-{
-    struct srd_conn *conn = container_of(source, struct srd_conn, source);
-
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_owes_ack(conn->qp))
-        transmit_and_act(conn, turn_of_service);
 }
 
 static void on_free(struct srd_source *source)
@@ -524,7 +498,6 @@ static const struct srd_source_ops source_ops = {
     .poll = on_poll,
     .expired = on_expired,
     .interest = on_interest,
-    .settle = on_settle,
     .free = on_free,
 };
 
@@ -541,6 +514,5 @@ struct srd_conn *srd_conn_create(
     conn->owner_lock = owner_lock;
     lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
     atomic_init(&conn->close_ms, UINT64_MAX);
-    atomic_init(&conn->deadline_ms, UINT64_MAX);
     return conn;
 }

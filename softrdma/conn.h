@@ -59,7 +59,7 @@ struct srd_conn {
         tx_waiting; /* threads of the program that wait for the progress thread */
     atomic_uint turn;
     atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
-    _Atomic uint64_t close_ms, deadline_ms;
+    _Atomic uint64_t close_ms;
 
     /* startup phase, and what it left: under the owner's lock */
     size_t in_octets, out_octets, out_sent;

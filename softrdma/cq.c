@@ -35,6 +35,7 @@ struct srd_cq {
     enum armed armed;
     bool marks;             /* srd_mark_solicited */
     atomic_uint idle_polls; /* still to come */
+    atomic_uint vain;       /* looks at several connections in a row that found nothing */
     atomic_bool overrun;
     unsigned sources;          /* connections */
     struct srd_source *source; /* when there is 1, with a reference */
@@ -218,6 +219,18 @@ static struct srd_source *only_source_locked(struct srd_cq *cq)
     return cq->source;
 }
 
+/* Whether anything moved. As for one connection (conn.c), what is owed goes out after so many looks in vain. */
+static bool look_at_all(struct srd_cq *cq)
+{
+    bool moved = srd_loop_run();
+    unsigned vain = moved ? 0 : atomic_load_explicit(&cq->vain, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&cq->vain, vain, memory_order_relaxed);
+    if (vain == SRD_SOON_LOOKS)
+        srd_timer_run_soon();
+    return moved;
+}
+
 /* Whether anything moved. */
 static bool progress(struct srd_cq *cq)
 {
@@ -230,7 +243,7 @@ static bool progress(struct srd_cq *cq)
     source = only_source_locked(cq);
     lock_release(&cq->lock);
     if (!source)
-        return srd_loop_poll();
+        return look_at_all(cq);
     moved = source->ops->poll(source);
     srd_source_unref(source);
     return moved;
@@ -244,6 +257,7 @@ void srd_progress_leave(struct ibv_cq *ibv)
 
     if (srd_stale(ibv->context))
         return;
+    srd_timer_run_soon();
     lock_acquire(&cq->lock);
     source = only_source_locked(cq);
     many = !source && cq->sources;

@@ -27,11 +27,7 @@ struct srd_engine {
     atomic_bool handed; /* some of those aside were left: they are served at the next turn */
     struct srd_slot *slots;
     uint32_t n_slots, free_slot;
-    struct list_head aside;
-    bool tickless;             /* the progress thread saw none aside, and sleeps without a tick */
-    struct lock deferred_lock; /* LOCK_SRD_CHANNEL */
-    struct list_head deferred; /* a reference each */
-    atomic_bool any_deferred;
+    struct list_head aside; /* the progress thread's */
 };
 
 extern struct srd_engine srd_engine;
@@ -41,21 +37,8 @@ struct srd_source *srd_engine_find(uint64_t token);
 /* Arms it in the background set again, with its present interest; takes it off the aside list. */
 void srd_engine_rearm(struct srd_source *source);
 
-/*
- * A thread polled something by itself: a progress thread that sleeps without a tick, because others sleep in the
- * foreground set, has to look after it again.
- */
-static inline void srd_engine_polled(struct srd_source *source)
-{
-    atomic_fetch_add(&source->activity, 1); /* pairs with may_park_locked and serve, all seq_cst */
-    if (atomic_load(&srd_engine.standby.parked) && atomic_exchange(&srd_engine.standby.parked, 0))
-        standby_kick(&srd_engine.standby);
-}
-
-/*
- * Puts a source on the aside list, if it is registered; true: the progress thread has to be kicked. Engine lock held.
- */
-bool srd_engine_aside_locked(struct srd_source *source);
+/* Puts a source on the aside list, if it is registered. Progress thread, engine lock held. */
+void srd_engine_aside_locked(struct srd_source *source);
 
 /*
  * Makes the sets, if there are none. No thread: that comes with the first source. 0 or a negative errno. Engine lock
@@ -68,8 +51,11 @@ int srd_engine_add_locked(struct srd_source *source);
 /* timer.c: room for the deadline of one more source of the engine, so that setting it cannot fail; 0 or -ENOMEM. */
 int srd_timer_reserve(void);
 void srd_timer_release(void);
-/* The earliest deadline, UINT64_MAX = none; the progress thread will not sleep longer. */
-uint64_t srd_timer_next(void);
+/*
+ * The progress thread is about to sleep until so many ns (clock_now_ns; UINT64_MAX: for ever), or the earliest
+ * deadline: returns which. An earlier deadline wakes it.
+ */
+uint64_t srd_timer_sleep_until(uint64_t at_most_ns);
 /* Calls expired on what is due. Progress thread. */
 void srd_timer_run(void);
 

@@ -56,7 +56,6 @@ int srd_engine_open_locked(void)
         return error;
     }
     list_init(&srd_engine.aside);
-    list_init(&srd_engine.deferred);
     atomic_store_explicit(&srd_engine.open, true, memory_order_release);
     return 0;
 }
@@ -82,14 +81,11 @@ static void forked(void)
         standby_fini(&srd_engine.standby);
     }
     lock_init(&srd_engine.lock, LOCK_SRD_LOOP, "softrdma engine");
-    lock_init(&srd_engine.deferred_lock, LOCK_SRD_CHANNEL, "softrdma deferred");
     srd_engine.all_fd = srd_engine.prog_fd = -1;
     srd_engine.slots = NULL;
     srd_engine.n_slots = 0;
     srd_engine.free_slot = SRD_NO_SLOT;
     srd_engine.threaded = false;
-    srd_engine.tickless = false;
-    atomic_store(&srd_engine.any_deferred, false);
     atomic_store(&srd_engine.handed, false);
     atomic_store(&srd_engine.open, false);
 }
@@ -154,32 +150,13 @@ static void leave_aside_locked(struct srd_source *source)
     list_del(&source->aside_node);
 }
 
-bool srd_engine_aside_locked(struct srd_source *source)
+void srd_engine_aside_locked(struct srd_source *source)
 {
-    bool kick = srd_engine.tickless;
-
     lock_assert_held(&srd_engine.lock);
     if (source->slot == SRD_NO_SLOT || atomic_load_explicit(&source->aside, memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&source->aside, true, memory_order_relaxed);
-    source->settled = false;
-    list_add_tail(&srd_engine.aside, &source->aside_node);
-    srd_engine.tickless = false;
-    return kick;
-}
-
-void srd_source_watch(struct srd_source *source)
-{
-    bool kick;
-
-    if (atomic_load_explicit(&source->aside, memory_order_relaxed) ||
-        source->process != srd_generation)
         return;
-    lock_acquire(&srd_engine.lock);
-    kick = srd_engine_aside_locked(source);
-    lock_release(&srd_engine.lock);
-    if (kick)
-        standby_kick(&srd_engine.standby);
+    atomic_store_explicit(&source->aside, true, memory_order_relaxed);
+    list_add_tail(&srd_engine.aside, &source->aside_node);
 }
 
 /* Returns whether the progress thread has to be told. */
@@ -320,39 +297,6 @@ void srd_engine_rearm(struct srd_source *source)
     lock_release(&srd_engine.lock);
 }
 
-void srd_source_defer(struct srd_source *source)
-{
-    if (atomic_exchange_explicit(&source->deferred, true, memory_order_relaxed))
-        return;
-    srd_source_ref(source);
-    lock_acquire(&srd_engine.deferred_lock);
-    list_add_tail(&srd_engine.deferred, &source->deferred_node);
-    atomic_store_explicit(&srd_engine.any_deferred, true, memory_order_relaxed);
-    lock_release(&srd_engine.deferred_lock);
-}
-
-/* Settles the oldest; false: there is none. */
-static bool settle_one(void)
-{
-    struct list_node *node;
-    struct srd_source *source;
-
-    if (!atomic_load_explicit(&srd_engine.any_deferred, memory_order_relaxed))
-        return false;
-    lock_acquire(&srd_engine.deferred_lock);
-    node = list_pop(&srd_engine.deferred);
-    atomic_store_explicit(
-        &srd_engine.any_deferred, !list_empty(&srd_engine.deferred), memory_order_relaxed);
-    lock_release(&srd_engine.deferred_lock);
-    if (!node)
-        return false;
-    source = list_entry(node, struct srd_source, deferred_node);
-    atomic_store_explicit(&source->deferred, false, memory_order_relaxed);
-    source->ops->settle(source);
-    srd_source_unref(source);
-    return true;
-}
-
 /* Moves what is ready in the foreground set, or will be in time. Returns how many are. watched: or'ed, may be NULL */
 static int run_set(int timeout_ms, bool *watched)
 {
@@ -388,11 +332,6 @@ bool srd_loop_sleep(int timeout_ms)
     return watched;
 }
 
-bool srd_loop_poll(void)
-{
-    return settle_one() || srd_loop_run();
-}
-
 static void sleep_ended(void *unused)
 {
     (void)unused;
@@ -421,8 +360,7 @@ int srd_loop_wait(int fd, int cancel_state)
         return error;
     fds[1].fd = srd_engine.all_fd;
     standby_sleep_begin(&srd_engine.standby);
-    while (settle_one())
-        ;
+    srd_timer_run_soon();
     return poll_cancelable(fds, 2, cancel_state);
 }
 
@@ -442,8 +380,7 @@ bool srd_progress_sleep(struct ibv_context *context)
     if (srd_stale(context) || ensure_open())
         return true; /* nothing of ours can move; the descriptor, if there is one, shows what does */
     standby_sleep_begin(&srd_engine.standby);
-    while (settle_one())
-        ;
+    srd_timer_run_soon();
     return true;
 }
 

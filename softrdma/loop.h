@@ -9,7 +9,7 @@
  * A source that fires in the background set while somebody in the foreground is at work on it stays
  * disarmed there
  * ("aside"); it is looked at again every STANDBY_TICK_US and armed when nobody is (util/standby.h).
- * Timers are the background thread's alone.
+ * Deadlines are the background thread's; those that are soon also belong to threads that are about to sleep.
  */
 #ifndef SOFTRDMA_LOOP_H
 #define SOFTRDMA_LOOP_H
@@ -34,13 +34,14 @@ struct srd_source_ops {
      * where no queue knows the source.
      */
     bool (*poll)(struct srd_source *source);
-    /* The deadline has passed; it is unset when this is called. Progress thread. */
+    /*
+     * The deadline has passed, or one of those that are soon is served before its time; it is unset when this is
+     * called. No lock is held. Progress thread, or who is about to sleep.
+     */
     void (*expired)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of both sets (errors and hang-ups would show for
      * ever). */
     uint32_t (*interest)(struct srd_source *source);
-    /* A thread is about to sleep, or to leave the source alone: send what was put off. */
-    void (*settle)(struct srd_source *source);
     void (*free)(struct srd_source *source); /* last reference gone */
 };
 
@@ -54,16 +55,15 @@ struct srd_source {
     bool handed;          /* left while it was aside; engine lock */
     /* on the progress thread's list, to be looked at every tick; engine lock to write */
     atomic_bool aside;
-    bool settled;         /* progress thread: put-off work was sent in this quiet spell */
     atomic_bool attended; /* the progress thread is at it */
     bool in_all, in_prog; /* registered in the sets; engine lock, as the rest */
     uint32_t events;      /* as registered */
     uint32_t slot, generation;
-    unsigned process;     /* srd_generation of its maker */
-    uint64_t deadline_ms; /* UINT64_MAX: none; timer lock */
-    int heap_index;       /* -1: none */
-    atomic_bool deferred; /* on the list of put-off work */
-    struct list_node aside_node, deferred_node;
+    unsigned process;             /* srd_generation of its maker */
+    _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; timer lock to write */
+    atomic_uint soon; /* 1: who is about to sleep serves it before its time; timer lock to change */
+    int heap_index;   /* -1: none */
+    struct list_node aside_node;
 };
 
 /* One reference, the caller's. Not known to the engine yet. */
@@ -87,15 +87,38 @@ void srd_source_remove(struct srd_source *source);
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
 
 /*
- * srd_source_watch - a foreground thread has left work behind (an acknowledgement owed): the progress thread looks
- * after the source every tick until nobody else is at work on it. Its readiness alone does not tell that thread,
- * for it is gone when the foreground was faster. No lock above LOCK_SRD_LOOP - 1 held.
+ * For a source whose deadlines change often: it never clears one, and what expires too early is nothing to it.
+ * srd_source_is_soon  whether the source is soon served anyway. To be asked after what decides on its deadlines was
+ *                     stored, and before that is read: if it is, who serves it sees what was stored.
+ * srd_source_due      the deadline is that at the latest. Costs a load where it is.
+ * srd_source_soon     it is SRD_SOON_MS from now at the latest, and who is about to sleep serves it before
+ * (srd_timer_run_soon). Any lock below LOCK_SRD_CHANNEL may be held.
  */
-void srd_source_watch(struct srd_source *source);
+enum {
+    SRD_SOON_MS = 1,
+    /*
+     * A thread that polls serves it after so many looks, too: the program's answer, which would have carried an
+     * acknowledgement, is not coming at once. A program that was woken has looked once or twice when it answers.
+     */
+    SRD_SOON_LOOKS = 3
+};
+static inline bool srd_source_is_soon(struct srd_source *source)
+{
+    return atomic_fetch_or(
+        &source->soon, 0); /* an update: it comes before that of the expiry, or after it */
+}
+void srd_source_soon(struct srd_source *source);
+void srd_timer_due(struct srd_source *source, uint64_t deadline_ms);
+static inline void srd_source_due(struct srd_source *source, uint64_t deadline_ms)
+{
+    if (deadline_ms < atomic_load_explicit(&source->deadline_ms, memory_order_relaxed))
+        srd_timer_due(source, deadline_ms);
+}
 
-/* Puts work off until a foreground thread sleeps or polls in vain, or the progress thread finds the
- * source quiet. */
-void srd_source_defer(struct srd_source *source);
+/*
+ * Serves what is soon. A thread of the program that is about to sleep, or has polled in vain for a while; no lock held.
+ */
+void srd_timer_run_soon(void);
 
 /*
  * srd_source_leave, srd_loop_leave - the calling thread ends its looks at a source, or at the foreground set, without a
@@ -110,9 +133,6 @@ bool srd_progress_is_self(void);
 
 /* Moves what is ready in the foreground set; never blocks. Returns whether anything was ready. */
 bool srd_loop_run(void);
-/* The same for an empty poll of a queue with several connections: one system call when nothing
- * moves. */
-bool srd_loop_poll(void);
 /*
  * Sleeps until fd is readable or a source is ready.
  * cancel_state  of the thread while it sleeps (pthread_setcancelstate)

@@ -36,18 +36,13 @@ static void put_aside(struct srd_source *source)
     lock_release(&srd_engine.lock);
 }
 
-/*
- * Whether the source was polled itself since the last call, and not left since. Who polled it may have put something
- * off, whatever has been settled before. Engine lock held.
- */
+/* Whether the source was polled itself since the last call, and not left since. Engine lock held. */
 static bool polled_locked(struct srd_source *source)
 {
-    unsigned activity = atomic_load_explicit(
-        &source->activity, memory_order_acquire); /* pairs with srd_engine_polled */
+    unsigned activity = atomic_load_explicit(&source->activity, memory_order_relaxed);
     bool changed = activity != source->seen;
 
     lock_assert_held(&srd_engine.lock);
-    source->settled = source->settled && !changed;
     source->seen = activity;
     return changed && activity != source->left;
 }
@@ -74,13 +69,6 @@ static bool left_to_others(struct srd_source *source)
     return others;
 }
 
-static void settle(struct srd_source *source)
-{
-    atomic_store(&source->attended, true);
-    source->ops->settle(source);
-    atomic_store(&source->attended, false);
-}
-
 static void serve(struct srd_source *source, uint32_t events)
 {
     bool alone;
@@ -95,12 +83,6 @@ static void serve(struct srd_source *source, uint32_t events)
         put_aside(source);
         progress.quiet_ticks = 0;
     }
-    /*
-     * A poller that put something off meanwhile may have seen it aside, which it is no more. Of the two updates of the
-     * count one comes first: then either the poller sees that it has to put it aside, or this sees what it put off.
-     */
-    atomic_fetch_add(&source->activity, 0);
-    settle(source);
 }
 
 static void arrived(uint64_t token, uint32_t events)
@@ -159,75 +141,52 @@ static void look_aside(void)
     unsigned activity = atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed);
     bool calm = activity == progress.seen,
          quiet = standby_quiet(&srd_engine.standby, &progress.seen);
-    bool all_calm = calm;
     struct list_head looking;
 
     list_init(&looking);
+    progress.quiet_ticks = calm ? progress.quiet_ticks + 1 : 0;
     lock_acquire(&srd_engine.lock);
     list_splice_tail(&looking, &srd_engine.aside);
     for (;;) {
         struct list_node *node = list_pop(&looking);
         struct srd_source *source;
-        bool was_polled;
 
         if (!node)
             break;
         source = list_entry(node, struct srd_source, aside_node);
         list_add_tail(&srd_engine.aside, node);
-        was_polled = polled_locked(source);
-        all_calm = all_calm && !was_polled;
-        /* Work elsewhere is none here: what is owed goes out a tick after the last look at this source. */
-        if (was_polled || (!quiet && source->settled))
+        if (polled_locked(source) || !quiet)
             continue;
-        source->settled = true;
         srd_source_ref(source);
         lock_release(&srd_engine.lock);
-        if (quiet)
-            serve(source, EPOLLIN | EPOLLOUT);
-        else
-            settle(source);
+        serve(source, EPOLLIN | EPOLLOUT);
         srd_source_unref(source);
         lock_acquire(&srd_engine.lock);
     }
     lock_release(&srd_engine.lock);
-    progress.quiet_ticks = all_calm ? progress.quiet_ticks + 1 : 0;
 }
 
-/*
- * Whether it may sleep without a tick although sources are aside. The last look decides, so nobody may have been at
- * work since: a thread that ended its sleep, put something off, and sleeps again would not kick.
- */
-static bool may_park_locked(void)
+/* Whether to look after those aside at the next tick; not while threads sleep soundly in the foreground set. */
+static bool must_tick(void)
 {
-    lock_assert_held(&srd_engine.lock);
-    if (progress.quiet_ticks < PARK_TICKS || !standby_park(&srd_engine.standby))
-        return false;
-    if (atomic_load_explicit(&srd_engine.standby.activity, memory_order_relaxed) != progress.seen)
-        return false;
-    list_for_each (&srd_engine.aside, node) {
-        struct srd_source *source = list_entry(node, struct srd_source, aside_node);
+    bool none;
 
-        if (atomic_load(&source->activity) != source->seen) /* pairs with srd_engine_polled */
-            return false;
-    }
-    return true;
+    lock_acquire(&srd_engine.lock);
+    none = list_empty(&srd_engine.aside);
+    lock_release(&srd_engine.lock);
+    return !none && (progress.quiet_ticks < PARK_TICKS || !standby_park(&srd_engine.standby));
 }
 
 /* How long to sleep, ns; -1: until something happens. */
 static int64_t sleep_ns(void)
 {
-    uint64_t deadline_ms = srd_timer_next();
     uint64_t now_ns = clock_now_ns();
-    int64_t ns = -1;
+    uint64_t until_ns =
+        srd_timer_sleep_until(must_tick() ? now_ns + STANDBY_TICK_US * 1000 : UINT64_MAX);
 
-    if (deadline_ms != UINT64_MAX)
-        ns = deadline_ms * 1000000u > now_ns ? (int64_t)(deadline_ms * 1000000u - now_ns) : 0;
-    lock_acquire(&srd_engine.lock);
-    srd_engine.tickless = list_empty(&srd_engine.aside) || may_park_locked();
-    if (!srd_engine.tickless && (ns < 0 || ns > STANDBY_TICK_US * 1000))
-        ns = STANDBY_TICK_US * 1000;
-    lock_release(&srd_engine.lock);
-    return ns;
+    if (until_ns == UINT64_MAX)
+        return -1;
+    return until_ns > now_ns ? (int64_t)(until_ns - now_ns) : 0;
 }
 
 static int wait_events(struct epoll_event *events, int64_t ns)

@@ -7,7 +7,6 @@
 
 struct srd_engine srd_engine = {
     .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma engine"),
-    .deferred_lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma deferred"),
     .all_fd = -1,
     .prog_fd = -1,
     .free_slot = SRD_NO_SLOT,
@@ -21,10 +20,9 @@ void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops
     atomic_init(&source->refs, 1);
     source->slot = SRD_NO_SLOT;
     source->process = srd_generation;
-    source->deadline_ms = UINT64_MAX;
+    atomic_init(&source->deadline_ms, UINT64_MAX);
     source->heap_index = -1;
     list_node_init(&source->aside_node);
-    list_node_init(&source->deferred_node);
 }
 
 void srd_source_ref(struct srd_source *source)

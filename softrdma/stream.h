@@ -106,7 +106,9 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms);
  */
 unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
 
-/* Whether an acknowledgement is owed that nothing else will carry soon (an empty poll then sends it). */
+/* Whether an acknowledgement is owed: it rides on the next data, or goes alone when that is too long in coming. */
 bool srd_stream_owes_ack(struct srd_qp *qp);
+/* Whether it could be sent now: not before the program of an initiator confirms. */
+bool srd_stream_may_ack(struct srd_qp *qp);
 
 #endif

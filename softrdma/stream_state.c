@@ -35,6 +35,11 @@ bool srd_stream_owes_ack(struct srd_qp *qp)
                atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
 }
 
+bool srd_stream_may_ack(struct srd_qp *qp)
+{
+    return srd_stream_owes_ack(qp) && atomic_load_explicit(&qp->stream.open, memory_order_acquire);
+}
+
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
 {
     struct srd_stream *stream = &qp->stream;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* timer.c - the deadlines of all sources: a binary heap, each entry with a reference. The progress thread serves it. */
+/*
+ * timer.c - the deadlines of all sources: a binary heap, each entry with a reference. The progress thread serves it,
+ * and threads of the program that are about to sleep serve what is soon.
+ *
+ * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) does not
+ * clear its deadline: it expires for nothing, once in SRD_SOON_MS.
+ */
 #include "softrdma/engine.h"
 #include "softrdma/process.h"
 
@@ -15,7 +21,13 @@ static struct {
     int count, room;
     int reserved;        /* sources that the engine has: each may get a deadline */
     uint64_t awaited_ms; /* the progress thread sleeps no longer than this */
+    atomic_uint n_soon;  /* sources */
 } timers = { .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma timers") };
+
+static uint64_t deadline_of(const struct srd_source *source)
+{
+    return atomic_load_explicit(&source->deadline_ms, memory_order_relaxed);
+}
 
 static void place(int index, struct srd_source *source)
 {
@@ -25,19 +37,30 @@ static void place(int index, struct srd_source *source)
 
 static void sift(int index, struct srd_source *source)
 {
-    while (index > 0 && timers.heap[(index - 1) / 2]->deadline_ms > source->deadline_ms) {
+    while (index > 0 && deadline_of(timers.heap[(index - 1) / 2]) > deadline_of(source)) {
         place(index, timers.heap[(index - 1) / 2]);
         index = (index - 1) / 2;
     }
     for (int child; (child = 2 * index + 1) < timers.count; index = child) {
         if (child + 1 < timers.count &&
-            timers.heap[child + 1]->deadline_ms < timers.heap[child]->deadline_ms)
+            deadline_of(timers.heap[child + 1]) < deadline_of(timers.heap[child]))
             child++;
-        if (timers.heap[child]->deadline_ms >= source->deadline_ms)
+        if (deadline_of(timers.heap[child]) >= deadline_of(source))
             break;
         place(index, timers.heap[child]);
     }
     place(index, source);
+}
+
+static void set_soon_locked(struct srd_source *source, unsigned soon)
+{
+    unsigned was = atomic_exchange(
+        &source->soon, soon); /* pairs with srd_source_is_soon, though nothing changes */
+
+    if (was != soon)
+        atomic_store_explicit(&timers.n_soon,
+            atomic_load_explicit(&timers.n_soon, memory_order_relaxed) + soon - was,
+            memory_order_relaxed);
 }
 
 static void take_out_locked(struct srd_source *source)
@@ -46,7 +69,8 @@ static void take_out_locked(struct srd_source *source)
     struct srd_source *last = timers.heap[--timers.count];
 
     source->heap_index = -1;
-    source->deadline_ms = UINT64_MAX;
+    atomic_store_explicit(&source->deadline_ms, UINT64_MAX, memory_order_relaxed);
+    set_soon_locked(source, 0);
     if (last != source)
         sift(index, last);
 }
@@ -85,51 +109,80 @@ void srd_timer_release(void)
     lock_release(&timers.lock);
 }
 
+/* Returns whether the progress thread has to be told. */
+static bool put_in_locked(struct srd_source *source, uint64_t deadline_ms)
+{
+    bool known = source->heap_index >= 0;
+
+    if (!known && !room_locked(timers.count + 1)) {
+        log_limited(LOG_ERROR, LOG_SOFT, "no memory for a timer; a connection may wait for ever");
+        return false;
+    }
+    atomic_store_explicit(&source->deadline_ms, deadline_ms, memory_order_relaxed);
+    if (!known) {
+        srd_source_ref(source);
+        timers.count++;
+    }
+    sift(known ? source->heap_index : timers.count - 1, source);
+    if (deadline_ms >= timers.awaited_ms)
+        return false;
+    timers.awaited_ms = deadline_ms;
+    return true;
+}
+
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms)
 {
-    bool kick = false, drop = false, full = false;
+    bool kick = false, drop = false;
 
     lock_acquire(&timers.lock);
-    if (deadline_ms == source->deadline_ms) {
-        lock_release(&timers.lock);
-        return;
-    }
-    if (deadline_ms == UINT64_MAX) {
+    if (deadline_ms != UINT64_MAX) {
+        set_soon_locked(source, 0);
+        kick = put_in_locked(source, deadline_ms);
+    } else if (source->heap_index >= 0) {
         take_out_locked(source);
         drop = true;
-    } else if (source->heap_index < 0) {
-        full = !room_locked(timers.count + 1);
-        if (!full) {
-            source->deadline_ms = deadline_ms;
-            srd_source_ref(source);
-            timers.count++;
-            sift(timers.count - 1, source);
-        }
-    } else {
-        source->deadline_ms = deadline_ms;
-        sift(source->heap_index, source);
-    }
-    if (!full && deadline_ms < timers.awaited_ms) {
-        timers.awaited_ms = deadline_ms;
-        kick = true;
     }
     lock_release(&timers.lock);
-    if (full)
-        log_limited(LOG_ERROR, LOG_SOFT, "no memory for a timer; a connection may wait for ever");
     if (kick)
         standby_kick(&srd_engine.standby);
     if (drop)
         srd_source_unref(source); /* not the last: the caller has one */
 }
 
-uint64_t srd_timer_next(void)
+static void due(struct srd_source *source, uint64_t deadline_ms, bool soon)
 {
-    uint64_t next;
+    bool kick = false;
 
     lock_acquire(&timers.lock);
-    next = timers.awaited_ms = timers.count ? timers.heap[0]->deadline_ms : UINT64_MAX;
+    if (deadline_ms < deadline_of(source)) {
+        kick = put_in_locked(source, deadline_ms);
+        set_soon_locked(source, soon && source->heap_index >= 0);
+    }
     lock_release(&timers.lock);
-    return next;
+    if (kick)
+        standby_kick(&srd_engine.standby);
+}
+
+void srd_timer_due(struct srd_source *source, uint64_t deadline_ms)
+{
+    due(source, deadline_ms, false);
+}
+
+void srd_source_soon(struct srd_source *source)
+{
+    due(source, clock_now_ms() + SRD_SOON_MS, true);
+}
+
+uint64_t srd_timer_sleep_until(uint64_t at_most_ns)
+{
+    uint64_t until_ns = at_most_ns;
+
+    lock_acquire(&timers.lock);
+    if (timers.count && deadline_of(timers.heap[0]) <= at_most_ns / 1000000u)
+        until_ns = deadline_of(timers.heap[0]) * 1000000u;
+    timers.awaited_ms = until_ns / 1000000u;
+    lock_release(&timers.lock);
+    return until_ns;
 }
 
 void srd_timer_run(void)
@@ -139,12 +192,43 @@ void srd_timer_run(void)
 
     for (;;) {
         lock_acquire(&timers.lock);
-        source = timers.count && timers.heap[0]->deadline_ms <= now_ms ? timers.heap[0] : NULL;
+        source = timers.count && deadline_of(timers.heap[0]) <= now_ms ? timers.heap[0] : NULL;
         if (source)
             take_out_locked(source);
         lock_release(&timers.lock);
         if (!source)
             return;
+        atomic_store(&source->attended, true);
+        source->ops->expired(source);
+        atomic_store(&source->attended, false);
+        srd_source_unref(source);
+    }
+}
+
+/*
+ * Nothing is due before what is soon, unless it is due within SRD_SOON_MS, too: the progress thread then serves both.
+ */
+static struct srd_source *next_soon(void)
+{
+    struct srd_source *source;
+
+    lock_acquire(&timers.lock);
+    source = timers.count && atomic_load_explicit(&timers.heap[0]->soon, memory_order_relaxed)
+                 ? timers.heap[0]
+                 : NULL;
+    if (source)
+        take_out_locked(source);
+    lock_release(&timers.lock);
+    return source;
+}
+
+void srd_timer_run_soon(void)
+{
+    /* What is put in again meanwhile waits: its turn has been. */
+    unsigned count = atomic_load_explicit(&timers.n_soon, memory_order_relaxed);
+    struct srd_source *source;
+
+    while (count-- && (source = next_soon())) {
         source->ops->expired(source);
         srd_source_unref(source);
     }
@@ -156,6 +240,7 @@ static void forked(void)
     timers.heap = NULL;
     timers.count = timers.room = timers.reserved = 0;
     timers.awaited_ms = 0;
+    atomic_store(&timers.n_soon, 0);
 }
 
 SRD_AT_FORK(forked)

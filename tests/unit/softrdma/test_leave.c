@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a thread of the program says it leaves is the progress thread's at once, not after it has been quiet for a
- * while; and what it put off is sent, however the progress thread heard of it.
+ * while; and what is soon is served, however the progress thread heard of the source.
  */
 #include "pair.h"
 #include "softrdma/conn.h"
@@ -25,7 +25,7 @@
 /* A source that is an eventfd. */
 struct fired {
     struct srd_source source;
-    atomic_uint served, settled;
+    atomic_uint served, expired;
     atomic_bool was_aside; /* when it was served last */
 };
 
@@ -46,9 +46,9 @@ static bool fired_ready(struct srd_source *source, uint32_t events, bool backgro
     return true;
 }
 
-static void fired_settle(struct srd_source *source)
+static void fired_expired(struct srd_source *source)
 {
-    atomic_fetch_add(&fired_of(source)->settled, 1);
+    atomic_fetch_add(&fired_of(source)->expired, 1);
 }
 
 static void fired_nothing(struct srd_source *source)
@@ -64,16 +64,15 @@ static uint32_t fired_interest(struct srd_source *source)
 
 static const struct srd_source_ops fired_ops = {
     .ready = fired_ready,
-    .expired = fired_nothing,
+    .expired = fired_expired,
     .interest = fired_interest,
-    .settle = fired_settle,
     .free = fired_nothing,
 };
 
 static void fired_open(struct fired *fired)
 {
     atomic_init(&fired->served, 0);
-    atomic_init(&fired->settled, 0);
+    atomic_init(&fired->expired, 0);
     atomic_init(&fired->was_aside, false);
     srd_source_init(&fired->source, &fired_ops, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     assert_true(fired->source.fd >= 0);
@@ -105,6 +104,14 @@ static void assert_reaches(atomic_uint *count, unsigned times)
 static void assert_served(struct fired *fired, unsigned times)
 {
     assert_reaches(&fired->served, times);
+}
+
+/* As when it fired while a thread of the program was at work on it. */
+static void put_aside(struct srd_source *source)
+{
+    lock_acquire(&srd_engine.lock);
+    srd_engine_aside_locked(source);
+    lock_release(&srd_engine.lock);
 }
 
 static void poll_it(struct fired *fired)
@@ -164,8 +171,8 @@ static void what_is_aside_and_left_is_served_whoever_else_is_there(void **state)
     fired_open(&fired);
     fired_open(&other);
     standby_sleep_begin(&srd_engine.standby);
-    srd_source_watch(&fired.source);
-    srd_source_watch(&other.source);
+    put_aside(&fired.source);
+    put_aside(&other.source);
     for (unsigned i = 1; i <= 50;
          i++) { /* the progress thread has gone to sleep without a tick in between */
         fire(&fired);
@@ -173,7 +180,7 @@ static void what_is_aside_and_left_is_served_whoever_else_is_there(void **state)
         assert_served(&fired, i);
         while (atomic_load(&fired.source.aside)) /* it is armed after that */
             sched_yield();
-        srd_source_watch(&fired.source);
+        put_aside(&fired.source);
     }
     assert_true(atomic_load(&other.source.aside));
     fire(&other);
@@ -184,8 +191,10 @@ static void what_is_aside_and_left_is_served_whoever_else_is_there(void **state)
     fired_close(&fired);
 }
 
-/* A source that is watched is still armed: the progress thread may hear of the next look at it by an event. */
-static void what_was_put_off_before_an_event_is_sent(void **state)
+/*
+ * The progress thread may hear of a look at the source by an event: what that look left behind is served all the same.
+ */
+static void what_is_soon_before_an_event_expires(void **state)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
     struct fired fired;
@@ -193,15 +202,17 @@ static void what_was_put_off_before_an_event_is_sent(void **state)
     (void)state;
     fired_open(&fired);
     standby_sleep_begin(&srd_engine.standby);
-    srd_source_watch(&fired.source);
-    assert_reaches(&fired.settled, 1);
+    put_aside(&fired.source);
+    srd_source_soon(&fired.source);
+    assert_reaches(&fired.expired, 1);
     while (!atomic_load(&srd_engine.standby.parked) &&
            test_now_ms() < end_ms) /* no tick comes between */
         sched_yield();
     assert_int_equal(atomic_load(&srd_engine.standby.parked), 1);
     poll_it(&fired);
     fire(&fired);
-    assert_reaches(&fired.settled, 2);
+    srd_source_soon(&fired.source);
+    assert_reaches(&fired.expired, 2);
     assert_int_equal(atomic_load(&fired.served), 0);
     standby_sleep_end(&srd_engine.standby);
     fired_close(&fired);
@@ -245,7 +256,7 @@ static void who_fetches_only_moves_nothing(void **state)
     end_recv(&pair.passive, 1, 0, 64);
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
     standby_sleep_begin(&srd_engine.standby);
-    srd_source_watch(source_of(&pair.passive));
+    put_aside(source_of(&pair.passive));
     end_post(&pair.active, IBV_WR_SEND, 1, 0, 64, NULL, 0, 0);
     srd_progress_fetch_only(true);
     assert_int_equal(srd_get_cq_event(pair.passive.channel, &cq, &context), -1);
@@ -266,7 +277,7 @@ int main(void)
         cmocka_unit_test(what_was_polled_and_left_is_served_at_once),
         cmocka_unit_test(what_is_polled_again_is_put_aside_again),
         cmocka_unit_test(what_is_aside_and_left_is_served_whoever_else_is_there),
-        cmocka_unit_test(what_was_put_off_before_an_event_is_sent),
+        cmocka_unit_test(what_is_soon_before_an_event_expires),
         cmocka_unit_test(leaving_a_queue_leaves_its_connection),
         cmocka_unit_test(who_fetches_only_moves_nothing),
     };

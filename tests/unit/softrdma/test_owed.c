@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An acknowledgement that is owed goes out by itself, whatever the thread does that took the message: it polls, sleeps,
+ * leaves the queue, or does nothing any more. The test stops the progress thread and the clock (--wrap), so who sends
+ * it, and when, is no matter of luck.
+ */
+#include "pair.h"
+#include "softrdma/conn.h"
+#include "softrdma/cq.h"
+#include "softrdma/engine.h"
+#include "softrdma/qp.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* --- the clock, and the progress thread -------------------------------------------------------------------------- */
+
+static _Atomic uint64_t stopped_ns; /* 0: it goes */
+
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    uint64_t ns = atomic_load(&stopped_ns);
+
+    if (!ns)
+        return __real_clock_gettime(id, now);
+    now->tv_sec = (time_t)(ns / 1000000000);
+    now->tv_nsec = (long)(ns % 1000000000);
+    return 0;
+}
+
+static uint64_t real_ms(void)
+{
+    struct timespec now;
+
+    __real_clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void wait_for(atomic_bool *flag)
+{
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+
+    while (!atomic_load(flag) && real_ms() < end_ms)
+        sched_yield();
+    assert_true(atomic_load(flag));
+}
+
+/* Behind its sleep the progress thread stops while it is held. */
+static atomic_bool held, stands;
+
+int __real_epoll_pwait2(int set, struct epoll_event *events, int count,
+    const struct timespec *timeout, const sigset_t *mask);
+int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
+    const struct timespec *timeout, const sigset_t *mask);
+int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
+    const struct timespec *timeout, const sigset_t *mask)
+{
+    int result = __real_epoll_pwait2(set, events, count, timeout, mask);
+
+    while (atomic_load(&held)) {
+        atomic_store(&stands, true);
+        sched_yield();
+    }
+    return result;
+}
+
+static void hold(void)
+{
+    atomic_store(&held, true);
+    atomic_store(&stands, false); /* what it says from here on, it says while it is held */
+    standby_kick(&srd_engine.standby);
+    wait_for(&stands);
+}
+
+static void let_go(void)
+{
+    atomic_store(&held, false);
+}
+
+/*
+ * A place where a thread waits for the test, once: when it is set to wait, it arrives, and goes on when it is told to.
+ */
+struct stop {
+    atomic_bool set, arrived, go;
+};
+
+static void pass(struct stop *stop)
+{
+    if (!atomic_exchange(&stop->set, false))
+        return;
+    atomic_store(&stop->arrived, true);
+    wait_for(&stop->go);
+}
+
+static void set(struct stop *stop)
+{
+    atomic_store(&stop->arrived, false);
+    atomic_store(&stop->go, false);
+    atomic_store(&stop->set, true);
+}
+
+/* The progress thread has found out whether one is owed; another thread is about to look when its connection is due. */
+static struct stop thread_knows, other_looks;
+
+bool __real_srd_stream_owes_ack(struct srd_qp *qp);
+bool __wrap_srd_stream_owes_ack(struct srd_qp *qp);
+bool __wrap_srd_stream_owes_ack(struct srd_qp *qp)
+{
+    bool owes = __real_srd_stream_owes_ack(qp);
+
+    if (srd_progress_is_self())
+        pass(&thread_knows);
+    return owes;
+}
+
+uint64_t __real_srd_stream_deadline_ms(struct srd_qp *qp);
+uint64_t __wrap_srd_stream_deadline_ms(struct srd_qp *qp);
+uint64_t __wrap_srd_stream_deadline_ms(struct srd_qp *qp)
+{
+    if (!srd_progress_is_self())
+        pass(&other_looks);
+    return __real_srd_stream_deadline_ms(qp);
+}
+
+/* --- one message, and its acknowledgement ------------------------------------------------------------------------ */
+
+static struct srd_conn *conn_of(struct end *end)
+{
+    return srd_qp_from(end->qp)->conn;
+}
+
+static bool owes(struct pair *pair)
+{
+    return __real_srd_stream_owes_ack(srd_qp_from(pair->passive.qp));
+}
+
+/* Whether the receiver's connection is soon served. */
+static bool is_soon(struct pair *pair)
+{
+    return srd_source_is_soon(&conn_of(&pair->passive)->source);
+}
+
+static void post_one(struct pair *pair)
+{
+    end_recv(&pair->passive, 7, 0, 64);
+    end_post(&pair->active, IBV_WR_SEND, 8, 0, 64, NULL, 0, 0);
+}
+
+/* A message is in the receiver's socket. */
+static void send_one(struct pair *pair)
+{
+    struct pollfd arrived = { .fd = conn_of(&pair->passive)->source.fd, .events = POLLIN };
+
+    post_one(pair);
+    assert_int_equal(poll(&arrived, 1, DEADLINE_MS), 1);
+}
+
+static void take_one(struct pair *pair)
+{
+    struct ibv_wc wc;
+
+    do /* an answer's completion comes with it */
+        test_poll(pair->passive.cq, 1, &wc);
+    while (wc.wr_id == 10);
+    assert_int_equal(wc.wr_id, 7);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+}
+
+/* The calling thread has taken a message, and has not answered. */
+static void owe(struct pair *pair)
+{
+    send_one(pair);
+    take_one(pair);
+    assert_true(owes(pair));
+}
+
+/* The sender alone looks at its queue. */
+static void assert_acknowledged(struct pair *pair)
+{
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    struct ibv_wc wc = { 0 };
+    int count;
+
+    while (!(count = ibv_poll_cq(pair->active.cq, 1, &wc)) && real_ms() < end_ms)
+        ;
+    assert_int_equal(count, 1);
+    assert_int_equal(wc.wr_id, 8);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    assert_false(owes(pair));
+}
+
+/* The program's answer. */
+static void answer(struct pair *pair)
+{
+    struct ibv_wc wc[2];
+
+    end_recv(&pair->active, 9, 0, 64);
+    end_post(&pair->passive, IBV_WR_SEND, 10, 0, 64, NULL, 0, 0);
+    assert_false(owes(pair));
+    test_poll(pair->active.cq, 2, wc);
+    assert_int_equal(wc[0].wr_id, 8);
+    assert_int_equal(wc[1].wr_id, 9);
+}
+
+static struct pair pair;
+
+static int setup(void **state)
+{
+    struct timespec now;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    hold();
+    __real_clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_store(
+        &stopped_ns, (uint64_t)now.tv_sec * 1000000000 + 500000); /* between two milliseconds */
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    let_go();
+    atomic_store(&stopped_ns, 0);
+    pair_close(&pair);
+    return 0;
+}
+
+/* Half a millisecond, to where what is soon is due. */
+static void time_passes(void)
+{
+    atomic_fetch_add(&stopped_ns, 500000);
+}
+
+/* --- without the progress thread --------------------------------------------------------------------------------- */
+
+static void assert_third_look_sends(void)
+{
+    struct ibv_wc wc;
+
+    for (int round = 0; round < 3; round++) {
+        owe(&pair);
+        for (int look = 0; look < 3; look++) {
+            assert_true(owes(&pair));
+            assert_int_equal(ibv_poll_cq(pair.passive.cq, 1, &wc), 0);
+        }
+        assert_acknowledged(&pair);
+    }
+}
+
+static void who_polls_sends_it_with_the_third_look(void **state)
+{
+    (void)state;
+    assert_third_look_sends();
+}
+
+static void who_polls_several_connections_sends_it_with_the_third_look(void **state)
+{
+    struct srd_source *other = &conn_of(&pair.active)->source;
+
+    (void)state;
+    srd_cq_attach_source(pair.passive.cq, other);
+    assert_third_look_sends();
+    srd_cq_detach_source(pair.passive.cq, other);
+}
+
+static void who_goes_to_sleep_sends_it(void **state)
+{
+    (void)state;
+    owe(&pair);
+    assert_true(srd_progress_sleep(pair.passive.context));
+    assert_acknowledged(&pair);
+    srd_progress_wake(pair.passive.context);
+}
+
+static void who_sleeps_elsewhere_sends_it(void **state)
+{
+    (void)state;
+    owe(&pair);
+    srd_progress_leave(pair.passive.cq);
+    assert_acknowledged(&pair);
+}
+
+static void *owe_and_wait_for_an_event(void *argument)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    take_one(&pair);
+    (void)argument;
+    if (!srd_get_cq_event(pair.passive.channel, &cq, &context))
+        srd_ack_cq_events(cq, 1);
+    return NULL;
+}
+
+static void who_waits_for_an_event_sends_it(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    send_one(&pair);
+    assert_int_equal(pthread_create(&thread, NULL, owe_and_wait_for_an_event, NULL), 0);
+    assert_acknowledged(&pair);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
+    post_one(&pair);
+    pthread_join(
+        thread, NULL); /* it moved the connection; who asks no more has its acknowledgement soon */
+    assert_true(owes(&pair));
+    assert_true(is_soon(&pair));
+    take_one(&pair);
+}
+
+/* What moved it was a look at everything, for another queue. */
+static void who_looks_at_everything_sends_it_before_a_sleep(void **state)
+{
+    (void)state;
+    send_one(&pair);
+    srd_progress_run(pair.active.context);
+    assert_true(owes(&pair));
+    assert_true(is_soon(&pair));
+    assert_true(srd_progress_sleep(pair.active.context));
+    assert_acknowledged(&pair);
+    srd_progress_wake(pair.active.context);
+    take_one(&pair);
+}
+
+/* --- by the progress thread -------------------------------------------------------------------------------------- */
+
+/* Nobody looks any more: it goes when its time has come, and not before. */
+static void what_a_thread_leaves_behind_goes_in_time(void **state)
+{
+    struct pollfd arrived = { .events = POLLIN };
+
+    (void)state;
+    owe(&pair);
+    assert_true(is_soon(&pair));
+    arrived.fd = conn_of(&pair.active)->source.fd;
+    let_go();
+    assert_int_equal(poll(&arrived, 1, 20), 0); /* while the clock stands */
+    assert_true(owes(&pair));
+    hold();
+    time_passes();
+    let_go();
+    assert_acknowledged(&pair);
+}
+
+/* The same while another thread sleeps, and the progress thread without a tick. */
+static void what_a_thread_leaves_behind_goes_while_another_sleeps(void **state)
+{
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+
+    (void)state;
+    assert_true(srd_progress_sleep(pair.active.context));
+    let_go();
+    lock_acquire(&srd_engine.lock);
+    srd_engine_aside_locked(&conn_of(&pair.passive)->source);
+    lock_release(&srd_engine.lock);
+    standby_kick(&srd_engine.standby);
+    while (!atomic_load(&srd_engine.standby.parked) && real_ms() < end_ms) {
+        atomic_fetch_add(&stopped_ns, STANDBY_TICK_US * 1000);
+        sched_yield();
+    }
+    assert_int_equal(atomic_load(&srd_engine.standby.parked), 1);
+    owe(&pair);
+    atomic_fetch_add(&stopped_ns, 1000000);
+    assert_acknowledged(&pair);
+    srd_progress_wake(pair.active.context);
+}
+
+/* Riding on data takes no deadline back: that passes, once, for nothing. */
+static void what_rode_on_data_is_not_sent_again(void **state)
+{
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    struct pollfd arrived = { .events = POLLIN };
+
+    (void)state;
+    owe(&pair);
+    answer(&pair);
+    assert_true(is_soon(&pair));
+    arrived.fd = conn_of(&pair.active)->source.fd;
+    time_passes();
+    let_go();
+    while (is_soon(&pair) && real_ms() < end_ms)
+        sched_yield();
+    hold();
+    assert_false(is_soon(&pair));
+    assert_int_equal(poll(&arrived, 1, 0), 0);
+}
+
+/* The deadline of an earlier one passes; that none is owed is found out just before the next is. */
+static void what_is_owed_just_after_the_look_is_sent(void **state)
+{
+    (void)state;
+    owe(&pair);
+    answer(&pair);
+    assert_true(is_soon(&pair));
+    set(&thread_knows);
+    time_passes();
+    let_go();
+    wait_for(&thread_knows.arrived);
+    owe(&pair);
+    atomic_store(&thread_knows.go, true);
+    atomic_fetch_add(&stopped_ns, 1000000);
+    assert_acknowledged(&pair);
+}
+
+static void *take_in_a_thread(void *argument)
+{
+    (void)argument;
+    take_one(&pair);
+    return NULL;
+}
+
+/* The same deadline passes when a thread has found it there, and has set none. */
+static void what_counts_on_a_deadline_that_passes_is_sent(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    owe(&pair);
+    answer(&pair);
+    assert_true(is_soon(&pair));
+    send_one(&pair);
+    set(&other_looks);
+    assert_int_equal(pthread_create(&thread, NULL, take_in_a_thread, NULL), 0);
+    wait_for(&other_looks.arrived);
+    assert_true(owes(&pair));
+    time_passes();
+    let_go();
+    while (owes(&pair)) /* its thread stands: nobody but the progress thread can */
+        sched_yield();
+    atomic_store(&other_looks.go, true);
+    pthread_join(thread, NULL);
+    assert_acknowledged(&pair);
+}
+
+/* A thread of the program has the lock that is needed to send, and does not send. */
+static void what_finds_the_connection_taken_is_sent_later(void **state)
+{
+    struct srd_qp *qp = srd_qp_from(pair.passive.qp);
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+
+    (void)state;
+    owe(&pair);
+    lock_acquire(&qp->tx_lock);
+    atomic_store(&qp->conn->tx_pending, false);
+    time_passes();
+    let_go();
+    while (!atomic_load(&qp->conn->tx_pending) && real_ms() < end_ms)
+        sched_yield();
+    assert_true(atomic_load(&qp->conn->tx_pending));
+    assert_true(owes(&pair));
+    while (!is_soon(&pair) && real_ms() < end_ms) /* again */
+        sched_yield();
+    assert_true(is_soon(&pair));
+    lock_release(&qp->tx_lock);
+    atomic_fetch_add(&stopped_ns, 1000000);
+    assert_acknowledged(&pair);
+}
+
+/* There is no deadline while the socket is full: room in it is waited for. */
+static void what_finds_the_socket_full_is_sent_when_there_is_room(void **state)
+{
+    struct srd_conn *conn = conn_of(&pair.passive);
+
+    (void)state;
+    send_one(&pair);
+    atomic_store(&conn->turn, 0); /* the look is one that reads */
+    atomic_store(&conn->tx_blocked, true);
+    take_one(&pair);
+    assert_true(owes(&pair));
+    assert_false(is_soon(&pair));
+    srd_source_update(&conn->source);
+    srd_progress_run(pair.passive.context);
+    assert_acknowledged(&pair);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(who_polls_sends_it_with_the_third_look),
+        TEST(who_polls_several_connections_sends_it_with_the_third_look),
+        TEST(who_goes_to_sleep_sends_it),
+        TEST(who_sleeps_elsewhere_sends_it),
+        TEST(who_waits_for_an_event_sends_it),
+        TEST(who_looks_at_everything_sends_it_before_a_sleep),
+        TEST(what_a_thread_leaves_behind_goes_in_time),
+        TEST(what_a_thread_leaves_behind_goes_while_another_sleeps),
+        TEST(what_rode_on_data_is_not_sent_again),
+        TEST(what_is_owed_just_after_the_look_is_sent),
+        TEST(what_counts_on_a_deadline_that_passes_is_sent),
+        TEST(what_finds_the_connection_taken_is_sent_later),
+        TEST(what_finds_the_socket_full_is_sent_when_there_is_room),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
