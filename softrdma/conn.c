@@ -442,6 +442,12 @@ static bool closed_meanwhile(struct srd_conn *conn)
     return srd_conn_in_phase(conn, SRD_CONN_CLOSED);
 }
 
+/* The clock is not looked at without need: mostly this is an acknowledgement, sent before a sleep. */
+static bool has_passed(uint64_t deadline_ms)
+{
+    return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
+}
+
 static void on_expired(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
@@ -450,7 +456,7 @@ static void on_expired(struct srd_source *source)
     if (phase == SRD_CONN_STARTUP) {
         conn->owner_ops->expired(conn->owner, conn);
     } else if (phase != SRD_CONN_CLOSED &&
-               clock_now_ms() >= atomic_load_explicit(&conn->close_ms, memory_order_relaxed)) {
+               has_passed(atomic_load_explicit(&conn->close_ms, memory_order_relaxed))) {
         if (closed_meanwhile(conn))
             return;
         log_limited(LOG_INFO, LOG_WIRE,
@@ -460,7 +466,7 @@ static void on_expired(struct srd_source *source)
     } else if (phase == SRD_CONN_STREAM) {
         unsigned wants = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
 
-        if (clock_now_ms() >= srd_stream_deadline_ms(conn->qp))
+        if (has_passed(srd_stream_deadline_ms(conn->qp)))
             wants |= run_timer(conn);
         act(conn, wants);
     } else {
