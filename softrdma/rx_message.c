@@ -13,8 +13,11 @@ bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t
            ulpdu[0] & SRD_DDP_LAST && wire_get32(ulpdu + 2) == SRD_ACK_STAG;
 }
 
-/* Whether so many Sends and Writes of ours have been sent. Whoever sends just now has not counted, perhaps. */
-static bool was_sent(struct srd_qp *qp, uint64_t count)
+/*
+ * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet.
+ * Another that finds the send side taken by this one leaves it what it has to send.
+ */
+static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *wants)
 {
     struct srd_stream *stream = &qp->stream;
 
@@ -22,6 +25,7 @@ static bool was_sent(struct srd_qp *qp, uint64_t count)
         return true;
     lock_acquire(&qp->tx_lock);
     lock_release(&qp->tx_lock);
+    *wants |= SRD_STREAM_TX;
     return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
 }
 
@@ -32,7 +36,7 @@ enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpd
     uint64_t complete = wire_get64(ulpdu + 6);
 
     /* What was not sent cannot be complete, and what is complete stays so. */
-    if (complete < rx->acknowledged || !was_sent(qp, complete))
+    if (complete < rx->acknowledged || !was_sent(qp, complete, wants))
         return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, wants);
     rx->acknowledged = complete;
     *wants |= srd_stream_retire(qp, complete);

@@ -487,6 +487,48 @@ static void what_finds_the_socket_full_is_sent_when_there_is_room(void **state)
     assert_acknowledged(&pair);
 }
 
+static void *take_completion_in_a_thread(void *argument)
+{
+    struct ibv_wc wc;
+
+    (void)argument;
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 10);
+    return NULL;
+}
+
+/* A thread that receives has the send side for a moment: an acknowledgement told of what is not counted as sent yet. */
+static void what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it(void **state)
+{
+    struct srd_qp *qp = srd_qp_from(pair.passive.qp);
+    struct pollfd arrived = { .fd = qp->conn->source.fd, .events = POLLIN };
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+    struct ibv_wc wc;
+    pthread_t thread;
+
+    (void)state;
+    end_recv(&pair.active, 9, 0, 64);
+    end_post(&pair.passive, IBV_WR_SEND, 10, 0, 64, NULL, 0, 0);
+    owe(&pair); /* what was sent before has not been received */
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 9);
+    while (!poll(&arrived, 1, 0) && real_ms() < end_ms)
+        assert_int_equal(ibv_poll_cq(pair.active.cq, 1, &wc), 0);
+    assert_int_equal(poll(&arrived, 1, 0), 1);
+    lock_acquire(&qp->tx_lock); /* the sender, which has not counted */
+    atomic_fetch_sub(&qp->stream.handed, 1);
+    assert_int_equal(pthread_create(&thread, NULL, take_completion_in_a_thread, NULL), 0);
+    while (atomic_load(&qp->tx_lock.word) == LOCK_TAKEN && real_ms() < end_ms)
+        sched_yield();
+    assert_true(atomic_load(&qp->tx_lock.word) != LOCK_TAKEN); /* the receiver waits for it */
+    srd_conn_transmit(qp->conn);
+    assert_true(owes(&pair));
+    atomic_fetch_add(&qp->stream.handed, 1);
+    lock_release(&qp->tx_lock);
+    pthread_join(thread, NULL);
+    assert_acknowledged(&pair);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -503,6 +545,7 @@ int main(void)
         TEST(what_is_owed_just_after_the_look_is_sent),
         TEST(what_counts_on_a_deadline_that_passes_is_sent),
         TEST(what_finds_the_connection_taken_is_sent_later),
+        TEST(what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it),
         TEST(what_finds_the_socket_full_is_sent_when_there_is_room),
     };
 
