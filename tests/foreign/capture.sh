@@ -17,9 +17,9 @@ await_listener "$port" $server "rping -s"
 timeout 60 "$recorder" "$between" "$port" "$capture" > "$scratch/recorder.log" 2>&1 &
 relay=$!
 await_listener "$between" $relay recorder
-timeout 60 "$run" rping -c -a 127.0.0.1 -p "$between" -C $rounds -S 40000 -V > "$scratch/client.log" 2>&1 \
-    || fail "client: status $?"
-wait $server || fail "server: status $?"
+timeout 60 "$run" rping -c -a 127.0.0.1 -p "$between" -C $rounds -S 40000 -V > "$scratch/client.log" 2>&1 ||
+    { status=$?; flawed $status client || fail "client: status $status"; }
+wait $server || { status=$?; flawed $status server || fail "server: status $status"; }
 wait $relay || fail "recorder: status $?"
 
 decode "$capture"

@@ -44,3 +44,9 @@ await_listener() {
         pause
     done
 }
+
+# flawed STATUS NAME: whether the program that ended with that status, and wrote NAME.log, did so by the flaw it is
+# known for: FLAW="STATUS REGEX", a line of the log.
+flawed() {
+    [ -n "${FLAW:-}" ] && [ "$1" = "${FLAW%% *}" ] && grep -qE -- "${FLAW#* }" "$scratch/$2.log"
+}

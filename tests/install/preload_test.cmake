@@ -22,5 +22,6 @@ foreach(library libsoftrdma-preload.so libsoftrdma.so)
 endforeach()
 
 set(ENV{COUNT} "10 ping data: rdma-ping")
+set(ENV{FLAW} "255 ^rdma_get_cm_event: Bad file descriptor$") # tests/foreign/late.c
 execute_process(COMMAND ${PAIR} ${run} rping -s -a 127.0.0.1 -p PORT -C 10 -S 4096 -V
     -- rping -c -a 127.0.0.1 -p PORT -C 10 -S 4096 -V -v COMMAND_ERROR_IS_FATAL ANY)
