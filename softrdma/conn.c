@@ -474,6 +474,13 @@ static void on_expired(struct srd_source *source)
     }
 }
 
+static bool on_idle(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    return srd_conn_in_phase(conn, SRD_CONN_STREAM) && !srd_stream_owes_ack(conn->qp);
+}
+
 static uint32_t on_interest(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
@@ -503,6 +510,7 @@ static const struct srd_source_ops source_ops = {
     .ready = on_ready,
     .poll = on_poll,
     .expired = on_expired,
+    .idle = on_idle,
     .interest = on_interest,
     .free = on_free,
 };

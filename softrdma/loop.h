@@ -39,6 +39,11 @@ struct srd_source_ops {
      * called. No lock is held. Progress thread, or who is about to sleep.
      */
     void (*expired)(struct srd_source *source);
+    /*
+     * Whether there is nothing to serve before the time of a deadline that is soon. NULL: there always is. Timer lock
+     * held: it takes no lock.
+     */
+    bool (*idle)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of both sets (errors and hang-ups would show for
      * ever). */
     uint32_t (*interest)(struct srd_source *source);

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { SOON_LOOKED_AT = 8 };
+
 static struct {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct srd_source **heap;
@@ -206,16 +208,34 @@ void srd_timer_run(void)
 }
 
 /*
- * Nothing is due before what is soon, unless it is due within SRD_SOON_MS, too: the progress thread then serves both.
+ * What to serve next of what is soon. What is idle keeps its deadline, to expire for nothing: its acknowledgement has
+ * ridden on data, as most do, and the next message needs no new one. To look for others is worth it among few; of many
+ * the first is served, unless something else is due before: then the progress thread serves both.
  */
+static struct srd_source *find_soon_locked(void)
+{
+    unsigned left = atomic_load_explicit(&timers.n_soon, memory_order_relaxed);
+
+    for (int i = 0; left && i < timers.count && i < SOON_LOOKED_AT; i++) {
+        struct srd_source *source = timers.heap[i];
+
+        if (!atomic_load_explicit(&source->soon, memory_order_relaxed))
+            continue;
+        if (!source->ops->idle || !source->ops->idle(source))
+            return source;
+        left--;
+    }
+    return left && atomic_load_explicit(&timers.heap[0]->soon, memory_order_relaxed)
+               ? timers.heap[0]
+               : NULL;
+}
+
 static struct srd_source *next_soon(void)
 {
     struct srd_source *source;
 
     lock_acquire(&timers.lock);
-    source = timers.count && atomic_load_explicit(&timers.heap[0]->soon, memory_order_relaxed)
-                 ? timers.heap[0]
-                 : NULL;
+    source = find_soon_locked();
     if (source)
         take_out_locked(source);
     lock_release(&timers.lock);

@@ -285,6 +285,21 @@ static void who_goes_to_sleep_sends_it(void **state)
     srd_progress_wake(pair.passive.context);
 }
 
+/* A sleep takes no deadline from what rode on data, so the next message finds it there. */
+static void who_goes_to_sleep_leaves_what_rode_on_data(void **state)
+{
+    (void)state;
+    owe(&pair);
+    answer(&pair);
+    assert_true(srd_progress_sleep(pair.passive.context));
+    assert_true(is_soon(&pair));
+    srd_progress_wake(pair.passive.context);
+    owe(&pair);
+    assert_true(srd_progress_sleep(pair.passive.context));
+    assert_acknowledged(&pair);
+    srd_progress_wake(pair.passive.context);
+}
+
 static void who_sleeps_elsewhere_sends_it(void **state)
 {
     (void)state;
@@ -536,6 +551,7 @@ int main(void)
         TEST(who_polls_sends_it_with_the_third_look),
         TEST(who_polls_several_connections_sends_it_with_the_third_look),
         TEST(who_goes_to_sleep_sends_it),
+        TEST(who_goes_to_sleep_leaves_what_rode_on_data),
         TEST(who_sleeps_elsewhere_sends_it),
         TEST(who_waits_for_an_event_sends_it),
         TEST(who_looks_at_everything_sends_it_before_a_sleep),

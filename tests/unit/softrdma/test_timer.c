@@ -189,6 +189,60 @@ static void what_is_soon_is_served_before_a_sleep(void **state)
     assert_int_equal(expired_count, 2);
 }
 
+static bool busy[COUNT];
+
+static bool is_idle(struct srd_source *source)
+{
+    return !busy[source - sources];
+}
+
+/* What has nothing to serve keeps its deadline, and does not stand in the way of others. */
+static void what_is_idle_keeps_its_deadline(void **state)
+{
+    static const struct srd_source_ops idle_ops = {
+        .expired = expired, .idle = is_idle, .free = released
+    };
+
+    (void)state;
+    stopped_ms = 5000;
+    for (int i = 0; i < 3; i++) {
+        sources[i].ops = &idle_ops;
+        soon(i);
+    }
+    srd_timer_run_soon();
+    assert_int_equal(expired_count, 0);
+    busy[2] = true;
+    srd_timer_run_soon();
+    assert_int_equal(expired_count, 1);
+    assert_int_equal(order[0], 2);
+    assert_true(srd_source_is_soon(&sources[0]));
+    assert_true(srd_source_is_soon(&sources[1]));
+    assert_int_equal(next_ms(), 5001);
+    stopped_ms = 5001;
+    srd_timer_run();
+    assert_int_equal(expired_count, 3);
+    busy[2] = false;
+}
+
+/* However many of them there are. */
+static void what_is_soon_is_found_behind_many_that_are_idle(void **state)
+{
+    static const struct srd_source_ops idle_ops = {
+        .expired = expired, .idle = is_idle, .free = released
+    };
+
+    (void)state;
+    stopped_ms = 5000;
+    for (int i = 0; i < 100; i++) {
+        sources[i].ops = &idle_ops;
+        soon(i);
+    }
+    busy[99] = true;
+    srd_timer_run_soon();
+    assert_false(srd_source_is_soon(&sources[99]));
+    busy[99] = false;
+}
+
 static void again(struct srd_source *source)
 {
     order[expired_count++] = (unsigned)(source - sources);
@@ -260,6 +314,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_earlier_deadline_wakes_who_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_keeps_its_time, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_is_served_before_a_sleep, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_idle_keeps_its_deadline, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_is_soon_is_found_behind_many_that_are_idle, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_soon_again_waits_for_its_next_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_and_another_deadline_are_one, setup, teardown),
