@@ -299,6 +299,12 @@ static unsigned run_timer(struct srd_conn *conn)
     return wants;
 }
 
+static void read_again(struct srd_conn *conn)
+{
+    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    srd_source_update(&conn->source);
+}
+
 /* No lock held. */
 static void act(struct srd_conn *conn, unsigned wants)
 {
@@ -318,7 +324,9 @@ static void act(struct srd_conn *conn, unsigned wants)
         if (now & SRD_STREAM_RX) {
             bool moved = false;
 
-            try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+            /* Another thread has the lock, and need not be reading: then the socket shows that there is something. */
+            if (!try_receive(conn, RX_BUDGET_LOOP, &wants, &moved))
+                read_again(conn);
         }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
             wants |= transmit(conn, turn_of_service);

@@ -544,6 +544,25 @@ static void what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it(void **st
     assert_acknowledged(&pair);
 }
 
+/* The socket was not read while too much was held for want of a Receive; who posts one finds the receive side taken. */
+static void what_finds_the_receive_side_taken_is_read_later(void **state)
+{
+    struct srd_qp *qp = srd_qp_from(pair.passive.qp);
+
+    (void)state;
+    atomic_store(&qp->conn->want_in, false);
+    srd_source_update(&qp->conn->source);
+    send_one(&pair);
+    srd_progress_run(pair.passive.context);
+    assert_false(owes(&pair));
+    lock_acquire(&qp->rx_lock);
+    srd_conn_want(qp->conn, SRD_STREAM_RX);
+    lock_release(&qp->rx_lock);
+    srd_progress_run(pair.passive.context);
+    assert_true(owes(&pair));
+    take_one(&pair);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -562,6 +581,7 @@ int main(void)
         TEST(what_counts_on_a_deadline_that_passes_is_sent),
         TEST(what_finds_the_connection_taken_is_sent_later),
         TEST(what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it),
+        TEST(what_finds_the_receive_side_taken_is_read_later),
         TEST(what_finds_the_socket_full_is_sent_when_there_is_room),
     };
 
