@@ -105,6 +105,18 @@ static bool fetch_some(struct rush *rush)
     return count;
 }
 
+/* One that is begun behind the cancel at the end, and has reset the event that was set there, is cancelled here. */
+static HRESULT notify(struct rush *rush)
+{
+    IND2CompletionQueue *cq = rush->cq;
+    HRESULT hr =
+        cq->lpVtbl->Notify(cq, ND_CQ_NOTIFY_ANY, nd_end_fresh(&rush->notify, rush->arrived));
+
+    if (atomic_load(&rush->fetched_enough))
+        cq->lpVtbl->CancelOverlappedRequests(cq);
+    return hr;
+}
+
 static void *fetch(void *arg)
 {
     struct rush *rush = arg;
@@ -115,7 +127,7 @@ static void *fetch(void *arg)
 
         if (fetch_some(rush))
             continue;
-        hr = cq->lpVtbl->Notify(cq, ND_CQ_NOTIFY_ANY, nd_end_fresh(&rush->notify, rush->arrived));
+        hr = notify(rush);
         if (hr == ND_PENDING) {
             WaitForSingleObject(rush->arrived, INFINITE);
             hr = cq->lpVtbl->GetOverlappedResult(cq, &rush->notify, FALSE);
