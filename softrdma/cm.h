@@ -9,9 +9,6 @@
  * The id's lock (LOCK_SRD_CM) guards everything here but refs; it is also its connection's owner_lock. References:
  * the program's, its connection's, its listening source's, and the list or event that an incoming id waits on. A
  * destroyed id stays in memory until they are gone, and tells nothing any more.
- *
- * Each file calls those before it: cm_base.c, cm_end.c, cm_event.c, cm_conn.c, cm_sync.c; cm_addr.c, cm_qp.c;
- * cm_active.c, cm_passive.c, cm_listen.c; cm_id.c, cm_ep.c.
  */
 #ifndef SOFTRDMA_CM_H
 #define SOFTRDMA_CM_H
@@ -147,7 +144,7 @@ static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
     return (struct srd_id *)id;
 }
 
-/* cm_base.c */
+/* cm_id.c */
 struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
 void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
@@ -157,7 +154,7 @@ bool srd_id_enter(struct rdma_cm_id *id);
 int srd_id_leave(struct rdma_cm_id *id, int error);
 
 /*
- * cm_base.c, too: the ids that have accepted and wait for their peer's first FPDU.
+ * The ids that have accepted and wait for their peer's first FPDU.
  * srd_id_await        puts id on the list
  * srd_id_await_ended  takes it off; idempotent. A destroyed id leaves by itself.
  * srd_id_awaited      those that came last and can be read, the longest waiting first, each with a reference
@@ -170,14 +167,11 @@ void srd_id_await_ended(struct srd_id *id);
 int srd_id_awaited(struct srd_id *ids[SRD_CM_AWAITED_MAX]);
 
 /*
- * cm_end.c
- * srd_id_refuse_locked   refuses a request with a Reply
- * srd_id_end_connection  ends whatever connection there is, as destroying an id does. No lock held.
- * srd_id_abandon         ends an id that has not been shown to the program: rejects its request, if it has one, and
- *                        drops the program's reference. No lock held.
+ * srd_id_refuse_locked  refuses a request with a Reply
+ * srd_id_abandon        ends an id that the program has not seen: rejects its request, if it has one, and drops the
+ *                       program's reference. No lock held.
  */
 void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
-void srd_id_end_connection(struct srd_id *id);
 void srd_id_abandon(struct srd_id *id);
 
 /*
@@ -204,14 +198,14 @@ void srd_cm_drop_events(struct srd_id *id);
 void srd_id_forget_event(struct rdma_cm_id *ibv);
 
 /*
- * cm_sync.c: ids without an event channel of the program.
+ * Ids without an event channel of the program.
  * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event.
  *                  Returns result as it is where the id has a channel; else 0, or -1 with errno from the event's status
  *                  (ECONNREFUSED for REJECTED). No lock held.
  */
 int srd_id_complete(struct rdma_cm_id *ibv, int result);
 
-/* cm_conn.c: of both sides' srd_conn_owner_ops */
+/* Of both sides' srd_conn_owner_ops */
 void srd_id_on_established(void *owner, struct srd_conn *conn);
 void srd_id_on_down(void *owner, struct srd_conn *conn, int status);
 void srd_id_on_unref(void *owner);
