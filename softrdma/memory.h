@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.h - protection domains, windows and plain memory, as the rest of the device sees them. Keys are stag.h. */
+/* memory.h - protection domains, windows and plain memory, as the rest of the device sees them. Keys: stag.h. */
 #ifndef SOFTRDMA_MEMORY_H
 #define SOFTRDMA_MEMORY_H
 
@@ -20,7 +20,7 @@ void srd_pd_put(struct ibv_pd *pd);
 /* The window's entry in the STag table; only the address is computed. */
 struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw);
 
-/* context->ops; mw.c. Conventions of ibv_*. */
+/* context->ops. Conventions of ibv_*. */
 struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int srd_dealloc_mw(struct ibv_mw *mw);
 int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
