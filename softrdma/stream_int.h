@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream_int.h - what the files of the protocol engine call of each other. Each calls those before it: stream_state.c;
- * tx_frame.c, tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving);
+ * tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving);
  * stream.c.
  */
 #ifndef SOFTRDMA_STREAM_INT_H
@@ -80,34 +80,12 @@ static inline bool srd_stream_drained(struct srd_qp *qp)
  */
 unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete);
 
-/* tx_frame.c; LOCK_SRD_TX held */
-
 /* The batch ends with an FPDU now. */
 static inline void srd_tx_border(struct srd_tx *tx)
 {
     tx->fpdu_completes[tx->n_fpdus] = false;
     tx->fpdu_end[tx->n_fpdus++] = tx->octets;
 }
-
-/* Whether one more of any size fits. */
-bool srd_tx_room(const struct srd_stream *stream);
-
-/* One FPDU: begin, add, end; or begin, add, undo. */
-struct srd_tx_mark {
-    int count, n_refs;
-    uint32_t staged, octets;
-    size_t last_octets;
-    uint32_t crc;
-};
-void srd_tx_begin(struct srd_qp *qp, struct srd_tx_mark *mark, const struct srd_segment *segment,
-    uint32_t payload);
-void srd_tx_add_copy(
-    struct srd_qp *qp, struct srd_tx_mark *mark, const void *data, uint32_t octets);
-/* Registered memory: copied when small or with CRC, else gathered from where it is and pinned until tx_done. */
-enum srd_stag_error srd_tx_add_memory(struct srd_qp *qp, struct srd_tx_mark *mark, uint32_t key,
-    uint64_t addr, uint32_t octets, bool remote, bool small);
-void srd_tx_end(struct srd_qp *qp, struct srd_tx_mark *mark);
-void srd_tx_undo(struct srd_qp *qp, const struct srd_tx_mark *mark);
 
 /* tx_message.c; LOCK_SRD_TX held */
 

@@ -5,10 +5,150 @@
  *
  * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
  * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
+ *
+ * Headers, small payloads and trailers stand one behind the other in a staging buffer, so that a list of small
+ * messages is one iovec entry; larger payloads are gathered from registered memory.
  */
+#include "softrdma/crc32c.h"
+
+#include "softrdma/dma.h"
 #include "softrdma/memory.h"
 #include "softrdma/stream_int.h"
+#include "softrdma/wire.h"
 #include "util/log.h"
+
+#include <string.h>
+
+/* --- one FPDU more: begin, add, end; or begin, add, undo -------------------------------------------------------- */
+
+/* Where it begins in the batch. */
+struct fpdu {
+    int count, n_refs;
+    uint32_t staged, octets;
+    size_t last_octets;
+    uint32_t crc;
+};
+
+/* Whether one more of any size fits. */
+static bool batch_has_room(const struct srd_stream *stream)
+{
+    const struct srd_tx *tx = &stream->tx;
+    uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
+
+    return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
+           tx->staged + 20 + most + 3 + 4 <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
+}
+
+static bool last_is_memory(const struct srd_tx *tx)
+{
+    return tx->n_refs && tx->refs[tx->n_refs - 1].iov == tx->count - 1;
+}
+
+static uint8_t *stage(struct srd_tx *tx, uint32_t octets)
+{
+    uint8_t *p = tx->staging + tx->staged;
+
+    if (tx->count && !last_is_memory(tx))
+        tx->iov[tx->count - 1].iov_len += octets;
+    else
+        tx->iov[tx->count++] = (struct iovec){ p, octets };
+    tx->staged += octets;
+    tx->octets += octets;
+    return p;
+}
+
+static void add_crc(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint32_t octets)
+{
+    if (qp->stream.params.crc)
+        fpdu->crc = srd_crc32c(fpdu->crc, data, octets);
+}
+
+static void begin_fpdu(
+    struct srd_qp *qp, struct fpdu *fpdu, const struct srd_segment *segment, uint32_t payload)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t octets = SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(segment->tagged);
+    uint8_t *p;
+
+    fpdu->count = tx->count;
+    fpdu->n_refs = tx->n_refs;
+    fpdu->staged = tx->staged;
+    fpdu->octets = tx->octets;
+    fpdu->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
+    fpdu->crc = 0;
+    p = stage(tx, octets);
+    srd_fpdu_begin(p, segment, payload);
+    add_crc(qp, fpdu, p, octets);
+}
+
+static void add_copy(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint32_t octets)
+{
+    uint8_t *p = stage(&qp->stream.tx, octets);
+
+    memcpy(p, data, octets);
+    add_crc(qp, fpdu, p, octets);
+}
+
+/* Registered memory: copied when small or with CRC, else gathered from where it is and pinned until tx_done. */
+static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint32_t key,
+    uint64_t addr, uint32_t octets, bool remote, bool small)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+
+    error =
+        srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
+    if (error)
+        return error;
+    /*
+     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that
+     * a Read finds it half changed is no reason to lose the connection.
+     */
+    if (small || qp->stream.params.crc) {
+        uint8_t *copy = stage(tx, octets);
+        bool there = srd_dma_fetch(copy, (const void *)(uintptr_t)addr, octets);
+
+        srd_stag_unpin(entry);
+        if (!there)
+            return SRD_STAG_GONE;
+        add_crc(qp, fpdu, copy, octets);
+        return SRD_STAG_OK;
+    }
+    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ .entry = entry,
+        .key = key,
+        .request = atomic_load_explicit(&qp->sq.next, memory_order_relaxed),
+        .iov = (uint8_t)tx->count,
+        .remote = remote };
+    tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
+    tx->octets += octets;
+    return SRD_STAG_OK;
+}
+
+static void end_fpdu(struct srd_qp *qp, struct fpdu *fpdu)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t pad = -(tx->octets - fpdu->octets) & 3;
+    uint8_t *p = stage(tx, pad + SRD_FPDU_CRC_OCTETS);
+
+    memset(p, 0, pad);
+    add_crc(qp, fpdu, p, pad);
+    wire_put_crc(p + pad, fpdu->crc);
+    srd_tx_border(tx);
+}
+
+static void undo_fpdu(struct srd_qp *qp, const struct fpdu *fpdu)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    while (tx->n_refs > fpdu->n_refs)
+        srd_stag_unpin(tx->refs[--tx->n_refs].entry);
+    tx->count = fpdu->count;
+    tx->staged = fpdu->staged;
+    tx->octets = fpdu->octets;
+    if (tx->count)
+        tx->iov[tx->count - 1].iov_len = fpdu->last_octets;
+}
 
 static bool is_tagged(const struct srd_sqe *sqe)
 {
@@ -25,10 +165,10 @@ static uint32_t payload_max(const struct srd_stream *stream, bool tagged)
 
 static void put_bare(struct srd_qp *qp, const struct srd_segment *segment)
 {
-    struct srd_tx_mark mark;
+    struct fpdu fpdu;
 
-    srd_tx_begin(qp, &mark, segment, 0);
-    srd_tx_end(qp, &mark);
+    begin_fpdu(qp, &fpdu, segment, 0);
+    end_fpdu(qp, &fpdu);
 }
 
 static void put_acknowledgement(struct srd_qp *qp)
@@ -102,15 +242,14 @@ static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
 }
 
 /* Adds the next octets of the request in progress. */
-static bool add_payload(
-    struct srd_qp *qp, struct srd_tx_mark *mark, struct srd_sqe *sqe, uint32_t octets)
+static bool add_payload(struct srd_qp *qp, struct fpdu *fpdu, struct srd_sqe *sqe, uint32_t octets)
 {
     struct srd_tx *tx = &qp->stream.tx;
     struct ibv_sge *sge = srd_sqe_sge(sqe);
     bool small = octets <= SRD_TX_COPY_OCTETS;
 
     if (sqe->inlined) {
-        srd_tx_add_copy(qp, mark, sqe->tail + tx->offset, octets);
+        add_copy(qp, fpdu, sqe->tail + tx->offset, octets);
         return true;
     }
     while (octets) {
@@ -123,8 +262,8 @@ static bool add_payload(
         }
         if (n > octets)
             n = octets;
-        if (srd_tx_add_memory(
-                qp, mark, sge[tx->sge].lkey, sge[tx->sge].addr + tx->sge_offset, n, false, small))
+        if (add_memory(
+                qp, fpdu, sge[tx->sge].lkey, sge[tx->sge].addr + tx->sge_offset, n, false, small))
             return false;
         tx->sge_offset += n;
         octets -= n;
@@ -151,7 +290,7 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wa
     struct srd_segment segment = {
         .tagged = is_tagged(sqe), .opcode = sqe->wire_opcode, .stag = sqe->rkey
     };
-    struct srd_tx_mark mark;
+    struct fpdu fpdu;
 
     if (octets > most)
         octets = most;
@@ -165,13 +304,13 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wa
         segment.msn = sqe->msn;
         segment.mo = tx->offset;
     }
-    srd_tx_begin(qp, &mark, &segment, octets);
-    if (!add_payload(qp, &mark, sqe, octets)) {
-        srd_tx_undo(qp, &mark);
+    begin_fpdu(qp, &fpdu, &segment, octets);
+    if (!add_payload(qp, &fpdu, sqe, octets)) {
+        undo_fpdu(qp, &fpdu);
         executed(qp, sqe, IBV_WC_LOC_PROT_ERR, wants);
         return false;
     }
-    srd_tx_end(qp, &mark);
+    end_fpdu(qp, &fpdu);
     tx->offset += octets;
     if (segment.last)
         message_built(qp, sqe);
@@ -187,7 +326,7 @@ static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t co
     };
     struct srd_read_request request = { 0 };
     uint8_t header[SRD_READ_REQUEST_OCTETS];
-    struct srd_tx_mark mark;
+    struct fpdu fpdu;
 
     read->sqe = sqe;
     read->count = count;
@@ -202,9 +341,9 @@ static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t co
         request.source_to = sqe->remote_addr;
     }
     srd_read_request_encode(header, &request);
-    srd_tx_begin(qp, &mark, &segment, sizeof(header));
-    srd_tx_add_copy(qp, &mark, header, sizeof(header));
-    srd_tx_end(qp, &mark);
+    begin_fpdu(qp, &fpdu, &segment, sizeof(header));
+    add_copy(qp, &fpdu, header, sizeof(header));
+    end_fpdu(qp, &fpdu);
     srd_ring_push(&stream->out);
 }
 
@@ -305,25 +444,25 @@ static bool response_segment(struct srd_qp *qp, unsigned *wants)
     uint32_t most = payload_max(stream, true), octets = read->request.octets - read->sent;
     struct srd_segment segment = { .tagged = true, .opcode = SRD_OP_READ_RESPONSE };
     enum srd_stag_error error = SRD_STAG_OK;
-    struct srd_tx_mark mark;
+    struct fpdu fpdu;
 
     if (octets > most)
         octets = most;
     segment.last = read->sent + octets == read->request.octets;
     segment.stag = read->request.sink_stag;
     segment.to = read->request.sink_to + read->sent;
-    srd_tx_begin(qp, &mark, &segment, octets);
+    begin_fpdu(qp, &fpdu, &segment, octets);
     if (octets)
-        error = srd_tx_add_memory(qp, &mark, read->request.source_stag,
+        error = add_memory(qp, &fpdu, read->request.source_stag,
             read->request.source_to + read->sent, octets, true, octets <= SRD_TX_COPY_OCTETS);
     if (error) {
-        srd_tx_undo(qp, &mark);
+        undo_fpdu(qp, &fpdu);
         tx->response_fault = srd_fault_of_source(error);
         atomic_store_explicit(&stream->settle, true, memory_order_release);
         *wants |= SRD_STREAM_SETTLE;
         return false;
     }
-    srd_tx_end(qp, &mark);
+    end_fpdu(qp, &fpdu);
     read->sent += octets;
     tx->source = SRD_TX_RESPONSE;
     if (segment.last) {
@@ -367,14 +506,14 @@ static void build_ending(struct srd_qp *qp)
         tx->ack_last = false;
         put_acknowledgement(qp);
     }
-    while (srd_ring_used(&stream->in) && srd_tx_room(stream))
+    while (srd_ring_used(&stream->in) && batch_has_room(stream))
         if (!response_segment(qp, &ignored)) {
             /* The source has gone: nothing more can be answered, the peer sees the end of the stream. */
             atomic_store_explicit(&stream->in.tail,
                 atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
             break;
         }
-    if (tx->terminate_octets && srd_tx_room(stream)) { /* nothing is owed any more */
+    if (tx->terminate_octets && batch_has_room(stream)) { /* nothing is owed any more */
         tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
         tx->octets += tx->terminate_octets;
         srd_tx_border(tx);
@@ -397,7 +536,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
         put_acknowledgement(qp);
-    while (!tx->broken_off && srd_tx_room(stream) && step(qp, wants))
+    while (!tx->broken_off && batch_has_room(stream) && step(qp, wants))
         ;
 }
 
