@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stream_int.h - what the files of the protocol engine call of each other. Each calls those before it: stream_state.c;
- * tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx_hold.c, rx.c (receiving);
+ * tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx.c (receiving);
  * stream.c.
  */
 #ifndef SOFTRDMA_STREAM_INT_H
@@ -154,11 +154,8 @@ void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants);
 /* A segment that is there completely: begin, place and end in one, and all that carries no data. */
 enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
-bool srd_rx_is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets);
-enum srd_rx_result srd_rx_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
 
-/* rx_hold.c; LOCK_SRD_RX held: messages that wait for a receive, and everything behind them */
+/* Messages that wait for a receive, and everything behind them. */
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
 /* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
