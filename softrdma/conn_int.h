@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * conn_int.h - between the files of a connection: its phase, and its end. Each calls those before it: conn_end.c,
- * conn_linger.c; then conn.c (stream phase), conn_startup.c; then conn_bind.c.
- */
+/* conn_int.h - between the files of a connection: its phase, and its end. */
 #ifndef SOFTRDMA_CONN_INT_H
 #define SOFTRDMA_CONN_INT_H
 
@@ -17,24 +14,15 @@ static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_
 }
 
 /*
- * conn_end.c
- * srd_conn_interest   what the engine is to wait for
+ * conn_life.c
  * srd_conn_shut       FIN, once; the socket is not written any more
  * srd_conn_tell_down  tells the owner, if it was not told before. No lock held.
  * srd_conn_finish     closes and tells. No lock held.
+ * srd_linger_step     linger phase: sends, shuts, discards; closes and tells when both directions have ended
  */
-void srd_conn_interest(struct srd_conn *conn, bool in, bool out);
 void srd_conn_shut(struct srd_conn *conn);
 void srd_conn_tell_down(struct srd_conn *conn, int status);
 void srd_conn_finish(struct srd_conn *conn, int status);
-
-/* conn_linger.c */
-
-/* Copies what the stream still has to send. Stream phase; RX and TX lock held. */
-void srd_linger_collect(struct srd_conn *conn);
-/* Linger phase has begun: sets the limit of time, goes as far as it can. */
-void srd_linger_begin(struct srd_conn *conn);
-/* Sends, shuts, discards; closes and tells when both directions have ended. */
 void srd_linger_step(struct srd_conn *conn);
 
 #endif
