@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rq.c - receive queues: the ring, what is taken from it, and completions. Posting is rq_post.c. */
+/* rq.c - receive queues: the ring, what is taken from it, and completions. Posting is receive.c. */
 #include "softrdma/rq.h"
 
 #include "softrdma/cq.h"
