@@ -1,15 +1,246 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - the life of a stream: start, time, and how the program ends it.
+ * stream.c - the life of a stream: start, time, what is known to be complete, how the program ends it, and the one end,
+ * whatever the cause.
  *
  *   IDLE --start--> UP --srd_stream_fail--> ENDING
+ *
+ * What ends a connection comes through srd_stream_fail: a fault in what arrived, a Terminate, FIN or reset, a request
+ * of ours that failed, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
+ * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and asks for
+ * SRD_STREAM_SETTLE.
+ *
+ * A request that fails here (a bad local key, say) waits in the send queue until all in front of it are complete; then
+ * the end comes with it as the culprit. So each request in front gets its own status.
  */
 #include "softrdma/stream_int.h"
+
+#include "softrdma/cq.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* --- what is complete on either side ------------------------------------------------------------------------------ */
+
+bool srd_stream_owes_ack(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    return atomic_load_explicit(&stream->phase, memory_order_acquire) == SRD_STREAM_UP &&
+           stream->params.soft_peer &&
+           atomic_load_explicit(&stream->rx_complete, memory_order_acquire) !=
+               atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
+}
+
+bool srd_stream_may_ack(struct srd_qp *qp)
+{
+    return srd_stream_owes_ack(qp) && atomic_load_explicit(&qp->stream.open, memory_order_acquire);
+}
+
+unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_sq *sq = &qp->sq;
+    enum srd_sq_retired result;
+    unsigned wants = 0;
+
+    lock_acquire(&sq->lock);
+    if (complete > sq->complete)
+        sq->complete = complete;
+    result = srd_sq_retire_locked(qp);
+    if (result == SRD_SQ_CULPRIT ||
+        (atomic_load_explicit(&stream->closing, memory_order_acquire) &&
+            atomic_load_explicit(&sq->tail, memory_order_relaxed) == stream->tx.stop)) {
+        atomic_store_explicit(&stream->settle, true, memory_order_release);
+        wants = SRD_STREAM_SETTLE;
+    } else if (atomic_load_explicit(&sq->next, memory_order_relaxed) !=
+               atomic_load_explicit(&sq->head, memory_order_relaxed)) {
+        wants = SRD_STREAM_TX;
+    }
+    lock_release(&sq->lock);
+    return wants;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------ */
+
+void srd_rx_hold_end(struct srd_qp *qp)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    rx->held = rx->hold_full = false;
+    rx->hold_rd = rx->hold_wr = 0;
+    atomic_store_explicit(&qp->stream.rnr_deadline_ms, UINT64_MAX, memory_order_relaxed);
+    if (srd_rq_stop_waiting(qp))
+        srd_qp_unpin(qp);
+}
+
+static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    if (rx->receiving) {
+        rx->receiving = false;
+        srd_receive_complete(
+            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
+    }
+    srd_rq_flush(qp);
+}
+
+unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    enum srd_stream_phase phase = srd_phase(stream);
+    bool reset = end->reset;
+
+    lock_assert_held(&qp->rx_lock);
+    if (phase == SRD_STREAM_ENDING)
+        return 0;
+    srd_rx_hold_end(qp);
+    if (phase == SRD_STREAM_UP) {
+        lock_acquire(&qp->tx_lock);
+        srd_tx_halt(qp, end);
+        atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);
+        lock_release(&qp->tx_lock);
+        atomic_store_explicit(
+            &stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
+        reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
+    }
+    srd_sq_flush(qp, end->has_culprit, end->culprit, end->status, end->vendor_err);
+    flush_receives(qp, end->receive_status);
+    if (end->event) {
+        struct ibv_async_event event = { .event_type = end->event, .element.qp = &qp->qp };
+
+        srd_async_raise(qp->qp.context, &event, &qp->failed_event);
+    }
+    if (phase != SRD_STREAM_UP)
+        return SRD_STREAM_DOWN;
+    return SRD_STREAM_DOWN | (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN);
+}
+
+/*
+ * A Read Request's source went away while it was answered: the Terminate tells how far it got (RFC 5040 section 4.8).
+ */
+static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_segment segment = { .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = SRD_QN_READ };
+    struct srd_read_request request;
+    uint8_t fpdu[SRD_FPDU_LENGTH_OCTETS + SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS];
+    struct srd_end end = { .event = IBV_EVENT_QP_ACCESS_ERR,
+        .ulpdu = fpdu + SRD_FPDU_LENGTH_OCTETS,
+        .ulpdu_octets = SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS };
+    struct srd_read_in *read;
+
+    lock_acquire(&qp->tx_lock);
+    /* That one returns no header, and the Read it concerns need not be the front. */
+    if (stream->tx.response_fault == SRD_FAULT_LOCAL) {
+        lock_release(&qp->tx_lock);
+        end = (struct srd_end){ .fault = SRD_FAULT_LOCAL, .event = IBV_EVENT_QP_FATAL };
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    read = srd_read_in_front(stream);
+    segment.msn = read->msn;
+    request = read->request;
+    request.sink_to += read->sent;
+    request.source_to += read->sent;
+    request.octets -= read->sent;
+    end.fault = stream->tx.response_fault;
+    lock_release(&qp->tx_lock);
+    srd_read_request_encode(
+        fpdu + srd_fpdu_begin(fpdu, &segment, SRD_READ_REQUEST_OCTETS), &request);
+    return srd_stream_fail(qp, &end, now_ms);
+}
+
+/* The request at the tail failed here. */
+static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t tail;
+
+    lock_acquire(&sq->lock);
+    tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
+    end->has_culprit = tail != atomic_load_explicit(&sq->next, memory_order_acquire) &&
+                       srd_sqe_at(sq, tail)->done && srd_sqe_at(sq, tail)->status != IBV_WC_SUCCESS;
+    end->culprit = tail;
+    if (end->has_culprit)
+        end->status = srd_sqe_at(sq, tail)->status;
+    lock_release(&sq->lock);
+    return end->has_culprit;
+}
+
+unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
+
+    lock_assert_held(&qp->rx_lock);
+    if (srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    if (atomic_load_explicit(&stream->cut, memory_order_acquire)) {
+        find_culprit(qp, &end);
+        end.reset = true;
+        end.event = IBV_EVENT_QP_FATAL;
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    if (!atomic_exchange_explicit(&stream->settle, false, memory_order_acq_rel))
+        return 0;
+    if (find_culprit(qp, &end)) {
+        end.fault = SRD_FAULT_LOCAL;
+        end.keep_responses = stream->params.soft_peer;
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    if (srd_stream_drained(qp))
+        return srd_stream_fail(qp, &end, now_ms);
+    if (stream->tx.response_fault != SRD_FAULT_NONE)
+        return fail_response(qp, now_ms);
+    return 0;
+}
+
+/* Whether the peer's stream ends where it may. */
+static bool at_border(struct srd_stream *stream)
+{
+    const struct srd_rx *rx = &stream->rx;
+
+    return rx->rd == rx->wr && !rx->in_payload && !rx->skip && !rx->send_open && !rx->write_open &&
+           !rx->response_open && !srd_ring_used(&stream->out);
+}
+
+unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
+    bool idle;
+
+    lock_assert_held(&qp->rx_lock);
+    atomic_store_explicit(&stream->rx_ended, true, memory_order_release);
+    switch (srd_phase(stream)) {
+    case SRD_STREAM_IDLE: return 0;
+    case SRD_STREAM_ENDING:
+        if (error)
+            return SRD_STREAM_CLOSE;
+        lock_acquire(&qp->tx_lock);
+        idle = srd_tx_idle(stream);
+        lock_release(&qp->tx_lock);
+        return idle ? SRD_STREAM_CLOSE : SRD_STREAM_TX;
+    case SRD_STREAM_UP: break;
+    }
+    if (stream->rx.held && !error) {
+        /* What was sent before the FIN is still delivered, when the receive comes in time. */
+        stream->rx.fin_held = true;
+        if (atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed) == UINT64_MAX)
+            atomic_store_explicit(
+                &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+        return 0;
+    }
+    /* A softrdma end looks at nothing any more when it sends its FIN. */
+    end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
+    end.reset = !end.keep_responses;
+    return srd_stream_fail(qp, &end, now_ms);
+}
+
+/* --- start, and how the program ends it --------------------------------------------------------------------------- */
 
 static bool allocate(struct srd_stream *stream)
 {

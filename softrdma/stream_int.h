@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_int.h - what the files of the protocol engine call of each other. Each calls those before it: stream_state.c;
- * tx_message.c, tx.c (sending); stream_end.c; rx_segment.c, rx_message.c, rx.c (receiving);
- * stream.c.
+ * stream_int.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx.c (sending);
+ * rx_segment.c, rx_message.c, rx.c (receiving).
  */
 #ifndef SOFTRDMA_STREAM_INT_H
 #define SOFTRDMA_STREAM_INT_H
@@ -72,7 +71,7 @@ static inline bool srd_stream_drained(struct srd_qp *qp)
            atomic_load_explicit(&qp->sq.tail, memory_order_relaxed) == qp->stream.tx.stop;
 }
 
-/* stream_state.c */
+/* stream.c */
 
 /*
  * srd_stream_retire - complete what is done. complete: Sends and Writes known to be complete by now (0: no news).
@@ -107,7 +106,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
 /* Nothing is left to be sent. */
 bool srd_tx_idle(struct srd_stream *stream);
 
-/* stream_end.c; LOCK_SRD_RX held; also srd_stream_fail (stream_state.h) and srd_stream_rx_end (stream.h) */
+/* stream.c; LOCK_SRD_RX held; also srd_stream_fail (stream_state.h) and srd_stream_rx_end (stream.h) */
 
 /* Acts on what made SRD_STREAM_SETTLE. */
 unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
