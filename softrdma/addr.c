@@ -2,7 +2,7 @@
 /* addr.c - see addr.h. */
 #include "softrdma/addr.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

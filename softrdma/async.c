@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* async.c - asynchronous events of a context: queue pair, CQ and SRQ events. */
 #include "softrdma/cq.h"
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "util/futex.h"
 #include "util/log.h"
 

@@ -2,7 +2,7 @@
 /* channel.c - completion channels. */
 #include "softrdma/channel.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 
 #include <errno.h>
 #include <stdlib.h>

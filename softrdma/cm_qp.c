@@ -3,7 +3,6 @@
 #include "softrdma/cm.h"
 
 #include "softrdma/qp.h"
-#include "softrdma/qp_table.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>

@@ -10,7 +10,7 @@
 
 #include "softrdma/conn_int.h"
 #include "softrdma/cq.h"
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "softrdma/engine.h"
 #include "softrdma/qp.h"
 #include "softrdma/socket.h"

@@ -4,7 +4,7 @@
 #define SOFTRDMA_CONN_INT_H
 
 #include "softrdma/conn.h"
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 
 /* In the child of a fork no phase holds: the socket is the parent's. */
 static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)

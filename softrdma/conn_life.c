@@ -11,16 +11,18 @@
 #include "softrdma/cq.h"
 #include "softrdma/dma.h"
 #include "softrdma/qp.h"
-#include "softrdma/qp_table.h"
 #include "util/clock.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+_Static_assert(offsetof(struct srd_conn, source) == 0, "qp.h counts references by it");
 
 /* What the engine is to wait for. */
 static void set_interest(struct srd_conn *conn, bool in, bool out)
@@ -311,10 +313,16 @@ static bool may_connect(struct srd_qp *qp)
 static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num)
 {
     struct srd_qp *qp = srd_device_find_qp(device, qp_num);
-    int error = qp && may_connect(qp) ? srd_device_bind_conn(device, qp, conn) : EINVAL;
+    int error = EINVAL;
 
-    if (error && qp)
+    if (qp && may_connect(qp)) {
+        conn->qp = qp; /* with the pin */
+        error = srd_device_bind_conn(device, qp, conn);
+    }
+    if (error && qp) {
+        conn->qp = NULL;
         srd_qp_unpin(qp);
+    }
     return error;
 }
 

@@ -10,7 +10,7 @@
 #include "softrdma/cq.h"
 
 #include "softrdma/channel.h"
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "softrdma/loop.h"
 #include "util/log.h"
 

@@ -1,75 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * device.h - the device, an open context of it, and what both share: addresses, the tables of queue
- * pairs and STags.
- *
- * A device lives as long as the process. A queue pair may be found by its number from any context
- * of its device, and a connection belongs to the device that owns its local address.
- *
- * After fork the child has the parent's objects but none of its threads: generation says which
- * process made a context; calls on an older one fail with EIO. The child may open the device anew.
- */
+/* device.h - which device owns an address, and the context that connection ids show. */
 #ifndef SOFTRDMA_DEVICE_H
 #define SOFTRDMA_DEVICE_H
 
-#include "softrdma/evq.h"
-#include "softrdma/limits.h"
-#include "softrdma/process.h"
-#include "softrdma/softrdma.h"
-#include "softrdma/stag.h"
-#include "util/list.h"
-#include "util/lock.h"
-
-#include <netinet/in.h>
-#include <stdatomic.h>
-
-struct srd_qp;
-
-struct srd_qp_slot {
-    struct srd_qp *qp;
-    uint8_t generation; /* upper octet of the 24-bit number: a stale number finds nothing */
-    uint32_t next_free;
-};
-
-struct srd_device {
-    struct ibv_device ibv; /* first */
-    uint8_t padding[128];  /* zero: some callers look behind the public struct */
-    uint64_t guid;         /* host order */
-    int n_addrs;           /* 0: every address of the host */
-    struct sockaddr_storage *addrs;
-    struct srd_stag_table stags;
-    struct lock qp_lock; /* LOCK_SRD_LOOP */
-    struct srd_qp_slot *qps;
-    uint32_t n_qps, free_qp;
-    /* what rdma_cm ids show as verbs; opened on first use, never closed */
-    struct srd_context *_Atomic shared;
-    struct ibv_pd *shared_pd; /* of shared, set before it; the domain of ids that name none */
-};
-
-struct srd_context {
-    struct srd_device *device;
-    unsigned generation;
-    atomic_uint users; /* PDs, CQs, channels */
-    struct srd_evq async;
-    struct list_head async_unacked;
-    struct verbs_context verbs; /* its last member is the struct ibv_context programs see */
-};
-
-static inline struct srd_context *srd_context_from(struct ibv_context *context)
-{
-    return container_of(context, struct srd_context, verbs.context);
-}
-
-static inline struct srd_device *srd_device_of(struct ibv_context *context)
-{
-    return (struct srd_device *)context->device;
-}
-
-/* Whether the context came over a fork. */
-static inline bool srd_stale(struct ibv_context *context)
-{
-    return __builtin_expect(srd_context_from(context)->generation != srd_generation, 0);
-}
+#include "softrdma/context.h"
 
 /* The device that owns a local address (port ignored); NULL: none of ours. */
 struct srd_device *srd_device_by_addr(const struct sockaddr *addr);

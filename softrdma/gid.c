@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gid.c - a device's addresses as GIDs: one by one, and as the table that ibv_query_gid_table shows. */
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 
 #include "softrdma/addr.h"
 

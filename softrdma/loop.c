@@ -2,7 +2,7 @@
 /* loop.c - the two epoll sets, what is in them, and the foreground's use of them. See loop.h. */
 #include "softrdma/engine.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "util/log.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
  */
 #include "softrdma/memory.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "util/log.h"
 
 #include <errno.h>

@@ -10,7 +10,9 @@
 #ifndef SOFTRDMA_MPA_H
 #define SOFTRDMA_MPA_H
 
-#include "softrdma/stream.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
     SRD_MPA_HEADER_OCTETS = 20,
@@ -36,6 +38,8 @@ enum srd_mpa_rtr {
     SRD_MPA_RTR_READ = 4,
 };
 
+enum { SRD_RNR_FOR_EVER = 7 }; /* of rnr_retry_count */
+
 struct srd_mpa_frame {
     bool reply;
     bool markers, crc, reject;
@@ -58,6 +62,21 @@ struct srd_mpa_local {
     uint16_t ird;     /* reads it is ready to serve */
     uint16_t ord;     /* reads it wants outstanding */
     uint16_t ird_max; /* may be raised to this when the peer needs it; >= ird */
+};
+
+/* What MPA startup agreed on, and the program wants. */
+struct srd_stream_params {
+    bool initiator; /* sent the MPA Request */
+    bool crc;       /* CRC in both directions */
+    bool soft_peer; /* the acknowledgement extension is on */
+    /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
+    bool rtr_expected;
+    bool speaks_first;   /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
+    uint8_t rtr;         /* the kind agreed (enum srd_mpa_rtr), 0 none; the initiator sends it */
+    uint8_t rnr_retries; /* how often the peer would try again while there is no receive */
+    uint16_t ird, ord;   /* read depths in force here */
+    /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
+    uint32_t fpdu_max_octets;
 };
 
 enum srd_mpa_verdict {

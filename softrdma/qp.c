@@ -6,7 +6,6 @@
 #include "softrdma/conn.h"
 #include "softrdma/cq.h"
 #include "softrdma/memory.h"
-#include "softrdma/qp_table.h"
 #include "util/clock.h"
 
 #include <errno.h>

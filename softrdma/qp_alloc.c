@@ -8,8 +8,6 @@
  */
 #include "softrdma/qp.h"
 
-#include "softrdma/qp_table.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,9 +186,8 @@ int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct sr
     } else if (qp->conn) {
         error = EISCONN;
     } else {
-        srd_conn_ref(conn);
-        conn->qp = qp;
         qp->conn = conn;
+        srd_qp_conn_locked(qp);
     }
     lock_release(&device->qp_lock);
     lock_release(&qp->sq.lock);

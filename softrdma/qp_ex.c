@@ -9,7 +9,7 @@
 #include "softrdma/absent.h"
 #include "softrdma/qp.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 
 #include <errno.h>
 #include <stdlib.h>

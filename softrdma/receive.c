@@ -6,10 +6,9 @@
 #include "softrdma/cq.h"
 
 #include "softrdma/conn.h"
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "softrdma/memory.h"
 #include "softrdma/qp.h"
-#include "softrdma/qp_table.h"
 #include "util/clock.h"
 
 #include <errno.h>

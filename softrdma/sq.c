@@ -7,7 +7,6 @@
 #include "softrdma/ddp.h"
 #include "softrdma/limits.h"
 #include "softrdma/qp.h"
-#include "softrdma/qp_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,10 +14,10 @@
 #define SOFTRDMA_SQ_H
 
 #include "softrdma/softrdma.h"
-#include "softrdma/stag.h"
 #include "util/lock.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct srd_conn;
@@ -40,6 +40,13 @@ struct srd_sqe {
     bool done; /* kinds other than Send and Write, and what failed here; under the lock */
     /* scatter/gather list, or inline data, or struct srd_sqe_bind */
     _Alignas(8) uint8_t tail[];
+};
+
+/* What a Bind asks for. The region by its key alone: the program may deregister it before the request's turn. */
+struct srd_bind {
+    uint32_t region_key; /* 0, which is none's: no region was given */
+    uint64_t addr, length;
+    unsigned access;
 };
 
 struct srd_sqe_bind {

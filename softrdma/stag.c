@@ -5,7 +5,7 @@
  */
 #include "softrdma/stag.h"
 
-#include "softrdma/device.h"
+#include "softrdma/context.h"
 #include "softrdma/qp.h"
 #include "util/futex.h"
 

@@ -14,15 +14,14 @@
 #ifndef SOFTRDMA_STAG_H
 #define SOFTRDMA_STAG_H
 
-#include "softrdma/softrdma.h"
+#include "softrdma/context.h"
+#include "softrdma/sq.h"
 #include "util/list.h"
-#include "util/lock.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct srd_device;
 struct srd_qp;
 
 /* One name. Embedded in its region or window; the table's lock guards all but pins. */
@@ -39,13 +38,6 @@ struct srd_stag_entry {
     struct srd_qp *qp;             /* window: the queue pair it is bound to */
     struct srd_stag_entry *region; /* window: what it is bound to */
     struct list_node bound_node;
-};
-
-struct srd_stag_table {
-    struct lock lock; /* LOCK_SRD_MEMORY */
-    struct srd_stag_entry **buckets;
-    uint32_t mask, count;
-    struct list_head bound; /* windows */
 };
 
 /* Returns 0 or ENOMEM. */
@@ -86,13 +78,6 @@ enum srd_stag_error {
 enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
     int access, bool remote, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
-
-/* What a Bind asks for. The region by its key alone: the program may deregister it before the request's turn. */
-struct srd_bind {
-    uint32_t region_key; /* 0, which is none's: no region was given */
-    uint64_t addr, length;
-    unsigned access;
-};
 
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.

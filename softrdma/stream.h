@@ -21,30 +21,10 @@
 #ifndef SOFTRDMA_STREAM_H
 #define SOFTRDMA_STREAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/uio.h>
+#include "softrdma/stream_state.h"
 
 struct srd_qp;
 struct srd_stream;
-
-enum { SRD_RNR_FOR_EVER = 7 }; /* of rnr_retry_count */
-
-/* What MPA startup agreed on, and the program wants. */
-struct srd_stream_params {
-    bool initiator; /* sent the MPA Request */
-    bool crc;       /* CRC in both directions */
-    bool soft_peer; /* the acknowledgement extension is on */
-    /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
-    bool rtr_expected;
-    bool speaks_first; /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
-    uint8_t rtr; /* the kind agreed (enum srd_mpa_rtr in mpa.h), 0 none; the initiator sends it */
-    uint8_t rnr_retries; /* how often the peer would try again while there is no receive */
-    uint16_t ird, ord;   /* read depths in force here */
-    /* largest FPDU to send: MSS-sized to foreign peers, 64 KiB to soft ones */
-    uint32_t fpdu_max_octets;
-};
 
 /* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
 enum srd_stream_want {
@@ -58,8 +38,6 @@ enum srd_stream_want {
         1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
     SRD_STREAM_RX = 1 << 6, /* srd_stream_rx_space had said stop: read again */
 };
-
-enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
 
 /*
  * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the startup frame.
@@ -110,5 +88,14 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
 bool srd_stream_owes_ack(struct srd_qp *qp);
 /* Whether it could be sent now: not before the program of an initiator confirms. */
 bool srd_stream_may_ack(struct srd_qp *qp);
+
+/* Receives were posted for a held message; LOCK_SRD_RX held. */
+unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms);
+
+/*
+ * The program moved the queue pair to the error state, or destroys it: both queues are flushed, the FPDU under way is
+ * completed, then FIN, without a Terminate. The peer's requests are flushed, too. No lock held.
+ */
+unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms);
 
 #endif

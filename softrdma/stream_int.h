@@ -8,6 +8,10 @@
 
 #include "softrdma/mpa.h"
 #include "softrdma/qp.h"
+#include "softrdma/stag.h"
+#include "softrdma/stream.h"
+
+struct srd_end;
 
 enum { SRD_TX_COPY_OCTETS = 1024 }; /* payloads up to this are copied behind their header */
 
@@ -106,7 +110,28 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
 /* Nothing is left to be sent. */
 bool srd_tx_idle(struct srd_stream *stream);
 
-/* stream.c; LOCK_SRD_RX held; also srd_stream_fail (stream_state.h) and srd_stream_rx_end (stream.h) */
+/* How a stream ends. */
+struct srd_end {
+    srd_fault fault;      /* Terminate to send; SRD_FAULT_NONE for none */
+    const uint8_t *ulpdu; /* the offending segment, or NULL */
+    uint32_t ulpdu_octets;
+    bool has_culprit; /* a request of ours it belongs to */
+    uint32_t culprit; /* its count in the send queue */
+    enum ibv_wc_status status;
+    uint32_t vendor_err;
+    enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */
+    enum ibv_event_type event;         /* to raise; 0 (CQ_ERR) means none */
+    bool keep_responses;               /* what the peer read before is still answered */
+    bool reset;                        /* the socket is dead */
+};
+
+/* stream.c; LOCK_SRD_RX held; also srd_stream_rx_end (stream.h) */
+
+/*
+ * srd_stream_fail - the end of the connection, whatever the cause: stops the send side at an FPDU border, flushes both
+ * queues, queues the Terminate. LOCK_SRD_RX held. The first end wins; later ones return 0.
+ */
+unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
 
 /* Acts on what made SRD_STREAM_SETTLE. */
 unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
@@ -165,5 +190,12 @@ enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
  * held.
  */
 enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+
+/* stream.c: any lock */
+
+/* Faults for a refused look-up: of a tagged sink, of a Read Request's source, of an Invalidate STag. */
+srd_fault srd_fault_of_sink(enum srd_stag_error error);
+srd_fault srd_fault_of_source(enum srd_stag_error error);
+srd_fault srd_fault_of_invalidate(enum srd_stag_error error);
 
 #endif

@@ -9,12 +9,17 @@
 #define SOFTRDMA_STREAM_STATE_H
 
 #include "softrdma/ddp.h"
+#include "softrdma/mpa.h"
 #include "softrdma/rq.h"
-#include "softrdma/stag.h"
-#include "softrdma/stream.h"
 #include "softrdma/terminate.h"
 
 #include <stdatomic.h>
+#include <sys/uio.h>
+
+struct srd_stag_entry;
+struct srd_sqe;
+
+enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
 
 enum {
     SRD_RNR_MS = 250,     /* a message waits at least so long for a receive */
@@ -168,35 +173,5 @@ struct srd_stream {
 /* Made with the queue pair, before anything is known of a connection; fini frees what start allocated. */
 void srd_stream_init(struct srd_stream *stream);
 void srd_stream_fini(struct srd_stream *stream);
-
-/* Receives were posted for a held message; LOCK_SRD_RX held. */
-unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms);
-
-/* How a stream ends. */
-struct srd_end {
-    srd_fault fault;      /* Terminate to send; SRD_FAULT_NONE for none */
-    const uint8_t *ulpdu; /* the offending segment, or NULL */
-    uint32_t ulpdu_octets;
-    bool has_culprit; /* a request of ours it belongs to */
-    uint32_t culprit; /* its count in the send queue */
-    enum ibv_wc_status status;
-    uint32_t vendor_err;
-    enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */
-    enum ibv_event_type event;         /* to raise; 0 (CQ_ERR) means none */
-    bool keep_responses;               /* what the peer read before is still answered */
-    bool reset;                        /* the socket is dead */
-};
-
-/*
- * srd_stream_fail - the end of the connection, whatever the cause: stops the send side at an FPDU border, flushes both
- * queues, queues the Terminate. LOCK_SRD_RX held. The first end wins; later ones return 0.
- */
-unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
-
-/*
- * The program moved the queue pair to the error state, or destroys it: both queues are flushed, the FPDU under way is
- * completed, then FIN, without a Terminate. The peer's requests are flushed, too. No lock held.
- */
-unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms);
 
 #endif

@@ -168,36 +168,3 @@ enum ibv_wc_status srd_terminate_status(enum srd_terminate_class class)
     default: return IBV_WC_REM_INV_REQ_ERR;
     }
 }
-
-srd_fault srd_fault_of_sink(enum srd_stag_error error)
-{
-    switch (error) {
-    case SRD_STAG_OK: return SRD_FAULT_NONE;
-    case SRD_STAG_BOUNDS: return SRD_FAULT_TAGGED_BOUNDS;
-    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS; /* DDP has no code for it */
-    case SRD_STAG_STREAM: return SRD_FAULT_TAGGED_STREAM;
-    case SRD_STAG_WRAP: return SRD_FAULT_TAGGED_WRAP;
-    case SRD_STAG_GONE: return SRD_FAULT_LOCAL; /* not the peer's fault */
-    default: return SRD_FAULT_TAGGED_STAG;
-    }
-}
-
-srd_fault srd_fault_of_source(enum srd_stag_error error)
-{
-    switch (error) {
-    case SRD_STAG_OK: return SRD_FAULT_NONE;
-    case SRD_STAG_BOUNDS: return SRD_FAULT_PROTECTION_BOUNDS;
-    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS;
-    case SRD_STAG_STREAM: return SRD_FAULT_PROTECTION_STREAM;
-    case SRD_STAG_WRAP: return SRD_FAULT_PROTECTION_WRAP;
-    case SRD_STAG_GONE: return SRD_FAULT_LOCAL;
-    default: return SRD_FAULT_PROTECTION_STAG;
-    }
-}
-
-srd_fault srd_fault_of_invalidate(enum srd_stag_error error)
-{
-    if (error == SRD_STAG_OK)
-        return SRD_FAULT_NONE;
-    return error == SRD_STAG_STREAM ? SRD_FAULT_PROTECTION_INVALIDATE : SRD_FAULT_INVALIDATE;
-}

@@ -6,7 +6,7 @@
 #define SOFTRDMA_TERMINATE_H
 
 #include "softrdma/ddp.h"
-#include "softrdma/stag.h"
+#include "softrdma/softrdma.h"
 
 enum {
     /* DDP header, control, segment length, untagged header, Read Request header */
@@ -67,10 +67,5 @@ enum srd_terminate_class srd_terminate_classify(const struct srd_terminate *term
 
 /* The status of the request a Terminate of this class is attributed to. */
 enum ibv_wc_status srd_terminate_status(enum srd_terminate_class class);
-
-/* Faults for a refused look-up: of a tagged sink, of a Read Request's source, of an Invalidate STag. */
-srd_fault srd_fault_of_sink(enum srd_stag_error error);
-srd_fault srd_fault_of_source(enum srd_stag_error error);
-srd_fault srd_fault_of_invalidate(enum srd_stag_error error);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "softrdma/device.h"
 #include "softrdma/qp.h"
+#include "softrdma/stream.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
