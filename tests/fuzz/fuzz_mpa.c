@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "softrdma/mpa.h"
+#include "softrdma/wire/mpa.h"
 
 #include <string.h>
 

@@ -13,10 +13,10 @@
  */
 #include "fuzz.h"
 
-#include "softrdma/crc32c.h"
-#include "softrdma/mpa.h"
-#include "softrdma/stream_int.h"
-#include "softrdma/wire.h"
+#include "softrdma/wire/crc32c.h"
+#include "softrdma/wire/mpa.h"
+#include "softrdma/stream/internal.h"
+#include "softrdma/wire/wire.h"
 #include "tests/unit/softrdma/stream_pair.h"
 #include "util/clock.h"
 

@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include "softrdma/terminate.h"
-#include "softrdma/wire.h"
+#include "softrdma/wire/terminate.h"
+#include "softrdma/wire/wire.h"
 
 #include <string.h>
 

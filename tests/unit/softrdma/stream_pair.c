@@ -2,7 +2,7 @@
 /* stream_pair.c - see stream_pair.h. */
 #include "stream_pair.h"
 
-#include "softrdma/mpa.h"
+#include "softrdma/wire/mpa.h"
 #include "util/clock.h"
 
 #include <errno.h>

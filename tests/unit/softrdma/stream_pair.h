@@ -6,9 +6,9 @@
 #ifndef TEST_STREAM_PAIR_H
 #define TEST_STREAM_PAIR_H
 
-#include "softrdma/device.h"
-#include "softrdma/qp.h"
-#include "softrdma/stream.h"
+#include "softrdma/device/device.h"
+#include "softrdma/queues/qp.h"
+#include "softrdma/stream/stream.h"
 
 #include <stdarg.h>
 #include <setjmp.h>

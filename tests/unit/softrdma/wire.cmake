@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 # Wire codecs and protocol engine.
 foreach(part crc32c mpa terminate)
-    nd_test(NAME softrdma.${part} SOURCES test_${part}.c vectors.c LINK softrdma_internal)
+    nd_test(NAME softrdma.${part} SOURCES wire/test_${part}.c vectors.c LINK softrdma_internal)
 endforeach()
 foreach(part ops refused local hold ends ack place)
-    nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c stream_pair.c LINK softrdma_internal)
+    nd_test(NAME softrdma.stream_${part} SOURCES stream/test_${part}.c stream_pair.c LINK softrdma_internal)
 endforeach()
-nd_test(NAME softrdma.qp_ex SOURCES test_qp_ex.c stream_pair.c LINK softrdma_internal)
-nd_test(NAME softrdma.stream_fuzz SOURCES test_stream_fuzz.c stream_pair.c vectors.c LINK softrdma_internal)
+nd_test(NAME softrdma.qp_ex SOURCES device/test_qp_ex.c stream_pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.stream_fuzz SOURCES stream/test_fuzz.c stream_pair.c vectors.c LINK softrdma_internal)
 foreach(part wire session)
-    nd_test(NAME softrdma.stream_${part} SOURCES test_stream_${part}.c wire_end.c stream_pair.c vectors.c
+    nd_test(NAME softrdma.stream_${part} SOURCES stream/test_${part}.c wire_end.c stream_pair.c vectors.c
         LINK softrdma_internal)
 endforeach()
 foreach(part crc32c mpa terminate stream_wire stream_session stream_fuzz)
     target_compile_definitions(test_softrdma_${part} PRIVATE
         VECTOR_FILE="${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt")
 endforeach()
-nd_test(NAME softrdma.stream_threads SOURCES test_stream_threads.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.stream_threads SOURCES stream/test_threads.c pair.c LINK softrdma_internal)

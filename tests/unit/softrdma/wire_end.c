@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "softrdma/crc32c.h"
-#include "softrdma/mpa.h"
-#include "softrdma/wire.h"
+#include "softrdma/wire/crc32c.h"
+#include "softrdma/wire/mpa.h"
+#include "softrdma/wire/wire.h"
 #include "wire_end.h"
 
 #include <string.h>

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * active.c - the connecting side: TCP, MPA Request, Reply; then the program confirms (srd_establish), or, with a
+ * queue pair on the id, we do.
+ *
+ * A peer that closes before a complete Reply may know revision 1 only: once, the connection is made again with it.
+ */
+#include "softrdma/cm/id.h"
+
+#include "softrdma/queues/qp.h"
+#include "softrdma/wire/terminate.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* The attempt has ended without a connection. */
+static void fail_locked(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *reply)
+{
+    char text[SRD_ADDR_TEXT];
+
+    log_limited(LOG_INFO, LOG_CM, "connect to %s: %s (status %d)",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text),
+        type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
+    id->state = SRD_ID_OVER;
+    if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
+        srd_conn_cut(id->conn);
+    srd_cm_post_event_locked(id, type, status, reply);
+}
+
+/* TCP could not connect. */
+static void fail_tcp_locked(struct srd_id *id, int error)
+{
+    if (error == ECONNREFUSED && id->state == SRD_ID_CONNECTING &&
+        clock_now_ms() < id->patience_ms) {
+        id->again = true;
+        srd_conn_watch(id->conn, false, false);
+        srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
+        return;
+    }
+    /* Reset: what listened there was closed before it took the connection. */
+    if (error == ECONNREFUSED || error == ECONNRESET)
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NOBODY, NULL);
+    else
+        fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);
+}
+
+/* At the end of the file: it leads back to here when a connection is made again. */
+static const struct srd_conn_owner_ops conn_ops;
+
+/* Another port in the place of one that was our choice. Positive errno or 0. */
+static int change_port_locked(struct srd_id *id)
+{
+    struct sockaddr_storage src;
+
+    memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));
+    srd_addr_set_port((struct sockaddr *)&src, 0);
+    close(id->fd);
+    id->fd = -1;
+    return srd_id_bind_locked(id, (struct sockaddr *)&src);
+}
+
+/*
+ * connect(2), from another port where an earlier connection to this peer still has ours (EADDRNOTAVAIL: TIME_WAIT).
+ * Positive errno, or 0: it goes on, or was refused, which shows as readiness.
+ */
+static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
+{
+    for (int tries = 0;; tries++) {
+        int error = 0;
+
+        srd_cm_tune(id->fd);
+        if (!connect(id->fd, dst, srd_addr_len(dst)) || errno == EINPROGRESS ||
+            errno == ECONNREFUSED)
+            return 0;
+        error = errno;
+        if (error == EADDRNOTAVAIL && id->any_port && tries < SRD_CM_PORTS_TRIED)
+            error = change_port_locked(id);
+        else
+            return error == EINVAL ? ENETUNREACH
+                                   : error; /* from a loopback address out of the host */
+        if (error)
+            return error;
+    }
+}
+
+static int start_tcp_locked(struct srd_id *id)
+{
+    const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
+    struct srd_conn *conn;
+    int error;
+
+    /* TCP connects a socket to itself; but who holds the port where nobody can listen is refused. */
+    if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
+        srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
+        return ECONNREFUSED;
+    error = connect_locked(id, dst);
+    if (error)
+        return error;
+    conn = srd_conn_create(id->fd, &conn_ops, id, &id->lock);
+    if (!conn)
+        return ENOMEM;
+    srd_id_ref(id); /* the conn's */
+    id->fd = -1;
+    if (id->conn)
+        srd_conn_unref(id->conn);
+    id->conn = conn;
+    id->state = SRD_ID_CONNECTING;
+    error = -srd_conn_watch(conn, false, true); /* a refusal already there shows as readiness too */
+    return error;
+}
+
+/* The same socket may connect again; its port stays ours meanwhile. */
+static void again_locked(struct srd_id *id)
+{
+    const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
+    int fd = id->conn->source.fd, error;
+
+    lock_assert_held(&id->lock);
+    id->again = false;
+    error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
+    /* Linux' way to say that the attempt before has failed; now it is told. */
+    if (error == ECONNABORTED)
+        error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
+    if (error && error != EINPROGRESS)
+        fail_tcp_locked(id, error);
+    else
+        srd_conn_watch(id->conn, false, true);
+}
+
+/* Again, with revision 1, from the same port if it can be had. */
+static void fall_back_locked(struct srd_id *id)
+{
+    struct sockaddr_storage src;
+    char text[SRD_ADDR_TEXT];
+    int error;
+
+    log_limited(LOG_INFO, LOG_CM, "%s closed during startup; trying MPA revision 1",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text));
+    srd_conn_close(id->conn);
+    memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));
+    error = srd_id_bind_locked(id, (struct sockaddr *)&src);
+    if (error == EADDRINUSE) {
+        srd_addr_set_port((struct sockaddr *)&src, 0);
+        error = srd_id_bind_locked(id, (struct sockaddr *)&src);
+    }
+    id->revision = 1;
+    if (!error)
+        error = start_tcp_locked(id);
+    if (error)
+        fail_tcp_locked(id, error);
+}
+
+/* The stream ended, or broke, before a complete Reply. */
+static void lost_locked(struct srd_id *id, int error)
+{
+    if (id->revision == 2)
+        fall_back_locked(id);
+    else
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, -(error ? error : ECONNRESET), NULL);
+}
+
+static void send_request_locked(struct srd_id *id)
+{
+    uint8_t frame[SRD_MPA_FRAME_MAX], private_data[SRD_CM_CONNECT_PRIVATE];
+    uint16_t private_octets = id->request.private_octets;
+    int error;
+
+    memcpy(private_data, id->request.private_data, private_octets);
+    srd_mpa_request(&id->request, &id->local, id->revision);
+    memcpy(id->request.private_data, private_data, private_octets);
+    id->request.private_octets = private_octets;
+    id->state = SRD_ID_REQUEST_SENT;
+    error = srd_conn_watch(id->conn, true, false);
+    if (!error)
+        error = srd_conn_send(id->conn, frame, srd_mpa_encode(&id->request, frame));
+    if (error)
+        lost_locked(id, -error);
+    else
+        srd_source_deadline(&id->conn->source, srd_cm_answer_deadline_ms());
+}
+
+static unsigned attach_locked(struct srd_id *id, int *error)
+{
+    unsigned wants = 0;
+
+    id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
+    id->params.rnr_retries = id->rnr_retries;
+    *error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
+    if (!*error) {
+        id->state = SRD_ID_CONNECTED;
+        id->was_connected = true;
+    }
+    return wants;
+}
+
+/* The queue pair on the id is moved as librdmacm does; then nobody needs to confirm. */
+static unsigned establish_itself_locked(struct srd_id *id)
+{
+    unsigned wants = 0;
+    int error = srd_id_qp_ready(id);
+
+    if (!error)
+        wants = attach_locked(id, &error);
+    if (error)
+        fail_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
+    else
+        atomic_store(&id->conn->up, id->unreported = true);
+    return wants;
+}
+
+/* RFC 6581: what the Reply offers cannot be used. Said in the language the peer speaks now. */
+static void refuse_reply_locked(struct srd_id *id, unsigned code)
+{
+    uint8_t fpdu[SRD_TERMINATE_FPDU_MAX];
+    size_t octets = srd_terminate_bare(SRD_FAULT(2, 0, code), id->params.crc, fpdu);
+
+    id->state = SRD_ID_OVER;
+    if (!srd_conn_send(id->conn, fpdu, octets))
+        srd_conn_linger(id->conn);
+    fail_locked(id, RDMA_CM_EVENT_REJECTED, -EPROTO, NULL);
+}
+
+static unsigned replied_locked(struct srd_id *id)
+{
+    switch (srd_mpa_conclude(&id->request, &id->reply, &id->local, &id->params)) {
+    case SRD_MPA_AGREED:
+        if (id->ibv.qp)
+            return establish_itself_locked(id);
+        id->state = SRD_ID_RESPONSE;
+        srd_conn_watch(id->conn, !id->conn->in_octets, false);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &id->reply);
+        return 0;
+    case SRD_MPA_REJECTED:
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, &id->reply);
+        return 0;
+    case SRD_MPA_NO_IRD: refuse_reply_locked(id, 0x06); return 0;
+    case SRD_MPA_NO_RTR: refuse_reply_locked(id, 0x07); return 0;
+    case SRD_MPA_NO_MARKERS:
+    case SRD_MPA_MALFORMED: break;
+    }
+    fail_locked(id, RDMA_CM_EVENT_REJECTED, -EPROTO, NULL);
+    return 0;
+}
+
+static unsigned receive_reply_locked(struct srd_id *id)
+{
+    ssize_t got = srd_conn_fill(id->conn);
+    int taken;
+
+    if (got == -EAGAIN)
+        return 0;
+    if (got <= 0) {
+        lost_locked(id, (int)-got);
+        return 0;
+    }
+    taken = srd_mpa_decode(&id->reply, true, id->conn->in, id->conn->in_octets);
+    if (!taken)
+        return 0;
+    if (taken < 0) {
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, taken, NULL);
+        return 0;
+    }
+    srd_source_deadline(&id->conn->source, UINT64_MAX);
+    id->conn->in_octets -= (size_t)taken;
+    memmove(id->conn->in, id->conn->in + taken, id->conn->in_octets);
+    return replied_locked(id);
+}
+
+/* Between Reply and srd_establish: has the peer gone? A hasty one may have sent already, that waits. */
+static void watch_response_locked(struct srd_id *id)
+{
+    ssize_t got = srd_conn_fill(id->conn);
+
+    if (got == -EAGAIN)
+        return;
+    if (got > 0)
+        srd_conn_watch(id->conn, false, false);
+    else
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
+}
+
+/* A connection in startup can go on. Wants for srd_conn_started. */
+static unsigned ready_locked(struct srd_id *id, uint32_t events)
+{
+    socklen_t octets = sizeof(int);
+    int error = 0;
+
+    lock_assert_held(&id->lock);
+    switch (id->state) {
+    case SRD_ID_CONNECTING:
+        if (id->again || !(events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
+            return 0;
+        if (getsockopt(id->conn->source.fd, SOL_SOCKET, SO_ERROR, &error, &octets))
+            error = errno;
+        if (error)
+            fail_tcp_locked(id, error);
+        else
+            send_request_locked(id);
+        return 0;
+    case SRD_ID_REQUEST_SENT:
+        if ((events & EPOLLOUT) && (error = -srd_conn_flush(id->conn)) != 0) {
+            lost_locked(id, error);
+            return 0;
+        }
+        return receive_reply_locked(id);
+    case SRD_ID_RESPONSE: watch_response_locked(id); return 0;
+    default: return 0;
+    }
+}
+
+static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
+{
+    struct srd_id *id = owner;
+    unsigned wants = 0;
+
+    lock_acquire(&id->lock);
+    /* id->conn is gone when the id is; a connection that was given up for another is nobody's. */
+    if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
+        wants = ready_locked(id, events);
+    lock_release(&id->lock);
+    if (wants) {
+        srd_conn_started(conn, wants);
+        srd_id_on_established(id, conn);
+    }
+}
+
+static void on_expired(void *owner, struct srd_conn *conn)
+{
+    struct srd_id *id = owner;
+
+    lock_acquire(&id->lock);
+    if (id->conn == conn && id->state == SRD_ID_CONNECTING)
+        again_locked(id); /* the time for another attempt has come */
+    else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT)
+        fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+    lock_release(&id->lock);
+}
+
+static const struct srd_conn_owner_ops conn_ops = { on_ready, on_expired, srd_id_on_established,
+    srd_id_on_down, srd_id_on_unref };
+
+/* Whether TCP has connected already: over loopback mostly. */
+static bool is_connected(const struct srd_conn *conn)
+{
+    struct pollfd writable = { .fd = conn->source.fd, .events = POLLOUT };
+
+    return poll(&writable, 1, 0) == 1 && writable.revents == POLLOUT;
+}
+
+int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    uint8_t octets = param && param->private_data ? param->private_data_len : 0;
+    int error;
+
+    if (octets > SRD_CM_CONNECT_PRIVATE) {
+        log_write(LOG_INFO, LOG_CM, "connect: %u octets of private data, the limit is %d", octets,
+            SRD_CM_CONNECT_PRIVATE);
+        errno = EINVAL;
+        return -1;
+    }
+    if (!srd_id_enter(ibv))
+        return -1;
+    error = id->state == SRD_ID_ROUTE ? srd_id_pick_qp_locked(id, param) : EINVAL;
+    if (!error)
+        error = srd_id_pick_limits_locked(id, param);
+    if (error)
+        return srd_id_leave(ibv, error);
+    id->revision = 2;
+    id->patience_ms = clock_now_ms() + srd_cm_patience_ms();
+    id->request.private_octets = octets;
+    if (octets)
+        memcpy(id->request.private_data, param->private_data, octets);
+    error = start_tcp_locked(id);
+    /* What the network says comes as an event, as from any other device. */
+    if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
+        error == ECONNREFUSED) {
+        fail_tcp_locked(id, error);
+        error = 0;
+    } else if (error) {
+        id->state = SRD_ID_OVER;
+    } else if (id->state == SRD_ID_CONNECTING && is_connected(id->conn)) {
+        /* In the order of the calls, whoever would see it next: perftest takes its peer's requests for as many queue
+         * pairs in that order. */
+        send_request_locked(id);
+    }
+    return srd_id_complete(ibv, srd_id_leave(ibv, error));
+}
+
+int srd_establish(struct rdma_cm_id *ibv)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    struct srd_conn *conn = NULL;
+    unsigned wants = 0;
+    int error;
+
+    if (!srd_id_enter(ibv))
+        return -1;
+    error = id->state == SRD_ID_RESPONSE && !ibv->qp ? 0
+            : id->state == SRD_ID_OVER               ? ENOTCONN
+                                                     : EINVAL;
+    if (!error)
+        wants = attach_locked(id, &error);
+    if (!error) {
+        conn = id->conn;
+        srd_conn_ref(conn);
+    }
+    if (srd_id_leave(ibv, error))
+        return -1;
+    srd_conn_started(conn, wants);
+    srd_conn_unref(conn);
+    return 0;
+}

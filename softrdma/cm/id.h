@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * id.h - connection manager: one rdma_cm_id, its state and its events.
+ *
+ *   active    IDLE -> BOUND -> ADDR -> ROUTE -> CONNECTING -> REQUEST_SENT -> RESPONSE -> CONNECTED -> OVER
+ *   passive   INCOMING (not shown yet) -> REQUEST -> ACCEPTED -> CONNECTED -> OVER
+ *   listening IDLE -> BOUND -> LISTEN
+ *
+ * The id's lock (LOCK_SRD_CM) guards everything here but refs; it is also its connection's owner_lock. References:
+ * the program's, its connection's, its listening source's, and the list or event that an incoming id waits on. A
+ * destroyed id stays in memory until they are gone, and tells nothing any more.
+ */
+#ifndef SOFTRDMA_CM_ID_H
+#define SOFTRDMA_CM_ID_H
+
+#include "softrdma/device/addr.h"
+#include "softrdma/connection/conn.h"
+#include "softrdma/count.h"
+#include "softrdma/device/device.h"
+
+enum srd_id_state {
+    SRD_ID_IDLE,
+    SRD_ID_BOUND,
+    SRD_ID_ADDR,
+    SRD_ID_ROUTE,
+    SRD_ID_LISTEN,
+    SRD_ID_CONNECTING,   /* TCP */
+    SRD_ID_REQUEST_SENT, /* MPA Request */
+    SRD_ID_RESPONSE,     /* accepting Reply received, nothing sent since */
+    SRD_ID_INCOMING,     /* waiting for the MPA Request */
+    SRD_ID_REQUEST,      /* the program has it, or is about to */
+    SRD_ID_ACCEPTED,     /* Reply sent; waiting for the first FPDU */
+    SRD_ID_CONNECTED,
+    SRD_ID_OVER,
+};
+
+/* As on InfiniBand, so that what works here works there. */
+enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
+/* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
+enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
+enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
+enum { SRD_CM_RETRY_MS = 5 };    /* between attempts while there is patience (srd_cm_patience_ms) */
+/* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
+enum { SRD_CM_ANSWER_MS = 60000 };
+/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes,
+ * if it has had so long), and at most (then it goes in any case). */
+enum {
+    SRD_CM_REQUEST_MS = 5000,
+    SRD_CM_HALF_OPEN_MAX = 128,
+    SRD_CM_HALF_OPEN_MS = 500,
+    SRD_CM_HALF_OPEN_FULL = 1024,
+    SRD_CM_BACKLOG_MAX = 1024
+};
+
+struct srd_event_channel {
+    struct rdma_event_channel ibv; /* first */
+    uint8_t padding[128];
+    struct srd_evq q;
+};
+
+/*
+ * librdmacm's rsockets look behind the public struct of their ids: this is the beginning of what they expect there
+ * (struct cma_id_private, the same since librdmacm 1.0.15).
+ */
+struct srd_id_tail {
+    void *cma_dev, *connect;
+    size_t connect_len;
+    int events_completed, connect_error;
+    /* made without an event channel: has one of its own, and calls wait for their event */
+    int sync;
+    uint8_t padding[472];
+};
+
+struct srd_cm_event {
+    struct rdma_cm_event ibv; /* first */
+    uint8_t padding[128];
+    struct list_node node;
+    struct srd_id *owner; /* whose event it is, and who counts it; of a request: the listener */
+    /* whose record it is, with a reference while in use; NULL: allocated by itself */
+    struct srd_id *record;
+    uint8_t private_data[256];
+};
+
+/*
+ * What an id may have to report without being asked: its request, how the attempt ends, how the connection ends. The
+ * records are part of the id, so that no shortage of memory keeps an end from a program that waits for it.
+ */
+enum { SRD_CM_RECORDS = 3 };
+
+struct srd_id {
+    struct rdma_cm_id ibv; /* first */
+    struct srd_id_tail tail;
+    struct lock lock;
+    atomic_uint refs;
+    unsigned generation;
+    enum srd_id_state state;
+    bool destroyed;
+    bool was_connected;
+    bool reuse_addr, af_only;
+    /* the program left the port to us: it may be changed until the connection is made */
+    bool any_port;
+    uint8_t tos;
+    struct srd_device *device; /* NULL: not bound to one */
+    int fd;                    /* bound socket, before it goes to conn or source; -1 */
+    struct srd_conn *conn;
+    struct srd_count unacked; /* events fetched and not acknowledged */
+    struct srd_cm_event records[SRD_CM_RECORDS];
+    atomic_bool record_used[SRD_CM_RECORDS];
+
+    /* the connection being made */
+    /* until when an address nobody listens on is tried again; clock_now_ms() */
+    uint64_t patience_ms;
+    bool again; /* and the next attempt is due at the connection's deadline */
+    uint32_t qp_num;
+    uint8_t revision;
+    bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
+    struct srd_mpa_local local;
+    struct srd_mpa_frame request, reply;
+    struct srd_stream_params params;
+    uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
+
+    /* listening */
+    struct srd_source source;
+    bool listening; /* source is in use */
+    /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
+    struct ibv_qp_init_attr *child_attr;
+    atomic_bool paused;
+    int backlog, queued;
+    struct list_head half_open;
+    int n_half_open;
+
+    /* incoming */
+    struct srd_id *listener; /* a reference, until the request is told */
+    struct list_node half_open_node;
+    uint64_t arrived_ms; /* clock_now_ms() */
+    bool told;           /* the program has fetched its request */
+    bool gone;           /* its peer went away before it was answered */
+    bool may_speak;      /* before the first FPDU, when that has been awaited long enough */
+    struct list_node awaited_node; /* srd_id_await; the lock of that list */
+};
+
+static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
+{
+    return (struct srd_id *)id;
+}
+
+/* cm_id.c */
+struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
+void srd_id_ref(struct srd_id *id);
+void srd_id_unref(struct srd_id *id);
+/* Takes id->lock of a call by the program; false with errno EIO in the child of a fork. */
+bool srd_id_enter(struct rdma_cm_id *id);
+/* Drops the lock; 0, or -1 with errno from a positive error. */
+int srd_id_leave(struct rdma_cm_id *id, int error);
+
+/*
+ * The ids that have accepted and wait for their peer's first FPDU.
+ * srd_id_await        puts id on the list
+ * srd_id_await_ended  takes it off; idempotent. A destroyed id leaves by itself.
+ * srd_id_awaited      those that came last and can be read, the longest waiting first, each with a reference
+ * ids                 out: at most SRD_CM_AWAITED_MAX
+ * Returns their number. Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+enum { SRD_CM_AWAITED_MAX = 32 };
+void srd_id_await(struct srd_id *id);
+void srd_id_await_ended(struct srd_id *id);
+int srd_id_awaited(struct srd_id *ids[SRD_CM_AWAITED_MAX]);
+
+/*
+ * srd_id_refuse_locked  refuses a request with a Reply
+ * srd_id_abandon        ends an id that the program has not seen: rejects its request, if it has one, and drops the
+ *                       program's reference. No lock held.
+ */
+void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t octets);
+void srd_id_abandon(struct srd_id *id);
+
+/*
+ * cm_event.c
+ * srd_cm_event_record       an event in one of the id's records: cannot fail. Its parameters are taken from frame
+ *                           (NULL: none), the limits swapped to the local view.
+ * srd_cm_event_alloc        an event of a call that can be made any number of times (resolving); NULL without memory
+ * srd_cm_event_free         takes back one that was not posted, or was acknowledged. No lock held.
+ * srd_cm_post_locked        queues it; the owner's lock held
+ * srd_cm_post_event_locked  both: queues an event of the id, in a record; nothing once the id is destroyed
+ */
+struct srd_cm_event *srd_cm_event_record(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+struct srd_cm_event *srd_cm_event_alloc(struct srd_id *id);
+void srd_cm_event_free(struct srd_cm_event *event);
+void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
+void srd_cm_post_event_locked(
+    struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
+/* Tells that the peer went away, if it did and the program has the request by now. */
+void srd_cm_tell_gone_locked(struct srd_id *id);
+/* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
+void srd_cm_drop_events(struct srd_id *id);
+/* Acknowledges the event kept last (srd_id_complete). */
+void srd_id_forget_event(struct rdma_cm_id *ibv);
+
+/*
+ * Ids without an event channel of the program.
+ * srd_id_complete  the end of a call that succeeded (result 0): waits for its event and keeps that in ibv.event.
+ *                  Returns result as it is where the id has a channel; else 0, or -1 with errno from the event's status
+ *                  (ECONNREFUSED for REJECTED). No lock held.
+ */
+int srd_id_complete(struct rdma_cm_id *ibv, int result);
+
+/* Of both sides' srd_conn_owner_ops */
+void srd_id_on_established(void *owner, struct srd_conn *conn);
+void srd_id_on_down(void *owner, struct srd_conn *conn, int status);
+void srd_id_on_unref(void *owner);
+
+/* cm_addr.c */
+/* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
+int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
+void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
+/* Options of a connected socket. */
+void srd_cm_tune(int fd);
+/* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */
+bool srd_cm_crc(void);
+/* NDSPI_SOFT_PATIENCE_MS=N: how long connect tries again while nobody listens. Without it: not. */
+unsigned srd_cm_patience_ms(void);
+/*
+ * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits so long for its first
+ * FPDU, then is established and may send. Without it: for ever, as RFC 5044 section 7.1.2 demands.
+ */
+unsigned srd_cm_speak_ms(void);
+/*
+ * NDSPI_SOFT_ANSWER_MS=N (default SRD_CM_ANSWER_MS; 0: no limit): how long a Request waits for its Reply, and a Reply
+ * for the first FPDU. Returns when a wait that begins now ends, clock_now_ms() units; UINT64_MAX: never.
+ */
+uint64_t srd_cm_answer_deadline_ms(void);
+
+/* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
+int srd_id_qp_ready(struct srd_id *id);
+/* The queue pair number of a call's parameters; ENOENT-like errors are EINVAL. */
+int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param);
+/* Read limits from a call's parameters (NULL: the most). EINVAL above the device's. */
+int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *param);
+uint32_t srd_id_fpdu_octets(const struct srd_id *id);
+
+/*
+ * cm_passive.c
+ * srd_passive_ready_locked  a connection in startup can go on. Returns wants for srd_conn_started.
+ * srd_passive_tell          the request is complete: tells the listener's program, or refuses. No lock held.
+ */
+unsigned srd_passive_ready_locked(struct srd_id *id);
+void srd_passive_tell(struct srd_id *id);
+extern const struct srd_conn_owner_ops srd_passive_conn_ops;
+
+/* cm_listen.c */
+void srd_listen_stop(struct srd_id *id); /* no lock held */
+
+#endif

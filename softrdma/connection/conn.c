@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
+ *
+ * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
+ * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (wants) is done
+ * after the locks are dropped, by act().
+ */
+#include "softrdma/connection/conn.h"
+
+#include "softrdma/connection/internal.h"
+#include "softrdma/queues/cq.h"
+#include "softrdma/context.h"
+#include "softrdma/engine/engine.h"
+#include "softrdma/queues/qp.h"
+#include "softrdma/connection/socket.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Reads in a row by one thread before others get their turn. */
+enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
+/*
+ * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by everybody
+ * else, who serves many connections. The rest waits for its next turn as for room in the socket.
+ */
+static const struct turn {
+    size_t octets;
+    int calls;
+} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 };
+/* A peer's octets may enter the program's memory here, otherwise by dma.h. */
+static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
+{
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+
+    if (count == 1)
+        return srd_socket_recv(fd, iov->iov_base, iov->iov_len);
+    return recvmsg(fd, &msg, MSG_DONTWAIT);
+}
+
+/* A gather is what takes octets straight from the program's memory. A Read's target is told nothing: its program may
+ * change that memory as soon as it knows by other means that the Read is over. */
+static __attribute__((noinline)) ssize_t srd_dma_send(int fd, struct iovec *iov, int count)
+{
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+
+    return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static size_t iov_octets(const struct iovec *iov, int count)
+{
+    size_t octets = 0;
+
+    for (int i = 0; i < count; i++)
+        octets += iov[i].iov_len;
+    return octets;
+}
+
+/* The lock is taken: waits for the progress thread, for no other. Returns whether it has the lock now. */
+static __attribute__((noinline)) bool enter_behind(
+    struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
+{
+    if (!atomic_load(&conn->source.attended) || srd_progress_is_self())
+        return false;
+    atomic_fetch_add(waiting, 1);
+    lock_acquire(lock);
+    atomic_fetch_sub(waiting, 1);
+    return true;
+}
+
+/*
+ * enter - takes the lock of one side, or leaves it to who has it.
+ * waiting  counts those who wait, for the progress thread to give way to
+ * Returns whether it is taken. The progress thread is waited for: it is here because this connection was quiet, and may
+ * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on;
+ * and a thread that polls for it would keep it from that. It gives way after the octets of one system call.
+ */
+static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
+{
+    return lock_try(lock) || enter_behind(conn, lock, waiting);
+}
+
+/*
+ * Holder of the lock: whether to let one in who waits. That one counts until it has the lock, so it comes after this
+ * holder, and does what is left->
+ */
+static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
+{
+    return atomic_load(waiting) &&
+           atomic_load_explicit(&conn->source.attended, memory_order_relaxed) &&
+           srd_progress_is_self();
+}
+
+/* RX lock held, stream phase. */
+static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
+{
+    struct iovec iov[SRD_RX_IOV];
+    unsigned wants = 0;
+
+    while (budget-- > 0 && !(wants & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN))) {
+        int count = srd_stream_rx_space(conn->qp, iov);
+        ssize_t got;
+
+        if (!count) {
+            atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
+            return wants;
+        }
+        got = srd_dma_recv(conn->source.fd, iov, count);
+        if (got > 0) {
+            *moved = true;
+            wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
+            if (wants & SRD_STREAM_ESTABLISHED)
+                atomic_store(&conn->up, true);
+            if ((size_t)got < iov_octets(iov, count) || must_give_way(conn, &conn->rx_waiting))
+                break;
+            continue;
+        }
+        if (got < 0 && errno == EFAULT && srd_stream_rx_fault(conn->qp))
+            continue;
+        if (got < 0 && errno == EINTR)
+            got = -EAGAIN;
+        else if (got < 0)
+            got = -errno;
+        wants |= srd_stream_rx(conn->qp, 0, 0);
+        if (got == -EAGAIN)
+            break;
+        *moved = true;
+        atomic_store_explicit(&conn->rx_ended, true, memory_order_relaxed);
+        atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
+        return wants | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
+    }
+    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    return wants;
+}
+
+/* Whether the lock was free; wants or'ed. */
+static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool *moved)
+{
+    bool was_in, is_in;
+
+    if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
+        return false;
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
+        atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
+        lock_release(&conn->qp->rx_lock);
+        return true;
+    }
+    was_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    *wants |= receive(conn, budget, moved);
+    is_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    lock_release(&conn->qp->rx_lock);
+    if (was_in != is_in)
+        srd_source_update(&conn->source);
+    return true;
+}
+
+/* How many entries have so many octets, or more by less than an entry; all of them may not. */
+static int entries_with(const struct iovec *iov, int count, size_t octets)
+{
+    size_t seen = 0;
+    int n = 0;
+
+    while (n < count && seen < octets)
+        seen += iov[n++].iov_len;
+    return n;
+}
+
+/*
+ * TX lock held, stream phase.
+ * left  in, out: of the turn
+ * all   out; false: somebody waits, who sends the rest
+ */
+static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
+{
+    struct iovec iov[SRD_TX_IOV];
+    uint64_t now_ms = clock_now_ms();
+    unsigned wants = 0;
+
+    *all = true;
+    while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
+        int count = srd_stream_tx(conn->qp, iov, now_ms, &wants);
+        ssize_t sent;
+
+        if (!count) {
+            if (atomic_load_explicit(&conn->shutdown_wanted, memory_order_relaxed))
+                srd_conn_shut(conn);
+            break;
+        }
+        count = left->calls-- > 0 ? entries_with(iov, count, left->octets) : 0;
+        if (!count) { /* the turn is over: what waits for room in the socket is served by turns */
+            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            break;
+        }
+        sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
+                          : srd_dma_send(conn->source.fd, iov, count);
+        if (sent < 0) {
+            int error = errno;
+            if (error == EFAULT) {
+                wants |= srd_stream_tx_fault(conn->qp);
+                continue;
+            }
+            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            if (error == EINTR)
+                continue;
+            if (error == EAGAIN || error == ENOBUFS)
+                atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            else /* the receive side finds it too, after what arrived before */
+                atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
+            break;
+        }
+        wants |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
+        left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
+        if ((size_t)sent < iov_octets(iov, count)) {
+            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            break;
+        }
+        if (must_give_way(conn, &conn->tx_waiting)) {
+            *all = false;
+            break;
+        }
+    }
+    return wants & ~(unsigned)SRD_STREAM_TX;
+}
+
+static unsigned transmit(struct srd_conn *conn, struct turn turn)
+{
+    unsigned wants = 0;
+    bool all = true;
+
+    atomic_store(&conn->tx_pending, true);
+    while (all && atomic_load(&conn->tx_pending) && srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
+           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+           enter(conn, &conn->qp->tx_lock, &conn->tx_waiting)) {
+        bool blocked = false;
+
+        atomic_store(&conn->tx_pending, false);
+        if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+            wants |= send_all(conn, &turn, &all);
+            blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
+        }
+        lock_release(&conn->qp->tx_lock);
+        atomic_thread_fence(
+            memory_order_seq_cst); /* the release, before looking for who came meanwhile */
+        if (blocked)
+            srd_source_update(&conn->source);
+    }
+    return wants;
+}
+
+/* The socket may have room again. */
+static unsigned unblock(struct srd_conn *conn)
+{
+    unsigned wants;
+
+    if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
+        return 0;
+    wants = transmit(conn, turn_of_service);
+    srd_source_update(
+        &conn->source); /* whoever changed the flag last tells the engine last: it reads it anew */
+    return wants;
+}
+
+/*
+ * The engine is told of what is due. An acknowledgement is soon, from when it is first owed; the deadline stays when it
+ * rides on data. There is none while the socket is full: who finds that it has room again sends, and comes here.
+ */
+static void sync_deadline(struct srd_conn *conn)
+{
+    bool soon = srd_source_is_soon(&conn->source); /* before anything is looked at */
+
+    if (srd_conn_in_phase(conn, SRD_CONN_CLOSED))
+        return;
+    srd_source_due(&conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        return;
+    srd_source_due(&conn->source, srd_stream_deadline_ms(conn->qp));
+    if (!soon && srd_stream_may_ack(conn->qp) &&
+        !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+        !atomic_load_explicit(&conn->tx_error, memory_order_relaxed))
+        srd_source_soon(&conn->source);
+}
+
+static unsigned run_timer(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+
+    lock_acquire(&conn->qp->rx_lock);
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        wants = srd_stream_timer(conn->qp, clock_now_ms());
+    lock_release(&conn->qp->rx_lock);
+    return wants;
+}
+
+static void read_again(struct srd_conn *conn)
+{
+    atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    srd_source_update(&conn->source);
+}
+
+/* No lock held. */
+static void act(struct srd_conn *conn, unsigned wants)
+{
+    while (wants) {
+        unsigned now = wants;
+
+        wants = now & SRD_STREAM_SETTLE ? run_timer(conn) : 0;
+        if (now & SRD_STREAM_ESTABLISHED)
+            conn->owner_ops->established(conn->owner, conn);
+        if (now & SRD_STREAM_DOWN)
+            atomic_store(&conn->down, true);
+        if (now & SRD_STREAM_SHUTDOWN) {
+            atomic_store_explicit(
+                &conn->close_ms, clock_now_ms() + SRD_CONN_CLOSE_MS, memory_order_relaxed);
+            atomic_store(&conn->shutdown_wanted, true);
+        }
+        if (now & SRD_STREAM_RX) {
+            bool moved = false;
+
+            /* Another thread has the lock, and need not be reading: then the socket shows that there is something. */
+            if (!try_receive(conn, RX_BUDGET_LOOP, &wants, &moved))
+                read_again(conn);
+        }
+        if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
+            wants |= transmit(conn, turn_of_service);
+        if (now & SRD_STREAM_CLOSE) {
+            srd_conn_finish(conn, 0);
+            return;
+        }
+    }
+    if (atomic_load(&conn->down)) {
+        bool ended = atomic_load(&conn->rx_ended);
+
+        if (ended && (atomic_load(&conn->shut) || atomic_load(&conn->tx_error))) {
+            srd_conn_finish(conn, 0);
+            return;
+        }
+        if (ended || !atomic_load(&conn->local_end))
+            srd_conn_tell_down(conn, 0);
+    }
+    sync_deadline(conn);
+}
+
+void srd_conn_transmit(struct srd_conn *conn)
+{
+    unsigned wants = transmit(conn, turn_of_post);
+
+    if (wants)
+        act(conn, wants);
+}
+
+void srd_conn_started(struct srd_conn *conn, unsigned wants)
+{
+    act(conn, wants);
+}
+
+void srd_conn_want(struct srd_conn *conn, unsigned wants)
+{
+    if (wants & SRD_STREAM_DOWN)
+        atomic_store(&conn->local_end, true);
+    act(conn, wants);
+}
+
+/* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
+static bool patience_ends(struct srd_conn *conn)
+{
+    unsigned looks = 0;
+    bool ends = false;
+
+    if (srd_stream_owes_ack(conn->qp)) {
+        looks = atomic_load_explicit(&conn->owing, memory_order_relaxed) + 1;
+        ends = looks >= SRD_SOON_LOOKS;
+    }
+    atomic_store_explicit(&conn->owing, ends ? 0 : looks, memory_order_relaxed);
+    return ends;
+}
+
+static bool on_poll(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+    unsigned wants = 0;
+    bool moved = false, blocked;
+
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        return false;
+    atomic_store_explicit(&conn->source.activity,
+        atomic_load_explicit(&conn->source.activity, memory_order_relaxed) + 1,
+        memory_order_relaxed);
+    blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
+    if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
+        wants = unblock(conn);
+    else if (!blocked && patience_ends(conn))
+        wants = transmit(conn, turn_of_service);
+    else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
+        try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
+    if (wants || moved || blocked)
+        act(conn, wants);
+    return moved || wants;
+}
+
+static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
+{
+    unsigned wants = 0;
+    bool moved = false, alone;
+
+    if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+        wants |= unblock(conn);
+    alone = try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+    if (background && srd_stream_owes_ack(conn->qp))
+        wants |= SRD_STREAM_TX;
+    act(conn, wants);
+    return alone;
+}
+
+static bool on_ready(struct srd_source *source, uint32_t events, bool background)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, events); break;
+    case SRD_CONN_STREAM: return stream_ready(conn, events, background);
+    case SRD_CONN_LINGER: srd_linger_step(conn); break;
+    case SRD_CONN_CLOSED: break;
+    }
+    return true;
+}
+
+/*
+ * The time to close has passed: whether the peer has closed in it all the same. A process that gets no processor finds
+ * its deadline and what it waited for together.
+ */
+static bool closed_meanwhile(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+    bool moved = false;
+
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+        act(conn, wants);
+    } else if (srd_conn_in_phase(conn, SRD_CONN_LINGER)) {
+        srd_linger_step(conn);
+    }
+    return srd_conn_in_phase(conn, SRD_CONN_CLOSED);
+}
+
+/* The clock is not looked at without need: mostly this is an acknowledgement, sent before a sleep. */
+static bool has_passed(uint64_t deadline_ms)
+{
+    return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
+}
+
+static void on_expired(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+    enum srd_conn_phase phase = atomic_load_explicit(&conn->phase, memory_order_acquire);
+
+    if (phase == SRD_CONN_STARTUP) {
+        conn->owner_ops->expired(conn->owner, conn);
+    } else if (phase != SRD_CONN_CLOSED &&
+               has_passed(atomic_load_explicit(&conn->close_ms, memory_order_relaxed))) {
+        if (closed_meanwhile(conn))
+            return;
+        log_limited(LOG_INFO, LOG_WIRE,
+            "the peer did not close its side within %d ms; the connection is cut",
+            SRD_CONN_CLOSE_MS);
+        srd_conn_finish(conn, -ETIMEDOUT);
+    } else if (phase == SRD_CONN_STREAM) {
+        unsigned wants = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
+
+        if (has_passed(srd_stream_deadline_ms(conn->qp)))
+            wants |= run_timer(conn);
+        act(conn, wants);
+    } else {
+        sync_deadline(conn);
+    }
+}
+
+static bool on_idle(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    return srd_conn_in_phase(conn, SRD_CONN_STREAM) && !srd_stream_owes_ack(conn->qp);
+}
+
+static uint32_t on_interest(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+    bool out = atomic_load_explicit(
+        srd_conn_in_phase(conn, SRD_CONN_STREAM) ? &conn->tx_blocked : &conn->want_out,
+        memory_order_relaxed);
+
+    return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+}
+
+static void on_free(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    if (source->fd >= 0)
+        close(source->fd);
+    if (conn->qp)
+        srd_qp_unpin(conn->qp);
+    conn->owner_ops->unref(conn->owner);
+    free(conn->rest);
+    free(conn);
+}
+
+static const struct srd_source_ops source_ops = {
+    .ready = on_ready,
+    .poll = on_poll,
+    .expired = on_expired,
+    .idle = on_idle,
+    .interest = on_interest,
+    .free = on_free,
+};
+
+struct srd_conn *srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
+{
+    struct srd_conn *conn = calloc(1, sizeof(*conn));
+
+    if (!conn)
+        return NULL;
+    srd_source_init(&conn->source, &source_ops, fd);
+    conn->owner_ops = owner_ops;
+    conn->owner = owner;
+    conn->owner_lock = owner_lock;
+    lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
+    atomic_init(&conn->close_ms, UINT64_MAX);
+    return conn;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn.h - one connection's socket: who reads it, who writes it, when.
+ *
+ * A conn exists from TCP connect or accept on. Phases:
+ *   startup   the connection manager runs MPA startup; owner->startup_ready reads and writes by the calls below
+ *   stream    attached to a queue pair: the protocol engine's octets (stream.h), under the queue pair's RX and TX locks
+ *   linger    the queue pair is gone: what it left unsent goes out, FIN, the peer's octets are discarded, 2 s at most
+ *   closed
+ * References: the engine while it waits for the socket, the owner, the queue pair it was attached to (until detached),
+ * its completion queues. It pins that queue pair until it is freed itself, and closed long before.
+ */
+#ifndef SOFTRDMA_CONNECTION_CONN_H
+#define SOFTRDMA_CONNECTION_CONN_H
+
+#include "softrdma/engine/loop.h"
+#include "softrdma/wire/mpa.h"
+#include "softrdma/stream/stream.h"
+
+struct srd_conn;
+struct srd_device;
+
+/* The connection manager's side. owner is what was given to srd_conn_create. No lock is held in any of these. */
+struct srd_conn_owner_ops {
+    void (*ready)(void *owner, struct srd_conn *conn, uint32_t events); /* startup phase */
+    void (*expired)(void *owner, struct srd_conn *conn); /* startup phase: the deadline */
+    void (*established)(void *owner, struct srd_conn *conn);
+    void (*down)(
+        void *owner, struct srd_conn *conn, int status); /* once; status 0 or a negative errno */
+    void (*unref)(void *owner);                          /* the conn is freed */
+};
+
+enum srd_conn_phase { SRD_CONN_STARTUP, SRD_CONN_STREAM, SRD_CONN_LINGER, SRD_CONN_CLOSED };
+
+/* Octets of a startup frame, and room for what comes behind it in the same read. */
+enum { SRD_CONN_STARTUP_OCTETS = SRD_MPA_FRAME_MAX + 512, SRD_CONN_CLOSE_MS = 2000 };
+
+struct srd_conn {
+    struct srd_source source; /* first */
+    _Atomic(enum srd_conn_phase) phase;
+    const struct srd_conn_owner_ops *owner_ops;
+    void *owner; /* a reference */
+    struct lock *owner_lock;
+    struct srd_qp *qp; /* from attach on, pinned until freed */
+
+    atomic_bool want_in,
+        want_out; /* what the engine waits for; in the stream phase, tx_blocked instead of want_out */
+    atomic_bool tx_pending; /* look again before going */
+    atomic_bool tx_blocked; /* the socket was full */
+    atomic_int tx_error;    /* writing is over */
+    atomic_bool rx_ended;
+    bool soft_peer; /* from attach on: its FIN is its last look at the stream */
+    atomic_bool shutdown_wanted, shut;
+    atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
+    /* established: set under the lock that finds it, so whoever finds the end later knows */
+    atomic_bool up;
+    atomic_bool down, down_told;
+    atomic_uint rx_waiting,
+        tx_waiting; /* threads of the program that wait for the progress thread */
+    atomic_uint turn;
+    atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
+    _Atomic uint64_t close_ms;
+
+    /* startup phase, and what it left: under the owner's lock */
+    size_t in_octets, out_octets, out_sent;
+    uint8_t in[SRD_CONN_STARTUP_OCTETS], out[SRD_MPA_FRAME_MAX];
+
+    struct lock linger_lock; /* LOCK_SRD_TX */
+    uint8_t *rest;           /* linger phase: what is still to be sent */
+    size_t rest_octets, rest_sent;
+};
+
+/*
+ * srd_conn_create - around a non-blocking socket, which it takes over. The conn takes the caller's reference to
+ * owner (given back by owner_ops->unref). Returns NULL without memory (socket and owner stay the caller's).
+ */
+struct srd_conn *srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
+
+static inline void srd_conn_ref(struct srd_conn *conn)
+{
+    srd_source_ref(&conn->source);
+}
+
+static inline void srd_conn_unref(struct srd_conn *conn)
+{
+    srd_source_unref(&conn->source);
+}
+
+/*
+ * Startup phase; owner_lock held.
+ * srd_conn_watch  - which readiness to wait for; hands the conn to the engine at first. 0 or a negative errno.
+ * srd_conn_send   - queue one frame and send what goes. 0 or a negative errno.
+ * srd_conn_flush  - send more of it after EPOLLOUT. 0 or a negative errno.
+ * srd_conn_fill   - receive into in. Octets added, 0 = end of stream, -EAGAIN, another negative errno.
+ */
+int srd_conn_watch(struct srd_conn *conn, bool in, bool out);
+int srd_conn_send(struct srd_conn *conn, const void *octets, size_t count);
+int srd_conn_flush(struct srd_conn *conn);
+ssize_t srd_conn_fill(struct srd_conn *conn);
+
+/*
+ * srd_conn_attach - begin the FPDU phase on a queue pair of the device; in is what came behind the startup frame.
+ * wants  out: to be given to srd_conn_started after owner_lock is dropped
+ * Returns 0, EINVAL (no such queue pair, or its state cannot connect), EISCONN (it has had a connection: reset it).
+ */
+int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
+    const struct srd_stream_params *params, unsigned *wants);
+
+void srd_conn_started(struct srd_conn *conn, unsigned wants);
+
+/* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */
+void srd_conn_detach(struct srd_qp *qp);
+
+/* Ends it in an orderly way, in any phase; DISCONNECTED (owner_ops->down) follows once. No lock held. */
+void srd_conn_disconnect(struct srd_conn *conn);
+
+/*
+ * Closes the socket now; idempotent. owner_lock may be held, none above. Tells nobody.
+ * srd_conn_close  by FIN; by a reset where a softrdma peer has ended its side, which spares that TIME_WAIT
+ * srd_conn_cut    by a reset: for a peer that has said its last word and waits for none of ours
+ */
+void srd_conn_close(struct srd_conn *conn);
+void srd_conn_cut(struct srd_conn *conn);
+
+/* Startup phase: send what is queued, FIN, discard, close; nobody is told. owner_lock may be held. */
+void srd_conn_linger(struct srd_conn *conn);
+
+/*
+ * srd_conn_transmit - send what the stream has. Never blocks, never recurses: when another thread is sending, that one
+ * is told to look again; when the socket is full, readiness to write is waited for by whoever makes progress.
+ */
+void srd_conn_transmit(struct srd_conn *conn);
+
+/* Acts on the wants of a stream call made outside conn.c. No lock held. */
+void srd_conn_want(struct srd_conn *conn, unsigned wants);
+
+#endif

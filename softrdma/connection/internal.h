@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* internal.h - between the files of a connection: its phase, and its end. */
+#ifndef SOFTRDMA_CONNECTION_INTERNAL_H
+#define SOFTRDMA_CONNECTION_INTERNAL_H
+
+#include "softrdma/connection/conn.h"
+#include "softrdma/context.h"
+
+/* In the child of a fork no phase holds: the socket is the parent's. */
+static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_phase phase)
+{
+    return atomic_load_explicit(&conn->phase, memory_order_acquire) == phase &&
+           conn->source.process == srd_generation;
+}
+
+/*
+ * conn_life.c
+ * srd_conn_shut       FIN, once; the socket is not written any more
+ * srd_conn_tell_down  tells the owner, if it was not told before. No lock held.
+ * srd_conn_finish     closes and tells. No lock held.
+ * srd_linger_step     linger phase: sends, shuts, discards; closes and tells when both directions have ended
+ */
+void srd_conn_shut(struct srd_conn *conn);
+void srd_conn_tell_down(struct srd_conn *conn, int status);
+void srd_conn_finish(struct srd_conn *conn, int status);
+void srd_linger_step(struct srd_conn *conn);
+
+#endif

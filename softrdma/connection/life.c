@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life.c - a connection outside the stream phase: the startup frames of the connection manager, its queue pair's
+ * coming and going, and how its socket ends, in any phase.
+ *
+ * Linger: a connection without a queue pair. The rest is sent, FIN, the peer's octets are read and thrown away. Closing
+ * at once would make TCP send a reset, which can cost the peer the last thing we sent (a Terminate).
+ */
+#include "softrdma/connection/internal.h"
+
+#include "softrdma/queues/cq.h"
+#include "softrdma/memory/dma.h"
+#include "softrdma/queues/qp.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+_Static_assert(offsetof(struct srd_conn, source) == 0, "qp.h counts references by it");
+
+/* What the engine is to wait for. */
+static void set_interest(struct srd_conn *conn, bool in, bool out)
+{
+    atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);
+    atomic_store_explicit(&conn->want_out, out, memory_order_relaxed);
+    srd_source_update(&conn->source);
+}
+
+/* --- the end: shut, closed, and the owner told -------------------------------------------------------------------- */
+
+/* A program that binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
+static void let_port_go(int fd)
+{
+    const int on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+}
+
+/* Whether the peer's FIN has arrived, read or not. */
+static bool peer_has_shut(int fd)
+{
+    struct tcp_info info = { 0 };
+    socklen_t octets = sizeof(info);
+
+    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &octets) &&
+           info.tcpi_state == TCP_CLOSE_WAIT;
+}
+
+void srd_conn_shut(struct srd_conn *conn)
+{
+    if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
+        return;
+    let_port_go(conn->source.fd);
+    /*
+     * The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close.
+     */
+    if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
+        shutdown(conn->source.fd, SHUT_WR);
+}
+
+/* False: another thread closes it, or has. */
+static bool close_socket(struct srd_conn *conn, bool reset)
+{
+    const struct linger at_once = { .l_onoff = 1 };
+    struct srd_qp *qp = conn->qp;
+    int fd;
+
+    if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
+        return false;
+    srd_source_remove(&conn->source);
+    if (qp) {
+        lock_acquire(&qp->rx_lock);
+        lock_acquire(&qp->tx_lock);
+        lock_release(&qp->tx_lock);
+        lock_release(&qp->rx_lock);
+    }
+    lock_acquire(&conn->linger_lock);
+    fd = conn->source.fd;
+    conn->source.fd = -1;
+    lock_release(&conn->linger_lock);
+    let_port_go(fd);
+    if (reset)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(fd);
+    return true;
+}
+
+/* By a reset where a softrdma peer has ended its side: srd_conn_shut. */
+static bool close_in_order(struct srd_conn *conn)
+{
+    return close_socket(conn, conn->soft_peer && atomic_load(&conn->rx_ended));
+}
+
+void srd_conn_close(struct srd_conn *conn)
+{
+    close_in_order(conn);
+}
+
+void srd_conn_cut(struct srd_conn *conn)
+{
+    close_socket(conn, true);
+}
+
+void srd_conn_tell_down(struct srd_conn *conn, int status)
+{
+    if (atomic_exchange(&conn->down_told, true))
+        return;
+    /* The thread that found it established may be on its way to tell; it is told first, once. */
+    if (atomic_load(&conn->up))
+        conn->owner_ops->established(conn->owner, conn);
+    conn->owner_ops->down(conn->owner, conn, status);
+}
+
+void srd_conn_finish(struct srd_conn *conn, int status)
+{
+    if (close_in_order(conn)) /* else whoever closes it tells, when its descriptor is free */
+        srd_conn_tell_down(conn, status);
+}
+
+/* --- linger ------------------------------------------------------------------------------------------------------- */
+
+enum { REST_MAX = 256 * 1024, SCRATCH = 16 * 1024, READS = 16 };
+
+/* Copies what the stream still has to send. Stream phase; RX and TX lock held. */
+static void collect_rest(struct srd_conn *conn)
+{
+    struct iovec iov[SRD_TX_IOV];
+    uint64_t now_ms = clock_now_ms();
+    unsigned wants = 0;
+    int count;
+
+    if (atomic_load(&conn->tx_error))
+        return;
+    while ((count = srd_stream_tx(conn->qp, iov, now_ms, &wants)) > 0) {
+        size_t octets = 0, at = conn->rest_octets;
+        uint8_t *rest;
+
+        for (int i = 0; i < count; i++)
+            octets += iov[i].iov_len;
+        rest = at + octets <= REST_MAX ? realloc(conn->rest, at + octets) : NULL;
+        if (!rest) {
+            srd_stream_tx_done(conn->qp, 0, now_ms);
+            return;
+        }
+        conn->rest = rest;
+        for (int i = 0; i < count; i++) {
+            if (!srd_dma_fetch(rest + at, iov[i].iov_base, iov[i].iov_len)) {
+                srd_stream_tx_done(conn->qp, 0, now_ms);
+                return; /* the peer sees the end of what was whole */
+            }
+            at += iov[i].iov_len;
+        }
+        conn->rest_octets = at;
+        srd_stream_tx_done(conn->qp, octets, now_ms);
+    }
+}
+
+/* The linger phase has begun: sets the limit of time, goes as far as it can. */
+static void linger_begin(struct srd_conn *conn)
+{
+    uint64_t close_ms = clock_now_ms() + SRD_CONN_CLOSE_MS;
+
+    if (close_ms < atomic_load(&conn->close_ms))
+        atomic_store(&conn->close_ms, close_ms);
+    srd_source_deadline(&conn->source, atomic_load(&conn->close_ms));
+    srd_linger_step(conn);
+}
+
+/* True: everything is sent, or cannot be. */
+static bool send_rest(struct srd_conn *conn)
+{
+    while (conn->rest_sent < conn->rest_octets && !atomic_load(&conn->tx_error)) {
+        ssize_t sent = send(conn->source.fd, conn->rest + conn->rest_sent,
+            conn->rest_octets - conn->rest_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS))
+            return false;
+        if (sent < 0 && errno != EINTR)
+            atomic_store(&conn->tx_error, errno);
+        if (sent > 0)
+            conn->rest_sent += (size_t)sent;
+    }
+    srd_conn_shut(conn);
+    return true;
+}
+
+static void discard(struct srd_conn *conn)
+{
+    uint8_t scratch[SCRATCH];
+
+    for (int i = 0; i < READS && !atomic_load(&conn->rx_ended); i++) {
+        ssize_t got = recv(conn->source.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (!got || (got < 0 && errno != EINTR))
+            atomic_store(&conn->rx_ended, true);
+    }
+}
+
+void srd_linger_step(struct srd_conn *conn)
+{
+    bool sent, ended;
+
+    lock_acquire(&conn->linger_lock);
+    if (conn->source.fd < 0) {
+        lock_release(&conn->linger_lock);
+        return;
+    }
+    discard(conn);
+    sent = send_rest(conn);
+    ended = atomic_load(&conn->rx_ended);
+    lock_release(&conn->linger_lock);
+    if (sent && ended)
+        srd_conn_finish(conn, 0);
+    else
+        set_interest(conn, !ended, !sent);
+}
+
+/* --- startup ------------------------------------------------------------------------------------------------------ */
+
+int srd_conn_watch(struct srd_conn *conn, bool in, bool out)
+{
+    bool known = conn->source.slot != UINT32_MAX;
+
+    lock_assert_held(conn->owner_lock);
+    atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);
+    atomic_store_explicit(&conn->want_out, out, memory_order_relaxed);
+    if (!known)
+        return srd_source_add(&conn->source);
+    srd_source_update(&conn->source);
+    return 0;
+}
+
+int srd_conn_flush(struct srd_conn *conn)
+{
+    bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
+
+    lock_assert_held(conn->owner_lock);
+    while (conn->out_sent < conn->out_octets) {
+        ssize_t sent = send(conn->source.fd, conn->out + conn->out_sent,
+            conn->out_octets - conn->out_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS))
+            break;
+        if (sent < 0)
+            return -errno;
+        conn->out_sent += (size_t)sent;
+    }
+    return srd_conn_watch(conn, in, conn->out_sent < conn->out_octets);
+}
+
+int srd_conn_send(struct srd_conn *conn, const void *octets, size_t count)
+{
+    lock_assert_held(conn->owner_lock);
+    if (conn->out_sent < conn->out_octets || count > sizeof(conn->out))
+        return -EBUSY; /* one frame at a time, and none is longer */
+    memcpy(conn->out, octets, count);
+    conn->out_octets = count;
+    conn->out_sent = 0;
+    return srd_conn_flush(conn);
+}
+
+ssize_t srd_conn_fill(struct srd_conn *conn)
+{
+    ssize_t got;
+
+    lock_assert_held(conn->owner_lock);
+    if (conn->in_octets == sizeof(conn->in))
+        return -EAGAIN;
+    do
+        got = recv(conn->source.fd, conn->in + conn->in_octets, sizeof(conn->in) - conn->in_octets,
+            MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    conn->in_octets += (size_t)got;
+    return got;
+}
+
+void srd_conn_linger(struct srd_conn *conn)
+{
+    lock_assert_held(conn->owner_lock);
+    atomic_store(&conn->down_told, true);
+    conn->rest =
+        conn->out_sent < conn->out_octets ? malloc(conn->out_octets - conn->out_sent) : NULL;
+    if (conn->rest) {
+        conn->rest_octets = conn->out_octets - conn->out_sent;
+        memcpy(conn->rest, conn->out + conn->out_sent, conn->rest_octets);
+    }
+    atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
+    linger_begin(conn);
+}
+
+/* --- the queue pair, coming and going ----------------------------------------------------------------------------- */
+
+static bool may_connect(struct srd_qp *qp)
+{
+    enum ibv_qp_state state;
+
+    lock_acquire(&qp->sq.lock);
+    state = qp->qp.state;
+    lock_release(&qp->sq.lock);
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+}
+
+/* Makes conn the connection of a queue pair. Returns 0, EINVAL, EISCONN. */
+static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp *qp = srd_device_find_qp(device, qp_num);
+    int error = EINVAL;
+
+    if (qp && may_connect(qp)) {
+        conn->qp = qp; /* with the pin */
+        error = srd_device_bind_conn(device, qp, conn);
+    }
+    if (error && qp) {
+        conn->qp = NULL;
+        srd_qp_unpin(qp);
+    }
+    return error;
+}
+
+int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
+    const struct srd_stream_params *params, unsigned *wants)
+{
+    int error;
+
+    lock_assert_held(conn->owner_lock);
+    error = bind_qp(conn, device, qp_num);
+    if (error)
+        return error;
+    conn->soft_peer = params->soft_peer;
+    srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
+    if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
+        srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
+    *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
+    if (params->initiator || params->speaks_first)
+        *wants |= srd_stream_release(conn->qp);
+    if (!params->initiator && !params->rtr_expected)
+        *wants |=
+            SRD_STREAM_ESTABLISHED; /* the peer shows itself by its first message, or not at all */
+    *wants |= SRD_STREAM_TX;        /* posted before there was a connection to send on */
+    atomic_store(&conn->up, *wants & SRD_STREAM_ESTABLISHED);
+    atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
+    set_interest(conn, true, false);
+    return 0;
+}
+
+void srd_conn_detach(struct srd_qp *qp)
+{
+    struct srd_conn *conn = srd_device_unbind_conn(qp);
+
+    if (!conn)
+        return;
+    lock_acquire(conn->owner_lock); /* an attach under way has ended */
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&qp->tx_lock);
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        collect_rest(conn);
+        atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
+    }
+    lock_release(&qp->tx_lock);
+    lock_release(&qp->rx_lock);
+    lock_release(conn->owner_lock);
+    srd_cq_detach_source(qp->qp.send_cq, &conn->source);
+    if (qp->qp.recv_cq != qp->qp.send_cq)
+        srd_cq_detach_source(qp->qp.recv_cq, &conn->source);
+    if (srd_conn_in_phase(conn, SRD_CONN_LINGER))
+        linger_begin(conn);
+    srd_conn_unref(conn);
+}
+
+void srd_conn_disconnect(struct srd_conn *conn)
+{
+    unsigned wants = 0;
+
+    lock_acquire(conn->owner_lock); /* keeps the queue pair from being detached meanwhile */
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        wants = srd_stream_disconnect(conn->qp, clock_now_ms());
+    lock_release(conn->owner_lock);
+    if (wants)
+        srd_conn_want(conn, wants);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* addr.c - see addr.h. */
+#include "softrdma/device/addr.h"
+
+#include "softrdma/context.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+socklen_t srd_addr_len(const struct sockaddr *addr)
+{
+    switch (addr->sa_family) {
+    case AF_INET: return sizeof(struct sockaddr_in);
+    case AF_INET6: return sizeof(struct sockaddr_in6);
+    default: return 0;
+    }
+}
+
+int srd_addr_parse(const char *text, struct sockaddr_storage *addr)
+{
+    const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *found;
+
+    if (getaddrinfo(text, NULL, &hints, &found))
+        return EINVAL;
+    memset(addr, 0, sizeof(*addr));
+    memcpy(addr, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+bool srd_addr_is_any(const struct sockaddr *addr)
+{
+    if (addr->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)addr)->sin_addr.s_addr == htonl(INADDR_ANY);
+    return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+bool srd_addr_is_loopback(const struct sockaddr *addr)
+{
+    if (addr->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)addr)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+bool srd_addr_same_host(const struct sockaddr *a, const struct sockaddr *b)
+{
+    const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a,
+                              *b6 = (const struct sockaddr_in6 *)b;
+
+    if (a->sa_family != b->sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr) &&
+           (!IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr) || a6->sin6_scope_id == b6->sin6_scope_id);
+}
+
+__be16 srd_addr_port(const struct sockaddr *addr)
+{
+    switch (addr->sa_family) {
+    case AF_INET: return ((const struct sockaddr_in *)addr)->sin_port;
+    case AF_INET6: return ((const struct sockaddr_in6 *)addr)->sin6_port;
+    default: return 0;
+    }
+}
+
+void srd_addr_set_port(struct sockaddr *addr, __be16 port)
+{
+    if (addr->sa_family == AF_INET)
+        ((struct sockaddr_in *)addr)->sin_port = port;
+    else
+        ((struct sockaddr_in6 *)addr)->sin6_port = port;
+}
+
+void srd_addr_unmap(struct sockaddr_storage *addr)
+{
+    struct sockaddr_in6 six;
+    struct sockaddr_in four = { .sin_family = AF_INET };
+
+    memcpy(&six, addr, sizeof(six));
+    if (six.sin6_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
+        return;
+    four.sin_port = six.sin6_port;
+    memcpy(&four.sin_addr, six.sin6_addr.s6_addr + 12, sizeof(four.sin_addr));
+    memset(addr, 0, sizeof(*addr));
+    memcpy(addr, &four, sizeof(four));
+}
+
+const char *srd_addr_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT])
+{
+    char host[INET6_ADDRSTRLEN + 20];
+
+    if (!srd_addr_len(addr) ||
+        getnameinfo(addr, srd_addr_len(addr), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
+        snprintf(text, SRD_ADDR_TEXT, "(no address)");
+    else
+        snprintf(text, SRD_ADDR_TEXT, addr->sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
+            (unsigned)ntohs(srd_addr_port(addr)));
+    return text;
+}
+
+static void to_gid(const struct sockaddr *addr, union ibv_gid *gid)
+{
+    memset(gid, 0, sizeof(*gid));
+    if (addr->sa_family == AF_INET6) {
+        memcpy(gid->raw, &((const struct sockaddr_in6 *)addr)->sin6_addr, 16);
+        return;
+    }
+    gid->raw[10] = gid->raw[11] = 0xFF;
+    memcpy(gid->raw + 12, &((const struct sockaddr_in *)addr)->sin_addr, 4);
+}
+
+/* Counts the addresses up to SRD_MAX_GID; the one at index goes to gid. */
+static int walk(struct srd_device *device, int index, union ibv_gid *gid)
+{
+    struct ifaddrs *list;
+    int count = 0;
+
+    if (device->n_addrs) {
+        if (index >= 0 && index < device->n_addrs)
+            to_gid((struct sockaddr *)&device->addrs[index], gid);
+        return device->n_addrs;
+    }
+    if (!getifaddrs(&list)) {
+        for (struct ifaddrs *it = list; it && count < SRD_MAX_GID; it = it->ifa_next) {
+            if (!it->ifa_addr || !srd_addr_len(it->ifa_addr) || !(it->ifa_flags & IFF_UP))
+                continue;
+            if (count++ == index)
+                to_gid(it->ifa_addr, gid);
+        }
+        freeifaddrs(list);
+    }
+    if (count)
+        return count;
+    if (index == 0) {
+        const struct sockaddr_in loopback = { .sin_family = AF_INET,
+            .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        to_gid((const struct sockaddr *)&loopback, gid);
+    }
+    return 1;
+}
+
+int srd_addr_count(struct srd_device *device)
+{
+    return walk(device, -1, NULL);
+}
+
+int srd_addr_gid(struct srd_device *device, int index, union ibv_gid *gid)
+{
+    return index < walk(device, index, gid) ? 0 : EINVAL;
+}

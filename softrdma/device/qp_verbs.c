@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* qp_verbs.c - queue pairs: create, modify, query, destroy. The queues are sq.c and rq.c, the connection is stream.c. */
+#include "softrdma/queues/qp.h"
+
+#include "softrdma/absent.h"
+#include "softrdma/connection/conn.h"
+#include "softrdma/queues/cq.h"
+#include "softrdma/memory/memory.h"
+#include "util/clock.h"
+
+#include <errno.h>
+
+static bool caps_good(const struct ibv_qp_init_attr *attr)
+{
+    const struct ibv_qp_cap *cap = &attr->cap;
+
+    return cap->max_send_wr <= SRD_MAX_QP_WR && cap->max_send_sge <= SRD_MAX_SGE &&
+           cap->max_inline_data <= SRD_MAX_INLINE &&
+           (attr->srq || (cap->max_recv_wr <= SRD_MAX_QP_WR && cap->max_recv_sge <= SRD_MAX_SGE));
+}
+
+struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct srd_qp *qp;
+    int error;
+
+    if (srd_stale(pd->context)) {
+        errno = EIO;
+        return NULL;
+    }
+    if (attr->qp_type != IBV_QPT_RC) {
+        srd_absent(attr->qp_type == IBV_QPT_UD ? SRD_ABSENT_DATAGRAMS
+                   : attr->qp_type == IBV_QPT_XRC_SEND || attr->qp_type == IBV_QPT_XRC_RECV
+                       ? SRD_ABSENT_XRC
+                       : SRD_ABSENT_QP_TYPE);
+        errno = EOPNOTSUPP; /* iWARP has connections only */
+        return NULL;
+    }
+    if (!attr->send_cq || !attr->recv_cq || !caps_good(attr)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    qp = srd_qp_alloc(pd, attr);
+    if (!qp) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    error = srd_device_add_qp(pd->context, qp, &qp->qp.qp_num);
+    if (error) {
+        srd_qp_unpin(qp);
+        errno = error;
+        return NULL;
+    }
+    attr->cap.max_inline_data = qp->init_attr.cap.max_inline_data = qp->sq.max_inline;
+    srd_pd_get(pd);
+    srd_cq_attach_qp(attr->send_cq, qp);
+    srd_cq_attach_qp(attr->recv_cq, qp);
+    if (attr->srq)
+        atomic_fetch_add_explicit(&((struct srd_srq *)attr->srq)->users, 1, memory_order_relaxed);
+    return &qp->qp;
+}
+
+/* --- modify ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * InfiniBand's state diagram for what a connected queue pair needs; the error state and reset from anywhere. There is
+ * no other state before RTR than INIT, as with iWARP in the kernel (RFC 5040's Idle): libibverbs alone calls it RESET.
+ */
+static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+    switch (to) {
+    case IBV_QPS_RESET:
+    case IBV_QPS_ERR: return true;
+    case IBV_QPS_INIT: return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
+    case IBV_QPS_RTR: return from == IBV_QPS_INIT || from == IBV_QPS_RESET;
+    case IBV_QPS_RTS: return from == IBV_QPS_RTR || from == IBV_QPS_RTS || from == IBV_QPS_SQD;
+    case IBV_QPS_SQD: return from == IBV_QPS_RTS || from == IBV_QPS_SQD;
+    default: return false;
+    }
+}
+
+/* Keeps what was set, to be told by query. Addresses, and timers and retries of the transport, mean nothing on TCP. */
+static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    struct ibv_qp_attr *kept = &qp->attr;
+
+    if (mask & IBV_QP_ACCESS_FLAGS) {
+        kept->qp_access_flags = attr->qp_access_flags;
+        atomic_store_explicit(&qp->remote_access, (int)attr->qp_access_flags, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_PKEY_INDEX)
+        kept->pkey_index = attr->pkey_index;
+    if (mask & IBV_QP_PORT)
+        kept->port_num = attr->port_num;
+    if (mask & IBV_QP_AV)
+        kept->ah_attr = attr->ah_attr;
+    if (mask & IBV_QP_PATH_MTU)
+        kept->path_mtu = attr->path_mtu;
+    if (mask & IBV_QP_TIMEOUT)
+        kept->timeout = attr->timeout;
+    if (mask & IBV_QP_RETRY_CNT)
+        kept->retry_cnt = attr->retry_cnt;
+    if (mask & IBV_QP_RNR_RETRY) {
+        kept->rnr_retry = attr->rnr_retry;
+        atomic_store_explicit(&qp->rnr_retries, attr->rnr_retry, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_MIN_RNR_TIMER) {
+        kept->min_rnr_timer = attr->min_rnr_timer;
+        atomic_store_explicit(&qp->rnr_timer, attr->min_rnr_timer, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_RQ_PSN)
+        kept->rq_psn = attr->rq_psn;
+    if (mask & IBV_QP_SQ_PSN)
+        kept->sq_psn = attr->sq_psn;
+    if (mask & IBV_QP_DEST_QPN)
+        kept->dest_qp_num = attr->dest_qp_num;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        kept->max_rd_atomic = attr->max_rd_atomic;
+    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+        kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+}
+
+/* Back to the beginning: what was queued is gone without completions, the connection with it. */
+static void reset(struct srd_qp *qp)
+{
+    struct srd_rq *rq = &qp->own_rq;
+
+    atomic_store_explicit(&qp->mute, true, memory_order_relaxed);
+    srd_stream_abort(qp, clock_now_ms());
+    srd_conn_detach(qp);
+    srd_stag_release_qp(qp);
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&qp->tx_lock);
+    srd_stream_fini(&qp->stream);
+    srd_stream_init(&qp->stream);
+    lock_release(&qp->tx_lock);
+    lock_release(&qp->rx_lock);
+    srd_sq_reset(&qp->sq);
+    srd_rq_reset(rq);
+    atomic_store_explicit(&qp->mute, false, memory_order_relaxed);
+}
+
+static void to_error(struct srd_qp *qp)
+{
+    unsigned wants = srd_stream_abort(qp, clock_now_ms());
+    struct srd_conn *conn = srd_qp_conn(qp);
+
+    if (!conn)
+        return;
+    if (wants)
+        srd_conn_want(conn, wants);
+    srd_conn_unref(conn);
+}
+
+/*
+ * Whether the peer is named by the program, which found it by ways of its own. The attributes of rdma_init_qp_attr name
+ * none: here the connection knows its peer.
+ */
+static bool names_peer(const struct ibv_qp_attr *attr, int mask)
+{
+    return (mask & IBV_QP_DEST_QPN && attr->dest_qp_num) ||
+           (mask & IBV_QP_AV && (attr->ah_attr.is_global || attr->ah_attr.dlid));
+}
+
+int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    enum ibv_qp_state from, to;
+
+    if (srd_stale(ibqp->context))
+        return EIO;
+    if ((attr_mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SRD_MAX_RD_ATOM) ||
+        (attr_mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SRD_MAX_RD_ATOM) ||
+        (attr_mask & IBV_QP_PORT && attr->port_num != 1) ||
+        (attr_mask & IBV_QP_RNR_RETRY && attr->rnr_retry > SRD_RNR_FOR_EVER) ||
+        (attr_mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+        attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
+        return EINVAL;
+    if (names_peer(attr, attr_mask)) {
+        srd_absent(SRD_ABSENT_BOOTSTRAP);
+        return EINVAL;
+    }
+    lock_acquire(&qp->sq.lock);
+    from = ibqp->state;
+    to = attr_mask & IBV_QP_STATE ? attr->qp_state : from;
+    if ((attr_mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from) ||
+        (to != from && !may_move(from, to))) {
+        lock_release(&qp->sq.lock);
+        return EINVAL;
+    }
+    keep_attr(qp, attr, attr_mask);
+    if (to != IBV_QPS_ERR) /* srd_sq_flush says when that one is reached */
+        ibqp->state = to;
+    lock_release(&qp->sq.lock);
+
+    if (to == IBV_QPS_ERR) {
+        to_error(qp);
+    } else if (to == IBV_QPS_RESET) {
+        reset(qp);
+        lock_acquire(&qp->sq.lock);
+        ibqp->state = IBV_QPS_RESET;
+        lock_release(&qp->sq.lock);
+    }
+    return 0;
+}
+
+int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+    struct ibv_qp_init_attr *init_attr)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+
+    (void)attr_mask; /* everything is told */
+    if (srd_stale(ibqp->context))
+        return EIO;
+    lock_acquire(&qp->sq.lock);
+    *attr = qp->attr;
+    attr->qp_state = attr->cur_qp_state = ibqp->state == IBV_QPS_RESET ? IBV_QPS_INIT : ibqp->state;
+    attr->cap = qp->init_attr.cap;
+    *init_attr = qp->init_attr;
+    lock_release(&qp->sq.lock);
+    return 0;
+}
+
+int srd_destroy_qp(struct ibv_qp *ibqp)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct ibv_srq *srq = ibqp->srq;
+
+    /* What is queued ends without completions: their wr_id may mean nothing any more. */
+    atomic_store_explicit(&qp->mute, true, memory_order_relaxed);
+    srd_device_remove_qp(ibqp->context, ibqp->qp_num);
+    srd_stream_abort(qp, clock_now_ms());
+    srd_conn_detach(qp);
+    srd_stag_release_qp(qp);
+    srd_async_forget(ibqp->context, ibqp);
+    srd_cq_forget_qp(ibqp->send_cq, qp);
+    srd_cq_forget_qp(ibqp->recv_cq, qp);
+    srd_pd_put(ibqp->pd);
+    if (srq)
+        atomic_fetch_sub_explicit(&((struct srd_srq *)srq)->users, 1, memory_order_release);
+    srd_qp_unpin(qp);
+    return 0;
+}
+
+static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct srd_conn *conn;
+    int error;
+
+    if (srd_stale(ibqp->context)) {
+        *bad_wr = wr;
+        return EIO;
+    }
+    error = srd_sq_post(qp, wr, bad_wr, all, &conn);
+    if (conn) {
+        srd_conn_transmit(conn);
+        srd_conn_unref(conn);
+    }
+    return error;
+}
+
+int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+    return post(qp, wr, bad_wr, false);
+}
+
+int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+    struct ibv_send_wr *bad;
+
+    return post(qp, wr, &bad, true);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evq.h - a queue of events behind a descriptor: completion channel, event channel, asynchronous
+ * events.
+ *
+ * The descriptor is readable while events are queued. Whether fetching from an empty queue blocks
+ * is the O_NONBLOCK flag of the descriptor, the program's to set, as with libibverbs. A thread that
+ * blocks moves the device meanwhile.
+ */
+#ifndef SOFTRDMA_ENGINE_EVQ_H
+#define SOFTRDMA_ENGINE_EVQ_H
+
+#include "softrdma/count.h"
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <stdbool.h>
+
+struct srd_evq {
+    struct lock lock; /* LOCK_SRD_CHANNEL */
+    struct list_head queue;
+    bool readable;             /* what fd shows */
+    atomic_bool closed;        /* being destroyed: written under the lock */
+    struct srd_count sleepers; /* threads that block in srd_evq_get */
+    unsigned generation;       /* of the process that made it */
+    int fd;                    /* eventfd, close-on-exec */
+};
+
+/* Returns 0 or a negative errno (descriptor limit). */
+int srd_evq_init(struct srd_evq *q, const char *name);
+/* A thread that blocks in srd_evq_get has left the queue when this returns; it sleeps on, see there. No lock held. */
+void srd_evq_fini(struct srd_evq *q);
+
+/* Lock held. The first two keep the descriptor right; take one at a time. */
+void srd_evq_push_locked(struct srd_evq *q, struct list_node *node);
+struct list_node *srd_evq_pop_locked(struct srd_evq *q);
+/* After nodes were taken off the list by hand. */
+void srd_evq_settle_locked(struct srd_evq *q);
+
+/*
+ * srd_evq_get - fetch the next event and apply take to it, under the lock.
+ * take  in: may queue the node again (srd_evq_push_locked); must not block
+ * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR (where a handler is installed without
+ * SA_RESTART), EIO (made before a fork). A queue that is destroyed meanwhile ends no sleep, as it ends no read(2) of a
+ * kernel device's descriptor: the thread sleeps until the process ends or a signal does it. Of these calls the sleep
+ * alone is a cancellation point.
+ */
+int srd_evq_get(struct srd_evq *q,
+    void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);
+
+/*
+ * srd_evq_sleep - sleep in the engine (srd_loop_sleep) and move it. Events that come to q by that are not shown on its
+ * descriptor: the caller fetches next.
+ * watched  out: as srd_loop_sleep returns it
+ * Returns how many events q has.
+ */
+unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched);
+
+#endif

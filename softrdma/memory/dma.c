@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* dma.c - see dma.h. */
+#include "softrdma/memory/dma.h"
+
+#include "util/log.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* An access under way. */
+struct access {
+    uintptr_t at;
+    size_t octets;
+    jmp_buf env;
+};
+
+/* Read by the handler: its place must not have to be made there. */
+static _Thread_local struct access *volatile under_way __attribute__((tls_model("initial-exec")));
+
+enum { SEGV, BUS, SIGNALS };
+static const int signals[SIGNALS] = { SIGSEGV, SIGBUS };
+static struct sigaction before[SIGNALS]; /* what was installed when this was */
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+/* As the kernel would have done it. The signal mask is what the handler asked for: ours has its mask and flags. */
+static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *context)
+{
+    struct sigaction action = *to, plain = { .sa_handler = SIG_DFL };
+    bool by_processor = info->si_code > 0;
+
+    if (is_handler(&action)) {
+        if (action.sa_flags & (int)SA_RESETHAND)
+            *to = plain;
+        if (action.sa_flags & SA_SIGINFO)
+            action.sa_sigaction(sig, info, context);
+        else
+            action.sa_handler(sig);
+        return;
+    }
+    if (action.sa_handler == SIG_IGN && !by_processor)
+        return;
+    sigaction(
+        sig, &plain, NULL); /* a fault comes again after the return, what was sent is sent again */
+    if (!by_processor)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
+/* Whether the fault is one of the access under way, and there is nobody who may mend it. */
+static bool is_ours(
+    const struct access *access, const siginfo_t *info, const struct sigaction *other)
+{
+    if (!access || info->si_code <= 0 || (uintptr_t)info->si_addr - access->at >= access->octets)
+        return false;
+    return !(info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR && is_handler(other));
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    struct sigaction *other = &before[sig == SIGBUS ? BUS : SEGV];
+    struct access *access = under_way;
+
+    if (!is_ours(access, info, other)) {
+        pass_on(other, sig, info, context);
+        return;
+    }
+    under_way = NULL;
+    pthread_sigmask(SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL);
+    _longjmp(access->env, 1);
+}
+
+static void install(void)
+{
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction action;
+
+        sigaction(signals[i], NULL, &before[i]);
+        action = before[i];
+        if (!is_handler(&action)) {
+            sigemptyset(&action.sa_mask);
+            action.sa_flags = 0;
+        }
+        action.sa_flags = (action.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+        action.sa_sigaction = on_fault;
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+void srd_dma_guard(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, install);
+}
+
+void srd_dma_gone(const void *at, size_t octets)
+{
+    log_limited(LOG_WARN, LOG_MR,
+        "%zu octets at %p are registered, but not all of them are mapped any more; the request "
+        "that "
+        "needs them fails",
+        octets, at);
+}
+
+static inline void begin(struct access *access, const void *at, size_t octets)
+{
+    access->at = (uintptr_t)at;
+    access->octets = octets;
+    under_way = access;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void end(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    under_way = NULL;
+}
+
+__attribute__((noinline)) bool srd_dma_place(
+    uint8_t *to, const uint8_t *from, size_t octets, bool last_apart)
+{
+    struct access access;
+
+    if (_setjmp(access.env)) {
+        srd_dma_gone(to, octets);
+        return false;
+    }
+    begin(&access, to, octets);
+    memcpy(to, from, octets - last_apart);
+    if (last_apart)
+        __atomic_store_n(to + octets - 1, from[octets - 1], __ATOMIC_RELEASE);
+    end();
+    return true;
+}
+
+__attribute__((noinline)) bool srd_dma_fetch(void *to, const void *from, size_t octets)
+{
+    struct access access;
+
+    if (_setjmp(access.env)) {
+        srd_dma_gone(from, octets);
+        return false;
+    }
+    begin(&access, from, octets);
+    memcpy(to, from, octets);
+    end();
+    return true;
+}

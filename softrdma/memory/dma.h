@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dma.h - the processor's accesses to the program's memory, in a device's place. A registered range may have lost its
+ * memory since: the program has unmapped it, or cut the file behind it. The access then fails, and with it the request,
+ * as an access by the kernel does (EFAULT); without a guard it would end the process.
+ *
+ * The guard is a handler of SIGSEGV and SIGBUS. What faults elsewhere goes on to the handler that was there before, as
+ * if this one did not exist; so does a fault within an access when the memory is there and only protected, and somebody
+ * has a handler: it may mend that (pages under write watch, a collector's barriers). A handler installed later, in this
+ * one's place, has the process to itself again, and is to pass on what it does not know.
+ *
+ * Threads: any. An access takes no lock and makes no system call; it may be made with locks held.
+ */
+#ifndef SOFTRDMA_MEMORY_DMA_H
+#define SOFTRDMA_MEMORY_DMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Installs the handlers, at the first call. */
+void srd_dma_guard(void);
+
+/*
+ * srd_dma_place - octets (> 0) into the program's memory at to.
+ * last_apart: the last octet is stored after all others, with release order
+ * srd_dma_fetch - octets from the program's memory at from.
+ * False: some of that memory does not exist. What was there has been copied, or has not.
+ *
+ * The program may use the memory at the same time (toolchain/tsan.supp).
+ */
+bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_apart);
+bool srd_dma_fetch(void *to, const void *from, size_t octets);
+
+/* Says so, for an access by the kernel that failed; those above do. */
+void srd_dma_gone(const void *at, size_t octets);
+
+#endif

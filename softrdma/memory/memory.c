@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - protection domains, memory regions, memory windows. What a domain protects is checked in stag.c, by
+ * comparing pointers.
+ *
+ * Nothing is pinned: a socket copies. But what is registered has to exist, as it would for hardware; when a program
+ * unmaps registered memory, the request that uses it next fails (dma.h). Windows are of type 2B only; requests bind
+ * and invalidate them, see stag.c.
+ */
+#include "softrdma/memory/memory.h"
+
+#include "softrdma/context.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- protection domains ------------------------------------------------------------------------------------------- */
+
+struct srd_pd {
+    struct ibv_pd ibv; /* first */
+    atomic_uint users;
+};
+
+struct ibv_pd *srd_alloc_pd(struct ibv_context *context)
+{
+    struct srd_pd *pd;
+
+    if (srd_stale(context)) {
+        errno = EIO;
+        return NULL;
+    }
+    pd = calloc(1, sizeof(*pd));
+    if (!pd)
+        return NULL;
+    pd->ibv.context = context;
+    atomic_fetch_add_explicit(&srd_context_from(context)->users, 1, memory_order_relaxed);
+    return &pd->ibv;
+}
+
+int srd_dealloc_pd(struct ibv_pd *ibv)
+{
+    struct srd_pd *pd = (struct srd_pd *)ibv;
+    unsigned users = atomic_load_explicit(&pd->users, memory_order_acquire);
+
+    if (users) {
+        log_write(LOG_INFO, LOG_SOFT,
+            "dealloc_pd: %u regions, windows or queues of the domain still exist", users);
+        return EBUSY;
+    }
+    atomic_fetch_sub_explicit(&srd_context_from(ibv->context)->users, 1, memory_order_release);
+    free(pd);
+    return 0;
+}
+
+void srd_pd_get(struct ibv_pd *pd)
+{
+    atomic_fetch_add_explicit(&((struct srd_pd *)pd)->users, 1, memory_order_relaxed);
+}
+
+void srd_pd_put(struct ibv_pd *pd)
+{
+    atomic_fetch_sub_explicit(&((struct srd_pd *)pd)->users, 1, memory_order_release);
+}
+
+/* --- whether a range of this process can be read or written, without touching it ---------------------------------- */
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Up to here the kernel fills the pages and says so at once; larger ranges would cost memory never
+ * used. */
+enum { POPULATE_OCTETS = 1 << 20 };
+
+static int probe_maps(uintptr_t start, uintptr_t end, bool write)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    unsigned long low, high;
+    char rights[5], line[512];
+    uintptr_t at = start;
+
+    if (!maps)
+        return errno;
+    while (at < end && fgets(line, sizeof(line), maps)) {
+        if (sscanf(line, "%lx-%lx %4s", &low, &high, rights) == 3 && high > at) {
+            if (low > at || rights[0] != 'r' || (write && rights[1] != 'w'))
+                break;
+            at = high;
+        }
+        while (!strchr(line, '\n') && fgets(line, sizeof(line), maps)) /* a long path */
+            ;
+    }
+    fclose(maps);
+    return at < end ? EFAULT : 0;
+}
+
+int srd_probe_memory(const void *addr, size_t length, bool write)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)addr & ~(page - 1);
+    uintptr_t end = (uintptr_t)addr + length;
+
+    if (length <= POPULATE_OCTETS &&
+        madvise((void *)start, ((end - start) + page - 1) & ~(page - 1),
+            write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
+        return 0;
+    if (length <= POPULATE_OCTETS && errno == EFAULT)
+        return EFAULT; /* a mapping without memory behind it: a file that is too short */
+    return probe_maps(start, end, write);
+}
+
+/* --- regions ------------------------------------------------------------------------------------------------------ */
+
+struct srd_mr {
+    struct ibv_mr ibv; /* first */
+    struct srd_stag_entry entry;
+};
+
+static const int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
+
+static int check(const void *addr, size_t length, int access)
+{
+    if (access & ~(known_access | IBV_ACCESS_OPTIONAL_RANGE)) {
+        log_write(LOG_WARN, LOG_MR, "reg_mr: access 0x%x asks for what the device does not have",
+            (unsigned)access);
+        return EOPNOTSUPP;
+    }
+    /* As in verbs: who lets others write has to be able to write. */
+    if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
+        !(access & IBV_ACCESS_LOCAL_WRITE))
+        return EINVAL;
+    if (!length || length > SRD_MAX_MR_SIZE || length > UINTPTR_MAX - (uintptr_t)addr)
+        return EINVAL;
+    return srd_probe_memory(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
+}
+
+struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+    struct srd_mr *mr;
+    int error = srd_stale(pd->context) ? EIO : check(addr, length, access);
+
+    if (error) {
+        log_write(LOG_INFO, LOG_MR, "reg_mr: %zu octets at %p, access 0x%x: errno %d", length, addr,
+            (unsigned)access, error);
+        errno = error;
+        return NULL;
+    }
+    mr = calloc(1, sizeof(*mr));
+    if (!mr)
+        return NULL;
+    mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
+    mr->entry.pd = pd;
+    mr->entry.valid = true;
+    mr->entry.access = access;
+    mr->entry.addr = (uintptr_t)addr;
+    mr->entry.length = length;
+    error = srd_stag_add(&srd_device_of(pd->context)->stags, &mr->entry);
+    if (error) {
+        free(mr);
+        errno = error;
+        return NULL;
+    }
+    mr->ibv.lkey = mr->ibv.rkey = mr->entry.key;
+    srd_pd_get(pd);
+    return &mr->ibv;
+}
+
+int srd_dereg_mr(struct ibv_mr *ibv)
+{
+    struct srd_mr *mr = (struct srd_mr *)ibv;
+    int error = srd_stale(ibv->context)
+                    ? 0
+                    : srd_stag_remove(&srd_device_of(ibv->context)->stags, &mr->entry);
+
+    if (error)
+        return error;
+    srd_pd_put(ibv->pd);
+    free(mr);
+    return 0;
+}
+
+/* --- windows ------------------------------------------------------------------------------------------------------ */
+
+struct srd_mw {
+    struct ibv_mw ibv; /* first */
+    struct srd_stag_entry entry;
+};
+
+struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw)
+{
+    return &((struct srd_mw *)mw)->entry;
+}
+
+struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    struct srd_mw *mw;
+    int error = srd_stale(pd->context) ? EIO : type != IBV_MW_TYPE_2 ? EOPNOTSUPP : 0;
+
+    if (error) {
+        errno = error;
+        return NULL;
+    }
+    mw = calloc(1, sizeof(*mw));
+    if (!mw)
+        return NULL;
+    mw->ibv = (struct ibv_mw){ .context = pd->context, .pd = pd, .type = type };
+    mw->entry.pd = pd;
+    mw->entry.window = true;
+    error = srd_stag_add(&srd_device_of(pd->context)->stags, &mw->entry);
+    if (error) {
+        free(mw);
+        errno = error;
+        return NULL;
+    }
+    mw->ibv.rkey = mw->entry.key;
+    srd_pd_get(pd);
+    return &mw->ibv;
+}
+
+int srd_dealloc_mw(struct ibv_mw *ibv)
+{
+    struct srd_mw *mw = (struct srd_mw *)ibv;
+
+    if (!srd_stale(ibv->context))
+        srd_stag_remove(
+            &srd_device_of(ibv->context)->stags, &mw->entry); /* a window has none bound on it */
+    srd_pd_put(ibv->pd);
+    free(mw);
+    return 0;
+}
+
+int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    (void)qp, (void)mw, (void)bind;
+    return EINVAL; /* for type 1 windows, of which there are none */
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.h - protection domains, windows and plain memory, as the rest of the device sees them. Keys: stag.h. */
+#ifndef SOFTRDMA_MEMORY_MEMORY_H
+#define SOFTRDMA_MEMORY_MEMORY_H
+
+#include "softrdma/softrdma.h"
+#include "softrdma/memory/stag.h"
+
+/*
+ * srd_probe_memory - whether [addr, addr + length) is mapped with the wanted protection.
+ * Returns 0, EFAULT, or the error of reading /proc/self/maps.
+ */
+int srd_probe_memory(const void *addr, size_t length, bool write);
+
+/* Users of a protection domain: regions, windows, queue pairs, shared receive queues. dealloc_pd is
+ * EBUSY meanwhile. */
+void srd_pd_get(struct ibv_pd *pd);
+void srd_pd_put(struct ibv_pd *pd);
+
+/* The window's entry in the STag table; only the address is computed. */
+struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw);
+
+/* context->ops. Conventions of ibv_*. */
+struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int srd_dealloc_mw(struct ibv_mw *mw);
+int srd_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cq.c - completion queues: a ring of exactly the size asked for, and progress by those who poll
+ * it.
+ *
+ * An empty poll moves the device: with one connection it receives on that socket directly, with
+ * more it asks the engine for what is ready. Either way at most one system call when nothing is
+ * there.
+ */
+#include "softrdma/queues/cq.h"
+
+#include "softrdma/queues/channel.h"
+#include "softrdma/context.h"
+#include "softrdma/engine/loop.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
+
+/*
+ * Empty polls that look at the ring alone. The one after arming is there for what was completed before; what is still
+ * in the socket wakes the sleep that follows. Who fetches an event has just moved the device: neither that one's poll
+ * nor the poll of whom it told finds more.
+ */
+enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
+
+struct srd_cq {
+    struct ibv_cq ibv; /* first */
+    struct lock lock;  /* LOCK_SRD_CQ */
+    struct ibv_wc *ring;
+    uint32_t head; /* next to fetch */
+    atomic_uint count;
+    enum armed armed;
+    bool marks;             /* srd_mark_solicited */
+    atomic_uint idle_polls; /* still to come */
+    atomic_uint vain;       /* looks at several connections in a row that found nothing */
+    atomic_bool overrun;
+    unsigned sources;          /* connections */
+    struct srd_source *source; /* when there is 1, with a reference */
+    atomic_bool polled;        /* whether an empty poll has anything to do: sources > 0 */
+    atomic_uint users;         /* queue pairs, once per role */
+    struct srd_channel_cq events;
+    struct srd_async overrun_event;
+};
+
+static struct srd_cq *from(struct ibv_cq *cq)
+{
+    return (struct srd_cq *)cq;
+}
+
+struct ibv_cq *srd_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+    struct srd_cq *cq;
+    int error = srd_stale(context)                                            ? EIO
+                : cqe < 1 || cqe > SRD_MAX_CQE                                ? EINVAL
+                : comp_vector < 0 || comp_vector >= context->num_comp_vectors ? EINVAL
+                                                                              : 0;
+
+    if (error) {
+        errno = error;
+        return NULL;
+    }
+    cq = calloc(1, sizeof(*cq));
+    if (!cq)
+        return NULL;
+    cq->ring = malloc((size_t)cqe * sizeof(*cq->ring));
+    if (!cq->ring) {
+        free(cq);
+        return NULL;
+    }
+    lock_init(&cq->lock, LOCK_SRD_CQ, "softrdma cq");
+    cq->ibv.context = context;
+    cq->ibv.channel = channel;
+    cq->ibv.cq_context = cq_context;
+    cq->ibv.cqe = cqe;
+    pthread_mutex_init(&cq->ibv.mutex, NULL);
+    pthread_cond_init(&cq->ibv.cond, NULL);
+    srd_channel_attach(channel, &cq->events, &cq->ibv);
+    atomic_fetch_add_explicit(&srd_context_from(context)->users, 1, memory_order_relaxed);
+    return &cq->ibv;
+}
+
+int srd_resize_cq(struct ibv_cq *ibv, int cqe)
+{
+    struct srd_cq *cq = from(ibv);
+    struct ibv_wc *ring, *old;
+    uint32_t count;
+
+    if (srd_stale(ibv->context))
+        return EIO;
+    if (cqe < 1 || cqe > SRD_MAX_CQE)
+        return EINVAL;
+    ring = malloc((size_t)cqe * sizeof(*ring));
+    if (!ring)
+        return ENOMEM;
+    lock_acquire(&cq->lock);
+    count = atomic_load_explicit(&cq->count, memory_order_relaxed);
+    if (count > (uint32_t)cqe) {
+        lock_release(&cq->lock);
+        free(ring);
+        return EINVAL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ring[i] = cq->ring[(cq->head + i) % (uint32_t)ibv->cqe];
+    old = cq->ring;
+    cq->ring = ring;
+    cq->head = 0;
+    ibv->cqe = cqe;
+    lock_release(&cq->lock);
+    free(old);
+    return 0;
+}
+
+int srd_destroy_cq(struct ibv_cq *ibv)
+{
+    struct srd_cq *cq = from(ibv);
+    unsigned users = atomic_load_explicit(&cq->users, memory_order_acquire);
+
+    if (users) {
+        log_write(LOG_INFO, LOG_CQ, "destroy_cq: %u queues still complete into it", users);
+        return EBUSY;
+    }
+    if (!srd_stale(ibv->context))
+        srd_async_forget(ibv->context, ibv);
+    srd_channel_detach(ibv->channel, &cq->events);
+    atomic_fetch_sub_explicit(&srd_context_from(ibv->context)->users, 1, memory_order_release);
+    pthread_mutex_destroy(&ibv->mutex);
+    pthread_cond_destroy(&ibv->cond);
+    free(cq->ring);
+    free(cq);
+    return 0;
+}
+
+void srd_mark_solicited(struct ibv_cq *ibv)
+{
+    struct srd_cq *cq = from(ibv);
+
+    lock_acquire(&cq->lock);
+    cq->marks = true;
+    lock_release(&cq->lock);
+}
+
+void srd_ack_cq_events(struct ibv_cq *ibv, unsigned int nevents)
+{
+    srd_channel_acked(&from(ibv)->events, nevents);
+}
+
+void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
+{
+    struct srd_cq *cq = from(ibv);
+    bool lost = false;
+    uint32_t count, at;
+
+    lock_acquire(&cq->lock);
+    count = atomic_load_explicit(&cq->count, memory_order_relaxed);
+    if (cq->overrun || count == (uint32_t)ibv->cqe) {
+        lost = !cq->overrun;
+        cq->overrun = true;
+    } else {
+        at = cq->head + count;
+        at = at >= (uint32_t)ibv->cqe ? at - (uint32_t)ibv->cqe : at;
+        cq->ring[at] = *wc;
+        if (solicited && cq->marks && wc->status == IBV_WC_SUCCESS)
+            cq->ring[at].wc_flags |= SRD_WC_SOLICITED;
+        atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
+    }
+    if (cq->armed == ARMED_ANY || (cq->armed == ARMED_SOLICITED && solicited)) {
+        cq->armed = ARMED_NOT;
+        if (ibv->channel)
+            srd_channel_fire(ibv->channel, &cq->events);
+    }
+    lock_release(&cq->lock);
+    if (lost) {
+        struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR, .element.cq = ibv };
+        log_limited(LOG_ERROR, LOG_CQ,
+            "completion queue of %d entries overran; make it as deep as the requests it serves",
+            ibv->cqe);
+        srd_async_raise(ibv->context, &event, &cq->overrun_event);
+    }
+}
+
+static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
+{
+    uint32_t size, first;
+    int count;
+
+    /* A completion pushed by another thread is seen at the latest by the next poll. */
+    if (!atomic_load_explicit(&cq->count, memory_order_relaxed) &&
+        !atomic_load_explicit(&cq->overrun, memory_order_relaxed))
+        return 0;
+    lock_acquire(&cq->lock);
+    size = (uint32_t)cq->ibv.cqe;
+    count = (int)atomic_load_explicit(&cq->count, memory_order_relaxed);
+    if (!count && cq->overrun) {
+        lock_release(&cq->lock);
+        return -EIO;
+    }
+    if (wanted < count)
+        count = wanted;
+    first = size - cq->head < (uint32_t)count ? size - cq->head : (uint32_t)count;
+    memcpy(wc, cq->ring + cq->head, first * sizeof(*wc));
+    memcpy(wc + first, cq->ring, ((uint32_t)count - first) * sizeof(*wc));
+    cq->head = (cq->head + (uint32_t)count) % size;
+    atomic_fetch_sub_explicit(&cq->count, (unsigned)count, memory_order_relaxed);
+    lock_release(&cq->lock);
+    return count;
+}
+
+/* The one connection there is, referenced; NULL: none, or several. */
+static struct srd_source *only_source_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    if (!cq->source || cq->sources != 1)
+        return NULL;
+    srd_source_ref(cq->source);
+    return cq->source;
+}
+
+/* Whether anything moved. As for one connection (conn.c), what is owed goes out after so many looks in vain. */
+static bool look_at_all(struct srd_cq *cq)
+{
+    bool moved = srd_loop_run();
+    unsigned vain = moved ? 0 : atomic_load_explicit(&cq->vain, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&cq->vain, vain, memory_order_relaxed);
+    if (vain == SRD_SOON_LOOKS)
+        srd_timer_run_soon();
+    return moved;
+}
+
+/* Whether anything moved. */
+static bool progress(struct srd_cq *cq)
+{
+    struct srd_source *source;
+    bool moved;
+
+    if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
+        return false;
+    lock_acquire(&cq->lock);
+    source = only_source_locked(cq);
+    lock_release(&cq->lock);
+    if (!source)
+        return look_at_all(cq);
+    moved = source->ops->poll(source);
+    srd_source_unref(source);
+    return moved;
+}
+
+void srd_progress_leave(struct ibv_cq *ibv)
+{
+    struct srd_cq *cq = from(ibv);
+    struct srd_source *source;
+    bool many;
+
+    if (srd_stale(ibv->context))
+        return;
+    srd_timer_run_soon();
+    lock_acquire(&cq->lock);
+    source = only_source_locked(cq);
+    many = !source && cq->sources;
+    lock_release(&cq->lock);
+    if (source) {
+        srd_source_leave(source);
+        srd_source_unref(source);
+    } else if (many) {
+        srd_loop_leave();
+    }
+}
+
+int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
+{
+    struct srd_cq *cq = from(ibv);
+    unsigned idle;
+    int count;
+
+    if (srd_stale(ibv->context) || num_entries < 0)
+        return -EINVAL;
+    count = take(cq, num_entries, wc);
+    if (count || !num_entries)
+        return count;
+    idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);
+    if (idle) {
+        atomic_store_explicit(&cq->idle_polls, idle - 1, memory_order_relaxed);
+        return 0;
+    }
+    return progress(cq) ? take(cq, num_entries, wc) : 0;
+}
+
+int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
+{
+    struct srd_cq *cq = from(ibv);
+
+    if (srd_stale(ibv->context))
+        return EIO;
+    lock_acquire(&cq->lock);
+    if (!solicited_only)
+        cq->armed = ARMED_ANY;
+    else if (cq->armed == ARMED_NOT)
+        cq->armed = ARMED_SOLICITED;
+    atomic_store_explicit(&cq->idle_polls, IDLE_POLLS_ARMED, memory_order_relaxed);
+    lock_release(&cq->lock);
+    return 0;
+}
+
+int srd_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+    if (srd_channel_get(channel, cq))
+        return -1;
+    atomic_store_explicit(&from(*cq)->idle_polls, IDLE_POLLS_EVENT, memory_order_relaxed);
+    *cq_context = (*cq)->cq_context;
+    return 0;
+}
+
+void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp)
+{
+    (void)qp;
+    atomic_fetch_add_explicit(&from(cq)->users, 1, memory_order_relaxed);
+}
+
+void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp)
+{
+    (void)qp;
+    atomic_fetch_sub_explicit(&from(cq)->users, 1, memory_order_release);
+}
+
+void srd_cq_attach_source(struct ibv_cq *ibv, struct srd_source *source)
+{
+    struct srd_cq *cq = from(ibv);
+
+    lock_acquire(&cq->lock);
+    if (cq->sources++ == 0) {
+        cq->source = source;
+        srd_source_ref(source);
+    }
+    atomic_store_explicit(&cq->polled, true, memory_order_relaxed);
+    lock_release(&cq->lock);
+}
+
+void srd_cq_detach_source(struct ibv_cq *ibv, struct srd_source *source)
+{
+    struct srd_cq *cq = from(ibv);
+    struct srd_source *drop = NULL;
+
+    lock_acquire(&cq->lock);
+    atomic_store_explicit(&cq->polled, --cq->sources > 0, memory_order_relaxed);
+    if (cq->source == source) {
+        drop = source;
+        cq->source =
+            NULL; /* of those left none is remembered: the engine is asked until all are gone */
+    }
+    lock_release(&cq->lock);
+    if (drop)
+        srd_source_unref(drop);
+}

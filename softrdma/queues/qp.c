@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qp.c - a queue pair as an object: its memory, made with its queues and its stream and freed by the last pin;
+ * its number; its connection.
+ *
+ * A number is a slot of the device's table and, in its upper octet, how often the slot was given away: the number of a
+ * destroyed queue pair finds nothing for a long time.
+ */
+#include "softrdma/queues/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void srd_stream_init(struct srd_stream *stream)
+{
+    memset(stream, 0, sizeof(*stream));
+    stream->rx.send_msn = stream->rx.read_msn = 1;
+    stream->tx.send_msn = stream->tx.read_msn = 1;
+    stream->tx.response_fault = SRD_FAULT_NONE;
+    atomic_init(&stream->rnr_deadline_ms, UINT64_MAX);
+    atomic_init(&stream->end_deadline_ms, UINT64_MAX);
+}
+
+void srd_stream_fini(struct srd_stream *stream)
+{
+    free(stream->rx.staging);
+    free(stream->rx.hold);
+    free(stream->tx.staging);
+    free(stream->tx.salvage);
+    free(stream->reads_in);
+    free(stream->reads_out);
+}
+
+static void qp_free(struct srd_qp *qp)
+{
+    srd_stream_fini(&qp->stream);
+    srd_sq_fini(&qp->sq);
+    srd_rq_fini(&qp->own_rq);
+    free(qp->drafts.memory);
+    pthread_mutex_destroy(&qp->qp.mutex);
+    pthread_cond_destroy(&qp->qp.cond);
+    free(qp);
+}
+
+void srd_qp_unpin(struct srd_qp *qp)
+{
+    if (atomic_fetch_sub_explicit(&qp->pins, 1, memory_order_acq_rel) == 1)
+        qp_free(qp);
+}
+
+/* The public face, and what it shares with the parts. */
+static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
+{
+    qp->qp.context = pd->context;
+    qp->qp.qp_context = attr->qp_context;
+    qp->qp.pd = pd;
+    qp->qp.send_cq = attr->send_cq;
+    qp->qp.recv_cq = attr->recv_cq;
+    qp->qp.srq = attr->srq;
+    qp->qp.state = IBV_QPS_RESET;
+    qp->qp.qp_type = attr->qp_type;
+    qp->init_attr = *attr;
+    qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    atomic_init(&qp->remote_access, (int)qp->attr.qp_access_flags);
+    qp->attr.port_num = 1;
+    qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;
+}
+
+struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
+{
+    struct srd_qp *qp = calloc(1, sizeof(*qp));
+
+    if (!qp)
+        return NULL;
+    pthread_mutex_init(&qp->qp.mutex, NULL);
+    pthread_cond_init(&qp->qp.cond, NULL);
+    lock_init(&qp->rx_lock, LOCK_SRD_RX, "srd_rx");
+    lock_init(&qp->tx_lock, LOCK_SRD_TX, "srd_tx");
+    atomic_init(&qp->pins, 1);
+    list_node_init(&qp->waiting_node);
+    srd_stream_init(&qp->stream);
+    if (srd_sq_init(&qp->sq, &attr->cap, attr->sq_sig_all) ||
+        srd_rq_init(&qp->own_rq, attr->srq ? 0 : attr->cap.max_recv_wr, attr->cap.max_recv_sge)) {
+        qp_free(qp);
+        return NULL;
+    }
+    fill_public(qp, pd, attr);
+    return qp;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+enum { SLOT_BITS = 16, FIRST_SLOTS = 64, MAX_SLOTS = 1 << SLOT_BITS };
+#define NO_SLOT UINT32_MAX
+
+static bool grow_locked(struct srd_device *device)
+{
+    uint32_t old = device->n_qps, count = old ? old * 2 : FIRST_SLOTS;
+    struct srd_qp_slot *slots;
+
+    if (count > MAX_SLOTS || !(slots = realloc(device->qps, count * sizeof(*slots))))
+        return false;
+    for (uint32_t i = old; i < count; i++)
+        slots[i] = (struct srd_qp_slot){ .next_free = i + 1 < count ? i + 1 : NO_SLOT };
+    /* Number 0 is no queue pair; number 1 is special on InfiniBand. */
+    device->free_qp = old ? old : 2;
+    device->qps = slots;
+    device->n_qps = count;
+    return true;
+}
+
+int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num)
+{
+    struct srd_device *device = srd_device_of(context);
+    struct srd_qp_slot *slot;
+
+    lock_acquire(&device->qp_lock);
+    if (device->free_qp == NO_SLOT && !grow_locked(device)) {
+        lock_release(&device->qp_lock);
+        return ENOMEM;
+    }
+    *qp_num = device->free_qp;
+    slot = &device->qps[device->free_qp];
+    *qp_num |= (uint32_t)slot->generation << SLOT_BITS;
+    device->free_qp = slot->next_free;
+    slot->qp = qp;
+    lock_release(&device->qp_lock);
+    return 0;
+}
+
+static struct srd_qp_slot *slot_locked(struct srd_device *device, uint32_t qp_num)
+{
+    uint32_t index = qp_num & (MAX_SLOTS - 1);
+    struct srd_qp_slot *slot = index < device->n_qps ? &device->qps[index] : NULL;
+
+    lock_assert_held(&device->qp_lock);
+    return slot && slot->qp && slot->generation == qp_num >> SLOT_BITS ? slot : NULL;
+}
+
+void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num)
+{
+    struct srd_device *device = srd_device_of(context);
+    struct srd_qp_slot *slot;
+
+    if (srd_stale(context))
+        return;
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp_num);
+    if (slot) {
+        slot->qp = NULL;
+        slot->generation++;
+        slot->next_free = device->free_qp;
+        device->free_qp = (uint32_t)(slot - device->qps);
+    }
+    lock_release(&device->qp_lock);
+}
+
+struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp_slot *slot;
+    struct srd_qp *qp = NULL;
+
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp_num);
+    if (slot) {
+        qp = slot->qp;
+        srd_qp_pin(qp);
+    }
+    lock_release(&device->qp_lock);
+    return qp;
+}
+
+/* --- its connection ----------------------------------------------------------------------------------------------- */
+
+int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn)
+{
+    struct srd_qp_slot *slot;
+    int error = 0;
+
+    lock_acquire(&qp->sq.lock);
+    lock_acquire(&device->qp_lock);
+    slot = slot_locked(device, qp->qp.qp_num);
+    if (!slot || slot->qp != qp) {
+        error = EINVAL; /* destroyed since */
+    } else if (qp->conn) {
+        error = EISCONN;
+    } else {
+        qp->conn = conn;
+        srd_qp_conn_locked(qp);
+    }
+    lock_release(&device->qp_lock);
+    lock_release(&qp->sq.lock);
+    return error;
+}
+
+struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp)
+{
+    struct srd_conn *conn;
+
+    if (srd_stale(qp->qp.context))
+        return NULL;
+    lock_acquire(&qp->sq.lock);
+    conn = qp->conn;
+    qp->conn = NULL;
+    lock_release(&qp->sq.lock);
+    return conn;
+}
+
+struct srd_conn *srd_qp_conn(struct srd_qp *qp)
+{
+    struct srd_conn *conn;
+
+    lock_acquire(&qp->sq.lock);
+    conn = srd_qp_conn_locked(qp);
+    lock_release(&qp->sq.lock);
+    return conn;
+}

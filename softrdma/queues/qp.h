@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qp.h - queue pair: both queues, the stream, and what the verbs know of them.
+ *
+ * Pinned by its creator until destroyed, by its connection (conn.h), by whoever found it in a table, and while it waits
+ * for a shared receive. The last pin frees it.
+ */
+#ifndef SOFTRDMA_QUEUES_QP_H
+#define SOFTRDMA_QUEUES_QP_H
+
+#include "softrdma/context.h"
+#include "softrdma/engine/loop.h"
+#include "softrdma/queues/rq.h"
+#include "softrdma/softrdma.h"
+#include "softrdma/queues/sq.h"
+#include "softrdma/queues/stream_state.h"
+
+struct srd_conn;
+
+/* What the wr_* calls build (qp_ex.c), between wr_start and wr_complete; that thread's. */
+struct srd_draft;
+struct srd_drafts {
+    uint8_t *memory;
+    uint32_t stride_octets, room, count;
+    struct srd_draft *current; /* what setters apply to; NULL after an error */
+    int error;
+};
+
+struct srd_qp {
+    union {
+        struct ibv_qp qp;    /* first; state: under sq.lock */
+        struct ibv_qp_ex ex; /* its calls are set where extended ones were asked for */
+    };
+    uint8_t padding[512]; /* zero: some callers look behind the public struct */
+
+    /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Who needs it takes one: srd_qp_conn. */
+    struct srd_conn *conn;
+    struct lock rx_lock, tx_lock; /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
+    atomic_uint pins;
+    struct srd_async failed_event;
+    atomic_bool mute; /* being destroyed or reset: nothing completes any more */
+
+    struct srd_sq sq;
+    struct srd_rq *rq; /* own_rq, or that of the SRQ */
+    struct srd_rq own_rq;
+    struct list_node waiting_node; /* on rq->waiting */
+    struct srd_stream stream;
+    struct srd_drafts drafts;
+
+    /* What modify set and the stream acts on. */
+    _Atomic int remote_access; /* IBV_ACCESS_REMOTE_*: what a peer may do here at most */
+    atomic_uchar rnr_retries;  /* 7: for ever */
+    atomic_uchar rnr_timer;    /* min_rnr_timer */
+
+    struct ibv_qp_init_attr init_attr;
+    struct ibv_qp_attr attr; /* what modify set; only kept to be told again; under sq.lock */
+};
+
+static inline struct srd_qp *srd_qp_from(struct ibv_qp *qp)
+{
+    return (struct srd_qp *)qp;
+}
+
+static inline void srd_qp_pin(struct srd_qp *qp)
+{
+    atomic_fetch_add_explicit(&qp->pins, 1, memory_order_relaxed);
+}
+
+/* qp_alloc.c: in no table yet, with the caller's pin; NULL without memory. */
+struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
+void srd_qp_unpin(struct srd_qp *qp);
+
+/* Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. */
+static inline bool srd_qp_may_send(const struct srd_qp *qp)
+{
+    return qp->qp.state == IBV_QPS_RTS || qp->qp.state == IBV_QPS_SQD;
+}
+
+/* context->ops */
+int srd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+/* srd_post_send of the whole list or, with an error, of nothing. */
+int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr);
+
+/*
+ * srd_device_add_qp - give a queue pair its 24-bit number. Returns 0 or ENOMEM (table full too).
+ * srd_device_remove_qp - from here on it is not found any more.
+ * srd_device_find_qp - by number, pinned (srd_qp_pin); NULL when there is none.
+ */
+int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num);
+void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num);
+struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
+
+/*
+ * srd_device_bind_conn - make conn the connection of a queue pair that was found: qp->conn has a reference now. The
+ * caller sets conn->qp before. Returns 0, EINVAL (it was destroyed since), EISCONN.
+ * srd_device_unbind_conn - take it off; the caller has the reference. NULL: there was none.
+ */
+int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn);
+struct srd_conn *srd_device_unbind_conn(struct srd_qp *qp);
+
+/*
+ * srd_qp_conn - the queue pair's connection, with a reference of the caller's (srd_conn_unref, no lock held); NULL:
+ * there is none, or none any more. Another thread may end it meanwhile: the queue pair's own reference keeps nothing
+ * alive.
+ */
+struct srd_conn *srd_qp_conn(struct srd_qp *qp);
+
+static inline struct srd_conn *srd_qp_conn_locked(struct srd_qp *qp)
+{
+    lock_assert_held(&qp->sq.lock);
+    if (qp->conn)
+        srd_source_ref((struct srd_source *)qp->conn); /* its first member (conn.h) has the count */
+    return qp->conn;
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* sq.c - the send queue. */
+#include "softrdma/queues/sq.h"
+
+#include "softrdma/absent.h"
+#include "softrdma/queues/cq.h"
+#include "softrdma/wire/ddp.h"
+#include "softrdma/limits.h"
+#include "softrdma/queues/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
+{
+    size_t tail = cap->max_send_sge * sizeof(struct ibv_sge);
+
+    lock_init(&sq->lock, LOCK_SRD_SQ, "srd_sq");
+    sq->depth = cap->max_send_wr;
+    sq->max_sge = cap->max_send_sge;
+    sq->sig_all = sig_all;
+    if (tail < cap->max_inline_data)
+        tail = cap->max_inline_data;
+    if (tail < sizeof(struct srd_sqe_bind))
+        tail = sizeof(struct srd_sqe_bind);
+    sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
+    /* What there is room for anyway is granted. */
+    sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
+    if (sq->max_inline > SRD_MAX_INLINE)
+        sq->max_inline = SRD_MAX_INLINE;
+    if (!sq->depth)
+        return 0;
+    sq->mask = srd_ring_mask(sq->depth);
+    sq->ring = aligned_alloc(64, (sq->mask + (size_t)1) * sq->stride_octets);
+    return sq->ring ? 0 : -ENOMEM;
+}
+
+void srd_sq_fini(struct srd_sq *sq)
+{
+    free(sq->ring);
+}
+
+void srd_sq_reset(struct srd_sq *sq)
+{
+    lock_acquire(&sq->lock);
+    sq->flushing = false;
+    sq->complete = 0;
+    atomic_store_explicit(&sq->head, 0, memory_order_relaxed);
+    atomic_store_explicit(&sq->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&sq->tail, 0, memory_order_relaxed);
+    lock_release(&sq->lock);
+}
+
+static enum ibv_wc_opcode wc_opcode(uint8_t kind)
+{
+    switch (kind) {
+    case SRD_SQE_WRITE: return IBV_WC_RDMA_WRITE;
+    case SRD_SQE_READ: return IBV_WC_RDMA_READ;
+    case SRD_SQE_BIND: return IBV_WC_BIND_MW;
+    case SRD_SQE_INVALIDATE: return IBV_WC_LOCAL_INV;
+    default: return IBV_WC_SEND;
+    }
+}
+
+static void complete(
+    struct srd_qp *qp, const struct srd_sqe *sqe, enum ibv_wc_status status, uint32_t vendor_err)
+{
+    struct ibv_wc wc;
+
+    if ((status == IBV_WC_SUCCESS && !sqe->signaled) ||
+        atomic_load_explicit(&qp->mute, memory_order_relaxed))
+        return;
+    memset(&wc, 0, sizeof(wc));
+    wc.wr_id = sqe->wr_id;
+    wc.status = status;
+    wc.opcode = wc_opcode(sqe->kind);
+    wc.vendor_err = vendor_err;
+    wc.byte_len = sqe->octets;
+    wc.qp_num = qp->qp.qp_num;
+    srd_cq_push(qp->qp.send_cq, &wc, status != IBV_WC_SUCCESS);
+}
+
+/* The opcode and what of the request depends on it. Returns false for what this device has not. */
+static bool fill_opcode(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    bool solicited = wr->send_flags & IBV_SEND_SOLICITED;
+
+    sqe->remote_addr = wr->wr.rdma.remote_addr;
+    sqe->rkey = wr->wr.rdma.rkey;
+    switch (wr->opcode) {
+    case IBV_WR_SEND:
+        sqe->kind = SRD_SQE_SEND;
+        sqe->wire_opcode = solicited ? SRD_OP_SEND_SE : SRD_OP_SEND;
+        sqe->rkey = 0;
+        return true;
+    case IBV_WR_SEND_WITH_INV:
+        sqe->kind = SRD_SQE_SEND;
+        sqe->wire_opcode = solicited ? SRD_OP_SEND_SE_INV : SRD_OP_SEND_INV;
+        sqe->rkey = wr->invalidate_rkey;
+        return true;
+    case IBV_WR_RDMA_WRITE:
+        sqe->kind = SRD_SQE_WRITE;
+        sqe->wire_opcode = SRD_OP_WRITE;
+        return true;
+    case IBV_WR_RDMA_READ: sqe->kind = SRD_SQE_READ; return true;
+    case IBV_WR_LOCAL_INV:
+        sqe->kind = SRD_SQE_INVALIDATE;
+        sqe->rkey = wr->invalidate_rkey;
+        return true;
+    case IBV_WR_BIND_MW:
+        sqe->kind = SRD_SQE_BIND;
+        sqe->rkey = wr->bind_mw.rkey;
+        return wr->bind_mw.mw != NULL;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: srd_absent(SRD_ABSENT_ATOMICS); return false;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_IMM: srd_absent(SRD_ABSENT_IMMEDIATE); return false;
+    default: return false;
+    }
+}
+
+/* The data: copied when inline, else only described. */
+static bool fill_data(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    uint64_t octets = 0;
+
+    if (wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge || (wr->num_sge && !wr->sg_list))
+        return false;
+    for (int i = 0; i < wr->num_sge; i++)
+        octets += wr->sg_list[i].length;
+    sqe->inlined = wr->send_flags & IBV_SEND_INLINE && sqe->kind != SRD_SQE_READ;
+    if (sqe->inlined) {
+        uint8_t *data = sqe->tail;
+
+        if (octets > sq->max_inline)
+            return false;
+        for (int i = 0; i < wr->num_sge; i++) {
+            memcpy(data, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+            data += wr->sg_list[i].length;
+        }
+        sqe->num_sge = 0;
+    } else {
+        sqe->num_sge = (uint8_t)wr->num_sge;
+        for (int i = 0; i < wr->num_sge; i++)
+            srd_sqe_sge(sqe)[i] = wr->sg_list[i];
+    }
+    if (octets > SRD_MAX_MSG_SIZE) {
+        octets = 0;
+        sqe->status = IBV_WC_LOC_LEN_ERR;
+    }
+    sqe->octets = (uint32_t)octets;
+    return true;
+}
+
+static void fill_bind(struct srd_sqe_bind *to, const struct ibv_send_wr *wr)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+
+    to->mw = wr->bind_mw.mw;
+    to->bind = (struct srd_bind){ .region_key = info->mr ? info->mr->rkey : 0,
+        .addr = info->addr,
+        .length = info->length,
+        .access = info->mw_access_flags };
+}
+
+static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    sqe->wr_id = wr->wr_id;
+    sqe->number = UINT64_MAX;
+    sqe->msn = 0;
+    sqe->octets = 0;
+    sqe->num_sge = 0;
+    sqe->status = IBV_WC_SUCCESS;
+    sqe->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
+    sqe->fence = wr->send_flags & IBV_SEND_FENCE;
+    sqe->inlined = sqe->done = false;
+    if (!fill_opcode(sqe, wr))
+        return false;
+    switch (sqe->kind) {
+    case SRD_SQE_INVALIDATE: return true;
+    case SRD_SQE_BIND: fill_bind(srd_sqe_bind(sqe), wr); return true;
+    default: return fill_data(sq, sqe, wr);
+    }
+}
+
+/* In the error state there may be no room in the ring, nor is any needed. */
+static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
+{
+    struct srd_sqe sqe = { .wr_id = wr->wr_id };
+
+    if (!fill_opcode(&sqe, wr) || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge)
+        return EINVAL;
+    complete(qp, &sqe, IBV_WC_WR_FLUSH_ERR, 0);
+    return 0;
+}
+
+int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
+    struct srd_conn **conn)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t head, start;
+    int error = 0;
+
+    lock_acquire(&sq->lock);
+    start = head = atomic_load_explicit(&sq->head, memory_order_relaxed);
+    for (; wr; wr = wr->next) {
+        if (sq->flushing)
+            error = post_flushed_locked(qp, wr);
+        else if (!srd_qp_may_send(qp))
+            error = EINVAL;
+        else if (head - atomic_load_explicit(&sq->tail, memory_order_relaxed) >= sq->depth)
+            error = ENOMEM;
+        else if (fill(sq, srd_sqe_at(sq, head), wr))
+            head++;
+        else
+            error = EINVAL;
+        if (error) {
+            *bad_wr = wr;
+            if (all)
+                head = start;
+            break;
+        }
+    }
+    atomic_store_explicit(
+        &sq->head, head, memory_order_release); /* pairs with the builder's load */
+    *conn = head != start ? srd_qp_conn_locked(qp) : NULL;
+    lock_release(&sq->lock);
+    return error;
+}
+
+static bool is_done(const struct srd_sq *sq, const struct srd_sqe *sqe)
+{
+    if (sqe->done)
+        return true;
+    return (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE) && sqe->number <= sq->complete;
+}
+
+enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
+    uint32_t next =
+        atomic_load_explicit(&sq->next, memory_order_acquire); /* pairs with the builder's store */
+    enum srd_sq_retired result = SRD_SQ_EMPTY;
+
+    lock_assert_held(&sq->lock);
+    for (; tail != next; tail++) {
+        struct srd_sqe *sqe = srd_sqe_at(sq, tail);
+
+        if (!is_done(sq, sqe))
+            break;
+        if (sqe->status != IBV_WC_SUCCESS) {
+            result = SRD_SQ_CULPRIT;
+            break;
+        }
+        complete(qp, sqe, IBV_WC_SUCCESS, 0);
+    }
+    atomic_store_explicit(&sq->tail, tail, memory_order_relaxed);
+    if (result == SRD_SQ_EMPTY && tail != atomic_load_explicit(&sq->head, memory_order_relaxed))
+        result = SRD_SQ_MORE;
+    return result;
+}
+
+/*
+ * Whether it is known to be complete because the peer's Terminate is about a later one. That is bounded, as an
+ * acknowledgement is, by what TCP has taken: whatever the peer claims.
+ */
+static bool is_passed(struct srd_qp *qp, const struct srd_sqe *sqe)
+{
+    return (sqe->kind == SRD_SQE_SEND || sqe->kind == SRD_SQE_WRITE) &&
+           sqe->number <= atomic_load_explicit(&qp->stream.handed, memory_order_acquire);
+}
+
+void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
+    uint32_t vendor_err)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t tail, next, head;
+    bool failed = false;
+
+    lock_acquire(&sq->lock);
+    tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
+    next = atomic_load_explicit(&sq->next, memory_order_acquire);
+    head = atomic_load_explicit(&sq->head, memory_order_relaxed);
+    for (uint32_t i = tail; i != head; i++) {
+        struct srd_sqe *sqe = srd_sqe_at(sq, i);
+        bool built = (int32_t)(i - next) < 0;
+        bool in_front = has_culprit && (int32_t)(i - culprit) < 0;
+        enum ibv_wc_status result = IBV_WC_WR_FLUSH_ERR;
+
+        if (sqe->status != IBV_WC_SUCCESS && built)
+            result = sqe->status;
+        else if (has_culprit && i == culprit)
+            result = status;
+        else if (!failed && built && (is_done(sq, sqe) || (in_front && is_passed(qp, sqe))))
+            result = IBV_WC_SUCCESS;
+        failed = result != IBV_WC_SUCCESS; /* then so do all behind it */
+        complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);
+    }
+    atomic_store_explicit(&sq->next, head, memory_order_relaxed);
+    atomic_store_explicit(&sq->tail, head, memory_order_relaxed);
+    sq->flushing = true;
+    qp->qp.state = IBV_QPS_ERR;
+    lock_release(&sq->lock);
+}

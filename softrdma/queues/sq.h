@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sq.h - send queue: a ring of requests in posting order, and their completion in that order.
+ *
+ *        tail                 next                 head
+ *   free  |  sent or executed  |  waiting           |  free
+ *
+ * head moves under the lock (posting), next under LOCK_SRD_TX (the request is wholly built into FPDUs, or executed),
+ * tail under the lock (the request completed). Sends and Writes are numbered as they are built; they are done when the
+ * count of messages known to be complete reaches their number: what a soft peer acknowledged, or what was handed to TCP
+ * towards others. Everything else is marked done one by one.
+ */
+#ifndef SOFTRDMA_QUEUES_SQ_H
+#define SOFTRDMA_QUEUES_SQ_H
+
+#include "softrdma/softrdma.h"
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct srd_conn;
+struct srd_qp;
+
+enum srd_sqe_kind { SRD_SQE_SEND, SRD_SQE_WRITE, SRD_SQE_READ, SRD_SQE_BIND, SRD_SQE_INVALIDATE };
+
+struct srd_sqe {
+    uint64_t wr_id;
+    uint64_t number; /* among Sends and Writes, from 1 */
+    uint64_t remote_addr;
+    uint32_t rkey; /* to write, read, bind to, or invalidate */
+    uint32_t octets;
+    uint32_t msn; /* Send and Read: of its message */
+    enum ibv_wc_status status;
+    uint8_t kind;        /* enum srd_sqe_kind */
+    uint8_t wire_opcode; /* Send kinds and Write */
+    uint8_t num_sge;     /* 0 when inlined */
+    bool signaled, fence, inlined;
+    bool done; /* kinds other than Send and Write, and what failed here; under the lock */
+    /* scatter/gather list, or inline data, or struct srd_sqe_bind */
+    _Alignas(8) uint8_t tail[];
+};
+
+/* What a Bind asks for. The region by its key alone: the program may deregister it before the request's turn. */
+struct srd_bind {
+    uint32_t region_key; /* 0, which is none's: no region was given */
+    uint64_t addr, length;
+    unsigned access;
+};
+
+struct srd_sqe_bind {
+    struct ibv_mw *mw;
+    struct srd_bind bind;
+};
+
+static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)
+{
+    return (struct ibv_sge *)sqe->tail;
+}
+
+static inline struct srd_sqe_bind *srd_sqe_bind(struct srd_sqe *sqe)
+{
+    return (struct srd_sqe_bind *)sqe->tail;
+}
+
+struct srd_sq {
+    struct lock lock; /* LOCK_SRD_SQ */
+    uint8_t *ring;
+    uint32_t depth, mask; /* of 2^n places: counts wrap */
+    uint32_t stride_octets, max_sge, max_inline;
+    bool sig_all;
+    bool flushing; /* error state: posts complete flushed at once; under the lock */
+    _Atomic uint32_t head, next, tail; /* counts, not positions */
+    uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
+};
+
+/* What srd_sq_retire came upon. */
+enum srd_sq_retired { SRD_SQ_MORE, SRD_SQ_EMPTY, SRD_SQ_CULPRIT };
+
+int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all);
+void srd_sq_fini(struct srd_sq *sq);
+
+static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
+{
+    return (struct srd_sqe *)(sq->ring + (size_t)(count & sq->mask) * sq->stride_octets);
+}
+
+/*
+ * srd_sq_post - validate and queue a list. Returns 0, or EINVAL, ENOMEM with *bad_wr at the first that was not queued.
+ * all: what stands in front of a bad one is not queued either.
+ * *conn out: the connection to send it on, referenced (see srd_qp_conn); NULL when nothing was queued or there is none.
+ * Takes the lock; in the error state each request completes flushed.
+ */
+int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
+    struct srd_conn **conn);
+
+/* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
+enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);
+
+/*
+ * srd_sq_flush - the end: completes everything, each once, in order. What is done completes with success up to the
+ * first that is not; culprit gets status and vendor_err, or its own when it has one; Sends and Writes in front of it
+ * that TCP has taken succeed: the peer works in order. Afterwards posts flush at once.
+ */
+void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ibv_wc_status status,
+    uint32_t vendor_err);
+
+/* After the queue pair was reset: empty, accepting. */
+void srd_sq_reset(struct srd_sq *sq);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream_state.h - what a stream remembers. Embedded in the queue pair; stream.c explains the whole.
+ *
+ * Members belong to the side that holds its lock: rx to LOCK_SRD_RX, tx to LOCK_SRD_TX. Both meet in the atomics only,
+ * in the two rings of reads (one side fills, the other empties), and in srd_stream_fail, which takes both.
+ */
+#ifndef SOFTRDMA_QUEUES_STREAM_STATE_H
+#define SOFTRDMA_QUEUES_STREAM_STATE_H
+
+#include "softrdma/wire/ddp.h"
+#include "softrdma/wire/mpa.h"
+#include "softrdma/queues/rq.h"
+#include "softrdma/wire/terminate.h"
+
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+struct srd_stag_entry;
+struct srd_sqe;
+
+enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
+
+enum {
+    SRD_RNR_MS = 250,     /* a message waits at least so long for a receive */
+    SRD_LINGER_MS = 1000, /* disconnect: for what was posted before */
+    SRD_DRAIN_MS = 2000,  /* after the end: for the peer's FIN */
+    SRD_HOLD_OCTETS =
+        262144, /* kept while a message waits for a receive; then the socket is not read */
+    SRD_ACK_MESSAGES = 16,   /* owed acknowledgements that are sent by themselves */
+    SRD_ACK_OCTETS = 262144, /* or so much data since the last */
+    SRD_RX_STAGING = 131072, /* more than one FPDU */
+    SRD_TX_STAGING = 32768,
+    SRD_TX_STAGING_CRC = 262144, /* everything is copied then: several of the largest FPDUs */
+    SRD_TX_FPDUS = 256,          /* in one batch */
+    SRD_TX_BATCH_OCTETS = 524288,
+};
+
+enum srd_stream_phase {
+    SRD_STREAM_IDLE, /* before start */
+    SRD_STREAM_UP,
+    SRD_STREAM_ENDING, /* queues flushed; owed frames, Terminate and FIN go out, the rest of the input is dropped */
+};
+
+/* A Read Request of the peer's, waiting to be answered or being answered. */
+struct srd_read_in {
+    struct srd_read_request request; /* as asked */
+    uint32_t msn;
+    uint32_t sent; /* octets of the response built so far */
+};
+
+/* A Read of ours. Its private sink STag is good for responses only and only while it is the oldest. */
+struct srd_read_out {
+    struct srd_sqe *sqe; /* NULL: the RTR */
+    uint32_t count;      /* its place in the send queue */
+    uint32_t stag;
+    uint32_t octets, received;
+};
+
+/* Single-producer, single-consumer: head by the one, tail by the other; counts. */
+struct srd_read_ring {
+    _Atomic uint32_t head, tail;
+    uint32_t mask; /* of 2^n places: counts wrap */
+};
+
+enum srd_sink { SRD_SINK_NONE, SRD_SINK_WRITE, SRD_SINK_RECEIVE, SRD_SINK_RESPONSE };
+
+struct srd_rx {
+    uint8_t *staging;
+    uint32_t rd, wr;
+
+    /* the FPDU in progress, when its payload goes to its place piece by piece (CRC off) */
+    bool in_payload;
+    enum srd_sink sink;
+    struct srd_segment segment;
+    uint8_t ulpdu[SRD_DDP_UNTAGGED_OCTETS]; /* its header as received, for a Terminate */
+    uint32_t ulpdu_octets;
+    uint32_t payload, placed; /* octets */
+    bool by_staging;          /* its place could not be stored to directly */
+    uint32_t skip;            /* pad and CRC still to come */
+
+    /* between rx_space and rx */
+    uint32_t direct; /* octets of the payload offered for direct placement */
+    struct srd_stag_entry *pins[SRD_RX_IOV];
+    int n_pins;
+
+    /* untagged queues */
+    uint32_t send_msn, send_mo, read_msn;
+    bool send_open, write_open, response_open;
+    uint8_t send_opcode;
+    bool receiving;
+    struct srd_receive receive;
+
+    bool first_seen;       /* the peer's first FPDU was valid */
+    uint64_t ack_octets;   /* received since an acknowledgement was last sent */
+    uint64_t acknowledged; /* what the peer's last acknowledgement said */
+
+    /* a message waits for a receive */
+    bool held, hold_full;
+    uint8_t *hold; /* ULPDUs, each behind its length */
+    uint32_t hold_rd, hold_wr;
+    bool fin_held; /* the peer's FIN stands behind it */
+};
+
+struct srd_tx_ref {
+    struct srd_stag_entry *entry; /* pinned between tx and tx_done */
+    uint32_t key;
+    uint32_t request; /* whose memory it is: its count in the send queue */
+    uint8_t iov;
+    bool remote; /* no request's: a response's */
+};
+
+enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_RESPONSE };
+
+struct srd_tx {
+    uint8_t *staging; /* headers, small payloads, trailers; with CRC all payloads */
+    uint32_t staged, room;
+
+    /* the batch: FPDUs built and not wholly sent */
+    struct iovec iov[SRD_TX_IOV];
+    int first, count;
+    struct srd_tx_ref refs[SRD_TX_IOV];
+    int n_refs;
+    uint32_t fpdu_end[SRD_TX_FPDUS];   /* octets from the beginning of the batch */
+    bool fpdu_completes[SRD_TX_FPDUS]; /* it ends a Send or Write */
+    uint32_t n_fpdus, n_gone, octets, taken;
+
+    /* the message being built */
+    enum srd_tx_source source, last_source;
+    uint32_t offset; /* in it */
+    uint32_t sge, sge_offset;
+
+    uint32_t send_msn, read_msn; /* next to give */
+    bool rtr_due;
+    bool blocked;             /* something failed, nothing behind it is sent */
+    bool broken_off;          /* FPDUs were taken back: only acknowledgements follow */
+    srd_fault response_fault; /* it was a Read Request's source: */
+    bool stop_set;            /* disconnecting: requests from stop on are not sent */
+    uint32_t stop;
+
+    uint8_t terminate[SRD_TERMINATE_FPDU_MAX];
+    uint32_t terminate_octets; /* 0 none, or sent already */
+    uint8_t *salvage;          /* rest of a cut batch's last FPDU */
+    bool ack_last;             /* ending: the final acknowledgement is still to be sent */
+};
+
+struct srd_stream {
+    _Atomic int phase; /* enum srd_stream_phase; leaves IDLE before, UP under both locks */
+    struct srd_stream_params params;
+    struct srd_rx rx;
+    struct srd_tx tx;
+
+    atomic_bool open;     /* sends may go: released (initiator), first FPDU seen (responder) */
+    atomic_bool settle;   /* the retirement of requests came upon a failed one: fail */
+    atomic_bool closing;  /* disconnect was called */
+    atomic_bool cut;      /* the memory of a half-sent FPDU went away: close */
+    atomic_bool rx_ended; /* the peer's FIN was seen, or its reset */
+
+    _Atomic uint64_t rx_complete; /* messages of the peer's that are complete */
+    _Atomic uint64_t acked_sent;  /* the count last put into a batch */
+    uint64_t numbered;            /* Sends and Writes of ours wholly built; tx */
+    _Atomic uint64_t handed;      /* those that TCP has taken; in the order of numbers */
+
+    struct srd_read_in *reads_in;
+    struct srd_read_ring in;
+    struct srd_read_out *reads_out;
+    struct srd_read_ring out;
+    uint32_t stag_seed;
+
+    _Atomic uint64_t rnr_deadline_ms, end_deadline_ms; /* UINT64_MAX none */
+};
+
+/* Made with the queue pair, before anything is known of a connection; fini frees what start allocated. */
+void srd_stream_init(struct srd_stream *stream);
+void srd_stream_fini(struct srd_stream *stream);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx.c (sending);
+ * rx_segment.c, rx_message.c, rx.c (receiving).
+ */
+#ifndef SOFTRDMA_STREAM_INTERNAL_H
+#define SOFTRDMA_STREAM_INTERNAL_H
+
+#include "softrdma/wire/mpa.h"
+#include "softrdma/queues/qp.h"
+#include "softrdma/memory/stag.h"
+#include "softrdma/stream/stream.h"
+
+struct srd_end;
+
+enum { SRD_TX_COPY_OCTETS = 1024 }; /* payloads up to this are copied behind their header */
+
+static inline enum srd_stream_phase srd_phase(struct srd_stream *stream)
+{
+    return (enum srd_stream_phase)atomic_load_explicit(&stream->phase, memory_order_acquire);
+}
+
+static inline uint32_t srd_ring_used(struct srd_read_ring *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_acquire) -
+           atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
+/* The front of a ring, for the side that empties it; NULL when empty. */
+static inline struct srd_read_in *srd_read_in_front(struct srd_stream *stream)
+{
+    if (!srd_ring_used(&stream->in))
+        return NULL;
+    return &stream->reads_in[atomic_load_explicit(&stream->in.tail, memory_order_relaxed) &
+                             stream->in.mask];
+}
+
+static inline struct srd_read_out *srd_read_out_front(struct srd_stream *stream)
+{
+    if (!srd_ring_used(&stream->out))
+        return NULL;
+    return &stream->reads_out[atomic_load_explicit(&stream->out.tail, memory_order_relaxed) &
+                              stream->out.mask];
+}
+
+/* The next free place, for the side that fills it; the caller looked that there is one. */
+static inline struct srd_read_in *srd_read_in_free(struct srd_stream *stream)
+{
+    return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) &
+                             stream->in.mask];
+}
+
+static inline struct srd_read_out *srd_read_out_free(struct srd_stream *stream)
+{
+    return &stream->reads_out[atomic_load_explicit(&stream->out.head, memory_order_relaxed) &
+                              stream->out.mask];
+}
+
+static inline void srd_ring_push(struct srd_read_ring *ring)
+{
+    atomic_store_explicit(&ring->head, atomic_load_explicit(&ring->head, memory_order_relaxed) + 1,
+        memory_order_release);
+}
+
+static inline void srd_ring_pop(struct srd_read_ring *ring)
+{
+    atomic_store_explicit(&ring->tail, atomic_load_explicit(&ring->tail, memory_order_relaxed) + 1,
+        memory_order_release);
+}
+
+/* Everything posted before the disconnect is complete. */
+static inline bool srd_stream_drained(struct srd_qp *qp)
+{
+    return atomic_load_explicit(&qp->stream.closing, memory_order_acquire) &&
+           atomic_load_explicit(&qp->sq.tail, memory_order_relaxed) == qp->stream.tx.stop;
+}
+
+/* stream.c */
+
+/*
+ * srd_stream_retire - complete what is done. complete: Sends and Writes known to be complete by now (0: no news).
+ * Returns SRD_STREAM_TX when requests wait to be sent, SRD_STREAM_SETTLE when the stream has to end now.
+ */
+unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete);
+
+/* The batch ends with an FPDU now. */
+static inline void srd_tx_border(struct srd_tx *tx)
+{
+    tx->fpdu_completes[tx->n_fpdus] = false;
+    tx->fpdu_end[tx->n_fpdus++] = tx->octets;
+}
+
+/* tx_message.c; LOCK_SRD_TX held */
+
+/* Fills the batch from what waits. Wants are or-ed in. */
+void srd_tx_build(struct srd_qp *qp, unsigned *wants);
+/* Which request a Terminate is about; false when none of ours. */
+bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
+
+/*
+ * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete.
+ * Returns wants.
+ */
+unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);
+
+/* tx.c; LOCK_SRD_TX held */
+
+/* The end: what was built and not sent is cut behind the FPDU in progress and copied, then the Terminate is queued. */
+void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end);
+/* Nothing is left to be sent. */
+bool srd_tx_idle(struct srd_stream *stream);
+
+/* How a stream ends. */
+struct srd_end {
+    srd_fault fault;      /* Terminate to send; SRD_FAULT_NONE for none */
+    const uint8_t *ulpdu; /* the offending segment, or NULL */
+    uint32_t ulpdu_octets;
+    bool has_culprit; /* a request of ours it belongs to */
+    uint32_t culprit; /* its count in the send queue */
+    enum ibv_wc_status status;
+    uint32_t vendor_err;
+    enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */
+    enum ibv_event_type event;         /* to raise; 0 (CQ_ERR) means none */
+    bool keep_responses;               /* what the peer read before is still answered */
+    bool reset;                        /* the socket is dead */
+};
+
+/* stream.c; LOCK_SRD_RX held; also srd_stream_rx_end (stream.h) */
+
+/*
+ * srd_stream_fail - the end of the connection, whatever the cause: stops the send side at an FPDU border, flushes both
+ * queues, queues the Terminate. LOCK_SRD_RX held. The first end wins; later ones return 0.
+ */
+unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms);
+
+/* Acts on what made SRD_STREAM_SETTLE. */
+unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
+/* Nothing is held any more, and nobody waits for a receive. */
+void srd_rx_hold_end(struct srd_qp *qp);
+
+/* rx_segment.c; LOCK_SRD_RX held */
+
+enum srd_rx_result { SRD_RX_DONE, SRD_RX_HOLD, SRD_RX_FAILED };
+
+/*
+ * srd_rx_segment_begin - checks of RFC 5041 section 7 and RFC 5040 section 7 on a segment, and where its payload goes
+ * (rx->sink). SRD_RX_HOLD: no receive is posted, nothing has changed. SRD_RX_FAILED: the stream has ended.
+ */
+enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+/* Places octets of the payload in order. */
+enum srd_rx_result srd_rx_segment_place(
+    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *wants);
+/* All is placed: count, deliver. */
+enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+
+/*
+ * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
+ * Returns the number of pieces (as many as fit in max), or -1 with *error.
+ */
+struct srd_piece {
+    uint8_t *addr;
+    uint32_t octets;
+    struct srd_stag_entry *entry;
+};
+int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
+    int max, enum srd_stag_error *error);
+
+/* Ends the stream for a fault in the segment at ulpdu. */
+enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+
+/* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
+void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants);
+
+/* rx_message.c; LOCK_SRD_RX held */
+
+/* A segment that is there completely: begin, place and end in one, and all that carries no data. */
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+
+/* Messages that wait for a receive, and everything behind them. */
+
+enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
+/* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
+enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+/*
+ * Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is
+ * held.
+ */
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+
+/* stream.c: any lock */
+
+/* Faults for a refused look-up: of a tagged sink, of a Read Request's source, of an Invalidate STag. */
+srd_fault srd_fault_of_sink(enum srd_stag_error error);
+srd_fault srd_fault_of_source(enum srd_stag_error error);
+srd_fault srd_fault_of_invalidate(enum srd_stag_error error);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rx.c - the receive side of a stream: where the next octets go, and FPDUs out of what has come.
+ *
+ * Octets go to a staging buffer, and segments from there to their place. Without CRC the payload of a large segment is
+ * offered its place directly once its header has been checked; then staging takes only the trailer and the beginning of
+ * what follows. With CRC a segment is placed when it is complete and right (RFC 5044 section 4.4).
+ *
+ * The last octet of a tagged message always takes the way over staging: it is stored after everything else.
+ */
+#include "softrdma/wire/crc32c.h"
+#include "softrdma/stream/internal.h"
+#include "softrdma/wire/wire.h"
+
+enum {
+    DIRECT_OCTETS = 4096,  /* payloads with so much missing are placed directly */
+    TAIL_OCTETS = 2048,    /* staging behind a direct payload */
+    WINDOW_OCTETS = 16384, /* staging offered at once where large payloads may be placed directly */
+};
+
+static void unpin(struct srd_rx *rx)
+{
+    while (rx->n_pins)
+        srd_stag_unpin(rx->pins[--rx->n_pins]);
+}
+
+/* Offers the rest of the payload in progress its place. Returns iov entries; *rest: whether that is all of it. */
+static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    struct srd_piece pieces[SRD_RX_IOV - 1];
+    uint32_t left = rx->payload - rx->placed;
+    enum srd_stag_error error;
+    int n;
+
+    if (rx->segment.tagged && rx->segment.last)
+        left--;
+    if (left < DIRECT_OCTETS || rx->by_staging)
+        return 0;
+    n = srd_rx_sink(qp, rx->placed, left, pieces, SRD_RX_IOV - 1, &error);
+    if (n < 0)
+        return 0; /* told when the octets come over staging */
+    for (int i = 0; i < n; i++) {
+        iov[i] = (struct iovec){ pieces[i].addr, pieces[i].octets };
+        rx->pins[rx->n_pins++] = pieces[i].entry;
+        rx->direct += pieces[i].octets;
+    }
+    *rest = rx->direct == left;
+    return n;
+}
+
+int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    uint32_t window;
+    bool rest = true;
+    int n = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    rx->direct = 0;
+    switch (srd_phase(stream)) {
+    case SRD_STREAM_IDLE: return 0;
+    case SRD_STREAM_ENDING: rx->rd = rx->wr = 0; break; /* read to be dropped */
+    case SRD_STREAM_UP:
+        if (rx->hold_full)
+            return 0;
+        if (rx->in_payload)
+            n = direct_space(qp, iov, &rest);
+        break;
+    }
+    if (rx->rd && SRD_RX_STAGING - rx->wr < SRD_RX_STAGING / 2) {
+        memmove(rx->staging, rx->staging + rx->rd, rx->wr - rx->rd);
+        rx->wr -= rx->rd;
+        rx->rd = 0;
+    }
+    window = SRD_RX_STAGING - rx->wr;
+    if (n && window > TAIL_OCTETS)
+        window = TAIL_OCTETS;
+    else if (stream->params.soft_peer && !stream->params.crc && window > WINDOW_OCTETS)
+        window = WINDOW_OCTETS;
+    if (rest)
+        iov[n++] = (struct iovec){ rx->staging + rx->wr, window };
+    return n;
+}
+
+/* Continues the payload in progress with what is staged. Returns whether the segment is over. */
+static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    uint32_t octets = rx->wr - rx->rd, left = rx->payload - rx->placed;
+
+    if (octets > left)
+        octets = left;
+    if (octets &&
+        srd_rx_segment_place(qp, rx->staging + rx->rd, octets, now_ms, wants) != SRD_RX_DONE)
+        return false;
+    rx->rd += octets;
+    if (rx->placed < rx->payload)
+        return false;
+    rx->in_payload = false;
+    return srd_rx_segment_end(qp, now_ms, wants) == SRD_RX_DONE;
+}
+
+static bool crc_good(const uint8_t *fpdu, uint32_t total)
+{
+    return srd_crc32c(0, fpdu, total - SRD_FPDU_CRC_OCTETS) ==
+           wire_get_crc(fpdu + total - SRD_FPDU_CRC_OCTETS);
+}
+
+/* A segment that is there completely. Returns whether it is dealt with. */
+static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms,
+    unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    enum srd_rx_result result;
+
+    if (!rx->held) {
+        result = srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        if (result != SRD_RX_HOLD)
+            return result == SRD_RX_DONE;
+        if (srd_rx_hold_begin(qp, now_ms) != SRD_RX_DONE)
+            return false;
+    }
+    return srd_rx_hold_segment(qp, ulpdu, ulpdu_octets, now_ms, wants) == SRD_RX_DONE;
+}
+
+/* Begins a segment whose payload has not all come, so that the rest can go straight to its place. */
+static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    uint32_t header = srd_segment_octets(ulpdu[0] & 0x80);
+
+    switch (srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants)) {
+    case SRD_RX_FAILED: return false;
+    case SRD_RX_HOLD: return srd_rx_hold_begin(qp, now_ms) == SRD_RX_DONE;
+    case SRD_RX_DONE: break;
+    }
+    rx->in_payload = true;
+    rx->by_staging = false;
+    rx->skip = srd_fpdu_pad(ulpdu_octets) + SRD_FPDU_CRC_OCTETS;
+    rx->rd += SRD_FPDU_LENGTH_OCTETS + header;
+    return true;
+}
+
+/* Only what carries data, and enough of it, is worth it; all else waits until it is complete. */
+static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    uint8_t opcode = ulpdu[1] & 15;
+
+    return opcode != SRD_OP_READ_REQUEST && opcode != SRD_OP_TERMINATE &&
+           ulpdu_octets > DIRECT_OCTETS;
+}
+
+/* The FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or is held. */
+static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    const uint8_t *fpdu = rx->staging + rx->rd;
+    uint32_t have = rx->wr - rx->rd, ulpdu_octets, total;
+    srd_fault fault;
+
+    if (have < 4)
+        return false;
+    ulpdu_octets = wire_get16(fpdu);
+    total = srd_fpdu_octets(ulpdu_octets);
+    if (stream->params.crc) {
+        if (have < total)
+            return false;
+        if (!crc_good(fpdu, total)) {
+            srd_rx_fault(qp, SRD_FAULT_CRC, NULL, 0, now_ms, wants);
+            return false;
+        }
+    }
+    fault = srd_control_check(fpdu + 2, ulpdu_octets);
+    if (fault != SRD_FAULT_NONE) {
+        srd_rx_fault(qp, fault, NULL, 0, now_ms, wants);
+        return false;
+    }
+    if (have >= total) {
+        if (!whole(qp, fpdu + 2, ulpdu_octets, now_ms, wants))
+            return false;
+        rx->rd += total;
+        return true;
+    }
+    if (stream->params.crc || rx->held || !can_stream(fpdu + 2, ulpdu_octets) ||
+        have < SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(fpdu[2] & 0x80))
+        return false;
+    return begin_streaming(qp, fpdu + 2, ulpdu_octets, now_ms, wants);
+}
+
+static bool skip_step(struct srd_rx *rx)
+{
+    uint32_t octets = rx->wr - rx->rd;
+
+    if (octets > rx->skip)
+        octets = rx->skip;
+    rx->rd += octets;
+    rx->skip -= octets;
+    return !rx->skip;
+}
+
+/* Goes through what is staged. */
+static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    bool go_on = true;
+
+    while (go_on && srd_phase(&qp->stream) == SRD_STREAM_UP) {
+        if (rx->in_payload)
+            go_on = payload_step(qp, now_ms, wants);
+        else if (rx->skip)
+            go_on = skip_step(rx);
+        else
+            go_on = fpdu_step(qp, now_ms, wants);
+    }
+    if (rx->rd == rx->wr)
+        rx->rd = rx->wr = 0;
+}
+
+unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    unpin(rx);
+    if (srd_phase(stream) != SRD_STREAM_UP || !octets)
+        return 0;
+    if (rx->direct) {
+        uint32_t direct = octets < rx->direct ? (uint32_t)octets : rx->direct;
+
+        rx->placed += direct;
+        octets -= direct;
+    }
+    rx->wr += (uint32_t)octets;
+    parse(qp, now_ms, &wants);
+    if (wants & SRD_STREAM_SETTLE)
+        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    return wants;
+}
+
+bool srd_stream_rx_fault(struct srd_qp *qp)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    lock_assert_held(&qp->rx_lock);
+    unpin(rx);
+    if (!rx->direct)
+        return false;
+    rx->by_staging = true;
+    return true;
+}
+
+unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_rx *rx = &stream->rx;
+    bool was_full = rx->hold_full;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->rx_lock);
+    if (!rx->held || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    if (srd_rx_hold_replay(qp, now_ms, &wants) == SRD_RX_FAILED)
+        return wants;
+    rx->hold_full = false;
+    parse(qp, now_ms, &wants);
+    if (was_full && !rx->hold_full)
+        wants |= SRD_STREAM_RX;
+    if (wants & SRD_STREAM_SETTLE)
+        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
+        wants |= srd_stream_rx_end(qp, 0, now_ms);
+    return wants;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rx_message.c - a segment that is there completely, by what it is: messages that carry no data (acknowledgements, Read
+ * Requests, the Terminate) are acted on here; and receiver not ready: a Send came and no receive is posted.
+ *
+ * Then the Send and what comes behind it is kept, up to SRD_HOLD_OCTETS; at that limit the socket is not read any more.
+ * What concerns our own requests does not wait: acknowledgements, responses to our Reads, the Terminate. How long a
+ * queue pair waits (Terminate 1/2/02 then) its program has said: rnr_retry_count for the peer's Sends, each retry after
+ * min_rnr_timer.
+ */
+#include "softrdma/stream/internal.h"
+
+#include "softrdma/wire/wire.h"
+#include "util/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    return qp->stream.params.soft_peer && ulpdu_octets == SRD_DDP_TAGGED_OCTETS &&
+           ulpdu[0] & SRD_DDP_LAST && wire_get32(ulpdu + 2) == SRD_ACK_STAG;
+}
+
+/*
+ * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet.
+ * Another that finds the send side taken by this one leaves it what it has to send.
+ */
+static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    if (count <= atomic_load_explicit(&stream->handed, memory_order_acquire))
+        return true;
+    lock_acquire(&qp->tx_lock);
+    lock_release(&qp->tx_lock);
+    *wants |= SRD_STREAM_TX;
+    return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
+}
+
+static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    uint64_t complete = wire_get64(ulpdu + 6);
+
+    /* What was not sent cannot be complete, and what is complete stays so. */
+    if (complete < rx->acknowledged || !was_sent(qp, complete, wants))
+        return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, wants);
+    rx->acknowledged = complete;
+    *wants |= srd_stream_retire(qp, complete);
+    return SRD_RX_DONE;
+}
+
+static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment *segment,
+    const uint8_t *ulpdu, uint32_t ulpdu_octets, struct srd_read_request *request)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+
+    if (segment->msn != stream->rx.read_msn)
+        return SRD_FAULT_MSN;
+    if (srd_ring_used(&stream->in) >= stream->params.ird)
+        return SRD_FAULT_NO_BUFFER;
+    if (segment->mo)
+        return SRD_FAULT_MO;
+    if (ulpdu_octets > SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS)
+        return SRD_FAULT_TOO_LONG;
+    if (ulpdu_octets < SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS || !segment->last)
+        return SRD_FAULT_UNSPECIFIED;
+    srd_read_request_decode(request, ulpdu + SRD_DDP_UNTAGGED_OCTETS);
+    if (!request->octets)
+        return SRD_FAULT_NONE;
+    error = srd_stag_pin(qp, request->source_stag, request->source_to, request->octets,
+        IBV_ACCESS_REMOTE_READ, true, &entry);
+    if (error)
+        return srd_fault_of_source(error);
+    srd_stag_unpin(entry); /* looked up again for each segment of the response */
+    return SRD_FAULT_NONE;
+}
+
+static enum srd_rx_result read_request(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_read_request request;
+    struct srd_segment segment;
+    struct srd_read_in *read;
+    srd_fault fault = srd_segment_decode(&segment, ulpdu);
+
+    if (fault == SRD_FAULT_NONE)
+        fault = check_read_request(qp, &segment, ulpdu, ulpdu_octets, &request);
+    if (fault != SRD_FAULT_NONE)
+        return srd_rx_fault(qp, fault, ulpdu, ulpdu_octets, now_ms, wants);
+    if (!stream->rx.first_seen)
+        srd_rx_first_fpdu(qp, wants);
+    read = srd_read_in_free(stream);
+    read->request = request;
+    read->msn = segment.msn;
+    read->sent = 0;
+    stream->rx.read_msn++;
+    srd_ring_push(&stream->in);
+    *wants |= SRD_STREAM_TX;
+    return SRD_RX_DONE;
+}
+
+static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
+    struct srd_terminate terminate;
+    bool flowed =
+        stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
+
+    /* One that cannot be read still is the end; it is never answered with another. */
+    if (srd_terminate_decode(&terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS,
+            ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
+        end.status = srd_terminate_status(srd_terminate_classify(&terminate));
+        end.vendor_err = (uint32_t)terminate.fault;
+        lock_acquire(&qp->tx_lock);
+        end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
+        lock_release(&qp->tx_lock);
+        log_limited(LOG_INFO, LOG_SOFT,
+            "queue pair %#x: the peer ended the connection with error %x/%x/%02x", qp->qp.qp_num,
+            (unsigned)terminate.fault >> 12, (unsigned)terminate.fault >> 8 & 15,
+            (unsigned)terminate.fault & 255);
+    }
+    if (!end.has_culprit)
+        end.event = IBV_EVENT_QP_FATAL;
+    *wants |= srd_stream_fail(qp, &end, now_ms);
+    return SRD_RX_FAILED;
+}
+
+enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    enum srd_rx_result result;
+    uint32_t header;
+
+    switch (ulpdu[1] & 15) {
+    case SRD_OP_READ_REQUEST: return read_request(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_TERMINATE: return terminated(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_WRITE:
+        if (is_acknowledgement(qp, ulpdu, ulpdu_octets))
+            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        break;
+    default: break;
+    }
+    header = srd_segment_octets(ulpdu[0] & 0x80);
+    result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    if (result == SRD_RX_DONE && ulpdu_octets > header)
+        result = srd_rx_segment_place(qp, ulpdu + header, ulpdu_octets - header, now_ms, wants);
+    if (result == SRD_RX_DONE)
+        result = srd_rx_segment_end(qp, now_ms, wants);
+    return result;
+}
+
+/* --- receiver not ready ------------------------------------------------------------------------------------------- */
+
+enum { LENGTH_OCTETS = 2 };
+
+/* InfiniBand Architecture Specification, "Timeout values for RNR NAK": of min_rnr_timer, in 10 us. */
+static const uint32_t rnr_timers[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128,
+    192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+    49152 };
+
+/* A sender on TCP does not know that it is too early, so some time is always given. UINT64_MAX: for ever. */
+static uint64_t patience_ms(struct srd_qp *qp)
+{
+    unsigned retries = atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed);
+    unsigned timer = atomic_load_explicit(&qp->rnr_timer, memory_order_relaxed);
+    uint64_t ms = (uint64_t)retries * rnr_timers[timer] / 100;
+
+    if (qp->stream.rx.fin_held) /* nobody is there any more who could be told */
+        return SRD_RNR_MS;
+    if (retries == SRD_RNR_FOR_EVER)
+        return UINT64_MAX;
+    return ms > SRD_RNR_MS ? ms : SRD_RNR_MS;
+}
+
+static void start_timer(struct srd_qp *qp, uint64_t now_ms)
+{
+    uint64_t ms = patience_ms(qp);
+
+    if (ms != UINT64_MAX)
+        atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + ms, memory_order_relaxed);
+}
+
+enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    rx->held = true;
+    rx->hold_rd = rx->hold_wr = 0;
+    start_timer(qp, now_ms);
+    return SRD_RX_DONE;
+}
+
+static enum srd_rx_result keep(struct srd_rx *rx, const uint8_t *ulpdu, uint32_t ulpdu_octets)
+{
+    if (!rx->hold)
+        rx->hold = malloc(SRD_HOLD_OCTETS);
+    if (!rx->hold || rx->hold_wr + LENGTH_OCTETS + ulpdu_octets > SRD_HOLD_OCTETS) {
+        rx->hold_full = true;
+        return SRD_RX_HOLD;
+    }
+    wire_put16(rx->hold + rx->hold_wr, (uint16_t)ulpdu_octets);
+    memcpy(rx->hold + rx->hold_wr + LENGTH_OCTETS, ulpdu, ulpdu_octets);
+    rx->hold_wr += LENGTH_OCTETS + ulpdu_octets;
+    return SRD_RX_DONE;
+}
+
+enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+{
+    switch (ulpdu[1] & 15) {
+    case SRD_OP_READ_RESPONSE:
+    case SRD_OP_TERMINATE: return srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_WRITE:
+        if (is_acknowledgement(qp, ulpdu, ulpdu_octets))
+            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        break;
+    default: break;
+    }
+    return keep(&qp->stream.rx, ulpdu, ulpdu_octets);
+}
+
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    while (rx->hold_rd < rx->hold_wr) {
+        uint32_t octets = wire_get16(rx->hold + rx->hold_rd);
+
+        switch (srd_rx_segment_whole(
+            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, wants)) {
+        case SRD_RX_FAILED: return SRD_RX_FAILED;
+        case SRD_RX_HOLD:
+            if (rx->hold_rd) /* one got its receive, the next one has its own time */
+                start_timer(qp, now_ms);
+            memmove(rx->hold, rx->hold + rx->hold_rd, rx->hold_wr - rx->hold_rd);
+            rx->hold_wr -= rx->hold_rd;
+            rx->hold_rd = 0;
+            return SRD_RX_HOLD;
+        case SRD_RX_DONE: break;
+        }
+        rx->hold_rd += LENGTH_OCTETS + octets;
+    }
+    srd_rx_hold_end(qp);
+    return SRD_RX_DONE;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.c - the life of a stream: start, time, what is known to be complete, how the program ends it, and the one end,
+ * whatever the cause.
+ *
+ *   IDLE --start--> UP --srd_stream_fail--> ENDING
+ *
+ * What ends a connection comes through srd_stream_fail: a fault in what arrived, a Terminate, FIN or reset, a request
+ * of ours that failed, the program. It needs LOCK_SRD_RX (nothing is being placed) and takes LOCK_SRD_TX (nothing is
+ * being sent) for a moment. The send side, which must not wait for the receive side, notes its errors and asks for
+ * SRD_STREAM_SETTLE.
+ *
+ * A request that fails here (a bad local key, say) waits in the send queue until all in front of it are complete; then
+ * the end comes with it as the culprit. So each request in front gets its own status.
+ */
+#include "softrdma/stream/internal.h"
+
+#include "softrdma/queues/cq.h"
+#include "util/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* --- what is complete on either side ------------------------------------------------------------------------------ */
+
+bool srd_stream_owes_ack(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    return atomic_load_explicit(&stream->phase, memory_order_acquire) == SRD_STREAM_UP &&
+           stream->params.soft_peer &&
+           atomic_load_explicit(&stream->rx_complete, memory_order_acquire) !=
+               atomic_load_explicit(&stream->acked_sent, memory_order_relaxed);
+}
+
+bool srd_stream_may_ack(struct srd_qp *qp)
+{
+    return srd_stream_owes_ack(qp) && atomic_load_explicit(&qp->stream.open, memory_order_acquire);
+}
+
+unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_sq *sq = &qp->sq;
+    enum srd_sq_retired result;
+    unsigned wants = 0;
+
+    lock_acquire(&sq->lock);
+    if (complete > sq->complete)
+        sq->complete = complete;
+    result = srd_sq_retire_locked(qp);
+    if (result == SRD_SQ_CULPRIT ||
+        (atomic_load_explicit(&stream->closing, memory_order_acquire) &&
+            atomic_load_explicit(&sq->tail, memory_order_relaxed) == stream->tx.stop)) {
+        atomic_store_explicit(&stream->settle, true, memory_order_release);
+        wants = SRD_STREAM_SETTLE;
+    } else if (atomic_load_explicit(&sq->next, memory_order_relaxed) !=
+               atomic_load_explicit(&sq->head, memory_order_relaxed)) {
+        wants = SRD_STREAM_TX;
+    }
+    lock_release(&sq->lock);
+    return wants;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------ */
+
+void srd_rx_hold_end(struct srd_qp *qp)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    rx->held = rx->hold_full = false;
+    rx->hold_rd = rx->hold_wr = 0;
+    atomic_store_explicit(&qp->stream.rnr_deadline_ms, UINT64_MAX, memory_order_relaxed);
+    if (srd_rq_stop_waiting(qp))
+        srd_qp_unpin(qp);
+}
+
+static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    if (rx->receiving) {
+        rx->receiving = false;
+        srd_receive_complete(
+            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
+    }
+    srd_rq_flush(qp);
+}
+
+unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    enum srd_stream_phase phase = srd_phase(stream);
+    bool reset = end->reset;
+
+    lock_assert_held(&qp->rx_lock);
+    if (phase == SRD_STREAM_ENDING)
+        return 0;
+    srd_rx_hold_end(qp);
+    if (phase == SRD_STREAM_UP) {
+        lock_acquire(&qp->tx_lock);
+        srd_tx_halt(qp, end);
+        atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);
+        lock_release(&qp->tx_lock);
+        atomic_store_explicit(
+            &stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
+        reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
+    }
+    srd_sq_flush(qp, end->has_culprit, end->culprit, end->status, end->vendor_err);
+    flush_receives(qp, end->receive_status);
+    if (end->event) {
+        struct ibv_async_event event = { .event_type = end->event, .element.qp = &qp->qp };
+
+        srd_async_raise(qp->qp.context, &event, &qp->failed_event);
+    }
+    if (phase != SRD_STREAM_UP)
+        return SRD_STREAM_DOWN;
+    return SRD_STREAM_DOWN | (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN);
+}
+
+/*
+ * A Read Request's source went away while it was answered: the Terminate tells how far it got (RFC 5040 section 4.8).
+ */
+static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_segment segment = { .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = SRD_QN_READ };
+    struct srd_read_request request;
+    uint8_t fpdu[SRD_FPDU_LENGTH_OCTETS + SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS];
+    struct srd_end end = { .event = IBV_EVENT_QP_ACCESS_ERR,
+        .ulpdu = fpdu + SRD_FPDU_LENGTH_OCTETS,
+        .ulpdu_octets = SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS };
+    struct srd_read_in *read;
+
+    lock_acquire(&qp->tx_lock);
+    /* That one returns no header, and the Read it concerns need not be the front. */
+    if (stream->tx.response_fault == SRD_FAULT_LOCAL) {
+        lock_release(&qp->tx_lock);
+        end = (struct srd_end){ .fault = SRD_FAULT_LOCAL, .event = IBV_EVENT_QP_FATAL };
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    read = srd_read_in_front(stream);
+    segment.msn = read->msn;
+    request = read->request;
+    request.sink_to += read->sent;
+    request.source_to += read->sent;
+    request.octets -= read->sent;
+    end.fault = stream->tx.response_fault;
+    lock_release(&qp->tx_lock);
+    srd_read_request_encode(
+        fpdu + srd_fpdu_begin(fpdu, &segment, SRD_READ_REQUEST_OCTETS), &request);
+    return srd_stream_fail(qp, &end, now_ms);
+}
+
+/* The request at the tail failed here. */
+static bool find_culprit(struct srd_qp *qp, struct srd_end *end)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t tail;
+
+    lock_acquire(&sq->lock);
+    tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
+    end->has_culprit = tail != atomic_load_explicit(&sq->next, memory_order_acquire) &&
+                       srd_sqe_at(sq, tail)->done && srd_sqe_at(sq, tail)->status != IBV_WC_SUCCESS;
+    end->culprit = tail;
+    if (end->has_culprit)
+        end->status = srd_sqe_at(sq, tail)->status;
+    lock_release(&sq->lock);
+    return end->has_culprit;
+}
+
+unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
+
+    lock_assert_held(&qp->rx_lock);
+    if (srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    if (atomic_load_explicit(&stream->cut, memory_order_acquire)) {
+        find_culprit(qp, &end);
+        end.reset = true;
+        end.event = IBV_EVENT_QP_FATAL;
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    if (!atomic_exchange_explicit(&stream->settle, false, memory_order_acq_rel))
+        return 0;
+    if (find_culprit(qp, &end)) {
+        end.fault = SRD_FAULT_LOCAL;
+        end.keep_responses = stream->params.soft_peer;
+        return srd_stream_fail(qp, &end, now_ms);
+    }
+    if (srd_stream_drained(qp))
+        return srd_stream_fail(qp, &end, now_ms);
+    if (stream->tx.response_fault != SRD_FAULT_NONE)
+        return fail_response(qp, now_ms);
+    return 0;
+}
+
+/* Whether the peer's stream ends where it may. */
+static bool at_border(struct srd_stream *stream)
+{
+    const struct srd_rx *rx = &stream->rx;
+
+    return rx->rd == rx->wr && !rx->in_payload && !rx->skip && !rx->send_open && !rx->write_open &&
+           !rx->response_open && !srd_ring_used(&stream->out);
+}
+
+unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
+    bool idle;
+
+    lock_assert_held(&qp->rx_lock);
+    atomic_store_explicit(&stream->rx_ended, true, memory_order_release);
+    switch (srd_phase(stream)) {
+    case SRD_STREAM_IDLE: return 0;
+    case SRD_STREAM_ENDING:
+        if (error)
+            return SRD_STREAM_CLOSE;
+        lock_acquire(&qp->tx_lock);
+        idle = srd_tx_idle(stream);
+        lock_release(&qp->tx_lock);
+        return idle ? SRD_STREAM_CLOSE : SRD_STREAM_TX;
+    case SRD_STREAM_UP: break;
+    }
+    if (stream->rx.held && !error) {
+        /* What was sent before the FIN is still delivered, when the receive comes in time. */
+        stream->rx.fin_held = true;
+        if (atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed) == UINT64_MAX)
+            atomic_store_explicit(
+                &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+        return 0;
+    }
+    /* A softrdma end looks at nothing any more when it sends its FIN. */
+    end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
+    end.reset = !end.keep_responses;
+    return srd_stream_fail(qp, &end, now_ms);
+}
+
+/* --- start, and how the program ends it --------------------------------------------------------------------------- */
+
+static bool allocate(struct srd_stream *stream)
+{
+    stream->rx.staging = malloc(SRD_RX_STAGING);
+    stream->tx.room = stream->params.crc ? SRD_TX_STAGING_CRC : SRD_TX_STAGING;
+    stream->tx.staging = malloc(stream->tx.room);
+    stream->in.mask = srd_ring_mask(stream->params.ird ? stream->params.ird : 1);
+    stream->out.mask = srd_ring_mask(stream->params.ord ? stream->params.ord : 1);
+    stream->reads_in = calloc(stream->in.mask + (size_t)1, sizeof(*stream->reads_in));
+    stream->reads_out = calloc(stream->out.mask + (size_t)1, sizeof(*stream->reads_out));
+    return stream->rx.staging && stream->tx.staging && stream->reads_in && stream->reads_out;
+}
+
+unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    const uint8_t *octets = surplus;
+    unsigned wants = 0;
+    bool failed;
+
+    lock_acquire(&qp->rx_lock);
+    if (srd_phase(stream) != SRD_STREAM_IDLE) { /* had its connection */
+        lock_release(&qp->rx_lock);
+        return SRD_STREAM_CLOSE;
+    }
+    lock_acquire(&qp->tx_lock);
+    lock_acquire(&qp->sq.lock);
+    failed = qp->sq.flushing;
+    lock_release(&qp->sq.lock);
+    if (!failed) {
+        stream->params = *params;
+        atomic_store_explicit(&qp->rnr_retries, params->rnr_retries, memory_order_relaxed);
+        if (stream->params.fpdu_max_octets > 65536)
+            stream->params.fpdu_max_octets = 65536;
+        if (stream->params.fpdu_max_octets < 136) /* MULPDU 128: RFC 5044 section 4.1 */
+            stream->params.fpdu_max_octets = 136;
+        stream->tx.rtr_due = params->initiator && params->rtr != SRD_MPA_RTR_NONE;
+        failed = !allocate(stream) || getrandom(&stream->stag_seed, sizeof(stream->stag_seed),
+                                          GRND_NONBLOCK) != sizeof(stream->stag_seed);
+        if (!failed)
+            atomic_store_explicit(&stream->phase, SRD_STREAM_UP, memory_order_release);
+    }
+    lock_release(&qp->tx_lock);
+    if (failed) {
+        struct srd_end end = { .fault = SRD_FAULT_NONE, .reset = true };
+
+        wants = srd_stream_fail(qp, &end, now_ms) | SRD_STREAM_DOWN | SRD_STREAM_CLOSE;
+    }
+    while (surplus_octets && srd_phase(stream) == SRD_STREAM_UP) {
+        struct iovec iov[SRD_RX_IOV];
+        int n = srd_stream_rx_space(qp, iov);
+        size_t taken = 0;
+
+        if (!n)
+            break; /* more than can be held: cannot be, startup frames are small */
+        for (int i = 0; i < n && surplus_octets; i++) {
+            size_t here = iov[i].iov_len < surplus_octets ? iov[i].iov_len : surplus_octets;
+
+            memcpy(iov[i].iov_base, octets, here);
+            octets += here;
+            surplus_octets -= here;
+            taken += here;
+        }
+        wants |= srd_stream_rx(qp, taken, now_ms);
+    }
+    lock_release(&qp->rx_lock);
+    return wants;
+}
+
+unsigned srd_stream_release(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    if (srd_phase(stream) != SRD_STREAM_UP ||
+        !(stream->params.initiator || stream->params.speaks_first))
+        return 0;
+    atomic_store_explicit(&stream->open, true, memory_order_release);
+    return SRD_STREAM_TX;
+}
+
+unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
+    unsigned wants = 0;
+
+    lock_acquire(&qp->rx_lock);
+    if (srd_phase(stream) == SRD_STREAM_UP &&
+        !atomic_load_explicit(&stream->closing, memory_order_relaxed)) {
+        lock_acquire(&qp->tx_lock);
+        lock_acquire(&qp->sq.lock);
+        stream->tx.stop = atomic_load_explicit(&qp->sq.head, memory_order_relaxed);
+        stream->tx.stop_set = true;
+        lock_release(&qp->sq.lock);
+        lock_release(&qp->tx_lock);
+        atomic_store_explicit(&stream->closing, true, memory_order_release);
+        atomic_store_explicit(
+            &stream->end_deadline_ms, now_ms + SRD_LINGER_MS, memory_order_relaxed);
+        if (!atomic_load_explicit(&stream->open, memory_order_acquire) || srd_stream_drained(qp))
+            wants = srd_stream_fail(qp, &end, now_ms);
+        else
+            wants = SRD_STREAM_TX;
+    } else if (srd_phase(stream) == SRD_STREAM_IDLE) {
+        wants = srd_stream_fail(qp, &end, now_ms);
+    }
+    lock_release(&qp->rx_lock);
+    return wants;
+}
+
+unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
+{
+    /* No Terminate: nothing has failed, and the peer would count one as an error of its oldest request. */
+    struct srd_end end = { .fault = SRD_FAULT_NONE };
+    unsigned wants;
+
+    lock_acquire(&qp->rx_lock);
+    wants = srd_stream_fail(qp, &end, now_ms);
+    lock_release(&qp->rx_lock);
+    return wants;
+}
+
+/* --- time ------------------------------------------------------------------------------------------------------- */
+
+uint64_t srd_stream_deadline_ms(struct srd_qp *qp)
+{
+    uint64_t rnr = atomic_load_explicit(&qp->stream.rnr_deadline_ms, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&qp->stream.end_deadline_ms, memory_order_relaxed);
+
+    return rnr < end ? rnr : end;
+}
+
+/* No receive in time: RFC 5040 has no retry, so this ends the connection. */
+static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    const uint8_t *held =
+        rx->hold_wr ? rx->hold : rx->staging + rx->rd; /* both begin with the length */
+    uint8_t ulpdu[SRD_DDP_UNTAGGED_OCTETS];
+    struct srd_end end = { .fault = SRD_FAULT_NO_BUFFER,
+        .ulpdu = ulpdu,
+        .event = IBV_EVENT_QP_FATAL,
+        .keep_responses = qp->stream.params.soft_peer };
+
+    end.ulpdu_octets = (uint32_t)held[0] << 8 | held[1];
+    memcpy(ulpdu, held + SRD_FPDU_LENGTH_OCTETS, sizeof(ulpdu));
+    return srd_stream_fail(qp, &end, now_ms);
+}
+
+unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
+    unsigned wants = srd_stream_settle(qp, now_ms);
+
+    if (now_ms >= atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed))
+        wants |= rnr_expired(qp, now_ms);
+    if (now_ms < atomic_load_explicit(&stream->end_deadline_ms, memory_order_relaxed))
+        return wants;
+    atomic_store_explicit(&stream->end_deadline_ms, UINT64_MAX, memory_order_relaxed);
+    if (srd_phase(stream) == SRD_STREAM_UP)
+        return wants | srd_stream_fail(qp, &end, now_ms);
+    return wants | SRD_STREAM_CLOSE;
+}
+
+/* --- the fault of a refused look-up ------------------------------------------------------------------------------- */
+
+srd_fault srd_fault_of_sink(enum srd_stag_error error)
+{
+    switch (error) {
+    case SRD_STAG_OK: return SRD_FAULT_NONE;
+    case SRD_STAG_BOUNDS: return SRD_FAULT_TAGGED_BOUNDS;
+    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS; /* DDP has no code for it */
+    case SRD_STAG_STREAM: return SRD_FAULT_TAGGED_STREAM;
+    case SRD_STAG_WRAP: return SRD_FAULT_TAGGED_WRAP;
+    case SRD_STAG_GONE: return SRD_FAULT_LOCAL; /* not the peer's fault */
+    default: return SRD_FAULT_TAGGED_STAG;
+    }
+}
+
+srd_fault srd_fault_of_source(enum srd_stag_error error)
+{
+    switch (error) {
+    case SRD_STAG_OK: return SRD_FAULT_NONE;
+    case SRD_STAG_BOUNDS: return SRD_FAULT_PROTECTION_BOUNDS;
+    case SRD_STAG_RIGHTS: return SRD_FAULT_PROTECTION_RIGHTS;
+    case SRD_STAG_STREAM: return SRD_FAULT_PROTECTION_STREAM;
+    case SRD_STAG_WRAP: return SRD_FAULT_PROTECTION_WRAP;
+    case SRD_STAG_GONE: return SRD_FAULT_LOCAL;
+    default: return SRD_FAULT_PROTECTION_STAG;
+    }
+}
+
+srd_fault srd_fault_of_invalidate(enum srd_stag_error error)
+{
+    if (error == SRD_STAG_OK)
+        return SRD_FAULT_NONE;
+    return error == SRD_STAG_STREAM ? SRD_FAULT_PROTECTION_INVALIDATE : SRD_FAULT_INVALIDATE;
+}

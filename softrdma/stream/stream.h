@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in. No sockets, no threads,
+ * no time of its own, so a test can join two of them in memory.
+ *
+ * A stream belongs to a queue pair (embedded there) and works on its send queue, receive queue, completion queues and
+ * the STag table. The connection (conn.h) owns the socket and calls in:
+ *
+ *   receiving  (LOCK_SRD_RX held)   srd_stream_rx_space -> where the next octets go, headers to staging, large
+ *                                   payloads straight into registered memory; srd_stream_rx -> they are there
+ *   sending    (LOCK_SRD_TX held)   srd_stream_tx -> what to send next, gathered from headers and registered memory;
+ *                                   srd_stream_tx_done -> so much of it is gone
+ *   time                            srd_stream_deadline_ms / srd_stream_timer
+ *
+ * The receive side never blocks on the send side: what it owes (read responses, acknowledgements, a Terminate) it
+ * notes, and reports SRD_STREAM_TX.
+ *
+ * Standard: RFC 5044 (FPDU), 5041 (DDP), 5040 (RDMAP). Extension between two softrdma ends: acknowledgements, see
+ * docs/wire.md.
+ */
+#ifndef SOFTRDMA_STREAM_STREAM_H
+#define SOFTRDMA_STREAM_STREAM_H
+
+#include "softrdma/queues/stream_state.h"
+
+struct srd_qp;
+struct srd_stream;
+
+/* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
+enum srd_stream_want {
+    SRD_STREAM_TX = 1 << 0,          /* there is something to send */
+    SRD_STREAM_ESTABLISHED = 1 << 1, /* responder: the first FPDU was valid */
+    SRD_STREAM_DOWN = 1 << 2, /* the connection is over; the queue pair is in error and flushed */
+    SRD_STREAM_SHUTDOWN =
+        1 << 3, /* when everything is sent: shut the write side, then drain the read side */
+    SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
+    SRD_STREAM_SETTLE =
+        1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
+    SRD_STREAM_RX = 1 << 6, /* srd_stream_rx_space had said stop: read again */
+};
+
+/*
+ * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the startup frame.
+ * Returns wants. On the initiator the RTR frame is queued but goes out, like everything, only after
+ * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU, or that call if it may
+ * speak first.
+ */
+unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
+    const void *surplus, size_t surplus_octets, uint64_t now_ms);
+unsigned srd_stream_release(struct srd_qp *qp);
+
+/* Receive side; LOCK_SRD_RX held. Returns the number of iov entries, at most SRD_RX_IOV, 0 = stop reading for now. */
+int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV]);
+unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
+/*
+ * In place of srd_stream_rx: the kernel could not store there (EFAULT). The rest of the payload comes over staging,
+ * where the place that is gone is found. False: it was no place of the program's.
+ */
+bool srd_stream_rx_fault(struct srd_qp *qp);
+/* End of stream: error 0 = FIN, else the errno of the socket. Nothing is read after it. */
+unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
+
+/*
+ * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is
+ * offered again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
+ */
+int srd_stream_tx(
+    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
+unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
+/*
+ * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Takes back the FPDU whose memory is gone and
+ * what stands behind it, and fails the request, or the response; when that FPDU is half sent, cuts the connection. The
+ * caller goes on with what is left. Returns wants.
+ */
+unsigned srd_stream_tx_fault(struct srd_qp *qp);
+
+/* Earliest moment srd_stream_timer has something to do; UINT64_MAX = none. Timer: LOCK_SRD_RX held. */
+uint64_t srd_stream_deadline_ms(struct srd_qp *qp);
+unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms);
+
+/*
+ * srd_stream_disconnect - the program ends the connection: what is queued before is sent, the queue pair goes to the
+ * error state and flushes (both queues, in order, each once), then FIN.
+ */
+unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
+
+/* Whether an acknowledgement is owed: it rides on the next data, or goes alone when that is too long in coming. */
+bool srd_stream_owes_ack(struct srd_qp *qp);
+/* Whether it could be sent now: not before the program of an initiator confirms. */
+bool srd_stream_may_ack(struct srd_qp *qp);
+
+/* Receives were posted for a held message; LOCK_SRD_RX held. */
+unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms);
+
+/*
+ * The program moved the queue pair to the error state, or destroys it: both queues are flushed, the FPDU under way is
+ * completed, then FIN, without a Terminate. The peer's requests are flushed, too. No lock held.
+ */
+unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms);
+
+#endif

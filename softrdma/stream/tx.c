@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tx.c - the send side of a stream: a batch of FPDUs, offered as one iovec until it is gone.
+ *
+ * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the
+ * program from deregistering. What is offered again is looked up again, and when it has gone meanwhile, an FPDU is cut
+ * and the connection with it.
+ */
+#include "softrdma/memory/dma.h"
+#include "softrdma/memory/memory.h"
+#include "softrdma/stream/internal.h"
+#include "util/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void batch_clear(struct srd_tx *tx)
+{
+    tx->first = tx->count = tx->n_refs = 0;
+    tx->n_fpdus = tx->n_gone = tx->octets = tx->taken = tx->staged = 0;
+    free(tx->salvage);
+    tx->salvage = NULL;
+}
+
+static void unpin(struct srd_tx *tx)
+{
+    for (int i = 0; i < tx->n_refs; i++) {
+        if (tx->refs[i].entry)
+            srd_stag_unpin(tx->refs[i].entry);
+        tx->refs[i].entry = NULL;
+    }
+}
+
+/* Looks up again what is offered again. */
+static bool repin(struct srd_qp *qp)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    for (int i = 0; i < tx->n_refs; i++) {
+        struct srd_tx_ref *ref = &tx->refs[i];
+        struct iovec *iov = &tx->iov[ref->iov];
+
+        if (ref->iov < tx->first || ref->entry)
+            continue;
+        if (srd_stag_pin(qp, ref->key, (uintptr_t)iov->iov_base, iov->iov_len,
+                ref->remote ? IBV_ACCESS_REMOTE_READ : 0, ref->remote, &ref->entry)) {
+            ref->entry = NULL;
+            unpin(tx);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An FPDU is half sent and cannot be completed. */
+static void cut_off(struct srd_qp *qp, unsigned *wants)
+{
+    log_limited(LOG_WARN, LOG_SOFT,
+        "queue pair %#x: memory was deregistered, invalidated or unmapped while it was being sent; "
+        "the connection is cut",
+        qp->qp.qp_num);
+    atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
+    *wants |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
+}
+
+bool srd_tx_idle(struct srd_stream *stream)
+{
+    struct srd_tx *tx = &stream->tx;
+
+    return tx->first == tx->count && !tx->terminate_octets && !tx->ack_last &&
+           !srd_ring_used(&stream->in);
+}
+
+int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    int n;
+
+    (void)now_ms;
+    lock_assert_held(&qp->tx_lock);
+    if (srd_phase(stream) == SRD_STREAM_IDLE ||
+        atomic_load_explicit(&stream->cut, memory_order_acquire))
+        return 0;
+    if (tx->first == tx->count) {
+        batch_clear(tx);
+        srd_tx_build(qp, wants);
+    } else if (!repin(qp)) {
+        cut_off(qp, wants);
+        return 0;
+    }
+    n = tx->count - tx->first;
+    memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
+    if (!n && srd_phase(stream) == SRD_STREAM_ENDING &&
+        atomic_load_explicit(&stream->rx_ended, memory_order_acquire))
+        *wants |= SRD_STREAM_CLOSE;
+    return n;
+}
+
+/* Counts the messages in what TCP has taken by now. */
+static unsigned count_handed(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    uint64_t before = atomic_load_explicit(&stream->handed, memory_order_relaxed), handed = before;
+
+    for (; tx->n_gone < tx->n_fpdus && tx->fpdu_end[tx->n_gone] <= tx->taken; tx->n_gone++)
+        handed += tx->fpdu_completes[tx->n_gone];
+    if (handed == before)
+        return 0;
+    atomic_store_explicit(
+        &stream->handed, handed, memory_order_release); /* pairs with the check of an ack */
+    /* Towards others than soft peers that is the completion (RFC 5040 section 5.5). */
+    if (stream->params.soft_peer || srd_phase(stream) != SRD_STREAM_UP)
+        return 0;
+    return srd_stream_retire(qp, handed) & SRD_STREAM_SETTLE;
+}
+
+unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    (void)now_ms;
+    lock_assert_held(&qp->tx_lock);
+    unpin(tx);
+    tx->taken += (uint32_t)octets;
+    while (tx->first < tx->count && octets >= tx->iov[tx->first].iov_len)
+        octets -= tx->iov[tx->first++].iov_len;
+    if (tx->first < tx->count) {
+        tx->iov[tx->first].iov_base = (char *)tx->iov[tx->first].iov_base + octets;
+        tx->iov[tx->first].iov_len -= octets;
+    }
+    return count_handed(qp);
+}
+
+/* --- memory that is gone ----------------------------------------------------------------------------------------- */
+
+/* The first piece of memory that cannot be read; NULL: all can. */
+static struct srd_tx_ref *find_gone(struct srd_tx *tx)
+{
+    for (int i = 0; i < tx->n_refs; i++) {
+        struct iovec *iov = &tx->iov[tx->refs[i].iov];
+
+        if (tx->refs[i].iov >= tx->first && srd_probe_memory(iov->iov_base, iov->iov_len, false))
+            return &tx->refs[i];
+    }
+    return NULL;
+}
+
+/* The response, or the request, cannot be sent: whoever is next of kin ends the stream in its turn. */
+static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    if (ref->remote && srd_phase(stream) == SRD_STREAM_UP) {
+        stream->tx.response_fault = srd_fault_of_source(SRD_STAG_GONE);
+        atomic_store_explicit(&stream->settle, true, memory_order_release);
+        return SRD_STREAM_SETTLE;
+    }
+    if (ref->remote) { /* after the end: nothing more can be answered */
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        return 0;
+    }
+    return srd_tx_fail_request(qp, ref->request);
+}
+
+/* Takes back the FPDU that has this piece, and all behind it. False: some of that FPDU is gone already. */
+static bool break_off(struct srd_tx *tx, const struct srd_tx_ref *ref)
+{
+    uint32_t at = tx->taken, begin, keep, fpdu = 0;
+    int i;
+
+    for (i = tx->first; i < ref->iov; i++)
+        at += (uint32_t)tx->iov[i].iov_len;
+    while (tx->fpdu_end[fpdu] <= at)
+        fpdu++;
+    begin = fpdu ? tx->fpdu_end[fpdu - 1] : 0;
+    if (begin < tx->taken)
+        return false;
+    keep = begin - tx->taken;
+    for (i = tx->first; keep; i++) {
+        if (tx->iov[i].iov_len > keep)
+            tx->iov[i].iov_len = keep;
+        keep -= (uint32_t)tx->iov[i].iov_len;
+    }
+    tx->count = i;
+    while (tx->n_refs && tx->refs[tx->n_refs - 1].iov >= i)
+        tx->n_refs--;
+    tx->n_fpdus = fpdu;
+    tx->octets = begin;
+    tx->source = SRD_TX_NONE;
+    tx->broken_off = true;
+    return true;
+}
+
+unsigned srd_stream_tx_fault(struct srd_qp *qp)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_tx_ref *ref = find_gone(tx), gone;
+    unsigned wants = 0;
+
+    lock_assert_held(&qp->tx_lock);
+    unpin(tx);
+    if (ref) {
+        gone = *ref;
+        srd_dma_gone(tx->iov[gone.iov].iov_base, tx->iov[gone.iov].iov_len);
+        wants = fail_owner(qp, &gone);
+    }
+    if (!ref || !break_off(tx, &gone))
+        cut_off(qp, &wants);
+    return wants;
+}
+
+/* --- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Copies the next octets of the batch to out; false when memory has gone. */
+static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    bool there = true;
+
+    if (!repin(qp))
+        return false;
+    for (int i = tx->first; octets && there; i++) {
+        uint32_t n = tx->iov[i].iov_len < octets ? (uint32_t)tx->iov[i].iov_len : octets;
+
+        there = srd_dma_fetch(out, tx->iov[i].iov_base, n);
+        out += n;
+        octets -= n;
+    }
+    unpin(tx);
+    return there;
+}
+
+/* Keeps of the batch what has to go out, in memory of our own: the program's is its own again after the flush. */
+static bool salvage(struct srd_qp *qp, bool all)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t end = tx->taken, rest;
+    uint8_t *copy = NULL;
+
+    for (uint32_t i = 0; i < tx->n_fpdus && end == tx->taken; i++) {
+        uint32_t begin = i ? tx->fpdu_end[i - 1] : 0;
+
+        if (begin < tx->taken && tx->fpdu_end[i] > tx->taken)
+            end = tx->fpdu_end[i];
+    }
+    if (all)
+        end = tx->octets;
+    rest = end - tx->taken;
+    if (rest && (!(copy = malloc(rest)) || !copy_rest(qp, copy, rest))) {
+        free(copy);
+        batch_clear(tx);
+        return false;
+    }
+    batch_clear(tx);
+    if (rest) {
+        tx->salvage = copy;
+        tx->iov[0] = (struct iovec){ copy, rest };
+        tx->count = 1;
+        tx->octets = rest;
+        srd_tx_border(tx);
+    }
+    return true;
+}
+
+/*
+ * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): the end is all it says. Faults that are
+ * found above MPA are in valid ones.
+ */
+static bool may_speak(struct srd_stream *stream, srd_fault fault)
+{
+    if (stream->params.initiator || atomic_load_explicit(&stream->open, memory_order_acquire))
+        return true;
+    return fault != SRD_FAULT_NONE && fault != SRD_FAULT_LOCAL && fault != SRD_FAULT_CRC;
+}
+
+void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    bool keep = end->keep_responses && !tx->broken_off; /* some were, they cannot go on */
+
+    lock_assert_held(&qp->tx_lock);
+    unpin(tx);
+    if (end->reset) {
+        batch_clear(tx);
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        return;
+    }
+    if (!keep) {
+        atomic_store_explicit(&stream->in.tail,
+            atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+        tx->source = SRD_TX_NONE;
+    } else if (tx->source == SRD_TX_REQUEST) {
+        tx->source = SRD_TX_NONE;
+    }
+    if (tx->first != tx->count && !salvage(qp, keep))
+        atomic_store_explicit(&stream->cut, true, memory_order_release);
+    if (!may_speak(stream, end->fault))
+        return;
+    tx->ack_last = stream->params.soft_peer;
+    if (end->fault != SRD_FAULT_NONE)
+        tx->terminate_octets = srd_terminate_build(
+            end->fault, end->ulpdu, end->ulpdu_octets, stream->params.crc, tx->terminate);
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tx_message.c - what goes into a batch: the RTR, acknowledgements, the requests of the send queue in order, responses
+ * to the peer's Reads, and at the end the Terminate.
+ *
+ * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
+ * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
+ *
+ * Headers, small payloads and trailers stand one behind the other in a staging buffer, so that a list of small
+ * messages is one iovec entry; larger payloads are gathered from registered memory.
+ */
+#include "softrdma/wire/crc32c.h"
+
+#include "softrdma/memory/dma.h"
+#include "softrdma/memory/memory.h"
+#include "softrdma/stream/internal.h"
+#include "softrdma/wire/wire.h"
+#include "util/log.h"
+
+#include <string.h>
+
+/* --- one FPDU more: begin, add, end; or begin, add, undo -------------------------------------------------------- */
+
+/* Where it begins in the batch. */
+struct fpdu {
+    int count, n_refs;
+    uint32_t staged, octets;
+    size_t last_octets;
+    uint32_t crc;
+};
+
+/* Whether one more of any size fits. */
+static bool batch_has_room(const struct srd_stream *stream)
+{
+    const struct srd_tx *tx = &stream->tx;
+    uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
+
+    return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
+           tx->staged + 20 + most + 3 + 4 <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
+}
+
+static bool last_is_memory(const struct srd_tx *tx)
+{
+    return tx->n_refs && tx->refs[tx->n_refs - 1].iov == tx->count - 1;
+}
+
+static uint8_t *stage(struct srd_tx *tx, uint32_t octets)
+{
+    uint8_t *p = tx->staging + tx->staged;
+
+    if (tx->count && !last_is_memory(tx))
+        tx->iov[tx->count - 1].iov_len += octets;
+    else
+        tx->iov[tx->count++] = (struct iovec){ p, octets };
+    tx->staged += octets;
+    tx->octets += octets;
+    return p;
+}
+
+static void add_crc(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint32_t octets)
+{
+    if (qp->stream.params.crc)
+        fpdu->crc = srd_crc32c(fpdu->crc, data, octets);
+}
+
+static void begin_fpdu(
+    struct srd_qp *qp, struct fpdu *fpdu, const struct srd_segment *segment, uint32_t payload)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t octets = SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(segment->tagged);
+    uint8_t *p;
+
+    fpdu->count = tx->count;
+    fpdu->n_refs = tx->n_refs;
+    fpdu->staged = tx->staged;
+    fpdu->octets = tx->octets;
+    fpdu->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
+    fpdu->crc = 0;
+    p = stage(tx, octets);
+    srd_fpdu_begin(p, segment, payload);
+    add_crc(qp, fpdu, p, octets);
+}
+
+static void add_copy(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint32_t octets)
+{
+    uint8_t *p = stage(&qp->stream.tx, octets);
+
+    memcpy(p, data, octets);
+    add_crc(qp, fpdu, p, octets);
+}
+
+/* Registered memory: copied when small or with CRC, else gathered from where it is and pinned until tx_done. */
+static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint32_t key,
+    uint64_t addr, uint32_t octets, bool remote, bool small)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+
+    error =
+        srd_stag_pin(qp, key, addr, octets, remote ? IBV_ACCESS_REMOTE_READ : 0, remote, &entry);
+    if (error)
+        return error;
+    /*
+     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that
+     * a Read finds it half changed is no reason to lose the connection.
+     */
+    if (small || qp->stream.params.crc) {
+        uint8_t *copy = stage(tx, octets);
+        bool there = srd_dma_fetch(copy, (const void *)(uintptr_t)addr, octets);
+
+        srd_stag_unpin(entry);
+        if (!there)
+            return SRD_STAG_GONE;
+        add_crc(qp, fpdu, copy, octets);
+        return SRD_STAG_OK;
+    }
+    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ .entry = entry,
+        .key = key,
+        .request = atomic_load_explicit(&qp->sq.next, memory_order_relaxed),
+        .iov = (uint8_t)tx->count,
+        .remote = remote };
+    tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
+    tx->octets += octets;
+    return SRD_STAG_OK;
+}
+
+static void end_fpdu(struct srd_qp *qp, struct fpdu *fpdu)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    uint32_t pad = -(tx->octets - fpdu->octets) & 3;
+    uint8_t *p = stage(tx, pad + SRD_FPDU_CRC_OCTETS);
+
+    memset(p, 0, pad);
+    add_crc(qp, fpdu, p, pad);
+    wire_put_crc(p + pad, fpdu->crc);
+    srd_tx_border(tx);
+}
+
+static void undo_fpdu(struct srd_qp *qp, const struct fpdu *fpdu)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    while (tx->n_refs > fpdu->n_refs)
+        srd_stag_unpin(tx->refs[--tx->n_refs].entry);
+    tx->count = fpdu->count;
+    tx->staged = fpdu->staged;
+    tx->octets = fpdu->octets;
+    if (tx->count)
+        tx->iov[tx->count - 1].iov_len = fpdu->last_octets;
+}
+
+static bool is_tagged(const struct srd_sqe *sqe)
+{
+    return sqe->kind == SRD_SQE_WRITE;
+}
+
+/* The largest payload of one FPDU, such that a full one needs no pad. */
+static uint32_t payload_max(const struct srd_stream *stream, bool tagged)
+{
+    return (stream->params.fpdu_max_octets - SRD_FPDU_LENGTH_OCTETS - srd_segment_octets(tagged) -
+               SRD_FPDU_CRC_OCTETS) &
+           ~3u;
+}
+
+static void put_bare(struct srd_qp *qp, const struct srd_segment *segment)
+{
+    struct fpdu fpdu;
+
+    begin_fpdu(qp, &fpdu, segment, 0);
+    end_fpdu(qp, &fpdu);
+}
+
+static void put_acknowledgement(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_segment segment = {
+        .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = SRD_ACK_STAG
+    };
+
+    segment.to = atomic_load_explicit(&stream->rx_complete, memory_order_acquire);
+    put_bare(qp, &segment);
+    atomic_store_explicit(&stream->acked_sent, segment.to, memory_order_relaxed);
+}
+
+/* --- requests ------------------------------------------------------------------------------------------------ */
+
+static uint32_t next_count(struct srd_qp *qp)
+{
+    return atomic_load_explicit(&qp->sq.next, memory_order_relaxed);
+}
+
+static void advance(struct srd_qp *qp)
+{
+    qp->stream.tx.source = SRD_TX_NONE;
+    atomic_store_explicit(&qp->sq.next, next_count(qp) + 1,
+        memory_order_release); /* pairs with srd_sq_retire_locked */
+}
+
+/* The request at next is over without the wire; whatever its status, it completes after those in front of it. */
+static void executed(
+    struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *wants)
+{
+    lock_acquire(&qp->sq.lock);
+    sqe->status = status;
+    sqe->done = true;
+    lock_release(&qp->sq.lock);
+    if (status != IBV_WC_SUCCESS)
+        qp->stream.tx.blocked = true;
+    advance(qp);
+    *wants |= srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+}
+
+unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
+{
+    struct srd_sqe *sqe = srd_sqe_at(&qp->sq, count);
+
+    lock_acquire(&qp->sq.lock);
+    sqe->status = IBV_WC_LOC_PROT_ERR;
+    sqe->done = true;
+    lock_release(&qp->sq.lock);
+    qp->stream.tx.blocked = true;
+    if (count == next_count(qp))
+        advance(qp);
+    return srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+}
+
+/* Whether all local keys of a request are good, before the first of several segments, or of a Read. */
+static bool sges_good(struct srd_qp *qp, struct srd_sqe *sqe, int access)
+{
+    struct ibv_sge *sge = srd_sqe_sge(sqe);
+    struct srd_stag_entry *entry;
+
+    for (int i = 0; i < sqe->num_sge; i++) {
+        if (!sge[i].length)
+            continue;
+        if (srd_stag_pin(qp, sge[i].lkey, sge[i].addr, sge[i].length, access, false, &entry))
+            return false;
+        srd_stag_unpin(entry);
+    }
+    return true;
+}
+
+/* Adds the next octets of the request in progress. */
+static bool add_payload(struct srd_qp *qp, struct fpdu *fpdu, struct srd_sqe *sqe, uint32_t octets)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct ibv_sge *sge = srd_sqe_sge(sqe);
+    bool small = octets <= SRD_TX_COPY_OCTETS;
+
+    if (sqe->inlined) {
+        add_copy(qp, fpdu, sqe->tail + tx->offset, octets);
+        return true;
+    }
+    while (octets) {
+        uint32_t n = sge[tx->sge].length - tx->sge_offset;
+
+        if (!n) {
+            tx->sge++;
+            tx->sge_offset = 0;
+            continue;
+        }
+        if (n > octets)
+            n = octets;
+        if (add_memory(
+                qp, fpdu, sge[tx->sge].lkey, sge[tx->sge].addr + tx->sge_offset, n, false, small))
+            return false;
+        tx->sge_offset += n;
+        octets -= n;
+    }
+    return true;
+}
+
+static void message_built(struct srd_qp *qp, struct srd_sqe *sqe)
+{
+    struct srd_stream *stream = &qp->stream;
+
+    sqe->number = ++stream->numbered;
+    stream->tx.fpdu_completes[stream->tx.n_fpdus - 1] = true;
+    stream->tx.last_source = SRD_TX_REQUEST;
+    advance(qp);
+}
+
+/* One segment of a Send or Write. Returns whether to go on. */
+static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    uint32_t most = payload_max(stream, is_tagged(sqe)), octets = sqe->octets - tx->offset;
+    struct srd_segment segment = {
+        .tagged = is_tagged(sqe), .opcode = sqe->wire_opcode, .stag = sqe->rkey
+    };
+    struct fpdu fpdu;
+
+    if (octets > most)
+        octets = most;
+    segment.last = tx->offset + octets == sqe->octets;
+    if (segment.tagged) {
+        segment.to = sqe->remote_addr + tx->offset;
+        if (!sqe->octets)
+            segment.stag = 0; /* not checked there; and never the STag of an acknowledgement */
+    } else {
+        segment.qn = SRD_QN_SEND;
+        segment.msn = sqe->msn;
+        segment.mo = tx->offset;
+    }
+    begin_fpdu(qp, &fpdu, &segment, octets);
+    if (!add_payload(qp, &fpdu, sqe, octets)) {
+        undo_fpdu(qp, &fpdu);
+        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, wants);
+        return false;
+    }
+    end_fpdu(qp, &fpdu);
+    tx->offset += octets;
+    if (segment.last)
+        message_built(qp, sqe);
+    return true;
+}
+
+static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t count)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_read_out *read = srd_read_out_free(stream);
+    struct srd_segment segment = {
+        .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = SRD_QN_READ, .msn = stream->tx.read_msn++
+    };
+    struct srd_read_request request = { 0 };
+    uint8_t header[SRD_READ_REQUEST_OCTETS];
+    struct fpdu fpdu;
+
+    read->sqe = sqe;
+    read->count = count;
+    read->octets = sqe ? sqe->octets : 0;
+    read->received = 0;
+    read->stag = stream->stag_seed + segment.msn * 0x9e3779b1u; /* another one for each Read */
+    request.sink_stag = read->stag;
+    request.octets = read->octets;
+    if (sqe) {
+        sqe->msn = segment.msn;
+        request.source_stag = sqe->rkey;
+        request.source_to = sqe->remote_addr;
+    }
+    srd_read_request_encode(header, &request);
+    begin_fpdu(qp, &fpdu, &segment, sizeof(header));
+    add_copy(qp, &fpdu, header, sizeof(header));
+    end_fpdu(qp, &fpdu);
+    srd_ring_push(&stream->out);
+}
+
+/* RFC 6581 section 9.2: the initiator's first FPDU. */
+static void put_rtr(struct srd_qp *qp)
+{
+    static const struct srd_segment write = {
+        .tagged = true, .last = true, .opcode = SRD_OP_WRITE, .stag = 1
+    };
+
+    qp->stream.tx.rtr_due = false;
+    if (qp->stream.params.rtr == SRD_MPA_RTR_READ)
+        put_read_request(qp, NULL, 0);
+    else
+        put_bare(qp, &write);
+}
+
+/* Executes what needs no wire. Returns whether to go on with the next request. */
+static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
+{
+    enum ibv_wc_status status = IBV_WC_SUCCESS;
+
+    if (sqe->kind == SRD_SQE_BIND) {
+        status = srd_stag_bind(
+            qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->bind);
+    } else {
+        if (qp->stream.tx.n_refs)
+            return false; /* would wait for our own pins: when this batch is gone */
+        if (srd_stag_invalidate(qp, sqe->rkey, false))
+            status = IBV_WC_LOC_PROT_ERR;
+    }
+    executed(qp, sqe, status, wants);
+    return status == IBV_WC_SUCCESS;
+}
+
+/* A Read: one segment, when the depth allows. Returns whether to go on. */
+static bool request_read(
+    struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *wants)
+{
+    uint32_t limit = qp->stream.params.ord;
+
+    if (!limit || !sges_good(qp, sqe, IBV_ACCESS_LOCAL_WRITE)) {
+        executed(qp, sqe, limit ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_QP_OP_ERR, wants);
+        return false;
+    }
+    if (outstanding >= limit)
+        return false;
+    put_read_request(qp, sqe, next_count(qp));
+    qp->stream.tx.last_source = SRD_TX_REQUEST;
+    advance(qp);
+    return true;
+}
+
+/*
+ * Begins the next request if that is possible now. On return with true either tx->source is the request, or it has been
+ * dealt with altogether.
+ */
+static bool request_begin(struct srd_qp *qp, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    uint32_t next = next_count(qp), outstanding = srd_ring_used(&stream->out);
+    struct srd_sqe *sqe;
+
+    if (tx->blocked || next == atomic_load_explicit(&qp->sq.head, memory_order_acquire) ||
+        (tx->stop_set && next == tx->stop))
+        return false;
+    sqe = srd_sqe_at(&qp->sq, next);
+    if (sqe->fence && outstanding)
+        return false;
+    if (sqe->status != IBV_WC_SUCCESS) {
+        executed(qp, sqe, sqe->status, wants);
+        return false;
+    }
+    if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE)
+        return execute(qp, sqe, wants);
+    if (sqe->kind == SRD_SQE_READ)
+        return request_read(qp, sqe, outstanding, wants);
+    if (sqe->octets > payload_max(stream, is_tagged(sqe)) && !sges_good(qp, sqe, 0)) {
+        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, wants);
+        return false;
+    }
+    tx->source = SRD_TX_REQUEST;
+    tx->offset = tx->sge = tx->sge_offset = 0;
+    if (sqe->kind == SRD_SQE_SEND)
+        sqe->msn = tx->send_msn++;
+    return true;
+}
+
+/* --- responses ----------------------------------------------------------------------------------------------- */
+
+/* One segment of the oldest response (RFC 5040 section 5.3). Returns whether to go on. */
+static bool response_segment(struct srd_qp *qp, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    struct srd_read_in *read = srd_read_in_front(stream);
+    uint32_t most = payload_max(stream, true), octets = read->request.octets - read->sent;
+    struct srd_segment segment = { .tagged = true, .opcode = SRD_OP_READ_RESPONSE };
+    enum srd_stag_error error = SRD_STAG_OK;
+    struct fpdu fpdu;
+
+    if (octets > most)
+        octets = most;
+    segment.last = read->sent + octets == read->request.octets;
+    segment.stag = read->request.sink_stag;
+    segment.to = read->request.sink_to + read->sent;
+    begin_fpdu(qp, &fpdu, &segment, octets);
+    if (octets)
+        error = add_memory(qp, &fpdu, read->request.source_stag,
+            read->request.source_to + read->sent, octets, true, octets <= SRD_TX_COPY_OCTETS);
+    if (error) {
+        undo_fpdu(qp, &fpdu);
+        tx->response_fault = srd_fault_of_source(error);
+        atomic_store_explicit(&stream->settle, true, memory_order_release);
+        *wants |= SRD_STREAM_SETTLE;
+        return false;
+    }
+    end_fpdu(qp, &fpdu);
+    read->sent += octets;
+    tx->source = SRD_TX_RESPONSE;
+    if (segment.last) {
+        tx->source = SRD_TX_NONE;
+        tx->last_source = SRD_TX_RESPONSE;
+        srd_ring_pop(&stream->in); /* the slot is free: who has the response may ask for more */
+    }
+    return true;
+}
+
+/* --- the batch ----------------------------------------------------------------------------------------------- */
+
+/* One step at a message border or in a message. Returns whether anything was done. */
+static bool step(struct srd_qp *qp, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    bool responses = srd_ring_used(&stream->in) && tx->response_fault == SRD_FAULT_NONE;
+
+    if (tx->source == SRD_TX_NONE) {
+        if (responses && tx->last_source != SRD_TX_RESPONSE)
+            return response_segment(qp, wants);
+        if (!request_begin(qp, wants))
+            return responses && response_segment(qp, wants);
+    }
+    if (tx->source == SRD_TX_REQUEST)
+        return request_segment(qp, srd_sqe_at(&qp->sq, next_count(qp)), wants);
+    if (tx->source == SRD_TX_RESPONSE)
+        return responses && response_segment(qp, wants);
+    return true;
+}
+
+/* After the end: the final acknowledgement, what the peer is still owed, the Terminate. */
+static void build_ending(struct srd_qp *qp)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+    unsigned ignored = 0;
+
+    if (tx->ack_last) {
+        tx->ack_last = false;
+        put_acknowledgement(qp);
+    }
+    while (srd_ring_used(&stream->in) && batch_has_room(stream))
+        if (!response_segment(qp, &ignored)) {
+            /* The source has gone: nothing more can be answered, the peer sees the end of the stream. */
+            atomic_store_explicit(&stream->in.tail,
+                atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
+            break;
+        }
+    if (tx->terminate_octets && batch_has_room(stream)) { /* nothing is owed any more */
+        tx->iov[tx->count++] = (struct iovec){ tx->terminate, tx->terminate_octets };
+        tx->octets += tx->terminate_octets;
+        srd_tx_border(tx);
+        tx->terminate_octets = 0;
+    }
+}
+
+void srd_tx_build(struct srd_qp *qp, unsigned *wants)
+{
+    struct srd_stream *stream = &qp->stream;
+    struct srd_tx *tx = &stream->tx;
+
+    if (srd_phase(stream) == SRD_STREAM_ENDING) {
+        build_ending(qp);
+        return;
+    }
+    if (!atomic_load_explicit(&stream->open, memory_order_acquire))
+        return;
+    if (tx->rtr_due)
+        put_rtr(qp);
+    if (srd_stream_owes_ack(qp))
+        put_acknowledgement(qp);
+    while (!tx->broken_off && batch_has_room(stream) && step(qp, wants))
+        ;
+}
+
+/* --- which request a Terminate is about ------------------------------------------------------------------------ */
+
+static bool matches(const struct srd_sqe *sqe, const struct srd_segment *segment)
+{
+    if (segment->tagged)
+        return sqe->kind == SRD_SQE_WRITE && segment->opcode == SRD_OP_WRITE &&
+               sqe->rkey == segment->stag && segment->to - sqe->remote_addr < sqe->octets;
+    if (segment->qn == SRD_QN_SEND)
+        return sqe->kind == SRD_SQE_SEND && sqe->msn == segment->msn;
+    if (segment->qn == SRD_QN_READ)
+        return sqe->kind == SRD_SQE_READ && sqe->msn == segment->msn;
+    return false;
+}
+
+bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t tail = atomic_load_explicit(&sq->tail, memory_order_relaxed), end = next_count(qp);
+    enum srd_terminate_class class = srd_terminate_classify(terminate);
+
+    lock_assert_held(&qp->tx_lock);
+    if (class == SRD_CLASS_TRANSPORT || class == SRD_CLASS_SETUP)
+        return false;
+    if (qp->stream.tx.source == SRD_TX_REQUEST)
+        end++; /* the one in progress */
+    for (uint32_t i = tail; i != end; i++) {
+        const struct srd_sqe *sqe = srd_sqe_at(sq, i);
+
+        if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE ||
+            sqe->status != IBV_WC_SUCCESS || sqe->done)
+            continue;
+        /* To others than soft peers only Reads are still out; and without a header it is the oldest. */
+        if (!terminate->has_segment || matches(sqe, &terminate->segment)) {
+            *culprit = i;
+            return true;
+        }
+    }
+    return false;
+}

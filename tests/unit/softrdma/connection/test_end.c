@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection that ends while a thread that has its queue pair from elsewhere is about to use it. */
+#include "tests/unit/softrdma/pair.h"
+
+#include "softrdma/connection/conn.h"
+#include "softrdma/queues/qp.h"
+
+#include <sched.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include <cmocka.h>
+
+/* What the next call of srd_conn_want from another file does first; the linker leads it here (--wrap). */
+static void (*meanwhile)(struct srd_conn *conn);
+
+static struct srd_source_ops spying_ops;
+static void (*real_free)(struct srd_source *source);
+static _Atomic(struct srd_source *) watched;
+static atomic_bool freed;
+static bool freed_meanwhile;
+
+struct srd_conn *__real_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
+struct srd_conn *__wrap_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
+
+void __real_srd_conn_want(struct srd_conn *conn, unsigned wants);
+void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants);
+
+void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants)
+{
+    void (*first)(struct srd_conn *) = meanwhile;
+
+    meanwhile = NULL;
+    if (first)
+        first(conn);
+    if (!first || !freed_meanwhile)
+        __real_srd_conn_want(conn, wants);
+}
+
+static void spying_free(struct srd_source *source)
+{
+    if (source == atomic_load(&watched))
+        atomic_store(&freed, true);
+    real_free(source);
+}
+
+/* The listener's thread makes one, this thread the other, perhaps at the same time. */
+struct srd_conn *__wrap_srd_conn_create(
+    int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    struct srd_conn *conn = __real_srd_conn_create(fd, owner_ops, owner, owner_lock);
+
+    assert_non_null(conn);
+    pthread_mutex_lock(&mutex);
+    if (!real_free) {
+        spying_ops = *conn->source.ops;
+        real_free = spying_ops.free;
+        spying_ops.free = spying_free;
+    }
+    pthread_mutex_unlock(&mutex);
+    conn->source.ops = &spying_ops;
+    return conn;
+}
+
+static struct pair pair;
+static struct ibv_srq *srq;
+
+static void close_id(struct end *end)
+{
+    assert_int_equal(srd_destroy_qp(end->qp), 0);
+    assert_int_equal(srd_destroy_id(end->id), 0);
+    end->qp = NULL;
+    end->id = NULL;
+}
+
+/* Everybody who holds the connection lets it go. */
+static void end_it(struct srd_conn *conn)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+
+    atomic_store(&watched, &conn->source);
+    close_id(&pair.passive);
+    close_id(&pair.active);
+    while (!atomic_load(&freed) && atomic_load(&conn->source.refs) > 1) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    freed_meanwhile = atomic_load(&freed);
+}
+
+static void make_shared_qp(struct end *end)
+{
+    struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
+    struct ibv_qp_init_attr init = { .send_cq = end->cq,
+        .recv_cq = end->cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = { .max_send_wr = 16, .max_send_sge = 1 } };
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+
+    srq = init.srq = srd_create_srq(end->pd, &srq_attr);
+    assert_non_null(srq);
+    end->qp = srd_create_qp(end->pd, &init);
+    assert_non_null(end->qp);
+    assert_int_equal(srd_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
+}
+
+static bool message_waits(void)
+{
+    struct srd_rq *rq = &((struct srd_srq *)srq)->rq;
+    bool waits;
+
+    lock_acquire(&rq->lock);
+    waits = !list_empty(&rq->waiting);
+    lock_release(&rq->lock);
+    return waits;
+}
+
+static void shared_receive_for_a_connection_that_ends(void **state)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct ibv_sge sge;
+    struct ibv_recv_wr wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    end_make_qp(&pair.active);
+    make_shared_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    pair_request(&pair, 4);
+    pair_accept(&pair, 4);
+    pair_establish(&pair);
+    sge = (struct ibv_sge){ (uintptr_t)pair.passive.memory, 64, pair.passive.mr->lkey };
+
+    end_post(&pair.active, IBV_WR_SEND, 1, 0, 64, NULL, 0, 0);
+    while (!message_waits()) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    meanwhile = end_it;
+    assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+    assert_null(meanwhile); /* it was called */
+    assert_false(freed_meanwhile);
+    assert_true(atomic_load(&freed)); /* by the last who held it, this thread */
+
+    assert_int_equal(srd_destroy_srq(srq), 0);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_receive_for_a_connection_that_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* What the device has not is refused, and the log says so: one line for each thing, however often it is asked for. */
+#include "tests/unit/softrdma/pair.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *log_path; /* NDSPI_LOG_FILE, read before main */
+
+/* How many lines of the log have text. */
+static int lines_with(const char *text)
+{
+    FILE *file = fopen(log_path, "r");
+    char line[512];
+    int count = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        count += strstr(line, text) != NULL;
+    fclose(file);
+    return count;
+}
+
+static struct ibv_qp *create(struct end *end, enum ibv_qp_type type)
+{
+    struct ibv_qp_init_attr init = { .send_cq = end->cq,
+        .recv_cq = end->cq,
+        .qp_type = type,
+        .cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 } };
+
+    errno = 0;
+    return srd_create_qp(end->pd, &init);
+}
+
+static void datagrams(void **state)
+{
+    struct rdma_cm_id *id;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    for (int i = 0; i < 3; i++) {
+        assert_null(create(&end, IBV_QPT_UD));
+        assert_int_equal(errno, EOPNOTSUPP);
+        assert_int_equal(srd_create_id(end.events, &id, NULL, RDMA_PS_UDP), -1);
+        assert_int_equal(errno, EPROTONOSUPPORT);
+    }
+    assert_int_equal(lines_with("datagrams (UD) are not provided"), 1);
+    end_close(&end);
+}
+
+static void xrc(void **state)
+{
+    struct ibv_xrcd_init_attr attr = { 0 };
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    assert_null(create(&end, IBV_QPT_XRC_SEND));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_null(ibv_open_xrcd(end.context, &attr));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(lines_with("XRC is not provided"), 1);
+    assert_null(create(&end, IBV_QPT_UC));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(lines_with("a type that is not provided"), 1);
+    end_close(&end);
+}
+
+static void atomics_and_immediate_data(void **state)
+{
+    struct ibv_qp_init_attr_ex init = { .qp_type = IBV_QPT_RC,
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .send_ops_flags = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+        .cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 } };
+    struct ibv_sge sge = { 0 };
+    struct ibv_send_wr wr = {
+        .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD
+    };
+    struct ibv_send_wr *bad;
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    init.pd = pair.active.pd;
+    init.send_cq = init.recv_cq = pair.active.cq;
+    errno = 0;
+    assert_null(ibv_create_qp_ex(pair.active.context, &init));
+    assert_int_equal(errno, EOPNOTSUPP);
+    assert_int_equal(ibv_post_send(pair.active.qp, &wr, &bad), EINVAL);
+    assert_int_equal(lines_with("atomic operations are not provided"), 1);
+    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    assert_int_equal(ibv_post_send(pair.active.qp, &wr, &bad), EINVAL);
+    assert_int_equal(lines_with("immediate data is not provided"), 1);
+    pair_close(&pair);
+}
+
+/* As InfiniBand's examples connect: number, address and sequence number, exchanged over a socket. */
+static void a_bootstrap_of_the_program(void **state)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
+        .path_mtu = IBV_MTU_1024,
+        .dest_qp_num = 0x1234,
+        .rq_psn = 1,
+        .max_dest_rd_atomic = 1,
+        .min_rnr_timer = 12,
+        .ah_attr = { .is_global = 1, .port_num = 1, .grh = { .hop_limit = 1 } } };
+    struct ibv_qp_init_attr init;
+    struct end end;
+
+    (void)state;
+    end_open(&end);
+    end_make_qp(&end);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(srd_modify_qp(end.qp, &attr,
+                             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                                 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+            EINVAL);
+    assert_int_equal(srd_query_qp(end.qp, &attr, 0, &init), 0);
+    assert_int_equal(attr.qp_state, IBV_QPS_INIT);
+    assert_int_equal(lines_with("connects a queue pair by number and address"), 1);
+    end_close(&end);
+}
+
+/* Attributes of the connection manager are moved by hand as before, and so is a state alone. */
+static void attributes_of_the_connection_manager_are_taken(void **state)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1"); /* by srd_init_qp_attr */
+    pair_close(&pair);
+    pair_prepare(&pair, "127.0.0.1");
+    assert_int_equal(srd_modify_qp(pair.active.qp, &attr, IBV_QP_STATE), 0);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(datagrams),
+        cmocka_unit_test(xrc),
+        cmocka_unit_test(atomics_and_immediate_data),
+        cmocka_unit_test(a_bootstrap_of_the_program),
+        cmocka_unit_test(attributes_of_the_connection_manager_are_taken),
+    };
+
+    log_path = getenv("NDSPI_LOG_FILE");
+    if (!log_path || truncate(log_path, 0)) {
+        fprintf(stderr, "NDSPI_LOG_FILE has to name the log\n");
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that is registered, or posted, and has been unmapped since: the request it belongs to ends with a local
+ * protection error, the peer's with the Terminate; nobody crashes, nobody waits. And what faults elsewhere is none of
+ * the device's business.
+ */
+#include "tests/unit/softrdma/pair.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { OCTETS = 1 << 18 };
+static const uint32_t sizes[] = { 64, 5000, 65536,
+    OCTETS }; /* copied, over staging, straight, several FPDUs */
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
+
+/* gcc's thread sanitizer does not see that a handler was left by a jump, and takes what follows for a part of it. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "report_signal_unsafe=0";
+}
+
+/*
+ * cmocka installs handlers of its own for each test: the device's, which stand from the first one opened on, go back.
+ */
+static void guard(void)
+{
+    static const int signals[2] = { SIGSEGV, SIGBUS };
+    static struct sigaction ours[2];
+    static bool known;
+    struct end end;
+
+    if (!known) {
+        end_open(&end);
+        end_close(&end);
+    }
+    for (int i = 0; i < 2; i++)
+        sigaction(signals[i], known ? &ours[i] : NULL, known ? NULL : &ours[i]);
+    known = true;
+}
+
+struct mapped {
+    uint8_t *memory;
+    struct ibv_mr *mr;
+};
+
+/* Where nobody else maps anything when it is free again. A thread sanitizer's program has other addresses. */
+#if defined(__SANITIZE_THREAD__)
+#define SOMEWHERE UINT64_C(0x700000000)
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SOMEWHERE UINT64_C(0x700000000)
+#endif
+#endif
+#ifndef SOMEWHERE
+#define SOMEWHERE UINT64_C(0x200000000000)
+#endif
+
+static struct mapped map(struct end *end, int fd)
+{
+    struct mapped mapped;
+
+    mapped.memory = mmap((void *)(uintptr_t)SOMEWHERE, OCTETS, PROT_READ | PROT_WRITE,
+        fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(mapped.memory, MAP_FAILED);
+    mapped.mr = srd_reg_mr(end->pd, mapped.memory, OCTETS,
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    assert_non_null(mapped.mr);
+    return mapped;
+}
+
+static void unmap(struct mapped *mapped)
+{
+    assert_int_equal(munmap(mapped->memory, OCTETS), 0);
+}
+
+static struct ibv_sge sge_of(struct mapped *mapped, uint32_t octets)
+{
+    return (struct ibv_sge){ (uintptr_t)mapped->memory, octets, mapped->mr->lkey };
+}
+
+static void post(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, struct ibv_sge sge,
+    uint64_t remote, uint32_t rkey)
+{
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = opcode,
+        .send_flags = IBV_SEND_SIGNALED };
+    struct ibv_send_wr *bad;
+
+    wr.wr.rdma.remote_addr = remote;
+    wr.wr.rdma.rkey = rkey;
+    assert_int_equal(ibv_post_send(end->qp, &wr, &bad), 0);
+}
+
+static struct ibv_sge good_sge(struct end *end, uint32_t octets)
+{
+    return (struct ibv_sge){ (uintptr_t)end->memory, octets, end->mr->lkey };
+}
+
+static struct ibv_wc expect(struct end *end, uint64_t wr_id, enum ibv_wc_status status)
+{
+    struct ibv_wc wc;
+
+    test_poll(end->cq, 1, &wc);
+    if (wc.wr_id != wr_id || wc.status != status)
+        fail_msg("request %d with status %d, but %d with %d was due", (int)wc.wr_id, wc.status,
+            (int)wr_id, status);
+    return wc;
+}
+
+static void expect_event(struct end *end, enum ibv_event_type type)
+{
+    struct pollfd fd = { .fd = end->context->async_fd, .events = POLLIN };
+    struct ibv_async_event event;
+
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1);
+    assert_int_equal(srd_get_async_event(end->context, &event), 0);
+    assert_int_equal(event.event_type, type);
+    srd_ack_async_event(&event);
+}
+
+static void finish(struct pair *pair, struct mapped *mapped)
+{
+    assert_int_equal(srd_dereg_mr(mapped->mr), 0);
+    pair_close(pair);
+}
+
+static void send_from(uint32_t octets, enum ibv_wr_opcode opcode)
+{
+    struct pair pair;
+    struct mapped mapped;
+
+    pair_connect(&pair, "127.0.0.1");
+    mapped = map(&pair.active, -1);
+    end_recv(&pair.passive, 10, 0, OCTETS);
+    end_recv(&pair.passive, 11, 0, OCTETS);
+    unmap(&mapped);
+    end_post(&pair.active, IBV_WR_SEND, 1, 0, 64, NULL, 0, 0);
+    post(&pair.active, opcode, 2, sge_of(&mapped, octets), (uintptr_t)pair.passive.memory,
+        pair.passive.mr->rkey);
+    end_post(&pair.active, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 1, IBV_WC_SUCCESS);
+    expect(&pair.active, 2, IBV_WC_LOC_PROT_ERR);
+    expect(&pair.active, 3, IBV_WC_WR_FLUSH_ERR);
+    expect(&pair.passive, 10, IBV_WC_SUCCESS);
+    expect(&pair.passive, 11, IBV_WC_WR_FLUSH_ERR);
+    expect_event(&pair.passive, IBV_EVENT_QP_FATAL); /* of the Terminate */
+    finish(&pair, &mapped);
+}
+
+static void send_or_write_from_it(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++) {
+        send_from(sizes[i], IBV_WR_SEND);
+        send_from(sizes[i], IBV_WR_RDMA_WRITE);
+    }
+}
+
+static void read_of(uint32_t octets)
+{
+    struct pair pair;
+    struct mapped mapped;
+
+    pair_connect(&pair, "127.0.0.1");
+    mapped = map(&pair.passive, -1);
+    unmap(&mapped);
+    end_post(&pair.active, IBV_WR_RDMA_READ, 1, 0, 64, &pair.passive, 0, 0);
+    post(&pair.active, IBV_WR_RDMA_READ, 2, good_sge(&pair.active, octets),
+        (uintptr_t)mapped.memory, mapped.mr->rkey);
+    end_post(&pair.active, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 1, IBV_WC_SUCCESS);
+    assert_int_equal(expect(&pair.active, 2, IBV_WC_REM_OP_ERR).vendor_err, 0);
+    expect(&pair.active, 3, IBV_WC_WR_FLUSH_ERR);
+    expect_event(&pair.passive, IBV_EVENT_QP_FATAL);
+    finish(&pair, &mapped);
+}
+
+static void read_of_it_by_the_peer(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++)
+        read_of(sizes[i]);
+}
+
+/* fd: of a file that is cut in place of an unmapping; -1 */
+static void receive_into(uint32_t octets, int fd)
+{
+    struct pair pair;
+    struct mapped mapped;
+    struct ibv_sge sge;
+    struct ibv_recv_wr wr = { .wr_id = 10, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+    pair_connect(&pair, "127.0.0.1");
+    mapped = map(&pair.passive, fd);
+    sge = sge_of(&mapped, octets);
+    assert_int_equal(ibv_post_recv(pair.passive.qp, &wr, &bad), 0);
+    end_recv(&pair.passive, 11, 0, OCTETS);
+    if (fd < 0)
+        unmap(&mapped);
+    else
+        assert_int_equal(ftruncate(fd, 0), 0);
+    post(&pair.active, IBV_WR_SEND, 1, good_sge(&pair.active, octets), 0, 0);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+    assert_int_equal(expect(&pair.active, 1, IBV_WC_REM_OP_ERR).vendor_err, 0);
+    expect(&pair.active, 2, IBV_WC_WR_FLUSH_ERR);
+    expect(&pair.passive, 10, IBV_WC_LOC_PROT_ERR);
+    expect(&pair.passive, 11, IBV_WC_WR_FLUSH_ERR);
+    if (fd >= 0)
+        unmap(&mapped);
+    finish(&pair, &mapped);
+}
+
+static void receive_into_it(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++)
+        receive_into(sizes[i], -1);
+}
+
+static void receive_into_a_file_that_was_cut(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++) {
+        int fd = memfd_create("unmapped", MFD_CLOEXEC);
+
+        assert_true(fd >= 0);
+        assert_int_equal(ftruncate(fd, OCTETS), 0);
+        receive_into(sizes[i], fd);
+        close(fd);
+    }
+}
+
+static void write_into(uint32_t octets)
+{
+    struct pair pair;
+    struct mapped mapped;
+
+    pair_connect(&pair, "127.0.0.1");
+    mapped = map(&pair.passive, -1);
+    unmap(&mapped);
+    post(&pair.active, IBV_WR_RDMA_WRITE, 1, good_sge(&pair.active, octets),
+        (uintptr_t)mapped.memory, mapped.mr->rkey);
+    assert_int_equal(expect(&pair.active, 1, IBV_WC_REM_OP_ERR).vendor_err, 0);
+    expect_event(&pair.passive, IBV_EVENT_QP_FATAL);
+    finish(&pair, &mapped);
+}
+
+static void write_into_it_by_the_peer(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++)
+        write_into(sizes[i]);
+}
+
+static void read_into(uint32_t octets)
+{
+    struct pair pair;
+    struct mapped mapped;
+
+    pair_connect(&pair, "127.0.0.1");
+    mapped = map(&pair.active, -1);
+    unmap(&mapped);
+    post(&pair.active, IBV_WR_RDMA_READ, 1, sge_of(&mapped, octets), (uintptr_t)pair.passive.memory,
+        pair.passive.mr->rkey);
+    expect(&pair.active, 1, IBV_WC_LOC_PROT_ERR);
+    expect_event(&pair.passive, IBV_EVENT_QP_FATAL);
+    finish(&pair, &mapped);
+}
+
+static void read_into_it(void **state)
+{
+    (void)state;
+    guard();
+    for (int i = 0; i < SIZES; i++)
+        read_into(sizes[i]);
+}
+
+/* What is on its way when its memory goes, and then the end: what is half sent would be completed from a copy. */
+static void end_while_it_is_being_sent(void **state)
+{
+    struct pair pair;
+    struct mapped mapped;
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+    enum { SENDS = 64 }; /* more than the peer keeps and both sockets take */
+
+    (void)state;
+    guard();
+    for (int destroy = 0; destroy < 2; destroy++) {
+        pair_connect(&pair, "127.0.0.1");
+        mapped = map(&pair.active, -1);
+        for (int i = 0; i < SENDS; i++)
+            post(&pair.active, IBV_WR_SEND, (uint64_t)i, sge_of(&mapped, OCTETS), 0, 0);
+        unmap(&mapped);
+        if (destroy) {
+            assert_int_equal(srd_destroy_qp(pair.active.qp), 0);
+            pair.active.qp = NULL;
+        } else {
+            struct ibv_wc wc[SENDS];
+
+            assert_int_equal(srd_modify_qp(pair.active.qp, &attr, IBV_QP_STATE), 0);
+            test_poll(pair.active.cq, SENDS, wc);
+            for (int i = 0; i < SENDS; i++) {
+                assert_int_equal(wc[i].wr_id, i);
+                assert_int_not_equal(wc[i].status, IBV_WC_SUCCESS);
+            }
+        }
+        finish(&pair, &mapped);
+    }
+}
+
+/* --- what is none of the device's business ----------------------------------------------------------------------- */
+
+enum { HEARD = 42 };
+
+static void *fault_at;
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    sigset_t now;
+
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    _exit(context && info->si_addr == fault_at && sigismember(&now, SIGUSR1) == 1 &&
+                  sigismember(&now, sig) == 1
+              ? HEARD
+              : 1);
+}
+
+static void touch(void)
+{
+    fault_at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(fault_at, 4096);
+    *(volatile char *)fault_at = 1;
+}
+
+static void send_it(void)
+{
+    fault_at = NULL;
+    raise(SIGSEGV);
+}
+
+/* The wait status of a child that has opened the device, and then does it. */
+static int status_of_child(
+    void (*handler)(int, siginfo_t *, void *), sighandler_t plain, void (*act)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (!child) {
+        struct sigaction action = { .sa_flags = SA_SIGINFO, .sa_sigaction = handler };
+        struct end end;
+
+        if (handler) {
+            sigaddset(&action.sa_mask, SIGUSR1);
+            sigaction(SIGSEGV, &action, NULL);
+        } else {
+            signal(SIGSEGV, plain);
+        }
+        end_open(&end);
+        act();
+        _exit(HEARD + 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* These come first: the handlers stand from the first device on. */
+static void other_faults_are_those_of_the_handler_before(void **state)
+{
+    int status = status_of_child(on_fault, NULL, touch);
+
+    (void)state;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), HEARD);
+}
+
+static void other_faults_end_the_process_otherwise(void **state)
+{
+    int status = status_of_child(NULL, SIG_DFL, touch);
+
+    (void)state;
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    status = status_of_child(NULL, SIG_IGN, touch); /* Linux: a fault is not ignored */
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
+static void signals_that_are_sent(void **state)
+{
+    int status = status_of_child(NULL, SIG_DFL, send_it);
+
+    (void)state;
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    status = status_of_child(NULL, SIG_IGN, send_it);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), HEARD + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_faults_are_those_of_the_handler_before),
+        cmocka_unit_test(other_faults_end_the_process_otherwise),
+        cmocka_unit_test(signals_that_are_sent),
+        cmocka_unit_test(send_or_write_from_it),
+        cmocka_unit_test(read_of_it_by_the_peer),
+        cmocka_unit_test(receive_into_it),
+        cmocka_unit_test(receive_into_a_file_that_was_cut),
+        cmocka_unit_test(write_into_it_by_the_peer),
+        cmocka_unit_test(read_into_it),
+        cmocka_unit_test(end_while_it_is_being_sent),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
