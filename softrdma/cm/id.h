@@ -144,7 +144,7 @@ static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
     return (struct srd_id *)id;
 }
 
-/* cm_id.c */
+/* id.c */
 struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
 void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
@@ -175,7 +175,7 @@ void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t o
 void srd_id_abandon(struct srd_id *id);
 
 /*
- * cm_event.c
+ * event.c
  * srd_cm_event_record       an event in one of the id's records: cannot fail. Its parameters are taken from frame
  *                           (NULL: none), the limits swapped to the local view.
  * srd_cm_event_alloc        an event of a call that can be made any number of times (resolving); NULL without memory
@@ -210,7 +210,7 @@ void srd_id_on_established(void *owner, struct srd_conn *conn);
 void srd_id_on_down(void *owner, struct srd_conn *conn, int status);
 void srd_id_on_unref(void *owner);
 
-/* cm_addr.c */
+/* addr.c */
 /* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
 int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
@@ -231,7 +231,7 @@ unsigned srd_cm_speak_ms(void);
  */
 uint64_t srd_cm_answer_deadline_ms(void);
 
-/* cm_qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
+/* qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
 int srd_id_qp_ready(struct srd_id *id);
 /* The queue pair number of a call's parameters; ENOENT-like errors are EINVAL. */
 int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param);
@@ -240,7 +240,7 @@ int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *p
 uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 
 /*
- * cm_passive.c
+ * passive.c
  * srd_passive_ready_locked  a connection in startup can go on. Returns wants for srd_conn_started.
  * srd_passive_tell          the request is complete: tells the listener's program, or refuses. No lock held.
  */
@@ -248,7 +248,7 @@ unsigned srd_passive_ready_locked(struct srd_id *id);
 void srd_passive_tell(struct srd_id *id);
 extern const struct srd_conn_owner_ops srd_passive_conn_ops;
 
-/* cm_listen.c */
+/* listen.c */
 void srd_listen_stop(struct srd_id *id); /* no lock held */
 
 #endif

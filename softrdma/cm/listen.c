@@ -220,7 +220,7 @@ static int start_locked(struct srd_id *id, int backlog)
     if (id->state != SRD_ID_BOUND)
         return EINVAL;
     id->backlog = backlog > 0 && backlog < SRD_CM_BACKLOG_MAX ? backlog : SRD_CM_BACKLOG_MAX;
-    /* What our connections leave in TIME_WAIT shall not keep the port from those after us. See cm_addr.c. */
+    /* What our connections leave in TIME_WAIT shall not keep the port from those after us. See addr.c. */
     setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (listen(id->fd, TCP_BACKLOG)) {
         error = errno;

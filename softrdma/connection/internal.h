@@ -14,7 +14,7 @@ static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_
 }
 
 /*
- * conn_life.c
+ * life.c
  * srd_conn_shut       FIN, once; the socket is not written any more
  * srd_conn_tell_down  tells the owner, if it was not told before. No lock held.
  * srd_conn_finish     closes and tells. No lock held.

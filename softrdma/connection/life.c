@@ -34,7 +34,7 @@ static void set_interest(struct srd_conn *conn, bool in, bool out)
 
 /* --- the end: shut, closed, and the owner told -------------------------------------------------------------------- */
 
-/* A program that binds the port next need not wait for TIME_WAIT; see cm_addr.c. */
+/* A program that binds the port next need not wait for TIME_WAIT; see cm/addr.c. */
 static void let_port_go(int fd)
 {
     const int on = 1;

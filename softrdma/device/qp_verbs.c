@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* qp_verbs.c - queue pairs: create, modify, query, destroy. The queues are sq.c and rq.c, the connection is stream.c. */
+/*
+ * qp_verbs.c - queue pairs: create, modify, query, destroy. The queues are queues/sq.c and rq.c, the protocol
+ * stream/stream.c, the socket connection/conn.c.
+ */
 #include "softrdma/queues/qp.h"
 
 #include "softrdma/absent.h"

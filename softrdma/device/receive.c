@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * receive.c - receive queues as programs use them: shared ones made, changed and destroyed; posting, own and shared,
- * after which a stream that waits for a receive goes on. The ring is rq.c.
+ * after which a stream that waits for a receive goes on. The ring is queues/rq.c.
  */
 #include "softrdma/queues/cq.h"
 

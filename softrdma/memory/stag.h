@@ -53,7 +53,7 @@ void srd_stag_table_fini(struct srd_stag_table *table);
 int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry);
 int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry);
 
-/* Why a look-up failed; maps to DDP/RDMAP codes in terminate.c and to wc statuses in qp.c. */
+/* Why a look-up failed; stream/stream.c maps it to DDP and RDMAP codes. */
 enum srd_stag_error {
     SRD_STAG_OK = 0,
     SRD_STAG_INVALID,       /* unknown, wrong key, invalidated, not bound */

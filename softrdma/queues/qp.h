@@ -66,7 +66,7 @@ static inline void srd_qp_pin(struct srd_qp *qp)
     atomic_fetch_add_explicit(&qp->pins, 1, memory_order_relaxed);
 }
 
-/* qp_alloc.c: in no table yet, with the caller's pin; NULL without memory. */
+/* In no table yet, with the caller's pin; NULL without memory. */
 struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
 void srd_qp_unpin(struct srd_qp *qp);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rq.c - receive queues: the ring, what is taken from it, and completions. Posting is receive.c. */
+/* rq.c - receive queues: the ring, what is taken from it, and completions. Posting: device/receive.c. */
 #include "softrdma/queues/rq.h"
 
 #include "softrdma/queues/cq.h"

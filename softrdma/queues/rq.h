@@ -84,7 +84,7 @@ void srd_rq_reset(struct srd_rq *rq);
 void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
     uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
 
-/* context->ops; receive.c */
+/* context->ops; device/receive.c */
 int srd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int srd_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_state.h - what a stream remembers. Embedded in the queue pair; stream.c explains the whole.
+ * stream_state.h - what a stream remembers. Embedded in the queue pair; stream/stream.c explains the whole.
  *
  * Members belong to the side that holds its lock: rx to LOCK_SRD_RX, tx to LOCK_SRD_TX. Both meet in the atomics only,
  * in the two rings of reads (one side fills, the other empties), and in srd_stream_fail, which takes both.
