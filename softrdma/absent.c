@@ -21,8 +21,8 @@ void srd_absent(enum srd_absent what)
                                  "iWARP cannot: let it use "
                                  "the connection manager (rdma_connect, rdma_accept; perftest: -R)",
     };
-    static atomic_bool told[SRD_ABSENTS];
+    static atomic_bool logged[SRD_ABSENTS];
 
-    if (!atomic_exchange(&told[what], true))
+    if (!atomic_exchange(&logged[what], true))
         log_write(LOG_WARN, LOG_SOFT, "%s", lines[what]);
 }

@@ -38,7 +38,7 @@ static void fail_locked(
 static void fail_tcp_locked(struct srd_id *id, int error)
 {
     if (error == ECONNREFUSED && id->state == SRD_ID_CONNECTING &&
-        clock_now_ms() < id->patience_ms) {
+        clock_now_ms() < id->retry_until_ms) {
         id->again = true;
         srd_conn_watch(id->conn, false, false);
         srd_source_deadline(&id->conn->source, clock_now_ms() + SRD_CM_RETRY_MS);
@@ -46,7 +46,7 @@ static void fail_tcp_locked(struct srd_id *id, int error)
     }
     /* Reset: what listened there was closed before it took the connection. */
     if (error == ECONNREFUSED || error == ECONNRESET)
-        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NOBODY, NULL);
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_NO_LISTENER, NULL);
     else
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);
 }
@@ -117,7 +117,7 @@ static int start_tcp_locked(struct srd_id *id)
 }
 
 /* The same socket may connect again; its port stays ours meanwhile. */
-static void again_locked(struct srd_id *id)
+static void reconnect_locked(struct srd_id *id)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
     int fd = id->conn->source.fd, error;
@@ -158,7 +158,7 @@ static void fall_back_locked(struct srd_id *id)
 }
 
 /* The stream ended, or broke, before a complete Reply. */
-static void lost_locked(struct srd_id *id, int error)
+static void peer_closed_locked(struct srd_id *id, int error)
 {
     if (id->revision == 2)
         fall_back_locked(id);
@@ -181,38 +181,38 @@ static void send_request_locked(struct srd_id *id)
     if (!error)
         error = srd_conn_send(id->conn, frame, srd_mpa_encode(&id->request, frame));
     if (error)
-        lost_locked(id, -error);
+        peer_closed_locked(id, -error);
     else
         srd_source_deadline(&id->conn->source, srd_cm_answer_deadline_ms());
 }
 
 static unsigned attach_locked(struct srd_id *id, int *error)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
     id->params.rnr_retries = id->rnr_retries;
-    *error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
+    *error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &actions);
     if (!*error) {
         id->state = SRD_ID_CONNECTED;
         id->was_connected = true;
     }
-    return wants;
+    return actions;
 }
 
 /* The queue pair on the id is moved as librdmacm does; then nobody needs to confirm. */
 static unsigned establish_itself_locked(struct srd_id *id)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
     int error = srd_id_qp_ready(id);
 
     if (!error)
-        wants = attach_locked(id, &error);
+        actions = attach_locked(id, &error);
     if (error)
         fail_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
     else
         atomic_store(&id->conn->up, id->unreported = true);
-    return wants;
+    return actions;
 }
 
 /* RFC 6581: what the Reply offers cannot be used. Said in the language the peer speaks now. */
@@ -257,7 +257,7 @@ static unsigned receive_reply_locked(struct srd_id *id)
     if (got == -EAGAIN)
         return 0;
     if (got <= 0) {
-        lost_locked(id, (int)-got);
+        peer_closed_locked(id, (int)-got);
         return 0;
     }
     taken = srd_mpa_decode(&id->reply, true, id->conn->in, id->conn->in_octets);
@@ -286,7 +286,7 @@ static void watch_response_locked(struct srd_id *id)
         fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
-/* A connection in startup can go on. Wants for srd_conn_started. */
+/* A connection in startup can go on. Actions for srd_conn_started. */
 static unsigned ready_locked(struct srd_id *id, uint32_t events)
 {
     socklen_t octets = sizeof(int);
@@ -306,7 +306,7 @@ static unsigned ready_locked(struct srd_id *id, uint32_t events)
         return 0;
     case SRD_ID_REQUEST_SENT:
         if ((events & EPOLLOUT) && (error = -srd_conn_flush(id->conn)) != 0) {
-            lost_locked(id, error);
+            peer_closed_locked(id, error);
             return 0;
         }
         return receive_reply_locked(id);
@@ -318,15 +318,15 @@ static unsigned ready_locked(struct srd_id *id, uint32_t events)
 static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 {
     struct srd_id *id = owner;
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(&id->lock);
     /* id->conn is gone when the id is; a connection that was given up for another is nobody's. */
     if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
-        wants = ready_locked(id, events);
+        actions = ready_locked(id, events);
     lock_release(&id->lock);
-    if (wants) {
-        srd_conn_started(conn, wants);
+    if (actions) {
+        srd_conn_started(conn, actions);
         srd_id_on_established(id, conn);
     }
 }
@@ -337,7 +337,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_CONNECTING)
-        again_locked(id); /* the time for another attempt has come */
+        reconnect_locked(id); /* the time for another attempt has come */
     else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT)
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
     lock_release(&id->lock);
@@ -374,7 +374,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     if (error)
         return srd_id_leave(ibv, error);
     id->revision = 2;
-    id->patience_ms = clock_now_ms() + srd_cm_patience_ms();
+    id->retry_until_ms = clock_now_ms() + srd_cm_retry_ms();
     id->request.private_octets = octets;
     if (octets)
         memcpy(id->request.private_data, param->private_data, octets);
@@ -398,7 +398,7 @@ int srd_establish(struct rdma_cm_id *ibv)
 {
     struct srd_id *id = srd_id_from(ibv);
     struct srd_conn *conn = NULL;
-    unsigned wants = 0;
+    unsigned actions = 0;
     int error;
 
     if (!srd_id_enter(ibv))
@@ -407,14 +407,14 @@ int srd_establish(struct rdma_cm_id *ibv)
             : id->state == SRD_ID_OVER               ? ENOTCONN
                                                      : EINVAL;
     if (!error)
-        wants = attach_locked(id, &error);
+        actions = attach_locked(id, &error);
     if (!error) {
         conn = id->conn;
         srd_conn_ref(conn);
     }
     if (srd_id_leave(ibv, error))
         return -1;
-    srd_conn_started(conn, wants);
+    srd_conn_started(conn, actions);
     srd_conn_unref(conn);
     return 0;
 }

@@ -47,12 +47,12 @@ bool srd_cm_crc(void)
     return setting_on("NDSPI_SOFT_CRC");
 }
 
-unsigned srd_cm_patience_ms(void)
+unsigned srd_cm_retry_ms(void)
 {
     return setting_number("NDSPI_SOFT_PATIENCE_MS", 0, INT_MAX);
 }
 
-unsigned srd_cm_speak_ms(void)
+unsigned srd_cm_first_fpdu_ms(void)
 {
     return setting_number("NDSPI_SOFT_SPEAK_MS", 0, INT_MAX);
 }

@@ -129,10 +129,10 @@ void srd_cm_post_event_locked(
         srd_cm_post_locked(id, srd_cm_event_record(id, type, status, frame));
 }
 
-void srd_cm_tell_gone_locked(struct srd_id *id)
+void srd_cm_post_gone_locked(struct srd_id *id)
 {
     lock_assert_held(&id->lock);
-    if (id->told && id->gone)
+    if (id->reported && id->peer_gone)
         srd_cm_post_event_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, NULL);
 }
 
@@ -162,8 +162,8 @@ static int take_request(struct srd_cm_event *event)
         return -1;
     }
     lock_acquire(&incoming->lock);
-    incoming->told = true;
-    srd_cm_tell_gone_locked(incoming);
+    incoming->reported = true;
+    srd_cm_post_gone_locked(incoming);
     lock_release(&incoming->lock);
     return 0;
 }

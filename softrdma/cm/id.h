@@ -37,9 +37,9 @@ enum srd_id_state {
 /* As on InfiniBand, so that what works here works there. */
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
 /* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
-enum { SRD_CM_NOBODY = 8, SRD_CM_CONSUMER = 28 };
+enum { SRD_CM_NO_LISTENER = 8, SRD_CM_CONSUMER = 28 };
 enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
-enum { SRD_CM_RETRY_MS = 5 };    /* between attempts while there is patience (srd_cm_patience_ms) */
+enum { SRD_CM_RETRY_MS = 5 };    /* between attempts while there is patience (srd_cm_retry_ms) */
 /* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
 enum { SRD_CM_ANSWER_MS = 60000 };
 /* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes,
@@ -109,7 +109,7 @@ struct srd_id {
 
     /* the connection being made */
     /* until when an address nobody listens on is tried again; clock_now_ms() */
-    uint64_t patience_ms;
+    uint64_t retry_until_ms;
     bool again; /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
     uint8_t revision;
@@ -133,8 +133,8 @@ struct srd_id {
     struct srd_id *listener; /* a reference, until the request is told */
     struct list_node half_open_node;
     uint64_t arrived_ms; /* clock_now_ms() */
-    bool told;           /* the program has fetched its request */
-    bool gone;           /* its peer went away before it was answered */
+    bool reported;       /* the program has fetched its request */
+    bool peer_gone;      /* its peer went away before it was answered */
     bool may_speak;      /* before the first FPDU, when that has been awaited long enough */
     struct list_node awaited_node; /* srd_id_await; the lock of that list */
 };
@@ -191,7 +191,7 @@ void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
 void srd_cm_post_event_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
 /* Tells that the peer went away, if it did and the program has the request by now. */
-void srd_cm_tell_gone_locked(struct srd_id *id);
+void srd_cm_post_gone_locked(struct srd_id *id);
 /* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
 void srd_cm_drop_events(struct srd_id *id);
 /* Acknowledges the event kept last (srd_id_complete). */
@@ -219,12 +219,12 @@ void srd_cm_tune(int fd);
 /* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */
 bool srd_cm_crc(void);
 /* NDSPI_SOFT_PATIENCE_MS=N: how long connect tries again while nobody listens. Without it: not. */
-unsigned srd_cm_patience_ms(void);
+unsigned srd_cm_retry_ms(void);
 /*
  * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits so long for its first
  * FPDU, then is established and may send. Without it: for ever, as RFC 5044 section 7.1.2 demands.
  */
-unsigned srd_cm_speak_ms(void);
+unsigned srd_cm_first_fpdu_ms(void);
 /*
  * NDSPI_SOFT_ANSWER_MS=N (default SRD_CM_ANSWER_MS; 0: no limit): how long a Request waits for its Reply, and a Reply
  * for the first FPDU. Returns when a wait that begins now ends, clock_now_ms() units; UINT64_MAX: never.
@@ -241,11 +241,11 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 
 /*
  * passive.c
- * srd_passive_ready_locked  a connection in startup can go on. Returns wants for srd_conn_started.
- * srd_passive_tell          the request is complete: tells the listener's program, or refuses. No lock held.
+ * srd_passive_ready_locked  a connection in startup can go on. Returns actions for srd_conn_started.
+ * srd_passive_report          the request is complete: tells the listener's program, or refuses. No lock held.
  */
 unsigned srd_passive_ready_locked(struct srd_id *id);
-void srd_passive_tell(struct srd_id *id);
+void srd_passive_report(struct srd_id *id);
 extern const struct srd_conn_owner_ops srd_passive_conn_ops;
 
 /* listen.c */

@@ -69,7 +69,7 @@ static void drop_half_open(struct srd_id *oldest)
         srd_conn_close(oldest->conn);
     }
     lock_release(&oldest->lock);
-    srd_passive_tell(oldest); /* gives up its listener */
+    srd_passive_report(oldest); /* gives up its listener */
     srd_id_unref(oldest);
 }
 
@@ -137,7 +137,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
     request = id->state != SRD_ID_INCOMING;
     lock_release(&id->lock);
     if (request)
-        srd_passive_tell(id);
+        srd_passive_report(id);
     srd_id_unref(id);
 }
 
@@ -280,7 +280,7 @@ void srd_listen_stop(struct srd_id *id)
             srd_conn_close(half->conn);
         }
         lock_release(&half->lock);
-        srd_passive_tell(half);
+        srd_passive_report(half);
         srd_id_unref(half);
         lock_acquire(&id->lock);
     }

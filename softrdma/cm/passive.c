@@ -98,19 +98,19 @@ static void read_awaited(const struct rdma_event_channel *channel)
     for (int i = 0; i < count; i++) {
         struct srd_id *id = ids[i];
         struct srd_conn *conn = NULL;
-        unsigned wants = 0;
+        unsigned actions = 0;
 
         lock_acquire(&id->lock);
         if (id->state == SRD_ID_ACCEPTED && id->ibv.channel == channel) {
             conn = id->conn;
             srd_conn_ref(conn);
             if (atomic_load(&conn->phase) == SRD_CONN_STARTUP)
-                wants = srd_passive_ready_locked(id);
+                actions = srd_passive_ready_locked(id);
         }
         lock_release(&id->lock);
         if (conn) {
-            if (wants)
-                srd_conn_started(conn, wants);
+            if (actions)
+                srd_conn_started(conn, actions);
             if (atomic_load(
                     &conn->up)) /* another thread found it, and is on its way to report it */
                 srd_id_on_established(id, conn);
@@ -120,7 +120,7 @@ static void read_awaited(const struct rdma_event_channel *channel)
     }
 }
 
-void srd_passive_tell(struct srd_id *id)
+void srd_passive_report(struct srd_id *id)
 {
     struct srd_id *listener;
     struct srd_cm_event *event = NULL;
@@ -204,13 +204,13 @@ static int reject_frame_locked(struct srd_id *id)
 
 static unsigned attach_locked(struct srd_id *id)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
     int error;
 
     srd_source_deadline(&id->conn->source, UINT64_MAX);
     id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
     id->params.rnr_retries = id->rnr_retries;
-    error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &wants);
+    error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &actions);
     if (error) {
         log_limited(LOG_WARN, LOG_CM,
             "queue pair 0x%x cannot take its connection: %s; accept with one in RTR or RTS",
@@ -220,11 +220,11 @@ static unsigned attach_locked(struct srd_id *id)
         srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
         return 0;
     }
-    return wants;
+    return actions;
 }
 
 /* Established without a first FPDU. Unless this end may speak first, its Sends go on waiting for that. */
-static unsigned speak_locked(struct srd_id *id)
+static unsigned establish_silent_locked(struct srd_id *id)
 {
     id->params.speaks_first = id->may_speak;
     return attach_locked(id);
@@ -238,7 +238,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
         return 0;
     /* It had nothing to say: what it saw was a connection, not a refusal of its own. */
     if (got == 0 && id->may_speak)
-        return speak_locked(id);
+        return establish_silent_locked(id);
     if (got <= 0) {
         refused_locked(id, NULL);
         return 0;
@@ -251,16 +251,16 @@ static unsigned first_fpdu_locked(struct srd_id *id)
 }
 
 /* Starts the time after which the first FPDU is awaited no longer. Only a peer that announced none may keep it back. */
-static void await_speech_locked(struct srd_id *id)
+static void await_first_fpdu_locked(struct srd_id *id)
 {
-    unsigned ms = id->params.rtr_expected ? 0 : srd_cm_speak_ms();
+    unsigned ms = id->params.rtr_expected ? 0 : srd_cm_first_fpdu_ms();
 
     id->may_speak = ms != 0;
     srd_source_deadline(&id->conn->source, ms ? clock_now_ms() + ms : srd_cm_answer_deadline_ms());
 }
 
-/* The first FPDU has been awaited long enough. Wants as srd_passive_ready_locked. */
-static unsigned silence_locked(struct srd_id *id)
+/* The first FPDU has been awaited long enough. Actions as srd_passive_ready_locked. */
+static unsigned first_fpdu_expired_locked(struct srd_id *id)
 {
     char text[SRD_ADDR_TEXT];
     int unsent = 0;
@@ -281,10 +281,10 @@ static unsigned silence_locked(struct srd_id *id)
     /* A peer that takes octets behind the Reply for a fault must have had time for the Reply alone. */
     if (ioctl(id->conn->source.fd, SIOCOUTQ, &unsent) || unsent ||
         id->conn->out_sent < id->conn->out_octets) {
-        await_speech_locked(id);
+        await_first_fpdu_locked(id);
         return 0;
     }
-    return speak_locked(id);
+    return establish_silent_locked(id);
 }
 
 unsigned srd_passive_ready_locked(struct srd_id *id)
@@ -296,8 +296,8 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
         /* The peer waits for the Reply: whatever shows now is its end. */
         if (srd_conn_fill(id->conn) != -EAGAIN) {
             drop_locked(id, "went away before it was answered", true);
-            id->gone = true;
-            srd_cm_tell_gone_locked(id);
+            id->peer_gone = true;
+            srd_cm_post_gone_locked(id);
         }
         return 0;
     case SRD_ID_ACCEPTED:
@@ -313,28 +313,28 @@ unsigned srd_passive_ready_locked(struct srd_id *id)
 static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 {
     struct srd_id *id = owner;
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool request = false;
 
     (void)events;
     lock_acquire(&id->lock);
     if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP) {
         request = id->state == SRD_ID_INCOMING;
-        wants = srd_passive_ready_locked(id);
+        actions = srd_passive_ready_locked(id);
         request = request && id->state != SRD_ID_INCOMING;
     }
     lock_release(&id->lock);
     if (request)
-        srd_passive_tell(id);
-    if (wants)
-        srd_conn_started(conn, wants);
+        srd_passive_report(id);
+    if (actions)
+        srd_conn_started(conn, actions);
 }
 
 static void on_expired(void *owner, struct srd_conn *conn)
 {
     struct srd_id *id = owner;
     char text[SRD_ADDR_TEXT];
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_INCOMING) {
@@ -343,12 +343,12 @@ static void on_expired(void *owner, struct srd_conn *conn)
         id->state = SRD_ID_OVER;
         srd_conn_close(conn);
     } else if (id->conn == conn && id->state == SRD_ID_ACCEPTED) {
-        wants = silence_locked(id);
+        actions = first_fpdu_expired_locked(id);
     }
     lock_release(&id->lock);
-    srd_passive_tell(id);
-    if (wants)
-        srd_conn_started(conn, wants);
+    srd_passive_report(id);
+    if (actions)
+        srd_conn_started(conn, actions);
 }
 
 const struct srd_conn_owner_ops srd_passive_conn_ops = { on_ready, on_expired,
@@ -379,7 +379,7 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
         id->state = SRD_ID_OVER;
         srd_conn_close(id->conn);
     } else {
-        await_speech_locked(id);
+        await_first_fpdu_locked(id);
         srd_id_await(id);
     }
     return error;

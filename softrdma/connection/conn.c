@@ -3,8 +3,8 @@
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
  * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
- * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (wants) is done
- * after the locks are dropped, by act().
+ * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (actions) is done
+ * after the locks are dropped, by apply_actions().
  */
 #include "softrdma/connection/conn.h"
 
@@ -102,21 +102,21 @@ static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
 static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
 {
     struct iovec iov[SRD_RX_IOV];
-    unsigned wants = 0;
+    unsigned actions = 0;
 
-    while (budget-- > 0 && !(wants & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN))) {
+    while (budget-- > 0 && !(actions & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN))) {
         int count = srd_stream_rx_space(conn->qp, iov);
         ssize_t got;
 
         if (!count) {
             atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
-            return wants;
+            return actions;
         }
         got = srd_dma_recv(conn->source.fd, iov, count);
         if (got > 0) {
             *moved = true;
-            wants |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
-            if (wants & SRD_STREAM_ESTABLISHED)
+            actions |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
+            if (actions & SRD_STREAM_ESTABLISHED)
                 atomic_store(&conn->up, true);
             if ((size_t)got < iov_octets(iov, count) || must_give_way(conn, &conn->rx_waiting))
                 break;
@@ -128,20 +128,20 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
             got = -EAGAIN;
         else if (got < 0)
             got = -errno;
-        wants |= srd_stream_rx(conn->qp, 0, 0);
+        actions |= srd_stream_rx(conn->qp, 0, 0);
         if (got == -EAGAIN)
             break;
         *moved = true;
         atomic_store_explicit(&conn->rx_ended, true, memory_order_relaxed);
         atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
-        return wants | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
+        return actions | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
     }
     atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
-    return wants;
+    return actions;
 }
 
-/* Whether the lock was free; wants or'ed. */
-static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool *moved)
+/* Whether the lock was free; actions or'ed. */
+static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bool *moved)
 {
     bool was_in, is_in;
 
@@ -153,7 +153,7 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *wants, bool
         return true;
     }
     was_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
-    *wants |= receive(conn, budget, moved);
+    *actions |= receive(conn, budget, moved);
     is_in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
     lock_release(&conn->qp->rx_lock);
     if (was_in != is_in)
@@ -181,11 +181,11 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
 {
     struct iovec iov[SRD_TX_IOV];
     uint64_t now_ms = clock_now_ms();
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     *all = true;
     while (!atomic_load_explicit(&conn->tx_error, memory_order_relaxed)) {
-        int count = srd_stream_tx(conn->qp, iov, now_ms, &wants);
+        int count = srd_stream_tx(conn->qp, iov, now_ms, &actions);
         ssize_t sent;
 
         if (!count) {
@@ -195,7 +195,7 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
         }
         count = left->calls-- > 0 ? entries_with(iov, count, left->octets) : 0;
         if (!count) { /* the turn is over: what waits for room in the socket is served by turns */
-            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            actions |= srd_stream_tx_done(conn->qp, 0, now_ms);
             atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
             break;
         }
@@ -204,10 +204,10 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
         if (sent < 0) {
             int error = errno;
             if (error == EFAULT) {
-                wants |= srd_stream_tx_fault(conn->qp);
+                actions |= srd_stream_tx_fault(conn->qp);
                 continue;
             }
-            wants |= srd_stream_tx_done(conn->qp, 0, now_ms);
+            actions |= srd_stream_tx_done(conn->qp, 0, now_ms);
             if (error == EINTR)
                 continue;
             if (error == EAGAIN || error == ENOBUFS)
@@ -216,7 +216,7 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
                 atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
             break;
         }
-        wants |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
+        actions |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < iov_octets(iov, count)) {
             atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
@@ -227,12 +227,12 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
             break;
         }
     }
-    return wants & ~(unsigned)SRD_STREAM_TX;
+    return actions & ~(unsigned)SRD_STREAM_TX;
 }
 
 static unsigned transmit(struct srd_conn *conn, struct turn turn)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool all = true;
 
     atomic_store(&conn->tx_pending, true);
@@ -243,7 +243,7 @@ static unsigned transmit(struct srd_conn *conn, struct turn turn)
 
         atomic_store(&conn->tx_pending, false);
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
-            wants |= send_all(conn, &turn, &all);
+            actions |= send_all(conn, &turn, &all);
             blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
         }
         lock_release(&conn->qp->tx_lock);
@@ -252,20 +252,20 @@ static unsigned transmit(struct srd_conn *conn, struct turn turn)
         if (blocked)
             srd_source_update(&conn->source);
     }
-    return wants;
+    return actions;
 }
 
 /* The socket may have room again. */
 static unsigned unblock(struct srd_conn *conn)
 {
-    unsigned wants;
+    unsigned actions;
 
     if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
         return 0;
-    wants = transmit(conn, turn_of_service);
+    actions = transmit(conn, turn_of_service);
     srd_source_update(
         &conn->source); /* whoever changed the flag last tells the engine last: it reads it anew */
-    return wants;
+    return actions;
 }
 
 /*
@@ -290,13 +290,13 @@ static void sync_deadline(struct srd_conn *conn)
 
 static unsigned run_timer(struct srd_conn *conn)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(&conn->qp->rx_lock);
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        wants = srd_stream_timer(conn->qp, clock_now_ms());
+        actions = srd_stream_timer(conn->qp, clock_now_ms());
     lock_release(&conn->qp->rx_lock);
-    return wants;
+    return actions;
 }
 
 static void read_again(struct srd_conn *conn)
@@ -306,12 +306,12 @@ static void read_again(struct srd_conn *conn)
 }
 
 /* No lock held. */
-static void act(struct srd_conn *conn, unsigned wants)
+static void apply_actions(struct srd_conn *conn, unsigned actions)
 {
-    while (wants) {
-        unsigned now = wants;
+    while (actions) {
+        unsigned now = actions;
 
-        wants = now & SRD_STREAM_SETTLE ? run_timer(conn) : 0;
+        actions = now & SRD_STREAM_SETTLE ? run_timer(conn) : 0;
         if (now & SRD_STREAM_ESTABLISHED)
             conn->owner_ops->established(conn->owner, conn);
         if (now & SRD_STREAM_DOWN)
@@ -325,11 +325,11 @@ static void act(struct srd_conn *conn, unsigned wants)
             bool moved = false;
 
             /* Another thread has the lock, and need not be reading: then the socket shows that there is something. */
-            if (!try_receive(conn, RX_BUDGET_LOOP, &wants, &moved))
+            if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved))
                 read_again(conn);
         }
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
-            wants |= transmit(conn, turn_of_service);
+            actions |= transmit(conn, turn_of_service);
         if (now & SRD_STREAM_CLOSE) {
             srd_conn_finish(conn, 0);
             return;
@@ -343,29 +343,29 @@ static void act(struct srd_conn *conn, unsigned wants)
             return;
         }
         if (ended || !atomic_load(&conn->local_end))
-            srd_conn_tell_down(conn, 0);
+            srd_conn_report_down(conn, 0);
     }
     sync_deadline(conn);
 }
 
 void srd_conn_transmit(struct srd_conn *conn)
 {
-    unsigned wants = transmit(conn, turn_of_post);
+    unsigned actions = transmit(conn, turn_of_post);
 
-    if (wants)
-        act(conn, wants);
+    if (actions)
+        apply_actions(conn, actions);
 }
 
-void srd_conn_started(struct srd_conn *conn, unsigned wants)
+void srd_conn_started(struct srd_conn *conn, unsigned actions)
 {
-    act(conn, wants);
+    apply_actions(conn, actions);
 }
 
-void srd_conn_want(struct srd_conn *conn, unsigned wants)
+void srd_conn_apply(struct srd_conn *conn, unsigned actions)
 {
-    if (wants & SRD_STREAM_DOWN)
+    if (actions & SRD_STREAM_DOWN)
         atomic_store(&conn->local_end, true);
-    act(conn, wants);
+    apply_actions(conn, actions);
 }
 
 /* One more look by a polling thread: is it time to send an acknowledgement that is owed? */
@@ -385,7 +385,7 @@ static bool patience_ends(struct srd_conn *conn)
 static bool on_poll(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool moved = false, blocked;
 
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
@@ -395,27 +395,27 @@ static bool on_poll(struct srd_source *source)
         memory_order_relaxed);
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
-        wants = unblock(conn);
+        actions = unblock(conn);
     else if (!blocked && patience_ends(conn))
-        wants = transmit(conn, turn_of_service);
+        actions = transmit(conn, turn_of_service);
     else /* while the socket is full this side still reads: two peers that both write must not wait for each other */
-        try_receive(conn, RX_BUDGET_INLINE, &wants, &moved);
-    if (wants || moved || blocked)
-        act(conn, wants);
-    return moved || wants;
+        try_receive(conn, RX_BUDGET_INLINE, &actions, &moved);
+    if (actions || moved || blocked)
+        apply_actions(conn, actions);
+    return moved || actions;
 }
 
 static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool moved = false, alone;
 
     if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
-        wants |= unblock(conn);
-    alone = try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
+        actions |= unblock(conn);
+    alone = try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
     if (background && srd_stream_owes_ack(conn->qp))
-        wants |= SRD_STREAM_TX;
-    act(conn, wants);
+        actions |= SRD_STREAM_TX;
+    apply_actions(conn, actions);
     return alone;
 }
 
@@ -438,12 +438,12 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
  */
 static bool closed_meanwhile(struct srd_conn *conn)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool moved = false;
 
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
-        try_receive(conn, RX_BUDGET_LOOP, &wants, &moved);
-        act(conn, wants);
+        try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+        apply_actions(conn, actions);
     } else if (srd_conn_in_phase(conn, SRD_CONN_LINGER)) {
         srd_linger_step(conn);
     }
@@ -472,11 +472,11 @@ static void on_expired(struct srd_source *source)
             SRD_CONN_CLOSE_MS);
         srd_conn_finish(conn, -ETIMEDOUT);
     } else if (phase == SRD_CONN_STREAM) {
-        unsigned wants = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
+        unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
 
         if (has_passed(srd_stream_deadline_ms(conn->qp)))
-            wants |= run_timer(conn);
-        act(conn, wants);
+            actions |= run_timer(conn);
+        apply_actions(conn, actions);
     } else {
         sync_deadline(conn);
     }

@@ -54,7 +54,7 @@ struct srd_conn {
     atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
     /* established: set under the lock that finds it, so whoever finds the end later knows */
     atomic_bool up;
-    atomic_bool down, down_told;
+    atomic_bool down, down_reported;
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the progress thread */
     atomic_uint turn;
@@ -101,13 +101,13 @@ ssize_t srd_conn_fill(struct srd_conn *conn);
 
 /*
  * srd_conn_attach - begin the FPDU phase on a queue pair of the device; in is what came behind the startup frame.
- * wants  out: to be given to srd_conn_started after owner_lock is dropped
+ * actions  out: to be given to srd_conn_started after owner_lock is dropped
  * Returns 0, EINVAL (no such queue pair, or its state cannot connect), EISCONN (it has had a connection: reset it).
  */
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
-    const struct srd_stream_params *params, unsigned *wants);
+    const struct srd_stream_params *params, unsigned *actions);
 
-void srd_conn_started(struct srd_conn *conn, unsigned wants);
+void srd_conn_started(struct srd_conn *conn, unsigned actions);
 
 /* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */
 void srd_conn_detach(struct srd_qp *qp);
@@ -132,7 +132,7 @@ void srd_conn_linger(struct srd_conn *conn);
  */
 void srd_conn_transmit(struct srd_conn *conn);
 
-/* Acts on the wants of a stream call made outside conn.c. No lock held. */
-void srd_conn_want(struct srd_conn *conn, unsigned wants);
+/* Acts on the actions of a stream call made outside conn.c. No lock held. */
+void srd_conn_apply(struct srd_conn *conn, unsigned actions);
 
 #endif

@@ -35,7 +35,7 @@ static void set_interest(struct srd_conn *conn, bool in, bool out)
 /* --- the end: shut, closed, and the owner told -------------------------------------------------------------------- */
 
 /* A program that binds the port next need not wait for TIME_WAIT; see cm/addr.c. */
-static void let_port_go(int fd)
+static void allow_port_reuse(int fd)
 {
     const int on = 1;
 
@@ -56,7 +56,7 @@ void srd_conn_shut(struct srd_conn *conn)
 {
     if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
         return;
-    let_port_go(conn->source.fd);
+    allow_port_reuse(conn->source.fd);
     /*
      * The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close.
      */
@@ -84,7 +84,7 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     fd = conn->source.fd;
     conn->source.fd = -1;
     lock_release(&conn->linger_lock);
-    let_port_go(fd);
+    allow_port_reuse(fd);
     if (reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(fd);
@@ -107,9 +107,9 @@ void srd_conn_cut(struct srd_conn *conn)
     close_socket(conn, true);
 }
 
-void srd_conn_tell_down(struct srd_conn *conn, int status)
+void srd_conn_report_down(struct srd_conn *conn, int status)
 {
-    if (atomic_exchange(&conn->down_told, true))
+    if (atomic_exchange(&conn->down_reported, true))
         return;
     /* The thread that found it established may be on its way to tell; it is told first, once. */
     if (atomic_load(&conn->up))
@@ -120,7 +120,7 @@ void srd_conn_tell_down(struct srd_conn *conn, int status)
 void srd_conn_finish(struct srd_conn *conn, int status)
 {
     if (close_in_order(conn)) /* else whoever closes it tells, when its descriptor is free */
-        srd_conn_tell_down(conn, status);
+        srd_conn_report_down(conn, status);
 }
 
 /* --- linger ------------------------------------------------------------------------------------------------------- */
@@ -132,12 +132,12 @@ static void collect_rest(struct srd_conn *conn)
 {
     struct iovec iov[SRD_TX_IOV];
     uint64_t now_ms = clock_now_ms();
-    unsigned wants = 0;
+    unsigned actions = 0;
     int count;
 
     if (atomic_load(&conn->tx_error))
         return;
-    while ((count = srd_stream_tx(conn->qp, iov, now_ms, &wants)) > 0) {
+    while ((count = srd_stream_tx(conn->qp, iov, now_ms, &actions)) > 0) {
         size_t octets = 0, at = conn->rest_octets;
         uint8_t *rest;
 
@@ -286,7 +286,7 @@ ssize_t srd_conn_fill(struct srd_conn *conn)
 void srd_conn_linger(struct srd_conn *conn)
 {
     lock_assert_held(conn->owner_lock);
-    atomic_store(&conn->down_told, true);
+    atomic_store(&conn->down_reported, true);
     conn->rest =
         conn->out_sent < conn->out_octets ? malloc(conn->out_octets - conn->out_sent) : NULL;
     if (conn->rest) {
@@ -327,7 +327,7 @@ static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp
 }
 
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
-    const struct srd_stream_params *params, unsigned *wants)
+    const struct srd_stream_params *params, unsigned *actions)
 {
     int error;
 
@@ -339,14 +339,14 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
-    *wants = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
+    *actions = srd_stream_start(conn->qp, params, conn->in, conn->in_octets, clock_now_ms());
     if (params->initiator || params->speaks_first)
-        *wants |= srd_stream_release(conn->qp);
+        *actions |= srd_stream_release(conn->qp);
     if (!params->initiator && !params->rtr_expected)
-        *wants |=
+        *actions |=
             SRD_STREAM_ESTABLISHED; /* the peer shows itself by its first message, or not at all */
-    *wants |= SRD_STREAM_TX;        /* posted before there was a connection to send on */
-    atomic_store(&conn->up, *wants & SRD_STREAM_ESTABLISHED);
+    *actions |= SRD_STREAM_TX;      /* posted before there was a connection to send on */
+    atomic_store(&conn->up, *actions & SRD_STREAM_ESTABLISHED);
     atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
     set_interest(conn, true, false);
     return 0;
@@ -378,12 +378,12 @@ void srd_conn_detach(struct srd_qp *qp)
 
 void srd_conn_disconnect(struct srd_conn *conn)
 {
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(conn->owner_lock); /* keeps the queue pair from being detached meanwhile */
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        wants = srd_stream_disconnect(conn->qp, clock_now_ms());
+        actions = srd_stream_disconnect(conn->qp, clock_now_ms());
     lock_release(conn->owner_lock);
-    if (wants)
-        srd_conn_want(conn, wants);
+    if (actions)
+        srd_conn_apply(conn, actions);
 }

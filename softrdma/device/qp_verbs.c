@@ -145,13 +145,13 @@ static void reset(struct srd_qp *qp)
 
 static void to_error(struct srd_qp *qp)
 {
-    unsigned wants = srd_stream_abort(qp, clock_now_ms());
+    unsigned actions = srd_stream_abort(qp, clock_now_ms());
     struct srd_conn *conn = srd_qp_conn(qp);
 
     if (!conn)
         return;
-    if (wants)
-        srd_conn_want(conn, wants);
+    if (actions)
+        srd_conn_apply(conn, actions);
     srd_conn_unref(conn);
 }
 

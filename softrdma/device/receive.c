@@ -140,7 +140,7 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
     for (;;) {
         struct srd_qp *qp;
         struct srd_conn *conn;
-        unsigned wants;
+        unsigned actions;
 
         lock_acquire(&rq->lock);
         node = list_pop(waiting);
@@ -149,11 +149,11 @@ static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
             return;
         qp = list_entry(node, struct srd_qp, waiting_node);
         lock_acquire(&qp->rx_lock);
-        wants = srd_stream_resume(qp, clock_now_ms());
+        actions = srd_stream_resume(qp, clock_now_ms());
         lock_release(&qp->rx_lock);
         conn = srd_qp_conn(qp);
         if (conn) {
-            srd_conn_want(conn, wants);
+            srd_conn_apply(conn, actions);
             srd_conn_unref(conn);
         }
         srd_qp_unpin(qp);

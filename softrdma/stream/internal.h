@@ -92,14 +92,14 @@ static inline void srd_tx_border(struct srd_tx *tx)
 
 /* tx_message.c; LOCK_SRD_TX held */
 
-/* Fills the batch from what waits. Wants are or-ed in. */
-void srd_tx_build(struct srd_qp *qp, unsigned *wants);
+/* Fills the batch from what waits. Actions are or-ed in. */
+void srd_tx_build(struct srd_qp *qp, unsigned *actions);
 /* Which request a Terminate is about; false when none of ours. */
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
 /*
  * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete.
- * Returns wants.
+ * Returns actions.
  */
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);
 
@@ -147,12 +147,12 @@ enum srd_rx_result { SRD_RX_DONE, SRD_RX_HOLD, SRD_RX_FAILED };
  * (rx->sink). SRD_RX_HOLD: no receive is posted, nothing has changed. SRD_RX_FAILED: the stream has ended.
  */
 enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 /* Places octets of the payload in order. */
 enum srd_rx_result srd_rx_segment_place(
-    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *wants);
+    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *actions);
 /* All is placed: count, deliver. */
-enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
 
 /*
  * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
@@ -168,28 +168,28 @@ int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_
 
 /* Ends the stream for a fault in the segment at ulpdu. */
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 
 /* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
-void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants);
+void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *actions);
 
 /* rx_message.c; LOCK_SRD_RX held */
 
 /* A segment that is there completely: begin, place and end in one, and all that carries no data. */
 enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 
 /* Messages that wait for a receive, and everything behind them. */
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms);
 /* A whole segment while holding: acted on when it cannot wait, else kept. SRD_RX_HOLD: no room, stop reading. */
 enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants);
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
 /*
  * Receives were posted: acts on what is held. SRD_RX_HOLD: up to one that still waits. SRD_RX_DONE: all, nothing is
  * held.
  */
-enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants);
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
 
 /* stream.c: any lock */
 

@@ -85,7 +85,7 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
 }
 
 /* Continues the payload in progress with what is staged. Returns whether the segment is over. */
-static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     uint32_t octets = rx->wr - rx->rd, left = rx->payload - rx->placed;
@@ -93,13 +93,13 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
     if (octets > left)
         octets = left;
     if (octets &&
-        srd_rx_segment_place(qp, rx->staging + rx->rd, octets, now_ms, wants) != SRD_RX_DONE)
+        srd_rx_segment_place(qp, rx->staging + rx->rd, octets, now_ms, actions) != SRD_RX_DONE)
         return false;
     rx->rd += octets;
     if (rx->placed < rx->payload)
         return false;
     rx->in_payload = false;
-    return srd_rx_segment_end(qp, now_ms, wants) == SRD_RX_DONE;
+    return srd_rx_segment_end(qp, now_ms, actions) == SRD_RX_DONE;
 }
 
 static bool crc_good(const uint8_t *fpdu, uint32_t total)
@@ -110,29 +110,29 @@ static bool crc_good(const uint8_t *fpdu, uint32_t total)
 
 /* A segment that is there completely. Returns whether it is dealt with. */
 static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint64_t now_ms,
-    unsigned *wants)
+    unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     enum srd_rx_result result;
 
     if (!rx->held) {
-        result = srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, wants);
+        result = srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, actions);
         if (result != SRD_RX_HOLD)
             return result == SRD_RX_DONE;
         if (srd_rx_hold_begin(qp, now_ms) != SRD_RX_DONE)
             return false;
     }
-    return srd_rx_hold_segment(qp, ulpdu, ulpdu_octets, now_ms, wants) == SRD_RX_DONE;
+    return srd_rx_hold_segment(qp, ulpdu, ulpdu_octets, now_ms, actions) == SRD_RX_DONE;
 }
 
 /* Begins a segment whose payload has not all come, so that the rest can go straight to its place. */
 static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
-    uint64_t now_ms, unsigned *wants)
+    uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     uint32_t header = srd_segment_octets(ulpdu[0] & 0x80);
 
-    switch (srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants)) {
+    switch (srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, actions)) {
     case SRD_RX_FAILED: return false;
     case SRD_RX_HOLD: return srd_rx_hold_begin(qp, now_ms) == SRD_RX_DONE;
     case SRD_RX_DONE: break;
@@ -154,7 +154,7 @@ static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
 }
 
 /* The FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or is held. */
-static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
@@ -170,17 +170,17 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
         if (have < total)
             return false;
         if (!crc_good(fpdu, total)) {
-            srd_rx_fault(qp, SRD_FAULT_CRC, NULL, 0, now_ms, wants);
+            srd_rx_fault(qp, SRD_FAULT_CRC, NULL, 0, now_ms, actions);
             return false;
         }
     }
     fault = srd_control_check(fpdu + 2, ulpdu_octets);
     if (fault != SRD_FAULT_NONE) {
-        srd_rx_fault(qp, fault, NULL, 0, now_ms, wants);
+        srd_rx_fault(qp, fault, NULL, 0, now_ms, actions);
         return false;
     }
     if (have >= total) {
-        if (!whole(qp, fpdu + 2, ulpdu_octets, now_ms, wants))
+        if (!whole(qp, fpdu + 2, ulpdu_octets, now_ms, actions))
             return false;
         rx->rd += total;
         return true;
@@ -188,7 +188,7 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
     if (stream->params.crc || rx->held || !can_stream(fpdu + 2, ulpdu_octets) ||
         have < SRD_FPDU_LENGTH_OCTETS + srd_segment_octets(fpdu[2] & 0x80))
         return false;
-    return begin_streaming(qp, fpdu + 2, ulpdu_octets, now_ms, wants);
+    return begin_streaming(qp, fpdu + 2, ulpdu_octets, now_ms, actions);
 }
 
 static bool skip_step(struct srd_rx *rx)
@@ -203,18 +203,18 @@ static bool skip_step(struct srd_rx *rx)
 }
 
 /* Goes through what is staged. */
-static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     bool go_on = true;
 
     while (go_on && srd_phase(&qp->stream) == SRD_STREAM_UP) {
         if (rx->in_payload)
-            go_on = payload_step(qp, now_ms, wants);
+            go_on = payload_step(qp, now_ms, actions);
         else if (rx->skip)
             go_on = skip_step(rx);
         else
-            go_on = fpdu_step(qp, now_ms, wants);
+            go_on = fpdu_step(qp, now_ms, actions);
     }
     if (rx->rd == rx->wr)
         rx->rd = rx->wr = 0;
@@ -224,7 +224,7 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_assert_held(&qp->rx_lock);
     unpin(rx);
@@ -237,10 +237,10 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
         octets -= direct;
     }
     rx->wr += (uint32_t)octets;
-    parse(qp, now_ms, &wants);
-    if (wants & SRD_STREAM_SETTLE)
-        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
-    return wants;
+    parse(qp, now_ms, &actions);
+    if (actions & SRD_STREAM_SETTLE)
+        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+    return actions;
 }
 
 bool srd_stream_rx_fault(struct srd_qp *qp)
@@ -260,20 +260,20 @@ unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms)
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
     bool was_full = rx->hold_full;
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_assert_held(&qp->rx_lock);
     if (!rx->held || srd_phase(stream) != SRD_STREAM_UP)
         return 0;
-    if (srd_rx_hold_replay(qp, now_ms, &wants) == SRD_RX_FAILED)
-        return wants;
+    if (srd_rx_hold_replay(qp, now_ms, &actions) == SRD_RX_FAILED)
+        return actions;
     rx->hold_full = false;
-    parse(qp, now_ms, &wants);
+    parse(qp, now_ms, &actions);
     if (was_full && !rx->hold_full)
-        wants |= SRD_STREAM_RX;
-    if (wants & SRD_STREAM_SETTLE)
-        wants = (wants & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
+        actions |= SRD_STREAM_RX;
+    if (actions & SRD_STREAM_SETTLE)
+        actions = (actions & ~(unsigned)SRD_STREAM_SETTLE) | srd_stream_settle(qp, now_ms);
     if (rx->fin_held && !rx->held && srd_phase(stream) == SRD_STREAM_UP)
-        wants |= srd_stream_rx_end(qp, 0, now_ms);
-    return wants;
+        actions |= srd_stream_rx_end(qp, 0, now_ms);
+    return actions;
 }

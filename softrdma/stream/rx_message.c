@@ -26,7 +26,7 @@ static bool is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t
  * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet.
  * Another that finds the send side taken by this one leaves it what it has to send.
  */
-static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *wants)
+static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
 
@@ -34,21 +34,21 @@ static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *wants)
         return true;
     lock_acquire(&qp->tx_lock);
     lock_release(&qp->tx_lock);
-    *wants |= SRD_STREAM_TX;
+    *actions |= SRD_STREAM_TX;
     return count <= atomic_load_explicit(&stream->handed, memory_order_acquire);
 }
 
 static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     uint64_t complete = wire_get64(ulpdu + 6);
 
     /* What was not sent cannot be complete, and what is complete stays so. */
-    if (complete < rx->acknowledged || !was_sent(qp, complete, wants))
-        return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, wants);
+    if (complete < rx->acknowledged || !was_sent(qp, complete, actions))
+        return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, actions);
     rx->acknowledged = complete;
-    *wants |= srd_stream_retire(qp, complete);
+    *actions |= srd_stream_retire(qp, complete);
     return SRD_RX_DONE;
 }
 
@@ -81,7 +81,7 @@ static srd_fault check_read_request(struct srd_qp *qp, const struct srd_segment 
 }
 
 static enum srd_rx_result read_request(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_read_request request;
@@ -92,21 +92,21 @@ static enum srd_rx_result read_request(struct srd_qp *qp, const uint8_t *ulpdu,
     if (fault == SRD_FAULT_NONE)
         fault = check_read_request(qp, &segment, ulpdu, ulpdu_octets, &request);
     if (fault != SRD_FAULT_NONE)
-        return srd_rx_fault(qp, fault, ulpdu, ulpdu_octets, now_ms, wants);
+        return srd_rx_fault(qp, fault, ulpdu, ulpdu_octets, now_ms, actions);
     if (!stream->rx.first_seen)
-        srd_rx_first_fpdu(qp, wants);
+        srd_rx_first_fpdu(qp, actions);
     read = srd_read_in_free(stream);
     read->request = request;
     read->msn = segment.msn;
     read->sent = 0;
     stream->rx.read_msn++;
     srd_ring_push(&stream->in);
-    *wants |= SRD_STREAM_TX;
+    *actions |= SRD_STREAM_TX;
     return SRD_RX_DONE;
 }
 
 static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
-    uint64_t now_ms, unsigned *wants)
+    uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE };
@@ -129,31 +129,31 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
     }
     if (!end.has_culprit)
         end.event = IBV_EVENT_QP_FATAL;
-    *wants |= srd_stream_fail(qp, &end, now_ms);
+    *actions |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
 }
 
 enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     enum srd_rx_result result;
     uint32_t header;
 
     switch (ulpdu[1] & 15) {
-    case SRD_OP_READ_REQUEST: return read_request(qp, ulpdu, ulpdu_octets, now_ms, wants);
-    case SRD_OP_TERMINATE: return terminated(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_READ_REQUEST: return read_request(qp, ulpdu, ulpdu_octets, now_ms, actions);
+    case SRD_OP_TERMINATE: return terminated(qp, ulpdu, ulpdu_octets, now_ms, actions);
     case SRD_OP_WRITE:
         if (is_acknowledgement(qp, ulpdu, ulpdu_octets))
-            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, actions);
         break;
     default: break;
     }
     header = srd_segment_octets(ulpdu[0] & 0x80);
-    result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, actions);
     if (result == SRD_RX_DONE && ulpdu_octets > header)
-        result = srd_rx_segment_place(qp, ulpdu + header, ulpdu_octets - header, now_ms, wants);
+        result = srd_rx_segment_place(qp, ulpdu + header, ulpdu_octets - header, now_ms, actions);
     if (result == SRD_RX_DONE)
-        result = srd_rx_segment_end(qp, now_ms, wants);
+        result = srd_rx_segment_end(qp, now_ms, actions);
     return result;
 }
 
@@ -167,7 +167,7 @@ static const uint32_t rnr_timers[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32
     49152 };
 
 /* A sender on TCP does not know that it is too early, so some time is always given. UINT64_MAX: for ever. */
-static uint64_t patience_ms(struct srd_qp *qp)
+static uint64_t rnr_wait_ms(struct srd_qp *qp)
 {
     unsigned retries = atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed);
     unsigned timer = atomic_load_explicit(&qp->rnr_timer, memory_order_relaxed);
@@ -182,7 +182,7 @@ static uint64_t patience_ms(struct srd_qp *qp)
 
 static void start_timer(struct srd_qp *qp, uint64_t now_ms)
 {
-    uint64_t ms = patience_ms(qp);
+    uint64_t ms = rnr_wait_ms(qp);
 
     if (ms != UINT64_MAX)
         atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + ms, memory_order_relaxed);
@@ -213,21 +213,21 @@ static enum srd_rx_result keep(struct srd_rx *rx, const uint8_t *ulpdu, uint32_t
 }
 
 enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     switch (ulpdu[1] & 15) {
     case SRD_OP_READ_RESPONSE:
-    case SRD_OP_TERMINATE: return srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, wants);
+    case SRD_OP_TERMINATE: return srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, actions);
     case SRD_OP_WRITE:
         if (is_acknowledgement(qp, ulpdu, ulpdu_octets))
-            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, wants);
+            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, actions);
         break;
     default: break;
     }
     return keep(&qp->stream.rx, ulpdu, ulpdu_octets);
 }
 
-enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
 
@@ -235,7 +235,7 @@ enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsign
         uint32_t octets = wire_get16(rx->hold + rx->hold_rd);
 
         switch (srd_rx_segment_whole(
-            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, wants)) {
+            qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, actions)) {
         case SRD_RX_FAILED: return SRD_RX_FAILED;
         case SRD_RX_HOLD:
             if (rx->hold_rd) /* one got its receive, the next one has its own time */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_end end = { .fault = fault,
         .ulpdu = ulpdu,
@@ -35,17 +35,17 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
         end.receive_status = IBV_WC_LOC_LEN_ERR;
     if (fault == SRD_FAULT_NO_BUFFER && ulpdu && (ulpdu[1] & 15) == SRD_OP_READ_REQUEST)
         end.event = IBV_EVENT_QP_REQ_ERR;
-    *wants |= srd_stream_fail(qp, &end, now_ms);
+    *actions |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
 }
 
 /* The segment in progress is wrong. */
 static enum srd_rx_result fault_here(
-    struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *wants)
+    struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
 
-    return srd_rx_fault(qp, fault, rx->ulpdu, rx->ulpdu_octets, now_ms, wants);
+    return srd_rx_fault(qp, fault, rx->ulpdu, rx->ulpdu_octets, now_ms, actions);
 }
 
 /* --- where a payload goes --------------------------------------------------------------------------------------- */
@@ -111,14 +111,14 @@ int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_
 
 /* A place has gone, or was never good: whose fault that is depends on who named it. */
 static enum srd_rx_result sink_failed(
-    struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *wants)
+    struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_end end = { .fault = SRD_FAULT_LOCAL,
         .keep_responses = qp->stream.params.soft_peer };
 
     if (rx->sink == SRD_SINK_WRITE)
-        return fault_here(qp, srd_fault_of_sink(error), now_ms, wants);
+        return fault_here(qp, srd_fault_of_sink(error), now_ms, actions);
     if (rx->sink == SRD_SINK_RECEIVE) {
         end.receive_status = IBV_WC_LOC_PROT_ERR;
     } else {
@@ -126,12 +126,12 @@ static enum srd_rx_result sink_failed(
         end.culprit = srd_read_out_front(&qp->stream)->count;
         end.status = IBV_WC_LOC_PROT_ERR;
     }
-    *wants |= srd_stream_fail(qp, &end, now_ms);
+    *actions |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
 }
 
 enum srd_rx_result srd_rx_segment_place(
-    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *wants)
+    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_piece pieces[4];
@@ -141,7 +141,7 @@ enum srd_rx_result srd_rx_segment_place(
         int n = srd_rx_sink(qp, rx->placed, octets, pieces, 4, &error);
 
         if (n < 0)
-            return sink_failed(qp, error, now_ms, wants);
+            return sink_failed(qp, error, now_ms, actions);
         for (int i = 0; i < n; i++) {
             uint32_t here = pieces[i].octets;
             bool ends = rx->segment.tagged && rx->segment.last && rx->placed + here == rx->payload;
@@ -153,7 +153,7 @@ enum srd_rx_result srd_rx_segment_place(
             if (!placed) {
                 while (++i < n)
                     srd_stag_unpin(pieces[i].entry);
-                return sink_failed(qp, SRD_STAG_GONE, now_ms, wants);
+                return sink_failed(qp, SRD_STAG_GONE, now_ms, actions);
             }
             data += here;
             octets -= here;
@@ -166,7 +166,7 @@ enum srd_rx_result srd_rx_segment_place(
 /* --- begin ------------------------------------------------------------------------------------------------------ */
 
 /* RFC 5044 section 7.1.3: the responder may send once it has had a valid FPDU. */
-void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants)
+void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
 
@@ -174,23 +174,23 @@ void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *wants)
     if (stream->params.initiator)
         return;
     atomic_store_explicit(&stream->open, true, memory_order_release);
-    *wants |= SRD_STREAM_TX | (stream->params.rtr_expected ? SRD_STREAM_ESTABLISHED : 0);
+    *actions |= SRD_STREAM_TX | (stream->params.rtr_expected ? SRD_STREAM_ESTABLISHED : 0);
 }
 
-static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     const struct srd_segment *segment = &rx->segment;
     uint64_t end;
 
     if (segment->msn != rx->send_msn || (rx->send_open && segment->opcode != rx->send_opcode))
-        return fault_here(qp, SRD_FAULT_MSN, now_ms, wants);
+        return fault_here(qp, SRD_FAULT_MSN, now_ms, actions);
     if (segment->mo != rx->send_mo)
-        return fault_here(qp, SRD_FAULT_MO, now_ms, wants);
+        return fault_here(qp, SRD_FAULT_MO, now_ms, actions);
     if (!rx->send_open) {
         if (!srd_rq_take(qp, &rx->receive)) {
             if (!rx->first_seen)
-                srd_rx_first_fpdu(qp, wants);
+                srd_rx_first_fpdu(qp, actions);
             return SRD_RX_HOLD;
         }
         rx->receiving = rx->send_open = true;
@@ -198,12 +198,12 @@ static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigne
     }
     end = (uint64_t)rx->send_mo + rx->payload;
     if (end > rx->receive.octets || end > UINT32_MAX)
-        return fault_here(qp, SRD_FAULT_TOO_LONG, now_ms, wants);
+        return fault_here(qp, SRD_FAULT_TOO_LONG, now_ms, actions);
     rx->sink = SRD_SINK_RECEIVE;
     return SRD_RX_DONE;
 }
 
-static enum srd_rx_result begin_write(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static enum srd_rx_result begin_write(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_stag_entry *entry;
@@ -215,13 +215,13 @@ static enum srd_rx_result begin_write(struct srd_qp *qp, uint64_t now_ms, unsign
     error = srd_stag_pin(
         qp, rx->segment.stag, rx->segment.to, rx->payload, IBV_ACCESS_REMOTE_WRITE, true, &entry);
     if (error)
-        return fault_here(qp, srd_fault_of_sink(error), now_ms, wants);
+        return fault_here(qp, srd_fault_of_sink(error), now_ms, actions);
     srd_stag_unpin(entry);
     return SRD_RX_DONE;
 }
 
 /* A response must be just the next piece of the oldest Read (RFC 5040 section 5.2.1). */
-static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     struct srd_read_out *read = srd_read_out_front(&qp->stream);
@@ -245,12 +245,12 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
         end.culprit = read->count;
         end.status = IBV_WC_BAD_RESP_ERR;
     }
-    *wants |= srd_stream_fail(qp, &end, now_ms);
+    *actions |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
 }
 
 enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *wants)
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     srd_fault fault = srd_segment_decode(&rx->segment, ulpdu);
@@ -262,18 +262,18 @@ enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
     rx->placed = 0;
     rx->sink = SRD_SINK_NONE;
     if (fault != SRD_FAULT_NONE)
-        return fault_here(qp, fault, now_ms, wants);
+        return fault_here(qp, fault, now_ms, actions);
     switch (rx->segment.opcode) {
-    case SRD_OP_WRITE: return begin_write(qp, now_ms, wants);
-    case SRD_OP_READ_RESPONSE: return begin_response(qp, now_ms, wants);
-    default: return begin_send(qp, now_ms, wants);
+    case SRD_OP_WRITE: return begin_write(qp, now_ms, actions);
+    case SRD_OP_READ_RESPONSE: return begin_response(qp, now_ms, actions);
+    default: return begin_send(qp, now_ms, actions);
     }
 }
 
 /* --- end -------------------------------------------------------------------------------------------------------- */
 
 /* A message of the peer's is complete: one more to be acknowledged. */
-static void count_message(struct srd_qp *qp, unsigned *wants)
+static void count_message(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
@@ -286,11 +286,11 @@ static void count_message(struct srd_qp *qp, unsigned *wants)
         complete - atomic_load_explicit(&stream->acked_sent, memory_order_relaxed) >=
             SRD_ACK_MESSAGES) {
         rx->ack_octets = 0;
-        *wants |= SRD_STREAM_TX;
+        *actions |= SRD_STREAM_TX;
     }
 }
 
-static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
     uint8_t opcode = rx->segment.opcode;
@@ -303,14 +303,14 @@ static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned 
         enum srd_stag_error error = srd_stag_invalidate(qp, rx->segment.stag, true);
 
         if (error)
-            return fault_here(qp, srd_fault_of_invalidate(error), now_ms, wants);
+            return fault_here(qp, srd_fault_of_invalidate(error), now_ms, actions);
     }
     rx->receiving = rx->send_open = false;
     srd_receive_complete(qp, rx->receive.wr_id, IBV_WC_SUCCESS, 0, rx->send_mo, invalidate,
         rx->segment.stag, opcode == SRD_OP_SEND_SE || opcode == SRD_OP_SEND_SE_INV);
     rx->send_mo = 0;
     rx->send_msn++;
-    count_message(qp, wants);
+    count_message(qp, actions);
     return SRD_RX_DONE;
 }
 
@@ -323,7 +323,7 @@ static bool is_rtr(const struct srd_stream *stream)
 }
 
 /* The last octet of a response: the Read is done. */
-static void end_response(struct srd_qp *qp, unsigned *wants)
+static void end_response(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_read_out *read = srd_read_out_front(stream);
@@ -338,26 +338,26 @@ static void end_response(struct srd_qp *qp, unsigned *wants)
         lock_release(&qp->sq.lock);
     }
     srd_ring_pop(&stream->out);
-    *wants |= srd_stream_retire(qp, 0);
+    *actions |= srd_stream_retire(qp, 0);
 }
 
-enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *wants)
+enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
     bool rtr = rx->sink == SRD_SINK_WRITE && is_rtr(stream);
 
     if (!rx->first_seen)
-        srd_rx_first_fpdu(qp, wants);
+        srd_rx_first_fpdu(qp, actions);
     rx->ack_octets += rx->payload;
     switch (rx->sink) {
-    case SRD_SINK_RECEIVE: return end_send(qp, now_ms, wants);
+    case SRD_SINK_RECEIVE: return end_send(qp, now_ms, actions);
     case SRD_SINK_WRITE:
         rx->write_open = !rx->segment.last;
         if (rx->segment.last && !rtr)
-            count_message(qp, wants);
+            count_message(qp, actions);
         break;
-    case SRD_SINK_RESPONSE: end_response(qp, wants); break;
+    case SRD_SINK_RESPONSE: end_response(qp, actions); break;
     default: break;
     }
     return SRD_RX_DONE;

@@ -44,7 +44,7 @@ unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
     struct srd_stream *stream = &qp->stream;
     struct srd_sq *sq = &qp->sq;
     enum srd_sq_retired result;
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(&sq->lock);
     if (complete > sq->complete)
@@ -54,13 +54,13 @@ unsigned srd_stream_retire(struct srd_qp *qp, uint64_t complete)
         (atomic_load_explicit(&stream->closing, memory_order_acquire) &&
             atomic_load_explicit(&sq->tail, memory_order_relaxed) == stream->tx.stop)) {
         atomic_store_explicit(&stream->settle, true, memory_order_release);
-        wants = SRD_STREAM_SETTLE;
+        actions = SRD_STREAM_SETTLE;
     } else if (atomic_load_explicit(&sq->next, memory_order_relaxed) !=
                atomic_load_explicit(&sq->head, memory_order_relaxed)) {
-        wants = SRD_STREAM_TX;
+        actions = SRD_STREAM_TX;
     }
     lock_release(&sq->lock);
-    return wants;
+    return actions;
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
@@ -259,7 +259,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
 {
     struct srd_stream *stream = &qp->stream;
     const uint8_t *octets = surplus;
-    unsigned wants = 0;
+    unsigned actions = 0;
     bool failed;
 
     lock_acquire(&qp->rx_lock);
@@ -288,7 +288,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
     if (failed) {
         struct srd_end end = { .fault = SRD_FAULT_NONE, .reset = true };
 
-        wants = srd_stream_fail(qp, &end, now_ms) | SRD_STREAM_DOWN | SRD_STREAM_CLOSE;
+        actions = srd_stream_fail(qp, &end, now_ms) | SRD_STREAM_DOWN | SRD_STREAM_CLOSE;
     }
     while (surplus_octets && srd_phase(stream) == SRD_STREAM_UP) {
         struct iovec iov[SRD_RX_IOV];
@@ -305,10 +305,10 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
             surplus_octets -= here;
             taken += here;
         }
-        wants |= srd_stream_rx(qp, taken, now_ms);
+        actions |= srd_stream_rx(qp, taken, now_ms);
     }
     lock_release(&qp->rx_lock);
-    return wants;
+    return actions;
 }
 
 unsigned srd_stream_release(struct srd_qp *qp)
@@ -326,7 +326,7 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_acquire(&qp->rx_lock);
     if (srd_phase(stream) == SRD_STREAM_UP &&
@@ -341,26 +341,26 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
         atomic_store_explicit(
             &stream->end_deadline_ms, now_ms + SRD_LINGER_MS, memory_order_relaxed);
         if (!atomic_load_explicit(&stream->open, memory_order_acquire) || srd_stream_drained(qp))
-            wants = srd_stream_fail(qp, &end, now_ms);
+            actions = srd_stream_fail(qp, &end, now_ms);
         else
-            wants = SRD_STREAM_TX;
+            actions = SRD_STREAM_TX;
     } else if (srd_phase(stream) == SRD_STREAM_IDLE) {
-        wants = srd_stream_fail(qp, &end, now_ms);
+        actions = srd_stream_fail(qp, &end, now_ms);
     }
     lock_release(&qp->rx_lock);
-    return wants;
+    return actions;
 }
 
 unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
 {
     /* No Terminate: nothing has failed, and the peer would count one as an error of its oldest request. */
     struct srd_end end = { .fault = SRD_FAULT_NONE };
-    unsigned wants;
+    unsigned actions;
 
     lock_acquire(&qp->rx_lock);
-    wants = srd_stream_fail(qp, &end, now_ms);
+    actions = srd_stream_fail(qp, &end, now_ms);
     lock_release(&qp->rx_lock);
-    return wants;
+    return actions;
 }
 
 /* --- time ------------------------------------------------------------------------------------------------------- */
@@ -394,16 +394,16 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
-    unsigned wants = srd_stream_settle(qp, now_ms);
+    unsigned actions = srd_stream_settle(qp, now_ms);
 
     if (now_ms >= atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed))
-        wants |= rnr_expired(qp, now_ms);
+        actions |= rnr_expired(qp, now_ms);
     if (now_ms < atomic_load_explicit(&stream->end_deadline_ms, memory_order_relaxed))
-        return wants;
+        return actions;
     atomic_store_explicit(&stream->end_deadline_ms, UINT64_MAX, memory_order_relaxed);
     if (srd_phase(stream) == SRD_STREAM_UP)
-        return wants | srd_stream_fail(qp, &end, now_ms);
-    return wants | SRD_STREAM_CLOSE;
+        return actions | srd_stream_fail(qp, &end, now_ms);
+    return actions | SRD_STREAM_CLOSE;
 }
 
 /* --- the fault of a refused look-up ------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ struct srd_qp;
 struct srd_stream;
 
 /* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
-enum srd_stream_want {
+enum srd_stream_action {
     SRD_STREAM_TX = 1 << 0,          /* there is something to send */
     SRD_STREAM_ESTABLISHED = 1 << 1, /* responder: the first FPDU was valid */
     SRD_STREAM_DOWN = 1 << 2, /* the connection is over; the queue pair is in error and flushed */
@@ -41,7 +41,7 @@ enum srd_stream_want {
 
 /*
  * srd_stream_start - begin the FPDU phase on qp's stream. surplus: octets that came behind the startup frame.
- * Returns wants. On the initiator the RTR frame is queued but goes out, like everything, only after
+ * Returns actions. On the initiator the RTR frame is queued but goes out, like everything, only after
  * srd_stream_release (rdma_establish); the responder's sends are held until the first FPDU, or that call if it may
  * speak first.
  */
@@ -62,15 +62,15 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms);
 
 /*
  * Send side; LOCK_SRD_TX held from tx to tx_done. Returns iov entries (0 = nothing); what tx_done did not take is
- * offered again. Wants are or-ed into *wants: a call that has nothing to send may want something, too.
+ * offered again. Actions are or-ed into *actions: a call that has nothing to send may want something, too.
  */
 int srd_stream_tx(
-    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants);
+    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *actions);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 /*
  * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Takes back the FPDU whose memory is gone and
  * what stands behind it, and fails the request, or the response; when that FPDU is half sent, cuts the connection. The
- * caller goes on with what is left. Returns wants.
+ * caller goes on with what is left. Returns actions.
  */
 unsigned srd_stream_tx_fault(struct srd_qp *qp);
 

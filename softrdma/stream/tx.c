@@ -53,14 +53,14 @@ static bool repin(struct srd_qp *qp)
 }
 
 /* An FPDU is half sent and cannot be completed. */
-static void cut_off(struct srd_qp *qp, unsigned *wants)
+static void cut_off(struct srd_qp *qp, unsigned *actions)
 {
     log_limited(LOG_WARN, LOG_SOFT,
         "queue pair %#x: memory was deregistered, invalidated or unmapped while it was being sent; "
         "the connection is cut",
         qp->qp.qp_num);
     atomic_store_explicit(&qp->stream.cut, true, memory_order_release);
-    *wants |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
+    *actions |= srd_phase(&qp->stream) == SRD_STREAM_UP ? SRD_STREAM_SETTLE : SRD_STREAM_CLOSE;
 }
 
 bool srd_tx_idle(struct srd_stream *stream)
@@ -71,7 +71,8 @@ bool srd_tx_idle(struct srd_stream *stream)
            !srd_ring_used(&stream->in);
 }
 
-int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *wants)
+int srd_stream_tx(
+    struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -84,16 +85,16 @@ int srd_stream_tx(struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_
         return 0;
     if (tx->first == tx->count) {
         batch_clear(tx);
-        srd_tx_build(qp, wants);
+        srd_tx_build(qp, actions);
     } else if (!repin(qp)) {
-        cut_off(qp, wants);
+        cut_off(qp, actions);
         return 0;
     }
     n = tx->count - tx->first;
     memcpy(iov, tx->iov + tx->first, (size_t)n * sizeof(*iov));
     if (!n && srd_phase(stream) == SRD_STREAM_ENDING &&
         atomic_load_explicit(&stream->rx_ended, memory_order_acquire))
-        *wants |= SRD_STREAM_CLOSE;
+        *actions |= SRD_STREAM_CLOSE;
     return n;
 }
 
@@ -166,7 +167,7 @@ static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
 }
 
 /* Takes back the FPDU that has this piece, and all behind it. False: some of that FPDU is gone already. */
-static bool break_off(struct srd_tx *tx, const struct srd_tx_ref *ref)
+static bool take_back(struct srd_tx *tx, const struct srd_tx_ref *ref)
 {
     uint32_t at = tx->taken, begin, keep, fpdu = 0;
     int i;
@@ -198,18 +199,18 @@ unsigned srd_stream_tx_fault(struct srd_qp *qp)
 {
     struct srd_tx *tx = &qp->stream.tx;
     struct srd_tx_ref *ref = find_gone(tx), gone;
-    unsigned wants = 0;
+    unsigned actions = 0;
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);
     if (ref) {
         gone = *ref;
         srd_dma_gone(tx->iov[gone.iov].iov_base, tx->iov[gone.iov].iov_len);
-        wants = fail_owner(qp, &gone);
+        actions = fail_owner(qp, &gone);
     }
-    if (!ref || !break_off(tx, &gone))
-        cut_off(qp, &wants);
-    return wants;
+    if (!ref || !take_back(tx, &gone))
+        cut_off(qp, &actions);
+    return actions;
 }
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
@@ -269,7 +270,7 @@ static bool salvage(struct srd_qp *qp, bool all)
  * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): the end is all it says. Faults that are
  * found above MPA are in valid ones.
  */
-static bool may_speak(struct srd_stream *stream, srd_fault fault)
+static bool may_send_terminate(struct srd_stream *stream, srd_fault fault)
 {
     if (stream->params.initiator || atomic_load_explicit(&stream->open, memory_order_acquire))
         return true;
@@ -299,7 +300,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     }
     if (tx->first != tx->count && !salvage(qp, keep))
         atomic_store_explicit(&stream->cut, true, memory_order_release);
-    if (!may_speak(stream, end->fault))
+    if (!may_send_terminate(stream, end->fault))
         return;
     tx->ack_last = stream->params.soft_peer;
     if (end->fault != SRD_FAULT_NONE)

@@ -199,7 +199,7 @@ static void advance(struct srd_qp *qp)
 
 /* The request at next is over without the wire; whatever its status, it completes after those in front of it. */
 static void executed(
-    struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *wants)
+    struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *actions)
 {
     lock_acquire(&qp->sq.lock);
     sqe->status = status;
@@ -208,7 +208,7 @@ static void executed(
     if (status != IBV_WC_SUCCESS)
         qp->stream.tx.blocked = true;
     advance(qp);
-    *wants |= srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
+    *actions |= srd_stream_retire(qp, 0) & SRD_STREAM_SETTLE;
 }
 
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count)
@@ -282,7 +282,7 @@ static void message_built(struct srd_qp *qp, struct srd_sqe *sqe)
 }
 
 /* One segment of a Send or Write. Returns whether to go on. */
-static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
+static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -307,7 +307,7 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wa
     begin_fpdu(qp, &fpdu, &segment, octets);
     if (!add_payload(qp, &fpdu, sqe, octets)) {
         undo_fpdu(qp, &fpdu);
-        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, wants);
+        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, actions);
         return false;
     }
     end_fpdu(qp, &fpdu);
@@ -362,7 +362,7 @@ static void put_rtr(struct srd_qp *qp)
 }
 
 /* Executes what needs no wire. Returns whether to go on with the next request. */
-static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
+static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
 {
     enum ibv_wc_status status = IBV_WC_SUCCESS;
 
@@ -375,18 +375,18 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *wants)
         if (srd_stag_invalidate(qp, sqe->rkey, false))
             status = IBV_WC_LOC_PROT_ERR;
     }
-    executed(qp, sqe, status, wants);
+    executed(qp, sqe, status, actions);
     return status == IBV_WC_SUCCESS;
 }
 
 /* A Read: one segment, when the depth allows. Returns whether to go on. */
 static bool request_read(
-    struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *wants)
+    struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *actions)
 {
     uint32_t limit = qp->stream.params.ord;
 
     if (!limit || !sges_good(qp, sqe, IBV_ACCESS_LOCAL_WRITE)) {
-        executed(qp, sqe, limit ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_QP_OP_ERR, wants);
+        executed(qp, sqe, limit ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_QP_OP_ERR, actions);
         return false;
     }
     if (outstanding >= limit)
@@ -401,7 +401,7 @@ static bool request_read(
  * Begins the next request if that is possible now. On return with true either tx->source is the request, or it has been
  * dealt with altogether.
  */
-static bool request_begin(struct srd_qp *qp, unsigned *wants)
+static bool request_begin(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -415,15 +415,15 @@ static bool request_begin(struct srd_qp *qp, unsigned *wants)
     if (sqe->fence && outstanding)
         return false;
     if (sqe->status != IBV_WC_SUCCESS) {
-        executed(qp, sqe, sqe->status, wants);
+        executed(qp, sqe, sqe->status, actions);
         return false;
     }
     if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE)
-        return execute(qp, sqe, wants);
+        return execute(qp, sqe, actions);
     if (sqe->kind == SRD_SQE_READ)
-        return request_read(qp, sqe, outstanding, wants);
+        return request_read(qp, sqe, outstanding, actions);
     if (sqe->octets > payload_max(stream, is_tagged(sqe)) && !sges_good(qp, sqe, 0)) {
-        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, wants);
+        executed(qp, sqe, IBV_WC_LOC_PROT_ERR, actions);
         return false;
     }
     tx->source = SRD_TX_REQUEST;
@@ -436,7 +436,7 @@ static bool request_begin(struct srd_qp *qp, unsigned *wants)
 /* --- responses ----------------------------------------------------------------------------------------------- */
 
 /* One segment of the oldest response (RFC 5040 section 5.3). Returns whether to go on. */
-static bool response_segment(struct srd_qp *qp, unsigned *wants)
+static bool response_segment(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -459,7 +459,7 @@ static bool response_segment(struct srd_qp *qp, unsigned *wants)
         undo_fpdu(qp, &fpdu);
         tx->response_fault = srd_fault_of_source(error);
         atomic_store_explicit(&stream->settle, true, memory_order_release);
-        *wants |= SRD_STREAM_SETTLE;
+        *actions |= SRD_STREAM_SETTLE;
         return false;
     }
     end_fpdu(qp, &fpdu);
@@ -476,7 +476,7 @@ static bool response_segment(struct srd_qp *qp, unsigned *wants)
 /* --- the batch ----------------------------------------------------------------------------------------------- */
 
 /* One step at a message border or in a message. Returns whether anything was done. */
-static bool step(struct srd_qp *qp, unsigned *wants)
+static bool step(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -484,14 +484,14 @@ static bool step(struct srd_qp *qp, unsigned *wants)
 
     if (tx->source == SRD_TX_NONE) {
         if (responses && tx->last_source != SRD_TX_RESPONSE)
-            return response_segment(qp, wants);
-        if (!request_begin(qp, wants))
-            return responses && response_segment(qp, wants);
+            return response_segment(qp, actions);
+        if (!request_begin(qp, actions))
+            return responses && response_segment(qp, actions);
     }
     if (tx->source == SRD_TX_REQUEST)
-        return request_segment(qp, srd_sqe_at(&qp->sq, next_count(qp)), wants);
+        return request_segment(qp, srd_sqe_at(&qp->sq, next_count(qp)), actions);
     if (tx->source == SRD_TX_RESPONSE)
-        return responses && response_segment(qp, wants);
+        return responses && response_segment(qp, actions);
     return true;
 }
 
@@ -521,7 +521,7 @@ static void build_ending(struct srd_qp *qp)
     }
 }
 
-void srd_tx_build(struct srd_qp *qp, unsigned *wants)
+void srd_tx_build(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
@@ -536,7 +536,7 @@ void srd_tx_build(struct srd_qp *qp, unsigned *wants)
         put_rtr(qp);
     if (srd_stream_owes_ack(qp))
         put_acknowledgement(qp);
-    while (!tx->broken_off && batch_has_room(stream) && step(qp, wants))
+    while (!tx->broken_off && batch_has_room(stream) && step(qp, actions))
         ;
 }
 

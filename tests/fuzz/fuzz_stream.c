@@ -80,7 +80,7 @@ static void make_qp(bool shared)
 
         FUZZ_CHECK(!srd_modify_qp(end.qp, &to, IBV_QP_STATE));
     }
-    end.wants = 0;
+    end.actions = 0;
     end.closed = false;
 }
 
@@ -143,14 +143,14 @@ static unsigned receives_left(void)
 static void take(size_t most)
 {
     struct iovec iov[SRD_TX_IOV];
-    unsigned wants = 0;
+    unsigned actions = 0;
     size_t total = 0, left;
     int n;
 
     if (end.closed)
         return;
     lock_acquire(&qp()->tx_lock);
-    n = srd_stream_tx(qp(), iov, pair.now_ms, &wants);
+    n = srd_stream_tx(qp(), iov, pair.now_ms, &actions);
     for (int i = 0; i < n; i++)
         total += iov[i].iov_len;
     total = left = total < most ? total : most;
@@ -163,22 +163,22 @@ static void take(size_t most)
         left -= here;
     }
     if (n)
-        wants |= srd_stream_tx_done(qp(), total, pair.now_ms);
+        actions |= srd_stream_tx_done(qp(), total, pair.now_ms);
     lock_release(&qp()->tx_lock);
-    end_want(&pair, &end, wants);
+    end_want(&pair, &end, actions);
 }
 
 static void finish_rx(int error)
 {
-    unsigned wants;
+    unsigned actions;
 
     if (end.closed || end.fin_got)
         return;
     end.fin_got = true;
     lock_acquire(&qp()->rx_lock);
-    wants = srd_stream_rx_end(qp(), error, pair.now_ms);
+    actions = srd_stream_rx_end(qp(), error, pair.now_ms);
     lock_release(&qp()->rx_lock);
-    end_want(&pair, &end, wants);
+    end_want(&pair, &end, actions);
 }
 
 static void feed(const uint8_t *octets, size_t count, size_t piece)

@@ -121,18 +121,18 @@ void pair_close(struct pair *pair)
     end_close(&pair->b);
 }
 
-void end_want(struct pair *pair, struct end *end, unsigned wants)
+void end_want(struct pair *pair, struct end *end, unsigned actions)
 {
     struct srd_qp *qp = srd_qp_from(end->qp);
 
-    end->wants |= wants;
-    while (wants & SRD_STREAM_SETTLE) {
+    end->actions |= actions;
+    while (actions & SRD_STREAM_SETTLE) {
         lock_acquire(&qp->rx_lock);
-        wants = srd_stream_timer(qp, pair->now_ms);
+        actions = srd_stream_timer(qp, pair->now_ms);
         lock_release(&qp->rx_lock);
-        end->wants |= wants;
+        end->actions |= actions;
     }
-    if (end->wants & SRD_STREAM_CLOSE)
+    if (end->actions & SRD_STREAM_CLOSE)
         end->closed = true;
 }
 
@@ -168,13 +168,13 @@ static size_t send_some(struct pair *pair, struct end *from, struct end *to)
     struct srd_qp *qp = srd_qp_from(from->qp);
     struct iovec iov[SRD_TX_IOV];
     size_t total = 0, take, left;
-    unsigned wants = 0;
+    unsigned actions = 0;
     int n;
 
     if (from->closed)
         return 0;
     lock_acquire(&qp->tx_lock);
-    n = srd_stream_tx(qp, iov, pair->now_ms, &wants);
+    n = srd_stream_tx(qp, iov, pair->now_ms, &actions);
     for (int i = 0; i < n; i++)
         total += iov[i].iov_len;
     take = left = random_up_to(pair, total);
@@ -185,9 +185,9 @@ static size_t send_some(struct pair *pair, struct end *from, struct end *to)
         left -= here;
     }
     if (n)
-        wants |= srd_stream_tx_done(qp, take, pair->now_ms);
+        actions |= srd_stream_tx_done(qp, take, pair->now_ms);
     lock_release(&qp->tx_lock);
-    end_want(pair, from, wants);
+    end_want(pair, from, actions);
     return take;
 }
 
@@ -197,7 +197,7 @@ static size_t receive_some(struct pair *pair, struct end *end, const uint8_t *oc
     struct srd_qp *qp = srd_qp_from(end->qp);
     struct iovec iov[SRD_RX_IOV];
     size_t taken = 0;
-    unsigned wants;
+    unsigned actions;
     int n;
 
     lock_acquire(&qp->rx_lock);
@@ -208,18 +208,18 @@ static size_t receive_some(struct pair *pair, struct end *end, const uint8_t *oc
         memcpy(iov[i].iov_base, octets + taken, here);
         taken += here;
     }
-    wants = n ? srd_stream_rx(qp, taken, pair->now_ms) : 0;
+    actions = n ? srd_stream_rx(qp, taken, pair->now_ms) : 0;
     lock_release(&qp->rx_lock);
-    end_want(pair, end, wants);
+    end_want(pair, end, actions);
     return taken;
 }
 
 bool pair_move(struct pair *pair, struct end *from, struct end *to)
 {
-    bool ending = from->closed || from->wants & SRD_STREAM_SHUTDOWN;
+    bool ending = from->closed || from->actions & SRD_STREAM_SHUTDOWN;
     size_t sent = send_some(pair, from, to), got = 0;
     struct srd_qp *qp = srd_qp_from(to->qp);
-    unsigned wants;
+    unsigned actions;
 
     if (to->closed) {
         to->pipe_octets = 0;
@@ -233,14 +233,14 @@ bool pair_move(struct pair *pair, struct end *from, struct end *to)
     if (sent || got)
         return true;
     if (!ending) /* what ended just now has something to send, perhaps */
-        return from->closed || from->wants & SRD_STREAM_SHUTDOWN;
+        return from->closed || from->actions & SRD_STREAM_SHUTDOWN;
     if (to->pipe_octets || to->fin_got)
         return false;
     from->fin_sent = to->fin_got = true;
     lock_acquire(&qp->rx_lock);
-    wants = srd_stream_rx_end(qp, 0, pair->now_ms);
+    actions = srd_stream_rx_end(qp, 0, pair->now_ms);
     lock_release(&qp->rx_lock);
-    end_want(pair, to, wants);
+    end_want(pair, to, actions);
     return true;
 }
 
@@ -477,7 +477,7 @@ void pair_expect_over(struct pair *pair)
     for (int i = 0; i < 2; i++) {
         struct end *end = ends[i];
 
-        assert_int_equal(end->wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+        assert_int_equal(end->actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
         assert_int_equal(end->qp->state, IBV_QPS_ERR);
         assert_true(end->closed);
         post_send(end, 901, 0, 4, IBV_SEND_SIGNALED); /* even an unsignaled one */

@@ -25,7 +25,7 @@ struct end {
     struct ibv_qp *qp;
     uint8_t *mem;
     struct ibv_mr *mr; /* mem, all rights */
-    unsigned wants;    /* everything that was ever wanted */
+    unsigned actions;  /* everything that was ever wanted */
     bool fin_sent, fin_got, closed;
     /* octets on their way to this end */
     uint8_t *pipe;
@@ -72,7 +72,7 @@ void pair_disconnect(struct pair *pair, struct end *end);
 void end_feed(struct pair *pair, struct end *end, const void *octets, size_t count, size_t piece);
 /* Takes what the end has to send; returns octets. */
 size_t end_take(struct pair *pair, struct end *end, uint8_t *out, size_t room);
-void end_want(struct pair *pair, struct end *end, unsigned wants);
+void end_want(struct pair *pair, struct end *end, unsigned actions);
 
 /*
  * Requests; memory by offset in mem. Each must be accepted, and is signaled: flags are xor-ed with IBV_SEND_SIGNALED.

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What the next call of srd_conn_want from another file does first; the linker leads it here (--wrap). */
+/* What the next call of srd_conn_apply from another file does first; the linker leads it here (--wrap). */
 static void (*meanwhile)(struct srd_conn *conn);
 
 static struct srd_source_ops spying_ops;
@@ -27,10 +27,10 @@ struct srd_conn *__real_srd_conn_create(
 struct srd_conn *__wrap_srd_conn_create(
     int fd, const struct srd_conn_owner_ops *owner_ops, void *owner, struct lock *owner_lock);
 
-void __real_srd_conn_want(struct srd_conn *conn, unsigned wants);
-void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants);
+void __real_srd_conn_apply(struct srd_conn *conn, unsigned actions);
+void __wrap_srd_conn_apply(struct srd_conn *conn, unsigned actions);
 
-void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants)
+void __wrap_srd_conn_apply(struct srd_conn *conn, unsigned actions)
 {
     void (*first)(struct srd_conn *) = meanwhile;
 
@@ -38,7 +38,7 @@ void __wrap_srd_conn_want(struct srd_conn *conn, unsigned wants)
     if (first)
         first(conn);
     if (!first || !freed_meanwhile)
-        __real_srd_conn_want(conn, wants);
+        __real_srd_conn_apply(conn, actions);
 }
 
 static void spying_free(struct srd_source *source)

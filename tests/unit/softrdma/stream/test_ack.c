@@ -45,7 +45,7 @@ static void feed_ack(uint64_t count)
 
 static bool is_down(void)
 {
-    return end.wants & SRD_STREAM_DOWN;
+    return end.actions & SRD_STREAM_DOWN;
 }
 
 /* The final acknowledgement, then the Terminate; nothing else. */
@@ -207,18 +207,18 @@ static void take_part(size_t octets, size_t offered)
 {
     struct srd_qp *qp = srd_qp_from(end.qp);
     struct iovec iov[SRD_TX_IOV];
-    unsigned wants = 0;
+    unsigned actions = 0;
     size_t total = 0;
     int n;
 
     lock_acquire(&qp->tx_lock);
-    n = srd_stream_tx(qp, iov, 0, &wants);
+    n = srd_stream_tx(qp, iov, 0, &actions);
     for (int i = 0; i < n; i++)
         total += iov[i].iov_len;
     assert_int_equal(total, offered);
-    wants |= srd_stream_tx_done(qp, octets, 0);
+    actions |= srd_stream_tx_done(qp, octets, 0);
     lock_release(&qp->tx_lock);
-    end_want(&pair, &end, wants);
+    end_want(&pair, &end, actions);
 }
 
 /*

@@ -81,10 +81,10 @@ static void disconnect_does_not_wait_for_ever(void **state)
     assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 1000);
     pair_time(&pair, 999);
     expect_none(pair.a.scq);
-    assert_int_equal(pair.a.wants & SRD_STREAM_DOWN, 0);
+    assert_int_equal(pair.a.actions & SRD_STREAM_DOWN, 0);
     pair_time(&pair, 1);
     expect_wc(pair.a.scq, 1, IBV_WC_WR_FLUSH_ERR);
-    assert_int_equal(pair.a.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+    assert_int_equal(pair.a.actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
     pair_time(&pair, 1999); /* nor does it drain for ever */
     assert_false(pair.a.closed);
     pair_time(&pair, 1);
@@ -103,7 +103,7 @@ static void disconnect_before_anything_may_be_sent_is_immediate(void **state)
     post_recv(&pair.b, 1, 0, 8);
     post_send(&pair.b, 2, 0, 8, 0);
     pair_disconnect(&pair, &pair.b);
-    assert_int_equal(pair.b.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
+    assert_int_equal(pair.b.actions & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
         SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
     expect_wc(pair.b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
     expect_wc(pair.b.scq, 2, IBV_WC_WR_FLUSH_ERR);
@@ -283,13 +283,13 @@ static void fin_in_the_middle_of_a_message_is_an_error(void **state)
         pair_move(&pair, form == 2 ? &pair.b : &pair.a, form == 2 ? &pair.a : &pair.b);
         qp = srd_qp_from(pair.b.qp);
         lock_acquire(&qp->rx_lock);
-        pair.b.wants |= srd_stream_rx_end(qp, 0, pair.now_ms);
+        pair.b.actions |= srd_stream_rx_end(qp, 0, pair.now_ms);
         lock_release(&qp->rx_lock);
         expect_wc(pair.b.rcq, 1, IBV_WC_WR_FLUSH_ERR);
         expect_wc(pair.b.rcq, 2, IBV_WC_WR_FLUSH_ERR);
         if (form == 2)
             expect_wc(pair.b.scq, 3, IBV_WC_WR_FLUSH_ERR);
-        assert_int_equal(pair.b.wants & (SRD_STREAM_DOWN | SRD_STREAM_CLOSE),
+        assert_int_equal(pair.b.actions & (SRD_STREAM_DOWN | SRD_STREAM_CLOSE),
             SRD_STREAM_DOWN | SRD_STREAM_CLOSE);
         pair_close(&pair);
     }
@@ -334,7 +334,7 @@ static void fin_behind_a_held_message(void **state)
             pair_disconnect(&pair, &pair.a);
             pair_pump(&pair);
             assert_true(pair.b.fin_got);
-            assert_int_equal(pair.b.wants & SRD_STREAM_DOWN, 0);
+            assert_int_equal(pair.b.actions & SRD_STREAM_DOWN, 0);
             if (in_time) {
                 if (flags & PAIR_SRQ)
                     post_srq_recv(&pair.b, 9, 0, 8);
@@ -343,7 +343,7 @@ static void fin_behind_a_held_message(void **state)
                 expect_wc(pair.b.rcq, 9, IBV_WC_SUCCESS);
             } else {
                 pair_time(&pair, 251);
-                assert_int_equal(pair.b.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+                assert_int_equal(pair.b.actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
             }
             assert_int_equal(pair.b.qp->state, IBV_QPS_ERR);
             pair_close(&pair);
@@ -381,7 +381,7 @@ static void reset_makes_it_new(void **state)
                 attr.qp_state = (enum ibv_qp_state)s;
                 assert_int_equal(srd_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
             }
-            end->wants = 0;
+            end->actions = 0;
             end->closed = end->fin_got = end->fin_sent = false;
             end->pipe_octets = 0;
         }
@@ -399,17 +399,17 @@ static void send_part(struct pair *pair, struct end *end, size_t octets)
     struct srd_qp *qp = srd_qp_from(end->qp);
     struct iovec iov[SRD_TX_IOV];
     size_t total = 0;
-    unsigned wants = 0;
+    unsigned actions = 0;
     int n;
 
     lock_acquire(&qp->tx_lock);
-    n = srd_stream_tx(qp, iov, pair->now_ms, &wants);
+    n = srd_stream_tx(qp, iov, pair->now_ms, &actions);
     for (int i = 0; i < n; i++)
         total += iov[i].iov_len;
     assert_true(total > octets);
-    wants |= srd_stream_tx_done(qp, octets, pair->now_ms);
+    actions |= srd_stream_tx_done(qp, octets, pair->now_ms);
     lock_release(&qp->tx_lock);
-    end_want(pair, end, wants);
+    end_want(pair, end, actions);
 }
 
 /* The memory of a half-sent FPDU is deregistered: that does not wait for the socket, and the connection is cut. */
@@ -435,7 +435,7 @@ static void memory_goes_while_it_is_sent(void **state)
         send_part(&pair, sender, 30000);
         assert_int_equal(srd_dereg_mr(sender->mr), 0);
         assert_int_equal(end_take(&pair, sender, out, sizeof(out)), 0);
-        assert_int_equal(sender->wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+        assert_int_equal(sender->actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
         assert_true(sender->closed);
         if (!response) {
             expect_wc(a->scq, 1, IBV_WC_WR_FLUSH_ERR);

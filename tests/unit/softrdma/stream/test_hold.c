@@ -31,7 +31,7 @@ static void held_message_gets_a_late_receive(struct pair *pair)
     expect_wc(b->rcq, 11, IBV_WC_SUCCESS);
     pair_time(pair, 10000);
     pair_pump(pair);
-    assert_int_equal((a->wants | b->wants) & SRD_STREAM_DOWN, 0);
+    assert_int_equal((a->actions | b->actions) & SRD_STREAM_DOWN, 0);
 }
 
 static void receive_in_time(void **state)
@@ -81,7 +81,7 @@ static void rnr(struct pair *pair)
     pair_pump(pair);
     expect_wc(a->scq, 1, IBV_WC_SUCCESS);
     expect_none(a->scq);
-    assert_int_equal(b->wants & SRD_STREAM_DOWN, 0);
+    assert_int_equal(b->actions & SRD_STREAM_DOWN, 0);
     pair_time(pair, 11);
     pair_pump(pair);
     assert_int_equal(expect_wc(a->scq, 2, IBV_WC_RNR_RETRY_EXC_ERR).vendor_err, 0x1202);
@@ -132,7 +132,7 @@ static void waits_as_long_as_the_program_said(void **state)
             pair_time(&pair, most);
             pair_pump(&pair);
             expect_none(pair.a.scq);
-            assert_int_equal(pair.b.wants & SRD_STREAM_DOWN, 0);
+            assert_int_equal(pair.b.actions & SRD_STREAM_DOWN, 0);
             pair_time(&pair, 1);
             pair_pump(&pair);
             if (rows[i].ms)
@@ -247,7 +247,7 @@ static void shared_queue_waits_for_ever(void **state)
     pair_time(&pair, 3600000);
     pair_pump(&pair);
     expect_none(pair.a.scq);
-    assert_int_equal(pair.b.wants & SRD_STREAM_DOWN, 0);
+    assert_int_equal(pair.b.actions & SRD_STREAM_DOWN, 0);
     post_srq_recv(&pair.b, 10, 0, 8);
     pair_pump(&pair);
     expect_wc(pair.a.scq, 1, IBV_WC_SUCCESS);

@@ -413,23 +413,23 @@ static void many_owed_acknowledgements_are_sent_by_themselves(void **state)
     (void)state;
     pair_open(&pair, PAIR_SOFT, 0);
     pair_pump(&pair);
-    pair.b.wants = 0;
+    pair.b.actions = 0;
     for (unsigned i = 0; i < 15; i++)
         post_write(&pair.a, i, 0, 8, at(&pair.b, 0), pair.b.mr->rkey, 0);
     while (pair_move(&pair, &pair.a, &pair.b))
         ;
-    assert_int_equal(pair.b.wants & SRD_STREAM_TX, 0);
+    assert_int_equal(pair.b.actions & SRD_STREAM_TX, 0);
     post_write(&pair.a, 15, 0, 8, at(&pair.b, 0), pair.b.mr->rkey, 0);
     while (pair_move(&pair, &pair.a, &pair.b))
         ;
-    assert_int_equal(pair.b.wants & SRD_STREAM_TX, SRD_STREAM_TX);
+    assert_int_equal(pair.b.actions & SRD_STREAM_TX, SRD_STREAM_TX);
     pair_pump(&pair);
-    pair.b.wants = 0;
+    pair.b.actions = 0;
     post_write(
         &pair.a, 16, 0, 300000, at(&pair.b, 0), pair.b.mr->rkey, 0); /* much data counts too */
     while (pair_move(&pair, &pair.a, &pair.b))
         ;
-    assert_int_equal(pair.b.wants & SRD_STREAM_TX, SRD_STREAM_TX);
+    assert_int_equal(pair.b.actions & SRD_STREAM_TX, SRD_STREAM_TX);
     pair_close(&pair);
 }
 
@@ -446,10 +446,10 @@ static void responder_is_silent_until_the_first_fpdu(void **state)
     assert_int_equal(end_take(&pair, &pair.b, out, sizeof(out)), 0);
     assert_int_equal(end_take(&pair, &pair.a, out, sizeof(out)),
         0); /* nor does the initiator before its program says so */
-    assert_int_equal(pair.b.wants & SRD_STREAM_ESTABLISHED, 0);
+    assert_int_equal(pair.b.actions & SRD_STREAM_ESTABLISHED, 0);
     end_want(&pair, &pair.a, srd_stream_release(srd_qp_from(pair.a.qp)));
     pair_move(&pair, &pair.a, &pair.b);
-    assert_int_equal(pair.b.wants & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
+    assert_int_equal(pair.b.actions & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
     pair_pump(&pair);
     expect_wc(pair.a.rcq, 5, IBV_WC_SUCCESS);
     expect_wc(pair.b.scq, 1, IBV_WC_SUCCESS);

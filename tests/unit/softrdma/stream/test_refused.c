@@ -389,7 +389,7 @@ static void refused_on_its_way(struct pair *pair, bool send)
     else
         post_write(a, 2, 0, OCTETS, at(b, 0), b->mr->rkey ^ 1, 0);
     post_write(a, 3, 0, 8, at(b, 0), b->mr->rkey, 0);
-    while (!(b->wants & SRD_STREAM_DOWN))
+    while (!(b->actions & SRD_STREAM_DOWN))
         pair_move(pair, a, b);
     assert_int_equal(srd_qp_from(a->qp)->stream.tx.source, SRD_TX_REQUEST);
     pair_pump(pair);
@@ -427,7 +427,7 @@ static void answer_with_terminate(
     end_take(pair, &pair->a, out, sizeof(out));
     end_feed(pair, &pair->a, terminate,
         srd_terminate_build(fault, ulpdu, ulpdu_octets, false, terminate), 0);
-    assert_int_equal(pair->a.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+    assert_int_equal(pair->a.actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
 }
 
 /* Three Writes side by side: the one a Terminate is about is that whose octets begin where the refused segment does. */

@@ -100,7 +100,7 @@ static void play_session(size_t piece)
     expected_octets = join(from_responder, 4, &s, expected);
 
     end_feed(&pair, &end, in, 20, piece); /* the RTR */
-    assert_int_equal(end.wants & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
+    assert_int_equal(end.actions & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
     out_octets = end_take(&pair, &end, out, sizeof(out));
     expect_wc(end.scq, 1, IBV_WC_SUCCESS);
     expect_wc(end.scq, 2, IBV_WC_SUCCESS);
@@ -133,8 +133,8 @@ static void play_session(size_t piece)
     assert_memory_equal(end.mem + 0x10000 + 64 * 3, "ABCDEFGHIJKLMNOPQRST", 20);
     assert_memory_equal(end.mem + 0x1000, "data", 4);
     assert_memory_equal(end.mem + 0x3000, "abcdefghijklm", 13);
-    assert_int_equal(
-        end.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN), SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
+    assert_int_equal(end.actions & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
+        SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
     assert_int_equal(ibv_dealloc_mw(mw[0]), 0);
     assert_int_equal(ibv_dealloc_mw(mw[1]), 0);
     end_close(&end);
@@ -187,7 +187,7 @@ static void every_cut(void **state)
             assert_int_equal(expect_wc(end.rcq, 1, IBV_WC_SUCCESS).byte_len, octets);
             if (rows[i].payload)
                 assert_memory_equal(end.mem, rows[i].payload, octets);
-            assert_int_equal(end.wants & SRD_STREAM_DOWN, 0);
+            assert_int_equal(end.actions & SRD_STREAM_DOWN, 0);
             end_close(&end);
         }
     }
@@ -214,7 +214,7 @@ static void surplus_behind_the_startup_frame(void **state)
     memcpy(in + 20, vector_named("s1.04.send4")->octets, 28);
     octets = 48;
     end_want(&pair, &end, srd_stream_start(srd_qp_from(end.qp), &params, in, octets, pair.now_ms));
-    assert_int_equal(end.wants & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
+    assert_int_equal(end.actions & SRD_STREAM_ESTABLISHED, SRD_STREAM_ESTABLISHED);
     assert_int_equal(expect_wc(end.rcq, 1, IBV_WC_SUCCESS).byte_len, 4);
     end_close(&end);
 }

@@ -64,7 +64,7 @@ static void refuse(const struct refusal_row *row, size_t piece)
     if (row->then)
         end_feed(
             &pair, &end, vector_named(row->then)->octets, vector_named(row->then)->count, piece);
-    assert_int_equal(end.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+    assert_int_equal(end.actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
     octets = end_take(&pair, &end, out, sizeof(out));
     assert_true(octets >= 28);
     assert_int_equal(octets, srd_fpdu_octets(wire_get16(out)));
@@ -147,7 +147,7 @@ static void first_fpdu_that_is_not_valid_is_not_answered(void **state)
                 end_feed(&pair, &end, vector_named("f.crc_bad")->octets,
                     vector_named("f.crc_bad")->count, 0);
             assert_int_equal(
-                end.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN | SRD_STREAM_ESTABLISHED),
+                end.actions & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN | SRD_STREAM_ESTABLISHED),
                 SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
             assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 0);
             expect_wc(end.rcq, 1, IBV_WC_WR_FLUSH_ERR);
@@ -170,7 +170,7 @@ static void terminates_are_not_answered(void **state)
             open_end(&pair, &end, true, false, true);
             post_recv(&end, 1, 0, 64);
             end_feed(&pair, &end, vectors[i].octets, vectors[i].count, piece);
-            assert_int_equal(end.wants & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
+            assert_int_equal(end.actions & (SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN),
                 SRD_STREAM_DOWN | SRD_STREAM_SHUTDOWN);
             expect_wc(end.rcq, 1, IBV_WC_WR_FLUSH_ERR);
             assert_int_equal(end_take(&pair, &end, out, sizeof(out)), 0);
@@ -275,9 +275,9 @@ static void reads_beyond_the_depth(void **state)
         in[15] = i;
         end_feed(&pair, &end, in, with_crc(in, 52), 0);
         if (i < 5)
-            assert_int_equal(end.wants & SRD_STREAM_DOWN, 0);
+            assert_int_equal(end.actions & SRD_STREAM_DOWN, 0);
     }
-    assert_int_equal(end.wants & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
+    assert_int_equal(end.actions & SRD_STREAM_DOWN, SRD_STREAM_DOWN);
     octets = end_take(&pair, &end, out, sizeof(out));
     assert_int_equal(octets, 48); /* the Terminate instead of what was queued */
     assert_int_equal(out[20], 0x12);
@@ -292,11 +292,11 @@ static size_t take_part(struct pair *pair, struct end *end, uint8_t *out, size_t
     struct srd_qp *qp = srd_qp_from(end->qp);
     struct iovec iov[SRD_TX_IOV];
     size_t offered = 0, taken = 0;
-    unsigned wants = 0;
+    unsigned actions = 0;
     int n;
 
     lock_acquire(&qp->tx_lock);
-    n = srd_stream_tx(qp, iov, pair->now_ms, &wants);
+    n = srd_stream_tx(qp, iov, pair->now_ms, &actions);
     for (int i = 0; i < n; i++) {
         size_t here = iov[i].iov_len < most - taken ? iov[i].iov_len : most - taken;
 
@@ -304,9 +304,9 @@ static size_t take_part(struct pair *pair, struct end *end, uint8_t *out, size_t
         taken += here;
         offered += iov[i].iov_len;
     }
-    wants |= srd_stream_tx_done(qp, taken, pair->now_ms);
+    actions |= srd_stream_tx_done(qp, taken, pair->now_ms);
     lock_release(&qp->tx_lock);
-    end_want(pair, end, wants);
+    end_want(pair, end, actions);
     return offered;
 }
 
