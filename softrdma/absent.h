@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* absent.h - what RDMA has and this device has not: a program that asks for it is told so in one line of the log. */
+/* absent.h - features of RDMA that this device lacks: the first use of each writes one line to the log. */
 #ifndef SOFTRDMA_ABSENT_H
 #define SOFTRDMA_ABSENT_H
 

@@ -3,11 +3,11 @@
  * context.h - the device, an open context of it, and what both share: addresses, the tables of queue pairs and
  * STags.
  *
- * A device lives as long as the process. A queue pair may be found by its number from any context
- * of its device, and a connection belongs to the device that owns its local address.
+ * A device lives as long as the process. A queue pair can be found by its number from any context of its device, and a
+ * connection belongs to the device that owns its local address.
  *
- * After fork the child has the parent's objects but none of its threads: generation says which
- * process made a context; calls on an older one fail with EIO. The child may open the device anew.
+ * After fork the child has the parent's objects but none of its threads: generation says which process made a context;
+ * calls on an older one fail with EIO. The child may open the device anew.
  */
 #ifndef SOFTRDMA_CONTEXT_H
 #define SOFTRDMA_CONTEXT_H

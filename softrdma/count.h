@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.h - a count that somebody may wait to see at zero: events fetched and not acknowledged. Counting costs no
- * system call unless somebody waits.
+ * count.h - a count whose zero a thread can wait for: events fetched and not acknowledged. Counting makes no system
+ * call unless a thread waits.
  */
 #ifndef SOFTRDMA_COUNT_H
 #define SOFTRDMA_COUNT_H
@@ -11,7 +11,7 @@
 #include <limits.h>
 
 struct srd_count {
-    _Atomic uint32_t word; /* top bit: somebody waits */
+    _Atomic uint32_t word; /* top bit: a thread waits */
 };
 
 #define SRD_COUNT_AWAITED UINT32_C(0x80000000)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * limits.h - what the device reports, and grants: every limit here can be created, all of one
- * object together.
- */
+/* limits.h - what the device reports and grants: each object can have all its limits at once. */
 #ifndef SOFTRDMA_LIMITS_H
 #define SOFTRDMA_LIMITS_H
 
-/* "rdm" as the address of a vendor that nobody assigned: the bit of locally administered ones is set. */
+/* "rdm" as a vendor id that was never assigned: the bit of locally administered addresses is set. */
 enum { SRD_VENDOR_ID = 0x72646D };
 
 enum {

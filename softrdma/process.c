@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process.c - what a fork leaves to the child: nothing of the parent's works there, and the device can be opened anew.
- * Whoever has globals sees to them by a handler of its own (SRD_AT_FORK).
+ * Each file with globals resets them by a handler of its own (SRD_AT_FORK).
  */
 #include "softrdma/process.h"
 

@@ -130,8 +130,8 @@ SRD_API int srd_create_id_srq(
 SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 
 /*
- * Progress. The device is moved by whoever is in it: poll_cq, post_send, the blocking srd_get_cq_event and
- * srd_get_cm_event, and otherwise by its own thread. A program with a wait of its own lends its thread so:
+ * Progress. Threads move the device inside its calls: poll_cq, post_send, the blocking srd_get_cq_event and
+ * srd_get_cm_event. Otherwise its own thread does. A program with a wait of its own lends its thread so:
  *
  *     if (!srd_progress_sleep(context))     -- work is there already
  *         srd_progress_run(context);
@@ -156,7 +156,7 @@ SRD_API void srd_progress_wake(struct ibv_context *context);
 SRD_API void srd_progress_run(struct ibv_context *context);
 /*
  * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the device's own
- * thread takes over at once, not only after it has seen for a while that nobody polls.
+ * thread takes over at once, not only after a while without polls.
  */
 SRD_API void srd_progress_leave(struct ibv_cq *cq);
 /*
@@ -170,8 +170,8 @@ SRD_API void srd_progress_fetch_only(bool on);
  * watched there once, and calls srd_progress_wait between sleep and wake, in place of its own epoll and of
  * srd_progress_run.
  *
- * srd_progress_watch    fd: level-triggered; what it shows must be taken away soon, or whoever sleeps in the device
- *                       spins. Watching what is watched is no error. After srd_progress_fd; takes no lock. Returns 0 or
+ * srd_progress_watch    fd: level-triggered; a thread that sleeps in the device spins until it is no longer readable.
+ *                       Watching it again is no error. After srd_progress_fd; takes no lock. Returns 0 or
  *                       a negative errno.
  * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves
  *                       what can. A signal ends it, too.

@@ -19,7 +19,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* The attempt has ended without a connection. */
+/* Ends the attempt without a connection, and posts the event. */
 static void fail_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *reply)
 {
@@ -54,7 +54,7 @@ static void fail_tcp_locked(struct srd_id *id, int error)
 /* At the end of the file: it leads back to here when a connection is made again. */
 static const struct srd_conn_owner_ops conn_ops;
 
-/* Another port in the place of one that was our choice. Positive errno or 0. */
+/* Replaces a port that we chose by another. Positive errno or 0. */
 static int change_port_locked(struct srd_id *id)
 {
     struct sockaddr_storage src;
@@ -96,7 +96,7 @@ static int start_tcp_locked(struct srd_id *id)
     struct srd_conn *conn;
     int error;
 
-    /* TCP connects a socket to itself; but who holds the port where nobody can listen is refused. */
+    /* TCP would connect the socket to itself. No listener can have a port that this id holds: refused. */
     if (srd_addr_same_host(&id->ibv.route.addr.src_addr, dst) &&
         srd_addr_port(&id->ibv.route.addr.src_addr) == srd_addr_port(dst))
         return ECONNREFUSED;
@@ -116,7 +116,7 @@ static int start_tcp_locked(struct srd_id *id)
     return error;
 }
 
-/* The same socket may connect again; its port stays ours meanwhile. */
+/* Connects the same socket again, which keeps its port. */
 static void reconnect_locked(struct srd_id *id)
 {
     const struct sockaddr *dst = &id->ibv.route.addr.dst_addr;
@@ -125,7 +125,7 @@ static void reconnect_locked(struct srd_id *id)
     lock_assert_held(&id->lock);
     id->again = false;
     error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
-    /* Linux' way to say that the attempt before has failed; now it is told. */
+    /* ECONNABORTED reports that the previous attempt failed: try again. */
     if (error == ECONNABORTED)
         error = connect(fd, dst, srd_addr_len(dst)) ? errno : 0;
     if (error && error != EINPROGRESS)
@@ -134,7 +134,7 @@ static void reconnect_locked(struct srd_id *id)
         srd_conn_watch(id->conn, false, true);
 }
 
-/* Again, with revision 1, from the same port if it can be had. */
+/* Connects again with MPA revision 1, from the same port if that is free. */
 static void fall_back_locked(struct srd_id *id)
 {
     struct sockaddr_storage src;
@@ -200,7 +200,7 @@ static unsigned attach_locked(struct srd_id *id, int *error)
     return actions;
 }
 
-/* The queue pair on the id is moved as librdmacm does; then nobody needs to confirm. */
+/* Moves the queue pair on the id as librdmacm does: the program need not confirm (srd_establish). */
 static unsigned establish_itself_locked(struct srd_id *id)
 {
     unsigned actions = 0;
@@ -215,7 +215,7 @@ static unsigned establish_itself_locked(struct srd_id *id)
     return actions;
 }
 
-/* RFC 6581: what the Reply offers cannot be used. Said in the language the peer speaks now. */
+/* RFC 6581: what the Reply offers cannot be used. The peer is in its FPDU phase, so a Terminate says so. */
 static void refuse_reply_locked(struct srd_id *id, unsigned code)
 {
     uint8_t fpdu[SRD_TERMINATE_FPDU_MAX];
@@ -273,7 +273,7 @@ static unsigned receive_reply_locked(struct srd_id *id)
     return replied_locked(id);
 }
 
-/* Between Reply and srd_establish: has the peer gone? A hasty one may have sent already, that waits. */
+/* Between Reply and srd_establish: has the peer closed? If it has sent FPDUs already, they wait in the socket. */
 static void watch_response_locked(struct srd_id *id)
 {
     ssize_t got = srd_conn_fill(id->conn);
@@ -321,7 +321,7 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
     unsigned actions = 0;
 
     lock_acquire(&id->lock);
-    /* id->conn is gone when the id is; a connection that was given up for another is nobody's. */
+    /* id->conn is NULL once the id is destroyed, and another one once fall_back_locked has replaced conn. */
     if (id->conn == conn && atomic_load(&conn->phase) == SRD_CONN_STARTUP)
         actions = ready_locked(id, events);
     lock_release(&id->lock);
@@ -379,7 +379,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     if (octets)
         memcpy(id->request.private_data, param->private_data, octets);
     error = start_tcp_locked(id);
-    /* What the network says comes as an event, as from any other device. */
+    /* Errors of the network are reported as events, as by any other device. */
     if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
         error == ECONNREFUSED) {
         fail_tcp_locked(id, error);
@@ -387,8 +387,8 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     } else if (error) {
         id->state = SRD_ID_OVER;
     } else if (id->state == SRD_ID_CONNECTING && is_connected(id->conn)) {
-        /* In the order of the calls, whoever would see it next: perftest takes its peer's requests for as many queue
-         * pairs in that order. */
+        /* Requests go out in the order of the calls, not in that in which threads see the sockets writable: perftest
+         * assigns its peer's requests to its queue pairs in that order. */
         send_request_locked(id);
     }
     return srd_id_complete(ibv, srd_id_leave(ibv, error));

@@ -4,7 +4,7 @@
  *
  * A bound id holds a bound TCP socket, so a port is taken exactly when the kernel says so. SO_REUSEADDR is used as
  * TCP servers do, for what an earlier connection left in TIME_WAIT: first try without; a socket carries the option
- * only once it listens or ends, so no two ids share a port unless both were told to (RDMA_OPTION_ID_REUSEADDR).
+ * only once it listens or ends, so two ids share a port only if both asked for it (RDMA_OPTION_ID_REUSEADDR).
  */
 #include "softrdma/cm/id.h"
 
@@ -32,9 +32,9 @@ void srd_cm_tune(int fd)
 {
     set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     /*
-     * A peer that vanished is noticed within a minute while nobody has anything to say. With data in flight TCP's own
-     * retransmissions have to end (net.ipv4.tcp_retries2). Not by TCP_USER_TIMEOUT: that also cuts a connection whose
-     * peer is there and keeps its window closed, as one does that has no shared receive, for as long as it likes.
+     * Keep-alives find a vanished peer within a minute on an idle connection. With data in flight TCP's own
+     * retransmissions have to end first (net.ipv4.tcp_retries2). TCP_USER_TIMEOUT is not used: it also cuts the
+     * connection of a peer that lives and keeps its window closed, as one does that lacks a shared receive.
      */
     set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
@@ -143,7 +143,7 @@ static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_de
     if (!srd_addr_port(addr))
         id->any_port = true;
     /*
-     * A port of our choice is one that nobody has, while there is one: from a shared one not every peer can be reached.
+     * Where the port is our choice, prefer one that no socket has: a shared port cannot reach every peer.
      */
     error = try_bind(id, addr, id->reuse_addr && srd_addr_port(addr));
     if (error == EADDRINUSE)
@@ -171,8 +171,8 @@ int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
     char text[SRD_ADDR_TEXT];
 
     if (!device && !srd_addr_is_any(addr)) {
-        log_write(LOG_INFO, LOG_CM, "bind to %s: it is no address of a device",
-            srd_addr_text(addr, text));
+        log_write(
+            LOG_INFO, LOG_CM, "bind to %s: no device has this address", srd_addr_text(addr, text));
         return EADDRNOTAVAIL;
     }
     return bind_on(id, addr, device);
@@ -269,7 +269,7 @@ static int bind_towards(struct srd_id *id, const struct sockaddr *dst)
     return srd_id_bind_locked(id, (struct sockaddr *)&src);
 }
 
-/* What the caller waits for, as an event of its own: a program may resolve as often as it likes. */
+/* Posts the result of resolving, in an event of its own: a program may resolve as often as it likes. */
 static void post_result_locked(
     struct srd_id *id, struct srd_cm_event *event, enum rdma_cm_event_type type, int status)
 {
@@ -306,7 +306,7 @@ static int resolve_locked(struct srd_id *id, const struct sockaddr *src, const s
     if (error == EADDRINUSE || error == EMFILE || error == ENFILE || error == ENOMEM)
         return error;
     if (error) {
-        log_limited(LOG_INFO, LOG_CM, "no way to %s: %s",
+        log_limited(LOG_INFO, LOG_CM, "no route to %s: %s",
             srd_addr_text((struct sockaddr *)&to, text), strerror(error));
         post_result_locked(id, event, RDMA_CM_EVENT_ADDR_ERROR, -error);
         return 0;

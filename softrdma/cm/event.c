@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - event channels of the connection manager, and what is told on them. */
+/* event.c - event channels of the connection manager, and the events posted to them. */
 #include "softrdma/cm/id.h"
 
 #include "util/log.h"
@@ -48,7 +48,7 @@ static uint8_t limit_octet(uint16_t limit, bool known)
     return limit > UINT8_MAX ? UINT8_MAX : (uint8_t)limit;
 }
 
-/* A record of the id's that is free. There is one: an id reports each kind once. */
+/* A free record of the id. There always is one: an id reports each kind once. */
 static struct srd_cm_event *take_record(struct srd_id *id)
 {
     for (int i = 0; i < SRD_CM_RECORDS; i++) {
@@ -61,7 +61,7 @@ static struct srd_cm_event *take_record(struct srd_id *id)
         srd_id_ref(id);
         return event;
     }
-    log_limited(LOG_ERROR, LOG_CM, "an id reports more than it can");
+    log_limited(LOG_ERROR, LOG_CM, "a connection id has no record left for an event");
     abort();
 }
 
@@ -105,7 +105,7 @@ struct srd_cm_event *srd_cm_event_record(
         frame->private_octets > UINT8_MAX ? UINT8_MAX : (uint8_t)frame->private_octets;
     memcpy(event->private_data, frame->private_data, param->private_data_len);
     param->private_data = param->private_data_len ? event->private_data : NULL;
-    /* What the peer wants to read is what is served here, and the other way round. */
+    /* The peer's outstanding Reads are served by this side, and the other way round. */
     param->responder_resources = limit_octet(frame->ord, frame->enhanced);
     param->initiator_depth = limit_octet(frame->ird, frame->enhanced);
     return event;

@@ -46,7 +46,7 @@ void srd_id_await_ended(struct srd_id *id)
     lock_release(&awaited.lock);
 }
 
-/* A reference, unless the last one is gone. */
+/* Takes a reference unless the count is zero already. */
 static bool ref_living(struct srd_id *id)
 {
     unsigned refs = atomic_load_explicit(&id->refs, memory_order_relaxed);
@@ -303,7 +303,7 @@ int srd_destroy_id(struct rdma_cm_id *ibv)
         return 0;
     }
     lock_acquire(&id->lock);
-    id->destroyed = true; /* from here on nothing is told */
+    id->destroyed = true; /* no event is posted from here on */
     lock_release(&id->lock);
     srd_listen_stop(id);
     end_connection(id);
@@ -385,7 +385,7 @@ int srd_disconnect(struct rdma_cm_id *ibv)
         srd_conn_disconnect(conn);
         srd_conn_unref(conn);
     }
-    /* It is told once: who has fetched it already waits for nothing. */
+    /* DISCONNECTED is reported once; if the program has fetched it already, do not wait for it. */
     if (ibv->event && ibv->event->event == RDMA_CM_EVENT_DISCONNECTED)
         return 0;
     return srd_id_complete(ibv, 0);

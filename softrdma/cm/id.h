@@ -8,7 +8,7 @@
  *
  * The id's lock (LOCK_SRD_CM) guards everything here but refs; it is also its connection's owner_lock. References:
  * the program's, its connection's, its listening source's, and the list or event that an incoming id waits on. A
- * destroyed id stays in memory until they are gone, and tells nothing any more.
+ * destroyed id stays in memory until they are gone, and posts no more events.
  */
 #ifndef SOFTRDMA_CM_ID_H
 #define SOFTRDMA_CM_ID_H
@@ -36,14 +36,14 @@ enum srd_id_state {
 
 /* As on InfiniBand, so that what works here works there. */
 enum { SRD_CM_CONNECT_PRIVATE = 56, SRD_CM_ACCEPT_PRIVATE = 148, SRD_CM_REJECT_PRIVATE = 148 };
-/* Reasons of REJECTED, InfiniBand's numbers: nobody listens; the program on the other side said no. */
+/* Reasons of REJECTED, InfiniBand's numbers: no listener; the program on the other side rejected. */
 enum { SRD_CM_NO_LISTENER = 8, SRD_CM_CONSUMER = 28 };
 enum { SRD_CM_PORTS_TRIED = 8 }; /* of our choice, for one connection */
-enum { SRD_CM_RETRY_MS = 5 };    /* between attempts while there is patience (srd_cm_retry_ms) */
-/* How long an answer is awaited: as long as by the drivers of iWARP cards, and with InfiniBand's connection manager. */
+enum { SRD_CM_RETRY_MS = 5 };    /* between attempts, for srd_cm_retry_ms */
+/* How long an answer may take: as with drivers of iWARP cards, and with InfiniBand's connection manager. */
 enum { SRD_CM_ANSWER_MS = 60000 };
-/* How long a TCP peer may take for its Request; how many of those a listener holds (then the oldest goes,
- * if it has had so long), and at most (then it goes in any case). */
+/* How long a TCP peer may take for its Request; how many such peers a listener holds before it drops the oldest one
+ * that has had HALF_OPEN_MS, and how many before it drops the oldest in any case. */
 enum {
     SRD_CM_REQUEST_MS = 5000,
     SRD_CM_HALF_OPEN_MAX = 128,
@@ -108,7 +108,7 @@ struct srd_id {
     atomic_bool record_used[SRD_CM_RECORDS];
 
     /* the connection being made */
-    /* until when an address nobody listens on is tried again; clock_now_ms() */
+    /* until when connect retries an address without a listener; clock_now_ms() */
     uint64_t retry_until_ms;
     bool again; /* and the next attempt is due at the connection's deadline */
     uint32_t qp_num;
@@ -130,7 +130,7 @@ struct srd_id {
     int n_half_open;
 
     /* incoming */
-    struct srd_id *listener; /* a reference, until the request is told */
+    struct srd_id *listener; /* a reference, until the request is reported */
     struct list_node half_open_node;
     uint64_t arrived_ms; /* clock_now_ms() */
     bool reported;       /* the program has fetched its request */
@@ -190,9 +190,9 @@ void srd_cm_event_free(struct srd_cm_event *event);
 void srd_cm_post_locked(struct srd_id *owner, struct srd_cm_event *event);
 void srd_cm_post_event_locked(
     struct srd_id *id, enum rdma_cm_event_type type, int status, const struct srd_mpa_frame *frame);
-/* Tells that the peer went away, if it did and the program has the request by now. */
+/* Posts REJECTED if the peer has closed and the program has fetched the request. */
 void srd_cm_post_gone_locked(struct srd_id *id);
-/* Takes the queued events of a dying id off; the ids of its untold requests are abandoned. No lock held. */
+/* Removes the queued events of an id that is being destroyed; abandons the ids of requests among them. No lock held. */
 void srd_cm_drop_events(struct srd_id *id);
 /* Acknowledges the event kept last (srd_id_complete). */
 void srd_id_forget_event(struct rdma_cm_id *ibv);
@@ -218,7 +218,7 @@ void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
 void srd_cm_tune(int fd);
 /* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */
 bool srd_cm_crc(void);
-/* NDSPI_SOFT_PATIENCE_MS=N: how long connect tries again while nobody listens. Without it: not. */
+/* NDSPI_SOFT_PATIENCE_MS=N: how long connect retries an address without a listener. Default: not. */
 unsigned srd_cm_retry_ms(void);
 /*
  * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits so long for its first
@@ -242,7 +242,7 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 /*
  * passive.c
  * srd_passive_ready_locked  a connection in startup can go on. Returns actions for srd_conn_started.
- * srd_passive_report          the request is complete: tells the listener's program, or refuses. No lock held.
+ * srd_passive_report          reports a complete request to the listener's program, or refuses it. No lock held.
  */
 unsigned srd_passive_ready_locked(struct srd_id *id);
 void srd_passive_report(struct srd_id *id);

@@ -51,7 +51,7 @@ struct srd_conn {
     atomic_bool rx_ended;
     bool soft_peer; /* from attach on: its FIN is its last look at the stream */
     atomic_bool shutdown_wanted, shut;
-    atomic_bool local_end; /* ended here: DISCONNECTED is told when the peer has answered */
+    atomic_bool local_end; /* ended here: DISCONNECTED is reported once the peer has answered */
     /* established: set under the lock that finds it, so whoever finds the end later knows */
     atomic_bool up;
     atomic_bool down, down_reported;
@@ -116,23 +116,23 @@ void srd_conn_detach(struct srd_qp *qp);
 void srd_conn_disconnect(struct srd_conn *conn);
 
 /*
- * Closes the socket now; idempotent. owner_lock may be held, none above. Tells nobody.
+ * Closes the socket now; idempotent. owner_lock may be held, none above. Reports nothing to the owner.
  * srd_conn_close  by FIN; by a reset where a softrdma peer has ended its side, which spares that TIME_WAIT
  * srd_conn_cut    by a reset: for a peer that has said its last word and waits for none of ours
  */
 void srd_conn_close(struct srd_conn *conn);
 void srd_conn_cut(struct srd_conn *conn);
 
-/* Startup phase: send what is queued, FIN, discard, close; nobody is told. owner_lock may be held. */
+/* Startup phase: send what is queued, FIN, discard, close, without a report. owner_lock may be held. */
 void srd_conn_linger(struct srd_conn *conn);
 
 /*
- * srd_conn_transmit - send what the stream has. Never blocks, never recurses: when another thread is sending, that one
- * is told to look again; when the socket is full, readiness to write is waited for by whoever makes progress.
+ * srd_conn_transmit - send what the stream has. Never blocks, never recurses: if another thread is sending, it
+ * sends this too (tx_pending); if the socket is full, the engine waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
 
-/* Acts on the actions of a stream call made outside conn.c. No lock held. */
+/* Does what a stream call made outside conn.c returned. No lock held. */
 void srd_conn_apply(struct srd_conn *conn, unsigned actions);
 
 #endif

@@ -15,10 +15,10 @@ static inline bool srd_conn_in_phase(const struct srd_conn *conn, enum srd_conn_
 
 /*
  * life.c
- * srd_conn_shut       FIN, once; the socket is not written any more
- * srd_conn_report_down  tells the owner, if it was not told before. No lock held.
- * srd_conn_finish     closes and tells. No lock held.
- * srd_linger_step     linger phase: sends, shuts, discards; closes and tells when both directions have ended
+ * srd_conn_shut         FIN, once; the socket is not written any more
+ * srd_conn_report_down  reports the end to the owner, once. No lock held.
+ * srd_conn_finish       closes and reports. No lock held.
+ * srd_linger_step       linger phase: sends, shuts, discards; closes and reports when both directions have ended
  */
 void srd_conn_shut(struct srd_conn *conn);
 void srd_conn_report_down(struct srd_conn *conn, int status);

@@ -32,9 +32,9 @@ static void set_interest(struct srd_conn *conn, bool in, bool out)
     srd_source_update(&conn->source);
 }
 
-/* --- the end: shut, closed, and the owner told -------------------------------------------------------------------- */
+/* --- the end: shut, close, report to the owner -------------------------------------------------------------------- */
 
-/* A program that binds the port next need not wait for TIME_WAIT; see cm/addr.c. */
+/* Lets a program bind the port during TIME_WAIT; see cm/addr.c. */
 static void allow_port_reuse(int fd)
 {
     const int on = 1;
@@ -111,7 +111,7 @@ void srd_conn_report_down(struct srd_conn *conn, int status)
 {
     if (atomic_exchange(&conn->down_reported, true))
         return;
-    /* The thread that found it established may be on its way to tell; it is told first, once. */
+    /* Another thread may have found it established and not reported it yet: first that; the owner posts it once. */
     if (atomic_load(&conn->up))
         conn->owner_ops->established(conn->owner, conn);
     conn->owner_ops->down(conn->owner, conn, status);
@@ -119,7 +119,8 @@ void srd_conn_report_down(struct srd_conn *conn, int status)
 
 void srd_conn_finish(struct srd_conn *conn, int status)
 {
-    if (close_in_order(conn)) /* else whoever closes it tells, when its descriptor is free */
+    /* Else the thread that closes it reports, once the descriptor is free. */
+    if (close_in_order(conn))
         srd_conn_report_down(conn, status);
 }
 
@@ -152,7 +153,7 @@ static void collect_rest(struct srd_conn *conn)
         for (int i = 0; i < count; i++) {
             if (!srd_dma_fetch(rest + at, iov[i].iov_base, iov[i].iov_len)) {
                 srd_stream_tx_done(conn->qp, 0, now_ms);
-                return; /* the peer sees the end of what was whole */
+                return; /* the peer sees the stream end after the last whole FPDU */
             }
             at += iov[i].iov_len;
         }
@@ -172,7 +173,7 @@ static void linger_begin(struct srd_conn *conn)
     srd_linger_step(conn);
 }
 
-/* True: everything is sent, or cannot be. */
+/* True: everything is sent, or sending has failed. */
 static bool send_rest(struct srd_conn *conn)
 {
     while (conn->rest_sent < conn->rest_octets && !atomic_load(&conn->tx_error)) {

@@ -82,7 +82,7 @@ static bool may_move(enum ibv_qp_state from, enum ibv_qp_state to)
     }
 }
 
-/* Keeps what was set, to be told by query. Addresses, and timers and retries of the transport, mean nothing on TCP. */
+/* Keeps what was set, for query. Addresses, and timers and retries of the transport, mean nothing on TCP. */
 static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     struct ibv_qp_attr *kept = &qp->attr;
@@ -123,7 +123,7 @@ static void keep_attr(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mas
         kept->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 }
 
-/* Back to the beginning: what was queued is gone without completions, the connection with it. */
+/* Drops what was queued, without completions, and the connection. */
 static void reset(struct srd_qp *qp)
 {
     struct srd_rq *rq = &qp->own_rq;
@@ -156,8 +156,8 @@ static void to_error(struct srd_qp *qp)
 }
 
 /*
- * Whether the peer is named by the program, which found it by ways of its own. The attributes of rdma_init_qp_attr name
- * none: here the connection knows its peer.
+ * Whether the program names the peer, as one does that exchanges addresses by itself. The attributes of
+ * rdma_init_qp_attr name none: here the connection knows its peer.
  */
 static bool names_peer(const struct ibv_qp_attr *attr, int mask)
 {
@@ -192,7 +192,7 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         return EINVAL;
     }
     keep_attr(qp, attr, attr_mask);
-    if (to != IBV_QPS_ERR) /* srd_sq_flush says when that one is reached */
+    if (to != IBV_QPS_ERR) /* srd_sq_flush sets the error state */
         ibqp->state = to;
     lock_release(&qp->sq.lock);
 
@@ -212,7 +212,7 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
 
-    (void)attr_mask; /* everything is told */
+    (void)attr_mask; /* all attributes are returned */
     if (srd_stale(ibqp->context))
         return EIO;
     lock_acquire(&qp->sq.lock);

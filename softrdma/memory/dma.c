@@ -56,7 +56,7 @@ static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *contex
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
 }
 
-/* Whether the fault is one of the access under way, and there is nobody who may mend it. */
+/* Whether the access under way caused the fault, and no other handler may mend it. */
 static bool is_ours(
     const struct access *access, const siginfo_t *info, const struct sigaction *other)
 {

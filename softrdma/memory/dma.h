@@ -5,9 +5,9 @@
  * as an access by the kernel does (EFAULT); without a guard it would end the process.
  *
  * The guard is a handler of SIGSEGV and SIGBUS. What faults elsewhere goes on to the handler that was there before, as
- * if this one did not exist; so does a fault within an access when the memory is there and only protected, and somebody
- * has a handler: it may mend that (pages under write watch, a collector's barriers). A handler installed later, in this
- * one's place, has the process to itself again, and is to pass on what it does not know.
+ * if this one did not exist; so does a fault within an access when the memory is there and only protected, and the
+ * program has a handler: it may mend that (pages under write watch, a collector's barriers). A handler installed later,
+ * in this one's place, has the process to itself again, and is to pass on what it does not know.
  *
  * Threads: any. An access takes no lock and makes no system call; it may be made with locks held.
  */
@@ -32,7 +32,7 @@ void srd_dma_guard(void);
 bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_apart);
 bool srd_dma_fetch(void *to, const void *from, size_t octets);
 
-/* Says so, for an access by the kernel that failed; those above do. */
+/* Logs an access by the kernel that failed, as those above log theirs. */
 void srd_dma_gone(const void *at, size_t octets);
 
 #endif

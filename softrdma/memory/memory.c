@@ -129,11 +129,11 @@ static const int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
 static int check(const void *addr, size_t length, int access)
 {
     if (access & ~(known_access | IBV_ACCESS_OPTIONAL_RANGE)) {
-        log_write(LOG_WARN, LOG_MR, "reg_mr: access 0x%x asks for what the device does not have",
-            (unsigned)access);
+        log_write(
+            LOG_WARN, LOG_MR, "reg_mr: the device does not support access 0x%x", (unsigned)access);
         return EOPNOTSUPP;
     }
-    /* As in verbs: who lets others write has to be able to write. */
+    /* As in verbs: remote write access needs local write access. */
     if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
         !(access & IBV_ACCESS_LOCAL_WRITE))
         return EINVAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stag.c - see stag.h. RFC 5042: names are random and sparse, their key octet changes at each
- * reuse, and once a revocation has returned nobody reaches the memory.
+ * stag.c - see stag.h. RFC 5042: names are random and sparse, their key octet changes at each reuse, and no access
+ * reaches the memory once a revocation has returned.
  */
 #include "softrdma/memory/stag.h"
 

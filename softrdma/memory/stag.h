@@ -2,14 +2,12 @@
 /*
  * stag.h - the STag table: what a local key or a peer's STag may reach.
  *
- * One table per device. An entry is a region, a type 2 window, or nothing; its 32-bit name is a
- * random 24-bit-sparse index plus a key octet that changes at each reuse (RFC 5042). Every look-up
- * checks key, protection domain, queue pair, rights and bounds for [addr, addr + length) anew and
- * pins the entry; dereg and invalidate take the entry out first and then wait until no pin is left,
- * so that after they return nobody reaches the memory.
+ * One table per device. An entry is a region, a type 2 window, or nothing; its 32-bit name is a random 24-bit-sparse
+ * index plus a key octet that changes at each reuse (RFC 5042). Every look-up checks key, protection domain, queue
+ * pair, rights and bounds for [addr, addr + length) anew and pins the entry; dereg and invalidate take the entry out
+ * first and then wait until no pin is left, so that no access reaches the memory after they return.
  *
- * Threads: any. Lock: LOCK_SRD_MEMORY, never held by a caller while it copies; the pin is what
- * protects the copy.
+ * Threads: any. Lock: LOCK_SRD_MEMORY, never held by a caller while it copies; the pin protects the copy.
  */
 #ifndef SOFTRDMA_MEMORY_STAG_H
 #define SOFTRDMA_MEMORY_STAG_H
@@ -28,7 +26,7 @@ struct srd_qp;
 struct srd_stag_entry {
     struct srd_stag_entry *next; /* hash chain */
     uint32_t key;                /* index << 8 | key octet */
-    _Atomic uint32_t pins;       /* accesses under way; top bit: somebody waits for them to end */
+    _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
     bool window;
     bool valid; /* a region always; a window while bound */
     int access;
@@ -46,9 +44,8 @@ int srd_stag_table_init(struct srd_stag_table *table);
 void srd_stag_table_fini(struct srd_stag_table *table);
 
 /*
- * srd_stag_add - name an entry whose other members are set: a fresh random index, a random key
- * octet. 0 or ENOMEM. srd_stag_remove - take it out, waiting for pins. EBUSY: a region with bound
- * windows (nothing happened).
+ * srd_stag_add     names an entry whose other members are set: a fresh random index, a random key octet. 0 or ENOMEM.
+ * srd_stag_remove  takes it out, waiting for pins. EBUSY: a region with bound windows (nothing happened).
  */
 int srd_stag_add(struct srd_stag_table *table, struct srd_stag_entry *entry);
 int srd_stag_remove(struct srd_stag_table *table, struct srd_stag_entry *entry);
@@ -71,9 +68,9 @@ enum srd_stag_error {
  * key      in: lkey or rkey, host order
  * addr     in: first octet; length in octets, > 0 (callers skip the check for zero length)
  * access   in: IBV_ACCESS_* needed; 0 = local read
- * remote   in: true for a peer's access (windows and regions with remote rights), false for a local
- * SGE (regions only) entry    out: pinned entry, to be given back with srd_stag_unpin Memory is at
- * addr itself: windows and regions are virtual-address based.
+ * remote   in: true for a peer's access (windows and regions with remote rights), false for a local SGE (regions only)
+ * entry    out: pinned entry; the caller gives it back with srd_stag_unpin
+ * Memory is at addr itself: windows and regions are virtual-address based.
  */
 enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
     int access, bool remote, struct srd_stag_entry **entry);
@@ -81,17 +78,16 @@ void srd_stag_unpin(struct srd_stag_entry *entry);
 
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
- * window: of the request (srd_mw_entry); its memory is not looked at unless it is in the table
- * new_rkey: the key the poster chose (ibv_inc_rkey of the window's last). Returns a wc status:
- * SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
+ * window    in: of the request (srd_mw_entry); its memory is not read unless it is in the table
+ * new_rkey  in: the key the poster chose (ibv_inc_rkey of the window's last)
+ * Returns a wc status: SUCCESS, MW_BIND_ERR (rights, bounds, other pd, already bound), LOC_QP_OP_ERR.
  */
 enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *window,
     uint32_t new_rkey, const struct srd_bind *bind);
 
 /*
- * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send
- * (by_peer true). Only a bound type 2 window of this queue pair. Waits for pins of other threads;
- * the caller must hold none on it.
+ * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send (by_peer true). Only a
+ * bound type 2 window of this queue pair. Waits for pins of other threads; the caller must hold none on it.
  */
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer);
 

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Wakes whoever waits for an acknowledgement: process-wide, for it is rare. */
+/* Counts acknowledgements; srd_async_forget sleeps on it. One for the process, for that is rare. */
 static _Atomic uint32_t acks;
 
 static const void *element(const struct ibv_async_event *event)

@@ -9,15 +9,15 @@
 #include "softrdma/softrdma.h"
 
 /*
- * srd_cq_push - add one completion; fires the channel when armed (next, or solicited: errors count
- * as solicited). A full queue overruns: the entry is lost, the queue is dead, IBV_EVENT_CQ_ERR is
- * raised once. Threads: any; takes LOCK_SRD_CQ, then LOCK_SRD_CHANNEL.
+ * srd_cq_push - add one completion; fires the channel when armed (next, or solicited: errors count as solicited). A
+ * full queue overruns: the entry is lost, the queue returns errors from then on, IBV_EVENT_CQ_ERR is raised once.
+ * Threads: any; takes LOCK_SRD_CQ, then LOCK_SRD_CHANNEL.
  */
 void srd_cq_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
 
 /*
- * Queue pairs count as users of their queues (destroy_cq: EBUSY). Completions of a queue pair that
- * was destroyed stay readable: NetworkDirect wants them, and verbs allows it.
+ * Queue pairs count as users of their queues (destroy_cq: EBUSY). Completions of a destroyed queue pair stay readable:
+ * NetworkDirect requires it, and verbs allows it.
  */
 struct srd_qp;
 void srd_cq_attach_qp(struct ibv_cq *cq, struct srd_qp *qp);

@@ -2,8 +2,8 @@
 /*
  * qp.h - queue pair: both queues, the stream, and what the verbs know of them.
  *
- * Pinned by its creator until destroyed, by its connection (conn.h), by whoever found it in a table, and while it waits
- * for a shared receive. The last pin frees it.
+ * Pinned by its creator until destroyed, by its connection (conn.h), by each thread that found it by number, and while
+ * it waits for a shared receive. The last pin frees it.
  */
 #ifndef SOFTRDMA_QUEUES_QP_H
 #define SOFTRDMA_QUEUES_QP_H
@@ -33,12 +33,12 @@ struct srd_qp {
     };
     uint8_t padding[512]; /* zero: some callers look behind the public struct */
 
-    /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Who needs it takes one: srd_qp_conn. */
+    /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Users take another: srd_qp_conn. */
     struct srd_conn *conn;
     struct lock rx_lock, tx_lock; /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
     atomic_uint pins;
     struct srd_async failed_event;
-    atomic_bool mute; /* being destroyed or reset: nothing completes any more */
+    atomic_bool mute; /* being destroyed or reset: requests end without completions */
 
     struct srd_sq sq;
     struct srd_rq *rq; /* own_rq, or that of the SRQ */
@@ -53,7 +53,7 @@ struct srd_qp {
     atomic_uchar rnr_timer;    /* min_rnr_timer */
 
     struct ibv_qp_init_attr init_attr;
-    struct ibv_qp_attr attr; /* what modify set; only kept to be told again; under sq.lock */
+    struct ibv_qp_attr attr; /* what modify set, for query alone; under sq.lock */
 };
 
 static inline struct srd_qp *srd_qp_from(struct ibv_qp *qp)

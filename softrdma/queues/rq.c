@@ -66,7 +66,7 @@ void srd_rq_reset(struct srd_rq *rq)
     lock_release(&rq->lock);
 }
 
-/* The shared queue fell below its limit: once, until it is armed again. */
+/* Whether the shared queue fell below its limit, which is disarmed then. */
 static bool limit_reached_locked(struct srd_srq *srq)
 {
     if (!srq->limit || srq->rq.head - srq->rq.tail >= srq->limit)

@@ -75,7 +75,7 @@ struct srd_sq {
     uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
 };
 
-/* What srd_sq_retire came upon. */
+/* Why srd_sq_retire_locked stopped. */
 enum srd_sq_retired { SRD_SQ_MORE, SRD_SQ_EMPTY, SRD_SQ_CULPRIT };
 
 int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all);

@@ -135,7 +135,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
 
 /* Acts on what made SRD_STREAM_SETTLE. */
 unsigned srd_stream_settle(struct srd_qp *qp, uint64_t now_ms);
-/* Nothing is held any more, and nobody waits for a receive. */
+/* Drops what is held; the queue pair waits for no Receive any more. */
 void srd_rx_hold_end(struct srd_qp *qp);
 
 /* rx_segment.c; LOCK_SRD_RX held */

@@ -39,7 +39,7 @@ static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
         return 0;
     n = srd_rx_sink(qp, rx->placed, left, pieces, SRD_RX_IOV - 1, &error);
     if (n < 0)
-        return 0; /* told when the octets come over staging */
+        return 0; /* reported when the octets come over staging */
     for (int i = 0; i < n; i++) {
         iov[i] = (struct iovec){ pieces[i].addr, pieces[i].octets };
         rx->pins[rx->n_pins++] = pieces[i].entry;

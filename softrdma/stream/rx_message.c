@@ -166,14 +166,14 @@ static const uint32_t rnr_timers[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32
     192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
     49152 };
 
-/* A sender on TCP does not know that it is too early, so some time is always given. UINT64_MAX: for ever. */
+/* How long a message waits for its Receive: SRD_RNR_MS at least, as TCP has no RNR NAK. UINT64_MAX: for ever. */
 static uint64_t rnr_wait_ms(struct srd_qp *qp)
 {
     unsigned retries = atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed);
     unsigned timer = atomic_load_explicit(&qp->rnr_timer, memory_order_relaxed);
     uint64_t ms = (uint64_t)retries * rnr_timers[timer] / 100;
 
-    if (qp->stream.rx.fin_held) /* nobody is there any more who could be told */
+    if (qp->stream.rx.fin_held) /* the peer has closed, and gets no Terminate */
         return SRD_RNR_MS;
     if (retries == SRD_RNR_FOR_EVER)
         return UINT64_MAX;

@@ -120,7 +120,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
 }
 
 /*
- * A Read Request's source went away while it was answered: the Terminate tells how far it got (RFC 5040 section 4.8).
+ * The source of a Read Request went away while the response was sent: the Terminate says how far that got (RFC 5040
+ * section 4.8).
  */
 static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
 {
@@ -134,7 +135,7 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     struct srd_read_in *read;
 
     lock_acquire(&qp->tx_lock);
-    /* That one returns no header, and the Read it concerns need not be the front. */
+    /* A local fault returns no header, and need not concern the front Read. */
     if (stream->tx.response_fault == SRD_FAULT_LOCAL) {
         lock_release(&qp->tx_lock);
         end = (struct srd_end){ .fault = SRD_FAULT_LOCAL, .event = IBV_EVENT_QP_FATAL };
@@ -234,7 +235,7 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
                 &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
         return 0;
     }
-    /* A softrdma end looks at nothing any more when it sends its FIN. */
+    /* A softrdma peer that has sent its FIN reads nothing more. */
     end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
     end.reset = !end.keep_responses;
     return srd_stream_fail(qp, &end, now_ms);

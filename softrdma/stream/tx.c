@@ -148,7 +148,7 @@ static struct srd_tx_ref *find_gone(struct srd_tx *tx)
     return NULL;
 }
 
-/* The response, or the request, cannot be sent: whoever is next of kin ends the stream in its turn. */
+/* The response, or the request, cannot be sent: marks it failed; the stream ends when its turn comes. */
 static unsigned fail_owner(struct srd_qp *qp, const struct srd_tx_ref *ref)
 {
     struct srd_stream *stream = &qp->stream;

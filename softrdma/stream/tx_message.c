@@ -197,7 +197,7 @@ static void advance(struct srd_qp *qp)
         memory_order_release); /* pairs with srd_sq_retire_locked */
 }
 
-/* The request at next is over without the wire; whatever its status, it completes after those in front of it. */
+/* Ends the request at next without the wire; whatever its status, it completes after those in front of it. */
 static void executed(
     struct srd_qp *qp, struct srd_sqe *sqe, enum ibv_wc_status status, unsigned *actions)
 {
@@ -468,7 +468,8 @@ static bool response_segment(struct srd_qp *qp, unsigned *actions)
     if (segment.last) {
         tx->source = SRD_TX_NONE;
         tx->last_source = SRD_TX_RESPONSE;
-        srd_ring_pop(&stream->in); /* the slot is free: who has the response may ask for more */
+        /* The slot is free: a peer that has the response may ask for more. */
+        srd_ring_pop(&stream->in);
     }
     return true;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mpa.h - MPA startup frames (RFC 5044 section 7, RFC 6581) and what two of them agree on. Pure
- * functions.
+ * mpa.h - MPA startup frames (RFC 5044 section 7, RFC 6581) and what two of them agree on. Pure functions.
  *
- * Initiator: srd_mpa_request -> encode, send; receive, srd_mpa_decode the Reply ->
- * srd_mpa_conclude. Responder: srd_mpa_decode the Request; program decides -> srd_mpa_accept or
- * srd_mpa_refuse -> encode, send.
+ *   initiator  srd_mpa_request -> encode, send; receive, srd_mpa_decode the Reply -> srd_mpa_conclude
+ *   responder  srd_mpa_decode the Request; the program decides -> srd_mpa_accept or srd_mpa_refuse -> encode, send
  */
 #ifndef SOFTRDMA_WIRE_MPA_H
 #define SOFTRDMA_WIRE_MPA_H
@@ -24,9 +22,8 @@ enum {
 };
 
 /*
- * The mark of a softrdma end: one reserved flag bit in the Request, another one in the Reply with
- * the first clear, because there are responders that echo what they do not know. Everybody else
- * ignores both.
+ * The mark of a softrdma end: one reserved flag bit in the Request, another one in the Reply with the first clear,
+ * because some responders echo bits that they do not know. Other implementations ignore both.
  */
 enum { SRD_MPA_SOFT_REQUEST = 0x04, SRD_MPA_SOFT_REPLY = 0x02 };
 
@@ -93,20 +90,18 @@ enum srd_mpa_verdict {
  * srd_mpa_decode - read a startup frame from the front of what has arrived.
  * frame    out: valid when the result is positive
  * reply    in: which kind is due; the other kind is malformed
- * Returns  the octets the frame takes; 0 = more are needed; -EPROTO = malformed, said as early as
- * it shows.
+ * Returns  the octets the frame takes; 0 = more are needed; -EPROTO = malformed, as early as that shows
  */
 int srd_mpa_decode(struct srd_mpa_frame *frame, bool reply, const uint8_t *octets, size_t count);
 
-/* srd_mpa_encode - returns the octets written, or 0 when the private data is too long for the form.
- */
+/* srd_mpa_encode - returns the octets written, or 0 when the private data is too long for the form. */
 size_t srd_mpa_encode(const struct srd_mpa_frame *frame, uint8_t out[SRD_MPA_FRAME_MAX]);
 
 /*
  * srd_mpa_request - the Request of an initiator.
- * revision  2 = enhanced; 1 = the fall-back without read limits (reconnect once with it when the
- * peer closed or reset before a complete Reply to revision 2) Private data is left empty for the
- * caller to fill in.
+ * revision  2 = enhanced; 1 = the fall-back without read limits (reconnect once with it when the peer closed or reset
+ *           before a complete Reply to revision 2)
+ * Private data is left empty for the caller to fill in.
  */
 void srd_mpa_request(
     struct srd_mpa_frame *request, const struct srd_mpa_local *local, uint8_t revision);
@@ -121,8 +116,7 @@ enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
     const struct srd_mpa_local *local, struct srd_mpa_frame *reply,
     struct srd_stream_params *params);
 
-/* srd_mpa_refuse - the rejecting Reply; local gives the limits this end would have wanted, or NULL
- * for none. */
+/* srd_mpa_refuse - the rejecting Reply; local gives the limits this end would have wanted, or NULL for none. */
 void srd_mpa_refuse(const struct srd_mpa_frame *request, const struct srd_mpa_local *local,
     struct srd_mpa_frame *reply);
 
@@ -135,8 +129,8 @@ enum srd_mpa_verdict srd_mpa_conclude(const struct srd_mpa_frame *request,
     struct srd_stream_params *params);
 
 /*
- * srd_mpa_fpdu_octets - the largest FPDU to send to a foreign peer (RFC 5044 section 4.1: one TCP
- * segment). emss  octets of payload in a TCP segment (TCP_MAXSEG of the connected socket)
+ * srd_mpa_fpdu_octets - the largest FPDU to send to a foreign peer (RFC 5044 section 4.1: one TCP segment).
+ * emss  octets of payload in a TCP segment (TCP_MAXSEG of the connected socket)
  */
 uint32_t srd_mpa_fpdu_octets(uint32_t emss);
 
