@@ -75,8 +75,8 @@ struct srd_cm_event {
     struct rdma_cm_event ibv; /* first */
     uint8_t padding[128];
     struct list_node node;
-    struct srd_id *owner; /* whose event it is, and who counts it; of a request: the listener */
-    /* whose record it is, with a reference while in use; NULL: allocated by itself */
+    struct srd_id *owner; /* the id that gets the event and counts it; of a request: the listener */
+    /* the id that has this record, referenced while in use; NULL: allocated */
     struct srd_id *record;
     uint8_t private_data[256];
 };
@@ -135,7 +135,7 @@ struct srd_id {
     uint64_t arrived_ms; /* clock_now_ms() */
     bool reported;       /* the program has fetched its request */
     bool peer_gone;      /* its peer went away before it was answered */
-    bool may_speak;      /* before the first FPDU, when that has been awaited long enough */
+    bool may_speak;      /* send before the first FPDU, once NDSPI_SOFT_SPEAK_MS have passed */
     struct list_node awaited_node; /* srd_id_await; the lock of that list */
 };
 

@@ -73,7 +73,7 @@ static void drop_half_open(struct srd_id *oldest)
     srd_id_unref(oldest);
 }
 
-/* An id around an accepted socket, or the socket is closed. */
+/* Makes an id for an accepted socket; on failure closes the socket and returns NULL. */
 static struct srd_id *adopt(struct srd_id *listener, int fd, const struct sockaddr_storage *peer)
 {
     struct srd_id *id = srd_id_new(listener->ibv.channel, listener->ibv.context);
@@ -141,7 +141,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
     srd_id_unref(id);
 }
 
-/* The peers stay in TCP's backlog, and the listening socket would show readable for ever. */
+/* Stops accepting for a while: the peers stay in TCP's backlog, and the socket would stay readable. */
 static void pause_accepting(struct srd_id *listener, int error)
 {
     log_limited(LOG_ERROR, LOG_CM, "cannot accept: %s; raise the limit of open files (ulimit -n)",
@@ -220,7 +220,7 @@ static int start_locked(struct srd_id *id, int backlog)
     if (id->state != SRD_ID_BOUND)
         return EINVAL;
     id->backlog = backlog > 0 && backlog < SRD_CM_BACKLOG_MAX ? backlog : SRD_CM_BACKLOG_MAX;
-    /* What our connections leave in TIME_WAIT shall not keep the port from those after us. See addr.c. */
+    /* Lets a later socket bind the port while our connections are in TIME_WAIT. See addr.c. */
     setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (listen(id->fd, TCP_BACKLOG)) {
         error = errno;

@@ -73,7 +73,7 @@ static void receive_request_locked(struct srd_id *id)
     id->state = SRD_ID_REQUEST;
 }
 
-/* An id the program never sees holds its connection no longer (which holds the id). */
+/* Drops the connection of an id that the program never sees: each holds a reference to the other. */
 static void forget_conn(struct srd_id *id)
 {
     struct srd_conn *conn;
@@ -87,8 +87,8 @@ static void forget_conn(struct srd_id *id)
 }
 
 /*
- * Reads what accepted connections wait for, before a request is reported that came later: a program that connects
- * twice, one after the other, is seen to do so, as with a device whose messages all come through one queue.
+ * Reads the first FPDUs that accepted connections wait for before a later request is reported: a program that makes two
+ * connections in a row is seen to do so, as by a device with one queue for all messages.
  */
 static void read_awaited(const struct rdma_event_channel *channel)
 {
@@ -236,7 +236,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
 
     if (got == -EAGAIN)
         return 0;
-    /* It had nothing to say: what it saw was a connection, not a refusal of its own. */
+    /* The peer closed without a message: it saw a connection, and did not refuse it. */
     if (got == 0 && id->may_speak)
         return establish_silent_locked(id);
     if (got <= 0) {
@@ -250,7 +250,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
     }
 }
 
-/* Starts the time after which the first FPDU is awaited no longer. Only a peer that announced none may keep it back. */
+/* Limits the wait for the first FPDU: by NDSPI_SOFT_SPEAK_MS only if the peer announced none (RTR). */
 static void await_first_fpdu_locked(struct srd_id *id)
 {
     unsigned ms = id->params.rtr_expected ? 0 : srd_cm_first_fpdu_ms();

@@ -134,7 +134,7 @@ struct srd_tx {
     bool rtr_due;
     bool blocked;             /* something failed, nothing behind it is sent */
     bool broken_off;          /* FPDUs were taken back: only acknowledgements follow */
-    srd_fault response_fault; /* it was a Read Request's source: */
+    srd_fault response_fault; /* the source of a Read Request failed so */
     bool stop_set;            /* disconnecting: requests from stop on are not sent */
     uint32_t stop;
 
@@ -151,7 +151,7 @@ struct srd_stream {
     struct srd_tx tx;
 
     atomic_bool open;     /* sends may go: released (initiator), first FPDU seen (responder) */
-    atomic_bool settle;   /* the retirement of requests came upon a failed one: fail */
+    atomic_bool settle;   /* retirement found a failed request, or the last one before stop */
     atomic_bool closing;  /* disconnect was called */
     atomic_bool cut;      /* the memory of a half-sent FPDU went away: close */
     atomic_bool rx_ended; /* the peer's FIN was seen, or its reset */
@@ -159,7 +159,7 @@ struct srd_stream {
     _Atomic uint64_t rx_complete; /* messages of the peer's that are complete */
     _Atomic uint64_t acked_sent;  /* the count last put into a batch */
     uint64_t numbered;            /* Sends and Writes of ours wholly built; tx */
-    _Atomic uint64_t handed;      /* those that TCP has taken; in the order of numbers */
+    _Atomic uint64_t handed;      /* how many of them TCP has taken */
 
     struct srd_read_in *reads_in;
     struct srd_read_ring in;

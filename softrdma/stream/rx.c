@@ -144,7 +144,7 @@ static bool begin_streaming(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ul
     return true;
 }
 
-/* Only what carries data, and enough of it, is worth it; all else waits until it is complete. */
+/* Whether a payload is large enough to be placed as it arrives; other segments wait until they are complete. */
 static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     uint8_t opcode = ulpdu[1] & 15;

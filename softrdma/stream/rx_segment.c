@@ -109,7 +109,7 @@ int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_
     }
 }
 
-/* A place has gone, or was never good: whose fault that is depends on who named it. */
+/* Ends the stream because the place of a payload is gone or was never good: the peer named it, or a request of ours. */
 static enum srd_rx_result sink_failed(
     struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *actions)
 {

@@ -31,7 +31,7 @@ static void unpin(struct srd_tx *tx)
     }
 }
 
-/* Looks up again what is offered again. */
+/* Looks up and pins again the memory of entries that are offered again. */
 static bool repin(struct srd_qp *qp)
 {
     struct srd_tx *tx = &qp->stream.tx;
@@ -234,7 +234,7 @@ static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
     return there;
 }
 
-/* Keeps of the batch what has to go out, in memory of our own: the program's is its own again after the flush. */
+/* Copies the part of the batch that still has to be sent: the flush gives the program its memory back. */
 static bool salvage(struct srd_qp *qp, bool all)
 {
     struct srd_tx *tx = &qp->stream.tx;
@@ -267,8 +267,8 @@ static bool salvage(struct srd_qp *qp, bool all)
 }
 
 /*
- * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): the end is all it says. Faults that are
- * found above MPA are in valid ones.
+ * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): it only closes. A fault found above MPA
+ * is in a valid FPDU.
  */
 static bool may_send_terminate(struct srd_stream *stream, srd_fault fault)
 {
@@ -281,7 +281,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
-    bool keep = end->keep_responses && !tx->broken_off; /* some were, they cannot go on */
+    bool keep = end->keep_responses && !tx->broken_off; /* a response taken back cannot go on */
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);

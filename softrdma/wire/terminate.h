@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminate.h - the Terminate message (RFC 5040 section 4.8): build ours, read anybody's, classify.
+ * terminate.h - the Terminate message (RFC 5040 section 4.8): build ours, read those of any peer, classify.
  */
 #ifndef SOFTRDMA_WIRE_TERMINATE_H
 #define SOFTRDMA_WIRE_TERMINATE_H
