@@ -20,11 +20,8 @@ nd_test(NAME softrdma.turns SOURCES connection/test_turns.c pair.c LINK softrdma
 target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=epoll_pwait2)
 nd_test(NAME softrdma.absent SOURCES device/test_absent.c pair.c LINK softrdma_internal
     ENV "NDSPI_LOG=warn;NDSPI_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/absent.log")
-target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_want)
-nd_test(NAME softrdma.timer SOURCES test_timer.c LINK softrdma_internal)
+nd_test(NAME softrdma.timer SOURCES engine/test_timer.c LINK softrdma_internal)
 target_link_options(test_softrdma_timer PRIVATE -Wl,--wrap=clock_gettime)
-nd_test(NAME softrdma.owed SOURCES test_owed.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=epoll_pwait2
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
-target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_apply)
-nd_test(NAME softrdma.timer SOURCES engine/test_timer.c LINK softrdma_internal)

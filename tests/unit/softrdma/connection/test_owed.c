@@ -4,11 +4,11 @@
  * leaves the queue, or does nothing any more. The test stops the progress thread and the clock (--wrap), so who sends
  * it, and when, is no matter of luck.
  */
-#include "pair.h"
-#include "softrdma/conn.h"
-#include "softrdma/cq.h"
-#include "softrdma/engine.h"
-#include "softrdma/qp.h"
+#include "tests/unit/softrdma/pair.h"
+#include "softrdma/connection/conn.h"
+#include "softrdma/queues/cq.h"
+#include "softrdma/engine/engine.h"
+#include "softrdma/queues/qp.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -556,7 +556,7 @@ static void what_finds_the_receive_side_taken_is_read_later(void **state)
     srd_progress_run(pair.passive.context);
     assert_false(owes(&pair));
     lock_acquire(&qp->rx_lock);
-    srd_conn_want(qp->conn, SRD_STREAM_RX);
+    srd_conn_apply(qp->conn, SRD_STREAM_RX);
     lock_release(&qp->rx_lock);
     srd_progress_run(pair.passive.context);
     assert_true(owes(&pair));
