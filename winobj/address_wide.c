@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_wide.c - the wide forms of the address functions, over the narrow ones. Built twice: once for each width of
+ * address_wide.c - the wide forms of the address functions, over the narrow ones. Compiled for each width of
  * wchar_t, under the names that <wincompat/winsock.h> gives them.
  */
 #include <winsock2.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codepage.c - MultiByteToWideChar, WideCharToMultiByte. UTF-8 is the only code page. Built twice: for each width of
+ * codepage.c - MultiByteToWideChar, WideCharToMultiByte. UTF-8 is the only code page. Compiled for each width of
  * wchar_t; with 32 bits a surrogate in wide text is no character, as half a pair is none with 16.
  */
 #include <windows.h>

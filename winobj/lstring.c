@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lstring.c - lstrlen, lstrcpy and their kind. Built for each kind of character: lstring_wide.c and lstring_wide16.c
- * include this file with LSTRING_WIDE. NULL pointers are errors they survive, as on Windows.
+ * lstring.c - lstrlen, lstrcpy and their kind. Compiled for each kind of character: WIDE_BITS is the width of wide
+ * ones. As on Windows, a NULL pointer is an error and not a crash.
  */
 #include <windows.h>
 
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#ifdef LSTRING_WIDE
+#ifdef WIDE_BITS
 typedef WCHAR character;
 #define NAME(name) name##W
 

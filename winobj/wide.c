@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, shared memory,
- * messages, debugging. Built twice: for each width of wchar_t, under the names the headers give them. Narrow text is
+ * messages, debugging. Compiled for each width of wchar_t, under the names the headers give them. Narrow text is
  * UTF-8.
  */
 #include "winobj/computer.h"

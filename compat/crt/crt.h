@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crt.h - what the files of the C runtime part share. Each file that touches wide text is built twice, for either width
- * of wchar_t; the twins' symbols end in 16.
+ * crt.h - what the files of the C runtime part share. Each file with wide text is compiled for each width of wchar_t
+ * (nd_wide_sources); symbols for 16 bits end in 16.
  */
 #ifndef CRT_CRT_H
 #define CRT_CRT_H

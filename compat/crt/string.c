@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.c - the _s string functions, _strdup. Built for each kind of character: string_wide.c and string_wide16.c
- * include this file with CRT_WIDE.
+ * string.c - the _s string functions, _strdup. Compiled for each kind of character: WIDE_BITS is the width of
+ * wide ones.
  *
  * A destination that is too small is emptied and ERANGE returned; a NULL pointer or no room is EINVAL; errno is set as
  * well. Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#ifdef CRT_WIDE
+#ifdef WIDE_BITS
 typedef WCHAR character;
 #define NAME(prefix, suffix) prefix##wcs##suffix
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe.c - the StringCch and StringCb functions. Built for each kind of character: strsafe_wide.c and
- * strsafe_wide16.c include this file with CRT_WIDE. A StringCb function is the StringCch function with sizes in bytes;
- * a byte that makes no whole character is not used.
+ * strsafe.c - the StringCch and StringCb functions. Compiled for each kind of character: WIDE_BITS is the width of wide
+ * ones. A StringCb function is the StringCch function with sizes in bytes; it ignores a last byte that makes no whole
+ * character.
  *
  * Each ends what it writes, and returns S_OK; STRSAFE_E_INSUFFICIENT_BUFFER: cut at the end of the buffer;
  * STRSAFE_E_INVALID_PARAMETER: no room at all or more than STRSAFE_MAX_CCH characters, a NULL pointer, a destination of
@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#ifdef CRT_WIDE
+#ifdef WIDE_BITS
 typedef WCHAR character;
 #define CCH(name) StringCch##name##W
 #define CB(name)  StringCb##name##W
@@ -134,7 +134,7 @@ HRESULT CCH(VPrintf)(character *to, size_t room, const character *format, va_lis
 
     if (!is_room(to, room) || !format)
         return invalid(to, room);
-#ifdef CRT_WIDE
+#ifdef WIDE_BITS
     out.wide = true;
     out.text = to;
     length = CRT(crt_format_wide)(&out, format, arguments);

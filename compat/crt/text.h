@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef WIDE_BITS
+_Static_assert(sizeof(wchar_t) * 8 == WIDE_BITS, "wide characters have the width that the build names");
+#endif
+
 /* The character at *text, which moves behind it; at most left bytes (at least 1) are looked at. */
 static inline uint32_t utf8_next(const unsigned char **text, size_t left)
 {

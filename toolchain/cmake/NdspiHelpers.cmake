@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Settings for every target, and the helpers that keep the leaf CMakeLists short:
 #   nd_library(NAME SHARED|STATIC|OBJECT SOURCES ... [PUBLIC_INCLUDE dir...] [LINK lib...] [MAP file])
+#   nd_wide_sources(LIBRARY source...)     adds sources with wide text, compiled for each width of wchar_t
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
 #   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property
 #   NDSPI_SAMPLE_NAMES
@@ -73,6 +74,21 @@ function(nd_library name kind)
             set_target_properties(${name} PROPERTIES LINK_DEPENDS ${A_MAP})
         endif()
     endif()
+endfunction()
+
+# Objects NAME_wide16 and NAME_wide32 of the library; WIDE_BITS is the width. A source without WIDE_BITS is compiled for
+# narrow text.
+function(nd_wide_sources name)
+    foreach(bits 16 32)
+        set(objects ${name}_wide${bits})
+        add_library(${objects} OBJECT ${ARGN})
+        target_compile_definitions(${objects} PRIVATE WIDE_BITS=${bits})
+        target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/compat/include)
+        if(bits EQUAL 16)
+            target_compile_options(${objects} PRIVATE -fshort-wchar)
+        endif()
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    endforeach()
 endfunction()
 
 function(nd_test)

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* strsafe_wide.c - strsafe.c for wide characters. */
-#define CRT_WIDE
-#include "compat/crt/strsafe.c"
