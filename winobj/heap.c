@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap.c - heaps: malloc with a header, so that a heap can be destroyed with all that is in it and a block knows its
- * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows.
+ * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process heap;
+ * it has no movable memory.
  */
 #include <windows.h>
 
@@ -234,4 +235,25 @@ SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
 
     (void)flags;
     return block ? block->size : (SIZE_T)-1;
+}
+
+/*
+ * LocalAlloc - bytes of memory; flags: LMEM_FIXED, LMEM_ZEROINIT, or both (LPTR). NULL with ERROR_INVALID_PARAMETER
+ * (another flag), ERROR_NOT_ENOUGH_MEMORY.
+ */
+HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes)
+{
+    if (flags & ~(UINT)LPTR) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return HeapAlloc(GetProcessHeap(), flags & LMEM_ZEROINIT ? HEAP_ZERO_MEMORY : 0, bytes);
+}
+
+/*
+ * LocalFree - frees memory of LocalAlloc or FormatMessage; NULL is fine. Returns NULL, or memory with the last error.
+ */
+HLOCAL WINAPI LocalFree(HLOCAL memory)
+{
+    return HeapFree(GetProcessHeap(), 0, memory) ? NULL : memory;
 }
