@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.c - the handle table (handle.h) and CloseHandle. */
+/* handle.c - the handle table (handle.h), CloseHandle, WinLinuxGetDescriptor. */
 #include "winobj/handle.h"
 
 #include "winobj/fork.h"
 
 #include "util/lock.h"
+
+#include <winobj_linux.h>
 
 #include <stdlib.h>
 
@@ -294,6 +296,20 @@ invalid:
         return TRUE;
     SetLastError(ERROR_INVALID_HANDLE);
     return FALSE;
+}
+
+int WinLinuxGetDescriptor(HANDLE handle)
+{
+    struct win_object *object = win_handle_pin(handle, NULL);
+    int fd = -1;
+
+    if (!object || !object->type->descriptor)
+        SetLastError(ERROR_INVALID_HANDLE);
+    else if ((fd = object->type->descriptor(object)) < 0)
+        SetLastError(ERROR_NO_SYSTEM_RESOURCES);
+    if (object)
+        win_object_unref(object);
+    return fd;
 }
 
 void win_handles_fork_begin(void)
