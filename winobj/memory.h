@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.h - constants of Windows' memory functions. */
+/* memory.h - reservations and protections, for the functions of pages and of shared memory. */
 #ifndef WINOBJ_MEMORY_H
 #define WINOBJ_MEMORY_H
+
+#include "winobj/system.h"
 
 #include <windows.h>
 
 #include <stdbool.h>
 
-enum { WIN_ALLOCATION_GRANULARITY = 65536 }; /* a reservation begins at a multiple of it */
-
-/* mmap's protection for Windows'; false: no such protection. */
+/* Translates Windows' protection into mmap's; false: there is no such protection. */
 bool win_virtual_protection(DWORD protection, int *prot);
 
-/* Whether an address lies in a reservation of VirtualAlloc; which, if so. */
+/* Finds the reservation of VirtualAlloc that contains an address; false: there is none. */
 bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end);
 
-/* Addresses for so many bytes, at a multiple of the granularity, to be mapped over; NULL: there is no room. */
+/*
+ * Maps size bytes without access, at a multiple of WIN_ALLOCATION_GRANULARITY; the caller maps over them. NULL: there is
+ * no room.
+ */
 void *win_virtual_place(size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* system.c - GetSystemInfo. */
-#include "winobj/memory.h"
+#include "winobj/system.h"
+
+#include <windows.h>
 
 #include <unistd.h>
 
