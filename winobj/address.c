@@ -161,7 +161,7 @@ static INT address_check(const struct sockaddr *address, DWORD address_length, c
 }
 
 /*
- * WSAAddressToStringA, WSAAddressToStringW - socket address to text; the port is told when it is not 0.
+ * WSAAddressToStringA, WSAAddressToStringW - socket address to text; with the port where it is not 0.
  * text_length  in: characters there; out: needed or used, with the end
  * Returns      0, or SOCKET_ERROR with WSANOTINITIALISED, WSAEFAULT (a NULL pointer, too short), WSAEINVAL (another
  *              family, a protocol).

@@ -7,7 +7,7 @@
 
 enum { TEXT_MAX = 128 }; /* longer than any address */
 
-/* What is not ASCII, or too long, becomes text that is no address either. */
+/* Replaces characters outside ASCII, and cuts text that is too long: the result is no address either. */
 static void narrow_copy(char narrow[TEXT_MAX + 1], const WCHAR *text)
 {
     size_t i = 0;

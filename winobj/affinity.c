@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * affinity.c - where threads may run. Linux knows affinities of threads only: that of the process is kept here, and
- * SetProcessAffinityMask sets it for each thread there is; others inherit it.
+ * affinity.c - the processors on which threads may run. Linux has affinities of threads only: this file keeps that of
+ * the process, and SetProcessAffinityMask sets it for every thread of the process; new threads inherit it.
  */
 #include "winobj/processor.h"
 #include "winobj/thread.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 static struct lock process_lock = LOCK_INIT(LOCK_WIN_HANDLES, "process affinity");
-static cpu_set_t process_set; /* lock */
+static cpu_set_t process_set; /* process_lock */
 
 __attribute__((constructor)) static void affinity_load(void)
 {
@@ -33,8 +33,8 @@ static cpu_set_t process_allowed(void)
 
 struct change {
     cpu_set_t allowed;
-    const GROUP_AFFINITY *to; /* NULL: only asks */
-    bool keep_group;          /* to's mask is of the group the thread is in */
+    const GROUP_AFFINITY *to; /* NULL: only reads before */
+    bool keep_group;          /* the mask of to is for the thread's present group */
     GROUP_AFFINITY before;
 };
 
@@ -69,7 +69,7 @@ static bool change_run(HANDLE thread, struct change *change)
 }
 
 /*
- * SetThreadAffinityMask - lets a thread run on some processors, of the group it is in: the lowest it may run in.
+ * SetThreadAffinityMask - lets a thread run on some processors of its group: the lowest group in which it may run.
  * Returns  the mask before; 0 with ERROR_INVALID_PARAMETER (no processor, or one that the process may not use, or that
  *          the thread's cpuset does not have), ERROR_INVALID_HANDLE.
  */
@@ -99,7 +99,7 @@ BOOL WINAPI SetThreadGroupAffinity(
     return TRUE;
 }
 
-/* GetThreadGroupAffinity - where a thread may run, in the lowest group it may run in. */
+/* GetThreadGroupAffinity - the processors on which a thread may run, in the lowest group that has any. */
 BOOL WINAPI GetThreadGroupAffinity(HANDLE thread, PGROUP_AFFINITY affinity)
 {
     struct change change = { .to = NULL };
@@ -123,7 +123,8 @@ static bool is_this_process(HANDLE process)
 }
 
 /*
- * GetProcessAffinityMask - processors of group 0: what the process was started with or was given, and what is online.
+ * GetProcessAffinityMask - processors of group 0: those the process may use (by its start or SetProcessAffinityMask),
+ * and those online.
  * process  GetCurrentProcess(), else FALSE with ERROR_INVALID_HANDLE
  */
 BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWORD_PTR system_mask)
@@ -139,8 +140,8 @@ BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWO
 }
 
 /*
- * Sets every thread's affinity. Returns how many it was set for; threads that come meanwhile inherit it, or are in the
- * next.
+ * Sets every thread's affinity. Returns for how many; a thread that starts meanwhile inherits it, or the next pass
+ * finds it.
  */
 static unsigned set_all(const cpu_set_t *set)
 {
@@ -157,7 +158,7 @@ static unsigned set_all(const cpu_set_t *set)
 }
 
 /*
- * SetProcessAffinityMask - lets all threads run on some processors of group 0, whatever each was given before.
+ * SetProcessAffinityMask - lets all threads run on some processors of group 0, and overrides their own affinities.
  * process  GetCurrentProcess(), else FALSE with ERROR_INVALID_HANDLE
  * Returns  FALSE with ERROR_INVALID_PARAMETER (no processor, or one that is not there or not in the cpuset).
  */
@@ -176,7 +177,7 @@ BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
     lock_acquire(&process_lock);
     process_set = set;
     lock_release(&process_lock);
-    /* A thread made during one pass by a thread that the pass had not reached is there in the next. */
+    /* The next pass finds a thread that was made, during one pass, by a thread not reached yet. */
     for (unsigned before = 0, now = set_all(&set); now != before;) {
         before = now;
         now = set_all(&set);

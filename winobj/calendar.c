@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define SECOND_UNITS    10000000u            /* FILETIME counts 100 ns */
-#define UNIX_EPOCH      INT64_C(11644473600) /* seconds from 1601, where it begins */
+#define UNIX_EPOCH      INT64_C(11644473600) /* in seconds from 1601, where FILETIME begins */
 #define FILETIME_BEYOND UINT64_C(0x8000000000000000)
 
 static SYSTEMTIME date_of(const struct tm *tm, unsigned milliseconds)
@@ -56,7 +56,7 @@ BOOL WINAPI FileTimeToSystemTime(const FILETIME *time, LPSYSTEMTIME date)
     return TRUE;
 }
 
-/* Whether timegm took the parts as they are: a day or hour that does not exist is moved on. */
+/* Whether timegm left the parts unchanged: it moves a day or hour that does not exist. */
 static bool is_same(const struct tm *tm, const SYSTEMTIME *date)
 {
     return tm->tm_mday == date->wDay && tm->tm_mon + 1 == date->wMonth &&
@@ -64,7 +64,7 @@ static bool is_same(const struct tm *tm, const SYSTEMTIME *date)
 }
 
 /*
- * SystemTimeToFileTime - wDayOfWeek is not looked at. FALSE with ERROR_INVALID_PARAMETER: a NULL pointer, no such date.
+ * SystemTimeToFileTime - ignores wDayOfWeek. FALSE with ERROR_INVALID_PARAMETER: a NULL pointer, no such date.
  */
 BOOL WINAPI SystemTimeToFileTime(const SYSTEMTIME *date, LPFILETIME time)
 {

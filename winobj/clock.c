@@ -15,7 +15,7 @@ static FILETIME filetime(uint64_t units)
     return (FILETIME){ .dwLowDateTime = (DWORD)units, .dwHighDateTime = (DWORD)(units >> 32) };
 }
 
-/* QueryPerformanceCounter - a clock nobody adjusts, in nanoseconds. FALSE: NULL (ERROR_NOACCESS). */
+/* QueryPerformanceCounter - a clock that no time service adjusts, in nanoseconds. FALSE: NULL (ERROR_NOACCESS). */
 BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *count)
 {
     struct timespec ts;
@@ -86,8 +86,8 @@ void WINAPI GetSystemTimePreciseAsFileTime(LPFILETIME time)
 }
 
 /*
- * GetSystemTimes - what all processors together did since the system started. As on Windows the kernel's time contains
- * the idle time. Each pointer may be NULL. Errors: ERROR_NOT_SUPPORTED (no /proc).
+ * GetSystemTimes - the time that all processors together spent since the system started. As on Windows the kernel's
+ * time contains the idle time. Each pointer may be NULL. Errors: ERROR_NOT_SUPPORTED (no /proc).
  */
 BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
 {

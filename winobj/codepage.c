@@ -25,8 +25,9 @@ static bool is_known(UINT page)
 }
 
 /*
- * The character at s, of which left bytes (at least 1) are there. Returns its bytes. NO_CHARACTER: the bytes that begin
- * one without ending it, or the one that begins none (Unicode standard, 3.9: well-formed sequences, maximal subparts).
+ * Decodes the character at s; left bytes (at least 1) are readable. Returns how many bytes it has. NO_CHARACTER: the
+ * bytes are an incomplete character, or one byte that begins none (Unicode standard, 3.9: well-formed sequences,
+ * maximal subparts).
  */
 static unsigned utf8_strict(const unsigned char *s, size_t left, uint32_t *c)
 {
@@ -46,10 +47,10 @@ static unsigned utf8_strict(const unsigned char *s, size_t left, uint32_t *c)
 
 /*
  * MultiByteToWideChar - UTF-8 to wide text.
- * flags    MB_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. MB_PRECOMPOSED means
- *          nothing, and is refused with CP_UTF8, as on Windows
- * bytes    of text; negative: up to its end, which is converted too
- * room     of wide, in units; 0: only asks
+ * flags    MB_ERR_INVALID_CHARS: an invalid sequence is an error; else it becomes U+FFFD. MB_PRECOMPOSED changes
+ *          nothing, and is an error with CP_UTF8, as on Windows
+ * bytes    of text; negative: up to its terminating 0, which is converted too
+ * room     of wide, in units; 0: only counts
  * Returns  units written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no text, wide that is NULL or
  *          text), ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION, ERROR_INSUFFICIENT_BUFFER.
  */
@@ -91,12 +92,12 @@ static size_t length_of(const WCHAR *wide)
     return length;
 }
 
-/* The character at s, of which left units (at least 1) are there. Returns its units. */
+/* Decodes the character at s; left units (at least 1) are readable. Returns how many units it has. */
 static unsigned wide_strict(const WCHAR *s, size_t left, uint32_t *c)
 {
     const WCHAR *end = s;
 
-    if (left == 1) /* the other half of a pair is not to be looked for */
+    if (left == 1) /* do not read the other half of a pair */
         *c = (uint32_t)*end++;
     else
         *c = wide_next(&end);
@@ -107,12 +108,12 @@ static unsigned wide_strict(const WCHAR *s, size_t left, uint32_t *c)
 
 /*
  * WideCharToMultiByte - wide text to UTF-8.
- * flags        WC_ERR_INVALID_CHARS: what is no character is an error; else it becomes U+FFFD. WC_NO_BEST_FIT_CHARS
- *              means nothing, and is refused with CP_UTF8, as on Windows
- * units        of wide; negative: up to its end, which is converted too
- * room         of text, in bytes; 0: only asks
+ * flags        WC_ERR_INVALID_CHARS: an invalid unit is an error; else it becomes U+FFFD. WC_NO_BEST_FIT_CHARS changes
+ *              nothing, and is an error with CP_UTF8, as on Windows
+ * units        of wide; negative: up to its terminating 0, which is converted too
+ * room         of text, in bytes; 0: only counts
  * replacement  the byte in place of U+FFFD, or NULL
- * replaced     out: whether anything was replaced, or NULL. CP_UTF8 has neither of the two, as on Windows
+ * replaced     out: whether it replaced anything, or NULL. Both must be NULL with CP_UTF8, as on Windows
  * Returns      bytes written or needed; 0 with ERROR_INVALID_PARAMETER (another code page, no wide text, text that is
  *              NULL or wide, one of the two with CP_UTF8), ERROR_INVALID_FLAGS, ERROR_NO_UNICODE_TRANSLATION,
  *              ERROR_INSUFFICIENT_BUFFER.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* computer.c - the computer's names: what gethostname says, and what the resolver makes of it. */
+/* computer.c - the computer's names, from gethostname and the resolver. */
 #include "winobj/computer.h"
 
 #include <ctype.h>
 #include <netdb.h>
 #include <unistd.h>
 
-/* The name with its domain, where the resolver knows one. May ask the network. */
+/* Adds the domain to the name, if the resolver knows one. May ask the network. */
 static void fully_qualify(char name[NI_MAXHOST])
 {
     struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found;
@@ -19,7 +19,7 @@ static void fully_qualify(char name[NI_MAXHOST])
     freeaddrinfo(found);
 }
 
-/* Names are physical ones always: there are no clusters. False: no such format. */
+/* Finds a name; physical names are the same, as there are no clusters. False: no such format. */
 static BOOL name_of(COMPUTER_NAME_FORMAT format, char name[NI_MAXHOST])
 {
     const char *dot;
@@ -51,8 +51,8 @@ static BOOL name_of(COMPUTER_NAME_FORMAT format, char name[NI_MAXHOST])
 }
 
 /*
- * GetComputerNameExA, GetComputerNameExW - one of the computer's names. The NetBIOS one is the host name in capitals,
- * at most 15 characters; that of the domain is empty where there is none.
+ * GetComputerNameExA, GetComputerNameExW - one of the computer's names. The NetBIOS name is the host name in capitals,
+ * at most 15 characters; the domain name is empty where there is none.
  * size     in: room of name, in characters; out: its length, or the room it needs, with the end
  * Returns  FALSE with ERROR_MORE_DATA (too small), ERROR_INVALID_PARAMETER (no such format, no size, NULL with room).
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* computer.h - what both spellings of GetComputerName have in common. */
+/* computer.h - what GetComputerNameA and GetComputerNameW have in common. */
 #ifndef WINOBJ_COMPUTER_H
 #define WINOBJ_COMPUTER_H
 
 #include <windows.h>
 
-/* GetComputerName's answer, from GetComputerNameEx's: it has an error of its own for too small a buffer. */
+/* The result of GetComputerName from that of GetComputerNameEx: its error for too small a buffer is another one. */
 BOOL win_computer_name_answer(BOOL done);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * condition.c - condition variables: one word of Windows' size. A count of wake-ups, which a sleeper compares before it
- * sleeps (so that a wake-up between its release of the lock and its sleep is not lost), and a count of sleepers, so
- * that waking nobody is no system call. Wake-ups may be spurious, as on Windows.
+ * condition.c - condition variables: one word of Windows' size. It holds a count of wake-ups, which a sleeper compares
+ * before it sleeps (so that a wake-up between its release of the lock and its sleep is not lost), and a count of
+ * sleepers, so that a wake-up without sleepers makes no system call. Wake-ups may be spurious, as on Windows.
  */
 #include <windows.h>
 
@@ -49,14 +49,14 @@ void WINAPI WakeAllConditionVariable(PCONDITION_VARIABLE variable)
     wake(variable, INT_MAX);
 }
 
-/* Before the lock is released: what sleep_until compares. */
+/* Counts the caller as a sleeper, before it releases its lock. Returns the wake-ups so far, for sleep_run. */
 static uint32_t sleep_begin(struct condition *condition)
 {
     atomic_fetch_add_explicit(&condition->sleepers, 1, memory_order_seq_cst);
     return atomic_load_explicit(&condition->wakeups, memory_order_seq_cst);
 }
 
-/* Sleeps until there was a wake-up after seen. FALSE with ERROR_TIMEOUT. */
+/* Sleeps until a wake-up follows those of seen. FALSE with ERROR_TIMEOUT. */
 static BOOL sleep_run(struct condition *condition, uint32_t seen, DWORD timeout_ms)
 {
     struct timespec left = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
@@ -70,7 +70,7 @@ static BOOL sleep_run(struct condition *condition, uint32_t seen, DWORD timeout_
             break;
         now_ns = clock_now_ns();
         woken = errno != ETIMEDOUT &&
-                now_ns < deadline_ns; /* a signal handler ran: the rest of the time */
+                now_ns < deadline_ns; /* a signal handler ran: sleep the rest of the time */
         if (woken && timeout_ms != INFINITE) {
             left.tv_sec = (time_t)((deadline_ns - now_ns) / 1000000000u);
             left.tv_nsec = (long)((deadline_ns - now_ns) % 1000000000u);
@@ -84,7 +84,7 @@ static BOOL sleep_run(struct condition *condition, uint32_t seen, DWORD timeout_
 
 /*
  * SleepConditionVariableCS - releases a critical section once, sleeps, and takes it again.
- * Returns TRUE when woken, perhaps for nothing; FALSE with ERROR_TIMEOUT. The section is held either way.
+ * Returns TRUE when woken, perhaps spuriously; FALSE with ERROR_TIMEOUT. The caller holds the section either way.
  */
 BOOL WINAPI SleepConditionVariableCS(
     PCONDITION_VARIABLE variable, PCRITICAL_SECTION section, DWORD timeout_ms)
@@ -101,7 +101,7 @@ BOOL WINAPI SleepConditionVariableCS(
 
 /*
  * SleepConditionVariableSRW - the same with an SRW lock, held exclusively or, with CONDITION_VARIABLE_LOCKMODE_SHARED,
- * shared. Also FALSE with ERROR_INVALID_PARAMETER for another flag; the lock is as it was then.
+ * shared. Also FALSE with ERROR_INVALID_PARAMETER for another flag; the caller then still holds the lock.
  */
 BOOL WINAPI SleepConditionVariableSRW(
     PCONDITION_VARIABLE variable, PSRWLOCK lock, DWORD timeout_ms, ULONG flags)

@@ -22,10 +22,10 @@
 enum { HANDLERS = 64 };
 
 static struct lock console_lock = LOCK_INIT(LOCK_WIN_HANDLES, "console handlers");
-static PHANDLER_ROUTINE handlers[HANDLERS]; /* all of these: lock */
+static PHANDLER_ROUTINE handlers[HANDLERS]; /* console_lock guards all of these */
 static unsigned handler_count;
 static bool ignoring;                            /* SIGINT */
-static struct sigaction before_int, before_term; /* while taken */
+static struct sigaction before_int, before_term; /* the program's own, while taken */
 static bool taken, ready;
 static int ends[2];
 static pid_t owner; /* a child of fork has no thread that reads */
@@ -37,7 +37,7 @@ static void on_signal(int number)
 
     if (getpid() == owner) {
         if (write(ends[1], &byte, 1) < 0) {
-            /* full: events enough are on their way */
+            /* the pipe is full: enough events wait in it */
         }
     } else {
         signal(number, SIG_DFL);
@@ -46,7 +46,7 @@ static void on_signal(int number)
     errno = error;
 }
 
-/* Nobody took the event: the process ends as it would have without handlers, but with its streams written out. */
+/* Ends the process as the signal would without handlers, but writes its streams out before. */
 static void end_by(int number)
 {
     sigset_t set;
@@ -73,7 +73,7 @@ static void event_thread(void *argument)
     lock_release(&console_lock);
     while (count && !handled)
         handled = copy[--count](event);
-    if (!handled || event == CTRL_CLOSE_EVENT) /* after which nobody stays */
+    if (!handled || event == CTRL_CLOSE_EVENT) /* the process ends after it in any case */
         end_by(number);
 }
 
@@ -106,7 +106,7 @@ static bool make_ready_locked(void)
     return ready;
 }
 
-/* Makes the two signals what the handlers and the flag say. */
+/* Installs for both signals what the handlers and the flag ask for. */
 static void apply_locked(void)
 {
     struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
@@ -136,13 +136,12 @@ static bool remove_locked(PHANDLER_ROUTINE handler)
 }
 
 /*
- * SetConsoleCtrlHandler - adds or removes a function that is told of SIGINT (CTRL_C_EVENT) and SIGTERM
- * (CTRL_CLOSE_EVENT).
- * handler  called in a thread of its own; TRUE: it is dealt with. If all return FALSE the signal ends the process, with
- *          its streams written out. After CTRL_CLOSE_EVENT the process ends whatever they return. NULL: no function,
- *          but SIGINT is ignored from now on (add TRUE), or again not
- * Returns  FALSE with ERROR_INVALID_PARAMETER (to be removed, but not there), ERROR_NOT_ENOUGH_MEMORY (64 are there, no
- *          thread or pipe).
+ * SetConsoleCtrlHandler - adds or removes a function that SIGINT (CTRL_C_EVENT) and SIGTERM (CTRL_CLOSE_EVENT) call.
+ * handler  called in a thread of its own; it returns TRUE if it has handled the event. If all return FALSE the signal
+ *          ends the process, after its streams are written out. CTRL_CLOSE_EVENT ends the process whatever they return.
+ *          NULL: the process ignores SIGINT from now on (add TRUE), or no longer (add FALSE)
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (the handler to remove was not added), ERROR_NOT_ENOUGH_MEMORY (64
+ *          handlers exist; no thread or pipe).
  */
 BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE handler, BOOL add)
 {

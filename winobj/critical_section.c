@@ -15,7 +15,7 @@ void WINAPI InitializeCriticalSection(LPCRITICAL_SECTION section)
     pthread_mutexattr_destroy(&attr);
 }
 
-/* The spin count is a hint that is not taken. TRUE. */
+/* Ignores the spin count, which is a hint. TRUE. */
 BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spin_count)
 {
     (void)spin_count;
@@ -45,13 +45,13 @@ BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION section)
     return pthread_mutex_trylock(&section->Mutex) == 0;
 }
 
-/* LeaveCriticalSection - takes one EnterCriticalSection back; by the thread that is inside. */
+/* LeaveCriticalSection - undoes one EnterCriticalSection; only the thread that is inside may call it. */
 void WINAPI LeaveCriticalSection(LPCRITICAL_SECTION section)
 {
     pthread_mutex_unlock(&section->Mutex);
 }
 
-/* DeleteCriticalSection - nobody may be inside or come again. */
+/* DeleteCriticalSection - ends a section. No thread may be inside or enter again. */
 void WINAPI DeleteCriticalSection(LPCRITICAL_SECTION section)
 {
     pthread_mutex_destroy(&section->Mutex);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* OutputDebugStringA, OutputDebugStringW - text for a debugger; here it goes to standard error. */
+/* OutputDebugStringA, OutputDebugStringW - writes text for a debugger to standard error. */
 void WINAPI OutputDebugStringA(LPCSTR text)
 {
     int error = errno;

@@ -24,16 +24,17 @@ static HANDLE duplicate(HANDLE handle)
 }
 
 /*
- * DuplicateHandle - one handle more of an object, which ends when its last is closed.
- * from_process, to_process  GetCurrentProcess(): there are no handles of others. to_process may be NULL if to is
- * handle    of any kind that this library makes, or GetCurrentThread(): the new one is the calling thread's for any
- * other, too
- * to        out; NULL: no handle is made, as nobody could close it
- * access    ignored, as inherit is: a handle has all rights, and is not inherited
- * options   DUPLICATE_SAME_ACCESS, DUPLICATE_CLOSE_SOURCE (handle is closed, whatever becomes of the other)
- * Returns   FALSE with ERROR_INVALID_HANDLE (not open; another process), ERROR_INVALID_PARAMETER (another option;
- *           neither to nor DUPLICATE_CLOSE_SOURCE), ERROR_NOT_SUPPORTED (GetCurrentProcess(): processes have no objects
- *           here), ERROR_NOT_ENOUGH_MEMORY.
+ * DuplicateHandle - another handle of an object, which lives until its last handle is closed.
+ * from_process  GetCurrentProcess(): handles of other processes do not exist
+ * to_process    the same; may be NULL if to is
+ * handle        of any kind that this library makes, or GetCurrentThread(): the duplicate then means the calling thread
+ *               in every other thread, too
+ * to            out; NULL: makes no duplicate
+ * access        ignored, as inherit is: a handle has all rights, and is not inherited
+ * options       DUPLICATE_SAME_ACCESS; DUPLICATE_CLOSE_SOURCE closes handle, even if the duplication fails
+ * Returns       FALSE with ERROR_INVALID_HANDLE (not open; another process), ERROR_INVALID_PARAMETER (another option;
+ *               neither to nor DUPLICATE_CLOSE_SOURCE), ERROR_NOT_SUPPORTED (GetCurrentProcess(): this library has no
+ *               objects for processes), ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process, LPHANDLE to,
     DWORD access, BOOL inherit, DWORD options)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* environment.c - environment variables, over the C library's. Names are as they are: upper and lower case differ. */
+/* environment.c - environment variables, over the C library's. Unlike on Windows, names differ by case. */
 #include <windows.h>
 
 #include <stdbool.h>
@@ -80,11 +80,11 @@ static const char *value_of(const char *name, size_t length)
 }
 
 /*
- * ExpandEnvironmentStringsA, ExpandEnvironmentStringsW - replaces each %name% by the variable's value; what is no
- * variable stays as it is.
+ * ExpandEnvironmentStringsA, ExpandEnvironmentStringsW - replaces each %name% by the variable's value; %name%
+ * stays where there is no such variable.
  * size     of to, in characters
- * Returns  the size needed, with the end; more than size: to holds only a part, without an end. 0:
- * ERROR_INVALID_PARAMETER.
+ * Returns  the size needed, with the end; more than size: to holds only a part, without an end. 0 with
+ *          ERROR_INVALID_PARAMETER.
  */
 DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD size)
 {

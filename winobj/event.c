@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - manual- and auto-reset events. Their state lives here, in user memory; dispatch.c has the waiting. */
+/* event.c - manual- and auto-reset events. Their state is a win_waitable; dispatch.c waits for it. */
 #include "winobj/dispatch.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * ExitProcess - ends the process at once: no atexit handler runs, no C++ destructor, no other thread gets on. Streams
- * are written out as exit does it, without waiting for a thread that holds one.
+ * ExitProcess - ends the process at once: no atexit handler, no C++ destructor and no other thread runs on. Streams are
+ * written out as by exit, without waiting for a thread that holds one.
  * exit_code  Linux keeps the low 8 of its 32 bits
  */
 void WINAPI ExitProcess(UINT exit_code)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - overlapped file objects: what a provider's requests run on. A file belongs to one owner (an adapter), and
- * may be attached to one port, at any time; completions after that go there.
+ * file.c - overlapped file objects, on which a provider's requests run. A file belongs to one owner (an adapter). A
+ * program may attach it to one port, at any time; completions after that go there.
  */
 #include "winobj/file.h"
 
@@ -36,7 +36,7 @@ static void file_forked(struct win_object *object)
         list_init(&file->packets);
         file->packet_count = file->requests = 0;
     }
-    file->ops = NULL; /* its requests are the parent's */
+    file->ops = NULL; /* its requests belong to the parent */
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
 }
 
@@ -116,8 +116,8 @@ DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
 
 /*
  * SetFileCompletionNotificationModes - flags: FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE; once
- * set they stay. They speak of requests that succeed at once, and this library's requests are always pending first, so
- * they change nothing here. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (other flags).
+ * set they stay. They concern requests that succeed at once. This library's requests are always pending first, so the
+ * flags change nothing here. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (other flags).
  */
 BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
 {

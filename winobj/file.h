@@ -19,10 +19,10 @@ struct win_file {
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
     atomic_uchar modes; /* FILE_SKIP_* */
-    /* one for each request under way, and those that requests left ... */
-    struct list_head packets;
-    unsigned packet_count;          /* ... so that one after the other needs no memory */
-    unsigned requests;              /* under way */
+    struct list_head
+        packets;           /* one for each pending request, and those of earlier ones, for reuse */
+    unsigned packet_count; /* of packets */
+    unsigned requests;     /* pending */
     const struct win_file_ops *ops; /* the provider's, of room; may be NULL */
     max_align_t room[];
 };

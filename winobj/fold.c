@@ -11,7 +11,7 @@
 static struct once once = ONCE_INIT;
 static locale_t unicode;
 
-/* Where there is no such locale, that stays so; otherwise it could not be read just now. */
+/* A missing locale is final; other errors may pass, so the next call tries again. */
 static int open_locale(void)
 {
     unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);

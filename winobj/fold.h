@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The small letter of a character, whatever the locale; others as they are. Any thread. */
+/* The small letter of a character, in any locale; other characters unchanged. Any thread. */
 uint32_t win_fold(uint32_t c);
 
 #endif

@@ -24,7 +24,7 @@ enum {
 
 static struct win_slot *_Atomic chunks[CHUNKS];
 
-/* Free slots, oldest first, so that a generation comes back as late as possible. */
+/* Free slots, oldest first, so that a generation is used again as late as possible. */
 static struct lock table_lock = LOCK_INIT(LOCK_WIN_HANDLES, "handle table");
 static uint32_t *free_ring;
 static uint32_t free_capacity, free_head, free_count, slot_count;
@@ -48,7 +48,7 @@ static void free_push_locked(uint32_t index)
     free_ring[(free_head + free_count++) % free_capacity] = index;
 }
 
-/* Adds a chunk; the ring always has room for every slot there is, so that freeing cannot fail. */
+/* Adds a chunk. The ring always has room for all slots, so that freeing one cannot fail. */
 static bool grow_locked(void)
 {
     uint32_t chunk_index = slot_count / CHUNK_SLOTS, capacity = slot_count + CHUNK_SLOTS;
@@ -78,7 +78,7 @@ static bool grow_locked(void)
     return true;
 }
 
-/* The index of a slot for one handle; 0 with the last error. */
+/* Takes a free slot. Returns its index; 0 with the last error. */
 static uint32_t slot_take(void)
 {
     uint32_t index = 0;
@@ -107,7 +107,7 @@ static HANDLE slot_handle(uint32_t index, uint32_t generation)
     return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
 }
 
-/* Opens a slot that was taken. */
+/* Opens a slot that slot_take returned. */
 static HANDLE slot_open(uint32_t index, struct win_object *object)
 {
     struct win_slot *slot = slot_at(index);
@@ -152,7 +152,7 @@ HANDLE win_handle_add(struct win_object *object)
     return slot_open(index, object);
 }
 
-/* The slot a handle names, and the generation it claims; NULL when it cannot be one of ours. */
+/* The slot that a handle names, and its generation; NULL for a value that this table never hands out. */
 static struct win_slot *handle_slot(HANDLE handle, uint32_t *generation)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
@@ -177,7 +177,10 @@ void win_object_ref(struct win_object *object)
     atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
 }
 
-/* Drops a reference. Whether it was the last: acq_rel, that one sees what every other did to the object. */
+/*
+ * Drops a reference. Returns whether it was the last one; acq_rel: the thread that drops it sees what all others did to
+ * the object.
+ */
 static bool slot_drop(struct win_slot *slot)
 {
     return (atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) == 1;
@@ -203,7 +206,7 @@ static void duplicate_unref(struct win_slot *slot)
     slot_give_back(slot_index(slot));
 }
 
-/* The name is the first handle's number, which is not used again while the object exists. */
+/* The name is the number of the first handle. The table does not use it again while the object exists. */
 HANDLE win_object_name(const struct win_object *object)
 {
     uint64_t word = atomic_load_explicit(&object->slot->word, memory_order_relaxed);
@@ -252,7 +255,7 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
     return object;
 }
 
-/* Those of the process, the thread and their tokens: what never was opened is not closed either. */
+/* The constants for the process, the thread and their tokens: CloseHandle leaves them alone. */
 static bool handle_is_pseudo(HANDLE handle)
 {
     LONG_PTR value = (LONG_PTR)handle;
@@ -261,10 +264,10 @@ static bool handle_is_pseudo(HANDLE handle)
 }
 
 /*
- * CloseHandle - gives a handle up; the two low bits are ignored. Works on every kind of handle made by this library.
- * Returns TRUE for GetCurrentProcess() and GetCurrentThread(), which stay.
- * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. What still uses the object (a pending request
- * on a file, a wait under way, files of a port, a duplicate) keeps it.
+ * CloseHandle - closes a handle of any kind that this library makes; ignores its two low bits.
+ * Returns TRUE for GetCurrentProcess() and GetCurrentThread(), which stay valid.
+ * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. Users of the object (a pending request on a
+ * file, a thread that waits, files of a port, a duplicate) keep it alive.
  */
 BOOL WINAPI CloseHandle(HANDLE handle)
 {

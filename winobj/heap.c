@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * heap.c - heaps: malloc with a header, so that a heap can be destroyed with all that is in it and a block knows its
- * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process heap;
- * it has no movable memory.
+ * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process
+ * heap; it has no movable memory.
  */
 #include <windows.h>
 
@@ -27,7 +27,7 @@ struct block {
     _Alignas(16) unsigned char data[];
 };
 
-/* The process heap's blocks are on no list: nothing ever has to find them all. */
+/* The process heap keeps no list of its blocks: it is never destroyed. */
 static struct heap process_heap;
 static struct list_head heaps = { { &heaps.n, &heaps.n } };
 static struct lock heaps_lock = LOCK_INIT(LOCK_WIN_HANDLES, "heaps");
@@ -49,7 +49,7 @@ static struct heap *heap_of(HANDLE handle)
     return found;
 }
 
-/* Whether size bytes more fit the heap, which counts them then. */
+/* Counts size more bytes of the heap, if they fit; returns whether they do. */
 static bool room_take(struct heap *heap, size_t size)
 {
     bool fits;
@@ -99,8 +99,8 @@ HANDLE WINAPI GetProcessHeap(void)
 }
 
 /*
- * HeapCreate - a heap of its own. flags: 0 or HEAP_NO_SERIALIZE. initial_size: a hint. maximum_size: what its blocks
- * may have together, rounded up to whole pages; 0: no limit.
+ * HeapCreate - makes a private heap. flags: 0 or HEAP_NO_SERIALIZE. initial_size: a hint. maximum_size: the limit of
+ * all its blocks together, rounded up to whole pages; 0: no limit.
  * Returns NULL with ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI HeapCreate(DWORD flags, SIZE_T initial_size, SIZE_T maximum_size)
@@ -180,7 +180,7 @@ static struct block *block_of(struct heap *heap, const void *memory)
     return NULL;
 }
 
-/* HeapReAlloc - changes a block's size, moving it if need be; HEAP_ZERO_MEMORY clears what is new. NULL: as it was. */
+/* HeapReAlloc - changes a block's size, and may move it; HEAP_ZERO_MEMORY clears the added bytes. NULL: no change. */
 LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size)
 {
     struct heap *heap = heap_of(handle);
@@ -194,7 +194,7 @@ LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size
     if (size <= SIZE_MAX - sizeof(*block) && (size <= before || room_take(heap, size - before)))
         moved = realloc(block, sizeof(*block) + size);
     else
-        size = before; /* nothing was taken */
+        size = before; /* room_take has counted nothing */
     block_link(heap, moved ? moved : block);
     if (moved ? size < before : size > before)
         room_give(heap, size < before ? before - size : size - before);
@@ -227,7 +227,7 @@ BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
     return TRUE;
 }
 
-/* HeapSize - the size a block was asked with; (SIZE_T)-1 with the errors of HeapFree. */
+/* HeapSize - the size that the program asked for; (SIZE_T)-1 with the errors of HeapFree. */
 SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
 {
     struct heap *heap = heap_of(handle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* iid.c - the interface ids every COM program needs; the order of UUIDs. */
+/* iid.c - the interface ids that every COM program needs; the order of UUIDs. */
 #include <unknwn.h>
 
 WINOBJ_API const GUID GUID_NULL = { 0 };

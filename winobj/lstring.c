@@ -25,7 +25,7 @@ typedef char character;
 static uint32_t next(const character **text)
 {
     const unsigned char *at = (const unsigned char *)*text;
-    uint32_t c = utf8_next(&at, 4); /* stops at the end: a 0 continues nothing */
+    uint32_t c = utf8_next(&at, 4); /* stops at the terminating 0, which continues no character */
 
     *text = (const char *)at;
     return c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). Files are
- * not mapped: no handle here is one of a file. A view goes on when the handle is closed; its memory goes with the last
- * view.
+ * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). There are
+ * no mappings of files: this library has no handles of files on disk. A view outlives the handle; the memory is freed
+ * with the last view.
  */
 #include "winobj/mapping_name.h"
 #include "winobj/memory.h"
@@ -53,7 +53,7 @@ static void mapping_destroy(struct win_object *object)
     mapping_free((struct mapping *)object);
 }
 
-/* The child's handle counts for itself: a descriptor of its own, with a lock of its own. */
+/* The child's handle counts as one more user of the name: it gets a descriptor and a lock of its own. */
 static void mapping_forked(struct win_object *object)
 {
     struct mapping *mapping = (struct mapping *)object;
@@ -65,7 +65,7 @@ static void mapping_forked(struct win_object *object)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
     fd = open(path, (mapping->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (fd >= 0)
-        flock(fd, LOCK_SH | LOCK_NB); /* shared it is already: nobody can be in the way */
+        flock(fd, LOCK_SH | LOCK_NB); /* cannot fail: the parent holds the lock shared */
     close(mapping->fd);
     mapping->fd = fd;
 }
@@ -82,7 +82,7 @@ static HANDLE fail(DWORD error)
     return NULL;
 }
 
-/* The memory of a name, or that nobody else knows. existed as in win_name_open. */
+/* Opens or makes the memory of a name, or makes memory without a name. existed: as in win_name_open. */
 static struct mapping *mapping_new(const char *name, uint64_t size, bool writable, bool *existed)
 {
     struct mapping *mapping = calloc(1, sizeof(*mapping));
@@ -129,12 +129,12 @@ static HANDLE mapping_open(struct mapping *mapping, DWORD error)
  * file        INVALID_HANDLE_VALUE
  * attributes  ignored: handles are not inherited, and a name is the user's
  * protection  PAGE_READWRITE or PAGE_READONLY, with SEC_COMMIT or not
- * size        in bytes; of a name that is there already, memory has the size it has
- * name        NULL, or how other processes of the user find it, as long as any has a handle; with Local\ or Global\
- * before it
- * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS where the name was there; NULL with
+ * size        in bytes; ignored if the name exists: its memory keeps its size
+ * name        NULL, or the name by which other processes of the user find it, as long as any of them has a handle; may
+ *             begin with Local\ or Global\
+ * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
  *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file),
- *             ERROR_NOT_ENOUGH_MEMORY, what win_name_open says.
+ *             ERROR_NOT_ENOUGH_MEMORY, or an error of win_name_open.
  */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
     DWORD size_high, DWORD size_low, LPCSTR name)
@@ -155,11 +155,11 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
 }
 
 /*
- * OpenFileMappingA, OpenFileMappingW - the memory of a name that some process has a handle of.
+ * OpenFileMappingA, OpenFileMappingW - opens the memory of a name for which some process has a handle.
  * access   views for writing need FILE_MAP_WRITE
  * inherit  ignored: handles are not inherited
- * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (to be written, but
- *          read-only), what win_name_open says.
+ * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (FILE_MAP_WRITE for
+ *          read-only memory), or an error of win_name_open.
  */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
 {
@@ -225,15 +225,15 @@ static void *view_new(
 }
 
 /*
- * MapViewOfFile, MapViewOfFileEx - a part of the memory among the process' addresses.
- * access   FILE_MAP_READ, FILE_MAP_WRITE or FILE_MAP_ALL_ACCESS (both read and write), FILE_MAP_COPY (what is written
- * is the view's)
+ * MapViewOfFile, MapViewOfFileEx - maps a range of the memory into the process.
+ * access   FILE_MAP_READ, FILE_MAP_WRITE or FILE_MAP_ALL_ACCESS (both read and write), FILE_MAP_COPY (other views do
+ *          not see what is written)
  * offset   a multiple of 64 KB
- * bytes    0: all behind offset
+ * bytes    0: up to the end of the memory
  * address  where, a multiple of 64 KB; NULL: anywhere
  * Returns  NULL with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another access), ERROR_MAPPED_ALIGNMENT,
- *          ERROR_ACCESS_DENIED (beyond the end; to be written, but read-only), ERROR_INVALID_ADDRESS (address is
- *          taken), ERROR_NOT_ENOUGH_MEMORY.
+ *          ERROR_ACCESS_DENIED (beyond the end; write access to read-only memory), ERROR_INVALID_ADDRESS (address is
+ *          in use), ERROR_NOT_ENOUGH_MEMORY.
  */
 LPVOID WINAPI MapViewOfFileEx(
     HANDLE handle, DWORD access, DWORD offset_high, DWORD offset_low, SIZE_T bytes, LPVOID address)
@@ -258,7 +258,7 @@ LPVOID WINAPI MapViewOfFile(
     return MapViewOfFileEx(handle, access, offset_high, offset_low, bytes, NULL);
 }
 
-/* UnmapViewOfFile - takes a view away, named by its address. FALSE with ERROR_INVALID_ADDRESS. */
+/* UnmapViewOfFile - unmaps the view that begins at an address. FALSE with ERROR_INVALID_ADDRESS. */
 BOOL WINAPI UnmapViewOfFile(LPCVOID base)
 {
     struct view *found = NULL;

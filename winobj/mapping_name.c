@@ -30,7 +30,7 @@ static DWORD error_of(int error)
     }
 }
 
-/* The file's name for a name: of this user, Global and Local apart; a slash cannot be in one. */
+/* The name of the file: it has the user, and whether the name is Global or Local; slashes are escaped. */
 static bool file_name(const char *name, char file[NAME_MAX])
 {
     bool global = !strncmp(name, "Global\\", 7);
@@ -59,7 +59,7 @@ static int lock(int fd, int operation)
     return result;
 }
 
-/* The user's lock file, locked; closing it unlocks. -1 with the last error. It stays when all is over, empty. */
+/* Opens and locks the user's lock file, which is empty and never removed; close unlocks. -1 with the last error. */
 static int names_lock(void)
 {
     char file[NAME_MAX];
@@ -79,7 +79,7 @@ int win_memory_resize(int fd, uint64_t size)
 {
     struct statvfs room;
 
-    /* Memory is taken page by page: what the file system has not would end the program only later. */
+    /* The file system allocates page by page: without this check a program would die by SIGBUS when it runs full. */
     if (size > INT64_MAX ||
         (!fstatvfs(fd, &room) && room.f_blocks && size / room.f_frsize > room.f_bavail))
         return -ENOMEM;
@@ -87,8 +87,8 @@ int win_memory_resize(int fd, uint64_t size)
 }
 
 /*
- * The file of a name that some process has a handle of; what dead ones left is removed. -1 with errno, ENOENT: there is
- * none.
+ * Opens the file of a name for which some process has a handle; removes the file if all such processes have died. -1
+ * with errno; ENOENT: there is none.
  */
 static int open_used(const char *file)
 {
@@ -148,9 +148,9 @@ void win_name_close(const char *name, int fd)
     DWORD error = GetLastError();
     char file[NAME_MAX];
     struct stat status;
-    int names = names_lock(); /* without it the name stays, as one of a dead process does */
+    int names = names_lock(); /* if that fails the name stays, like one of a dead process */
 
-    /* No links: the name is another memory's, if anybody's. */
+    /* A file without links was removed: the name may belong to other memory now. */
     if (names >= 0 && file_name(name, file) && !lock(fd, LOCK_EX | LOCK_NB) &&
         !fstat(fd, &status) && status.st_nlink)
         shm_unlink(file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mapping_name.h - names of shared memory, whose life is as on Windows: a name is there as long as any process has a
- * handle.
+ * mapping_name.h - names of shared memory, with the lifetime they have on Windows: a name exists as long as any process
+ * has a handle.
  *
- * A name is a file of shm_open, and a handle's descriptor holds a shared flock on it. Who can have the lock alone is
- * the last. The locks of a process that was killed are gone; what it left under the name is taken for nothing, and
- * removed or used anew by the next who asks for the name. All that is serialised by a lock file of the user.
+ * A name is a file of shm_open, and a handle's descriptor holds a shared flock on it. A process that gets the lock
+ * exclusively was the last user. The kernel drops the locks of a process that was killed; the next process that asks
+ * for the name removes what it left, or makes the memory anew. A lock file of the user serialises all of this.
  */
 #ifndef WINOBJ_MAPPING_NAME_H
 #define WINOBJ_MAPPING_NAME_H
@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 /*
- * win_name_open - the descriptor of a name's memory, with its lock.
- * name      as the program says it, with Local\ or Global\ or neither
- * size      in bytes, of new memory, which is zero; 0: only what is there already
- * writable  of new memory
+ * win_name_open - opens the memory of a name, or makes it. Returns a descriptor that holds the shared lock.
+ * name      as the program gave it, with Local\ or Global\ or neither
+ * size      in bytes, of new memory, which is zero; 0: opens only memory that exists
+ * writable  whether new memory may be written
  * existed   out
  * Returns   -1 with the last error: ERROR_FILE_NOT_FOUND (size 0), ERROR_PATH_NOT_FOUND (a backslash),
  *           ERROR_INVALID_NAME (empty), ERROR_FILENAME_EXCED_RANGE, ERROR_ACCESS_DENIED, ERROR_NOT_ENOUGH_MEMORY,
@@ -27,10 +27,10 @@
  */
 int win_name_open(const char *name, uint64_t size, bool writable, bool *existed);
 
-/* Closes such a descriptor; with the last one the name goes. */
+/* Closes such a descriptor; closing the last one removes the name. */
 void win_name_close(const char *name, int fd);
 
-/* Gives new memory its size. Negative errno, ENOMEM also where the system has not as much. */
+/* Gives new memory its size. Negative errno; ENOMEM also where the system has less. */
 int win_memory_resize(int fd, uint64_t size);
 
 #endif

@@ -16,8 +16,8 @@ bool win_virtual_protection(DWORD protection, int *prot);
 bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end);
 
 /*
- * Maps size bytes without access, at a multiple of WIN_ALLOCATION_GRANULARITY; the caller maps over them. NULL: there is
- * no room.
+ * Maps size bytes without access, at a multiple of WIN_ALLOCATION_GRANULARITY; the caller maps over them. NULL: there
+ * is no room.
  */
 void *win_virtual_place(size_t size);
 

@@ -9,7 +9,7 @@
 
 enum { ARGUMENTS = 99 };
 
-/* The arguments of a call: an array, or a list, which is read as far as was needed. */
+/* The arguments of a call: an array, or a list, of which read holds what was needed so far. */
 struct arguments {
     const ULONG_PTR *array;
     va_list *list;
@@ -31,7 +31,7 @@ static bool argument_get(struct arguments *arguments, unsigned number, ULONG_PTR
     return true;
 }
 
-/* A directive between exclamation marks, behind an insert's number. Returns what follows it. */
+/* Reads a directive between exclamation marks, behind an insert's number. Returns the text behind it. */
 static const char *directive_read(const char *text, char directive[32])
 {
     const char *end = *text == '!' ? strchr(text + 1, '!') : NULL;
@@ -44,7 +44,7 @@ static const char *directive_read(const char *text, char directive[32])
     return end + 1;
 }
 
-/* %1 ... %99: puts the argument. Returns what follows; NULL with errno. Each star takes an argument of its own. */
+/* Puts the argument of %1 ... %99; each star takes another one. Returns the text behind it; NULL with errno. */
 static const char *insert_put(
     FILE *out, const char *text, struct arguments *arguments, win_message_insert *insert)
 {
@@ -71,7 +71,7 @@ invalid:
     return NULL;
 }
 
-/* What stands for a line's end: with a width mask of all ones line ends in the text are blanks. */
+/* Puts the text with its inserts. A width mask of all ones turns line ends into blanks. False with errno. */
 static bool message_run(FILE *out, DWORD flags, const char *text, struct arguments *arguments,
     win_message_insert *insert)
 {
@@ -90,7 +90,7 @@ static bool message_run(FILE *out, DWORD flags, const char *text, struct argumen
         }
         switch (*++text) {
         case 0: errno = EINVAL; return false;
-        case '0': return true; /* ends here, without a line's end */
+        case '0': return true; /* the text ends here, without a line end */
         case 'n': fputs("\r\n", out); break;
         case 'r': fputc('\r', out); break;
         case 't': fputc('\t', out); break;
@@ -114,7 +114,7 @@ static char *fail(DWORD error)
     return NULL;
 }
 
-/* The message of a code, with its line's end. */
+/* The message of a code, with a line end; NULL with the last error. */
 static char *system_text(DWORD id)
 {
     const char *text = win_message_text(id);
@@ -143,7 +143,7 @@ char *win_message_build(
             ? (flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)) || !source
             : !(flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)))
         return fail(ERROR_INVALID_PARAMETER);
-    /* No module of ours carries messages of its own: what the system has is all there is. */
+    /* No module has messages of its own here: those of the system are all. */
     if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !(source = text = system_text(id)))
         return NULL;
     if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
@@ -173,7 +173,7 @@ static char *insert_narrow(const char *directive, const ULONG_PTR values[3], uns
     int length = -1;
     char *text = NULL;
 
-    /* Two passes of Windows' printf: arguments of at most a pointer's size, whatever the directive makes of them. */
+    /* Two passes of Windows' printf, to count and to write. Every argument has at most the size of a pointer. */
     for (int pass = 0; pass < 2; pass++) {
         size_t room = pass ? (size_t)length + 1 : 0;
 

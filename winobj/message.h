@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - what the narrow and the wide FormatMessage share. Text is UTF-8 in between. */
+/* message.h - what FormatMessageA and FormatMessageW share. It works on UTF-8. */
 #ifndef WINOBJ_MESSAGE_H
 #define WINOBJ_MESSAGE_H
 
@@ -9,8 +9,8 @@
 const char *win_message_text(DWORD id);
 
 /*
- * One insert: the printf directive (as "%s") with its arguments (the value last), as UTF-8 in memory of its own; NULL
- * with errno. The narrow and the wide function differ in what %s is.
+ * Formats one insert by a printf directive (as "%s") with its arguments (the value last). Returns UTF-8, which the
+ * caller frees; NULL with errno. FormatMessageA and FormatMessageW differ in the type of %s.
  */
 typedef char *win_message_insert(const char *directive, const ULONG_PTR values[3], unsigned count);
 

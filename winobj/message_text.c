@@ -27,7 +27,7 @@
     ROW(ERROR_CRC, "A cyclic redundancy check failed")                                             \
     ROW(ERROR_BAD_LENGTH, "The length is wrong")                                                   \
     ROW(ERROR_GEN_FAILURE, "The device does not work")                                             \
-    ROW(ERROR_SHARING_VIOLATION, "It is in use by somebody else")                                  \
+    ROW(ERROR_SHARING_VIOLATION, "Another process is using it")                                    \
     ROW(ERROR_HANDLE_EOF, "The end of the file was reached")                                       \
     ROW(ERROR_NOT_SUPPORTED, "The request is not supported")                                       \
     ROW(ERROR_REM_NOT_LIST, "The remote computer is not available")                                \
@@ -150,7 +150,7 @@
     ROW(STATUS_NO_MEMORY, "There is not enough memory")                                            \
     ROW(STATUS_INVALID_PARAMETER_MIX, "The parameters contradict each other")                      \
     ROW(STATUS_DATA_OVERRUN, "The data does not fit what was provided for it")                     \
-    ROW(STATUS_SHARING_VIOLATION, "It is in use by somebody else")                                 \
+    ROW(STATUS_SHARING_VIOLATION, "Another process is using it")                                   \
     ROW(STATUS_INSUFFICIENT_RESOURCES, "The device's resources do not suffice")                    \
     ROW(STATUS_DEVICE_NOT_READY, "The device is not ready")                                        \
     ROW(STATUS_IO_TIMEOUT, "The peer did not answer in time")                                      \

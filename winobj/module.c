@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module.c - modules: shared objects, over dlopen. A module's handle is the dynamic linker's; those handed out are kept
- * in a list, so that any other value is refused. The modules of Windows that this library stands for are this library.
+ * module.c - modules: shared objects, over dlopen. A module's handle is the dynamic linker's; a list of the handles
+ * handed out lets these functions refuse any other value. The names of Windows' own modules (kernel32 and others) mean
+ * this library.
  */
 #include <windows.h>
 
@@ -18,7 +19,7 @@
 struct module {
     struct list_node link;
     void *handle;
-    /* LoadLibrary calls that FreeLibrary has not taken back; 0: somebody else keeps it */
+    /* LoadLibrary calls less FreeLibrary calls; 0: found by GetModuleHandle, other code keeps it loaded */
     unsigned loads;
 };
 
@@ -46,7 +47,7 @@ static bool is_known(HMODULE handle)
     return known;
 }
 
-/* Notes a handle, loaded once more or just found. False: no memory. */
+/* Adds a handle, or loads more to its count. False: no memory. */
 static bool module_note(void *handle, unsigned loads)
 {
     struct module *module = malloc(sizeof(*module)), *found;
@@ -99,8 +100,8 @@ static HMODULE fail(DWORD error)
 }
 
 /*
- * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts once more. The name is dlopen's: with a slash a
- * path, else looked for where the dynamic linker looks.
+ * LoadLibraryExA, LoadLibraryExW - loads a shared object, or counts one more load. The name is dlopen's: a path if
+ * it has a slash, else the dynamic linker searches for it.
  * flags    0, LOAD_WITH_ALTERED_SEARCH_PATH, LOAD_LIBRARY_SEARCH_...: the search is the dynamic linker's anyway
  * Returns  NULL with ERROR_INVALID_PARAMETER (a file handle, another flag), ERROR_MOD_NOT_FOUND (no name, or it cannot
  *          be loaded), ERROR_NOT_ENOUGH_MEMORY.
@@ -124,7 +125,7 @@ HMODULE WINAPI LoadLibraryA(LPCSTR name)
     return LoadLibraryExA(name, NULL, 0);
 }
 
-/* FreeLibrary - takes one LoadLibrary back. FALSE with ERROR_INVALID_HANDLE: not loaded by LoadLibrary. */
+/* FreeLibrary - undoes one LoadLibrary. FALSE with ERROR_INVALID_HANDLE: not loaded by LoadLibrary. */
 BOOL WINAPI FreeLibrary(HMODULE handle)
 {
     struct module *module, *gone = NULL;
@@ -160,8 +161,8 @@ HMODULE WINAPI GetModuleHandleA(LPCSTR name)
 }
 
 /*
- * GetProcAddress - a function or variable of a module; NULL for the program itself. Functions of Windows that this
- * library does not provide are not found, as in an older Windows.
+ * GetProcAddress - a function or variable of a module; NULL for the program itself. It does not find functions of
+ * Windows that this library lacks, as in an older Windows.
  * Returns NULL with ERROR_PROC_NOT_FOUND (also for a number in the place of a name), ERROR_MOD_NOT_FOUND (no module).
  */
 FARPROC WINAPI GetProcAddress(HMODULE handle, LPCSTR name)
@@ -180,8 +181,8 @@ FARPROC WINAPI GetProcAddress(HMODULE handle, LPCSTR name)
 
 /*
  * GetModuleFileNameA, GetModuleFileNameW - the path of a module, of the program for NULL.
- * Returns its length; size with ERROR_INSUFFICIENT_BUFFER and a part, ended, where it does not fit; 0 with
- * ERROR_MOD_NOT_FOUND.
+ * Returns its length; size with ERROR_INSUFFICIENT_BUFFER where it does not fit: path then holds its beginning, with an
+ * end; 0 with ERROR_MOD_NOT_FOUND.
  */
 DWORD WINAPI GetModuleFileNameA(HMODULE handle, LPSTR path, DWORD size)
 {

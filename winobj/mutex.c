@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - mutexes: taken by waits, by their owner any number of times, abandoned when it ends.
+ * mutex.c - mutexes: a wait acquires one, its owner any number of times; when the owner ends it becomes abandoned.
  *
- * An owner is a thread, from its first wait for a mutex on. It is in its thread's local memory: when the thread is gone
- * nothing refers to it any more.
+ * A thread is an owner from its first wait for a mutex on. The owner is thread-local memory: thread_ends abandons its
+ * mutexes, so no mutex points to it after the thread has ended.
  */
 #include "winobj/mutex.h"
 
@@ -16,14 +16,14 @@
 
 struct win_owner {
     struct list_head owned; /* dispatcher lock */
-    bool known;             /* the end of the thread will be told; the thread's own */
+    bool registered; /* thread_ends will run for this thread; only the thread itself uses it */
 };
 
 struct win_mutex {
-    struct win_waitable waitable; /* count: how often the owner has it */
-    struct win_owner *owner;      /* these: dispatcher lock */
+    struct win_waitable waitable; /* count: how often the owner acquired it */
+    struct win_owner *owner;      /* the dispatcher lock guards these */
     struct list_node link;        /* owner->owned */
-    bool abandoned;               /* until it is taken again */
+    bool abandoned;               /* until a wait acquires it */
 };
 
 static pthread_key_t key;
@@ -61,7 +61,7 @@ static bool abandon(struct win_waitable *waitable, void *unused)
 
 void win_owner_abandon(void)
 {
-    if (self.known)
+    if (self.registered)
         win_waitable_change_each(first_owned, abandon, &self);
 }
 
@@ -69,7 +69,7 @@ static void thread_ends(void *unused)
 {
     (void)unused;
     win_owner_abandon();
-    self.known = false; /* a later destructor of the thread may take one again */
+    self.registered = false; /* a later destructor of the thread may acquire a mutex again */
 }
 
 static int make_key(void)
@@ -79,14 +79,14 @@ static int make_key(void)
 
 static struct win_owner *owner_self(void)
 {
-    if (self.known)
+    if (self.registered)
         return &self;
     if (once_run(&key_once, make_key) || pthread_setspecific(key, &self)) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
     list_init(&self.owned);
-    self.known = true;
+    self.registered = true;
     return &self;
 }
 
@@ -116,18 +116,18 @@ static bool forget(struct win_waitable *waitable, void *unused)
 
 static void mutex_destroy(struct win_object *object)
 {
-    win_waitable_change((struct win_waitable *)object, forget, NULL); /* its owner has it no more */
+    win_waitable_change((struct win_waitable *)object, forget, NULL); /* takes it from its owner */
     win_waitable_destroy(object);
 }
 
-/* The child's one thread keeps its mutexes; those of the parent's other threads are abandoned. */
+/* The child's one thread keeps its mutexes; those of the parent's other threads become abandoned. */
 static void mutex_forked(struct win_object *object)
 {
     struct win_mutex *mutex = mutex_of((struct win_waitable *)object);
 
     win_waitable_object_forked(object);
     if (mutex->owner && mutex->owner != &self) {
-        list_node_init(&mutex->link); /* the list is gone with its thread */
+        list_node_init(&mutex->link); /* the child has no such thread, and so no list */
         mutex->owner = NULL;
         mutex->abandoned = true;
         mutex->waitable.count = 0;
@@ -179,7 +179,7 @@ static HANDLE mutex_create(bool named, BOOL owned)
 
 /*
  * CreateMutexA, CreateMutexW - a new unnamed mutex. attributes are ignored (handles are not inherited).
- * owned    the calling thread has it at once
+ * owned    the calling thread acquires it at once
  * Returns  NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes), ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR name)
@@ -233,8 +233,8 @@ static bool release(struct win_waitable *waitable, void *owned)
 }
 
 /*
- * ReleaseMutex - gives the mutex up, once for each wait that got it. FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_OWNER
- * (the calling thread does not have it).
+ * ReleaseMutex - releases the mutex; the owner calls it once for each wait that acquired it. FALSE with
+ * ERROR_INVALID_HANDLE, ERROR_NOT_OWNER (the calling thread does not own it).
  */
 BOOL WINAPI ReleaseMutex(HANDLE handle)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mutex.h - what thread.c needs to know of mutexes. */
+/* mutex.h - what the end of a thread does to its mutexes. */
 #ifndef WINOBJ_MUTEX_H
 #define WINOBJ_MUTEX_H
 
-/* The calling thread ends: what it has is abandoned. */
+/* Abandons the mutexes of the calling thread, which is about to end. */
 void win_owner_abandon(void);
 
 #endif

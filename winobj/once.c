@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.c - one-time initialisation: one word of Windows' size. Its two low bits are the state, the rest is the context,
- * whose own two low bits are therefore 0.
+ * once.c - one-time initialisation: one word of Windows' size. Its two low bits are the state, the rest is the context.
+ * So the two low bits of a context are 0.
  */
 #include <windows.h>
 
@@ -37,7 +37,7 @@ void WINAPI InitOnceInitialize(PINIT_ONCE once)
 }
 
 /*
- * InitOnceBeginInitialize - whether initialisation has been done; if not, the caller does it.
+ * InitOnceBeginInitialize - asks whether the initialisation is done; if not, the caller does it.
  * flags    0: one thread initialises, the others wait; INIT_ONCE_ASYNC: any number may, one of them wins;
  *          INIT_ONCE_CHECK_ONLY: never waits, never begins
  * pending  out: FALSE: done, context holds; TRUE: the caller initialises and calls InitOnceComplete
@@ -109,8 +109,8 @@ BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 }
 
 /*
- * InitOnceExecuteOnce - calls a function once, all other callers wait for it.
- * Returns FALSE where the function does; it is called again by the next caller then.
+ * InitOnceExecuteOnce - calls a function once; all other callers wait until it returns.
+ * Returns FALSE where the function does; the next caller then calls it again.
  */
 BOOL WINAPI InitOnceExecuteOnce(
     PINIT_ONCE once, PINIT_ONCE_FN function, PVOID parameter, LPVOID *context)

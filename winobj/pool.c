@@ -2,10 +2,10 @@
 /*
  * pool.c - callbacks on threads of the library: BindIoCompletionCallback, CreateThreadpoolIo and its kind.
  *
- * One completion port for the process, and the threads that take from it. A packet's key is the number of a binding,
- * which says what to call; numbers are not used again, so a packet that comes after CloseThreadpoolIo finds nothing and
- * is dropped. A thread is added whenever all are busy in callbacks, up to a bound, so a callback that waits for another
- * one does not stop everything.
+ * The process has one completion port for this, and threads that take packets from it. A packet's key is the number of
+ * a binding, which says what to call. Numbers are not used again: the pool drops a packet that comes after
+ * CloseThreadpoolIo. When all threads are busy in callbacks the pool adds one, up to a limit, so that a callback may
+ * wait for another one.
  */
 #include "winobj/pool.h"
 
@@ -25,7 +25,7 @@
 
 enum { POOL_THREADS = 64 };
 
-/* What files are bound to. The counts: bindings_lock. */
+/* What a file is bound to. bindings_lock guards the counts. */
 struct _TP_IO {
     struct list_node link; /* bindings */
     ULONG_PTR key;
@@ -34,9 +34,9 @@ struct _TP_IO {
     PTP_WIN32_IO_CALLBACK callback; /* of CreateThreadpoolIo */
     PTP_WORK_CALLBACK work;         /* of CreateThreadpoolWork */
     PVOID context;
-    unsigned started; /* StartThreadpoolIo was called, the packet has not come */
+    unsigned started; /* calls of StartThreadpoolIo whose packet has not come yet */
     unsigned running; /* callbacks */
-    unsigned marks;   /* on their way through the port; what comes before the last one is dropped */
+    unsigned marks; /* queued at the port; the pool drops packets that come before the last mark */
     unsigned waiters; /* threads in WaitForThreadpoolIoCallbacks */
     bool closed;
     _Atomic uint32_t changes; /* futex word of the waiters */
@@ -66,7 +66,7 @@ static bool binding_idle(const struct _TP_IO *io)
     return !io->started && !io->running && !io->marks;
 }
 
-/* After a change to the counts: tells waiters, frees what was closed, drops the lock. */
+/* After a change of the counts: wakes waiters, frees a closed binding without users, releases the lock. */
 static void binding_settle(struct _TP_IO *io)
 {
     bool gone = io->closed && binding_idle(io) && !io->waiters;
@@ -99,7 +99,7 @@ static void binding_call(struct _TP_IO *io, const OVERLAPPED_ENTRY *entry)
             error, bytes, io);
 }
 
-/* A packet: a request's end, or the binding's own address as a mark. */
+/* Handles a packet: the end of a request, or the binding's own address, which is a mark. */
 static void binding_deliver(const OVERLAPPED_ENTRY *entry)
 {
     struct _TP_IO *io;
@@ -138,7 +138,7 @@ static void pool_thread(void *unused)
         ULONG taken;
 
         if (!GetQueuedCompletionStatusEx(pool_port, &entry, 1, &taken, INFINITE, FALSE))
-            continue; /* the port is never closed: memory was short, and there will be some */
+            continue; /* out of memory: try again; the port itself is never closed */
         if (atomic_fetch_sub(&pool_idle, 1) == 1)
             pool_grow();
         binding_deliver(&entry);
@@ -146,7 +146,7 @@ static void pool_thread(void *unused)
     }
 }
 
-/* One thread more, asleep. False: there are enough, or none can be had. */
+/* Adds a thread, which waits for a packet. False: the pool has POOL_THREADS, or the system refuses one. */
 static bool pool_grow(void)
 {
     if (atomic_fetch_add(&pool_threads, 1) >= POOL_THREADS) {
@@ -172,7 +172,7 @@ static int pool_start(void)
     return -ENOMEM;
 }
 
-/* A new binding, told of nothing yet; NULL with the last error. */
+/* A new binding, not on the list yet; NULL with the last error. */
 static struct _TP_IO *binding_new(void)
 {
     struct _TP_IO *io;
@@ -193,13 +193,13 @@ static void binding_add_locked(struct _TP_IO *io)
 
 static bool binding_attach(const struct _TP_IO *io, HANDLE file)
 {
-    if (file != INVALID_HANDLE_VALUE) /* which would ask for a port */
+    if (file != INVALID_HANDLE_VALUE) /* which would make a port */
         return CreateIoCompletionPort(file, pool_port, io->key, 0) != NULL;
     SetLastError(ERROR_INVALID_HANDLE);
     return false;
 }
 
-/* The binding of a function: the one it has, else the new one, which is taken or freed. */
+/* Returns the binding of a function, a new one if it has none. NULL with the last error. */
 static struct _TP_IO *binding_of_function(LPOVERLAPPED_COMPLETION_ROUTINE function)
 {
     struct _TP_IO *io = binding_new(), *found = NULL;
@@ -221,9 +221,9 @@ static struct _TP_IO *binding_of_function(LPOVERLAPPED_COMPLETION_ROUTINE functi
 }
 
 /*
- * BindIoCompletionCallback - the file's completed requests are handed to a function, on a thread of the library.
- * file      not attached to a port yet; for the rest of its life
- * function  called with a Win32 error, the bytes, and the OVERLAPPED; it may block, and runs on several threads at once
+ * BindIoCompletionCallback - lets a thread of the library call a function for each completed request of a file.
+ * file      not attached to a port yet; the binding lasts as long as the file
+ * function  called with a Win32 error, the bytes, and the OVERLAPPED; it may block. Several threads may run it at once
  * flags     must be 0
  * Returns   FALSE with ERROR_INVALID_PARAMETER (no function, flags, attached already), ERROR_INVALID_HANDLE
  *           (no file), ERROR_NOT_ENOUGH_MEMORY (no thread).
@@ -266,13 +266,13 @@ bool win_pool_post(PTP_IO io, PVOID overlapped)
 }
 
 /*
- * CreateThreadpoolIo - the file's completed requests are handed to a callback, on a thread of the library.
- * file         not attached to a port yet; for the rest of its life
- * callback     called with context, the OVERLAPPED, a Win32 error and the bytes; it may block, and runs on several
- *              threads at once
+ * CreateThreadpoolIo - lets a thread of the library call a callback for each completed request of a file.
+ * file         not attached to a port yet; the binding lasts as long as the file
+ * callback     called with context, the OVERLAPPED, a Win32 error and the bytes; it may block. Several threads may run
+ *              it at once
  * environment  NULL: there is one pool
- * Returns      what the other functions take; NULL with ERROR_INVALID_PARAMETER (no callback, an environment, attached
- *              already), ERROR_INVALID_HANDLE (no file), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns      the PTP_IO for the other functions; NULL with ERROR_INVALID_PARAMETER (no callback, an environment,
+ *              attached already), ERROR_INVALID_HANDLE (no file), ERROR_NOT_ENOUGH_MEMORY.
  */
 PTP_IO WINAPI CreateThreadpoolIo(
     HANDLE file, PTP_WIN32_IO_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment)
@@ -291,7 +291,7 @@ PTP_IO WINAPI CreateThreadpoolIo(
     return NULL;
 }
 
-/* StartThreadpoolIo - to be called before each overlapped call on the file: one more end to expect. */
+/* StartThreadpoolIo - announces an overlapped call on the file; the program calls it before each of them. */
 VOID WINAPI StartThreadpoolIo(PTP_IO io)
 {
     lock_acquire(&bindings_lock);
@@ -299,7 +299,7 @@ VOID WINAPI StartThreadpoolIo(PTP_IO io)
     lock_release(&bindings_lock);
 }
 
-/* CancelThreadpoolIo - the call after StartThreadpoolIo failed at once: its end will not come. */
+/* CancelThreadpoolIo - undoes StartThreadpoolIo, after the overlapped call has failed at once. */
 VOID WINAPI CancelThreadpoolIo(PTP_IO io)
 {
     lock_acquire(&bindings_lock);
@@ -308,7 +308,7 @@ VOID WINAPI CancelThreadpoolIo(PTP_IO io)
     binding_settle(io);
 }
 
-/* Drops what the port holds for this binding now: a mark behind it ends that. */
+/* Drops the packets that the port holds for this binding now: all those in front of a mark that it queues. */
 static void binding_drop_queued(struct _TP_IO *io)
 {
     lock_acquire(&bindings_lock);
@@ -316,15 +316,15 @@ static void binding_drop_queued(struct _TP_IO *io)
     lock_release(&bindings_lock);
     if (PostQueuedCompletionStatus(pool_port, 0, io->key, (LPOVERLAPPED)(void *)io))
         return;
-    lock_acquire(&bindings_lock); /* no memory for the mark: the callbacks run */
+    lock_acquire(&bindings_lock); /* no memory for the mark: the callbacks run after all */
     io->marks--;
     binding_settle(io);
 }
 
 /*
- * WaitForThreadpoolIoCallbacks - waits until every request that was started has ended and its callback has returned.
- * cancel  TRUE: callbacks that are due but have not begun are left out. Requests that are under way are not cancelled.
- * Not from one of these callbacks.
+ * WaitForThreadpoolIoCallbacks - waits until every announced request has ended and its callback has returned.
+ * cancel  TRUE: drops callbacks that have not begun. It does not cancel pending requests.
+ * A callback of the same PTP_IO must not call it.
  */
 VOID WINAPI WaitForThreadpoolIoCallbacks(PTP_IO io, BOOL cancel)
 {
@@ -343,7 +343,7 @@ VOID WINAPI WaitForThreadpoolIoCallbacks(PTP_IO io, BOOL cancel)
     binding_settle(io);
 }
 
-/* CloseThreadpoolIo - frees it, after the callbacks of requests that were started. */
+/* CloseThreadpoolIo - frees it, once the callbacks of all announced requests have returned. */
 VOID WINAPI CloseThreadpoolIo(PTP_IO io)
 {
     lock_acquire(&bindings_lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priority.c - thread priorities, as nice values: on Linux each thread has its own. NORMAL is what the process was
- * started with. Rising takes a privilege (CAP_SYS_NICE, RLIMIT_NICE), also back from a lower one.
+ * priority.c - thread priorities, as nice values: on Linux each thread has its own. NORMAL is the nice value that the
+ * process started with. Raising a priority needs a privilege (CAP_SYS_NICE, RLIMIT_NICE), also back to NORMAL.
  */
 #include "winobj/thread.h"
 
@@ -41,10 +41,10 @@ static bool priority_set(int id, void *argument)
 }
 
 /*
- * SetThreadPriority - how urgently a thread runs.
+ * SetThreadPriority - sets a thread's priority.
  * priority  one of the seven levels of the normal class
- * Returns   FALSE with ERROR_INVALID_PARAMETER (no level: background modes are none), ERROR_ACCESS_DENIED (the
- *           privilege to rise is missing), ERROR_INVALID_HANDLE.
+ * Returns   FALSE with ERROR_INVALID_PARAMETER (no such level; background modes are not supported),
+ *           ERROR_ACCESS_DENIED (no privilege to raise it), ERROR_INVALID_HANDLE.
  */
 BOOL WINAPI SetThreadPriority(HANDLE thread, int priority)
 {
@@ -69,7 +69,8 @@ static bool priority_get(int id, void *argument)
 }
 
 /*
- * GetThreadPriority - the level nearest to what a thread has; THREAD_PRIORITY_ERROR_RETURN with ERROR_INVALID_HANDLE.
+ * GetThreadPriority - the level nearest to a thread's nice value; THREAD_PRIORITY_ERROR_RETURN with
+ * ERROR_INVALID_HANDLE.
  */
 int WINAPI GetThreadPriority(HANDLE thread)
 {

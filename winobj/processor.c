@@ -54,7 +54,7 @@ void win_group_set(cpu_set_t *set, unsigned group, KAFFINITY mask)
             CPU_SET(group * WIN_GROUP_SIZE + i, set);
 }
 
-/* GetCurrentProcessorNumber, GetCurrentProcessorNumberEx - where this thread runs, at this moment. */
+/* GetCurrentProcessorNumber, GetCurrentProcessorNumberEx - the processor that runs this thread at this moment. */
 DWORD WINAPI GetCurrentProcessorNumber(void)
 {
     int processor = sched_getcpu();
@@ -70,7 +70,7 @@ void WINAPI GetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number)
         .Number = (BYTE)(processor < 0 ? 0 : processor % WIN_GROUP_SIZE) };
 }
 
-/* GetActiveProcessorGroupCount - groups up to the last processor that is online. */
+/* GetActiveProcessorGroupCount - the number of groups up to that of the last processor online. */
 WORD WINAPI GetActiveProcessorGroupCount(void)
 {
     cpu_set_t online;
@@ -83,8 +83,8 @@ WORD WINAPI GetActiveProcessorGroupCount(void)
 }
 
 /*
- * GetActiveProcessorCount - those online, of a group or of ALL_PROCESSOR_GROUPS. 0 with ERROR_INVALID_PARAMETER: no
- * such group.
+ * GetActiveProcessorCount - the number of processors online in a group, or in ALL_PROCESSOR_GROUPS. 0 with
+ * ERROR_INVALID_PARAMETER: no such group.
  */
 DWORD WINAPI GetActiveProcessorCount(WORD group)
 {
@@ -99,7 +99,7 @@ DWORD WINAPI GetActiveProcessorCount(WORD group)
     return 0;
 }
 
-/* The highest of the numbers of nodes; 0 where the kernel knows none. */
+/* The highest node number; 0 where the kernel lists no nodes. */
 static unsigned highest_node(void)
 {
     cpu_set_t nodes;
@@ -112,7 +112,7 @@ static unsigned highest_node(void)
     return node;
 }
 
-/* The processors of a node that are online. False: no such node. */
+/* Finds the processors of a node that are online. False: no such node. */
 static bool node_processors(unsigned node, cpu_set_t *set)
 {
     char path[64];

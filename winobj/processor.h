@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processor.h - which processors there are, as sysfs lists them. */
+/* processor.h - the processors of the computer, as sysfs lists them. */
 #ifndef WINOBJ_PROCESSOR_H
 #define WINOBJ_PROCESSOR_H
 
@@ -10,13 +10,13 @@
 
 enum { WIN_GROUP_SIZE = 64 };
 
-/* Reads a list like "0-3,8". False: there is no such file, or it is no list. */
+/* Reads a list like "0-3,8" from a file. False: there is no such file, or it has no list. */
 bool win_processors_read(const char *path, cpu_set_t *set);
 
-/* Those that are online. */
+/* The processors that are online. */
 void win_processors_online(cpu_set_t *set);
 
-/* A group's part of a set, and back. */
+/* The mask of the processors of a group that are in a set, and the set of a mask. */
 KAFFINITY win_group_mask(const cpu_set_t *set, unsigned group);
 void win_group_set(cpu_set_t *set, unsigned group, KAFFINITY mask);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* semaphore.c - semaphores: units that waits take one by one. */
+/* semaphore.c - semaphores: each wait takes one unit. */
 #include "winobj/dispatch.h"
 
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static HANDLE semaphore_create(bool named, LONG units, LONG most, DWORD flags)
 /*
  * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new unnamed semaphore. attributes are
  * ignored (handles are not inherited), a handle has all rights.
- * units    at the beginning
- * most     the units it can have
+ * units    how many it has at the beginning
+ * most     how many it can have
  * flags    0
  * Returns  NULL with ERROR_INVALID_PARAMETER (units out of 0..most, most below 1, flags), ERROR_NOT_SUPPORTED for a
  *          name, ERROR_NOT_ENOUGH_MEMORY.
@@ -95,10 +95,10 @@ static bool release(struct win_waitable *waitable, void *argument)
 }
 
 /*
- * ReleaseSemaphore - gives units back, to waits first.
- * before   out: the units it had, or NULL
+ * ReleaseSemaphore - adds units; threads that wait take them first.
+ * before   out: the units it had before, or NULL
  * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (units below 1), ERROR_TOO_MANY_POSTS (it would
- *          have more than it can; it has what it had).
+ *          have more than it can; nothing changes).
  */
 BOOL WINAPI ReleaseSemaphore(HANDLE handle, LONG units, LPLONG before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.c - what Winsock has for sockets and Linux has under another name. A SOCKET is a descriptor. */
+/* socket.c - socket functions that Linux has under another name. A SOCKET is a descriptor. */
 #include <winsock2.h>
 
 #include "winobj/winsock.h"
@@ -28,15 +28,15 @@ int WSAAPI closesocket(SOCKET socket)
 {
     if (!is_socket(socket))
         return SOCKET_ERROR;
-    close((int)socket); /* whatever it says, the descriptor is gone */
+    close((int)socket); /* it frees the descriptor even if it fails */
     return 0;
 }
 
 /*
  * WSASocketA, WSASocketW - a socket of a family, type and protocol; closed on exec.
  * info, group  must be NULL and 0
- * flags        WSA_FLAG_OVERLAPPED and WSA_FLAG_NO_HANDLE_INHERIT, which mean nothing here
- * Returns      INVALID_SOCKET with WSANOTINITIALISED, WSAEINVAL (an argument above, a flag), or what socket says.
+ * flags        WSA_FLAG_OVERLAPPED and WSA_FLAG_NO_HANDLE_INHERIT, which change nothing
+ * Returns      INVALID_SOCKET with WSANOTINITIALISED, WSAEINVAL (info, group, another flag), or the error of socket.
  */
 SOCKET WSAAPI WSASocketW(
     int family, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP group, DWORD flags)
@@ -96,9 +96,9 @@ int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, si
 }
 
 /*
- * select - waits until one of the sockets is ready. Sets of descriptors are the system's, so a SOCKET in one is less
- * than FD_SETSIZE. Returns how many are, 0 when the time is over; SOCKET_ERROR with WSAEINVAL (no set at all, a time
- * below 0), WSAENOTSOCK.
+ * select - waits until one of the sockets is ready. The sets are the C library's, so every SOCKET in one is below
+ * FD_SETSIZE. Returns how many are ready, 0 at the timeout; SOCKET_ERROR with WSAEINVAL (three NULL sets, a negative
+ * timeout), WSAENOTSOCK.
  */
 int WSAAPI wincompat_select(
     int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket_ioctl.c - WSAIoctl: which local address leads to a remote one, and which local addresses there are. */
+/* socket_ioctl.c - WSAIoctl: the local address that leads to a remote one, and the list of local addresses. */
 #include <winsock2.h>
 
 #include "winobj/winsock.h"
@@ -29,7 +29,7 @@ static DWORD address_size(int family)
     return family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
 
-/* The address a datagram socket connected to the remote one has: the kernel's routing, no packet is sent. */
+/* Asks the kernel's routing, by connecting a datagram socket, which sends no packet. */
 static int routing_query(const struct sockaddr *remote, DWORD bytes, struct answer *answer)
 {
     union {
@@ -47,7 +47,8 @@ static int routing_query(const struct sockaddr *remote, DWORD bytes, struct answ
     if (bytes < address_size(remote->sa_family))
         return win_winsock_fail(WSAEFAULT);
     memcpy(&to, remote, address_size(remote->sa_family));
-    to.v4.sin_port = htons(9); /* in the same place for either family; 0 is refused by some */
+    to.v4.sin_port =
+        htons(9); /* at the same offset in both families; connect refuses port 0 for some */
     if ((fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)) < 0)
         return win_winsock_fail_errno();
     result =
@@ -71,7 +72,7 @@ static bool is_listed(const struct ifaddrs *interface, int family)
            (interface->ifa_flags & IFF_UP) && !(interface->ifa_flags & IFF_LOOPBACK);
 }
 
-/* A SOCKET_ADDRESS_LIST, the addresses behind it. As on Windows without those of the loopback interface. */
+/* Fills a SOCKET_ADDRESS_LIST, with the addresses behind it. As on Windows it leaves out the loopback interface. */
 static int address_list_query(int family, struct answer *answer)
 {
     SOCKET_ADDRESS_LIST *list = answer->out;
@@ -103,14 +104,14 @@ static int address_list_query(int family, struct answer *answer)
 }
 
 /*
- * WSAIoctl - two questions; answered at once.
+ * WSAIoctl - answers two questions, at once.
  * code        SIO_ROUTING_INTERFACE_QUERY: in is a remote address, out receives the local one that leads there;
  *             SIO_ADDRESS_LIST_QUERY: out receives a SOCKET_ADDRESS_LIST of the socket's family
  * returned    out: the bytes written, or needed where out was too small
  * overlapped, routine  must be NULL
  * Returns     0, or SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (returned is NULL, out or in too
- *             small), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code, overlapped), or what routing says (WSAENETUNREACH,
- *             ...).
+ *             small), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code, overlapped), or an error of routing
+ *             (WSAENETUNREACH, ...).
  */
 int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out,
     DWORD out_bytes, LPDWORD returned, LPWSAOVERLAPPED overlapped,

@@ -2,9 +2,9 @@
 /*
  * srwlock.c - slim reader/writer locks: one word of Windows' size, no registration, nothing to free.
  *
- * The low half is the state: readers, or all of SRW_READERS for the writer, and who waits. The high half counts what
- * waiting writers are woken by, so that a writer is not woken for readers' sake. Writers that wait keep new readers
- * out. A lock is not recursive, and need not be released by the thread that took it.
+ * The low half is the state: the number of readers, or SRW_READERS for a writer, and two bits: readers wait, writers
+ * wait. The high half counts the wake-ups of writers, which sleep on it, so that waking the readers wakes no writer.
+ * New readers wait while a writer does. A lock is not recursive; any thread may release it.
  */
 #include <windows.h>
 
@@ -49,7 +49,7 @@ static bool change(struct srw *srw, uint32_t *state, uint32_t to, memory_order o
         &srw->state, state, to, order, memory_order_relaxed);
 }
 
-/* The state was released and somebody waits: a writer first, all readers when there is none. */
+/* After a release, with threads waiting: wakes a writer, or all readers if no writer waits. */
 static void wake_next(struct srw *srw, uint32_t state)
 {
     if (state == SRW_WRITERS_WAIT) {
@@ -61,17 +61,17 @@ static void wake_next(struct srw *srw, uint32_t state)
     }
     if (state == (SRW_WRITERS_WAIT | SRW_READERS_WAIT)) {
         if (!change(srw, &state, SRW_READERS_WAIT, memory_order_relaxed))
-            return; /* taken meanwhile: whoever has it wakes */
+            return; /* another thread took the lock: its release wakes */
         atomic_fetch_add_explicit(&srw->wakeup, 1, memory_order_release);
         if (futex_wake(&srw->wakeup, 1) > 0)
             return;
-        state = SRW_READERS_WAIT; /* no writer slept: the readers, then */
+        state = SRW_READERS_WAIT; /* no writer slept: wake the readers */
     }
     if (state == SRW_READERS_WAIT && change(srw, &state, 0, memory_order_relaxed))
         futex_wake(&srw->state, INT_MAX);
 }
 
-/* Looks a while before it sleeps: such locks are held briefly. */
+/* Spins for a while: programs hold such locks briefly. Returns the state seen last. */
 static uint32_t spin(struct srw *srw, bool for_reader)
 {
     uint32_t state = atomic_load_explicit(&srw->state, memory_order_relaxed);
@@ -118,7 +118,7 @@ static void write_contended(struct srw *srw)
             !change(srw, &state, state | SRW_WRITERS_WAIT, memory_order_relaxed))
             continue;
         others =
-            SRW_WRITERS_WAIT; /* another writer may sleep, too: who takes the lock keeps the mark */
+            SRW_WRITERS_WAIT; /* another writer may sleep, too: keep the bit when taking the lock */
         seen = atomic_load_explicit(&srw->wakeup, memory_order_acquire);
         state = atomic_load_explicit(&srw->state, memory_order_relaxed);
         if (is_free(state) || !(state & SRW_WRITERS_WAIT))
@@ -128,10 +128,10 @@ static void write_contended(struct srw *srw)
     }
 }
 
-/* A lock that is released without being held is broken for everybody: Windows raises an exception there. */
+/* Ends the program after a release of a lock that was not held: Windows raises an exception there. */
 static void not_owned(void)
 {
-    fputs("winobj: an SRW lock was released that is not held this way\n", stderr);
+    fputs("winobj: the program released an SRW lock that it did not hold this way\n", stderr);
     abort();
 }
 
@@ -141,7 +141,7 @@ void WINAPI InitializeSRWLock(PSRWLOCK lock)
     lock->Ptr = NULL;
 }
 
-/* AcquireSRWLockShared - waits until no writer has or wants the lock. */
+/* AcquireSRWLockShared - waits until no writer holds the lock or waits for it. */
 void WINAPI AcquireSRWLockShared(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);
@@ -151,7 +151,7 @@ void WINAPI AcquireSRWLockShared(PSRWLOCK lock)
         read_contended(srw);
 }
 
-/* TryAcquireSRWLockShared - TRUE: taken. FALSE: a writer has it or waits for it; the last error is left alone. */
+/* TryAcquireSRWLockShared - TRUE: acquired. FALSE: a writer holds it or waits for it; the last error stays. */
 BOOLEAN WINAPI TryAcquireSRWLockShared(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);
@@ -163,7 +163,7 @@ BOOLEAN WINAPI TryAcquireSRWLockShared(PSRWLOCK lock)
     return FALSE;
 }
 
-/* ReleaseSRWLockShared - ends the program where no reader has the lock. */
+/* ReleaseSRWLockShared - releases a reader's lock; ends the program if no reader holds it. */
 void WINAPI ReleaseSRWLockShared(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);
@@ -175,7 +175,7 @@ void WINAPI ReleaseSRWLockShared(PSRWLOCK lock)
         wake_next(srw, before - 1);
 }
 
-/* AcquireSRWLockExclusive - waits until nobody has the lock. */
+/* AcquireSRWLockExclusive - waits until no thread holds the lock. */
 void WINAPI AcquireSRWLockExclusive(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);
@@ -185,7 +185,7 @@ void WINAPI AcquireSRWLockExclusive(PSRWLOCK lock)
         write_contended(srw);
 }
 
-/* TryAcquireSRWLockExclusive - TRUE: taken. FALSE: somebody has it; the last error is left alone. */
+/* TryAcquireSRWLockExclusive - TRUE: acquired. FALSE: another thread holds it; the last error stays. */
 BOOLEAN WINAPI TryAcquireSRWLockExclusive(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);
@@ -197,7 +197,7 @@ BOOLEAN WINAPI TryAcquireSRWLockExclusive(PSRWLOCK lock)
     return FALSE;
 }
 
-/* ReleaseSRWLockExclusive - ends the program where no writer has the lock. */
+/* ReleaseSRWLockExclusive - releases the writer's lock; ends the program if no writer holds it. */
 void WINAPI ReleaseSRWLockExclusive(PSRWLOCK lock)
 {
     struct srw *srw = srw_of(lock);

@@ -3,6 +3,8 @@
 #ifndef WINOBJ_SYSTEM_H
 #define WINOBJ_SYSTEM_H
 
-enum { WIN_ALLOCATION_GRANULARITY = 65536 }; /* a reservation of memory begins at a multiple of it */
+enum {
+    WIN_ALLOCATION_GRANULARITY = 65536
+}; /* a reservation of memory begins at a multiple of it */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - threads made through Windows' functions: a POSIX thread and an object that is signalled when it ends.
- * Another thread gets its object when it asks for a handle of itself.
+ * thread.c - threads made by CreateThread: a POSIX thread, and an object that its end signals. A thread that other code
+ * made gets its object when it asks for a handle of itself.
  *
- * The object belongs to its handles and to the thread itself, so either may go first.
+ * The handles and the thread itself hold references to the object, so either may end first.
  */
 #include "winobj/thread.h"
 
@@ -33,10 +33,10 @@ struct win_thread {
     atomic_uint exit_code;      /* 0 after pthread_exit; published by the signal */
 };
 
-/* Held by who uses a thread's kernel id, which another thread may have soon after the end. */
+/* Held while a thread's kernel id is used: after the end the kernel may give it to another thread. */
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
 
-static pthread_key_t end_key; /* of threads made elsewhere */
+static pthread_key_t end_key; /* of threads that other code made */
 static struct once end_once = ONCE_INIT;
 
 static _Thread_local struct win_thread *self;
@@ -50,7 +50,7 @@ const struct win_object_type win_thread_type = {
     .forked = win_waitable_object_forked,
 };
 
-/* However the thread ends: returned, ExitThread, pthread_exit. */
+/* Runs however the thread ends: by return, ExitThread or pthread_exit. */
 static void thread_ended(void *argument)
 {
     struct win_thread *thread = argument;
@@ -59,7 +59,7 @@ static void thread_ended(void *argument)
     lock_acquire(&life_lock);
     thread->ended = true;
     lock_release(&life_lock);
-    win_owner_abandon(); /* who learns of the end finds its mutexes abandoned */
+    win_owner_abandon(); /* before the signal: a thread that it wakes finds the mutexes abandoned */
     win_waitable_set(&thread->waitable);
     win_object_unref(&thread->waitable.object);
 }
@@ -120,7 +120,7 @@ static int thread_run(struct win_thread *thread, SIZE_T stack_size)
     return error;
 }
 
-/* A thread's id, which it tells when it begins to run. */
+/* A thread's id; waits until the thread has begun to run and stored it. */
 static DWORD thread_id_of(struct win_thread *thread)
 {
     DWORD id;
@@ -157,7 +157,7 @@ HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
         return NULL;
     }
     win_object_ref(&thread->waitable.object); /* the thread's */
-    win_object_ref(&thread->waitable.object); /* ours, until its id is known */
+    win_object_ref(&thread->waitable.object); /* this function's, until the id is known */
     if (thread_run(thread, stack_size)) {
         win_object_unref(&thread->waitable.object);
         win_object_unref(&thread->waitable.object);
@@ -193,7 +193,7 @@ static int end_load(void)
     return pthread_key_create(&end_key, thread_ended);
 }
 
-/* For a thread made elsewhere: its exit code is 0, unless it calls ExitThread. */
+/* Makes the object of a thread that other code made. Its exit code is 0 unless it calls ExitThread. */
 static HANDLE thread_adopt(void)
 {
     struct win_thread *thread = thread_new(NULL, NULL, false);
@@ -245,7 +245,7 @@ static struct win_thread *thread_pin(HANDLE handle)
 
 /*
  * GetExitCodeThread - what the thread returned or gave to ExitThread, 0 after pthread_exit; STILL_ACTIVE while it runs,
- * as GetCurrentThread() does (test the handle to tell that from a thread that ended with this value). Errors:
+ * as GetCurrentThread() does (a wait for the handle shows whether a thread ended with this value). Errors:
  * ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
  */
 BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
@@ -268,7 +268,7 @@ BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
 }
 
 /*
- * ResumeThread - lets a thread created with CREATE_SUSPENDED begin. Running threads cannot be suspended here.
+ * ResumeThread - starts a thread created with CREATE_SUSPENDED. This library cannot suspend running threads.
  * Returns the suspend count before: 1, or 0 when it was not suspended; (DWORD)-1 with ERROR_INVALID_HANDLE.
  */
 DWORD WINAPI ResumeThread(HANDLE handle)
@@ -348,7 +348,7 @@ DWORD WINAPI GetCurrentProcessId(void)
     return (DWORD)getpid();
 }
 
-/* Sleep - at least timeout_ms milliseconds; 0 gives the rest of the time slice away, INFINITE never returns. */
+/* Sleep - sleeps at least timeout_ms milliseconds; 0 gives up the rest of the time slice, INFINITE never returns. */
 void WINAPI Sleep(DWORD timeout_ms)
 {
     struct timespec left = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
@@ -371,7 +371,7 @@ DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
     return 0;
 }
 
-/* SwitchToThread - lets another thread run. FALSE: the system does not tell whether one did. */
+/* SwitchToThread - lets another thread run. Always FALSE: Linux does not report whether one ran. */
 BOOL WINAPI SwitchToThread(void)
 {
     sched_yield();

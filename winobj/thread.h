@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - what is done to a thread from outside: by its kernel id, while it lives; and its handles. */
+/* thread.h - access to a thread by its kernel id while it lives; a handle of the calling thread. */
 #ifndef WINOBJ_THREAD_H
 #define WINOBJ_THREAD_H
 
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /*
- * win_thread_apply - calls a function with the kernel's id of a thread, which does not end meanwhile.
+ * win_thread_apply - calls a function with the kernel's id of a thread, and keeps the thread from ending meanwhile.
  * thread  a handle, or GetCurrentThread()
  * Returns false with ERROR_INVALID_HANDLE (no thread made here; it has ended), or with the last error of apply.
  */
 bool win_thread_apply(HANDLE thread, bool (*apply)(int id, void *argument), void *argument);
 
-/* A new handle of the calling thread, of any origin: signalled when it ends. NULL with ERROR_NOT_ENOUGH_MEMORY. */
+/* A new handle of the calling thread, whoever made the thread; its end signals it. NULL: ERROR_NOT_ENOUGH_MEMORY. */
 HANDLE win_thread_self_handle(void);
 
 #endif

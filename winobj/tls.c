@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tls.c - TlsAlloc and its kind over POSIX keys: an index is the key. Values are no references: nothing is freed with a
- * thread.
+ * tls.c - TlsAlloc, TlsFree, TlsGetValue and TlsSetValue over POSIX keys: an index is the key. The end of a thread
+ * frees no values.
  */
 #include <windows.h>
 
@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-static atomic_bool ours[PTHREAD_KEYS_MAX]; /* the process has other keys */
+static atomic_bool ours[PTHREAD_KEYS_MAX]; /* keys of TlsAlloc; the process may have others */
 
 static bool is_ours(DWORD index)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the caller gave, filled as far as it goes, and counted further. */
+/* The caller's array, filled as far as it reaches; count goes on after that. */
 struct entries {
     SYSTEM_LOGICAL_PROCESSOR_INFORMATION *to;
     DWORD room, count;
@@ -21,7 +21,7 @@ static void add(struct entries *entries, const SYSTEM_LOGICAL_PROCESSOR_INFORMAT
     entries->count++;
 }
 
-/* The first word of a file of a processor. False: there is none. */
+/* Reads the first word of a processor's file. False: there is none. */
 static bool read_word(unsigned processor, const char *name, char word[32])
 {
     char path[128];
@@ -43,7 +43,7 @@ static unsigned long read_number(unsigned processor, const char *name)
     return read_word(processor, name, word) ? strtoul(word, NULL, 10) : 0;
 }
 
-/* Those of group 0 that are online and share something with a processor: 0 where sysfs does not say. */
+/* The processors of group 0 online that share a thing (a core, a cache) with this one; 0 if sysfs has no such file. */
 static KAFFINITY sharers(unsigned processor, const char *name, const cpu_set_t *online)
 {
     char path[128];
@@ -56,8 +56,8 @@ static KAFFINITY sharers(unsigned processor, const char *name, const cpu_set_t *
     return win_group_mask(&set, 0);
 }
 
-/* Each thing that is shared is told of once, by the lowest of its processors. */
-static bool tells(unsigned processor, KAFFINITY mask)
+/* Whether to report a shared thing here: the lowest of its processors does, so that it has one entry. */
+static bool reports(unsigned processor, KAFFINITY mask)
 {
     return mask && (unsigned)__builtin_ctzll(mask) == processor;
 }
@@ -85,20 +85,19 @@ static void add_caches(struct entries *entries, unsigned processor, const cpu_se
             return;
         entry.Cache.Type = cache_type(word);
         entry.ProcessorMask = sharers(processor, file[1], online);
-        if (!tells(processor, entry.ProcessorMask))
+        if (!reports(processor, entry.ProcessorMask))
             continue;
         ways = read_number(processor, file[3]);
         entry.Cache.Level = (BYTE)read_number(processor, file[2]);
         entry.Cache.Associativity =
             ways && ways < CACHE_FULLY_ASSOCIATIVE ? (BYTE)ways : CACHE_FULLY_ASSOCIATIVE;
         entry.Cache.LineSize = (WORD)read_number(processor, file[4]);
-        entry.Cache.Size =
-            (DWORD)read_number(processor, file[5]) * 1024; /* "32K": always in these */
+        entry.Cache.Size = (DWORD)read_number(processor, file[5]) * 1024; /* "32K": always in KB */
         add(entries, &entry);
     }
 }
 
-/* A virtual machine may tell nothing: then each processor is a core, and all of them are one package. */
+/* A virtual machine may have no topology files: then each processor is a core, and all are one package. */
 static void add_processor(struct entries *entries, unsigned processor, const cpu_set_t *online)
 {
     SYSTEM_LOGICAL_PROCESSOR_INFORMATION core = { .Relationship = RelationProcessorCore };
@@ -109,9 +108,9 @@ static void add_processor(struct entries *entries, unsigned processor, const cpu
     core.ProcessorCore.Flags = (core.ProcessorMask & (core.ProcessorMask - 1)) != 0;
     if (!(package.ProcessorMask = sharers(processor, "topology/core_siblings_list", online)))
         package.ProcessorMask = win_group_mask(online, 0);
-    if (tells(processor, core.ProcessorMask))
+    if (reports(processor, core.ProcessorMask))
         add(entries, &core);
-    if (tells(processor, package.ProcessorMask))
+    if (reports(processor, package.ProcessorMask))
         add(entries, &package);
     add_caches(entries, processor, online);
 }
@@ -136,8 +135,8 @@ static void add_nodes(struct entries *entries)
 /*
  * GetLogicalProcessorInformation - cores (flag 1: of several processors), packages, caches and nodes; processors of
  * group 0.
- * length   in: room of entries, in bytes; out: what all of them take
- * Returns  FALSE with ERROR_INSUFFICIENT_BUFFER (length says how much), ERROR_INVALID_PARAMETER (no length),
+ * length   in: size of the array, in bytes; out: size of all entries
+ * Returns  FALSE with ERROR_INSUFFICIENT_BUFFER (length is the size needed), ERROR_INVALID_PARAMETER (no length),
  *          ERROR_NOACCESS (NULL with room).
  */
 BOOL WINAPI GetLogicalProcessorInformation(PSYSTEM_LOGICAL_PROCESSOR_INFORMATION to, PDWORD length)

@@ -67,7 +67,7 @@ bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end)
     return region != NULL;
 }
 
-/* Maps size bytes (whole pages) at a multiple of the granularity, wherever there is room. */
+/* Maps size bytes (whole pages) at any free multiple of the granularity. */
 static void *map_aligned(size_t size, int prot)
 {
     size_t total = size + WIN_ALLOCATION_GRANULARITY;
@@ -103,7 +103,7 @@ static void *map_at(uintptr_t address, size_t size, int prot)
         return NULL;
     if ((uintptr_t)base == address)
         return base;
-    munmap(base, size); /* a kernel that takes the address for a hint */
+    munmap(base, size); /* an old kernel took the address for a hint */
     return NULL;
 }
 
@@ -155,12 +155,12 @@ static LPVOID commit(uintptr_t address, size_t size, int prot, DWORD *error)
 
 /*
  * VirtualAlloc - reserves address space, commits memory in it, or both; memory is zero.
- * address     NULL: anywhere; else where to reserve (rounded down to 64 KiB) or what to commit (to a page)
- * size        in bytes; whole pages are affected
+ * address     NULL: anywhere; else where to reserve (rounded down to 64 KiB) or commit (rounded down to a page)
+ * size        in bytes, rounded up to whole pages
  * type        MEM_RESERVE, MEM_COMMIT, both; MEM_COMMIT with a NULL address reserves too
  * protection  PAGE_NOACCESS, PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE, PAGE_EXECUTE_READ, PAGE_EXECUTE_READWRITE
- * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: no such size), ERROR_INVALID_ADDRESS (not
- *             free, or not reserved), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns     the first page, or NULL with ERROR_INVALID_PARAMETER (also: an impossible size), ERROR_INVALID_ADDRESS
+ *             (not free, or not reserved), ERROR_NOT_ENOUGH_MEMORY.
  */
 LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protection)
 {
@@ -211,7 +211,7 @@ static DWORD decommit(uintptr_t address, size_t size)
         uintptr_t end = size ? address + size : region->base + region->size;
 
         end = (end + page - 1) & ~(uintptr_t)(page - 1);
-        /* A new mapping in the same place: the memory goes back, and is zero when committed again. */
+        /* A new mapping in its place frees the memory; it is zero when committed again. */
         error = mmap((void *)first, end - first, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
                     ? ERROR_NOT_ENOUGH_MEMORY
@@ -222,7 +222,7 @@ static DWORD decommit(uintptr_t address, size_t size)
 }
 
 /*
- * VirtualFree - gives memory back.
+ * VirtualFree - releases a reservation, or decommits pages.
  * address, size  with MEM_RELEASE what VirtualAlloc reserved, and 0; with MEM_DECOMMIT any pages of one reservation
  * Errors         ERROR_INVALID_PARAMETER (another type, MEM_RELEASE with a size), ERROR_INVALID_ADDRESS (no reservation
  *                there).

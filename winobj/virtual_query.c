@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * virtual_query.c - VirtualQuery, VirtualProtect, VirtualLock, GlobalMemoryStatusEx: what the kernel says about memory.
- * The reservations of VirtualAlloc come from virtual.c, other memory is described by its mapping.
+ * virtual_query.c - VirtualQuery, VirtualProtect, VirtualLock, GlobalMemoryStatusEx: what the kernel knows about
+ * memory. virtual.c knows the reservations of VirtualAlloc; /proc/self/maps describes other memory.
  */
 #include "winobj/memory.h"
 
@@ -24,7 +24,7 @@ struct mapping {
     bool file;
 };
 
-/* The first mapping that ends behind an address; false: there is none. */
+/* Finds the first mapping that ends behind an address; false: there is none. */
 static bool mapping_find(FILE *maps, uintptr_t address, struct mapping *mapping)
 {
     unsigned long inode;
@@ -58,7 +58,7 @@ static void describe(const struct mapping *mapping, uintptr_t first, MEMORY_BASI
         reserved || !mapping->file ? PAGE_READWRITE : protection_of(mapping->access);
     info->RegionSize = (end < mapping->end ? end : mapping->end) - first;
     info->Type = mapping->file ? MEM_MAPPED : MEM_PRIVATE;
-    /* A page of a reservation nobody may touch is one that was not committed; elsewhere it is a guard. */
+    /* In a reservation, a page without access was not committed; elsewhere it is a guard page. */
     if (reserved && !strncmp(mapping->access, "---", 3)) {
         info->State = MEM_RESERVE;
         return;
@@ -68,9 +68,9 @@ static void describe(const struct mapping *mapping, uintptr_t first, MEMORY_BASI
 }
 
 /*
- * VirtualQuery - what the memory at an address is: pages alike from there on.
+ * VirtualQuery - describes the memory at an address, and how many pages from there on are alike.
  * Returns  the bytes written; 0 with ERROR_BAD_LENGTH (room too small), ERROR_INVALID_PARAMETER (beyond the process's
- *          addresses), ERROR_NOT_SUPPORTED (no /proc). A page committed with PAGE_NOACCESS is told as reserved.
+ *          addresses), ERROR_NOT_SUPPORTED (no /proc). It reports a page committed with PAGE_NOACCESS as reserved.
  */
 SIZE_T WINAPI VirtualQuery(LPCVOID address, PMEMORY_BASIC_INFORMATION info, SIZE_T size)
 {
@@ -115,7 +115,7 @@ static bool is_committed(uintptr_t address)
     return VirtualQuery((LPCVOID)address, &info, sizeof(info)) && info.State == MEM_COMMIT;
 }
 
-/* The old protection of the first page, which must be committed; false with the last error. */
+/* Finds the protection of a page, which must be committed; false with the last error. */
 static bool protection_get(uintptr_t address, DWORD *protection)
 {
     MEMORY_BASIC_INFORMATION info;
@@ -175,7 +175,7 @@ BOOL WINAPI VirtualLock(LPVOID address, SIZE_T size)
     return FALSE;
 }
 
-/* VirtualUnlock - takes VirtualLock back; locks are not counted. FALSE with ERROR_NOT_LOCKED (not even mapped). */
+/* VirtualUnlock - undoes VirtualLock; locks are not counted. FALSE with ERROR_NOT_LOCKED (not mapped). */
 BOOL WINAPI VirtualUnlock(LPVOID address, SIZE_T size)
 {
     if (!munlock(address, size))
@@ -184,7 +184,7 @@ BOOL WINAPI VirtualUnlock(LPVOID address, SIZE_T size)
     return FALSE;
 }
 
-/* A line of /proc/meminfo, in bytes; 0 when it is not there. */
+/* The value of a line of /proc/meminfo, in bytes; 0 if there is no such line. */
 static DWORDLONG meminfo(const char *text, const char *name)
 {
     const char *line = strstr(text, name);
@@ -193,7 +193,7 @@ static DWORDLONG meminfo(const char *text, const char *name)
 }
 
 /*
- * GlobalMemoryStatusEx - how much memory there is. dwLength is set before the call.
+ * GlobalMemoryStatusEx - how much memory the system has. The caller sets dwLength.
  * FALSE with ERROR_INVALID_PARAMETER (NULL, another dwLength), ERROR_NOT_SUPPORTED (no /proc).
  */
 BOOL WINAPI GlobalMemoryStatusEx(LPMEMORYSTATUSEX status)
@@ -222,7 +222,8 @@ BOOL WINAPI GlobalMemoryStatusEx(LPMEMORYSTATUSEX status)
     status->ullTotalVirtual = (DWORDLONG)((uintptr_t)system.lpMaximumApplicationAddress -
                                           (uintptr_t)system.lpMinimumApplicationAddress) +
                               1;
-    status->ullAvailVirtual = status->ullTotalVirtual; /* nobody counts the rest of 2^47 bytes */
+    status->ullAvailVirtual =
+        status->ullTotalVirtual; /* close enough: a process uses little of 2^47 bytes */
     status->ullAvailExtendedVirtual = 0;
     status->dwMemoryLoad =
         status->ullTotalPhys ? (DWORD)(100 - status->ullAvailPhys * 100 / status->ullTotalPhys) : 0;

@@ -20,7 +20,7 @@ bool win_winsock_started(void)
     return false;
 }
 
-/* The highest of 1.0, 1.1, 2.0, 2.1, 2.2 that is not above what was asked for. */
+/* The highest of 1.0, 1.1, 2.0, 2.1, 2.2 that is not above the version asked for. */
 static WORD version_for(WORD asked)
 {
     unsigned major = LOBYTE(asked), minor = HIBYTE(asked);
@@ -36,8 +36,8 @@ static WORD version_for(WORD asked)
  * WSAStartup - begins the use of Winsock; counted.
  * version  MAKEWORD(major, minor) asked for
  * data     out: the version to use (at most 2.2)
- * Returns  0, WSAVERNOTSUPPORTED (major 0), WSAEFAULT (no data). A program that did not care about SIGPIPE so far,
- *          ignores it from now on: sockets report a lost peer by an error, as on Windows.
+ * Returns  0, WSAVERNOTSUPPORTED (major 0), WSAEFAULT (no data). If SIGPIPE has its default action, the
+ *          program ignores it from now on: sockets report a lost peer by an error, as on Windows.
  */
 int WSAAPI WSAStartup(WORD version, LPWSADATA data)
 {
@@ -59,7 +59,7 @@ int WSAAPI WSAStartup(WORD version, LPWSADATA data)
     return 0;
 }
 
-/* WSACleanup - takes one WSAStartup back. SOCKET_ERROR with WSANOTINITIALISED when there is none. */
+/* WSACleanup - undoes one WSAStartup. SOCKET_ERROR with WSANOTINITIALISED when there is none. */
 int WSAAPI WSACleanup(void)
 {
     int count = atomic_load_explicit(&started, memory_order_relaxed);
@@ -73,12 +73,12 @@ int WSAAPI WSACleanup(void)
     return 0;
 }
 
-/* Errors of Linux' socket calls. Others (of a terminal, of a file) say nothing about a socket. */
+/* The Winsock error for one of Linux' socket calls; 0 for an error that no socket call returns. */
 static int error_of(int error)
 {
     switch (error) {
     case EINTR: return WSAEINTR;
-    case EBADF: return WSAENOTSOCK; /* no descriptor is no socket either */
+    case EBADF: return WSAENOTSOCK; /* as Windows says for any other number */
     case EACCES:
     case EPERM: return WSAEACCES;
     case EFAULT: return WSAEFAULT;
@@ -86,7 +86,7 @@ static int error_of(int error)
     case EMFILE:
     case ENFILE: return WSAEMFILE;
     case EAGAIN: return WSAEWOULDBLOCK;
-    case EINPROGRESS: return WSAEWOULDBLOCK; /* a connect that goes on */
+    case EINPROGRESS: return WSAEWOULDBLOCK; /* connect goes on in the background */
     case EALREADY: return WSAEALREADY;
     case ENOTSOCK: return WSAENOTSOCK;
     case EDESTADDRREQ: return WSAEDESTADDRREQ;
@@ -121,7 +121,7 @@ static int error_of(int error)
 
 int win_winsock_fail(DWORD error)
 {
-    errno = 0; /* older than this */
+    errno = 0; /* so that WSAGetLastError returns this error and not an older one */
     SetLastError(error);
     return SOCKET_ERROR;
 }
@@ -134,9 +134,9 @@ int win_winsock_fail_errno(void)
 }
 
 /*
- * WSAGetLastError - the error of this thread's last Winsock call that failed. The system's own socket calls leave
- * theirs in errno: what is there, if it is an error of sockets, is newer than the last error, because Winsock functions
- * clear it.
+ * WSAGetLastError - the error of this thread's last Winsock call that failed. Calls that are Linux' own (send, recv)
+ * leave their error in errno. An error of sockets there is newer than the last error, because the Winsock functions of
+ * this library clear errno.
  */
 int WSAAPI WSAGetLastError(void)
 {

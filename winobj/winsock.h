@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* Whether WSAStartup was called; sets WSANOTINITIALISED when not. */
+/* Whether the program has called WSAStartup; if not, sets WSANOTINITIALISED. */
 bool win_winsock_started(void);
 
-/* Set the error of a Winsock function, the second from errno; SOCKET_ERROR. */
+/* Set the error of a Winsock function, the second one from errno. Return SOCKET_ERROR. */
 int win_winsock_fail(DWORD error);
 int win_winsock_fail_errno(void);
 

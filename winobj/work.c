@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work.c - QueueUserWorkItem, CreateThreadpoolWork and its kind: calls on the pool's threads. A PTP_WORK is a binding
- * of the pool.
+ * work.c - QueueUserWorkItem, CreateThreadpoolWork and the functions with it: calls on the pool's threads. A PTP_WORK
+ * is a binding of the pool.
  */
 #include "winobj/pool.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A call that is made once. */
+/* A function to call once. */
 struct item {
     LPTHREAD_START_ROUTINE function; /* or */
     PTP_SIMPLE_CALLBACK callback;
@@ -58,9 +58,9 @@ static BOOL item_queue(struct item item)
 }
 
 /*
- * QueueUserWorkItem - calls a function once, on a thread of the pool, which may block. Its result is dropped.
- * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD: each thread of the pool
- * is fit
+ * QueueUserWorkItem - has a thread of the pool call a function once. The function may block; its result is ignored.
+ * flags    any of WT_EXECUTEINIOTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEINPERSISTENTTHREAD: every thread of the pool
+ *          suits them
  * Returns  FALSE with ERROR_INVALID_PARAMETER (no function, another flag), ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI QueueUserWorkItem(LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags)
@@ -100,8 +100,8 @@ PTP_WORK WINAPI CreateThreadpoolWork(
 }
 
 /*
- * SubmitThreadpoolWork - one call more; calls may be under way at once. Without memory for it waits until there is
- * some.
+ * SubmitThreadpoolWork - has a thread of the pool call the callback once. Several calls may run at once. If memory is
+ * short it waits until it gets some.
  */
 VOID WINAPI SubmitThreadpoolWork(PTP_WORK work)
 {
@@ -110,14 +110,14 @@ VOID WINAPI SubmitThreadpoolWork(PTP_WORK work)
 }
 
 /*
- * WaitForThreadpoolWorkCallbacks - waits for the calls submitted; cancel TRUE: those that have not begun are left out.
+ * WaitForThreadpoolWorkCallbacks - waits for the calls submitted; cancel TRUE drops those that have not begun.
  */
 VOID WINAPI WaitForThreadpoolWorkCallbacks(PTP_WORK work, BOOL cancel)
 {
     WaitForThreadpoolIoCallbacks((PTP_IO)(void *)work, cancel);
 }
 
-/* CloseThreadpoolWork - frees it, after the calls submitted. */
+/* CloseThreadpoolWork - frees it, once the calls submitted have returned. */
 VOID WINAPI CloseThreadpoolWork(PTP_WORK work)
 {
     CloseThreadpoolIo((PTP_IO)(void *)work);
