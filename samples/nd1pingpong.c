@@ -19,7 +19,7 @@ enum {
     RECEIVES = 64,
     SENDS = 16,           /* of all kinds, outstanding */
     MAX_SMALL = 16 << 10, /* of a message that is sent */
-    PROTOCOL = 0,         /* not looked at */
+    PROTOCOL = 0,         /* the library ignores it */
 };
 
 static const char usage[] =
@@ -33,7 +33,7 @@ static const char usage[] =
     "      (default: what the adapter advises)\n"
     "  -n  round trips of each size (default: up to 1000, fewer for larger messages)\n"
     "  -m  largest message in bytes, at most 4194304 (default)\n"
-    "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
+    "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency is that of one way: half a round trip.\n";
 
 /* The first byte of a message. */
@@ -79,7 +79,8 @@ static BUFFER incoming; /* large messages */
 static BUFFER control;  /* a WINDOW message, a DONE message */
 static BUFFER slots;    /* small messages: RECEIVES times SLOT_SIZE */
 static REQUEST receives[RECEIVES];
-static ULONG arrived, taken; /* receives of the ring that have ended, and that were looked at */
+static ULONG arrived,
+    taken; /* receives of the ring that have completed, and that this program has consumed */
 static REQUEST send_data = { .name = "Send" }, send_done = { .name = "Send" },
                bind_window = { .name = "Bind" }, take_back = { .name = "Invalidate" },
                read_data = { .name = "Read" };
@@ -133,7 +134,7 @@ static BOOL progress(void)
     return TRUE;
 }
 
-/* Sleeps until something may have ended: a Notify ends for what comes after the last look, so look once more. */
+/* Sleeps until a request may have completed. A Notify reports results after the last look, so look once more. */
 static void sleep_for_result(void)
 {
     SIZE_T bytes;
@@ -182,12 +183,12 @@ static void post_receive(ULONG number)
 static void post_send(REQUEST *request, BUFFER *buffer, SIZE_T offset, SIZE_T size)
 {
     ND_SGE sge = { buffer->data + offset, size, buffer->mr };
-    await(request); /* its memory is used again */
+    await(request); /* before its memory is used again */
     posted(request,
         endpoint->lpVtbl->Send(endpoint, &request->result, &sge, 1, ND_OP_FLAG_READ_FENCE));
 }
 
-/* Waits for the next message, which has to be of this kind, or of that. It is valid until drop_message. */
+/* Waits for the next message, which must be of one of two kinds. It is valid until drop_message. */
 static MESSAGE *await_message(UINT8 kind, UINT8 other, SIZE_T *size)
 {
     while (taken == arrived)
@@ -221,7 +222,7 @@ static void send_finished(void)
     post_send(&send_done, &control, WINDOW_SIZE, HEADER);
 }
 
-/* The peer has done with the data when this returns, and the window is taken back. */
+/* When this returns the peer has read the data, and the window is invalidated. */
 static void send_large(ULONG size)
 {
     MESSAGE *message = (MESSAGE *)control.data;
@@ -419,8 +420,8 @@ static void connect_to_server(void)
 }
 
 /*
- * What is still under way when a connection ends is cancelled: the client ends it when the server is through, too. That
- * may be before the server's last Send has ended, so nobody waits for it.
+ * The end of a connection cancels requests that are still pending: the client disconnects when the server is done, too.
+ * The server's last Send may not have completed by then, so the server does not wait for it.
  */
 static void disconnect(void)
 {

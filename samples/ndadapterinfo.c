@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndadapterinfo - every address NetworkDirect works on, and everything the adapter behind it says about itself.
+ * ndadapterinfo - lists every address that NetworkDirect can use, and all properties of its adapter.
  *
  * Shows: NdQueryAddressList, NdOpenAdapter, IND2Adapter::Query.
  */
@@ -105,7 +105,7 @@ static void print_info(const ND2_ADAPTER_INFO *info)
     print_flags(info->AdapterFlags);
 }
 
-/* Prints the adapter of an address; only its address when that adapter was printed before (its id is told). */
+/* Prints the adapter of an address; if it was printed before, only the address with the adapter's id. */
 static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed, int count)
 {
     IND2Adapter *adapter;
@@ -120,7 +120,7 @@ static UINT64 print_adapter(const SOCKET_ADDRESS *address, const UINT64 *printed
     sample_check(&sample, adapter->lpVtbl->Query(adapter, &info, &size), "Query");
     adapter->lpVtbl->Release(adapter);
 
-    *strrchr(sample.where, ':') = 0; /* the port says nothing here */
+    *strrchr(sample.where, ':') = 0; /* without the port, which is always 0 */
     for (int i = 0; i < count; ++i) {
         if (printed[i] == info.AdapterId) {
             printf("%s: adapter 0x%08x%08x, as above\n", sample.where,

@@ -5,8 +5,8 @@
 // Shows: a stream with flow control over Send and Receive; the interfaces as C++ sees them.
 //
 // The server keeps SLOTS Receives posted and returns a credit, an empty Send, for each chunk it has written out and
-// posted again; the client has never more chunks under way than that. An empty chunk cannot be, so an empty Send of the
-// client ends the data; a message with length and checksum follows, and the server's verdict comes back.
+// posted again; the client has never more chunks under way than that. No chunk is empty, so the client ends the data by
+// an empty Send. A message with length and checksum follows, and the server answers with its verdict.
 #include "ndsample.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const char usage[] =
     "usage: ndcat -s ip[:port] [-b|-p] > output   on one host, and then\n"
     "       ndcat -c ip[:port] [-b|-p] < input    on the other, with the address of the first\n"
     "  -b  wait for completions asleep     -p  poll for them (default)\n"
-    "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
+    "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Both end with status 0 only if length and checksum agree.\n";
 
 namespace
@@ -33,7 +33,7 @@ const ULONG CHUNK = 65536;
 
 SAMPLE sample;
 
-// Length and FNV-1a of what went by.
+// Length and FNV-1a of the data so far.
 struct Sum {
     UINT64 length;
     UINT64 hash;
@@ -64,7 +64,7 @@ UINT64 get64(const unsigned char *from)
     return value;
 }
 
-// SLOTS registered chunks; the context of a request is its slot. Credits come from slot 0, whose data nobody looks at.
+// SLOTS registered chunks; the context of a request is its slot. Slot 0 sends the credits, which carry no data.
 class Slots
 {
   public:
@@ -199,7 +199,7 @@ class Server
             incoming_.receive(slot);
     }
 
-    // Whether all of it came. The verdict's Send is not waited for: the client, which has it, ends the connection.
+    // Whether all data came. It does not wait for the verdict's Send: the client then ends the connection.
     bool run()
     {
         while (!done_ || sending_ > 1)

@@ -5,11 +5,11 @@
  * Shows: Send, Receive and completions, polled for or waited for.
  *
  * Each end has one buffer for incoming and one for outgoing messages. Before an end sends it has posted the Receive for
- * the answer, so no message ever finds its peer unprepared. Every message carries its number in the first and the last
+ * the answer, so the peer has a Receive for each message. Every message carries its number in the first and the last
  * byte; the first one of each size is compared byte by byte.
  *
- * A Send ends when its message is acknowledged, which the answer may overtake: results are counted as they come. The
- * server's last Send is not waited for at all, because the client, which has its message, ends the connection.
+ * A Send completes when its message is acknowledged. The answer may overtake that, so the program counts results as
+ * they come. The server does not wait for its last Send: the client has the message by then, and ends the connection.
  */
 #include "ndsample.h"
 
@@ -24,14 +24,14 @@ static const char usage[] =
     "  -b  wait for completions asleep     -p  poll for them (default)\n"
     "  -n  round trips of each size (default: up to 1000, fewer for larger messages)\n"
     "  -m  largest message in bytes, at most 4194304 (default)\n"
-    "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
+    "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency is that of one way: half a round trip.\n";
 
 static SAMPLE sample = { .name = "ndpingpong" };
 static unsigned char *outgoing, *incoming;
 static IND2MemoryRegion *outgoing_region, *incoming_region;
-static int sends;          /* whose results were not seen yet */
-static BOOL arrived;       /* a message that was not asked for yet */
+static int sends;          /* Sends without a result yet */
+static BOOL arrived;       /* a message that the program has not consumed yet */
 static ND2_RESULT message; /* its result */
 
 static void allocate(ULONG max_size)
@@ -82,7 +82,7 @@ static void await_message(ULONG size, ULONG number)
         sample_fail(&sample, "message %u of %u bytes is damaged", (unsigned)number, (unsigned)size);
 }
 
-/* For the outgoing buffer to be used again. */
+/* Waits until the outgoing buffer is free again. */
 static void await_sends(void)
 {
     while (sends > 0)

@@ -2,7 +2,7 @@
 /*
  * ndrpingpong - one-sided transfers of growing size between two hosts: Writes back and forth, then Reads.
  *
- * Shows: memory windows (Bind, Invalidate), Write and Read, and how a peer learns where to.
+ * Shows: memory windows (Bind, Invalidate), Write and Read, and how a peer learns the addresses.
  *
  * Each end binds a window over its buffer for incoming data and one over data that may be read, and sends both
  * descriptions. Write: the receiver spins on the last byte of the data, which arrives last, or (-b) sleeps until the
@@ -23,10 +23,10 @@ static const char usage[] =
     "(default)\n"
     "  -n  rounds of each size (default: up to 1000, fewer for larger transfers)\n"
     "  -m  largest transfer in bytes, at most 4194304 (default)\n"
-    "An IPv6 address with a port is written [ip]:port. The port is 54325 unless told.\n"
+    "An IPv6 address with a port is written [ip]:port. The default port is 54325.\n"
     "Latency of Write is one way, half a round trip; that of Read is the whole Read.\n";
 
-/* What the peer has to know of a window; travels in a message, in network order. */
+/* What the peer must know of a window; a message carries it, in network order. */
 typedef struct _WINDOW_DESCRIPTION {
     UINT32 address_high;
     UINT32 address_low;
@@ -44,7 +44,8 @@ static unsigned char *outgoing, *incoming;
 static MESSAGE *messages; /* [0] ours, [1] the peer's */
 static IND2MemoryRegion *outgoing_region, *incoming_region, *message_region;
 static IND2MemoryWindow *outgoing_window, *incoming_window;
-static int done, received; /* results seen but not asked for yet: of our requests, of Receives */
+static int done,
+    received; /* results seen that await has not consumed yet: of our requests, of Receives */
 
 /* ---- results and messages -------------------------------------------------------------------------------------- */
 
@@ -118,7 +119,7 @@ static UINT64 remote_address(const WINDOW_DESCRIPTION *description)
     return (UINT64)ntohl(description->address_high) << 32 | ntohl(description->address_low);
 }
 
-/* The client speaks first: not before has the server's end to be able to send. Returns the peer's windows. */
+/* Exchanges descriptions. The client sends first: the server can send only after that. Returns the peer's windows. */
 static MESSAGE exchange_windows(void)
 {
     MESSAGE peer;
@@ -159,7 +160,7 @@ static void post_write(const MESSAGE *peer, ULONG size, unsigned char number)
         post_send(0);
 }
 
-/* volatile: without it the compiler reads the byte once. Looking for results meanwhile keeps a polled device going. */
+/* volatile: without it the compiler reads the byte once. Polling for results here keeps a polled device going. */
 static void await_data(ULONG size, unsigned char number)
 {
     volatile unsigned char *last = &incoming[size - 1];
@@ -220,8 +221,8 @@ static double run_reads(const MESSAGE *peer, ULONG size, ULONG rounds)
 }
 
 /*
- * What is still under way when a connection ends is cancelled: the client ends it when the server is done, too. That
- * may be before the server's last Send has ended, so nobody waits for it.
+ * The end of a connection cancels requests that are still pending: the client disconnects when the server is done, too.
+ * The server's last Send may not have completed by then, so the server does not wait for it.
  */
 static void farewell(void)
 {

@@ -46,7 +46,7 @@ static const struct {
     { ND_INVALID_ADDRESS, "ND_INVALID_ADDRESS",
         "No adapter has such a local address: ndadapterinfo lists those there are"
 #ifndef _WIN32
-        ", ndinfo tells why there are no others"
+        ", ndinfo says why there are no others"
 #endif
         "." },
     { ND_INVALID_DEVICE_STATE, "ND_INVALID_DEVICE_STATE", NULL },
@@ -117,7 +117,7 @@ const char *sample_address_text(const struct sockaddr *address, char *text, size
 
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
 
-/* An address as it is written, with a port or without. */
+/* Parses an address, with a port or without. */
 static BOOL parse_number(const char *text, SOCKADDR_INET *address)
 {
     char copy[80];
@@ -127,7 +127,7 @@ static BOOL parse_number(const char *text, SOCKADDR_INET *address)
     if (end >= sizeof(copy))
         return FALSE;
     strcpy(copy, text);
-    /* ":0" asks for any port, no port for the samples' own. It is taken off, since not every Winsock reads it. */
+    /* ":0" asks for any port; without a port it is the samples' own. Cut off, as not every Winsock parses it. */
     BOOL any_port = end > 2 && strcmp(text + end - 2, ":0") == 0 &&
                     (text[0] == '[' || strchr(text, ':') == text + end - 2);
     if (any_port)
@@ -145,7 +145,7 @@ static BOOL parse_number(const char *text, SOCKADDR_INET *address)
     return FALSE;
 }
 
-/* The name of a host, with a port or without: the first address it has. What is of digits and dots is none. */
+/* Looks up the first address of a host, with a port or without. Digits and dots alone are no name. */
 static BOOL look_up(const char *text, SOCKADDR_INET *address)
 {
     char name[256], port[8] = "";
@@ -169,7 +169,7 @@ static BOOL look_up(const char *text, SOCKADDR_INET *address)
     return TRUE;
 }
 
-/* "::1:5000" is an address without a port, where another one may have been meant. */
+/* "::1:5000" is an address without a port; the user may have meant one with a port. */
 static void suspect_port(SAMPLE *sample, const char *text)
 {
     const char *last = strrchr(text, ':');
@@ -221,7 +221,7 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
         } else if (letter == 'b' || letter == 'p') {
             sample->blocking = letter == 'b';
         } else if ((letter == 's' || letter == 'c' || option) && i + 1 == argc) {
-            usage_error(sample, usage, "a value has to follow ", argument);
+            usage_error(sample, usage, "a value must follow ", argument);
         } else if (letter == 's' || letter == 'c') {
             if (peer)
                 usage_error(sample, usage, "one of -s and -c, once: ", argument);
@@ -348,7 +348,7 @@ void sample_check_private_data(
 {
     sample_check(sample, hr == ND_BUFFER_OVERFLOW ? ND_SUCCESS : hr, what);
     if (length < size)
-        sample_fail(sample, "the client is another program: it told %u bytes, not %u",
+        sample_fail(sample, "the client is another program: it sent %u bytes, not %u",
             (unsigned)length, (unsigned)size);
 }
 

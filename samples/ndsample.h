@@ -3,7 +3,7 @@
  * ndsample.h - what the samples share: arguments, addresses, errors, and one connected queue pair with all it needs.
  *
  * Written to Microsoft's headers alone: the same sources build on Windows. A call that fails ends the program with a
- * message that says what failed, where, and what to do; so these functions return only when all went well.
+ * message that says what failed, where, and what to do; so these functions return only after a success.
  */
 #ifndef NDSAMPLE_H
 #define NDSAMPLE_H
@@ -23,10 +23,10 @@ extern "C" {
 typedef struct _SAMPLE {
     const char *name; /* of the program, for messages */
     char where[64];   /* the address being worked on, for messages */
-    char hint[128];   /* what may have been meant instead; "" mostly */
+    char hint[128];   /* what the user may have meant instead; usually "" */
     BOOL server;
     BOOL blocking;         /* wait for completions asleep; otherwise poll */
-    SOCKADDR_INET address; /* server: where to listen, client: whom to connect to */
+    SOCKADDR_INET address; /* server: where to listen, client: the server's address */
 
     IND2Adapter *adapter;
     HANDLE file;
@@ -48,7 +48,7 @@ typedef struct _SAMPLE {
 void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, const char *options,
     const char **values);
 
-/* The number an option's value is, from minimum to maximum; fallback when value is NULL. */
+/* Parses an option's number, from minimum to maximum; returns fallback when value is NULL. */
 ULONG sample_number(
     SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
 
@@ -58,13 +58,13 @@ void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
 void sample_fail(SAMPLE *sample, const char *format, ...);
 /* "ND_CONNECTION_REFUSED", or "unknown code". */
 const char *sample_code_name(HRESULT hr);
-/* What to do about it, or NULL. */
+/* What the user can do about it, or NULL. */
 const char *sample_code_hint(HRESULT hr);
 /* Writes "10.0.0.1:54325" or "[::1]:54325". Returns text. */
 const char *sample_address_text(const struct sockaddr *address, char *text, size_t size);
 
 /*
- * What a run of growing sizes is made of: the client tells the server (as private data).
+ * The parameters of a run of growing sizes; the client sends them to the server (as private data).
  */
 typedef struct _SAMPLE_ORDER {
     UINT32 rounds; /* of each size; 0: by size */
@@ -74,7 +74,7 @@ typedef struct _SAMPLE_ORDER {
 
 /* From the values of the options n and m, and back. */
 SAMPLE_ORDER sample_order(SAMPLE *sample, const char *rounds, const char *max_size);
-/* In network order: as it travels. The same function converts back. */
+/* Converts to network order; the same function converts back. */
 SAMPLE_ORDER sample_order_swap(SAMPLE_ORDER order);
 /* Rounds of messages of this size. */
 ULONG sample_rounds(const SAMPLE_ORDER *order, ULONG size);
@@ -90,15 +90,14 @@ void sample_compare(SAMPLE *sample, const unsigned char *data, ULONG begin, ULON
 SIZE_T sample_local_address(SAMPLE *sample, SOCKADDR_INET *local);
 SIZE_T sample_address_size(const SOCKADDR_INET *address);
 /*
- * Whether an attempt to connect is to be repeated: the server may just be starting. Waits a little before it says so,
- * some
- * seconds in all. attempt  inout: how often it was asked, 0 to begin with
+ * Whether to repeat an attempt to connect, because the server may just be starting. Waits a little before it returns
+ * TRUE, some seconds in all.
+ * attempt  inout: the number of calls, 0 at first
  */
 BOOL sample_try_again(ULONG *attempt);
 /*
- * After reading private data into room for size bytes, of which length came. Some transports deliver more than was
- * sent, filled up with zero, which is no error; fewer than size bytes end the program. what in: the call that returned
- * hr
+ * Checks the result of reading private data into room for size bytes, of which length came. Some transports pad it with
+ * zeros, which is no error; fewer than size bytes end the program. what in: the call that returned hr
  */
 void sample_check_private_data(
     SAMPLE *sample, HRESULT hr, const char *what, SIZE_T length, SIZE_T size);
@@ -117,7 +116,7 @@ void sample_deregister(SAMPLE *sample, IND2MemoryRegion *region);
 /*
  * Connects the queue pair, as server or client. Post Receives before. A server prints the address it listens on, and
  * waits for one client.
- * data, size  client: in: told to the server (as private data); server: out: what the client told
+ * data, size  client: in: private data for the server; server: out: the client's private data
  */
 void sample_connect(SAMPLE *sample, void *data, ULONG size);
 /* Disconnects; a server waits for its client to do so first. */
@@ -127,7 +126,7 @@ void sample_close(SAMPLE *sample);
 /* Waits for an overlapped request that returned hr. what as in sample_check. */
 void sample_wait(SAMPLE *sample, void *object, HRESULT hr, const char *what);
 
-/* The next result, polled for or waited for as the arguments said. Ends the program if the request failed. */
+/* The next result; polls or sleeps, as the arguments ask. Ends the program if the request failed. */
 void sample_next(SAMPLE *sample, ND2_RESULT *result);
 /* The same without waiting: FALSE when there is none. */
 BOOL sample_try_next(SAMPLE *sample, ND2_RESULT *result);

@@ -189,7 +189,7 @@ BOOL sample_try_next(SAMPLE *sample, ND2_RESULT *result)
     return TRUE;
 }
 
-/* Sleeps until something may have completed: a Notify ends for what comes after the last look, so look once more. */
+/* Sleeps until a request may have completed. A Notify reports results after the last look, so look once more. */
 static BOOL sleep_for_result(SAMPLE *sample, ND2_RESULT *result)
 {
     IND2CompletionQueue *cq = sample->cq;

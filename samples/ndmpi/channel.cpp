@@ -117,7 +117,7 @@ void Channel::message(const Header &header, const unsigned char *data)
     pump();
 }
 
-// A small message has found its receive. Told now and then; at the end of all nobody needs to know.
+// A small message has found its receive. Tells the peer after every few of them; at the end the rest is not needed.
 void Channel::taken()
 {
     if (peer_ == rank_ || ++taken_ < UNTAKEN / 2)
@@ -155,7 +155,7 @@ void Channel::backed_out()
         connection_.open();
 }
 
-// While it is set up, the connector tells how that ends; after the peer's good-bye all that is left is cancelled.
+// While the connection is set up, the connector reports how that ends; after the peer's good-bye, cancel the rest.
 void Channel::broken(HRESULT status, const char *what)
 {
     if (status == ND_CANCELED && (bye_received_ || !connection_.up()))

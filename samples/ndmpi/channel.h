@@ -2,9 +2,9 @@
 //
 // channel.h - messages to and from one peer: small ones by Send, large ones by rendezvous, in their order.
 //
-// Small messages that come before they are asked for are kept, UNTAKEN of them at most: a sender that has so many which
-// nobody has asked for yet offers the next ones as it does large ones, and they wait in its own memory. So what a rank
-// sends to others costs them no more than UNTAKEN slots; only what it sends to itself it may keep without bound.
+// A channel keeps small messages that come before their receive, at most UNTAKEN of them: a sender with so many
+// unreceived messages offers the next ones like large ones, and they wait in its own memory. So what a rank sends to
+// others costs them no more than UNTAKEN slots; only its messages to itself have no bound.
 #ifndef NDMPI_CHANNEL_H
 #define NDMPI_CHANNEL_H
 
@@ -52,7 +52,7 @@ class Channel : private ConnectionOwner, private RendezvousOwner
         connection_.requested(endpoint, hello);
     }
 
-    // Bytes that have come and were not asked for.
+    // Bytes of messages that have come before their receive.
     size_t kept() const
     {
         return matching_.bytes();
@@ -101,7 +101,8 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     Matching matching_;
     std::deque<Item> urgent_,
         queue_; // urgent ones wait for no offer, so that no two ranks wait for each other
-    UINT32 untaken_, taken_; // small messages: sent and not known to be taken; taken and not told
+    UINT32 untaken_,
+        taken_; // small messages: sent, TAKEN not received yet; taken, TAKEN not sent yet
     bool bye_sent_, bye_received_;
 };
 

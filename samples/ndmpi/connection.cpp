@@ -78,7 +78,7 @@ void Connection::connect()
 
 void Connection::connect_ended(Attempt &attempt, HRESULT status)
 {
-    if (&attempt != attempt_) { // the peer's own attempt was taken meanwhile
+    if (&attempt != attempt_) { // the peer's own attempt has replaced it
         if (status == ND_SUCCESS)
             attempt.link->endpoint().reject();
         attempt.link->endpoint().flush();

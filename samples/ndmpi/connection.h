@@ -27,7 +27,7 @@ class ConnectionOwner : public LinkOwner
 class Connection
 {
   public:
-    // own in: what this rank tells when it connects; address: where the peer listens
+    // own in: this rank's private data; address: where the peer listens
     Connection(Executive &executive, Adapter &adapter, ConnectionOwner &owner, const Hello &own,
         UINT32 peer, const SOCKADDR_INET &address);
     ~Connection();

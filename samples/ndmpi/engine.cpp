@@ -10,7 +10,7 @@ namespace ndmpi
 namespace
 {
 
-// Kept registrations nobody uses.
+// Unused registrations that the cache keeps.
 const size_t CACHE_ENTRIES = 64;
 const size_t CACHE_BYTES = 256u << 20;
 
@@ -18,7 +18,7 @@ const size_t CACHE_BYTES = 256u << 20;
 const unsigned SPIN = 2000;
 const unsigned SPIN_CROWDED = 4;
 
-// The loss of a connection is the consequence of something: ndmpirun gets so long to tell what.
+// How long a rank waits, after it has lost a connection, for ndmpirun to report the cause.
 const ULONGLONG MOURNING_MS = 3000;
 
 unsigned processors()
@@ -136,7 +136,7 @@ bool Engine::look()
     return some;
 }
 
-// A Notify ends for what comes after the last look, so there is one more look between it and the sleep.
+// A Notify reports results after the last look, so there is one more look between it and the sleep.
 void Engine::turn()
 {
     if (look()) {

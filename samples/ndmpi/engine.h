@@ -36,7 +36,7 @@ class Engine : private ChannelOwner
     }
     // All that was to be sent was sent.
     void drain();
-    // Says good-bye to everybody. They all have to do so.
+    // Says good-bye to all peers; each rank must call it.
     void close();
 
   private:

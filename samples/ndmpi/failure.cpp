@@ -32,9 +32,9 @@ void set_name(const std::string &name)
     name_ = name;
 }
 
-void set_obituary(void (*tell)(const std::string &))
+void set_obituary(void (*report)(const std::string &))
 {
-    obituary_ = tell;
+    obituary_ = report;
 }
 
 std::string format(const char *text, ...)
@@ -59,10 +59,10 @@ void fail(const char *text, ...)
     va_start(arguments, text);
     std::string message = print(text, arguments);
     va_end(arguments);
-    void (*tell)(const std::string &) = obituary_;
-    obituary_ = NULL; // once: telling may fail, too
-    if (tell)
-        tell(message);
+    void (*report)(const std::string &) = obituary_;
+    obituary_ = NULL; // once: the report may fail, too
+    if (report)
+        report(message);
     end_with(message);
 }
 

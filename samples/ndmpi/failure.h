@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// failure.h - the end of a rank that cannot go on: says why, tells ndmpirun, ends with status 1.
+// failure.h - ends a rank that has failed: prints why, reports it to ndmpirun, exits with status 1.
 #ifndef NDMPI_FAILURE_H
 #define NDMPI_FAILURE_H
 
@@ -13,8 +13,8 @@ namespace ndmpi
 
 // Printed before every message, "ndring: rank 2 of 4: ". May be called again when more is known.
 void set_name(const std::string &name);
-// What is done with the message besides printing it. NULL: nothing.
-void set_obituary(void (*tell)(const std::string &message));
+// A function that gets the message besides printing it. NULL: none.
+void set_obituary(void (*report)(const std::string &message));
 
 // Takes printf's arguments, without a line end.
 [[noreturn]] void fail(const char *format, ...);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ndhalo - cells on a torus, each of which moves on by what its eight neighbours are. Each rank has a block of them,
-// and tells its neighbours the border in each step. The sum over all cells has to be that of one rank that did it
-// alone.
+// ndhalo - cells on a torus; each step computes a cell from its eight neighbours. Each rank has a block of cells, and
+// sends the border to its neighbours in each step. The sum over all cells must be that of one rank that computes alone.
 //
 // Shows: the exchange that simulations are made of: the same few neighbours, the same memory, step after step.
 #include "program.h"
@@ -15,7 +14,7 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS ndhalo [-n STEPS] [-m CELLS] [-x]\n"
     "  -n STEPS   (default 50)\n"
     "  -m CELLS   along each side of a rank's block, 2 to 4096 (default 64)\n"
-    "  -x         damages a border on purpose in the last step: the run has to fail\n";
+    "  -x         damages a border on purpose in the last step: the run must fail\n";
 
 namespace
 {
@@ -47,7 +46,7 @@ class Block
             for (int x = 0; x < width_; ++x)
                 at(x, y) = ((UINT32)(left + x) * 2654435761u) ^ ((UINT32)(top + y) * 40503u);
     }
-    // next becomes this one step later; the border has to be right.
+    // next becomes this one step later; the border must be set.
     void step(Block &next)
     {
         for (int y = 0; y < height_; ++y)
@@ -77,7 +76,7 @@ class Block
     std::vector<UINT32> cells_;
 };
 
-// One of the eight neighbours, what it is told and what it tells.
+// One of the eight neighbours, with what it gets and what it sends.
 struct Neighbour {
     int rank, dx, dy;
     INT32 tag_out, tag_in;

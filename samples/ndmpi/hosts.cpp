@@ -98,7 +98,7 @@ std::vector<Host> this_host(const std::string &address)
             hr = NdQueryAddressList(0, list, &size);
         check(hr, "NdQueryAddressList");
         if (list->iAddressCount == 0)
-            fail("there is no NetworkDirect adapter: ndadapterinfo tells more");
+            fail("there is no NetworkDirect adapter: ndadapterinfo says more");
         memset(&host.address, 0, sizeof(host.address));
         memcpy(
             &host.address, list->Address[0].lpSockaddr, (size_t)list->Address[0].iSockaddrLength);

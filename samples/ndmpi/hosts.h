@@ -15,7 +15,7 @@ namespace ndmpi
 struct Host {
     SOCKADDR_INET address; // of the adapter its ranks use
     unsigned slots;
-    std::string login; // what the remote command is given; empty: this host
+    std::string login; // the login for the remote command; empty: this host
 };
 
 // The address that a user typed: an IP address, or the name of a host, of which the first is taken, IPv4 if there is
@@ -24,8 +24,8 @@ struct Host {
 bool find_host(const std::string &text, SOCKADDR_INET &address);
 
 // A line for each host: ADDRESS [SLOTS [LOGIN]]; "#" begins a comment. ADDRESS, or the name that has it, is that of the
-// adapter; LOGIN, for the remote command, is the address unless told, or nothing if the address is this host's. Ends
-// the program if the file is not like that.
+// adapter; LOGIN, for the remote command, defaults to the address, or to nothing if the address is this host's. Ends
+// the program if a line has another form.
 std::vector<Host> read_hosts(const std::string &path);
 
 // This host, at an address, or at one that is chosen if it is empty.
@@ -34,7 +34,7 @@ std::vector<Host> this_host(const std::string &address);
 // The host of each rank: as many as each has slots, and from the start again when all are full.
 std::vector<size_t> place(const std::vector<Host> &hosts, unsigned ranks);
 
-// The local address, port 0, that all hosts reach this one by. Ends the program if it cannot be told.
+// The local address, port 0, that all hosts reach this one by. Ends the program if it cannot find out.
 SOCKADDR_INET reached_by(const std::vector<Host> &hosts);
 
 } // namespace ndmpi

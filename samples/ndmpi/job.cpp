@@ -15,9 +15,9 @@ namespace
 
 const char GONE[] = "ndmpirun has ended, or the network to it";
 
-Stream *obituaries; // where a failure is told
+Stream *obituaries; // where a rank reports its failure
 
-// Something that ends this rank, on its way from the thread that hears it to the one that works.
+// A message that ends this rank, on its way from the thread that reads it to the working thread.
 class News : public Request
 {
   public:
@@ -50,7 +50,7 @@ std::string variable(const char *name, const std::string &program)
     const char *value = getenv(name);
     if (!value)
         fail("it runs as one of several, started by ndmpirun, e.g.\n  ndmpirun -n 4 %s\n"
-             "(-h tells its options)",
+             "(-h lists its options)",
             program.c_str());
     return value;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// job.h - what ties a rank to the ndmpirun that has started it: who it is, where the others listen, bad news.
+// job.h - the connection of a rank with the ndmpirun that started it: ranks, addresses, failures.
 //
-// The environment says who and where; then lines of text go over one TCP connection:
+// The environment names the rank and ndmpirun's address; then both send lines of text over one TCP connection:
 //     rank to ndmpirun    card KEY RANK ADDRESS     done                      failed MESSAGE
 //     ndmpirun to rank    at RANK ADDRESS, for each of them    bye, after done           abort MESSAGE
 #ifndef NDMPI_JOB_H
@@ -76,9 +76,10 @@ class Job
         return last_port_;
     }
 
-    // Tells where this rank listens, and waits until all have. Bad news from now on end the program from executive.run.
+    // Reports where this rank listens, and waits until all ranks have. From now on a failure ends the program from
+    // executive.run.
     std::vector<SOCKADDR_INET> enter(Executive &executive, const SOCKADDR_INET &own);
-    // All is well and over.
+    // Reports success, and waits for "bye".
     void leave();
 
   private:

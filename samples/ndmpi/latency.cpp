@@ -13,7 +13,7 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS ndlatency [-n ROUNDS] [-m BYTES] [-x]\n"
     "  -n ROUNDS  of each size (default: as many as 16 MB are, 10 to 1000)\n"
     "  -m BYTES   largest message (default 4194304); sizes are 0, 1, 2, 4, ... up to it\n"
-    "  -x         damages a byte on purpose: the run has to fail\n"
+    "  -x         damages a byte on purpose: the run must fail\n"
     "Each size is checked byte for byte in a first exchange that is not measured.\n";
 
 namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// launch.cpp - see launch.h. Threads block in the calls that do, and post what they hear of; one thread does all the
-// rest.
+// launch.cpp - see launch.h. Some threads make the blocking calls and post the results; one thread does the rest.
 #include "launch.h"
 
 #include <stdio.h>
@@ -47,7 +46,7 @@ std::string quoted(const std::string &word)
 
 } // namespace
 
-// A process; and what it has told.
+// A process, and what it has reported.
 struct Launch::Rank {
     Launch *launch;
     unsigned number;
@@ -66,7 +65,7 @@ struct Launch::Connection {
     Rank *rank; // NULL before its card
 };
 
-// What a thread has heard of.
+// What a thread posts.
 struct Launch::Event : public Request {
     enum What { CAME, SAID, LEFT, ENDED };
 
@@ -148,7 +147,7 @@ DWORD WINAPI Launch::wait_thread(void *self)
 
 Launch::Launch(const Plan &plan)
     : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)), listener_(plan.root),
-      closing_(0), told_(false), aborted_(false), deadline_(NEVER)
+      closing_(0), aborted_(false), deadline_(NEVER)
 {
 }
 
@@ -241,7 +240,7 @@ bool Launch::run()
     InterlockedExchange(&closing_, 1);
     delete Stream::connect(listener_.address()); // wakes the thread
     join(accepting);
-    while (executive_.run(0)) { // somebody may just have come
+    while (executive_.run(0)) { // a rank may just have connected
     }
     for (size_t i = 0; i < connections_.size(); ++i) {
         connections_[i]->stream->shut_down();
@@ -293,7 +292,7 @@ void Launch::deadline()
         abort(format("rank %s has not come within %u s (-t gives more time)", missing.c_str(),
             plan_.patience_s));
         for (size_t i = 0; i < ranks_.size(); ++i)
-            if (!ranks_[i]->met && !ranks_[i]->ended) // it cannot be told
+            if (!ranks_[i]->met && !ranks_[i]->ended) // it has no connection for the message
                 ranks_[i]->process->kill();
         return;
     }
@@ -341,7 +340,7 @@ void Launch::said(Connection &connection, const std::string &line)
     }
 }
 
-// Anybody may connect; who does not know the key is sent away.
+// Any program may connect; those without the key are disconnected.
 void Launch::card(Connection &connection, const std::string &line)
 {
     unsigned long long key;
@@ -352,7 +351,7 @@ void Launch::card(Connection &connection, const std::string &line)
     if (sscanf(line.c_str(), "card %llx %u %79s", &key, &number, text) != 3 || key != key_ ||
         number >= plan_.ranks || number >= ranks_.size() || ranks_[number]->met ||
         !parse_address(text, address)) {
-        fprintf(stderr, "ndmpirun: somebody has connected who is no rank of this run: ignored\n");
+        fprintf(stderr, "ndmpirun: a program connected that is no rank of this run: ignored\n");
         connection.stream->shut_down();
         return;
     }

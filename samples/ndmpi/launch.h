@@ -65,7 +65,7 @@ class Launch
     volatile LONG closing_;
     std::vector<Rank *> ranks_;
     std::vector<Connection *> connections_;
-    bool told_, aborted_;
+    bool aborted_;
     std::string why_;
     ULONGLONG deadline_;
 };

@@ -4,7 +4,7 @@
 //
 // Each side starts with as many credits as the other has receives posted, and spends one for each message. Credits for
 // receives that were posted again ride on the next message the other way; when half of them are owed, one is sent for
-// that alone. The last credit is kept for such a message: so both sides can always tell.
+// that alone. Each side keeps its last credit for such a message, so it can always send one.
 #ifndef NDMPI_LINK_H
 #define NDMPI_LINK_H
 
@@ -18,7 +18,7 @@ namespace ndmpi
 
 class Link;
 
-// Who is told of what happens on a link.
+// Gets the events of a link.
 class LinkOwner
 {
   public:
@@ -29,7 +29,7 @@ class LinkOwner
     virtual void message(const Header &header, const unsigned char *data) = 0;
     // There may be room to send again.
     virtual void room() = 0;
-    // A request has failed. Those of a connection that ends are told, too: the owner knows whether that is due.
+    // A request has failed. Also called for requests that the end of a connection cancels: the owner knows which.
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
@@ -69,7 +69,7 @@ class Link
         return free_.size() == SENDS;
     }
 
-    // Nobody is told any more.
+    // The owner gets no more events.
     void abandon()
     {
         owner_ = NULL;

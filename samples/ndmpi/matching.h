@@ -24,7 +24,7 @@ struct Operation {
     size_t size; // of a receive: the room, and when complete what came
 };
 
-// A message nobody has asked for yet.
+// A message that no receive has asked for yet.
 struct Arrival {
     Header header;
     std::vector<unsigned char> data; // the message, or the descriptor of an offer
@@ -36,11 +36,11 @@ class Matching
     Matching() : bytes_(0)
     {
     }
-    // A message has come: the receive that waits for it, or NULL. Then it has to be kept.
+    // A message has come: returns the receive that waits for it, or NULL: the caller must keep it.
     Operation *arrived(INT32 tag);
     void keep(const Header &header, const unsigned char *data, size_t size);
 
-    // A receive is wanted: true and the message if one waits for it, otherwise it will be told by arrived.
+    // Begins a receive: true and the message if one is kept for it, otherwise arrived will return the receive.
     bool wanted(Operation &operation, Arrival &arrival);
     bool empty() const
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// message.h - what stands in front of every message, and what ranks tell each other when they connect.
+// message.h - the header of every message, and the private data with which ranks connect.
 #ifndef NDMPI_MESSAGE_H
 #define NDMPI_MESSAGE_H
 

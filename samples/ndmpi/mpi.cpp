@@ -96,7 +96,7 @@ void World::forget(const void *data, size_t size)
 
 // ---- all ranks ------------------------------------------------------------------------------------------------------
 
-// In round i each rank tells the one 2^i further on; after log2(size) rounds everybody has heard of everybody.
+// In round i each rank sends to the one 2^i further on; after log2(size) rounds each has heard, indirectly, of all.
 void World::barrier()
 {
     INT32 tag = BARRIER;
@@ -109,7 +109,7 @@ void World::barrier()
     }
 }
 
-// Up a binary tree whose root is rank 0, and down again.
+// Up a binary tree with rank 0 as root, and down again.
 UINT64 World::sum(UINT64 value)
 {
     unsigned char data[8];

@@ -2,7 +2,7 @@
 //
 // mpi.h - the library as programs see it: ranks that send each other messages.
 //
-// All of it is for one thread. What goes wrong ends the program, and the other ranks with it.
+// For one thread only. An error ends the program, and the other ranks with it.
 #ifndef NDMPI_MPI_H
 #define NDMPI_MPI_H
 
@@ -52,7 +52,7 @@ class World
         return engine_.channel(from).kept();
     }
 
-    // Has to be called for memory that messages were sent from or received into, before it is given back.
+    // The program must call it, before it frees memory from which it sent or into which it received messages.
     void forget(const void *data, size_t size);
     const RegistrationCache &cache()
     {

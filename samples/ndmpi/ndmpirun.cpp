@@ -23,7 +23,7 @@ static const char usage[] =
     "address of its adapter;\n"
     "                 \"#\" begins a comment. A host of another address than this one's is reached "
     "by the remote command,\n"
-    "                 with LOGIN (or ADDRESS) and a line for its shell; PROGRAM has to be there, "
+    "                 with LOGIN (or ADDRESS) and a line for its shell; PROGRAM must be there, "
     "too\n"
     "  -r COMMAND     remote command (default \"ssh\")\n"
     "  -i ADDRESS     of this host, by which the others reach it (default: the way to the first of "

@@ -15,8 +15,8 @@ namespace ndmpi
 class Process
 {
   public:
-    // Starts a program with its arguments, and environment variables ("NAME=value") besides those of this process. A
-    // program without a path is looked for on the PATH. NULL: problem tells why.
+    // Starts a program with its arguments, and environment variables ("NAME=value") besides those of this process.
+    // Looks for a program without a path on the PATH. NULL: problem says why.
     static Process *start(const std::vector<std::string> &arguments,
         const std::vector<std::string> &environment, std::string &problem);
     virtual ~Process()
@@ -31,7 +31,7 @@ class Process
 
 // Processes started from now on do not get this socket.
 void keep_private(SOCKET socket);
-// Whether somebody looks at standard error.
+// Whether standard error is a terminal.
 bool terminal();
 // The file is there and may be run.
 bool runnable(const std::string &path);

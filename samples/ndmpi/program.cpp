@@ -31,7 +31,7 @@ Options::Options(
             fail("unknown argument %s\n%s", argv[i], usage);
         bool valued = option[1] == ':';
         if (valued && i + 1 == argc)
-            fail("a value has to follow %s\n%s", argv[i], usage);
+            fail("a value must follow %s\n%s", argv[i], usage);
         values_.push_back(std::make_pair(letter, std::string(valued ? argv[++i] : "")));
     }
     arguments_.assign(argv + i, argv + argc);

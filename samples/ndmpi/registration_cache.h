@@ -3,7 +3,7 @@
 // registration_cache.h - registrations outlive the message they were made for, because the next one often uses the same
 // memory.
 //
-// Memory that is given back to the system has to be forgotten before: another mapping may come to the same address.
+// A program must call forget before it frees memory: the system may use the address again.
 #ifndef NDMPI_REGISTRATION_CACHE_H
 #define NDMPI_REGISTRATION_CACHE_H
 
@@ -24,17 +24,17 @@ class RegistrationCache
         unsigned users;
     };
 
-    // entries, bytes: what may be kept that nobody uses
+    // entries, bytes: how many unused registrations it may keep
     RegistrationCache(Registrar &registrar, size_t entries, size_t bytes);
     ~RegistrationCache();
 
-    // Memory for all of [data, data + size), until release. NULL: it cannot be registered, hr tells why.
+    // Memory for all of [data, data + size), until release. NULL: it cannot be registered, hr says why.
     Entry *acquire(const void *data, size_t size, Access access, HRESULT &hr);
     void release(Entry *entry);
-    // Takes back all registrations of that range. False: one is in use.
+    // Deregisters all memory of that range. False: a registration is in use.
     bool forget(const void *data, size_t size);
 
-    // Registrations made and found, for those who want to know.
+    // Counts of registrations made and found, for measurements.
     unsigned long long made() const
     {
         return made_;
@@ -50,7 +50,7 @@ class RegistrationCache
     RegistrationCache(const RegistrationCache &);
     RegistrationCache &operator=(const RegistrationCache &);
 
-    // Takes back the least recently used of those nobody uses. False: there is none.
+    // Deregisters the least recently used one that is not in use. False: there is none.
     bool evict();
     void drop(Entries::iterator entry);
 

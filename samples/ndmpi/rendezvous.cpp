@@ -152,7 +152,7 @@ void Rendezvous::read(Operation &operation, const Header &header, const unsigned
     waiting.operation = &operation;
     waiting.header = header;
     memcpy(waiting.from.bytes, descriptor, sizeof(waiting.from.bytes));
-    // Base, length and token follow each other; the length has to be what the header says.
+    // Base, length and token follow each other; the length must be what the header says.
     if (get32(descriptor + 8) != 0 || get32(descriptor + 12) != header.length)
         fail("a message of %u bytes came with a descriptor of another length",
             (unsigned)header.length);

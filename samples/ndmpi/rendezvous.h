@@ -2,8 +2,8 @@
 //
 // rendezvous.h - large messages: the sender offers its memory, the receiver reads it into its own and says so.
 //
-// Small ones may come this way, too (channel.h). They may be in memory that nobody says good-bye to (mpi.h, forget), so
-// both ends take them over memory of their own. Of an empty one there is nothing to read.
+// Small ones may come this way, too (channel.h). A program need not call forget (mpi.h) for their memory, so both ends
+// copy them through memory of their own. An empty one needs no read.
 #ifndef NDMPI_RENDEZVOUS_H
 #define NDMPI_RENDEZVOUS_H
 
@@ -42,7 +42,7 @@ class Rendezvous
     {
         return requests_ < GRANTS / 2;
     }
-    // Sends an OFFER on the link, which has to have room.
+    // Sends an OFFER on the link, which must have room.
     void offer(Operation &operation, Link &link);
     // The peer has read the offer of this id.
     void offer_read(UINT32 id);

@@ -23,7 +23,7 @@ class Stream
     explicit Stream(SOCKET socket);
     ~Stream();
 
-    // NULL: there is no connection, socket_error tells why.
+    // NULL: there is no connection, socket_error says why.
     static Stream *connect(const SOCKADDR_INET &address);
 
     // Without its end. False: the stream has ended, or what came is no line of text.
@@ -51,7 +51,7 @@ class Listener
     {
         return address_;
     }
-    // NULL: nobody can come any more.
+    // NULL: the listener is closed.
     Stream *accept();
 
   private:

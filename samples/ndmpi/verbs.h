@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// verbs.h - what message passing needs of an adapter, whichever version of NetworkDirect it is spoken to in.
+// verbs.h - what message passing needs of an adapter, for either version of NetworkDirect.
 //
 // verbs_v2.cpp and verbs_v1.cpp implement it; nothing else knows a version. Everything is used by one thread.
 #ifndef NDMPI_VERBS_H
@@ -23,7 +23,7 @@ enum {
     RESULTS = RECEIVES + INITIATORS
 };
 
-// One request on an endpoint's queues; done runs from Adapter::poll. Base of what version 1 is told to write to.
+// One request on an endpoint's queues; done runs from Adapter::poll. Base of the results of version 1.
 class Work : public ND_RESULT
 {
   public:
@@ -59,7 +59,7 @@ struct Descriptor {
     unsigned char bytes[SIZE];
 };
 
-// A grant to read that has to be taken back (version 1), or nothing (version 2).
+// A grant to read, which must be revoked (version 1), or nothing (version 2).
 class Window
 {
   public:
@@ -84,9 +84,9 @@ class Endpoint
     virtual void complete_connect(Request &request) = 0;
     // Passive: of an endpoint that Adapter::next_request filled.
     virtual void accept(const void *data, ULONG size, Request &request) = 0;
-    // Either side; that the peer gave up before is no error.
+    // Either side; no error if the peer has given up before.
     virtual void reject() = 0;
-    // The peer's private data, zeros where it told less. False: the attempt is over.
+    // The peer's private data, padded with zeros. False: the attempt is over.
     virtual bool private_data(void *data, ULONG size) = 0;
     virtual void disconnect(Request &request) = 0;
     // Everything posted ends with ND_CANCELED.
@@ -113,7 +113,7 @@ class Registrar
     virtual ~Registrar()
     {
     }
-    // NULL: hr tells why.
+    // NULL: hr says why.
     virtual Memory *register_memory(const void *data, size_t size, Access access, HRESULT &hr) = 0;
 };
 

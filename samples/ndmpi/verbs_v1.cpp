@@ -16,7 +16,7 @@ namespace ndmpi
 namespace
 {
 
-const INT PROTOCOL = 123; // nobody looks at it
+const INT PROTOCOL = 123; // the library ignores it
 
 HRESULT result_of(IUnknown *object, OVERLAPPED *overlapped)
 {

@@ -261,7 +261,7 @@ AdapterV2::~AdapterV2()
     CloseHandle(event_);
 }
 
-// A listener whose Bind has failed is not tried again: the next port gets a new one.
+// After a failed Bind the next port gets a new listener.
 HRESULT AdapterV2::listen(USHORT port)
 {
     ULONG size = sizeof(address_);
