@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwarder: versions of Windows by name, and the one that is compiled for. */
+/* Forwarder: versions of Windows by name, and the one compiled for. */
 #include <wincompat/version.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strsafe.h - StringCch and StringCb: strings in buffers whose size is told, in characters or in bytes. What each does
+ * strsafe.h - StringCch and StringCb: strings in buffers of a given size, in characters or in bytes. What each does
  * and returns: compat/crt/strsafe.c. The Ex forms are not provided.
  */
 #ifndef WINCOMPAT_STRSAFE_H

@@ -12,7 +12,7 @@ typedef TCHAR _TCHAR;
 #define _TEXT(x) __TEXT(x)
 
 #if __SIZEOF_WCHAR_T__ == 2
-#define wmain wmain16 /* tells the archive's main the width of the arguments */
+#define wmain wmain16 /* chooses the archive's main for arguments of this width */
 #endif
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ typedef TCHAR _TCHAR;
 
 /*
  * Strings and numbers. The wide forms are the C library's, which know wchar_t with 32 bits only: programs built with
- * -fshort-wchar do not have them. _ttol and its kind give a LONG.
+ * -fshort-wchar do not have them. _ttol and the like return a LONG.
  */
 #if defined(UNICODE) || defined(_UNICODE)
 #define _tmain wmain
@@ -92,7 +92,7 @@ typedef TCHAR _TCHAR;
 #define _tstoi64(s)            _ttoi64(s)
 #endif
 
-/* Those that exist for either width. */
+/* Names that exist for both widths. */
 #if defined(UNICODE) || defined(_UNICODE)
 #define _tprintf      wprintf
 #define _ftprintf     fwprintf

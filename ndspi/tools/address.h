@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* address.h - addresses as they are typed and printed. */
+/* address.h - addresses as users type and read them. */
 #ifndef NDSPI_TOOLS_ADDRESS_H
 #define NDSPI_TOOLS_ADDRESS_H
 
@@ -13,15 +13,15 @@ enum { NDINFO_PORT = 54324, NDINFO_ADDRESS_OCTETS = 80 };
 enum { NDINFO_HINT_OCTETS = 192 };
 
 /*
- * address_parse - "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80"; "host", "host:80", of which the
- * first address with a route is taken. The port is NDINFO_PORT unless told. A name is looked up, which may take its
- * time.
+ * address_parse - parses "10.0.0.1", "10.0.0.1:80", "::1", "[::1]:80", "[fe80::1%eth0]:80", "host" and "host:80". Of a
+ * host's addresses it takes the first one with a route; the look-up of a name may take long. The default port is
+ * NDINFO_PORT.
  * wrong  out: on false, what is wrong, in words
  */
 bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS]);
 /*
- * address_hint - what may have been meant by an address that did not work: of "::1:5000" the last part may be a port.
- * Returns hint, or NULL: nothing comes to mind.
+ * address_hint - guesses what the user meant by an address that failed: in "::1:5000" the last part may be a port.
+ * Returns hint, or NULL: no guess.
  */
 const char *address_hint(const char *text, char hint[NDINFO_HINT_OCTETS]);
 SIZE_T address_size(const SOCKADDR_INET *address);

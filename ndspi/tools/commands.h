@@ -17,8 +17,8 @@ struct options {
 };
 
 /*
- * Devices and addresses. subjects in: names of devices or network interfaces, or addresses: told alone, and each has to
- * be one that can be used.
+ * Lists devices and addresses. subjects in: names of devices or network interfaces, or addresses, if only those are
+ * wanted; each must then be usable.
  */
 int report(const struct options *options, char *const *subjects, int count);
 /* Times a connection to where "ndinfo --serve" runs. */

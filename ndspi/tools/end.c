@@ -82,7 +82,7 @@ bool end_renew(struct end *end)
 
     release_connection(end);
     while (CALL(end->cq, GetResults, &left, 1))
-        ; /* of the queue pair that is gone */
+        ; /* drops results of the old queue pair */
     return step(end,
                CALL(end->adapter, CreateConnector, &IID_IND2Connector, end->file,
                    (VOID **)&end->connector),
@@ -124,7 +124,7 @@ bool greeting_take(struct end *end, struct greeting *greeting)
     ULONG size = sizeof(*greeting);
     HRESULT hr = CALL(end->connector, GetPrivateData, greeting, &size);
 
-    /* Some transports pad what came. */
+    /* Some transports pad private data. */
     return (SUCCEEDED(hr) || hr == ND_BUFFER_OVERFLOW) && size >= sizeof(*greeting) &&
            !memcmp(greeting->magic, magic, sizeof(magic));
 }
@@ -145,7 +145,7 @@ static bool post_send(struct end *end, ULONG number)
     return step(end, CALL(end->qp, Send, NULL, &sge, 1, 0), "Send");
 }
 
-/* Whether the patience is over since the first of these looks, at *since_ms; 0 before it. */
+/* Whether patience_ms have passed since the first of these calls, at *since_ms; 0 before it. */
 static bool waited_enough(const struct end *end, ULONGLONG *since_ms)
 {
     ULONGLONG now_ms = GetTickCount64();
@@ -155,7 +155,7 @@ static bool waited_enough(const struct end *end, ULONGLONG *since_ms)
     return end->patience_ms && now_ms - *since_ms >= end->patience_ms;
 }
 
-/* Polls until results of both kinds were seen as often as told. */
+/* Polls until so many Sends and Receives have completed. */
 static bool await(struct end *end, int sends, int receives)
 {
     ULONGLONG since_ms = 0;
@@ -182,15 +182,15 @@ static bool is_number(struct end *end, ULONG number)
     UINT32 number_be = htonl(number);
 
     return !memcmp(end->memory[1], &number_be, sizeof(number_be)) ||
-           failure_say(&end->failure, "Receive", "the message that came is not the one expected",
+           failure_say(&end->failure, "Receive", "the message is not the expected one",
                "check that both ends are the same version of ndinfo");
 }
 
 bool end_exchange(struct end *end, bool is_server, ULONG number, bool more)
 {
     /*
-     * The Receive for the next message is posted before the one is sent that its sender waits for. The server's message
-     * may end after that next one has come: what acknowledges it comes later than what it made the peer do.
+     * Each end posts the Receive for the next message before it sends the message that makes the peer send it. The
+     * server's Send may complete after that next message has arrived: the acknowledgement may come after it.
      */
     if (is_server)
         return await(end, number > 0, 1) && is_number(end, number) &&

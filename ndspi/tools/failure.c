@@ -13,7 +13,8 @@ static const struct {
     HRESULT status;
     const char *reason, *remedy;
 } answers[] = {
-    { ND_CONNECTION_REFUSED, "nobody listens there, or what listens refused or does not speak RDMA",
+    { ND_CONNECTION_REFUSED,
+        "no program listens there, or the listener refused or does not speak RDMA",
         "start \"ndinfo --serve\" on the peer, and probe the address and port it prints" },
     { ND_IO_TIMEOUT, "the peer does not answer",
         "check that the host runs and that no firewall drops the port; a listener that does not "
@@ -30,15 +31,17 @@ static const struct {
     { ND_HOST_UNREACHABLE, "the host does not answer at all",
         "check the address, that the host runs, and the routes of this one (ip route)" },
     { BAD_NETWORK_NAME, "this is not the address of a host", "probe another address" },
-    { ND_CANCELED, "the connection was lost", "look what became of the peer" },
+    { ND_CANCELED, "the connection was lost",
+        "look at the peer: its program or its host may have stopped" },
     { ND_ADDRESS_ALREADY_EXISTS, "another program listens there", "choose another port" },
     { ND_SHARING_VIOLATION, "another program listens there", "choose another port" },
     { ACCESS_DENIED, "the port is for privileged processes",
-        "choose one from 1024 on (sysctl net.ipv4.ip_unprivileged_port_start tells the limit)" },
+        "choose one from 1024 on (sysctl net.ipv4.ip_unprivileged_port_start prints the limit)" },
     { ND_INVALID_ADDRESS, "no adapter has this address",
-        "ndinfo tells the addresses there are, and why others are not used" },
-    { ND_INSUFFICIENT_RESOURCES, "the device has no more of what is needed, or may not lock memory",
-        "ndinfo tells which limit is in the way" },
+        "ndinfo lists the addresses of adapters, and why it does not use the others" },
+    { ND_INSUFFICIENT_RESOURCES,
+        "the device has run out of a resource, or may not lock more memory",
+        "ndinfo names the limit" },
     { ND_DEVICE_REMOVED, "the device is gone", "look in the kernel's log (dmesg)" },
     { ND_NO_MEMORY, "out of memory", "look in the kernel's log (dmesg)" },
 };
@@ -54,7 +57,7 @@ bool failure_say(struct failure *failure, const char *step, const char *reason, 
 
 bool failure_set(struct failure *failure, const char *step, HRESULT status)
 {
-    const char *reason = "an unexpected answer", *remedy = "NDSPI_LOG=debug tells more";
+    const char *reason = "an unexpected answer", *remedy = "NDSPI_LOG=debug shows more";
 
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
         if (answers[i].status == status) {
@@ -69,7 +72,7 @@ bool failure_set(struct failure *failure, const char *step, HRESULT status)
 struct local {
     const struct sockaddr *wanted;
     struct failure *failure;
-    char device[64]; /* whose finding says more */
+    char device[64]; /* look_at_device reads its reason */
 };
 
 static bool same_ip(const struct sockaddr *a, const struct sockaddr *b)
@@ -109,7 +112,7 @@ bool failure_local(struct failure *failure, const char *step, const struct socka
     char text[NDINFO_ADDRESS_OCTETS], reason[sizeof(failure->reason)];
 
     failure_say(failure, step, "this host does not have it",
-        "\"ip address\" tells the addresses of this host");
+        "\"ip address\" lists the addresses of this host");
     if (FAILED(NdLinuxDescribeAddresses(look_at_address, &local)) ||
         (*local.device && FAILED(NdLinuxDescribeDevices(ND_LINUX_TRY, look_at_device, &local))))
         return failure_set(failure, step, ND_INSUFFICIENT_RESOURCES);

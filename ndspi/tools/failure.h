@@ -21,10 +21,10 @@ struct failure {
     char remedy[512];
 };
 
-/* All return false, to be handed on. */
+/* All return false, for the caller to return. */
 bool failure_set(struct failure *failure, const char *step, HRESULT status);
 bool failure_say(struct failure *failure, const char *step, const char *reason, const char *remedy);
-/* Why an address of this host has no adapter, in the words of the library. */
+/* Sets why an address of this host has no adapter, in the words of the library. */
 bool failure_local(struct failure *failure, const char *step, const struct sockaddr *local);
 void failure_print(const struct failure *failure);
 /* New reference. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndinfo - which devices and addresses of this host NetworkDirect works on, with their limits; why it does not work on
- * the others, and what to do about it; whether a peer can be reached. ndinfo.1 describes it.
+ * ndinfo - lists the devices and addresses of this host that NetworkDirect can use, with their limits; says why it
+ * cannot use the others, and what to do; probes a peer. ndinfo.1 describes it.
  */
 #include "commands.h"
 
@@ -17,24 +17,24 @@ static const char usage[] =
     "       ndinfo --serve [ADDRESS[:PORT]] [--count N] [--timeout SECONDS]\n"
     "       ndinfo --probe ADDRESS[:PORT] [--json] [--rounds N] [--timeout SECONDS]\n"
     "\n"
-    "Tells every adapter NetworkDirect can use, and every device and address it can not, with the\n"
-    "reason and the remedy. With arguments: those alone, and each of them has to be usable.\n"
+    "Lists every adapter that NetworkDirect can use, and every device and address that it cannot\n"
+    "use, with the reason and the remedy. With arguments: only those, and each must be usable.\n"
     "\n"
-    "  -j, --json              for programs\n"
+    "  -j, --json              print JSON, for programs\n"
     "  -s, --serve             answer probes on ADDRESS, or on every address that can be used\n"
-    "  -p, --probe ADDRESS     connect to \"ndinfo --serve\" there, and time it\n"
+    "  -p, --probe ADDRESS     connect to \"ndinfo --serve\" there, and measure times\n"
     "  -n, --rounds N          round trips of 8 bytes to time (default 100)\n"
     "  -c, --count N           serve N probes, then end\n"
     "  -t, --timeout SECONDS   for each answer in a probe (default 5)\n"
     "  -V, --version\n"
     "  -h, --help\n"
     "\n"
-    "ADDRESS is an IP address, or the name of a host. The port is 54324 unless told; an IPv6\n"
+    "ADDRESS is an IP address, or the name of a host. The default port is 54324; an IPv6\n"
     "address with a port is written [ADDRESS]:PORT.\n"
     "NDSPI_DEVICE chooses devices: auto (default: RDMA devices, or the embedded one where there "
     "is\n"
     "none), soft (the embedded one), all, or the name of a device.\n"
-    "Status 0: an adapter can be used, or the probe succeeded; 1: not so; 2: wrong arguments.\n";
+    "Status 0: an adapter can be used, or the probe succeeded; 1: neither; 2: wrong arguments.\n";
 
 static const struct option long_options[] = {
     { "json", no_argument, NULL, 'j' },
@@ -50,7 +50,7 @@ static const struct option long_options[] = {
 
 __attribute__((noreturn)) static void wrong(const char *what, const char *text)
 {
-    fprintf(stderr, "ndinfo: %s%s%s; \"ndinfo -h\" tells the arguments\n", what, *text ? ": " : "",
+    fprintf(stderr, "ndinfo: %s%s%s; \"ndinfo -h\" lists the arguments\n", what, *text ? ": " : "",
         text);
     exit(NDINFO_STATUS_USAGE);
 }
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         case 't': options.timeout_ms = number(optarg, 3600) * 1000; break;
         case 'V': puts("ndinfo " NDINFO_VERSION); return 0;
         case 'h': fputs(usage, stdout); return 0;
-        default: return NDINFO_STATUS_USAGE; /* getopt_long has told */
+        default: return NDINFO_STATUS_USAGE; /* getopt_long has printed why */
         }
     if (peer && is_server)
         wrong("--probe and --serve exclude each other", "");

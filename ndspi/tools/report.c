@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - devices and addresses. What the library tells is gathered as JSON; people get a rendering of that, so both
- * know the same.
+ * report.c - lists devices and addresses. It gathers the library's findings as JSON, and prints that, or a text made
+ * from it, so that programs and people get the same facts.
  */
 #include "address.h"
 #include "commands.h"
@@ -164,7 +164,7 @@ static bool row_matches(json_t *row, const char *name)
            is_named(row, "address", name);
 }
 
-/* Leaves the rows that one of the subjects names. */
+/* Keeps only the rows that one of the subjects names. */
 static void keep_named(json_t *array, char *const *subjects, int count)
 {
     for (size_t i = json_array_size(array); i-- > 0;) {
@@ -194,7 +194,7 @@ static void add_unknown(
                 "remedy", remedy));
 }
 
-/* What NDSPI_DEVICE and the arguments name and nobody knows; then only what the arguments name is left. */
+/* Adds unknown names of NDSPI_DEVICE and of the arguments; then keeps only what the arguments name. */
 static void choose(struct gathered *gathered, const char *choice, char *const *subjects, int count)
 {
     if (strcmp(choice, "auto") && strcmp(choice, "soft") && strcmp(choice, "all"))
@@ -203,8 +203,8 @@ static void choose(struct gathered *gathered, const char *choice, char *const *s
             "module loaded (\"rdma link\")");
     for (int s = 0; s < count; s++)
         add_unknown(gathered, subjects[s],
-            "no device, network interface or address of this host is called so",
-            "\"ndinfo\" without arguments tells all there are");
+            "no device, network interface or address of this host has this name",
+            "\"ndinfo\" without arguments lists all of them");
     if (count) {
         keep_named(gathered->adapters, subjects, count);
         keep_named(gathered->unusable, subjects, count);

@@ -17,7 +17,7 @@ struct served {
     HANDLE thread;
 };
 
-/* Probes that were answered in full, on all addresses; done is set when they were enough. */
+/* Probes answered to the end, on all addresses; done is set when count of them are. */
 static atomic_uint answered;
 static HANDLE done;
 
@@ -42,7 +42,7 @@ static bool listen_on(struct served *served)
     return SUCCEEDED(hr) || failure_set(&end->failure, "Listen", hr);
 }
 
-/* Answers the request that end's connector has. */
+/* Answers the connection request that the connector holds. */
 static bool answer(struct served *served)
 {
     struct end *end = &served->end;
@@ -66,7 +66,7 @@ static bool answer(struct served *served)
                "NotifyDisconnect");
 }
 
-/* A probe that fails is told and forgotten: only what makes listening impossible ends this. */
+/* Serves one probe; prints its failure. False: listening has failed, or done is set. */
 static bool serve_one(struct served *served)
 {
     struct end *end = &served->end;
@@ -97,7 +97,7 @@ static DWORD WINAPI run(VOID *context)
     return 0;
 }
 
-/* The addresses to serve; *count of them. NULL: told already. */
+/* Lists the addresses to serve, *count of them. NULL: it has printed why. */
 static struct served *gather(const struct options *options, const char *where, int *count)
 {
     SIZE_T size = 0;
@@ -130,7 +130,7 @@ static struct served *gather(const struct options *options, const char *where, i
         served[i].address.Ipv4.sin_port = htons(NDINFO_PORT);
     }
     if (!served)
-        fprintf(stderr, "ndinfo: no adapter can be used; \"ndinfo\" tells why\n");
+        fprintf(stderr, "ndinfo: no adapter can be used; \"ndinfo\" says why\n");
     free(list);
     return served;
 }
@@ -147,14 +147,14 @@ static bool start(struct served *served)
         fflush(stdout);
         return true;
     }
-    fprintf(stderr, "ndinfo: %s: not served\n",
+    fprintf(stderr, "ndinfo: cannot serve %s\n",
         address_text((struct sockaddr *)&served->address, true, text));
     if (served->end.failure.step)
         failure_print(&served->end.failure);
     return false;
 }
 
-/* done is set, or nothing was started. */
+/* Runs after done is set, or if no address could be served. */
 static void stop(struct served *served)
 {
     if (served->thread) {

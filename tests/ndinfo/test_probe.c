@@ -217,7 +217,8 @@ static void test_probe_of_nobody_is_refused(void **state)
     (void)state;
     stranger_start(&stranger, NULL); /* for a port that nobody else has */
     stranger_stop(&stranger);
-    probe_fails(ndinfo, stranger.where, "Connect", "ND_CONNECTION_REFUSED", "nobody listens there");
+    probe_fails(
+        ndinfo, stranger.where, "Connect", "ND_CONNECTION_REFUSED", "no program listens there");
 }
 
 static void test_probe_of_a_silent_listener_ends_at_the_deadline(void **state)

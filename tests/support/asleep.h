@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* asleep.h - whether a thread waits: for tests of what ends a wait, which has to have begun. */
+/* asleep.h - whether a thread sleeps: tests of what ends a wait use it to know that the wait has begun. */
 #ifndef TESTS_SUPPORT_ASLEEP_H
 #define TESTS_SUPPORT_ASLEEP_H
 
@@ -16,7 +16,7 @@ static inline int thread_number(void)
     return (int)syscall(SYS_gettid);
 }
 
-/* Whether the kernel has put this thread of the process to sleep; not while it is one that is ready to run. */
+/* Whether this thread of the process sleeps in the kernel; false while it runs or is ready to run. */
 static inline bool thread_is_asleep(int number)
 {
     char name[64], text[256] = "";

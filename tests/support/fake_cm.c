@@ -137,7 +137,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, 
     return 0;
 }
 
-/* Takes the events of an id that nobody has taken off its channel; chain out. */
+/* Removes the pending events of an id from its channel. Returns them as a chain. */
 static struct fake_event *fake_events_take_locked(struct fake_id *id)
 {
     struct fake_event_channel *channel = (struct fake_event_channel *)id->id.channel;

@@ -157,7 +157,7 @@ void fake_cq_push_locked(struct fake_cq *cq, const struct ibv_wc *wc)
         return;
     cq->armed = false;
     if (channel->count == FAKE_EVENTS_MAX)
-        fake_abort("nobody takes completion events");
+        fake_abort("the program takes no completion events");
     channel->fired[(channel->head + channel->count++) % FAKE_EVENTS_MAX] = cq;
     if (write(channel->channel.fd, &one, sizeof one) != sizeof one)
         fake_abort("eventfd");

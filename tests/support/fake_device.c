@@ -294,7 +294,7 @@ void fake_async_raise(const struct ibv_async_event *event)
 
     fake_lock();
     if (fake_async_count == FAKE_EVENTS_MAX || !fake.context)
-        fake_abort("nobody takes asynchronous events");
+        fake_abort("the program takes no asynchronous events");
     fake_async[(fake_async_head + fake_async_count++) % FAKE_EVENTS_MAX] = *event;
     if (write(fake.context->async_fd, &one, sizeof one) != sizeof one)
         fake_abort("eventfd");

@@ -88,7 +88,7 @@ enum fake_call {
 };
 /* From now on the call fails with this errno; 0: it works again. */
 void fake_break(enum fake_call call, int error);
-/* What the port tells of itself; at the start active, on Ethernet. */
+/* Sets the port's attributes; at the start it is active, on Ethernet. */
 void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
 /* Entries that a Read takes; at the start as many as other requests do, 4. */
 void fake_set_read_sge(int entries);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle.h - for what a thread of the library's own does a little later and tells nobody: the end of an id or an
- * adapter that must not end in the thread that let go of it, a descriptor that is closed behind a connection.
+ * settle.h - waits for work that a thread of the library finishes later without any event: destroying an id or an
+ * adapter that its last user's thread must not destroy, closing a descriptor after a connection.
  */
 #ifndef TESTS_SUPPORT_SETTLE_H
 #define TESTS_SUPPORT_SETTLE_H
@@ -14,8 +14,8 @@
 enum { SETTLE_MS = 20000 };
 
 /*
- * SETTLES_WITHIN(ms, condition) - looks at the condition until it holds; whether it did in that time. There is nothing
- * to sleep on: only for what has no event, no count and no descriptor to be waited for.
+ * SETTLES_WITHIN(ms, condition) - tests the condition again and again until it holds; returns whether it did in that
+ * time. Only for conditions without an event, a count or a descriptor on which a test could wait.
  */
 #define SETTLES_WITHIN(ms, condition)                                                              \
     __extension__({                                                                                \

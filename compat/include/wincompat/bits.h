@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bits.h - the compiler's functions on Windows: bits, rotations, the processor's clock. __rdtsc and _mm_pause are the
- * compiler's own here too (x86). An index is an unsigned long, which has other widths here: any integer does.
+ * compiler's own here too (x86). An index is an unsigned long on Windows; here any integer will do.
  */
 #ifndef WINCOMPAT_BITS_H
 #define WINCOMPAT_BITS_H
@@ -9,7 +9,7 @@
 #include <wincompat/types.h>
 
 #if defined(__x86_64__) || defined(__i386__)
-#ifdef __clang__ /* knows both without their headers, which take long */
+#ifdef __clang__ /* has both without their headers, which are slow to compile */
 WINCOMPAT_BEGIN
 unsigned long long __rdtsc(void);
 void _mm_pause(void);
@@ -30,7 +30,7 @@ extern "C++" {
 #endif
 #endif
 
-/* The number of the lowest or highest bit that is set; 0, and the index is left alone, where there is none. */
+/* Store the number of the lowest or highest bit that is set; 0 where no bit is: the index stays unchanged. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> inline unsigned char _BitScanForward(T *index, uint32_t mask)

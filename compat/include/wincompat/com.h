@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * com.h - the macros interfaces are written with, IUnknown and IClassFactory.
+ * com.h - the macros that declare interfaces; IUnknown and IClassFactory.
  *
  * One declaration gives C a struct with lpVtbl and C++ a struct with virtual methods; slot order and object layout are
- * the same. In C with COBJMACROS, IUnknown_Release(p) and its kind exist.
+ * the same. In C with COBJMACROS, IUnknown_Release(p) and the like exist.
  */
 #ifndef WINCOMPAT_COM_H
 #define WINCOMPAT_COM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crt.h - the base of the C runtime's headers here: types, symbol names, and the switch that tells whether libc's names
- * mean Windows' functions.
+ * crt.h - the base of the C runtime's headers here: types, symbol names, and the switch between libc's functions and
+ * Windows' functions of the same name.
  *
  * Where a name of libc behaves otherwise on Windows (printf: sizes of arguments, wide text), code that includes a
  * Windows-named header gets Windows' function by a function-like macro; libc's own is (printf)(...), and all of them

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error.h - Win32 error codes, HRESULTs and what turns one into the other. */
+/* error.h - Win32 error codes, HRESULTs and the conversions between them. */
 #ifndef WINCOMPAT_ERROR_H
 #define WINCOMPAT_ERROR_H
 
@@ -146,7 +146,7 @@ static inline HRESULT HRESULT_FROM_WIN32(unsigned int x)
 #define NT_WARNING(status)     ((((uint32_t)(status)) >> 30) == 2)
 #define NT_ERROR(status)       ((((uint32_t)(status)) >> 30) == 3)
 
-/* The wait functions' answers, and the three statuses every program sees. */
+/* Results of the wait functions, and the three statuses that every program sees. */
 #define WAIT_OBJECT_0        0u
 #define WAIT_ABANDONED       0x80u
 #define WAIT_ABANDONED_0     0x80u

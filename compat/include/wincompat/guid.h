@@ -81,7 +81,7 @@ WINCOMPAT_END
 /* Outside the guard: <initguid.h> turns declarations into definitions for what follows it. */
 #undef DEFINE_GUID
 #ifdef INITGUID
-/* C++ wants linkage and weakness told together. */
+/* C++ needs linkage and weakness in one declaration. */
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                               \
     EXTERN_C DECLSPEC_SELECTANY const GUID name;                                                   \
     const GUID name = { l, w1, w2, { b1, b2, b3, b4, b5, b6, b7, b8 } }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mapping.h - shared memory, with names between processes. Files are not mapped. */
+/* mapping.h - shared memory, with names between processes. There are no mappings of files. */
 #ifndef WINCOMPAT_MAPPING_H
 #define WINCOMPAT_MAPPING_H
 

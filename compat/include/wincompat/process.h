@@ -84,7 +84,7 @@ WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR na
     WINCOMPAT_WIDE("GetComputerNameExW");
 #define GetComputerNameEx WINCOMPAT_AW(GetComputerNameEx)
 
-/* events of the console; CTRL_C_EVENT is SIGINT, CTRL_CLOSE_EVENT SIGTERM, others do not happen */
+/* events of the console: CTRL_C_EVENT is SIGINT, CTRL_CLOSE_EVENT is SIGTERM, and there are no others */
 
 #define CTRL_C_EVENT        0
 #define CTRL_BREAK_EVENT    1

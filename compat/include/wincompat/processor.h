@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processor.h - processors, their groups and nodes, where and how urgently threads run. Linux' processor n is number n
- * % 64 of group n / 64; a mask without a group is one of group 0.
+ * processor.h - processors, their groups and nodes; affinities and priorities of threads. Linux' processor n is number
+ * n % 64 of group n / 64; a mask without a group is one of group 0.
  */
 #ifndef WINCOMPAT_PROCESSOR_H
 #define WINCOMPAT_PROCESSOR_H

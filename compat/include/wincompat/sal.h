@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sal.h - source annotations of the second kind (_In_, _Out_writes_(n), ...): notes for a checker, nothing to a
- * compiler.
+ * sal.h - source annotations of the second kind (_In_, _Out_writes_(n), ...): notes for a checker, which the compiler
+ * ignores.
  */
 #ifndef WINCOMPAT_SAL_H
 #define WINCOMPAT_SAL_H

@@ -57,7 +57,7 @@ C_ASSERT(sizeof(SOCKADDR_INET) == 28);
 #define WSA_FLAG_OVERLAPPED        0x01
 #define WSA_FLAG_NO_HANDLE_INHERIT 0x80
 
-/* What WSAIoctl is asked. */
+/* Codes for WSAIoctl. */
 #define SIO_ADDRESS_LIST_QUERY      0x48000016u
 #define SIO_ROUTING_INTERFACE_QUERY 0xC8000014u
 

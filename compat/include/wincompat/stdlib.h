@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-/* Of a path and its parts, in characters with the last 0. */
+/* Sizes of a path and its parts, in characters, with the terminating 0. */
 #define _MAX_PATH  260
 #define _MAX_DRIVE 3
 #define _MAX_DIR   256

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.h - Windows' additions to the string functions: the _s forms (compat/crt/string.c tells what they return),
+ * string.h - Windows' additions to the string functions: the _s forms (compat/crt/string.c says what they return),
  * other spellings of libc's, numbers, bytes, memory.
  */
 #ifndef WINCOMPAT_STRING_H
@@ -36,8 +36,8 @@ errno_t __cdecl memmove_s(void *to, rsize_t room, const void *from, rsize_t coun
     "wincrt_memmove_s");
 
 /*
- * alignment: a power of 2. NULL: another alignment (errno EINVAL), no memory. Only _aligned_free frees it, as on
- * Windows.
+ * alignment: a power of 2. NULL: another alignment (errno EINVAL), no memory. As on Windows only _aligned_free frees
+ * the block.
  */
 void *__cdecl _aligned_malloc(size_t size, size_t alignment) __asm__("wincrt__aligned_malloc");
 void *__cdecl _aligned_realloc(void *memory, size_t size, size_t alignment) __asm__(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.h - critical sections, SRW locks, condition variables, one-time initialisation, waiting on addresses. All of
- * Windows' size; apart from critical sections nothing has to be freed, and a zero is a good beginning.
+ * sync.h - critical sections, SRW locks, condition variables, one-time initialisation, waiting on addresses. All have
+ * Windows' size. All but critical sections need no freeing, and are initialised by zeros.
  */
 #ifndef WINCOMPAT_SYNC_H
 #define WINCOMPAT_SYNC_H

@@ -69,7 +69,7 @@ WINOBJ_API void WINAPI GetSystemInfo(LPSYSTEM_INFO info);
 #define HEAP_NO_SERIALIZE 0x1
 #define HEAP_ZERO_MEMORY  0x8
 
-/* Of one block, as code that is ported declares it; nothing here walks a heap. */
+/* For ported code that declares one; there is no function that walks a heap. */
 typedef struct _PROCESS_HEAP_ENTRY {
     PVOID lpData;
     DWORD cbData;

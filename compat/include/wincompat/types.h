@@ -19,7 +19,7 @@
 
 #include <wincompat/version.h>
 
-/* Calling conventions mean nothing here: the platform has one. */
+/* Calling conventions are empty: the platform has one. */
 #define WINAPI
 #define WINAPIV
 #define APIENTRY
@@ -278,8 +278,8 @@ typedef struct _FILETIME {
 #define UIntToPtr(ui)     ((VOID *)(UINT_PTR)(ui))
 
 /*
- * FIELD_OFFSET - a constant where field is one, and with a run-time index as well. g++ refuses that in its offsetof,
- * and refuses casts in constants; comparing addresses inside one object is what it takes in both.
+ * FIELD_OFFSET - a constant, or with a run-time index in field a run-time value. g++ refuses such an index in offsetof,
+ * and casts in constants; it allows the difference of two addresses inside one object in both places.
  */
 #if defined(__cplusplus) && !defined(__clang__)
 extern "C++" {
@@ -290,7 +290,7 @@ template <class T> union wincompat_object {
     ~wincompat_object();
 };
 template <class T> struct wincompat_place {
-    static wincompat_object<T> at; /* an address, nothing is there */
+    static wincompat_object<T> at; /* only its address is used */
 };
 template <class T> constexpr LONG wincompat_offset(const volatile void *field, LONG low, LONG high)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* version.h - versions of Windows, and the one that is compiled for; what the headers provide does not depend on it. */
+/* version.h - versions of Windows, and the one compiled for; what the headers provide does not depend on it. */
 #ifndef WINCOMPAT_VERSION_H
 #define WINCOMPAT_VERSION_H
 

@@ -20,7 +20,7 @@ typedef struct WSAData {
     char szSystemStatus[WSASYS_STATUS_LEN + 1];
 } WSADATA, *LPWSADATA;
 
-/* Only ever passed as NULL here. */
+/* Programs can only pass NULL. */
 typedef struct _WSAPROTOCOL_INFOA *LPWSAPROTOCOL_INFOA;
 typedef struct _WSAPROTOCOL_INFOW *LPWSAPROTOCOL_INFOW;
 
@@ -41,7 +41,7 @@ WINOBJ_API INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_leng
     WINCOMPAT_WIDE("WSAAddressToStringW");
 #define WSAAddressToString WINCOMPAT_AW(WSAAddressToString)
 
-/* 1; 0: no address; -1 with WSAEAFNOSUPPORT (InetPtonA, InetNtopA: errno EAFNOSUPPORT, which WSAGetLastError tells) */
+/* 1; 0: no address; -1 with WSAEAFNOSUPPORT (InetPtonA, InetNtopA: WSAGetLastError reads errno) */
 #define InetPtonA inet_pton
 #define InetNtopA inet_ntop
 WINOBJ_API INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address)
@@ -64,8 +64,8 @@ static inline UINT64 ntohll(UINT64 value)
 #endif
 
 /*
- * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls of one name are the system's
- * own, and WSAGetLastError tells their errors.
+ * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls with the same name are
+ * Linux' own, and WSAGetLastError returns their errors.
  */
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
@@ -79,13 +79,13 @@ WINOBJ_API int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_by
     DWORD out_bytes, LPDWORD returned, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
-/* The argument is a u_long, which has other widths here: any integer does. */
+/* The argument is a u_long on Windows; here it may point to an integer of any width. */
 WINOBJ_API int WSAAPI wincompat_ioctlsocket(
     SOCKET socket, long command, void *argument, size_t bytes);
 #define ioctlsocket(socket, command, argument)                                                     \
     wincompat_ioctlsocket((socket), (long)(command), (argument), sizeof(*(argument)))
 
-/* The first argument means nothing on Windows, and the time is left as it was. */
+/* As on Windows it ignores the first argument and leaves the timeout unchanged. */
 WINOBJ_API int WSAAPI wincompat_select(
     int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout);
 #ifndef NDSPI_NO_CRT
