@@ -201,15 +201,18 @@ differences() {
 win32_tests() {
     for folder in tests/unit/compat tests/unit/winobj; do
         awk -v folder="$folder" '
-            /^foreach\(name / {
+            /^foreach\((name|test) / {
                 names = $0
                 while (names !~ /\)/ && (getline line) > 0) names = names " " line
-                sub(/^foreach\(name /, "", names)
+                sub(/^foreach\((name|test) /, "", names)
                 sub(/\).*/, "", names)
             }
             /nd_win32_test\(/ {
                 n = split(names, name, " ")
-                for (i = 1; i <= n; i++) print folder "/test_" name[i] ".c"
+                for (i = 1; i <= n; i++) {
+                    sub(/[^\/]+$/, "test_&.c", name[i])
+                    print folder "/" name[i]
+                }
             }' \
             "$folder/CMakeLists.txt"
     done
@@ -217,7 +220,8 @@ win32_tests() {
 
 # A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
-    cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] | sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
+    cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
+        sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"
     awk '$2 == "function" || $2 == "spelling" { print $3 }' "$1" | sort -u | comm -23 - "$scratch/words"

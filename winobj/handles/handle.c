@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* handle.c - the handle table (handle.h), CloseHandle, WinLinuxGetDescriptor. */
+#include "winobj/handles/handle.h"
+
+#include "winobj/fork.h"
+
+#include "util/lock.h"
+
+#include <winobj_linux.h>
+
+#include <stdlib.h>
+
+enum {
+    CHUNK_SLOTS = 1024,
+    CHUNKS = 1024,
+    INDEX_BITS = 20,
+    GENERATION_BITS = 10, /* so that a handle fits 32 bits, as on Windows */
+    TAG_BITS = 2,
+};
+
+#define OPEN            ((uint64_t)1 << 31)
+#define REFERENCES      (OPEN - 1)
+#define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
+
+static struct win_slot *_Atomic chunks[CHUNKS];
+
+/* Free slots, oldest first, so that a generation is used again as late as possible. */
+static struct lock table_lock = LOCK_INIT(LOCK_WIN_HANDLES, "handle table");
+static uint32_t *free_ring;
+static uint32_t free_capacity, free_head, free_count, slot_count;
+
+static uint32_t word_generation(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static struct win_slot *slot_at(uint32_t index)
+{
+    struct win_slot *chunk =
+        atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
+
+    return chunk ? &chunk[index % CHUNK_SLOTS] : NULL;
+}
+
+static void free_push_locked(uint32_t index)
+{
+    lock_assert_held(&table_lock);
+    free_ring[(free_head + free_count++) % free_capacity] = index;
+}
+
+/* Adds a chunk. The ring always has room for all slots, so that freeing one cannot fail. */
+static bool grow_locked(void)
+{
+    uint32_t chunk_index = slot_count / CHUNK_SLOTS, capacity = slot_count + CHUNK_SLOTS;
+    struct win_slot *chunk;
+    uint32_t *ring;
+
+    lock_assert_held(&table_lock);
+    if (chunk_index == CHUNKS)
+        return false;
+    if (!(chunk = calloc(CHUNK_SLOTS, sizeof(*chunk))))
+        return false;
+    if (!(ring = malloc(capacity * sizeof(*ring)))) {
+        free(chunk);
+        return false;
+    }
+    for (uint32_t i = 0; i < free_count; i++)
+        ring[i] = free_ring[(free_head + i) % free_capacity];
+    free(free_ring);
+    free_ring = ring;
+    free_head = 0;
+    free_capacity = capacity;
+    atomic_store_explicit(&chunks[chunk_index], chunk, memory_order_release);
+    for (uint32_t i = 0; i < CHUNK_SLOTS; i++)
+        if (slot_count + i) /* index 0 would make a NULL handle */
+            free_push_locked(slot_count + i);
+    slot_count = capacity;
+    return true;
+}
+
+/* Takes a free slot. Returns its index; 0 with the last error. */
+static uint32_t slot_take(void)
+{
+    uint32_t index = 0;
+
+    lock_acquire(&table_lock);
+    if (free_count || grow_locked()) {
+        index = free_ring[free_head];
+        free_head = (free_head + 1) % free_capacity;
+        free_count--;
+    }
+    lock_release(&table_lock);
+    if (!index)
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return index;
+}
+
+static void slot_give_back(uint32_t index)
+{
+    lock_acquire(&table_lock);
+    free_push_locked(index);
+    lock_release(&table_lock);
+}
+
+static HANDLE slot_handle(uint32_t index, uint32_t generation)
+{
+    return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
+}
+
+/* Opens a slot that slot_take returned. */
+static HANDLE slot_open(uint32_t index, struct win_object *object)
+{
+    struct win_slot *slot = slot_at(index);
+    uint32_t generation =
+        (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) &
+        GENERATION_MASK;
+
+    slot->object = object;
+    atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
+    return slot_handle(index, generation);
+}
+
+HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
+{
+    uint32_t index = slot_take();
+
+    if (!index)
+        return NULL;
+    object->type = type;
+    object->slot = slot_at(index);
+    atomic_init(&object->handles, 1);
+    return slot_open(index, object);
+}
+
+HANDLE win_handle_add(struct win_object *object)
+{
+    uint32_t index = slot_take();
+    unsigned handles;
+
+    if (!index)
+        return NULL;
+    handles = atomic_load_explicit(&object->handles, memory_order_relaxed);
+    do {
+        if (!handles && object->type->close) {
+            slot_give_back(index);
+            SetLastError(ERROR_INVALID_HANDLE);
+            return NULL;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(
+        &object->handles, &handles, handles + 1, memory_order_relaxed, memory_order_relaxed));
+    win_object_ref(object);
+    return slot_open(index, object);
+}
+
+/* The slot that a handle names, and its generation; NULL for a value that this table never hands out. */
+static struct win_slot *handle_slot(HANDLE handle, uint32_t *generation)
+{
+    uint64_t value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
+
+    if (value >> (INDEX_BITS + GENERATION_BITS))
+        return NULL;
+    *generation = (uint32_t)(value >> INDEX_BITS);
+    return slot_at((uint32_t)value & ((1u << INDEX_BITS) - 1));
+}
+
+static uint32_t slot_index(const struct win_slot *slot)
+{
+    for (uint32_t i = 0;; i++) {
+        const struct win_slot *chunk = atomic_load_explicit(&chunks[i], memory_order_relaxed);
+        if (slot >= chunk && slot < chunk + CHUNK_SLOTS)
+            return i * CHUNK_SLOTS + (uint32_t)(slot - chunk);
+    }
+}
+
+void win_object_ref(struct win_object *object)
+{
+    atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed);
+}
+
+/*
+ * Drops a reference. Returns whether it was the last one; acq_rel: the thread that drops it sees what all others did to
+ * the object.
+ */
+static bool slot_drop(struct win_slot *slot)
+{
+    return (atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel) & REFERENCES) == 1;
+}
+
+void win_object_unref(struct win_object *object)
+{
+    struct win_slot *slot = object->slot;
+
+    if (!slot_drop(slot))
+        return;
+    object->type->destroy(object);
+    slot_give_back(slot_index(slot));
+}
+
+static void duplicate_unref(struct win_slot *slot)
+{
+    struct win_object *object = slot->object;
+
+    if (!slot_drop(slot))
+        return;
+    win_object_unref(object);
+    slot_give_back(slot_index(slot));
+}
+
+/* The name is the number of the first handle. The table does not use it again while the object exists. */
+HANDLE win_object_name(const struct win_object *object)
+{
+    uint64_t word = atomic_load_explicit(&object->slot->word, memory_order_relaxed);
+
+    return slot_handle(slot_index(object->slot), word_generation(word));
+}
+
+struct win_object *win_object_find(HANDLE name)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(name, &generation);
+    uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+
+    do {
+        if (!(word & REFERENCES) || word_generation(word) != generation)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
+    return slot->object;
+}
+
+struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    struct win_object *object;
+    uint64_t word;
+
+    if (!slot)
+        return NULL;
+    word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+    do {
+        if (!(word & OPEN) || word_generation(word) != generation)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
+    object = slot->object;
+    if (__builtin_expect(object->slot != slot, 0)) {
+        win_object_ref(object);
+        duplicate_unref(slot);
+    }
+    if (type && object->type != type) {
+        win_object_unref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* The constants for the process, the thread and their tokens: CloseHandle leaves them alone. */
+static bool handle_is_pseudo(HANDLE handle)
+{
+    LONG_PTR value = (LONG_PTR)handle;
+
+    return value >= -6 && value <= -1;
+}
+
+/*
+ * CloseHandle - closes a handle of any kind that this library makes; ignores its two low bits.
+ * Returns TRUE for GetCurrentProcess() and GetCurrentThread(), which stay valid.
+ * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. Users of the object (a pending request on a
+ * file, a thread that waits, files of a port, a duplicate) keep it alive.
+ */
+BOOL WINAPI CloseHandle(HANDLE handle)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    struct win_object *object;
+    uint64_t word;
+
+    if (!slot)
+        goto invalid;
+    word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+    do {
+        if (!(word & OPEN) || word_generation(word) != generation)
+            goto invalid;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slot->word, &word, word & ~OPEN, memory_order_acquire, memory_order_relaxed));
+    object = slot->object;
+    if (atomic_fetch_sub_explicit(&object->handles, 1, memory_order_acq_rel) == 1 &&
+        object->type->close)
+        object->type->close(object);
+    if (object->slot == slot)
+        win_object_unref(object);
+    else
+        duplicate_unref(slot);
+    return TRUE;
+
+invalid:
+    if (handle_is_pseudo(handle))
+        return TRUE;
+    SetLastError(ERROR_INVALID_HANDLE);
+    return FALSE;
+}
+
+int WinLinuxGetDescriptor(HANDLE handle)
+{
+    struct win_object *object = win_handle_pin(handle, NULL);
+    int fd = -1;
+
+    if (!object || !object->type->descriptor)
+        SetLastError(ERROR_INVALID_HANDLE);
+    else if ((fd = object->type->descriptor(object)) < 0)
+        SetLastError(ERROR_NO_SYSTEM_RESOURCES);
+    if (object)
+        win_object_unref(object);
+    return fd;
+}
+
+void win_handles_fork_begin(void)
+{
+    lock_acquire(&table_lock);
+}
+
+void win_handles_fork_end(void)
+{
+    lock_release(&table_lock);
+}
+
+void win_handles_forked(void)
+{
+    for (uint32_t i = 0; i < slot_count; i++) {
+        struct win_slot *slot = slot_at(i);
+        struct win_object *object;
+
+        if (!(atomic_load_explicit(&slot->word, memory_order_relaxed) & REFERENCES))
+            continue;
+        object = slot->object;
+        if (object->slot == slot && object->type->forked)
+            object->type->forked(object);
+    }
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). There are
+ * no mappings of files: this library has no handles of files on disk. A view outlives the handle; the memory is freed
+ * with the last view.
+ */
+#include "winobj/memory/mapping_name.h"
+#include "winobj/memory/memory.h"
+
+#include "winobj/handles/handle.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct mapping {
+    struct win_object object;
+    int fd;
+    uint64_t size;
+    bool writable;
+    char *name; /* NULL: none */
+};
+
+struct view {
+    struct list_node link;
+    void *base;
+    size_t size;
+};
+
+static struct list_head views = { { &views.n, &views.n } };
+static struct lock views_lock = LOCK_INIT(LOCK_WIN_HANDLES, "views");
+
+static void mapping_free(struct mapping *mapping)
+{
+    if (mapping->name && mapping->fd >= 0)
+        win_name_close(mapping->name, mapping->fd);
+    else if (mapping->fd >= 0)
+        close(mapping->fd);
+    free(mapping->name);
+    free(mapping);
+}
+
+static void mapping_destroy(struct win_object *object)
+{
+    mapping_free((struct mapping *)object);
+}
+
+/* The child's handle counts as one more user of the name: it gets a descriptor and a lock of its own. */
+static void mapping_forked(struct win_object *object)
+{
+    struct mapping *mapping = (struct mapping *)object;
+    char path[40];
+    int fd;
+
+    if (!mapping->name)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
+    fd = open(path, (mapping->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (fd >= 0)
+        flock(fd, LOCK_SH | LOCK_NB); /* cannot fail: the parent holds the lock shared */
+    close(mapping->fd);
+    mapping->fd = fd;
+}
+
+static const struct win_object_type mapping_type = {
+    .name = "mapping",
+    .destroy = mapping_destroy,
+    .forked = mapping_forked,
+};
+
+static HANDLE fail(DWORD error)
+{
+    SetLastError(error);
+    return NULL;
+}
+
+/* Opens or makes the memory of a name, or makes memory without a name. existed: as in win_name_open. */
+static struct mapping *mapping_new(const char *name, uint64_t size, bool writable, bool *existed)
+{
+    struct mapping *mapping = calloc(1, sizeof(*mapping));
+    struct stat status;
+
+    *existed = false;
+    if (!mapping || (name && !(mapping->name = strdup(name)))) {
+        free(mapping);
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    }
+    mapping->fd =
+        name ? win_name_open(name, size, writable, existed) : memfd_create("mapping", MFD_CLOEXEC);
+    if (mapping->fd < 0 && !name)
+        SetLastError(errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
+                                                        : ERROR_NOT_ENOUGH_MEMORY);
+    if (mapping->fd >= 0 &&
+        ((!name && win_memory_resize(mapping->fd, size)) || fstat(mapping->fd, &status))) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        mapping_free(mapping);
+        return NULL;
+    }
+    if (mapping->fd < 0) {
+        mapping_free(mapping);
+        return NULL;
+    }
+    mapping->size = (uint64_t)status.st_size;
+    mapping->writable = name ? (status.st_mode & S_IWUSR) != 0 : writable;
+    return mapping;
+}
+
+static HANDLE mapping_open(struct mapping *mapping, DWORD error)
+{
+    HANDLE handle = win_handle_open(&mapping->object, &mapping_type);
+
+    if (handle)
+        SetLastError(error);
+    else
+        mapping_free(mapping);
+    return handle;
+}
+
+/*
+ * CreateFileMappingA, CreateFileMappingW - shared memory, zero at first.
+ * file        INVALID_HANDLE_VALUE
+ * attributes  ignored: handles are not inherited, and a name is the user's
+ * protection  PAGE_READWRITE or PAGE_READONLY, with SEC_COMMIT or not
+ * size        in bytes; ignored if the name exists: its memory keeps its size
+ * name        NULL, or the name by which other processes of the user find it, as long as any of them has a handle; may
+ *             begin with Local\ or Global\
+ * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
+ *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file),
+ *             ERROR_NOT_ENOUGH_MEMORY, or an error of win_name_open.
+ */
+HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
+    DWORD size_high, DWORD size_low, LPCSTR name)
+{
+    uint64_t size = (uint64_t)size_high << 32 | size_low;
+    struct mapping *mapping;
+    bool existed;
+
+    (void)attributes;
+    protection &= ~(DWORD)SEC_COMMIT;
+    if (file != INVALID_HANDLE_VALUE)
+        return fail(ERROR_INVALID_HANDLE);
+    if (!size || (protection != PAGE_READWRITE && protection != PAGE_READONLY))
+        return fail(ERROR_INVALID_PARAMETER);
+    mapping =
+        mapping_new(name && *name ? name : NULL, size, protection == PAGE_READWRITE, &existed);
+    return mapping ? mapping_open(mapping, existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS) : NULL;
+}
+
+/*
+ * OpenFileMappingA, OpenFileMappingW - opens the memory of a name for which some process has a handle.
+ * access   views for writing need FILE_MAP_WRITE
+ * inherit  ignored: handles are not inherited
+ * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (FILE_MAP_WRITE for
+ *          read-only memory), or an error of win_name_open.
+ */
+HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
+{
+    struct mapping *mapping;
+    bool existed;
+
+    (void)inherit;
+    if (!name)
+        return fail(ERROR_INVALID_PARAMETER);
+    if (!(mapping = mapping_new(name, 0, false, &existed)))
+        return NULL;
+    if ((access & FILE_MAP_WRITE) && !mapping->writable) {
+        mapping_free(mapping);
+        return fail(ERROR_ACCESS_DENIED);
+    }
+    mapping->writable = (access & FILE_MAP_WRITE) != 0;
+    return mapping_open(mapping, GetLastError());
+}
+
+/* Maps at an address that is free, or anywhere. NULL with the last error. */
+static void *view_map(const struct mapping *mapping, int prot, int flags, uint64_t offset,
+    size_t bytes, void *address)
+{
+    void *place = address ? address : win_virtual_place(bytes), *base;
+
+    if (!place)
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    base = mmap(place, bytes, prot, flags | (address ? MAP_FIXED_NOREPLACE : MAP_FIXED),
+        mapping->fd, (off_t)offset);
+    if (base == place)
+        return base;
+    if (base != MAP_FAILED)
+        munmap(base, bytes);
+    if (!address)
+        munmap(place, bytes);
+    return fail(address ? ERROR_INVALID_ADDRESS : ERROR_NOT_ENOUGH_MEMORY);
+}
+
+static void *view_new(
+    const struct mapping *mapping, DWORD access, uint64_t offset, size_t bytes, void *address)
+{
+    bool copy = access == FILE_MAP_COPY, write = copy || (access & FILE_MAP_WRITE);
+    struct view *view;
+
+    if (offset % WIN_ALLOCATION_GRANULARITY || (uintptr_t)address % WIN_ALLOCATION_GRANULARITY)
+        return fail(ERROR_MAPPED_ALIGNMENT);
+    if (offset >= mapping->size || bytes > mapping->size - offset ||
+        (write && !copy && !mapping->writable))
+        return fail(ERROR_ACCESS_DENIED);
+    if (!(view = malloc(sizeof(*view))))
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    view->size = bytes ? bytes : (size_t)(mapping->size - offset);
+    view->base = view_map(mapping, PROT_READ | (write ? PROT_WRITE : 0),
+        copy ? MAP_PRIVATE : MAP_SHARED, offset, view->size, address);
+    if (!view->base) {
+        free(view);
+        return NULL;
+    }
+    lock_acquire(&views_lock);
+    list_add_tail(&views, &view->link);
+    lock_release(&views_lock);
+    return view->base;
+}
+
+/*
+ * MapViewOfFile, MapViewOfFileEx - maps a range of the memory into the process.
+ * access   FILE_MAP_READ, FILE_MAP_WRITE or FILE_MAP_ALL_ACCESS (both read and write), FILE_MAP_COPY (other views do
+ *          not see what is written)
+ * offset   a multiple of 64 KB
+ * bytes    0: up to the end of the memory
+ * address  where, a multiple of 64 KB; NULL: anywhere
+ * Returns  NULL with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another access), ERROR_MAPPED_ALIGNMENT,
+ *          ERROR_ACCESS_DENIED (beyond the end; write access to read-only memory), ERROR_INVALID_ADDRESS (address is
+ *          in use), ERROR_NOT_ENOUGH_MEMORY.
+ */
+LPVOID WINAPI MapViewOfFileEx(
+    HANDLE handle, DWORD access, DWORD offset_high, DWORD offset_low, SIZE_T bytes, LPVOID address)
+{
+    struct mapping *mapping = (struct mapping *)win_handle_pin(handle, &mapping_type);
+    void *base;
+
+    if (!mapping)
+        return fail(ERROR_INVALID_HANDLE);
+    if (access != FILE_MAP_COPY && access != FILE_MAP_ALL_ACCESS &&
+        (!access || (access & ~(DWORD)(FILE_MAP_READ | FILE_MAP_WRITE))))
+        base = fail(ERROR_INVALID_PARAMETER);
+    else
+        base = view_new(mapping, access, (uint64_t)offset_high << 32 | offset_low, bytes, address);
+    win_object_unref(&mapping->object);
+    return base;
+}
+
+LPVOID WINAPI MapViewOfFile(
+    HANDLE handle, DWORD access, DWORD offset_high, DWORD offset_low, SIZE_T bytes)
+{
+    return MapViewOfFileEx(handle, access, offset_high, offset_low, bytes, NULL);
+}
+
+/* UnmapViewOfFile - unmaps the view that begins at an address. FALSE with ERROR_INVALID_ADDRESS. */
+BOOL WINAPI UnmapViewOfFile(LPCVOID base)
+{
+    struct view *found = NULL;
+
+    lock_acquire(&views_lock);
+    list_for_each (&views, node) {
+        found = list_entry(node, struct view, link);
+        if (found->base == base)
+            break;
+        found = NULL;
+    }
+    if (found)
+        list_del(&found->link);
+    lock_release(&views_lock);
+    if (!found)
+        return fail(ERROR_INVALID_ADDRESS) != NULL;
+    munmap(found->base, found->size);
+    free(found);
+    return TRUE;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* mapping_name.c - names of shared memory (mapping_name.h). */
+#include "winobj/memory/mapping_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static bool fail(DWORD error)
+{
+    SetLastError(error);
+    return false;
+}
+
+static DWORD error_of(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM: return ERROR_ACCESS_DENIED;
+    case EMFILE:
+    case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
+    case ENOENT: return ERROR_FILE_NOT_FOUND;
+    default: return ERROR_NOT_ENOUGH_MEMORY;
+    }
+}
+
+/* The name of the file: it has the user, and whether the name is Global or Local; slashes are escaped. */
+static bool file_name(const char *name, char file[NAME_MAX])
+{
+    bool global = !strncmp(name, "Global\\", 7);
+    int length = snprintf(file, NAME_MAX, "/ndspi.%u.%c.", (unsigned)geteuid(), global ? 'g' : 'l');
+
+    name += global ? 7 : strncmp(name, "Local\\", 6) ? 0 : 6;
+    if (!*name)
+        return fail(ERROR_INVALID_NAME);
+    for (; *name; name++) {
+        if (*name == '\\')
+            return fail(ERROR_PATH_NOT_FOUND);
+        if (length + 4 > NAME_MAX)
+            return fail(ERROR_FILENAME_EXCED_RANGE);
+        length += *name == '/' || *name == '%' ? snprintf(file + length, 4, "%%%02x", *name)
+                                               : snprintf(file + length, 2, "%c", *name);
+    }
+    return true;
+}
+
+static int lock(int fd, int operation)
+{
+    int result;
+
+    while ((result = flock(fd, operation)) && errno == EINTR)
+        ;
+    return result;
+}
+
+/* Opens and locks the user's lock file, which is empty and never removed; close unlocks. -1 with the last error. */
+static int names_lock(void)
+{
+    char file[NAME_MAX];
+    int fd;
+
+    snprintf(file, sizeof(file), "/ndspi.%u", (unsigned)geteuid());
+    fd = shm_open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0 && !lock(fd, LOCK_EX))
+        return fd;
+    SetLastError(error_of(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int win_memory_resize(int fd, uint64_t size)
+{
+    struct statvfs room;
+
+    /* The file system allocates page by page: without this check a program would die by SIGBUS when it runs full. */
+    if (size > INT64_MAX ||
+        (!fstatvfs(fd, &room) && room.f_blocks && size / room.f_frsize > room.f_bavail))
+        return -ENOMEM;
+    return ftruncate(fd, (off_t)size) ? -errno : 0;
+}
+
+/*
+ * Opens the file of a name for which some process has a handle; removes the file if all such processes have died. -1
+ * with errno; ENOENT: there is none.
+ */
+static int open_used(const char *file)
+{
+    int fd = shm_open(file, O_RDWR | O_CLOEXEC, 0);
+
+    if (fd < 0 && errno == EACCES) /* read-only memory */
+        fd = shm_open(file, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0 || lock(fd, LOCK_EX | LOCK_NB))
+        return fd;
+    shm_unlink(file);
+    close(fd);
+    errno = ENOENT;
+    return -1;
+}
+
+/* A new file. -1 with errno. */
+static int create(const char *file, uint64_t size, bool writable)
+{
+    int fd = shm_open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
+
+    if (fd < 0)
+        return -1;
+    error = win_memory_resize(fd, size);
+    if (!error && !writable && fchmod(fd, 0400))
+        error = -errno;
+    if (!error)
+        return fd;
+    shm_unlink(file);
+    close(fd);
+    errno = -error;
+    return -1;
+}
+
+int win_name_open(const char *name, uint64_t size, bool writable, bool *existed)
+{
+    char file[NAME_MAX];
+    int names, fd;
+
+    if (!file_name(name, file) || (names = names_lock()) < 0)
+        return -1;
+    fd = open_used(file);
+    *existed = fd >= 0;
+    if (fd < 0 && errno == ENOENT && size)
+        fd = create(file, size, writable);
+    if (fd < 0 || lock(fd, LOCK_SH)) {
+        SetLastError(error_of(errno));
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    close(names);
+    return fd;
+}
+
+void win_name_close(const char *name, int fd)
+{
+    DWORD error = GetLastError();
+    char file[NAME_MAX];
+    struct stat status;
+    int names = names_lock(); /* if that fails the name stays, like one of a dead process */
+
+    /* A file without links was removed: the name may belong to other memory now. */
+    if (names >= 0 && file_name(name, file) && !lock(fd, LOCK_EX | LOCK_NB) &&
+        !fstat(fd, &status) && status.st_nlink)
+        shm_unlink(file);
+    close(fd);
+    if (names >= 0)
+        close(names);
+    SetLastError(error);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - overlapped file objects, on which a provider's requests run. A file belongs to one owner (an adapter). A
+ * program may attach it to one port, at any time; completions after that go there.
+ */
+#include "winobj/requests/file.h"
+
+#include <stdlib.h>
+
+static void file_close(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+
+    if (file->ops)
+        file->ops->closed(file->room);
+}
+
+static void file_destroy(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+    struct win_port *port = atomic_load_explicit(&file->port, memory_order_acquire);
+    struct list_node *node;
+
+    while ((node = list_pop(&file->packets)))
+        win_packet_free(list_entry(node, struct win_packet, link));
+    if (port)
+        win_port_unpin(port);
+    free(file);
+}
+
+static void file_forked(struct win_object *object)
+{
+    struct win_file *file = (struct win_file *)object;
+
+    if (atomic_load_explicit(&file->lock.word, memory_order_relaxed)) {
+        list_init(&file->packets);
+        file->packet_count = file->requests = 0;
+    }
+    file->ops = NULL; /* its requests belong to the parent */
+    lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
+}
+
+const struct win_object_type win_file_type = {
+    .name = "overlapped file",
+    .close = file_close,
+    .destroy = file_destroy,
+    .forked = file_forked,
+};
+
+DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle)
+{
+    struct win_file *file = calloc(1, sizeof(*file) + (ops ? ops->room : 0));
+
+    *handle = INVALID_HANDLE_VALUE;
+    if (!file)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    file->owner = owner;
+    file->ops = ops;
+    if (ops)
+        ops->init(file->room);
+    lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
+    list_init(&file->packets);
+    if (!(*handle = win_handle_open(&file->object, &win_file_type))) {
+        free(file);
+        *handle = INVALID_HANDLE_VALUE;
+        return ERROR_NO_SYSTEM_RESOURCES;
+    }
+    return ERROR_SUCCESS;
+}
+
+struct win_file *win_file_get(HANDLE handle, const void *owner)
+{
+    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
+
+    if (file && file->owner != owner) {
+        win_file_unref(file);
+        return NULL;
+    }
+    return file;
+}
+
+void *win_file_room(struct win_file *file)
+{
+    return file->room;
+}
+
+struct win_file *win_file_ref(struct win_file *file)
+{
+    win_object_ref(&file->object);
+    return file;
+}
+
+void win_file_unref(struct win_file *file)
+{
+    win_object_unref(&file->object);
+}
+
+DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
+{
+    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
+    DWORD error = ERROR_INVALID_PARAMETER;
+
+    if (!file)
+        return ERROR_INVALID_HANDLE;
+    lock_acquire(&file->lock);
+    if (!atomic_load_explicit(&file->port, memory_order_relaxed)) {
+        win_object_ref((struct win_object *)port);
+        file->key = key;
+        atomic_store_explicit(&file->port, port, memory_order_release);
+        error = ERROR_SUCCESS;
+    }
+    lock_release(&file->lock);
+    win_file_unref(file);
+    return error;
+}
+
+/*
+ * SetFileCompletionNotificationModes - flags: FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE; once
+ * set they stay. They concern requests that succeed at once. This library's requests are always pending first, so the
+ * flags change nothing here. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (other flags).
+ */
+BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
+{
+    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
+
+    if (!file) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    if (flags & ~(FILE_SKIP_COMPLETION_PORT_ON_SUCCESS | FILE_SKIP_SET_EVENT_ON_HANDLE)) {
+        win_file_unref(file);
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    atomic_fetch_or(&file->modes, flags);
+    win_file_unref(file);
+    return TRUE;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port.c - completion ports: a FIFO of packets, and the threads that wait for one, last come first served.
+ *
+ * A packet goes to exactly one thread, decided under the port's lock: a post hands it to a waiting thread, a wait that
+ * times out at the same moment finds it handed over. Files hold a reference; closing the handle ends the port for good.
+ */
+#include "winobj/requests/port.h"
+
+#include "winobj/status.h"
+#include "winobj/waits/waiter.h"
+
+#include "util/lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct win_port {
+    struct win_object object;
+    struct lock lock; /* LOCK_WIN_OBJECT; guards everything below */
+    struct list_head packets;
+    struct list_head threads; /* newest first */
+    /* -1, or an eventfd readable exactly while packets are queued. Read without the lock */
+    atomic_int export_fd;
+    bool closed;
+};
+
+struct port_wait {
+    struct list_node link;
+    struct win_waiter *waiter;
+    struct win_packet *packet; /* handed over */
+};
+
+struct win_packet *win_packet_new(void)
+{
+    struct win_packet *packet = malloc(sizeof(*packet));
+
+    if (packet)
+        list_node_init(&packet->link);
+    return packet;
+}
+
+void win_packet_free(struct win_packet *packet)
+{
+    free(packet);
+}
+
+/* Keeps the exported descriptor in step; the calls cannot block. */
+static void export_update_locked(struct win_port *port)
+{
+    eventfd_t value;
+
+    if (port->export_fd < 0)
+        return;
+    while (eventfd_read(port->export_fd, &value) < 0 && errno == EINTR)
+        ;
+    while (!list_empty(&port->packets) && eventfd_write(port->export_fd, 1) < 0 && errno == EINTR)
+        ;
+}
+
+static void port_close(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+    struct list_node *node;
+
+    lock_acquire(&port->lock);
+    port->closed = true;
+    while ((node = list_pop(&port->packets)))
+        win_packet_free(list_entry(node, struct win_packet, link));
+    export_update_locked(port);
+    list_for_each (&port->threads, thread)
+        win_waiter_signal(list_entry(thread, struct port_wait, link)->waiter);
+    lock_release(&port->lock);
+}
+
+static void port_destroy(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+
+    if (port->export_fd >= 0)
+        close(port->export_fd);
+    free(port);
+}
+
+static int port_descriptor(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+    int fd;
+
+    lock_acquire(&port->lock);
+    if (port->export_fd < 0)
+        port->export_fd = eventfd(!list_empty(&port->packets), EFD_CLOEXEC | EFD_NONBLOCK);
+    fd = port->export_fd;
+    lock_release(&port->lock);
+    return fd;
+}
+
+static void port_forked(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+
+    /* A lock held at the fork: its holder, who is not here, may have been changing the queue. */
+    if (atomic_load_explicit(&port->lock.word, memory_order_relaxed))
+        list_init(&port->packets);
+    lock_init(&port->lock, LOCK_WIN_OBJECT, "completion port");
+    list_init(&port->threads);
+    if (port->export_fd >= 0)
+        close(port->export_fd);
+    port->export_fd = -1;
+}
+
+const struct win_object_type win_port_type = {
+    .name = "completion port",
+    .close = port_close,
+    .destroy = port_destroy,
+    .descriptor = port_descriptor,
+    .forked = port_forked,
+};
+
+struct win_port *win_port_pin(HANDLE handle)
+{
+    return (struct win_port *)win_handle_pin(handle, &win_port_type);
+}
+
+void win_port_unpin(struct win_port *port)
+{
+    win_object_unref(&port->object);
+}
+
+void win_port_post(struct win_port *port, struct win_packet *packet)
+{
+    struct win_waiter *waiter = NULL;
+    struct list_node *node;
+
+    lock_acquire(&port->lock);
+    if (port->closed) {
+        win_packet_free(packet);
+    } else if ((node = list_pop(&port->threads))) {
+        struct port_wait *wait = list_entry(node, struct port_wait, link);
+        wait->packet = packet;
+        waiter = wait->waiter;
+    } else {
+        list_add_tail(&port->packets, &packet->link);
+        export_update_locked(port);
+    }
+    lock_release(&port->lock);
+    if (waiter)
+        win_waiter_signal(waiter);
+}
+
+static struct win_packet *take_locked(struct win_port *port)
+{
+    struct list_node *node = list_pop(&port->packets);
+
+    lock_assert_held(&port->lock);
+    if (!node)
+        return NULL;
+    export_update_locked(port);
+    return list_entry(node, struct win_packet, link);
+}
+
+static struct win_packet *take(struct win_port *port)
+{
+    struct win_packet *packet;
+
+    lock_acquire(&port->lock);
+    packet = take_locked(port);
+    lock_release(&port->lock);
+    return packet;
+}
+
+/* Whether the wait has ended: handed a packet, found one, or the port is closed. */
+static bool wait_ended(struct win_port *port, struct port_wait *wait)
+{
+    bool ended;
+
+    lock_acquire(&port->lock);
+    ended = wait->packet || port->closed;
+    lock_release(&port->lock);
+    return ended;
+}
+
+/* Whether the port has a descriptor: who waits then polls that, and need not come back soon. */
+static bool exported(struct win_port *port)
+{
+    return atomic_load_explicit(&port->export_fd, memory_order_relaxed) >= 0;
+}
+
+/* The next packet, or NULL with the last error WAIT_TIMEOUT or ERROR_ABANDONED_WAIT_0. */
+static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
+{
+    struct port_wait wait = { .packet = take(port) };
+    uint64_t deadline_ns;
+    bool closed;
+
+    if (wait.packet) {
+        if (!exported(port))
+            win_progress_stay();
+        return wait.packet;
+    }
+    if (!timeout_ms) {
+        win_progress_poll(!exported(port));
+        if (!(wait.packet = take(port)))
+            SetLastError(WAIT_TIMEOUT);
+        return wait.packet;
+    }
+    if (!(wait.waiter = win_waiter_self()))
+        return NULL;
+    deadline_ns = win_deadline_ns(timeout_ms);
+
+    lock_acquire(&port->lock);
+    list_node_init(&wait.link);
+    if (!(wait.packet = take_locked(port)))
+        list_add_head(&port->threads, &wait.link);
+    lock_release(&port->lock);
+
+    while (!wait_ended(port, &wait) && win_wait_sleep(wait.waiter, deadline_ns))
+        ;
+
+    lock_acquire(&port->lock);
+    list_del(&wait.link);
+    closed = port->closed;
+    lock_release(&port->lock);
+    if (!wait.packet)
+        SetLastError(closed ? ERROR_ABANDONED_WAIT_0 : WAIT_TIMEOUT);
+    return wait.packet;
+}
+
+HANDLE win_port_create(void)
+{
+    struct win_port *port = calloc(1, sizeof(*port));
+    HANDLE handle;
+
+    if (!port) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    lock_init(&port->lock, LOCK_WIN_OBJECT, "completion port");
+    list_init(&port->packets);
+    list_init(&port->threads);
+    port->export_fd = -1;
+    if (!(handle = win_handle_open(&port->object, &win_port_type)))
+        free(port);
+    return handle;
+}
+
+/*
+ * GetQueuedCompletionStatus - takes the next packet; waits up to timeout_ms (0 = look only, INFINITE).
+ * Returns TRUE for a packet of a successful request. FALSE with *overlapped set: the packet of a failed request, its
+ * status translated to the last error. FALSE with *overlapped NULL: no packet; WAIT_TIMEOUT, ERROR_INVALID_HANDLE,
+ * ERROR_ABANDONED_WAIT_0 (the port was closed meanwhile). A waiting thread moves the library's pending work.
+ */
+BOOL WINAPI GetQueuedCompletionStatus(
+    HANDLE handle, LPDWORD bytes, PULONG_PTR key, LPOVERLAPPED *overlapped, DWORD timeout_ms)
+{
+    struct win_port *port;
+    struct win_packet *packet;
+    LONG status;
+
+    if (!overlapped) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    *overlapped = NULL;
+    if (!(port = win_port_pin(handle))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    packet = port_wait(port, timeout_ms);
+    win_port_unpin(port);
+    if (!packet)
+        return FALSE;
+    status = packet->status;
+    if (bytes)
+        *bytes = packet->bytes;
+    if (key)
+        *key = packet->key;
+    *overlapped = packet->overlapped;
+    win_packet_free(packet);
+    if (status >= 0)
+        return TRUE;
+    SetLastError(win_error_from_status(status));
+    return FALSE;
+}
+
+/*
+ * GetQueuedCompletionStatusEx - takes up to count packets; waits for the first only. Failed requests count as packets:
+ * their NTSTATUS is in Internal. FALSE: as above, and ERROR_INVALID_PARAMETER for NULL arrays or count 0.
+ */
+BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG count,
+    PULONG removed, DWORD timeout_ms, BOOL alertable)
+{
+    struct win_packet *packet;
+    struct win_port *port;
+    ULONG taken = 0;
+
+    (void)alertable;
+    if (!entries || !count || !removed) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    *removed = 0;
+    if (!(port = win_port_pin(handle))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    for (packet = port_wait(port, timeout_ms); packet; packet = taken < count ? take(port) : NULL) {
+        entries[taken++] = (OVERLAPPED_ENTRY){
+            .lpCompletionKey = packet->key,
+            .lpOverlapped = packet->overlapped,
+            .Internal = (ULONG_PTR)(ULONG)packet->status,
+            .dwNumberOfBytesTransferred = packet->bytes,
+        };
+        win_packet_free(packet);
+    }
+    win_port_unpin(port);
+    *removed = taken;
+    return taken > 0;
+}
+
+/*
+ * PostQueuedCompletionStatus - queues a packet of the caller's own; the three values come back as given.
+ * FALSE with ERROR_INVALID_HANDLE or ERROR_NOT_ENOUGH_MEMORY.
+ */
+BOOL WINAPI PostQueuedCompletionStatus(
+    HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
+{
+    struct win_port *port = win_port_pin(handle);
+    struct win_packet *packet;
+
+    if (!port) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    if (!(packet = win_packet_new())) {
+        win_port_unpin(port);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return FALSE;
+    }
+    packet->bytes = bytes;
+    packet->key = key;
+    packet->overlapped = overlapped;
+    packet->status = 0;
+    win_port_post(port, packet);
+    win_port_unpin(port);
+    return TRUE;
+}

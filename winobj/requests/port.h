@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port.h - completion ports, as files see them.
+ *
+ * A packet is reserved when a request starts, so that posting at its completion cannot fail.
+ */
+#ifndef WINOBJ_PORT_H
+#define WINOBJ_PORT_H
+
+#include "winobj/handles/handle.h"
+
+#include "util/list.h"
+
+struct win_port;
+
+struct win_packet {
+    struct list_node link;
+    ULONG_PTR key;
+    OVERLAPPED *overlapped;
+    DWORD bytes;
+    LONG status; /* NTSTATUS */
+};
+
+struct win_packet *win_packet_new(void);
+void win_packet_free(struct win_packet *packet);
+
+/* A new port's handle, or NULL with the last error. */
+HANDLE win_port_create(void);
+/* Pins the port behind a handle; NULL when it is none. */
+struct win_port *win_port_pin(HANDLE handle);
+void win_port_unpin(struct win_port *port);
+
+/* Queues a packet, or hands it to the thread that waited last. Dropped when the port's handle is closed. */
+void win_port_post(struct win_port *port, struct win_packet *packet);
+
+#endif

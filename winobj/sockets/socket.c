@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* socket.c - socket functions that Linux has under another name. A SOCKET is a descriptor. */
+#include <winsock2.h>
+
+#include "winobj/sockets/winsock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether a descriptor is a socket; WSANOTINITIALISED or WSAENOTSOCK otherwise. */
+static bool is_socket(SOCKET socket)
+{
+    struct stat status;
+
+    if (!win_winsock_started())
+        return false;
+    if (socket <= INT32_MAX && !fstat((int)socket, &status) && S_ISSOCK(status.st_mode))
+        return true;
+    win_winsock_fail(WSAENOTSOCK);
+    return false;
+}
+
+/* closesocket - closes a socket. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK. */
+int WSAAPI closesocket(SOCKET socket)
+{
+    if (!is_socket(socket))
+        return SOCKET_ERROR;
+    close((int)socket); /* it frees the descriptor even if it fails */
+    return 0;
+}
+
+/*
+ * WSASocketA, WSASocketW - a socket of a family, type and protocol; closed on exec.
+ * info, group  must be NULL and 0
+ * flags        WSA_FLAG_OVERLAPPED and WSA_FLAG_NO_HANDLE_INHERIT, which change nothing
+ * Returns      INVALID_SOCKET with WSANOTINITIALISED, WSAEINVAL (info, group, another flag), or the error of socket.
+ */
+SOCKET WSAAPI WSASocketW(
+    int family, int type, int protocol, LPWSAPROTOCOL_INFOW info, GROUP group, DWORD flags)
+{
+    int fd;
+
+    if (!win_winsock_started())
+        return INVALID_SOCKET;
+    if (info || group || (flags & ~(DWORD)(WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT))) {
+        win_winsock_fail(WSAEINVAL);
+        return INVALID_SOCKET;
+    }
+    if ((fd = socket(family, type | SOCK_CLOEXEC, protocol)) < 0) {
+        win_winsock_fail_errno();
+        return INVALID_SOCKET;
+    }
+    return (SOCKET)fd;
+}
+
+SOCKET WSAAPI WSASocketA(
+    int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, GROUP group, DWORD flags)
+{
+    return WSASocketW(family, type, protocol, (LPWSAPROTOCOL_INFOW)info, group, flags);
+}
+
+static uint64_t integer_load(const void *from, size_t bytes)
+{
+    uint64_t value = 0;
+
+    memcpy(
+        &value, from, bytes > sizeof(value) ? sizeof(value) : bytes); /* the low bytes come first */
+    return value;
+}
+
+/*
+ * ioctlsocket - FIONBIO: the socket does not block when the argument is not 0; FIONREAD: how many bytes can be read.
+ * SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT, WSAEOPNOTSUPP (another command).
+ */
+int WSAAPI wincompat_ioctlsocket(SOCKET socket, long command, void *argument, size_t bytes)
+{
+    uint64_t wide;
+    int value;
+
+    if (!is_socket(socket))
+        return SOCKET_ERROR;
+    if (!argument)
+        return win_winsock_fail(WSAEFAULT);
+    value = integer_load(argument, bytes) != 0;
+    if (command != FIONBIO && command != FIONREAD)
+        return win_winsock_fail(WSAEOPNOTSUPP);
+    if (ioctl((int)socket, (unsigned long)command, &value))
+        return win_winsock_fail_errno();
+    wide = (uint64_t)value;
+    if (command == FIONREAD)
+        memcpy(argument, &wide, bytes > sizeof(wide) ? sizeof(wide) : bytes);
+    return 0;
+}
+
+/*
+ * select - waits until one of the sockets is ready. The sets are the C library's, so every SOCKET in one is below
+ * FD_SETSIZE. Returns how many are ready, 0 at the timeout; SOCKET_ERROR with WSAEINVAL (three NULL sets, a negative
+ * timeout), WSAENOTSOCK.
+ */
+int WSAAPI wincompat_select(
+    int ignored, fd_set *readable, fd_set *writable, fd_set *failed, const struct timeval *timeout)
+{
+    struct timeval left;
+    int ready;
+
+    (void)ignored;
+    if (!win_winsock_started())
+        return SOCKET_ERROR;
+    if (!readable && !writable && !failed)
+        return win_winsock_fail(WSAEINVAL);
+    if (timeout)
+        left = *timeout;
+    ready = select(FD_SETSIZE, readable, writable, failed, timeout ? &left : NULL);
+    return ready < 0 ? win_winsock_fail_errno() : ready;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c - FormatMessage: messages of codes, and texts with inserts. */
+#include "winobj/text/message.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ARGUMENTS = 99 };
+
+/* The arguments of a call: an array, or a list, of which read holds what was needed so far. */
+struct arguments {
+    const ULONG_PTR *array;
+    va_list *list;
+    ULONG_PTR read[ARGUMENTS];
+    unsigned count;
+};
+
+static bool argument_get(struct arguments *arguments, unsigned number, ULONG_PTR *value)
+{
+    if (number < 1 || number > ARGUMENTS || (!arguments->array && !arguments->list))
+        return false;
+    if (arguments->array) {
+        *value = arguments->array[number - 1];
+        return true;
+    }
+    while (arguments->count < number)
+        arguments->read[arguments->count++] = va_arg(*arguments->list, ULONG_PTR);
+    *value = arguments->read[number - 1];
+    return true;
+}
+
+/* Reads a directive between exclamation marks, behind an insert's number. Returns the text behind it. */
+static const char *directive_read(const char *text, char directive[32])
+{
+    const char *end = *text == '!' ? strchr(text + 1, '!') : NULL;
+
+    if (!end || end - text > 30) {
+        strcpy(directive, "%s");
+        return text;
+    }
+    snprintf(directive, 32, "%%%.*s", (int)(end - text - 1), text + 1);
+    return end + 1;
+}
+
+/* Puts the argument of %1 ... %99; each star takes another one. Returns the text behind it; NULL with errno. */
+static const char *insert_put(
+    FILE *out, const char *text, struct arguments *arguments, win_message_insert *insert)
+{
+    unsigned number = (unsigned)(*text++ - '0'), count = 0;
+    ULONG_PTR values[3];
+    char directive[32], *piece;
+
+    if (*text >= '0' && *text <= '9')
+        number = number * 10 + (unsigned)(*text++ - '0');
+    text = directive_read(text, directive);
+    for (const char *star = directive; (star = strchr(star, '*')) && count < 2; star++, count++)
+        if (!argument_get(arguments, number++, &values[count]))
+            goto invalid;
+    if (!argument_get(arguments, number, &values[count++]))
+        goto invalid;
+    if (!(piece = insert(directive, values, count)))
+        return NULL;
+    fputs(piece, out);
+    free(piece);
+    return text;
+
+invalid:
+    errno = EINVAL;
+    return NULL;
+}
+
+/* Puts the text with its inserts. A width mask of all ones turns line ends into blanks. False with errno. */
+static bool message_run(FILE *out, DWORD flags, const char *text, struct arguments *arguments,
+    win_message_insert *insert)
+{
+    bool one_line = (flags & FORMAT_MESSAGE_MAX_WIDTH_MASK) == FORMAT_MESSAGE_MAX_WIDTH_MASK;
+
+    while (*text) {
+        if (one_line && (*text == '\r' || *text == '\n')) {
+            text += *text == '\r' && text[1] == '\n' ? 2 : 1;
+            fputc(' ', out);
+            continue;
+        }
+        if (*text != '%' ||
+            ((flags & FORMAT_MESSAGE_IGNORE_INSERTS) && text[1] >= '1' && text[1] <= '9')) {
+            fputc(*text++, out);
+            continue;
+        }
+        switch (*++text) {
+        case 0: errno = EINVAL; return false;
+        case '0': return true; /* the text ends here, without a line end */
+        case 'n': fputs("\r\n", out); break;
+        case 'r': fputc('\r', out); break;
+        case 't': fputc('\t', out); break;
+        case 'b': fputc(' ', out); break;
+        default:
+            if (*text >= '1' && *text <= '9') {
+                if (!(text = insert_put(out, text, arguments, insert)))
+                    return false;
+                continue;
+            }
+            fputc(*text, out);
+        }
+        text++;
+    }
+    return true;
+}
+
+static char *fail(DWORD error)
+{
+    SetLastError(error);
+    return NULL;
+}
+
+/* The message of a code, with a line end; NULL with the last error. */
+static char *system_text(DWORD id)
+{
+    const char *text = win_message_text(id);
+    char *line = NULL;
+
+    if (!text)
+        return fail(ERROR_MR_MID_NOT_FOUND);
+    if (asprintf(&line, "%s.\r\n", text) < 0)
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    return line;
+}
+
+char *win_message_build(
+    DWORD flags, const char *source, DWORD id, va_list *list, win_message_insert *insert)
+{
+    struct arguments arguments = { .count = 0 };
+    DWORD width = flags & FORMAT_MESSAGE_MAX_WIDTH_MASK;
+    char *text = NULL, *result = NULL;
+    size_t length = 0;
+    bool done;
+    FILE *out;
+
+    if (width && width != FORMAT_MESSAGE_MAX_WIDTH_MASK)
+        return fail(ERROR_NOT_SUPPORTED);
+    if (flags & FORMAT_MESSAGE_FROM_STRING
+            ? (flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)) || !source
+            : !(flags & (FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_FROM_HMODULE)))
+        return fail(ERROR_INVALID_PARAMETER);
+    /* No module has messages of its own here: those of the system are all. */
+    if (!(flags & FORMAT_MESSAGE_FROM_STRING) && !(source = text = system_text(id)))
+        return NULL;
+    if (flags & FORMAT_MESSAGE_ARGUMENT_ARRAY)
+        arguments.array = (const ULONG_PTR *)list;
+    else
+        arguments.list = list;
+    if (!(out = open_memstream(&result, &length))) {
+        free(text);
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    }
+    done = message_run(out, flags, source, &arguments, insert);
+    if (!done)
+        SetLastError(errno == ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER);
+    if (fclose(out) && done) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        done = false;
+    }
+    free(text);
+    if (done)
+        return result;
+    free(result);
+    return NULL;
+}
+
+static char *insert_narrow(const char *directive, const ULONG_PTR values[3], unsigned count)
+{
+    int length = -1;
+    char *text = NULL;
+
+    /* Two passes of Windows' printf, to count and to write. Every argument has at most the size of a pointer. */
+    for (int pass = 0; pass < 2; pass++) {
+        size_t room = pass ? (size_t)length + 1 : 0;
+
+        if (pass && !(text = malloc(room)))
+            return NULL;
+        switch (count) {
+        case 1: length = wincrt_snprintf(text, room, directive, values[0]); break;
+        case 2: length = wincrt_snprintf(text, room, directive, (int)values[0], values[1]); break;
+        default:
+            length =
+                wincrt_snprintf(text, room, directive, (int)values[0], (int)values[1], values[2]);
+        }
+        if (length < 0)
+            break;
+    }
+    if (length >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/*
+ * FormatMessageA, FormatMessageW - the words for a code, or a text with its inserts filled in.
+ * flags      FORMAT_MESSAGE_FROM_SYSTEM (or FROM_HMODULE: no module has messages of its own) or FROM_STRING;
+ *            ALLOCATE_BUFFER: text points to a pointer that receives memory for LocalFree; IGNORE_INSERTS;
+ *            ARGUMENT_ARRAY; width 0 or MAX_WIDTH_MASK (no line ends)
+ * id         a Win32 or Winsock error, an HRESULT, an NTSTATUS or a NetworkDirect code
+ * language   ignored: English
+ * Returns    the length; 0 with ERROR_INVALID_PARAMETER (flags, an insert without an argument), ERROR_MR_MID_NOT_FOUND
+ *            (no words for the code), ERROR_INSUFFICIENT_BUFFER, ERROR_NOT_SUPPORTED (another width),
+ *            ERROR_NOT_ENOUGH_MEMORY.
+ */
+DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPSTR text,
+    DWORD size, va_list *arguments)
+{
+    char *message, *to = text;
+    size_t length;
+
+    (void)language;
+    if (!text) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return 0;
+    }
+    if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER)
+        *(LPSTR *)(void *)text = NULL;
+    if (!(message = win_message_build(flags, source, id, arguments, insert_narrow)))
+        return 0;
+    length = strlen(message);
+    if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
+        to = LocalAlloc(LMEM_FIXED, length >= size ? length + 1 : size);
+        *(LPSTR *)(void *)text = to;
+    } else if (length >= size) {
+        SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        to = NULL;
+    }
+    if (to)
+        memcpy(to, message, length + 1);
+    free(message);
+    return to ? (DWORD)length : 0;
+}

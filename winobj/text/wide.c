@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wide.c - wide forms of functions that exist in narrow form, for modules, environment, computer names, shared memory,
+ * messages, debugging. Compiled for each width of wchar_t, under the names the headers give them. Narrow text is
+ * UTF-8.
+ */
+#include "winobj/system/computer.h"
+#include "winobj/text/message.h"
+
+#include "compat/crt/crt.h"
+#include "compat/crt/text.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+
+/* Narrow text of an argument; a NULL stays NULL. False with the last error: no memory. */
+static bool narrow(const WCHAR *text, char **result)
+{
+    *result = text ? CRT(crt_narrow)(text) : NULL;
+    if (*result || !text)
+        return true;
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return false;
+}
+
+/* Wide characters of narrow text, without the end; to NULL: counts only. */
+static size_t widen(WCHAR *to, size_t room, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t length = 0;
+
+    while (*s) {
+        WCHAR pair[2];
+        unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
+
+        for (unsigned i = 0; i < units; i++, length++)
+            if (to && length < room)
+                to[length] = pair[i];
+    }
+    return length;
+}
+
+HMODULE WINAPI LoadLibraryExW(LPCWSTR name, HANDLE file, DWORD flags)
+{
+    char *narrow_name;
+    HMODULE module = NULL;
+
+    if (narrow(name, &narrow_name))
+        module = LoadLibraryExA(narrow_name, file, flags);
+    free(narrow_name);
+    return module;
+}
+
+HMODULE WINAPI LoadLibraryW(LPCWSTR name)
+{
+    return LoadLibraryExW(name, NULL, 0);
+}
+
+HMODULE WINAPI GetModuleHandleW(LPCWSTR name)
+{
+    char *narrow_name;
+    HMODULE module = NULL;
+
+    if (narrow(name, &narrow_name))
+        module = GetModuleHandleA(narrow_name);
+    free(narrow_name);
+    return module;
+}
+
+DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD size)
+{
+    char whole[4096];
+    size_t length;
+
+    if (!GetModuleFileNameA(module, whole, sizeof(whole)))
+        return 0;
+    length = widen(path, size, whole);
+    if (length < size) {
+        path[length] = 0;
+        return (DWORD)length;
+    }
+    if (size)
+        path[size - 1] = 0;
+    SetLastError(ERROR_INSUFFICIENT_BUFFER);
+    return size;
+}
+
+DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWORD size)
+{
+    char *narrow_name;
+    const char *found = NULL;
+    size_t length;
+
+    if (!narrow(name, &narrow_name))
+        return 0;
+    found = narrow_name ? getenv(narrow_name) : NULL;
+    free(narrow_name);
+    if (!found) {
+        SetLastError(ERROR_ENVVAR_NOT_FOUND);
+        return 0;
+    }
+    length = widen(NULL, 0, found);
+    if (!value || length >= size)
+        return (DWORD)length + 1;
+    widen(value, size, found);
+    value[length] = 0;
+    return (DWORD)length;
+}
+
+BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value)
+{
+    char *narrow_name, *narrow_value = NULL;
+    BOOL done = FALSE;
+
+    if (narrow(name, &narrow_name) && narrow(value, &narrow_value))
+        done = SetEnvironmentVariableA(narrow_name, narrow_value);
+    free(narrow_name);
+    free(narrow_value);
+    return done;
+}
+
+DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
+{
+    char *narrow_from, *expanded = NULL;
+    DWORD bytes = 0;
+    size_t length;
+
+    if (!narrow(from, &narrow_from) || !(bytes = ExpandEnvironmentStringsA(narrow_from, NULL, 0)) ||
+        !(expanded = malloc(bytes))) {
+        if (bytes)
+            SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        free(narrow_from);
+        return 0;
+    }
+    ExpandEnvironmentStringsA(narrow_from, expanded, bytes);
+    length = widen(to, size, expanded);
+    if (to && length < size)
+        to[length] = 0;
+    free(expanded);
+    free(narrow_from);
+    return (DWORD)length + 1;
+}
+
+BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR name, LPDWORD size)
+{
+    char whole[NI_MAXHOST];
+    DWORD bytes = sizeof(whole), room = size ? *size : 0;
+    size_t length;
+
+    if (!size || (room && !name)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!GetComputerNameExA(format, whole, &bytes))
+        return FALSE;
+    length = widen(name, room, whole);
+    if (length < room) {
+        name[length] = 0;
+        *size = (DWORD)length;
+        return TRUE;
+    }
+    *size = (DWORD)length + 1;
+    SetLastError(ERROR_MORE_DATA);
+    return FALSE;
+}
+
+BOOL WINAPI GetComputerNameW(LPWSTR name, LPDWORD size)
+{
+    return win_computer_name_answer(GetComputerNameExW(ComputerNameNetBIOS, name, size));
+}
+
+HANDLE WINAPI CreateFileMappingW(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
+    DWORD size_high, DWORD size_low, LPCWSTR name)
+{
+    char *narrow_name;
+    HANDLE mapping = NULL;
+
+    if (narrow(name, &narrow_name))
+        mapping =
+            CreateFileMappingA(file, attributes, protection, size_high, size_low, narrow_name);
+    free(narrow_name);
+    return mapping;
+}
+
+HANDLE WINAPI OpenFileMappingW(DWORD access, BOOL inherit, LPCWSTR name)
+{
+    char *narrow_name;
+    HANDLE mapping = NULL;
+
+    if (narrow(name, &narrow_name))
+        mapping = OpenFileMappingA(access, inherit, narrow_name);
+    free(narrow_name);
+    return mapping;
+}
+
+void WINAPI OutputDebugStringW(LPCWSTR text)
+{
+    char *narrow_text = text ? CRT(crt_narrow)(text) : NULL;
+
+    OutputDebugStringA(narrow_text);
+    free(narrow_text);
+}
+
+static int print(struct crt_out *out, const char *directive, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, directive);
+    length = CRT(crt_format)(out, directive, arguments);
+    va_end(arguments);
+    return length;
+}
+
+static int print_insert(
+    struct crt_out *out, const char *directive, const ULONG_PTR values[3], unsigned count)
+{
+    switch (count) {
+    case 1: return print(out, directive, values[0]);
+    case 2: return print(out, directive, (int)values[0], values[1]);
+    default: return print(out, directive, (int)values[0], (int)values[1], values[2]);
+    }
+}
+
+static char *insert_wide(const char *directive, const ULONG_PTR values[3], unsigned count)
+{
+    struct crt_out out = { .wide = true };
+    int length = print_insert(&out, directive, values, count);
+    WCHAR *text = length < 0 ? NULL : calloc((size_t)length + 1, sizeof(*text));
+    char *result;
+
+    if (!text)
+        return NULL;
+    out = (struct crt_out){ .wide = true, .text = text, .room = (size_t)length };
+    print_insert(&out, directive, values, count);
+    result = CRT(crt_narrow)(text);
+    free(text);
+    return result;
+}
+
+DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD id, DWORD language, LPWSTR text,
+    DWORD size, va_list *arguments)
+{
+    char *message, *narrow_source = NULL;
+    WCHAR *to = text;
+    size_t length;
+
+    (void)language;
+    if (!text) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return 0;
+    }
+    if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER)
+        *(LPWSTR *)(void *)text = NULL;
+    if ((flags & FORMAT_MESSAGE_FROM_STRING) && !narrow(source, &narrow_source))
+        return 0;
+    message = win_message_build(flags, narrow_source, id, arguments, insert_wide);
+    free(narrow_source);
+    if (!message)
+        return 0;
+    length = widen(NULL, 0, message);
+    if (flags & FORMAT_MESSAGE_ALLOCATE_BUFFER) {
+        to = LocalAlloc(LMEM_FIXED, (length >= size ? length + 1 : size) * sizeof(WCHAR));
+        *(LPWSTR *)(void *)text = to;
+    } else if (length >= size) {
+        SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        to = NULL;
+    }
+    if (to) {
+        widen(to, length, message);
+        to[length] = 0;
+    }
+    free(message);
+    return to ? (DWORD)length : 0;
+}

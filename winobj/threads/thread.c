@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - threads made by CreateThread: a POSIX thread, and an object that its end signals. A thread that other code
+ * made gets its object when it asks for a handle of itself.
+ *
+ * The handles and the thread itself hold references to the object, so either may end first.
+ */
+#include "winobj/threads/thread.h"
+
+#include "winobj/waits/dispatch.h"
+#include "winobj/waits/mutex.h"
+
+#include "util/futex.h"
+#include "util/lock.h"
+#include "util/once.h"
+
+#include <process.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct win_thread {
+    struct win_waitable waitable; /* set when the thread ends */
+    LPTHREAD_START_ROUTINE start;
+    LPVOID parameter;
+    _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
+    _Atomic uint32_t suspended; /* futex word of the thread: 1 until ResumeThread */
+    bool ended;                 /* life_lock */
+    atomic_uint exit_code;      /* 0 after pthread_exit; published by the signal */
+};
+
+/* Held while a thread's kernel id is used: after the end the kernel may give it to another thread. */
+static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
+
+static pthread_key_t end_key; /* of threads that other code made */
+static struct once end_once = ONCE_INIT;
+
+static _Thread_local struct win_thread *self;
+static _Thread_local DWORD self_id;
+
+const struct win_object_type win_thread_type = {
+    .name = "thread",
+    .waitable = true,
+    .destroy = win_waitable_destroy,
+    .descriptor = win_waitable_object_descriptor,
+    .forked = win_waitable_object_forked,
+};
+
+/* Runs however the thread ends: by return, ExitThread or pthread_exit. */
+static void thread_ended(void *argument)
+{
+    struct win_thread *thread = argument;
+
+    self = NULL;
+    lock_acquire(&life_lock);
+    thread->ended = true;
+    lock_release(&life_lock);
+    win_owner_abandon(); /* before the signal: a thread that it wakes finds the mutexes abandoned */
+    win_waitable_set(&thread->waitable);
+    win_object_unref(&thread->waitable.object);
+}
+
+static struct win_thread *thread_new(LPTHREAD_START_ROUTINE start, LPVOID parameter, bool suspended)
+{
+    struct win_thread *thread = calloc(1, sizeof(*thread));
+
+    if (!thread) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
+    thread->start = start;
+    thread->parameter = parameter;
+    atomic_init(&thread->exit_code, 0);
+    atomic_init(&thread->suspended, suspended);
+    return thread;
+}
+
+static void *thread_main(void *argument)
+{
+    struct win_thread *thread = argument;
+
+    self = thread;
+    atomic_store_explicit(&thread->id, GetCurrentThreadId(), memory_order_release);
+    futex_wake(&thread->id, 1);
+    while (atomic_load_explicit(&thread->suspended, memory_order_acquire))
+        futex_wait(&thread->suspended, 1, NULL);
+    pthread_cleanup_push(thread_ended, thread);
+    DWORD code = thread->start(thread->parameter);
+    atomic_store_explicit(&thread->exit_code, code, memory_order_relaxed);
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static int thread_run(struct win_thread *thread, SIZE_T stack_size)
+{
+    pthread_attr_t attr;
+    pthread_t id;
+    int error = pthread_attr_init(&attr);
+
+    if (error)
+        return error;
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (stack_size) {
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+
+        stack_size = stack_size < least ? least : stack_size;
+        error = stack_size > SIZE_MAX - page
+                    ? ENOMEM
+                    : pthread_attr_setstacksize(&attr, (stack_size + page - 1) & ~(page - 1));
+    }
+    if (!error)
+        error = pthread_create(&id, &attr, thread_main, thread);
+    pthread_attr_destroy(&attr);
+    return error;
+}
+
+/* A thread's id; waits until the thread has begun to run and stored it. */
+static DWORD thread_id_of(struct win_thread *thread)
+{
+    DWORD id;
+
+    while (!(id = atomic_load_explicit(&thread->id, memory_order_acquire)))
+        futex_wait(&thread->id, 0, NULL);
+    return id;
+}
+
+/*
+ * CreateThread - starts a thread.
+ * attributes  ignored: nothing to inherit or secure
+ * stack_size  in bytes; 0: the default of the program
+ * flags       0, CREATE_SUSPENDED (begins with ResumeThread), STACK_SIZE_PARAM_IS_A_RESERVATION (what it is anyway)
+ * thread_id   out: may be NULL
+ * Returns     a handle, signalled when the thread has ended; or NULL with ERROR_INVALID_PARAMETER (no start routine,
+ *             another flag), ERROR_NOT_ENOUGH_MEMORY.
+ */
+HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,
+    LPTHREAD_START_ROUTINE start, LPVOID parameter, DWORD flags, LPDWORD thread_id)
+{
+    struct win_thread *thread;
+    HANDLE handle;
+
+    (void)attributes;
+    if (!start || (flags & ~(DWORD)(CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION))) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    if (!(thread = thread_new(start, parameter, flags & CREATE_SUSPENDED)))
+        return NULL;
+    if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
+        free(thread);
+        return NULL;
+    }
+    win_object_ref(&thread->waitable.object); /* the thread's */
+    win_object_ref(&thread->waitable.object); /* this function's, until the id is known */
+    if (thread_run(thread, stack_size)) {
+        win_object_unref(&thread->waitable.object);
+        win_object_unref(&thread->waitable.object);
+        CloseHandle(handle);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    if (thread_id)
+        *thread_id = thread_id_of(thread);
+    win_object_unref(&thread->waitable.object);
+    return handle;
+}
+
+/* _beginthreadex - CreateThread with the C runtime's types. Returns 0 with errno EINVAL or EAGAIN on failure. */
+uintptr_t __cdecl _beginthreadex(void *security, unsigned stack_size,
+    _beginthreadex_proc_type start, void *parameter, unsigned flags, unsigned *thread_id)
+{
+    DWORD id;
+    HANDLE handle = CreateThread((LPSECURITY_ATTRIBUTES)security, stack_size,
+        (LPTHREAD_START_ROUTINE)start, parameter, flags, &id);
+
+    if (!handle) {
+        errno = GetLastError() == ERROR_INVALID_PARAMETER ? EINVAL : EAGAIN;
+        return 0;
+    }
+    if (thread_id)
+        *thread_id = id;
+    return (uintptr_t)handle;
+}
+
+static int end_load(void)
+{
+    return pthread_key_create(&end_key, thread_ended);
+}
+
+/* Makes the object of a thread that other code made. Its exit code is 0 unless it calls ExitThread. */
+static HANDLE thread_adopt(void)
+{
+    struct win_thread *thread = thread_new(NULL, NULL, false);
+    HANDLE handle;
+
+    if (!thread)
+        return NULL;
+    atomic_init(&thread->id, GetCurrentThreadId());
+    if (!(handle = win_handle_open(&thread->waitable.object, &win_thread_type))) {
+        free(thread);
+        return NULL;
+    }
+    if (once_run(&end_once, end_load) || pthread_setspecific(end_key, thread)) {
+        CloseHandle(handle);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_object_ref(&thread->waitable.object); /* the thread's */
+    self = thread;
+    return handle;
+}
+
+HANDLE win_thread_self_handle(void)
+{
+    return self ? win_handle_add(&self->waitable.object) : thread_adopt();
+}
+
+/* ExitThread - ends the calling thread; its cleanup handlers and C++ destructors run. */
+void WINAPI ExitThread(DWORD exit_code)
+{
+    if (self)
+        atomic_store_explicit(&self->exit_code, exit_code, memory_order_relaxed);
+    pthread_exit(NULL);
+}
+
+void __cdecl _endthreadex(unsigned exit_code)
+{
+    ExitThread(exit_code);
+}
+
+static struct win_thread *thread_pin(HANDLE handle)
+{
+    struct win_object *object = win_handle_pin(handle, &win_thread_type);
+
+    if (!object)
+        SetLastError(ERROR_INVALID_HANDLE);
+    return (struct win_thread *)object;
+}
+
+/*
+ * GetExitCodeThread - what the thread returned or gave to ExitThread, 0 after pthread_exit; STILL_ACTIVE while it runs,
+ * as GetCurrentThread() does (a wait for the handle shows whether a thread ended with this value). Errors:
+ * ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER.
+ */
+BOOL WINAPI GetExitCodeThread(HANDLE handle, LPDWORD exit_code)
+{
+    struct win_thread *thread;
+
+    if (handle == GetCurrentThread() && exit_code) {
+        *exit_code = STILL_ACTIVE;
+        return TRUE;
+    }
+    if (!(thread = thread_pin(handle)))
+        return FALSE;
+    if (exit_code)
+        *exit_code =
+            win_waitable_is_set(&thread->waitable) ? atomic_load(&thread->exit_code) : STILL_ACTIVE;
+    else
+        SetLastError(ERROR_INVALID_PARAMETER);
+    win_object_unref(&thread->waitable.object);
+    return exit_code != NULL;
+}
+
+/*
+ * ResumeThread - starts a thread created with CREATE_SUSPENDED. This library cannot suspend running threads.
+ * Returns the suspend count before: 1, or 0 when it was not suspended; (DWORD)-1 with ERROR_INVALID_HANDLE.
+ */
+DWORD WINAPI ResumeThread(HANDLE handle)
+{
+    struct win_thread *thread;
+    DWORD before;
+
+    if (handle == GetCurrentThread())
+        return 0;
+    if (!(thread = thread_pin(handle)))
+        return (DWORD)-1;
+    before = atomic_exchange_explicit(&thread->suspended, 0, memory_order_release);
+    if (before)
+        futex_wake(&thread->suspended, 1);
+    win_object_unref(&thread->waitable.object);
+    return before;
+}
+
+/* GetThreadId - the id of a thread made here, or of GetCurrentThread(); 0 with ERROR_INVALID_HANDLE. */
+DWORD WINAPI GetThreadId(HANDLE handle)
+{
+    struct win_thread *thread;
+    DWORD id;
+
+    if (handle == GetCurrentThread())
+        return GetCurrentThreadId();
+    if (!(thread = thread_pin(handle)))
+        return 0;
+    id = thread_id_of(thread);
+    win_object_unref(&thread->waitable.object);
+    return id;
+}
+
+bool win_thread_apply(HANDLE handle, bool (*apply)(int id, void *argument), void *argument)
+{
+    struct win_thread *thread;
+    bool done = false;
+    DWORD id;
+
+    if (handle == GetCurrentThread())
+        return apply((int)GetCurrentThreadId(), argument);
+    if (!(thread = thread_pin(handle)))
+        return false;
+    id = thread_id_of(thread);
+    lock_acquire(&life_lock);
+    if (thread->ended)
+        SetLastError(ERROR_INVALID_HANDLE);
+    else
+        done = apply((int)id, argument);
+    lock_release(&life_lock);
+    win_object_unref(&thread->waitable.object);
+    return done;
+}
+
+/* GetCurrentThreadId - the kernel's id of the calling thread, unique in the system. */
+DWORD WINAPI GetCurrentThreadId(void)
+{
+    if (!self_id)
+        self_id = (DWORD)syscall(SYS_gettid);
+    return self_id;
+}
+
+static void renew_id(void)
+{
+    self_id = 0;
+    if (self)
+        atomic_store_explicit(&self->id, GetCurrentThreadId(), memory_order_release);
+}
+
+__attribute__((constructor)) static void thread_load(void)
+{
+    pthread_atfork(NULL, NULL, renew_id);
+}
+
+DWORD WINAPI GetCurrentProcessId(void)
+{
+    return (DWORD)getpid();
+}
+
+/* Sleep - sleeps at least timeout_ms milliseconds; 0 gives up the rest of the time slice, INFINITE never returns. */
+void WINAPI Sleep(DWORD timeout_ms)
+{
+    struct timespec left = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L };
+
+    if (!timeout_ms) {
+        sched_yield();
+        return;
+    }
+    do {
+        while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+            ;
+        left.tv_sec = INT_MAX;
+    } while (timeout_ms == INFINITE);
+}
+
+DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
+{
+    (void)alertable; /* there are no APCs to run */
+    Sleep(timeout_ms);
+    return 0;
+}
+
+/* SwitchToThread - lets another thread run. Always FALSE: Linux does not report whether one ran. */
+BOOL WINAPI SwitchToThread(void)
+{
+    sched_yield();
+    return FALSE;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c - waitable timers: a timerfd each, and one thread that sleeps on all of them and signals.
+ *
+ * The thread knows a timer by its name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and
+ * expiring exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a
+ * fork timers are not running, until they are set again.
+ */
+#include "winobj/waits/dispatch.h"
+#include "winobj/fork.h"
+
+#include "util/lock.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define UNITS_PER_SECOND 10000000             /* of a FILETIME */
+#define UNIX_EPOCH       INT64_C(11644473600) /* seconds from 1601, where those begin */
+
+struct win_timer {
+    struct win_waitable waitable;
+    int fds[2]; /* relative times, absolute ones; -1: not there yet. timers_lock */
+};
+
+static struct lock timers_lock = LOCK_INIT(LOCK_WIN_FILE, "timers");
+static int timers_epoll = -1; /* timers_lock until it is there */
+
+static void timer_destroy(struct win_object *object)
+{
+    struct win_timer *timer = (struct win_timer *)object;
+
+    for (int i = 0; i < 2; i++)
+        if (timer->fds[i] >= 0)
+            close(timer->fds[i]);
+    win_waitable_destroy(object);
+}
+
+static void timer_forked(struct win_object *object)
+{
+    struct win_timer *timer = (struct win_timer *)object;
+
+    win_waitable_object_forked(object);
+    for (int i = 0; i < 2; i++) {
+        if (timer->fds[i] >= 0)
+            close(timer->fds[i]); /* the parent's */
+        timer->fds[i] = -1;
+    }
+}
+
+static const struct win_object_type timer_type = {
+    .name = "timer",
+    .waitable = true,
+    .destroy = timer_destroy,
+    .descriptor = win_waitable_object_descriptor,
+    .forked = timer_forked,
+};
+
+void win_timers_forked(void)
+{
+    lock_init(&timers_lock, LOCK_WIN_FILE, "timers");
+    if (timers_epoll >= 0)
+        close(timers_epoll);
+    timers_epoll = -1;
+}
+
+static void timer_expire(HANDLE name)
+{
+    struct win_timer *timer = (struct win_timer *)win_object_find(name);
+    uint64_t times;
+
+    if (!timer)
+        return;
+    lock_acquire(&timers_lock);
+    for (int i = 0; i < 2; i++)
+        if (timer->fds[i] >= 0 && read(timer->fds[i], &times, sizeof(times)) == sizeof(times))
+            win_waitable_set(&timer->waitable);
+    lock_release(&timers_lock);
+    win_object_unref(&timer->waitable.object);
+}
+
+static void timer_thread(void *argument)
+{
+    int epoll = (int)(intptr_t)argument;
+
+    for (;;) {
+        struct epoll_event events[16];
+        int count = epoll_wait(epoll, events, ARRAYSIZE(events), -1);
+
+        for (int i = 0; i < count; i++)
+            timer_expire(events[i].data.ptr);
+    }
+}
+
+static bool thread_start_locked(void)
+{
+    lock_assert_held(&timers_lock);
+    if (timers_epoll >= 0)
+        return true;
+    if ((timers_epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return false;
+    if (!thread_start_detached("winobj-timer", timer_thread, (void *)(intptr_t)timers_epoll))
+        return true;
+    close(timers_epoll);
+    timers_epoll = -1;
+    return false;
+}
+
+static HANDLE timer_create_win(bool named, BOOL manual_reset)
+{
+    struct win_timer *timer = named ? NULL : calloc(1, sizeof(*timer));
+
+    if (!timer) {
+        SetLastError(named ? ERROR_NOT_SUPPORTED : ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    win_waitable_init(&timer->waitable, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, false);
+    timer->fds[0] = timer->fds[1] = -1;
+    return win_waitable_open(&timer->waitable, &timer_type);
+}
+
+/*
+ * CreateWaitableTimerA, CreateWaitableTimerW - a new unnamed timer, not set. attributes are ignored (handles are not
+ * inherited).
+ * manual_reset  it stays signalled until it is set again; else one wait takes the signal
+ * Returns       NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes),
+ * ERROR_NOT_ENOUGH_MEMORY.
+ */
+HANDLE WINAPI CreateWaitableTimerA(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCSTR name)
+{
+    (void)attributes;
+    return timer_create_win(name != NULL, manual_reset);
+}
+
+HANDLE WINAPI CreateWaitableTimerW(
+    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCWSTR name)
+{
+    (void)attributes;
+    return timer_create_win(name != NULL, manual_reset);
+}
+
+static HANDLE timer_create_ex(bool named, DWORD flags)
+{
+    if (flags &
+        ~(DWORD)(CREATE_WAITABLE_TIMER_MANUAL_RESET | CREATE_WAITABLE_TIMER_HIGH_RESOLUTION)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return timer_create_win(named, !!(flags & CREATE_WAITABLE_TIMER_MANUAL_RESET));
+}
+
+/*
+ * CreateWaitableTimerExA, CreateWaitableTimerExW - the same by flags; each timer is one of high resolution. Another
+ * flag is ERROR_INVALID_PARAMETER. A handle has all rights.
+ */
+HANDLE WINAPI CreateWaitableTimerExA(
+    LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
+{
+    (void)attributes;
+    (void)access;
+    return timer_create_ex(name != NULL, flags);
+}
+
+HANDLE WINAPI CreateWaitableTimerExW(
+    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access)
+{
+    (void)attributes;
+    (void)access;
+    return timer_create_ex(name != NULL, flags);
+}
+
+/* Both clocks stop. */
+static void stop_locked(const struct win_timer *timer)
+{
+    static const struct itimerspec never;
+
+    for (int i = 0; i < 2; i++)
+        if (timer->fds[i] >= 0)
+            timerfd_settime(timer->fds[i], 0, &never, NULL);
+}
+
+static bool open_locked(struct win_timer *timer, int clock)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET,
+        .data.ptr = win_object_name(&timer->waitable.object) };
+
+    if (timer->fds[clock] >= 0)
+        return true;
+    timer->fds[clock] =
+        timerfd_create(clock ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (timer->fds[clock] < 0)
+        return false;
+    if (thread_start_locked() && !epoll_ctl(timers_epoll, EPOLL_CTL_ADD, timer->fds[clock], &event))
+        return true;
+    close(timer->fds[clock]);
+    timer->fds[clock] = -1;
+    return false;
+}
+
+static struct timespec timespec_of(int64_t units)
+{
+    return (struct timespec){ .tv_sec = units / UNITS_PER_SECOND,
+        .tv_nsec = units % UNITS_PER_SECOND * 100 };
+}
+
+/* Sets the clock of the due time: below 0 a time from now on, else a date. */
+static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
+{
+    int clock = due >= 0;
+    struct itimerspec spec = { .it_interval = timespec_of((int64_t)period_ms * 10000) };
+
+    if (!open_locked(timer, clock))
+        return false;
+    spec.it_value = timespec_of(clock ? due : -(uint64_t)due > INT64_MAX ? INT64_MAX : -due);
+    if (clock)
+        spec.it_value.tv_sec -= UNIX_EPOCH;
+    if (spec.it_value.tv_sec < 0 || (!spec.it_value.tv_sec && !spec.it_value.tv_nsec))
+        spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* long ago; 0 would stop it */
+    return !timerfd_settime(timer->fds[clock], clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
+}
+
+/*
+ * SetWaitableTimer - sets a timer, which is not signalled until then.
+ * due        in units of 100 ns: below 0 the time from now on; else a date as FILETIME has it, in UTC, which follows
+ *            the system's clock. What is over signals at once
+ * period_ms  it signals again after each of these; 0: once
+ * routine    NULL: there are no APCs
+ * resume     nothing is woken from a system's sleep: TRUE sets the last error to ERROR_NOT_SUPPORTED, as on Windows,
+ *            where that is not an error
+ * Returns    FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no due time, a negative period),
+ *            ERROR_NOT_SUPPORTED (a routine), ERROR_NO_SYSTEM_RESOURCES (no descriptor or thread).
+ */
+BOOL WINAPI SetWaitableTimer(HANDLE handle, const LARGE_INTEGER *due, LONG period_ms,
+    PTIMERAPCROUTINE routine, LPVOID context, BOOL resume)
+{
+    struct win_timer *timer;
+    bool done;
+
+    (void)context;
+    if (!due || period_ms < 0 || routine) {
+        SetLastError(routine ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!(timer = (struct win_timer *)win_handle_pin(handle, &timer_type))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    lock_acquire(&timers_lock);
+    stop_locked(timer);
+    win_waitable_reset(&timer->waitable);
+    done = start_locked(timer, due->QuadPart, period_ms);
+    lock_release(&timers_lock);
+    win_object_unref(&timer->waitable.object);
+    if (!done || resume)
+        SetLastError(done ? ERROR_NOT_SUPPORTED : ERROR_NO_SYSTEM_RESOURCES);
+    return done;
+}
+
+/* CancelWaitableTimer - stops a timer; whether it is signalled stays as it is. FALSE with ERROR_INVALID_HANDLE. */
+BOOL WINAPI CancelWaitableTimer(HANDLE handle)
+{
+    struct win_timer *timer = (struct win_timer *)win_handle_pin(handle, &timer_type);
+
+    if (!timer) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    lock_acquire(&timers_lock);
+    stop_locked(timer);
+    lock_release(&timers_lock);
+    win_object_unref(&timer->waitable.object);
+    return TRUE;
+}
