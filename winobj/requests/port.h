@@ -2,7 +2,7 @@
 /*
  * port.h - completion ports, as files see them.
  *
- * A packet is reserved when a request starts, so that posting at its completion cannot fail.
+ * A request reserves its packet when it starts, so that posting it at the completion cannot fail.
  */
 #ifndef WINOBJ_PORT_H
 #define WINOBJ_PORT_H
@@ -26,11 +26,11 @@ void win_packet_free(struct win_packet *packet);
 
 /* A new port's handle, or NULL with the last error. */
 HANDLE win_port_create(void);
-/* Pins the port behind a handle; NULL when it is none. */
+/* Pins the port behind a handle; NULL for another handle. */
 struct win_port *win_port_pin(HANDLE handle);
 void win_port_unpin(struct win_port *port);
 
-/* Queues a packet, or hands it to the thread that waited last. Dropped when the port's handle is closed. */
+/* Queues a packet, or hands it to the thread that began to wait last. Frees it if the port's handle is closed. */
 void win_port_post(struct win_port *port, struct win_packet *packet);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * dispatch.h - objects that WaitForSingleObject and WaitForMultipleObjects wait for, and the one lock over their state.
  *
- * As in the NT kernel, a wait is satisfied by whoever signals, under the dispatcher lock: a signal of an auto-reset
- * object goes to exactly one wait, a wait for all takes all its objects in one step or none. So no signal is lost to a
- * wait that times out at the same moment, and nobody wakes in vain.
+ * As in the NT kernel, the thread that signals satisfies the waits, under the dispatcher lock: a signal of an
+ * auto-reset object goes to exactly one wait, a wait for all takes all its objects in one step or none. So a wait that
+ * times out at the same moment loses no signal, and no thread wakes without its wait being satisfied.
  */
 #ifndef WINOBJ_DISPATCH_H
 #define WINOBJ_DISPATCH_H
@@ -30,17 +30,17 @@ enum win_waitable_kind {
     WAITABLE_MANUAL, /* nothing: manual-reset event, thread */
     WAITABLE_AUTO,   /* the signal */
     WAITABLE_COUNT,  /* one of count units; signalled while there are some */
-    WAITABLE_OWNED,  /* the whole, for a thread (owned); signalled while nobody has it */
+    WAITABLE_OWNED,  /* the object, for the calling thread; signalled while no thread owns it */
 };
 
-/* Base of events, threads, semaphores, mutexes, timers. Everything under the dispatcher lock. */
+/* Base of events, threads, semaphores, mutexes, timers. The dispatcher lock guards all members. */
 struct win_waitable {
     struct win_object object;
     enum win_waitable_kind kind;
     bool signalled;
-    LONG count; /* WAITABLE_COUNT; WAITABLE_OWNED: how often its owner has it */
+    LONG count; /* WAITABLE_COUNT: units; WAITABLE_OWNED: how often its owner acquired it */
     const struct win_owned_ops *owned; /* WAITABLE_OWNED */
-    /* -1, or an eventfd readable exactly while signalled; closed by fini. Read without the lock */
+    /* -1, or an eventfd readable exactly while signalled; win_waitable_fini closes it. Read without the lock */
     atomic_int export_fd;
     struct list_head waits;
 };
@@ -54,43 +54,43 @@ void win_waitable_set(struct win_waitable *waitable);
 void win_waitable_reset(struct win_waitable *waitable);
 
 /*
- * win_waitable_change - a step of an object's own kind, under the dispatcher lock, after which the waits it allows are
- * satisfied. change returns whether the object is signalled now; it sees and sets the rest. Any thread; no call out of
- * it.
+ * win_waitable_change - calls change under the dispatcher lock, then satisfies the waits that the object now allows.
+ * change may read and set the object's members, and returns whether the object is signalled. It must call nothing that
+ * takes a lock. Any thread.
  */
 void win_waitable_change(struct win_waitable *waitable,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
-/* The same for each object that next gives (under the lock), until NULL, in one step. */
+/* The same for each object that next returns, until NULL, under the lock all the time. */
 void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
-/* A handle's object of one type, for a change; false with ERROR_INVALID_HANDLE. */
+/* win_waitable_change of a handle's object, which must be of a type; false with ERROR_INVALID_HANDLE. */
 bool win_handle_change(HANDLE handle, const struct win_object_type *type,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument);
 
 /*
- * win_waitable_open - gives a new object, made by calloc and initialised, its handle; frees it where that fails. Clears
- * the last error, as on Windows, where it tells new from existing.
+ * win_waitable_open - opens the handle of a new object, made by calloc and initialised; frees the object if that fails.
+ * Clears the last error, which on Windows shows that the object is new.
  */
 HANDLE win_waitable_open(struct win_waitable *waitable, const struct win_object_type *type);
 
-/* Of types that need no more: as struct win_object_type has them. */
+/* Members of struct win_object_type for types that add nothing to win_waitable. */
 void win_waitable_destroy(struct win_object *object);
 int win_waitable_object_descriptor(struct win_object *object);
 void win_waitable_object_forked(struct win_object *object);
 
-/* What a satisfied wait does: takes the signal of an auto-reset object, if there is one. */
+/* Does what a satisfied wait does: takes the signal of an auto-reset object, if there is one. */
 void win_waitable_take(struct win_waitable *waitable);
 bool win_waitable_is_set(struct win_waitable *waitable);
 
-/* The eventfd, made at the first call; -1 with errno. It stays the object's. */
+/* The eventfd, made at the first call; -1 with errno. The object owns it. */
 int win_waitable_descriptor(struct win_waitable *waitable);
 
-/* Child of a fork: nobody waits, nothing is exported. */
+/* In the child of a fork: drops the parent's waits and descriptor. */
 void win_waitable_forked(struct win_waitable *waitable);
 
-/* Pins a handle of any waitable type; NULL when it is none. */
+/* Pins the object of a handle of any waitable type; NULL for another handle. */
 struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*
