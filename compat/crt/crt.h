@@ -30,35 +30,35 @@ struct crt_directive {
 };
 
 /*
- * Reads the directive behind a '%'. Returns what follows it; NULL for one that does not exist. scan: scanf's, where the
- * flag is '*' and '[' a conversion (its set is left to the caller).
+ * Reads the directive behind a '%'. Returns the text behind it; NULL if there is no such directive. scan: scanf's, with
+ * the flag '*' and the conversion '[' (the caller reads its set).
  */
 const char *crt_directive_read(const char *format, bool scan, struct crt_directive *directive);
 
 /* Whether the text of a c, s, C, S or [ directive is wide, in a function that is wide or not. */
 bool crt_directive_is_wide(const struct crt_directive *directive, bool wide_function);
 
-/* Where formatted text goes: to a stream as UTF-8, or to a buffer of narrow or wide characters. */
+/* The destination of formatted text: a stream, as UTF-8, or a buffer of narrow or wide characters. */
 struct crt_out {
     bool wide; /* counts wide characters, %s is wide */
     FILE *stream;
     char *narrow; /* or */
     wchar_t *text;
-    size_t room;  /* of the buffer, in characters, no end kept free */
-    size_t units; /* characters so far, those without room included */
-    bool failed;  /* the stream did not take it */
+    size_t room;  /* of the buffer, in characters; all of it is for text */
+    size_t units; /* characters so far, with those that had no room */
+    bool failed;  /* a write to the stream failed */
     char held[512];
     size_t held_bytes;
 };
 
 /*
  * Formats into out. Returns the number of characters (out->wide: wide ones); -1 with errno EINVAL (no such directive,
- * %n), ENOMEM, EOVERFLOW, or what the stream said.
+ * %n), ENOMEM, EOVERFLOW, or the error of the stream.
  */
 int CRT(crt_format)(struct crt_out *out, const char *format, va_list arguments);
 int CRT(crt_format_wide)(struct crt_out *out, const wchar_t *format, va_list arguments);
 
-/* Wide text as UTF-8, in memory of its own; NULL with errno ENOMEM. */
+/* Wide text as UTF-8, in memory that the caller frees; NULL with errno ENOMEM. */
 char *CRT(crt_narrow)(const wchar_t *text);
 
 #endif

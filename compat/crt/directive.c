@@ -66,6 +66,6 @@ bool crt_directive_is_wide(const struct crt_directive *directive, bool wide_func
         return true;
     if (directive->size == 'h')
         return false;
-    /* The capital letter is the other kind of text. */
+    /* A capital letter means the other kind of text. */
     return wide_function != (directive->conversion == 'S' || directive->conversion == 'C');
 }

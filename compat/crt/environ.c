@@ -3,7 +3,7 @@
 #include <wincompat/stdlib.h>
 
 /*
- * _dupenv_s - a variable's value in memory of its own, to be freed with free; NULL where there is no such variable.
+ * _dupenv_s - a copy of a variable's value, which the program frees with free; NULL where there is no such variable.
  * size     out: of the memory, 0 for NULL; may be NULL
  * Returns  0, EINVAL (a NULL pointer), ENOMEM.
  */
@@ -29,8 +29,8 @@ errno_t _dupenv_s(char **value, size_t *size, const char *name)
 /*
  * getenv_s - a variable's value, into room bytes.
  * size     out: what it needs, with the end; 0 where there is no such variable (then value is empty)
- * Returns  0 (also with no value and room 0, which only asks), ERANGE (too small; value is empty), EINVAL (a NULL
- *          pointer, or one without room).
+ * Returns  0 (also with value NULL and room 0: only stores size), ERANGE (too small; value is empty), EINVAL (a NULL
+ *          pointer; value without room).
  */
 errno_t getenv_s(size_t *size, char *value, size_t room, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * format.c - printf's formatting with Windows' rules: sizes of LLP64, wide %s in the wide functions, UTF-8 on streams,
- * which therefore never take an orientation. Numbers are left to the C library.
+ * which therefore never get an orientation. The C library formats the numbers.
  */
 #include "compat/crt/crt.h"
 #include "compat/crt/text.h"
@@ -29,7 +29,7 @@ static void byte_put(struct crt_out *out, char byte)
     }
 }
 
-/* The units a character takes where it goes. */
+/* How many units a character has in the destination. */
 static size_t units_of(const struct crt_out *out, uint32_t c)
 {
     char bytes[4];
@@ -58,7 +58,7 @@ static void char_put(struct crt_out *out, uint32_t c)
         out->units += units;
 }
 
-/* Bytes of UTF-8; to narrow text they go as they are. */
+/* Puts bytes of UTF-8, unchanged if the destination is narrow. */
 static void bytes_put(struct crt_out *out, const char *bytes, size_t count)
 {
     const unsigned char *s = (const unsigned char *)bytes, *end = s + count;
@@ -78,12 +78,12 @@ static void pad(struct crt_out *out, char c, size_t count)
         bytes_put(out, &c, 1);
 }
 
-/* The text of a directive: count characters from start on; end is where it stops. */
+/* How much of a text a directive puts. */
 struct piece {
     const char *narrow;
     const wchar_t *wide;
     size_t length; /* of the source, in its own units */
-    size_t units;  /* where it goes */
+    size_t units;  /* in the destination */
 };
 
 /* How much of a narrow string fits a precision (SIZE_MAX: all of it) that counts units of out. */
@@ -97,8 +97,7 @@ static void narrow_measure(const struct crt_out *out, struct piece *piece, size_
         return;
     }
     while (piece->units < limit && *s) {
-        size_t units =
-            units_of(out, utf8_next(&next, 4)); /* stops at the end: a 0 continues nothing */
+        size_t units = units_of(out, utf8_next(&next, 4)); /* stops at the terminating 0 */
 
         if (units > limit - piece->units)
             break;
@@ -171,7 +170,7 @@ static void character_put(struct crt_out *out, const struct crt_directive *d, in
     piece_put(out, d, &piece);
 }
 
-/* In a structure, because a va_list that a function has read from cannot be passed on by value. */
+/* In a structure: after a function has read from a va_list, its caller cannot go on with its own copy. */
 struct arguments {
     va_list list;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - _aligned_malloc and its kind over posix_memalign; memcpy_s, memmove_s. */
+/* memory.c - _aligned_malloc, _aligned_realloc and _aligned_free over posix_memalign; memcpy_s, memmove_s. */
 #include <wincompat/string.h>
 
 #include <malloc.h>
@@ -19,7 +19,7 @@ void *_aligned_malloc(size_t size, size_t alignment)
 }
 
 /*
- * _aligned_realloc - another size; the contents move along. NULL: memory is as it was (or size was 0, and it is freed).
+ * _aligned_realloc - changes the size and keeps the contents. NULL: memory is unchanged (or size is 0: it is freed).
  */
 void *_aligned_realloc(void *memory, size_t size, size_t alignment)
 {

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-/* What is done where the buffer is too small, and where it just fits without an end. */
+/* What a function does if the buffer is too small, or has no room for the terminating 0. */
 enum rule {
-    RULE_ENDED,  /* cut, ended, the length it would have had is returned (snprintf) */
+    RULE_ENDED,  /* cut, ended, returns the length of the whole text (snprintf) */
     RULE_FITS,   /* cut, ended, -1 (swprintf) */
     RULE_RAW,    /* cut, no end, -1; no end either where it just fits (_snprintf) */
     RULE_SECURE, /* emptied, -1 with ERANGE (sprintf_s) */
@@ -56,7 +56,7 @@ static int to_buffer(struct crt_out out, enum rule rule, const void *format, va_
     return -1;
 }
 
-/* The _s functions: the room must be there; at most count characters (_TRUNCATE: what fits) are asked for. */
+/* The _s functions: the buffer must have room; they put at most count characters (_TRUNCATE: what fits). */
 static int to_secure(struct crt_out out, size_t count, const void *format, va_list arguments)
 {
     bool there = (out.narrow || out.text) && out.room;
@@ -96,7 +96,7 @@ static int to_stream(FILE *stream, bool wide, const void *format, va_list argume
         .wide = true, .text = (text_), .room = (room_)                                             \
     }
 
-/* The form with dots of a function that takes a va_list. */
+/* Defines the variadic form of a function that takes a va_list. */
 #define DOTS(name, parameters, ...)                                                                \
     int name parameters                                                                            \
     {                                                                                              \
@@ -111,7 +111,8 @@ static int to_stream(FILE *stream, bool wide, const void *format, va_list argume
 /*
  * printf, fprintf, vprintf, vfprintf, and wprintf, fwprintf, vwprintf, vfwprintf - to a stream.
  * Returns the characters written (wide ones in the wide functions); negative with errno EINVAL (no format, no stream, a
- * directive that does not exist), or what the stream said. A call's text is not mixed with that of other threads.
+ * directive that does not exist), or the error of the stream. The text of other threads does not get into that of a
+ * call.
  */
 int wincrt_vfprintf(FILE *stream, const char *format, va_list arguments)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scan.c - the scanf functions with Windows' rules: long has 32 bits, I64 and I are sizes, and the _s forms take the
- * size of every text buffer. Numbers are gathered here and converted by the C library.
+ * size of every text buffer. This file collects a number's characters, and the C library converts them.
  */
 #include "compat/crt/crt.h"
 #include "compat/crt/text.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where characters come from: a stream or text. In a wide function (source wide) a character is one of Unicode's. */
+/* The source of characters: a stream or text. In a wide function (source wide) a character is one of Unicode's. */
 struct source {
     FILE *stream;
     const unsigned char *narrow;
@@ -70,7 +70,7 @@ static int digits_take(struct source *in, struct number *number, const char *all
     return count;
 }
 
-/* Digits of an integer with sign and prefix; base 0 takes it from the prefix. False: there is none. */
+/* Collects an integer with sign and prefix; base 0: the prefix decides. False: there is no integer. */
 static bool integer_take(struct source *in, struct number *number, int base)
 {
     int digits = 0;
@@ -165,7 +165,7 @@ static bool set_has(const struct set *set, uint32_t c)
     return has != set->inverted;
 }
 
-/* A text buffer that is being filled. */
+/* The text buffer of a directive. */
 struct sink {
     void *to; /* NULL: nothing is stored */
     bool wide;

@@ -73,12 +73,12 @@ static int64_t char_read(FILE *stream)
         bytes[count] = (unsigned char)c;
     }
     value = utf8_next(&end, count);
-    for (size_t i = count; bytes + i > end; i--) /* not one character after all */
+    for (size_t i = count; bytes + i > end; i--) /* the bytes are no character: put them back */
         ungetc(bytes[i - 1], stream);
     return value;
 }
 
-/* fgetwc, getwc, getwchar - one wide character, or WEOF. With a wchar_t of 16 bits what needs two units is '?'. */
+/* fgetwc, getwc, getwchar - one wide character, or WEOF. With a wchar_t of 16 bits a character of two units is '?'. */
 wint_t wincrt_fgetwc(FILE *stream)
 {
     int64_t c;
@@ -109,7 +109,9 @@ WCHAR *wincrt_fgetws(WCHAR *text, int room, FILE *stream)
     return at || room == 1 ? text : NULL;
 }
 
-/* fopen_s - fopen that returns its error: 0, or EINVAL (a NULL pointer), or what fopen says; *stream is NULL then. */
+/*
+ * fopen_s - fopen that returns its error: 0, or EINVAL (a NULL pointer), or the error of fopen; *stream is NULL then.
+ */
 errno_t fopen_s(FILE **stream, const char *name, const char *mode)
 {
     if (stream)
@@ -149,7 +151,8 @@ errno_t _wfopen_s(FILE **stream, const WCHAR *name, const WCHAR *mode)
 }
 
 /*
- * freopen_s - freopen that returns its error: 0, EINVAL (a NULL pointer), or what freopen says; *result is NULL then.
+ * freopen_s - freopen that returns its error: 0, EINVAL (a NULL pointer), or the error of freopen; *result is NULL
+ * then.
  */
 errno_t freopen_s(FILE **result, const char *name, const char *mode, FILE *stream)
 {
@@ -167,8 +170,8 @@ FILE *_wfreopen(const WCHAR *name, const WCHAR *mode, FILE *stream)
 }
 
 /*
- * _fcloseall - writes out what is held for every stream. libc's fcloseall closes nothing that other threads or exit
- * handlers could still use, and cannot say how many there were. Returns 0, or EOF with errno.
+ * _fcloseall - flushes every stream. Like libc's fcloseall it leaves them open for other threads and exit handlers, and
+ * does not count them. Returns 0, or EOF with errno.
  */
 int _fcloseall(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * string.c - the _s string functions, _strdup. Compiled for each kind of character: WIDE_BITS is the width of
- * wide ones.
+ * string.c - the _s string functions, _strdup. Compiled for each kind of character: WIDE_BITS is the width of wide
+ * ones.
  *
- * A destination that is too small is emptied and ERANGE returned; a NULL pointer or no room is EINVAL; errno is set as
- * well. Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
+ * If the destination is too small a function empties it and returns ERANGE; a NULL pointer or no room is EINVAL; it
+ * sets errno as well. Nothing ends the program, as on Windows with an invalid-parameter handler that returns.
  */
 #include <wincompat/string.h>
 
@@ -51,8 +51,8 @@ static errno_t invalid(character *to, size_t room)
 }
 
 /*
- * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE: as many as fit; STRUNCATE is returned
- * when those are not all. Returns 0, EINVAL, ERANGE.
+ * strncpy_s, wcsncpy_s - copies at most count characters, and an end. _TRUNCATE: as many as fit; returns STRUNCATE if
+ * those are not all. Returns 0, EINVAL, ERANGE.
  */
 errno_t NAME(, ncpy_s)(character *to, size_t room, const character *from, size_t count)
 {
@@ -115,7 +115,7 @@ character *NAME(, tok_s)(character *text, const character *delimiters, character
     return *token ? token : NULL;
 }
 
-/* _strdup, _wcsdup - a copy, to be freed with free. NULL: no text, no memory. */
+/* _strdup, _wcsdup - a copy, which the program frees with free. NULL: no text, no memory. */
 character *NAME(_, dup)(const character *text)
 {
     size_t size = text ? (length_of(text, SIZE_MAX) + 1) * sizeof(*text) : 0;

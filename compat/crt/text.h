@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - characters of UTF-8 and of wide text. Narrow text is UTF-8 whatever the locale says; a byte that belongs to
- * no character stands for itself, so nothing is lost on the way in.
+ * text.h - characters of UTF-8 and of wide text. Narrow text is UTF-8 in any locale; a byte that belongs to no
+ * character stands for itself, so decoding loses nothing.
  */
 #ifndef CRT_TEXT_H
 #define CRT_TEXT_H
@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #ifdef WIDE_BITS
-_Static_assert(sizeof(wchar_t) * 8 == WIDE_BITS, "wide characters have the width that the build names");
+_Static_assert(
+    sizeof(wchar_t) * 8 == WIDE_BITS, "wide characters have the width that the build names");
 #endif
 
-/* The character at *text, which moves behind it; at most left bytes (at least 1) are looked at. */
+/* Decodes the character at *text and moves *text behind it; reads at most left bytes (at least 1). */
 static inline uint32_t utf8_next(const unsigned char **text, size_t left)
 {
     const unsigned char *s = *text;
@@ -35,7 +36,7 @@ static inline uint32_t utf8_next(const unsigned char **text, size_t left)
     return c;
 }
 
-/* Writes a character as UTF-8; returns the bytes, 1 to 4. What is no character becomes '?'. */
+/* Writes a character as UTF-8; returns the number of bytes, 1 to 4. A value that is no character becomes '?'. */
 static inline unsigned utf8_put(char out[4], uint32_t c)
 {
     if (c < 0x80) {

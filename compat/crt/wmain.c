@@ -2,8 +2,8 @@
 /*
  * wmain.c - main for programs whose entry is wmain: converts the arguments from UTF-8 and calls it.
  *
- * Taken from the archive only by programs that define no main. The C++ spellings are its mangled names; a program
- * built with -fshort-wchar has its wmain renamed wmain16 by <tchar.h>.
+ * The linker takes it from the archive only for programs that define no main. The C++ spellings are its mangled names;
+ * <tchar.h> renames the wmain of a program built with -fshort-wchar to wmain16.
  */
 #include "compat/crt/text.h"
 
@@ -63,7 +63,7 @@ static wmain_fn *first_of(wmain_fn *const *entries)
     return NULL;
 }
 
-/* Both vectors live as long as the process: exit handlers may look. */
+/* Both vectors live as long as the process: exit handlers may use them. */
 static void **volatile kept[2];
 
 int main(int argc, char **argv, char **envp)

@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static bool is_wrong(
     return false;
 }
 
-/* Link-local addresses come with their link (fe80::1%eth0). */
+/* A link-local address needs its link (fe80::1%eth0). */
 static bool parse_six(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
 {
     char *link = strchr(text, '%');
@@ -78,7 +78,7 @@ static bool look_up(const char *name, SOCKADDR_INET *address, char wrong[NDINFO_
     return true;
 }
 
-/* Without a port. What consists of digits and dots is no name. */
+/* Parses an address or a name without a port. Digits and dots alone are no name. */
 static bool parse_host(char *text, SOCKADDR_INET *address, char wrong[NDINFO_HINT_OCTETS])
 {
     if (strchr(text, ':'))
@@ -116,7 +116,7 @@ bool address_parse(const char *text, SOCKADDR_INET *address, char wrong[NDINFO_H
         return is_wrong(wrong, "a port is a number from 0 to 65535, not \"%s\"", port);
     if (!parse_host(host, address, wrong))
         return false;
-    address->Ipv4.sin_port = port_be; /* in one place for both */
+    address->Ipv4.sin_port = port_be; /* at the same offset in both families */
     return true;
 }
 

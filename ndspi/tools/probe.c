@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c - connects to a peer's "ndinfo --serve", and times it. */
+/* probe.c - connects to a peer's "ndinfo --serve", and measures times. */
 #include "address.h"
 #include "commands.h"
 #include "end.h"
@@ -13,7 +13,7 @@ struct probe {
     SOCKADDR_INET peer, local;
     bool connected, established;
     double connect_us;
-    double *rounds_us; /* ascending, in the end */
+    double *rounds_us; /* sorted, at the end */
     ULONG rounds;
 };
 
@@ -52,7 +52,7 @@ static HRESULT ask_route(const SOCKADDR_INET *peer, SOCKADDR_INET *local)
     }
 }
 
-/* The address of this host that its routes choose for the peer, whether an adapter has it or not. */
+/* Finds the local address by which this host's routes reach the peer, whether an adapter has it or not. */
 static bool route(struct probe *probe)
 {
     WSADATA winsock;

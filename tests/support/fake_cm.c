@@ -13,7 +13,7 @@ struct fake_id {
     struct rdma_cm_id id;
     struct fake_id *older;
     bool listening;
-    unsigned unacked; /* events of this id that were taken and not acknowledged */
+    unsigned unacked; /* events of this id that the program took and has not acknowledged */
 };
 
 struct fake_event {
@@ -57,7 +57,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel)
     fake_free(channel);
 }
 
-/* Whose destruction waits for the event's acknowledgement: of a request, the listener's. */
+/* The id whose destruction waits for the event's acknowledgement: for a request, the listener's. */
 static struct fake_id *fake_event_owner(const struct rdma_cm_event *event)
 {
     return (struct fake_id *)(event->listen_id ? event->listen_id : event->id);
@@ -181,7 +181,7 @@ int rdma_destroy_id(struct rdma_cm_id *ibv_id)
     return 0;
 }
 
-/* Only 127.0.0.1, and the wildcard, which belongs to no device. */
+/* Whether an address is bindable: only 127.0.0.1, and the wildcard, which belongs to no device. */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     struct sockaddr_in *in = (struct sockaddr_in *)addr,

@@ -185,7 +185,7 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
     return htobe64(0xfa6e000000000001);
 }
 
-/* librdmacm has a context of its own for the ids; ours is the one the program opened, or this. */
+/* librdmacm has its own context for the ids; here it is the one that the program opened, or this one. */
 struct ibv_context *fake_cm_context(void)
 {
     static struct ibv_context context;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_device.h - an RDMA device without a network, put in the place of libibverbs and librdmacm.
+ * fake_device.h - an RDMA device without a network, in place of libibverbs and librdmacm.
  *
  * The object library fake_device defines the ibv_* and rdma_* functions that libndspi takes from
  * the system, without versions; linked into an executable that exports its symbols, they win over
  * the shared libraries' ones, so the very libndspi.so that is installed runs on this device. (Set
  * NDSPI_DEVICE=fake0.)
  *
- * One device, fake0, one port, the address 127.0.0.1. The active side of a connection is answered
- * at once; a request for a listener is made by fake_request. Nothing is transported: requests end
- * as this header's functions say.
+ * One device, fake0, one port, the address 127.0.0.1. The device answers the active side of a connection at once;
+ * fake_request makes a request for a listener. It transports nothing: requests end as this header's functions say.
  *
- * Rules of verbs are enforced hard: using up events that are not acknowledged, or destroying what
- * is in use, aborts. Threads: any.
+ * It enforces the rules of verbs: a program aborts if it uses up events without acknowledging them, or destroys an
+ * object in use. Threads: any.
  */
 #ifndef TESTS_SUPPORT_FAKE_DEVICE_H
 #define TESTS_SUPPORT_FAKE_DEVICE_H
@@ -35,9 +34,10 @@ void fake_set_mode(enum fake_mode mode);
  * fake_complete - end the oldest held request of a queue.
  * qp_num    in: the queue pair; 0: the one created last
  * receive   in: its receive queue, else its send queue
- * status    in: other than SUCCESS moves the queue pair to the error state after it, flushing what
- * is left byte_len  in: of a receive All of a failed completion but wr_id, status, vendor_err and
- * qp_num is filled with 0xee. Returns whether a request was held.
+ * status    in: other than SUCCESS moves the queue pair to the error state after it, and flushes the rest
+ * byte_len  in: of a receive
+ * In a failed completion all members but wr_id, status, vendor_err and qp_num are filled with 0xee. Returns whether a
+ * request was held.
  */
 bool fake_complete(uint32_t qp_num, bool receive, enum ibv_wc_status status, uint32_t byte_len);
 
@@ -46,11 +46,10 @@ unsigned fake_held(uint32_t qp_num, bool receive);
 
 /* Raises an asynchronous event of the device. */
 void fake_raise_device_fatal(void);
-/* An asynchronous event of the completion queue that was created last (IBV_EVENT_CQ_ERR: it yields
- * no more). */
+/* Raises an asynchronous event of the completion queue created last (IBV_EVENT_CQ_ERR: it yields no more). */
 void fake_raise_cq_error(void);
 
-/* From now on the device answers EIO: posts, registrations, creations. Undone by fake_reset. */
+/* From now on posts, registrations and creations fail with EIO. fake_reset undoes it. */
 void fake_remove(void);
 /* RDMA_CM_EVENT_DEVICE_REMOVAL for every id. */
 void fake_raise_removal(void);
@@ -63,9 +62,9 @@ void fake_raise_cm(enum rdma_cm_event_type event, int status);
 bool fake_request(void);
 /* Whether rdma_connect, rdma_accept and rdma_disconnect are answered (default) or left without an answer. */
 void fake_set_answer(bool answer);
-/* The next times that rdma_resolve_addr is called it times out. */
+/* How many of the next calls of rdma_resolve_addr time out. */
 void fake_set_silent_neighbours(unsigned times);
-/* The next times that rdma_connect is called it fails with EADDRNOTAVAIL: the port does not lead to the peer. */
+/* How many of the next calls of rdma_connect fail with EADDRNOTAVAIL: the port does not lead to the peer. */
 void fake_set_taken_ports(unsigned times);
 /* How often rdma_connect has been called and did not fail so. */
 unsigned fake_connects(void);
@@ -93,8 +92,8 @@ void fake_set_port(enum ibv_port_state state, uint8_t link_layer);
 /* Entries that a Read takes; at the start as many as other requests do, 4. */
 void fake_set_read_sge(int entries);
 /*
- * How many entries the requests of a send queue may have together: deeper queues have to do with fewer each. 0, as at
- * the start: any.
+ * How many entries all requests of a send queue may have together: in deeper queues each has fewer. 0, as at the start:
+ * no limit.
  */
 void fake_set_send_entries(unsigned entries);
 /* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */

@@ -20,7 +20,7 @@ struct fake_state {
     unsigned live;
     unsigned async_unacked;
     struct ibv_context *context; /* the one opened last, while open */
-    int error[FAKE_CALLS];       /* errno of a call that is to fail */
+    int error[FAKE_CALLS];       /* errno with which a call fails; 0: it works */
     enum ibv_port_state port_state;
     uint8_t link_layer;
     bool memory_lock;
@@ -31,8 +31,7 @@ struct fake_state {
 extern struct fake_state fake;
 extern atomic_flag fake_lock_word;
 
-/* One lock for everything; inline, so that its cost is the device's when instructions are counted.
- */
+/* One lock for everything; inline, so that a count of instructions has its cost with the device's. */
 static inline void fake_lock(void)
 {
     while (atomic_flag_test_and_set_explicit(&fake_lock_word, memory_order_acquire))
@@ -44,9 +43,9 @@ static inline void fake_unlock(void)
     atomic_flag_clear_explicit(&fake_lock_word, memory_order_release);
 }
 
-/* Whether the device is gone; errno then says so. */
+/* Whether the device was removed; sets errno then. */
 bool fake_gone(void);
-/* Whether the device is gone or the call is to fail; errno then says how. */
+/* Whether the device was removed or fake_break broke the call; sets errno then. */
 bool fake_fails(enum fake_call call);
 
 _Noreturn void fake_abort(const char *what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_qp.c - queue pairs of the fake device, and what is posted to them. */
+/* fake_qp.c - queue pairs of the fake device, and their requests. */
 #include "tests/support/fake_internal.h"
 
 #include <errno.h>

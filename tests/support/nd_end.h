@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nd_end.h - between nd1_end and nd2_end, the ends of a connection for test programs; what a caller may use of it too.
+ * nd_end.h - what nd1_end and nd2_end share, the ends of a connection for test programs; callers may use it, too.
  */
 #ifndef TESTS_SUPPORT_ND_END_H
 #define TESTS_SUPPORT_ND_END_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Waits are bounded: what has not ended when ND_END_WAIT_MS are over is reported as ND_PENDING. */
+/* A wait ends after ND_END_WAIT_MS, with ND_PENDING. */
 enum { ND_END_WAIT_MS = 20000, ND_END_READ_LIMIT = 8 };
 
 /* Inside a function that returns an HRESULT: leaves it, with the step's name in end, unless call has succeeded. */

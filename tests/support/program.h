@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - runs a program as users do, with deadlines, and keeps what it says. */
+/* program.h - runs a program as users do, with deadlines, and keeps its output. */
 #ifndef TESTS_SUPPORT_PROGRAM_H
 #define TESTS_SUPPORT_PROGRAM_H
 
@@ -21,11 +21,11 @@ struct program {
 void program_start(struct program *program, const char *const *argv);
 /* The next line of its standard output, without the line end; the test fails when none comes. */
 void program_line(struct program *program, char *line, size_t size);
-/* A line to its standard input. The test fails when it is gone. */
+/* Writes a line to its standard input. The test fails when the program has ended. */
 void program_tell(struct program *program, const char *line);
-/* Ends its standard input, waits for its end, and reads what is left. The test fails when it does not end. */
+/* Closes its standard input, waits for its end, and reads the rest. The test fails when it does not end. */
 void program_end(struct program *program);
-/* By a signal, then the same. */
+/* Ends it by a signal, then does the same. */
 void program_kill(struct program *program, int signal);
 /* All of it. */
 void program_run(struct program *program, const char *const *argv);

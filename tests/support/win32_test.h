@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * win32_test.h - for tests of Win32 functions. Most are built natively and as Windows programs: what Wine does with the
- * latter is the measure for the former, and all they call are Windows' functions and threads.
+ * latter is the reference for the former. They call only Windows' functions and threads.
  */
 #ifndef WIN32_TEST_H
 #define WIN32_TEST_H
@@ -23,8 +23,8 @@
 
 /*
  * The expected value where this library and Wine (with msvcrt.dll, the C runtime MinGW links) differ, and the reason.
- * What Wine is not asked at all stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists both
- * kinds (compat/names.sh update).
+ * A test that does not run under Wine stands in #ifndef _WIN32 with the reason behind it. docs/windows-names.md lists
+ * both kinds (compat/names.sh update).
  */
 #ifdef _WIN32
 #define DIFFERS(here, wine, why) (wine)
@@ -33,8 +33,8 @@
 #endif
 
 /*
- * Longer than a test may take: a wait whose time is up may find what it waits for all the same, so that a lost wake-up
- * would pass for a slow one.
+ * Longer than a test may take: a wait that times out may find its object signalled all the same, so with a shorter time
+ * a lost wake-up would pass for a slow one.
  */
 enum { LONG_MS = 1800000 };
 

@@ -87,10 +87,11 @@ BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending
 
 /*
  * InitOnceComplete - ends what InitOnceBeginInitialize began.
- * flags    0 or INIT_ONCE_ASYNC, as it was begun; INIT_ONCE_INIT_FAILED (not with ASYNC): the next thread begins anew
- * context  kept for all; its two low bits must be 0; NULL with INIT_ONCE_INIT_FAILED
+ * flags    0 or INIT_ONCE_ASYNC, as at the beginning; INIT_ONCE_INIT_FAILED (not with ASYNC): the next thread begins
+ *          anew
+ * context  for all callers; its two low bits must be 0; NULL with INIT_ONCE_INIT_FAILED
  * Returns  FALSE with ERROR_INVALID_PARAMETER (flags, context), ERROR_GEN_FAILURE (not begun this way; another thread
- * won).
+ *          won).
  */
 BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 {
