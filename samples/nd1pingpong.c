@@ -379,8 +379,8 @@ static void serve(void)
 {
     INDListen *listen;
     SOCKADDR_INET local = sample.address;
-    SAMPLE_ORDER told;
-    SIZE_T length = sizeof(told);
+    SAMPLE_ORDER order_be;
+    SIZE_T length = sizeof(order_be);
 
     sample_check(&sample,
         adapter->lpVtbl->Listen(
@@ -390,9 +390,9 @@ static void serve(void)
     wait_for(listen, listen->lpVtbl->GetConnectionRequest(listen, connector, &sample.overlapped),
         "GetConnectionRequest");
     listen->lpVtbl->Release(listen);
-    HRESULT hr = connector->lpVtbl->GetConnectionData(connector, NULL, NULL, &told, &length);
-    sample_check_private_data(&sample, hr, "GetConnectionData", length, sizeof(told));
-    order = sample_order_swap(told);
+    HRESULT hr = connector->lpVtbl->GetConnectionData(connector, NULL, NULL, &order_be, &length);
+    sample_check_private_data(&sample, hr, "GetConnectionData", length, sizeof(order_be));
+    order = sample_order_swap(order_be);
     open_endpoint();
     wait_for(connector, connector->lpVtbl->Accept(connector, endpoint, NULL, 0, &sample.overlapped),
         "Accept");
@@ -400,7 +400,7 @@ static void serve(void)
 
 static void connect_to_server(void)
 {
-    SAMPLE_ORDER told = sample_order_swap(order);
+    SAMPLE_ORDER order_be = sample_order_swap(order);
     ULONG attempt = 0;
     SIZE_T bytes;
     HRESULT hr;
@@ -408,7 +408,7 @@ static void connect_to_server(void)
     open_endpoint();
     do {
         hr = connector->lpVtbl->Connect(connector, endpoint, (struct sockaddr *)&sample.address,
-            sample_address_size(&sample.address), PROTOCOL, 0, &told, sizeof(told),
+            sample_address_size(&sample.address), PROTOCOL, 0, &order_be, sizeof(order_be),
             &sample.overlapped);
         if (hr == ND_PENDING)
             hr =

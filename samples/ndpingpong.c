@@ -120,14 +120,14 @@ int main(int argc, char **argv)
     const char *values[2];
     sample_arguments(&sample, argc, argv, usage, "nm", values);
     SAMPLE_ORDER order = sample_order(&sample, values[0], values[1]);
-    SAMPLE_ORDER told = sample_order_swap(order);
+    SAMPLE_ORDER order_be = sample_order_swap(order);
 
     sample_open(&sample, 4);
     sample_create_queue_pair(&sample, 2, 2);
     allocate(sample.server ? SAMPLE_MAX_SIZE : order.max_size);
     post_receive(1);
-    sample_connect(&sample, &told, sizeof(told));
-    order = sample_order_swap(told);
+    sample_connect(&sample, &order_be, sizeof(order_be));
+    order = sample_order_swap(order_be);
     if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
         sample_fail(&sample, "messages of %u bytes are too long: use -m", (unsigned)order.max_size);
 

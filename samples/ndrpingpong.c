@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     const char *values[2];
     sample_arguments(&sample, argc, argv, usage, "nm", values);
     order = sample_order(&sample, values[0], values[1]);
-    SAMPLE_ORDER told = sample_order_swap(order);
+    SAMPLE_ORDER order_be = sample_order_swap(order);
 
     sample_open(&sample, 8);
     if (sample.info.MaxOutboundReadLimit == 0)
@@ -297,8 +297,8 @@ int main(int argc, char **argv)
     /* Two: a message may come right behind another; without a Receive for it the connection ends. */
     post_receive();
     post_receive();
-    sample_connect(&sample, &told, sizeof(told));
-    order = sample_order_swap(told);
+    sample_connect(&sample, &order_be, sizeof(order_be));
+    order = sample_order_swap(order_be);
     sample.blocking = order.blocking != 0;
     if (order.max_size > SAMPLE_MAX_SIZE || order.max_size > sample.info.MaxTransferLength)
         sample_fail(
