@@ -32,7 +32,7 @@ void srd_cm_tune(int fd)
 {
     set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     /*
-     * Keep-alives find a vanished peer within a minute on an idle connection. With data in flight TCP's own
+     * TCP's keep-alive finds a vanished peer within a minute on an idle connection. With data in flight TCP's own
      * retransmissions have to end first (net.ipv4.tcp_retries2). TCP_USER_TIMEOUT is not used: it also cuts the
      * connection of a peer that lives and keeps its window closed, as one does that lacks a shared receive.
      */

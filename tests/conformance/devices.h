@@ -62,8 +62,8 @@
     EXCEPTION(siw, "sendrecv.receive_is_too_small", IN_PART, \
         "a Send or Write that siw is just sending when the peer ends the connection fails with ND_INTERNAL_ERROR") \
     EXCEPTION(siw, "mr.release_deregisters", IN_PART, \
-        "a Send or Write ends when TCP has taken it, if not as above, and a refused Read is flushed: the peer's refusal " \
-        "shows as a lost connection") \
+        "a Send or Write ends when TCP has taken it, if not as above, and a refused Read is flushed: the peer's " \
+        "refusal shows as a lost connection") \
     EXCEPTION(siw, "mw.outside_the_window", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mw.after_invalidate", IN_PART, \

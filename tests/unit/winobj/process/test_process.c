@@ -35,7 +35,7 @@ static void test_modules(void **state)
     assert_non_null(loaded = LoadLibraryA("ws2_32"));
     assert_true(FreeLibrary(loaded));
     assert_fails(FreeLibrary(NULL), ERROR_INVALID_HANDLE);
-#ifndef _WIN32 /* Wine does not look at the file; a count is all that tells, and Windows' own modules are used by others */
+#ifndef _WIN32 /* Wine does not look at the file; the count alone shows it, and others use Windows' own modules */
     assert_fails(LoadLibraryExA("kernel32.dll", (HANDLE)8, 0), ERROR_INVALID_PARAMETER);
     assert_fails(FreeLibrary(loaded), ERROR_INVALID_HANDLE);
     assert_fails(GetProcAddress((HMODULE)&loaded, "x"), ERROR_MOD_NOT_FOUND);

@@ -168,7 +168,7 @@ static void test_thread_that_left_by_pthread_exit_is_over(void **state)
 static void test_thread_bad_arguments(void **state)
 {
     (void)state;
-#ifndef _WIN32 /* a thread without a function: Windows starts it, and that ends the program; Wine looks at neither flag nor size */
+#ifndef _WIN32 /* Windows starts a thread without a function, which ends the program; Wine ignores flag and size */
     assert_fails(CreateThread(NULL, 0, NULL, NULL, 0, NULL), 87);
     assert_fails(CreateThread(NULL, 0, return_parameter, NULL, 0x80000000, NULL), 87);
     assert_fails(CreateThread(NULL, SIZE_MAX, return_parameter, NULL, 0, NULL), 8);
