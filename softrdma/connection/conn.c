@@ -2,9 +2,9 @@
 /*
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
- * The receive side runs under the queue pair's RX lock, the send side under its TX lock; whoever finds one taken
- * leaves the work to the holder, unless that is the progress thread (enter). What the engine asks for (actions) is done
- * after the locks are dropped, by apply_actions().
+ * The receive side runs under the queue pair's RX lock, the send side under its TX lock; a thread that finds one taken
+ * leaves the work to the holder, unless that is the progress thread (enter). apply_actions does what the engine asks
+ * for after the locks are dropped.
  */
 #include "softrdma/connection/conn.h"
 
@@ -28,8 +28,8 @@
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 /*
- * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by everybody
- * else, who serves many connections. The rest waits for its next turn as for room in the socket.
+ * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by all
+ * others, which serve many connections. The rest waits for its next turn as for room in the socket.
  */
 static const struct turn {
     size_t octets;
@@ -45,8 +45,8 @@ static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov,
     return recvmsg(fd, &msg, MSG_DONTWAIT);
 }
 
-/* A gather is what takes octets straight from the program's memory. A Read's target is told nothing: its program may
- * change that memory as soon as it knows by other means that the Read is over. */
+/* A gather takes octets straight from the program's memory. The responder of an RDMA Read gets no completion: its
+ * program may change that memory as soon as it knows by other means that the Read is over. */
 static __attribute__((noinline)) ssize_t srd_dma_send(int fd, struct iovec *iov, int count)
 {
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
@@ -76,7 +76,7 @@ static __attribute__((noinline)) bool enter_behind(
 }
 
 /*
- * enter - takes the lock of one side, or leaves it to who has it.
+ * enter - takes the lock of one side, or leaves the work to its holder.
  * waiting  counts those who wait, for the progress thread to give way to
  * Returns whether it is taken. The progress thread is waited for: it is here because this connection was quiet, and may
  * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on;
@@ -88,8 +88,8 @@ static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting
 }
 
 /*
- * Holder of the lock: whether to let one in who waits. That one counts until it has the lock, so it comes after this
- * holder, and does what is left->
+ * Holder of the lock: whether to let a waiting thread in. It counts as waiting until it has the lock, so it comes after
+ * this holder, and does what is left.
  */
 static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
 {
@@ -175,7 +175,7 @@ static int entries_with(const struct iovec *iov, int count, size_t octets)
 /*
  * TX lock held, stream phase.
  * left  in, out: of the turn
- * all   out; false: somebody waits, who sends the rest
+ * all   out; false: a waiting thread sends the rest
  */
 static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
 {
@@ -264,7 +264,7 @@ static unsigned unblock(struct srd_conn *conn)
         return 0;
     actions = transmit(conn, turn_of_service);
     srd_source_update(
-        &conn->source); /* whoever changed the flag last tells the engine last: it reads it anew */
+        &conn->source); /* the last thread to change the flag updates the engine last, which reads it anew */
     return actions;
 }
 

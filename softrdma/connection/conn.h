@@ -52,7 +52,7 @@ struct srd_conn {
     bool soft_peer; /* from attach on: its FIN is its last look at the stream */
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is reported once the peer has answered */
-    /* established: set under the lock that finds it, so whoever finds the end later knows */
+    /* established: set under the lock that finds it, so the thread that finds the end knows */
     atomic_bool up;
     atomic_bool down, down_reported;
     atomic_uint rx_waiting,

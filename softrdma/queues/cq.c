@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cq.c - completion queues: a ring of exactly the size asked for, and progress by those who poll
- * it.
+ * cq.c - completion queues: a ring of exactly the size asked for, and progress by threads that poll it.
  *
- * An empty poll moves the device: with one connection it receives on that socket directly, with
- * more it asks the engine for what is ready. Either way at most one system call when nothing is
- * there.
+ * An empty poll moves the device: with one connection it receives on that socket directly, with more it asks the engine
+ * for what is ready. Either way it makes at most one system call when nothing is there.
  */
 #include "softrdma/queues/cq.h"
 
@@ -20,9 +18,9 @@
 enum armed { ARMED_NOT, ARMED_SOLICITED, ARMED_ANY };
 
 /*
- * Empty polls that look at the ring alone. The one after arming is there for what was completed before; what is still
- * in the socket wakes the sleep that follows. Who fetches an event has just moved the device: neither that one's poll
- * nor the poll of whom it told finds more.
+ * Empty polls that look at the ring alone. The poll after arming is for what was completed before; what is still in the
+ * socket wakes the sleep that follows. After srd_get_cq_event the socket has just been drained, so the next two polls
+ * skip it.
  */
 enum { IDLE_POLLS_ARMED = 1, IDLE_POLLS_EVENT = 2 };
 
