@@ -162,7 +162,7 @@ void nd_port_fini(struct nd_port *port)
     if (port->over_lost_key)
         port->verbs->destroy_cq(port->over_lost_key);
     if ((rc = port->verbs->dealloc_pd(port->pd)))
-        log_write(LOG_ERROR, LOG_DEVICE, "a protection domain does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_DEVICE, "cannot free a protection domain: %s", strerror(rc));
     if (port->verbs->close_device(port->context))
         log_write(LOG_ERROR, LOG_DEVICE, "closing the device: %s", strerror(errno));
 }

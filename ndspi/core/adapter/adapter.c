@@ -64,7 +64,7 @@ static void close_channels(struct nd_adapter *adapter)
 
     nd_cm_fini(&adapter->cm);
     if ((rc = adapter->verbs->destroy_comp_channel(adapter->channel)))
-        log_write(LOG_ERROR, LOG_DEVICE, "a completion channel does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_DEVICE, "cannot destroy a completion channel: %s", strerror(rc));
     close(adapter->epoll_fd);
 }
 

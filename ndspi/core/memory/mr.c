@@ -45,7 +45,7 @@ void nd_mr_fini(struct nd_mr *mr)
     int rc;
 
     if (mr->ibv && (rc = mr->adapter->verbs->dereg_mr(mr->ibv)))
-        log_write(LOG_ERROR, LOG_MR, "a released region does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_MR, "cannot deregister a released region: %s", strerror(rc));
     if (!mr->pending.file)
         return;
     nd_pending_fini(&mr->pending);

@@ -31,10 +31,10 @@ void nd_mw_mr_deregister(struct nd_mw_mr *own_mr)
     int rc;
 
     if (own_mr->window && (rc = ibv_dealloc_mw(own_mr->window)))
-        log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_MR, "cannot destroy a memory window: %s", strerror(rc));
     own_mr->window = NULL;
     if (own_mr->ibv && (rc = own_mr->mr->adapter->verbs->dereg_mr(own_mr->ibv)))
-        log_write(LOG_ERROR, LOG_MR, "a window's registration does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_MR, "cannot deregister a window's memory: %s", strerror(rc));
     own_mr->ibv = NULL;
 }
 
@@ -90,7 +90,7 @@ static void destroy_device_window(struct ibv_mw *mw)
     int rc = mw ? ibv_dealloc_mw(mw) : 0;
 
     if (rc)
-        log_write(LOG_ERROR, LOG_MR, "a memory window does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_MR, "cannot destroy a memory window: %s", strerror(rc));
 }
 
 HRESULT nd_mw_init(

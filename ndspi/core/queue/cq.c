@@ -216,7 +216,7 @@ void nd_cq_fini(struct nd_cq *cq)
     if (cq->unacknowledged)
         adapter->verbs->ack_cq_events(cq->poll.ibv, cq->unacknowledged);
     if ((rc = adapter->verbs->destroy_cq(cq->poll.ibv)))
-        log_write(LOG_ERROR, LOG_CQ, "a completion queue does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_CQ, "cannot destroy a completion queue: %s", strerror(rc));
     nd_pending_fini(&cq->pending);
     free(cq->entries);
     nd_adapter_unpin(adapter);

@@ -290,7 +290,7 @@ void nd_qp_fini(struct nd_qp *qp)
     end_invalidates(qp);        /* detached: nobody else looks at the ring */
     nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
-        log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_QP, "cannot destroy a queue pair: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);
     nd_queue_fini(&qp->initiator);
     nd_queue_fini(&qp->receive);

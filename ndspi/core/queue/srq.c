@@ -124,7 +124,7 @@ void nd_srq_fini(struct nd_srq *srq)
 
     nd_adapter_drop(adapter, &srq->child);
     if ((rc = adapter->verbs->destroy_srq(srq->ibv)))
-        log_write(LOG_ERROR, LOG_QP, "a shared receive queue does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_QP, "cannot destroy a shared receive queue: %s", strerror(rc));
     nd_pending_fini(&srq->pending);
     free_records(srq);
     nd_adapter_unpin(adapter);

@@ -267,7 +267,7 @@ static void renew_locked(struct shim_qp *qp)
         log_limited(
             LOG_ERROR, LOG_QP, "Receives are lost with a refused connection: %s", strerror(rc));
     if ((rc = qp->shim->below->destroy_qp(old)))
-        log_write(LOG_ERROR, LOG_QP, "a queue pair does not go: %s", strerror(rc));
+        log_write(LOG_ERROR, LOG_QP, "cannot destroy a queue pair: %s", strerror(rc));
 }
 
 void shim_attempt_ended(struct ibv_qp *ibv, bool connected)
