@@ -199,7 +199,7 @@ static void test_timer_bad_arguments(void **state)
     assert_true(CloseHandle(event));
     assert_true(CreateWaitableTimer == CreateWaitableTimerA &&
                 CreateWaitableTimerEx == CreateWaitableTimerExA);
-#ifndef _WIN32 /* there timers may have names; Wine takes any flag, and a due time at NULL ends the program */
+#ifndef _WIN32 /* there timers have names, routines; Wine takes any flag and period; a due time at NULL ends programs */
     assert_non_null(timer = CreateWaitableTimerExW(
                         NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0x1F0003));
     assert_fails(SetWaitableTimer(timer, &due, -1, NULL, NULL, FALSE), 87);
