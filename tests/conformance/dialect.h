@@ -7,8 +7,8 @@
  * version alone has is called on the interface itself: CALL(cq->v2, GetNotifyAffinity, ...), CALL(cq->v1, ...). The
  * verbs reach the library through its public interfaces only.
  *
- * Verbs may be called by any thread. A verb that sees the library break a rule every row relies on (a result nobody
- * posted, a length that is not the message's) says so with breach(), which fails the row at its end.
+ * Verbs may be called by any thread. A verb that sees the library break a rule every row relies on (a result without a
+ * request, a length that is not the message's) calls breach(), which fails the row at its end.
  */
 #ifndef CONFORMANCE_DIALECT_H
 #define CONFORMANCE_DIALECT_H
@@ -122,7 +122,7 @@ struct dialect {
     HRESULT (*CreateMemoryRegion)(struct node *node, struct mr *mr);
     HRESULT (*CreateMemoryWindow)(struct node *node, struct mw *mw);
     HRESULT (*CreateConnector)(struct node *node, struct connector *connector);
-    /* Bound and listening; address: whose port may be 0; at: where it is. */
+    /* Binds and listens. address: its port may be 0; at: receives the address with the port chosen. */
     HRESULT(*Listen)
     (struct node *node, const struct address *address, ULONG backlog, struct address *at,
         struct listener *listener);

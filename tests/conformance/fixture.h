@@ -69,7 +69,7 @@ struct packet take_packet(HANDLE port, DWORD timeout_ms);
 void expect_packet(HANDLE port, ULONG_PTR key, struct op *op, DWORD error);
 void expect_no_packet(HANDLE port);
 
-/* Adapters and their objects, of the row's version unless told otherwise */
+/* Adapters and their objects, of the row's version unless said otherwise */
 
 struct node *new_node(void);
 struct node *new_node_on(const struct address *address);
@@ -165,7 +165,7 @@ void pair_request(struct pair *pair);
 void pair_accept(struct pair *pair);
 /* ... and established. */
 void pair_complete(struct pair *pair);
-/* Releases the listener. Nobody listens there any more, nor will, as long as the row runs. */
+/* Releases the listener; its port stays unused while the row runs. */
 void stop_listening(struct pair *pair);
 struct pair *connected_pair(const struct pair_options *options);
 /* A pair of queue pairs connected to other objects: the ends' qp and connector must be set. */
@@ -204,8 +204,8 @@ void expect_lost(struct end *end);
  */
 void expect_refused(struct end *end, ND2_REQUEST_TYPE type, void *context, HRESULT status);
 /*
- * An access of the active end's to memory of the passive one's side that is refused, the last thing the connection
- * does: its maker learns why, the other end's Receive is flushed, and neither end's memory changes.
+ * The active end accesses memory of the passive side, which refuses, and that ends the connection: the access completes
+ * with the reason, the passive end's Receive is flushed, and neither end's memory changes.
  */
 void expect_no_access(
     struct pair *pair, ND2_REQUEST_TYPE type, const void *remote, ULONG length, UINT32 token);

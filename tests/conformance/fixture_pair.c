@@ -48,7 +48,7 @@ static void make_end(
     end->memory = new_memory(end->node, END_MEMORY, MR_REMOTE);
 }
 
-/* An end with an SRQ is of version 2, whatever the row's is. */
+/* An end with an SRQ is of version 2, in rows of version 1 too. */
 static struct node *passive_node(const struct pair_options *options, struct node *active)
 {
     struct address address = peer_address();

@@ -23,12 +23,12 @@ HRESULT write_v1(struct end *end, ND_RESULT *result, SIZE_T offset, SIZE_T lengt
 /* A window over a part of the end's memory, bound and its completion taken. flags: ND_OP_FLAG_ALLOW_* */
 ND_MW_DESCRIPTOR bind_v1(
     struct end *end, INDMemoryWindow *window, SIZE_T offset, SIZE_T length, DWORD flags);
-/* result: told when the peer takes the window back, or NULL */
+/* result: completes when the peer invalidates the window; NULL: none */
 INDMemoryWindow *new_window_v1(struct node *node, ND_RESULT *result);
 
-/* The next result of a queue, whose it is. Waits by Notify, or polls with --poll. */
+/* Returns the ND_RESULT of the queue's next completion. Waits by Notify, or polls with --poll. */
 ND_RESULT *next_own(struct cq *cq);
-/* It is this one, with this status and length. */
+/* The next completion is of this result, with this status and length. */
 #define expect_own(cq, result, status, octets)                                                     \
     check_own(__FILE__, __LINE__, cq, result, status, octets)
 void check_own(const char *file, int line, struct cq *cq, const ND_RESULT *result, HRESULT status,

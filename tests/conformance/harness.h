@@ -131,7 +131,7 @@ bool row_holds_in_full(void);
 unsigned harness_row_number(void);
 /* "v1.connector.nobody_listens" */
 const char *harness_row_name(void);
-/* Between expect.c and the runner: a row begins; what breach() was told, or NULL; the row is over. */
+/* Between expect.c and the runner: a row begins; breach()'s message, or NULL; the row is over. */
 void expectations_begin(void);
 const char *expectations_breached(void);
 void row_failed(const char *file, int line) __attribute__((noreturn));

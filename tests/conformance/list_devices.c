@@ -5,8 +5,8 @@
  *     list_devices          prints it
  *     list_devices FILE     fails when the file does not contain it
  *
- * It is printed from devices.h, which runs on the devices are held to: a row that is not named there has to pass. An
- * entry without a row or without a device is an error either way.
+ * It prints what devices.h says, and runs on the devices are judged by that file: a row it does not name has to pass.
+ * An entry without a row or without a device is an error either way.
  */
 #include <stdbool.h>
 #include <stdio.h>

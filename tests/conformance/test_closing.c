@@ -105,7 +105,7 @@ static void many_objects(void)
     }
 }
 
-/* Nothing of a refused request is touched. */
+/* Refused requests have no effect, neither on their OVERLAPPED nor on its event. */
 static void later_requests_are_refused(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -56,7 +56,7 @@ static void bind_to_the_port_of_a_listener(void)
 
 static void connect_from_an_explicit_port(void)
 {
-    /* A port that was free a moment ago: that of a listener which is gone. Somebody else may have taken it since. */
+    /* A port that was free a moment ago: a listener had it and is gone. Another program may have taken it since. */
     for (int tries = 0; tries < 5; tries++) {
         struct pair *pair = new_pair(NULL);
         struct address local, peer;
@@ -223,7 +223,7 @@ static void one_adapter_for_both_ends(void)
     disconnect(&pair->active);
 }
 
-/* Data may arrive, and be answered, before anybody has looked at the Accept. */
+/* Data may arrive, and be answered, before the program looks at its Accept. */
 static void data_before_the_accept_is_reaped(void)
 {
     struct pair *pair = new_pair(&(struct pair_options){ .active = { .two_cqs = true } });
@@ -309,7 +309,7 @@ static void many_connections(void)
 }
 
 #define AT_ONCE 40
-/* Requests come in any order; who is who is told by the private data. */
+/* Requests come in any order; the private data identifies them. */
 static void many_connections_at_once(void)
 {
     struct pair *pair = new_pair(&(struct pair_options){ .passive = { .cq_depth = 256 } });

@@ -31,7 +31,7 @@ static void results_come_in_arrays(void)
     for (int i = 0; i < 5; i++)
         expect_pointer(TAG(5 + i), results[i].RequestContext);
     for (size_t i = 5 * sizeof(results[0]); i < sizeof(results); i++)
-        expect_equal(0xCC, ((BYTE *)results)[i]); /* no more is written than is told */
+        expect_equal(0xCC, ((BYTE *)results)[i]); /* no more is written than the count returned */
     expect_equal(0, CALL(cq, GetResults, results, 16));
 }
 
@@ -40,7 +40,7 @@ static void result_of_each_kind(void)
     struct pair *pair = connected_pair(&(struct pair_options){ .active = { .two_cqs = true } });
     struct end *a = &pair->active, *p = &pair->passive;
     struct mw *mw = new_mw(a->node);
-    const UINT32 token = remote_token(p); /* before its queue has anything else to tell */
+    const UINT32 token = remote_token(p); /* before p's queue holds other results */
     expect_status(ND_SUCCESS, post_receive(p, TAG(0), 0, 64));
     expect_status(ND_SUCCESS, post_send(a, TAG(1), 0, 64, 0));
     expect_status(ND_SUCCESS,

@@ -22,7 +22,7 @@ static void peer_disconnects(void)
         expect_result(&pair->active, Nd2RequestTypeReceive, TAG(i), ND_CANCELED);
 }
 
-/* Nobody calls anything on the side that is left: its Receives end on their own. */
+/* The side that stays makes no call: its Receives end on their own. */
 static void receives_end_without_a_call(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -232,7 +232,7 @@ static struct pair *pair_with_sends_under_way(void)
     return pair;
 }
 
-/* The active end has gone: that is no error of the passive one's Sends. */
+/* The active end has left: that cancels the passive end's Sends, it does not fail them. */
 static void expect_passive_sends_canceled(struct pair *pair)
 {
     bool canceled = !row_is_v1(); /* where there are Receives, the first ones may have arrived */

@@ -52,7 +52,7 @@ static void queues_are_released_before_their_use(void)
     struct end *a = &pair->active, *p = &pair->passive;
     expect_equal(0, release_now(a->cq));
     expect_equal(0, release_now(a->initiator_cq));
-    /* The queue pair still works; nobody can see its completions but the peer. */
+    /* The queue pair still works; its completions are lost, the peer's Receive shows it. */
     expect_status(ND_SUCCESS, post_receive(p, TAG(1), 0, 8));
     expect_status(ND_SUCCESS, post_send(a, TAG(2), 0, 8, 0));
     expect_equal(8, expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_SUCCESS));

@@ -9,7 +9,7 @@ static HRESULT get_request(struct listener *listener, struct connector *connecto
     return CALL(listener, GetConnectionRequest, connector, &op->overlapped);
 }
 
-/* An active connector on its way to the listener; its data tells it from others. */
+/* An active connector that connects to the listener; its private data identifies it. */
 static struct connector *start_one(
     struct node *node, struct cq *cq, const struct address *to, BYTE data, struct op *op)
 {
@@ -35,7 +35,7 @@ static void bind_port_zero_chooses_a_port(void)
     struct address address = test_address(), got;
     struct listener *listener = new_listener(node);
     expect_status(ND_SUCCESS, CALL(listener->v2, Bind, &address.any, address.length));
-    /* Told before Listen already. */
+    /* GetLocalAddress works before Listen already. */
     got.length = sizeof(got.v6);
     expect_status(ND_SUCCESS, CALL(listener->v2, GetLocalAddress, &got.any, &got.length));
     expect_true(same_ip(&address, &got));
@@ -182,7 +182,7 @@ static void requests_come_in_order(void)
         if (i == 0)
             expect_status(ND_PENDING, result_of(pair->listener, request[1]));
     }
-    /* Requests that came before anybody asked. */
+    /* Requests that came before GetConnectionRequest. */
     start_one(pair->active.node, pair->active.cq, &pair->listen, 2, connect[2]);
     expect_status(ND_PENDING, get_request(pair->listener, passive[2], request[2]));
     expect_status(ND_SUCCESS, wait_op(pair->listener, request[2]));
@@ -240,7 +240,7 @@ static void release_refuses_what_nobody_took(void)
 {
     struct pair *pair = new_pair(NULL);
     struct op *op = new_op();
-    /* Taken by nobody, but there: the first of two was handed out, so the second has left its maker. */
+    /* A request that has arrived and was not taken: the first of two was handed out, so the second has arrived. */
     expect_status(ND_PENDING, start_connect(pair, op));
     expect_equal(0, release_now(pair->listener));
     expect_status(ND_CONNECTION_REFUSED, wait_op(pair->active.connector, op));
@@ -329,7 +329,7 @@ static void reach_wildcard(const char *wildcard, const char *const *targets, int
         expect_status(ND_PENDING, CALL(active, Connect, new_qp(node, cq, NULL, 1), &to.any,
                                       to.length, 0, 0, NULL, 0, &connect->overlapped));
         expect_status(ND_SUCCESS, wait_op(listener, request));
-        /* The connector tells the address it was reached at. */
+        /* The connector returns the address it was reached at. */
         told.length = sizeof(told.v6);
         expect_status(ND_SUCCESS, CALL(passive, GetLocalAddress, &told.any, &told.length));
         expect_true(same_ip(&to, &told));

@@ -49,7 +49,7 @@ static void windows_and_tokens(void)
     }
 }
 
-/* Each side is told in its own version's words. */
+/* Each side gets its own version's codes. */
 static void failures_in_both_words(void)
 {
     for (int v1 = 0; v1 < 2; v1++) {
@@ -107,7 +107,7 @@ static void private_data_and_read_limits(void)
     }
 }
 
-/* A foreign invalidation: a window of version 2 has no place to tell of it, and is free again. */
+/* The peer invalidates a window of version 2: that has no result to report it with, and the window is free again. */
 static void version_1_takes_back_a_window_of_version_2(void)
 {
     struct pair *pair = mixed_pair(true);
@@ -156,7 +156,7 @@ static void other_versions_interfaces(void)
     }
 }
 
-/* An object of the other version in the place of one's own is as foreign as anybody's. */
+/* An object of the other version is refused like a foreign one. */
 static void other_versions_objects(void)
 {
     struct pair *pair = mixed_pair(true);

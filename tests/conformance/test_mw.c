@@ -45,8 +45,8 @@ static void can_write(struct end *a, const void *remote, ULONG length, UINT32 to
 }
 
 /*
- * What takes the target of a Write away has to wait until the Write is there: on iWARP it ends when it has been sent. A
- * message behind it tells.
+ * A test that takes the target of a Write away first has to know that the Write arrived: on iWARP it completes when it
+ * has been sent. A message behind it shows that.
  */
 static void has_written(
     struct end *a, struct end *p, const void *remote, ULONG length, UINT32 token)

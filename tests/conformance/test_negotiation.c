@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_negotiation.c - what both sides tell each other while they connect: private data and read limits.
+ * test_negotiation.c - what both sides exchange while they connect: private data and read limits.
  */
 #include "fixture.h"
 
@@ -70,7 +70,7 @@ static void private_data_both_ways(ULONG from_active, ULONG from_passive)
     expect_true(size >= from_active);
     expect_equal(0, memcmp(got, hi, from_active));
 
-    /* A short buffer is filled, and the full size told. */
+    /* A short buffer is filled, and the full size returned. */
     memset(got, 0, 512);
     size = from_active - 1;
     expect_status(ND_BUFFER_OVERFLOW, CALL(connector, GetPrivateData, got, &size));

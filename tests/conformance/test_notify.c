@@ -16,8 +16,8 @@ static void expect_waiting(struct cq *cq, struct op *op)
 }
 
 /*
- * A message that has arrived: a Read of nothing behind it is answered by a side that has taken it. (Its own completion
- * tells less on devices where a Send ends when it is handed to TCP.)
+ * A message that has arrived: the peer answers the empty Read behind it only after it took the message. (The Send's own
+ * completion says less on devices where it ends when TCP has the data.)
  */
 static void send_message(struct pair *pair, ULONG flags)
 {
@@ -283,7 +283,7 @@ static void any_upgrades_solicited(void)
         send_message(pair, 0);
         expect_status(ND_SUCCESS, wait_op(cq, first));
         expect_status(ND_SUCCESS, wait_op(cq, second));
-        /* Afterwards it is solicited only again. */
+        /* The next Notify is for solicited completions only again. */
         drain(cq);
         start_notify(cq, ND_CQ_NOTIFY_SOLICITED, first);
         send_message(pair, 0);

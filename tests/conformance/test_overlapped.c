@@ -40,7 +40,7 @@ static void never_success_at_once(void)
     expect_true(event_is_set(op));
     expect_status(ND_SUCCESS, result_of(mr, op));
 
-    /* A Notify whose result is there. */
+    /* A Notify that has ended. */
     expect_status(ND_SUCCESS, post_receive(a, TAG(1), 0, 8));
     expect_status(ND_SUCCESS, CALL(a->qp, Flush));
     expect_status(ND_PENDING, start_notify(a->cq, op));
@@ -74,7 +74,7 @@ static void connection_calls_never_succeed_at_once(void)
     expect_status(ND_SUCCESS, wait_op(p, late));
 }
 
-/* The habit of some programs: one packet per request that did not fail, whatever it returned. */
+/* What some programs expect: one packet per request that did not fail, pending or not. */
 static void one_packet_for_each_non_failure(void)
 {
     struct pair *pair = new_pair(NULL);
@@ -254,7 +254,7 @@ static void result_waits(void)
     }
 }
 
-/* An auto-reset event whose signal somebody has taken: the result is final, so nobody waits for it again. */
+/* The program has consumed an auto-reset event: the result is final, so GetOverlappedResult does not wait again. */
 static void auto_reset_event(void)
 {
     struct mr *mr = new_mr(new_node());
@@ -364,7 +364,7 @@ static void several_packets_at_once(void)
     }
 }
 
-/* Errors as the port tells them */
+/* Errors as the port reports them */
 
 static void dequeued_error_of_a_refusal(void)
 {
@@ -409,7 +409,7 @@ static void dequeued_error_of_an_overrun(void)
     expect_status(ND_BUFFER_OVERFLOW, result_of(cq, op));
 }
 
-/* Whose it is */
+/* Which object a request belongs to */
 
 static void any_region_tells_the_result(void)
 {

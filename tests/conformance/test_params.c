@@ -185,7 +185,7 @@ static void file_is_not_of_this_adapter(void)
     }
 }
 
-/* Queues of another adapter are as foreign as anybody's. */
+/* Queues of another adapter are refused like foreign objects. */
 static void peers_of_another_adapter(void)
 {
     struct node *node = new_node(), *other = new_node();

@@ -78,7 +78,7 @@ static void unknown_class_and_interface(void)
         E_POINTER, provider_class_object(&CLSID_NDSPI_PROVIDER_V2, &IID_IND2Provider, NULL));
 }
 
-/* Exact: it is asked after every query and every open. */
+/* Exact: programs call DllCanUnloadNow after every query and every open. */
 static void can_unload_now(void)
 {
     struct address address = test_address();
@@ -171,7 +171,7 @@ static void resolve_address(void)
     expect_true(FAILED(CALL(provider, ResolveAddress, NULL, 0, &id)));
 }
 
-/* All addresses of one adapter have one id, and the adapter tells it as well. */
+/* All addresses of one adapter have one id, which the adapter reports as well. */
 static void addresses_of_one_adapter(void)
 {
     IND2Provider *provider = get_provider();

@@ -216,7 +216,7 @@ static void flush_of_a_connected_queue_pair(void)
     expect_result(a, Nd2RequestTypeSend, TAG(20), ND_CANCELED);
 }
 
-/* Nothing can come of it any more, whatever the peer does. */
+/* The connection cannot come about any more, whatever the peer does. */
 static void flush_ends_an_accept(void)
 {
     struct pair *pair = new_pair(NULL);

@@ -202,7 +202,7 @@ static void send_delivers_behind_the_write(void)
     }
 }
 
-/* A full queue of each kind; contexts and order are those of the posts. */
+/* A full queue of each kind; results come in the order of the posts, with their contexts. */
 static void batches_complete_in_order(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -342,7 +342,7 @@ static void beyond_the_region(void)
 
 static void region_grants_only_what_its_flags_say(void)
 {
-    /* Not MR_LOCAL: on iWARP whoever may be the target of a Read may be written to. */
+    /* Not MR_LOCAL: on iWARP the peer may also write to memory that may be the sink of a Read. */
     static const ULONG none[] = { 0, ND_MR_FLAG_ALLOW_LOCAL_WRITE };
     for (int i = 0; i < 2; i++)
         for (int way = row_holds_in_full() ? READING : WRITING; way <= WRITING; way++) {

@@ -135,7 +135,7 @@ static void most_entries_the_adapter_takes(void)
     expect_filled(p->memory.bytes, n * 3, 8);
 }
 
-/* Windows of messages in both directions; order, contexts and lengths are those of the posts. */
+/* Windows of messages in both directions; results come in the order of the posts, with their contexts and lengths. */
 static void streams_both_ways_keep_their_order(void)
 {
     enum { COUNT = 500, WINDOW = 8, ROOM = 512 };
@@ -354,7 +354,7 @@ static void receive_beyond_its_region(void)
     expect_result(p, Nd2RequestTypeReceive, TAG(1), ND_ACCESS_VIOLATION);
 }
 
-/* After a failing completion everything behind it is flushed, in order. */
+/* After a failing completion the requests behind it are flushed, in order. */
 static void failure_flushes_the_rest(void)
 {
     struct pair *pair = connected_pair(&(struct pair_options){ .active = { .two_cqs = true } });

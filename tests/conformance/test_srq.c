@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_srq.c - IND2SharedReceiveQueue: who gets the Receives, the threshold, limits.
+ * test_srq.c - IND2SharedReceiveQueue: which queue pair gets the Receives, the threshold, limits.
  */
 #include "fixture.h"
 

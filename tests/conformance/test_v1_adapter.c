@@ -32,7 +32,7 @@ static void provider_from_the_class_factory(void)
     expect_status(S_FALSE, provider_can_unload());
 }
 
-/* Asked directly, through the class object, or for whatever it has: each class makes its own version's. */
+/* Asked directly, through the class object, or for IUnknown: each class makes an object of its own version. */
 static void class_makes_its_own_version(void)
 {
     static const CLSID *const classes[] = { &CLSID_NDSPI_PROVIDER_V1, &CLSID_NDSPI_PROVIDER_V2 };
@@ -166,7 +166,10 @@ static void query_tells_every_limit(void)
     expect_true(named->MaxCqEntries >= 64 + 16 + 3 * named->MaxInboundReadLimit);
 }
 
-/* Version 2 tells the same of the same device, but for entries: version 1 has one limit for all initiator requests. */
+/*
+ * Version 2 reports the same about the same device, but for entries: version 1 has one limit for all initiator
+ * requests.
+ */
 static void query_agrees_with_version_2(void)
 {
     struct address address = test_address();
@@ -232,7 +235,7 @@ static void one_file_handle(void)
         expect_pointer(first, CALL(node->v1, GetFileHandle));
 }
 
-/* Every object's packets come through it: those of the adapter, of queues, of connectors and listeners. */
+/* Packets of every object come through it: adapter, queues, connectors and listeners. */
 static void one_file_for_every_object(void)
 {
     struct pair *pair = new_pair(NULL);
@@ -300,7 +303,7 @@ static void no_place_for_the_object(void)
 
 /* Registrations */
 
-/* Handles are told apart, and none is NULL: that means inline data. */
+/* Handles differ, and none is NULL, which means inline data. */
 static void registrations_have_handles(void)
 {
     enum { COUNT = 50 };
@@ -371,7 +374,7 @@ static void registration_shrinks_until_it_fits(void)
     expect_true(VirtualFree(memory, 0, MEM_RELEASE));
 }
 
-/* What nobody deregistered goes with the adapter, windows over it as well. */
+/* Releasing the adapter deregisters what the program left registered, windows over it as well. */
 static void adapter_takes_its_registrations_along(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -184,7 +184,7 @@ static void lose_the_race(struct peer *low, struct peer *high)
     expect_equal(0, octets);
     expect_equal(0, release_kept(high->connector));
     expect_equal(0, release_kept(low->endpoint));
-    /* Its Receives come back; nobody asks for them. */
+    /* Its Receives are canceled, without a call for that. */
     for (int i = 0; i < RECEIVES; i++)
         expect_pointer(&low->receives[i], progress(low, ND_CANCELED));
     expect_equal(0, release_kept(low->connector));
@@ -215,7 +215,7 @@ static void win_the_race(struct peer *low, struct peer *high)
     expect_true(length >= 1);
     expect_equal(0xA7, code);
     expect_true(SUCCEEDED(CALL(high->connector, CompleteConnect, &high->connect)));
-    expect_true(take(high, &high->connect).ok); /* a packet, whatever it returned */
+    expect_true(take(high, &high->connect).ok); /* a packet, pending or not */
     expect_true(take(low, &accept).ok);
 }
 

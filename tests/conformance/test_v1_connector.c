@@ -73,7 +73,7 @@ static void endpoint_on_queues_that_are_none(void)
         CALL(new_connector(node)->v1, CreateEndpoint, cq, cq, 1, 1, 1, 1, 1, 1, NULL, NULL));
 }
 
-/* pMaxInlineData is optional; told, it is what the adapter's limit says at most. */
+/* pMaxInlineData is optional; its value is at most the adapter's limit. */
 static void endpoint_tells_its_inline_data(void)
 {
     struct node *node = new_node();
@@ -135,7 +135,7 @@ static void connection_data_in_parts(void)
     pair_complete(pair);
 }
 
-/* The limits are those of CreateEndpoint, on either side. */
+/* Either side's limits are those given to CreateEndpoint. */
 static void read_limits_come_from_the_endpoint(void)
 {
     struct pair *pair =

@@ -319,7 +319,7 @@ static void batch_is_submitted(void)
     exchange_v1(&pair->active, &pair->passive);
 }
 
-/* Whoever looks for results of an open batch gets them. */
+/* GetResults posts an open batch, so its results come. */
 static void get_results_submits_the_batch(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -87,7 +87,7 @@ static void read_beyond_the_descriptor(void)
         exchange_v1(a, p);
 }
 
-/* Whoever makes the descriptor longer is stopped by the owner's side. */
+/* The owner's side refuses an access beyond the window by a peer that made its descriptor longer. */
 static void lengthened_descriptor(void)
 {
     for (int writing = 0; writing < 2; writing++) {
@@ -124,7 +124,7 @@ static HRESULT invalidate(struct end *end, ND_RESULT *result, INDMemoryWindow *w
     return CALL(end->qp->v1, Invalidate, result, window, 0);
 }
 
-/* The message arrives as always; one more result, on the inbound queue, tells of the window. */
+/* The message arrives as always; one more result, on the inbound queue, reports the window. */
 static void peer_invalidates(void)
 {
     struct pair *pair = connected_pair(
@@ -148,7 +148,7 @@ static void peer_invalidates(void)
     exchange_v1(a, p);
 }
 
-/* A window made without a place to tell: nothing is said. */
+/* A window made without a result: nothing reports the invalidation. */
 static void peer_invalidates_silently(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -194,7 +194,7 @@ static void access_after_the_peer_has_invalidated(void)
     expect_status(ND_SUCCESS, finish(m.mr, CALL(m.mr, Deregister, &op->overlapped), op));
 }
 
-/* Its sender is told, unless the row holds in part. */
+/* The Send fails, unless the row holds in part on this device. */
 static void expect_invalidation_failed(const ND_RESULT *sent)
 {
     if (!row_holds_in_full()) {
@@ -284,7 +284,7 @@ static void peers_invalidate_comes_too_late(void)
     expect_one_of(wait_op(p->connector, op), ND_SUCCESS, ND_CANCELED);
 }
 
-/* The peer's is done, which nobody has seen when the own one is posted: that fails, and the window's result comes. */
+/* The peer's Invalidate is done, unnoticed when the owner posts its own: that fails, and the window's result comes. */
 static void own_invalidate_is_overtaken(void)
 {
     struct pair *pair = connected_pair(&(struct pair_options){ .passive = { .two_cqs = true } });
