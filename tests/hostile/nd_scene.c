@@ -34,7 +34,7 @@ OVERLAPPED *program_start(struct program *program, struct nd_op *op)
     return &op->overlapped;
 }
 
-/* Takes packets off the port until that of op has come. Those of nd2_end's own requests are nobody's. */
+/* Takes packets off the port until op's has come, and ignores those of nd2_end's own requests. */
 static void await_packet(struct program *program, struct nd_op *op, uint64_t deadline_ms)
 {
     while (!op->arrived) {

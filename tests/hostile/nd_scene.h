@@ -16,7 +16,7 @@ enum nd_manner { ND_BY_EVENT, ND_BY_PORT, ND_BY_POLLING, ND_MANNERS };
 
 enum {
     PROGRAM_WAIT_MS = 20000,
-    PROGRAM_RECEIVES = 3, /* posted when it is connected, of PROGRAM_RECEIVE octets */
+    PROGRAM_RECEIVES = 3, /* Receives of PROGRAM_RECEIVE octets, posted once connected */
     PROGRAM_RECEIVE = 64,
     PROGRAM_REGION = 8192,
     PROGRAM_READS = 4,
@@ -40,11 +40,11 @@ struct program {
 /* Receives are posted; the region is filled with VICTIM_FILL. */
 void program_open(struct program *program, enum nd_manner manner);
 void program_close(struct program *program);
-/* A connector and a queue pair in the place of those that have had their connection. */
+/* Replaces the connector and the queue pair, which have had their connection. */
 void program_renew(struct program *program);
 void program_listen(struct program *program);
 
-/* For a call that is about to be made; its end: hr itself unless pending. */
+/* program_start prepares op for a call; program_end waits for it and returns its status: hr itself unless pending. */
 OVERLAPPED *program_start(struct program *program, struct nd_op *op);
 HRESULT program_end(struct program *program, void *object, struct nd_op *op, HRESULT hr);
 
@@ -56,7 +56,7 @@ HRESULT program_connect_end(struct program *program);
 HRESULT program_complete(struct program *program);
 void program_accept_begin(struct program *program);
 HRESULT program_accept_end(struct program *program);
-/* Whatever it finds. */
+/* Notify for any completion. */
 HRESULT program_notify_begin(struct program *program);
 HRESULT program_notify_end(struct program *program);
 HRESULT program_disconnect(struct program *program);

@@ -27,8 +27,8 @@ void scene_open(struct scene *scene, unsigned receives);
 void scene_open_active(struct scene *scene);
 
 /*
- * The same with reserved flag bits in the peer's startup frame; soft: they are those that make the victim take it for
- * another softrdma end.
+ * The same with reserved flag bits in the peer's startup frame; soft: those bits make the victim take the peer for a
+ * softrdma end.
  */
 enum { SCENE_REQUEST_MARK = 0x04, SCENE_REPLY_MARK = 0x02 };
 void scene_open_marked(struct scene *scene, bool active, uint8_t reserved, bool soft);

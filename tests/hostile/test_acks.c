@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_acks.c - a peer that bears the mark of a softrdma end, so that it may acknowledge (docs/wire.md), and lies.
+ * test_acks.c - a peer with the mark of a softrdma end, so that it may acknowledge (docs/wire.md), sends false
+ * acknowledgements.
  *
  * Each row, with the victim on either side: the victim posts, the peer takes everything and plays; the victim's
- * requests end with the statuses of the row, each once and in order; the peer is told what it did wrong; memory is as
- * it was, the neighbours still work.
+ * requests end with the statuses of the row, each once and in order; the victim's Terminate names the fault; memory is
+ * as it was, the neighbours still work.
  */
 #include "tests/hostile/scene.h"
 
@@ -383,7 +384,7 @@ static void test_refusals(void **state)
     } refusals[] = {
         { SCENE_REQUEST_MARK, 0, 0, 0 },
         { SCENE_REQUEST_MARK, 0, 148, 148 },
-        { SCENE_REQUEST_MARK, 0, 512, 512 },         /* more than a program can be told */
+        { SCENE_REQUEST_MARK, 0, 512, 512 },         /* more than an event carries */
         { SCENE_REQUEST_MARK, 0, 513, 513 },         /* more than there may be */
         { SCENE_REQUEST_MARK, 0, 0, 0xffff },        /* more than there is */
         { SCENE_REQUEST_MARK, 0, 148, 8 },           /* less */

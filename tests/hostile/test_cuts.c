@@ -30,7 +30,7 @@ static void test_end_of_stream_at_every_octet(void **state)
     }
 }
 
-/* The same with a reset. A Send that came whole before it is delivered. */
+/* The same with a reset. A Send that came whole before the reset is delivered. */
 static void test_reset_at_every_octet(void **state)
 {
     struct wire whole;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Whose STag a row uses. */
+/* Which STag a row uses. */
 enum stag { REGION, UNKNOWN, ZERO, OTHER_KEY, OTHER_INDEX, READ_ONLY, LOCAL_ONLY, OTHER_PD };
 
 struct access {

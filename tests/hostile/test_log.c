@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_log.c - a peer cannot flood the log, and a log that nobody reads stops nobody.
+ * test_log.c - a peer cannot flood the log, and a full pipe behind the log blocks no thread.
  *
  * Standard error is a pipe that the test holds. The storm is connections that demand MPA markers: each is worth a
  * warning.

@@ -24,7 +24,7 @@ struct row {
     const char *posts;    /* by letter: Send, Write, Read */
     const char *statuses; /* of these; see status_of */
     const char *received; /* of the receives */
-    unsigned answer;      /* what the peer is told; PEER_NO_ANSWER: it ends the stream itself */
+    unsigned answer;      /* as peer_answer returns it; PEER_NO_ANSWER: the peer ends the stream */
     void (*play)(void);
     unsigned terminate,
         about; /* the peer ends it with this fault, about which request (from 1; 0: none) */

@@ -36,7 +36,7 @@ static void expect_flushed(void)
     program_no_results(&program);
 }
 
-/* data NULL: none is told. */
+/* data NULL: GetPrivateData fails. */
 static void expect_private_data(const void *data, ULONG octets)
 {
     uint8_t got[512];
@@ -307,7 +307,7 @@ static void test_connect(void **state)
     programs_unharmed();
 }
 
-/* A retry on the same connector is allowed, and succeeds once somebody answers. */
+/* A retry on the same connector is allowed, and succeeds once a peer answers. */
 static void test_connect_to_a_silent_peer_times_out(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void test_peer_that_leaves_before_complete_connect(void **state)
         program_open(&program, (enum nd_manner)manner);
         reach_complete(NULL, 0);
         peer_close(&peer);
-        /* Nothing tells a program; what it asks last finds it so. */
+        /* No event reports the end to the program; its next call finds it. */
         while (program.end.connector->lpVtbl->GetReadLimits(
                    program.end.connector, &octets, &octets) == ND_SUCCESS)
             assert_true(clock_now_ms() < deadline_ms);
@@ -489,7 +489,7 @@ static void test_requests_that_are_none(void **state)
     programs_unharmed();
 }
 
-/* A request may carry more private data than the connection manager's interface can tell: the first 255 octets. */
+/* A request may carry more private data than the connection manager's interface can pass on: the first 255 octets. */
 static void test_request_with_all_the_private_data(void **state)
 {
     uint8_t private_data[512] = { 0x80, 0x04, 0xc0, 0x04 };

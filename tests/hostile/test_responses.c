@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_responses.c - an active victim reads from a hostile peer, which answers as it likes. The Read fails, nothing but
- * its own sink was written, and the peer is told why.
+ * its own sink was written, and the peer gets a Terminate with the reason.
  */
 #include "tests/hostile/scene.h"
 

@@ -152,7 +152,7 @@ static void expect_message(unsigned index, const struct scene *scene)
     assert_int_equal(wc.qp_num, scene->end.id->qp->qp_num);
 }
 
-/* There is no share for each stream: who comes late waits, keeps its connection and gets the next receive. */
+/* Streams have no share of their own: a later stream waits, keeps its connection and gets the next receive. */
 static void test_a_stream_that_takes_all_shared_receives_makes_others_wait(void **state)
 {
     struct ibv_srq_init_attr init = { .attr = { .max_wr = SHARED + 1, .max_sge = 1 } };
@@ -204,7 +204,7 @@ static unsigned fill_descriptors(int held[DESCRIPTORS], struct rlimit *before)
     return count;
 }
 
-/* Who is connected is served; who comes waits in TCP's backlog until there is a descriptor. */
+/* Connected peers are served; new ones wait in TCP's backlog until there is a descriptor. */
 static void test_accepting_goes_on_when_there_are_descriptors_again(void **state)
 {
     struct sockaddr_in address = {

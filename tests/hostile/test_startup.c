@@ -365,8 +365,8 @@ static void test_a_responder_may_be_told_to_speak_first(void **state)
 }
 
 /*
- * A peer that shows itself by its first message alone, or by none, and leaves: whoever finds its end, it was connected
- * before.
+ * A peer sends its first message, or nothing, and leaves at once: whichever thread finds its end, the program first
+ * gets ESTABLISHED.
  */
 static void leave_at_once(bool speaks)
 {
@@ -408,7 +408,7 @@ static void test_an_initiator_that_ends_at_once_was_connected(void **state)
 }
 
 /*
- * A thousand of them at once: whoever is connected works on; who comes then gets in when their time is over at the
+ * A thousand of them at once: established connections work on; a new peer gets in when their time is over at the
  * latest.
  */
 static void test_a_thousand_half_open_connections(void **state)

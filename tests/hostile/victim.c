@@ -369,7 +369,7 @@ void victim_over(struct victim_end *end)
 {
     int event;
 
-    /* A responder whose first FPDU was bad never was established. */
+    /* A responder that got a bad first FPDU never was established. */
     do
         event = victim_event(end->victim, VICTIM_WAIT_MS, NULL, NULL);
     while (event == RDMA_CM_EVENT_ESTABLISHED);

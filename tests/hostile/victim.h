@@ -3,7 +3,7 @@
  * victim.h - the softrdma end that a hostile peer talks to, and its innocent neighbours: memory that is not registered,
  * between guard pages, and a healthy connection in the same process.
  *
- * Nobody polls the victim while a peer plays: the device's own thread serves it.
+ * No thread polls the victim while a peer plays: the progress thread serves it.
  */
 #ifndef TESTS_HOSTILE_VICTIM_H
 #define TESTS_HOSTILE_VICTIM_H
@@ -82,7 +82,7 @@ void victim_invalidate(struct victim_end *end);
 
 /* The connection is over: waits for DISCONNECTED, fetches the flushed receives, destroys everything. */
 void victim_over(struct victim_end *end);
-/* Destroys it in whatever state it is. */
+/* Destroys it in any state. */
 void victim_drop(struct victim_end *end);
 
 /* Nothing was placed in the region or in a posted receive. */

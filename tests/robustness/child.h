@@ -52,13 +52,16 @@ void child_check(HRESULT hr, const struct nd2_end *end);
 
 /* In a child: the library and an end. */
 void child_open(struct nd2_end *end, const struct nd2_end_options *options);
-/* In a child: the end listens and takes the request of child_reach's end, which it tells where to reach it. */
+/*
+ * In a child: the end listens, sends through `control` where it can be reached, and takes the request of child_reach's
+ * end.
+ */
 void child_serve(struct nd2_end *end, int control);
-/* In the parent: an end of its own, and where that of a child is that serves. Returns the port to connect to. */
+/* In the parent: opens an end of its own and reads where the child's memory is. Returns the port to connect to. */
 USHORT child_reach(struct child *child, struct nd2_end *end, const struct nd2_end_options *options,
     struct child_memory *memory);
 
-/* A step of a child's, of which its parent wants to know. */
+/* A step of the child, reported to its parent. */
 void child_tell_phase(int control);
 void child_hear_phase(struct child *child);
 

@@ -11,7 +11,7 @@
 enum {
     DEPTH = 4,       /* of each queue of a queue pair; so many Receives are posted */
     OCTETS = 64,     /* of a message */
-    FAILURES = 32,   /* kinds of them that are told apart */
+    FAILURES = 32,   /* distinct kinds that are counted */
     WAIT_MS = 30000, /* then something stands still */
 };
 

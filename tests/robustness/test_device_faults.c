@@ -36,7 +36,7 @@ static int connected_end(void **state)
     return 0;
 }
 
-/* Whatever happened: everything can be released, and the device has no object left. */
+/* After any fault everything can be released, and the device has no object left. */
 static int released_end(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void test_removal_told_by_the_connection_manager(void **state)
     waiting_close(&waiting);
 }
 
-/* Requests that the vanished device holds stay with it: the queue's failure is what is told; releases do not wait. */
+/* Requests that the vanished device holds stay with it: only the queue's failure is reported; releases do not wait. */
 static void test_removal_with_requests_under_way(void **state)
 {
     OVERLAPPED overlapped = { .hEvent = end.event };
@@ -330,7 +330,7 @@ static void test_removal_with_requests_under_way(void **state)
 
 /* ------------------------------------------------------------------------------------------------ completion queue */
 
-/* Its current and later Notifies end with the failure, also those that ask for errors alone; results come no more. */
+/* Its current and later Notifies end with the failure, also those for errors alone; no more results come. */
 static void test_a_completion_queue_fails(void **state)
 {
     static const ULONG types[] = { ND_CQ_NOTIFY_ERRORS, ND_CQ_NOTIFY_ANY, ND_CQ_NOTIFY_SOLICITED };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_killed_peer.c - the process at the other end is killed, in every phase of a connection. The survivor is told by
- * the documented status, in bounded time, and gets all its requests back.
+ * test_killed_peer.c - the process at the other end is killed, in every phase of a connection. The survivor gets the
+ * documented status in bounded time, and all its requests complete.
  */
 #include "tests/robustness/child.h"
 

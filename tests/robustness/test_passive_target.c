@@ -43,7 +43,7 @@ static void child_spin(struct nd2_end *end, int control)
     }
 }
 
-/* Polls for some time, and says when it has just stopped; stays away from the library until it is told. */
+/* Polls for some time and tells the parent when it has just stopped; then makes no call until the parent says so. */
 static void child_poll_and_stop(struct nd2_end *end, int control)
 {
     for (unsigned round = 1; round <= ROUNDS; round++) {
@@ -58,7 +58,7 @@ static void child_poll_and_stop(struct nd2_end *end, int control)
     }
 }
 
-/* Sleeps outside the library for a second, and tells how much CPU the process took. */
+/* Sleeps outside the library for a second, and returns how much CPU the process took. */
 static void child_idle(int control)
 {
     uint64_t before_us = cpu_us(), used_us;

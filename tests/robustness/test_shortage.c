@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_shortage.c - a process that has no descriptors left: calls fail with a code that says so, nothing of it is
- * remembered, and everything works once there are some. Each case is a process of its own, since what a library
- * remembers it remembers for the process.
+ * test_shortage.c - a process that has no descriptors left: calls fail with a code that says so, the library does not
+ * remember the shortage, and everything works once there are descriptors. Each case is a process of its own, since what
+ * a library remembers it remembers for the process.
  */
 #include "tests/support/nd2_end.h"
 

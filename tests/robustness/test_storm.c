@@ -380,7 +380,7 @@ static void *bother(void *arg)
     return NULL;
 }
 
-/* A request that is refused and ends who hears. */
+/* Sends a last request, which the listening thread refuses before it ends. */
 static void stop_hearing(pthread_t thread)
 {
     struct peer last = { .seed = 1 };

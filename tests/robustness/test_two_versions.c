@@ -40,7 +40,7 @@ static void child_result(struct nd2_end *end, ND2_REQUEST_TYPE type)
         exit(3);
 }
 
-/* A message comes, and one that tells where the memory is goes back. */
+/* Receives a message and sends back where the memory is. */
 static void child_answer(struct nd2_end *end)
 {
     const struct child_memory memory = { (uintptr_t)end->memory + AT, end->rkey };
