@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bad_stag.c - for rdma-core alone: an RDMA Write to memory that nobody registered. The owner's side answers with a
+ * bad_stag.c - for rdma-core alone: an RDMA Write to memory that is not registered. The owner's side answers with a
  * Terminate: at both ends the receive is flushed and the connection is over, and nothing was written.
  *
  *     foreign_bad_stag -s|-c ADDRESS PORT        prints "terminated"; status 1 says on standard error what else

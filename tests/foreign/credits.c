@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Says of an ib_send_bw -e that stands still on iWARP whose fault that is. In LD_PRELOAD in front of the verbs library.
+ * Finds out whether perftest or the library is at fault when ib_send_bw -e hangs on iWARP. Goes into LD_PRELOAD in
+ * front of the verbs library.
  *
  * perftest's sender posts no more than the receiver's buffers hold, and hears of free ones by a credit that the
  * receiver writes into its memory: nothing completes at the sender, so nothing wakes it. It looks at the credit, finds
@@ -11,8 +12,8 @@
  * wait. CREDITS_DELAY_MS=N: so long a credit is held back before it is written.
  *
  * After 5 s in one ibv_get_cq_event the process ends: with 75 when the credit for the last Send is there, no signalled
- * request has yet to complete, and the completion queues are empty; with 76 when a completion lies in a queue and
- * nobody was woken.
+ * request has yet to complete, and the completion queues are empty; with 76 when a completion lies in a queue and no
+ * event came.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -45,7 +46,7 @@ struct pair {
 static struct pair pairs[MAX_PAIRS];
 static struct ibv_cq *queues[MAX_QUEUES];
 static unsigned pair_count, queue_count;
-static const uint32_t *credits; /* those that the peer writes, by index */
+static const uint32_t *credits; /* the peer writes these, by index */
 static atomic_uint sleeps;      /* odd: asleep in ibv_get_cq_event */
 
 static int (*real_poll)(struct ibv_cq *cq, int count, struct ibv_wc *wc);

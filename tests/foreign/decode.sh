@@ -27,7 +27,7 @@ at_least() {
     [ "$count" -ge "$1" ] || fail "expected at least $1: $3"
 }
 
-# The Terminates that decode found for a bad STag, a line each: the address of who sent it, then layer 1 (DDP), type 1
+# The Terminates that decode found for a bad STag, a line each: its sender's address, then layer 1 (DDP), type 1
 # (tagged), code 0 (invalid STag).
 bad_stag_terminates() {
     awk -F';' '$4 ~ /(^|,)0x0?7(,|$)/ { print $7, $8, $9, $10 }' "$scratch/frames"

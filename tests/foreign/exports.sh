@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 library=$1
 shift
-# Those that take none of the device's objects, or only what was never made: rdma-core's own serve.
+# Names that take no object of the device, or only objects softrdma never makes: rdma-core's own functions do.
 stateless='^(ibv_(wc_status|event_type|node_type|port_state)_str|ibv_fork_init|ibv_is_fork_initialized|ibv_rate_to_.*|ibv_(read_sysfs_file|get_sysfs_path)|ibv_copy_.*_(from|to)_kern|rdma_event_str|rdma_(get|free)addrinfo|(mbps|mult)_to_ibv_rate)@'
 
 names() { nm -D "$@" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | sed 's/@@/@/' | sort -u; }

@@ -6,7 +6,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 mkfifo "$scratch/silence"
 exec 9<> "$scratch/silence"
-# Between two looks at what tells nobody when it changes.
+# Waits between two looks at a state whose change raises no event.
 pause() { read -r -t 0.05 -u 9 || true; }
 
 # Says so and ends.
@@ -35,7 +35,7 @@ free_port() {
     return 1
 }
 
-# await_listener PORT PID NAME: until somebody listens; fails when the process ends before, or after a minute.
+# await_listener PORT PID NAME: until a program listens; fails when the process ends before, or after a minute.
 await_listener() {
     local deadline=$((SECONDS + 60))
     until listens "$1"; do

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meet.c - preloaded into perftest's two ends. Its server listens twice on one port, first for what the two have to
- * tell each other, then for the queue pairs; its client crashes when it comes too early for the second, on any device.
- * So the client's first rdma_connect waits for the first rdma_listen, its second for the second.
+ * meet.c - preloaded into perftest's two ends. Its server listens twice on one port, first for the parameters the two
+ * exchange, then for the queue pairs; its client crashes when it comes too early for the second, on any device. So the
+ * client's first rdma_connect waits for the first rdma_listen, its second for the second.
  *
- * NDSPI_MEET names a FIFO that somebody keeps open. One octet in it is one rdma_listen that has succeeded.
+ * NDSPI_MEET names a FIFO that the test script keeps open. One octet in it is one rdma_listen that has succeeded.
  */
 #include <dlfcn.h>
 #include <errno.h>

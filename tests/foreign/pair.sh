@@ -6,10 +6,10 @@
 #   SERVER_SAYS, CLIENT_SAYS   extended regular expressions that their outputs have to match somewhere
 #   SERVER_STAYS=1             the server does not end by itself: it is ended, and has to have lived so long
 #   COUNT="N REGEX"            that many lines of the client's output match
-#   FLAW="STATUS REGEX"        a program that ends with that status and says that in a line counts as ended with 0
+#   FLAW="STATUS REGEX"        a program that ends with that status and has such a line counts as ended with 0
 #   PATIENCE=SECONDS           for each of the two (100)
-#   TRIES=N                    of programs that may stand still by themselves: begun again when one ends with 75 because
-#                              it found that out (credits.c), N times in all
+#   TRIES=N                    for programs that may hang by a fault of theirs: when one ends with 75 because it found
+#                              that out (credits.c), both run again, N times in all
 # Status 75 when one ended so.
 set -euo pipefail
 if [ "${TRIES:-1}" -gt 1 ]; then

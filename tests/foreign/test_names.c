@@ -107,7 +107,7 @@ static void close_pair(struct pair *pair)
     assert_int_equal(rdma_disconnect(pair->active.id), 0);
     assert_int_equal(pair->active.id->event->event, RDMA_CM_EVENT_DISCONNECTED);
     assert_int_equal(rdma_disconnect(pair->passive.id), 0);
-    assert_int_equal(rdma_disconnect(pair->passive.id), 0); /* it is over, and nobody waits */
+    assert_int_equal(rdma_disconnect(pair->passive.id), 0); /* over already: it does not wait */
     close_end(&pair->active);
     close_end(&pair->passive);
     rdma_destroy_ep(pair->listener);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: toolchain/guest/run -d siw -t 1200 tests/foreign/wire.sh BUILD [NAME...]
-# Programs nobody here wrote with softrdma at one end and the kernel's siw at the other, over a veth pair between two
+# Debian's verbs programs with softrdma at one end and the kernel's siw at the other, over a veth pair between two
 # network namespaces, in both directions, with checksums; only those named, or all. What passes on the wire is captured
-# for some and decoded by tshark. Makes the pair, so it wants root and a kernel that is nobody else's. Prints a table;
+# for some and decoded by tshark. Makes the pair, so it wants root and a kernel of its own. Prints a table;
 # status 0 when all passed.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -34,7 +34,7 @@ at() {
     fi
 }
 
-# Whether somebody at that end listens: softrdma's sockets are TCP's; siw's are not shown, its ports are librdmacm's.
+# Whether a program listens at that end: softrdma's sockets are TCP's; siw's do not show, its ports are librdmacm's.
 listening() {
     if [ "$1" = soft ]; then
         ip netns exec soft grep -qE "$(printf ': [0-9A-F]+:%04X [0-9A-F]+:0000 0A ' "$2")" /proc/net/tcp /proc/net/tcp6
@@ -79,7 +79,7 @@ check_rping() {
     at_least 40 '^0x0?[3-6]$' "Sends"
     checksums "$scratch/capture"
 }
-# Who owns the memory tells of the Write that missed it.
+# The owner of the memory sends a Terminate for the Write that missed it.
 check_bad_stag() {
     local owner=$kernel_address
     [ "$2" = kernel ] || owner=$soft_address
@@ -88,9 +88,9 @@ check_bad_stag() {
     [ "$(cat "$scratch/terminates.log")" = "$owner 0x01 0x01 0x00" ] || fail "not one Terminate from $owner"
 }
 
-# pair NAME REGEX SERVER... -- CLIENT...: with PORT, the server's ADDRESS, each one's own device where a word begins
-# with "@"; the regex is of the client's output. check: a function for the capture; stays=1: the server does not end by
-# itself; meets=1: see meet.c
+# pair NAME REGEX SERVER... -- CLIENT...: replaces PORT, ADDRESS (the server's) and words that begin with "@" (each
+# end's own device); the regex is of the client's output. check: a function for the capture; stays=1: the server does
+# not end by itself; meets=1: see meet.c
 pair() {
     local name=$1 says=$2 way port server_at client_at address pid recorder status word
     shift 2
@@ -175,7 +175,7 @@ done
 # device.
 meets=1 pair ib_send_bw.events "^ 8192 +2400 " ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 \
     -- ib_send_bw -R -e -p PORT -n 600 -q 4 -s 8192 ADDRESS
-# Its server takes "localhost" for its own address where a device has that, as softrdma0 does unless told otherwise.
+# Its server takes "localhost" for its own address where a device has that, as softrdma0 has by default.
 pair fi_pingpong "^1m +10 +=10 " env NDSPI_SOFT_DEVICES=softrdma0=ADDRESS fi_pingpong -p verbs -e msg -c -I 10 -B PORT \
     -d @ \
     -- fi_pingpong -p verbs -e msg -c -I 10 -P PORT -d @ ADDRESS

@@ -75,7 +75,7 @@ static void connect_to_peer(ULONG inbound, ULONG outbound, unsigned responder, u
     unsigned asked_responder, asked_initiator;
 
     verbs_request(&asked_responder, &asked_initiator);
-    assert_int_equal(asked_responder, outbound); /* what is to be served */
+    assert_int_equal(asked_responder, outbound); /* what the peer has to serve */
     assert_int_equal(asked_initiator, inbound);  /* what may be sent */
     tell("accept %u %u %s", responder, initiator, answer_hex);
     assert_int_equal(finish(end.connector, hr), ND_SUCCESS);
@@ -166,8 +166,8 @@ static void test_the_verbs_program_rejects(void **state)
 }
 
 /*
- * In place of CompleteConnect. The peer's program gets the data; of the kernel's iWARP, whose reply has established the
- * connection, it sees the end alone.
+ * Reject in place of CompleteConnect. The peer's program gets the data; on the kernel's iWARP the reply has established
+ * the connection already, so it only sees the end.
  */
 static void test_the_nd_program_rejects_what_was_accepted(void **state)
 {
@@ -193,7 +193,10 @@ static void test_the_smaller_read_limits_hold(void **state)
 {
     (void)state;
     connect_to_peer(3, 5, 2, 1);
-    /* The peer serves no more; but siw (Linux 6.1) what the active side asked for, whatever its program accepted. */
+    /*
+     * The peer serves no more; but siw (Linux 6.1) serves what the active side asked for, even if its program accepted
+     * less.
+     */
     assert_int_equal(outbound_limit, on_siw() ? 5 : 2);
     assert_int_equal(inbound_limit, 1); /* it will send no more */
 }
@@ -260,7 +263,7 @@ static void test_messages_go_both_ways_when_the_verbs_program_connected(void **s
     talk(false);
 }
 
-/* Tokens are told as they are: GetRemoteToken's value is what the peer turns into a key by be32toh, and the reverse. */
+/* Tokens travel unchanged: be32toh makes the peer's key of GetRemoteToken's value, and the reverse. */
 static void test_each_side_writes_and_reads_the_others_memory(void **state)
 {
     struct target target;
@@ -370,7 +373,7 @@ static void test_a_solicited_message_of_the_peers_wakes_this_end(void **state)
     assert_result(Nd2RequestTypeReceive, ND_SUCCESS, 2);
 }
 
-/* siw's queues armed for solicited messages tell of none (Linux 6.1). */
+/* siw's queues armed for solicited messages report none (Linux 6.1). */
 static void test_a_solicited_message_wakes_the_peer(void **state)
 {
     (void)state;

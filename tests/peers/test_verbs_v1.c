@@ -266,7 +266,7 @@ static void test_this_end_uses_the_peers_memory(void **state)
 
 /*
  * The message first, then what CreateMemoryWindow was given; the access has ended, and the window can be bound again.
- * siw (Linux 6.1) tells nobody that a peer invalidated: there the access ends, and that is all.
+ * siw (Linux 6.1) does not report a peer's invalidation: there only the access ends.
  */
 static void test_a_send_with_invalidate_is_told(void **state)
 {

@@ -149,7 +149,7 @@ ULONG address_of(const char *text)
     return address.s_addr;
 }
 
-/* NDSPI_DEVICE may leave the choice to the library; who runs the tests on kernel devices tells the kind. */
+/* NDSPI_DEVICE may leave the choice to the library; on kernel devices NDSPI_CONFORMANCE_DEVICE names the kind. */
 static bool on(const char *kind)
 {
     const char *device = getenv("NDSPI_CONFORMANCE_DEVICE");

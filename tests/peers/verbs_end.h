@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs_end.h - the other end of a connection, which knows libibverbs and librdmacm alone: verbs_peer.c, run and told
- * what to do. For tests of both versions, whose arguments are: this end's address, the peer's, the peer's program with
- * its arguments. What is promised to peers is the wire contract of docs/wire.md.
+ * verbs_end.h - the other end of a connection, which knows libibverbs and librdmacm alone: verbs_peer.c, which it
+ * starts and commands. For tests of both versions, with the arguments: this end's address, the peer's, the peer's
+ * program with its arguments. The wire contract of docs/wire.md is what peers may rely on.
  */
 #ifndef TESTS_PEERS_VERBS_END_H
 #define TESTS_PEERS_VERBS_END_H
@@ -17,11 +17,11 @@ enum { WAIT_MS = 20000 };
 
 extern const char *here, *there;
 
-/* Private data of who connects, and of who answers; also as the peer's hex digits. */
+/* Private data of the active and of the passive side; also as the peer's hex digits. */
 extern const unsigned char hello[7], answer[4];
 extern const char hello_hex[], answer_hex[];
 
-/* Takes a test program's arguments; false: told on standard error. */
+/* Takes a test program's arguments; false: with a message on standard error. */
 bool verbs_arguments(int argc, char **argv);
 
 void verbs_start(void);
@@ -69,7 +69,8 @@ struct target {
 struct target verbs_memory(void);
 
 /*
- * Hears the end of a request that failed, and does what is due then: where no device tells the peer, a program has to.
+ * Takes the answer for a request that failed, then orders a disconnect: where no device ends the peer's connection, its
+ * program has to.
  */
 void verbs_gives_up(void);
 

@@ -4,8 +4,8 @@
  *
  * Commands come on standard input, one a line; each is answered by one line: "ok ..." or "error ...". Waits end after
  * PATIENCE_MS with an error; anything that only a broken set-up explains ends the program. Numbers are decimal, but
- * addresses and tokens (0x...); octets are hex digits, "-" for none. A token is the key as it is told to peers: in
- * network order, read as a number by whoever gets it.
+ * addresses and tokens (0x...); octets are hex digits, "-" for none. A token is the key in network order, read as a
+ * number.
  *
  *   listen ADDRESS                          ok PORT
  *   request                                 ok RESPONDER INITIATOR OCTETS     the next connection request
@@ -119,7 +119,7 @@ static bool await(int fd)
     return poll(&ready, 1, PATIENCE_MS) == 1;
 }
 
-/* The next event, to be acknowledged; NULL: none came. */
+/* The next event; the caller acknowledges it. NULL: none came. */
 static struct rdma_cm_event *next_event(void)
 {
     struct rdma_cm_event *event;

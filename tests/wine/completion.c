@@ -349,7 +349,7 @@ static void cycle(void)
     nd2_end_close(&passive);
 }
 
-/* GetProcessHandleCount says 0 under Wine 8; the table of all handles tells whose each is. */
+/* GetProcessHandleCount says 0 under Wine 8; the table of all handles names each handle's process. */
 static DWORD open_handles(void)
 {
     enum { SYSTEM_EXTENDED_HANDLES = 64 };
@@ -383,7 +383,10 @@ static DWORD open_handles(void)
     return count;
 }
 
-/* Of this process, whose number natively is what wine.sh's was. wineserver looks it up, so "self" would be that. */
+/*
+ * Counts the descriptors of this process; natively its number is that of wine.sh's shell, which ran it by exec. Not
+ * "self": wineserver looks the path up, so that would be wineserver.
+ */
 static DWORD open_descriptors(void)
 {
     WIN32_FIND_DATAW entry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * discovery.c - a Windows program that finds the provider as Microsoft's helper library and other clients do: the
- * Winsock catalogue, the path, the library, its class objects, the addresses, and to be told of changes. It stands for
- * programs that are linked with that helper. Everything goes through ws2_32 by name; values are literals.
+ * Winsock catalogue, the path, the library, its class objects, the addresses, and the notification of changes. It
+ * stands for programs that are linked with that helper. Everything goes through ws2_32 by name; values are literals.
  */
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -97,7 +97,7 @@ static void test_catalogue_has_one_entry_of_each_version(void **state)
     int count = read_catalogue();
 
     (void)state;
-    assert_true(count > 2); /* those of the system, too */
+    assert_true(count > 2); /* the system's providers, too */
     v2 = find_entry(count, 0x20000);
     v1 = find_entry(count, 1);
     assert_non_null(v2);

@@ -3,8 +3,8 @@
 # usage: installer.sh PREFIX DISCOVERY.EXE
 # ndspi-wine, as installed in PREFIX, which the loader does not know, on a prefix of Wine's: a program finds the
 # provider after `install`, also after the second one, and after Wine has updated the prefix; after `uninstall` the
-# prefix is as before. So it is with --system, in a folder that plays Wine's own, and who must not write there is told
-# what to do.
+# prefix is as before. The same with --system, in a folder that stands for Wine's own; for a user who may not write
+# there, ndspi-wine says what to do.
 set -euo pipefail
 installer=$1/bin/ndspi-wine discovery=$2
 unset LD_LIBRARY_PATH

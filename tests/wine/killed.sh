@@ -20,7 +20,7 @@ await() {
     done
 }
 
-# The dead connection is told by Send (never connected any more), by a result, or by both at once.
+# Send (no connection any more), a result, or both at once report the dead connection.
 expect_lost() {
     local status=0
     wait "$1" || status=$?
@@ -31,7 +31,7 @@ expect_lost() {
     sed 's/^/as told: /' "$scratch/messages"
 }
 
-# Rounds enough for many seconds; the first row of the table tells that messages flow.
+# Rounds enough for many seconds; the first row of the table shows that messages flow.
 row='^ +1 +'
 mkfifo "$scratch/victim" "$scratch/native"
 

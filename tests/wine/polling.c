@@ -91,8 +91,8 @@ static BOOL is_client(const char *pid, const char *address)
 }
 
 /*
- * The process that was told to connect to this port. A script that starts it ends up in that process, or makes it: the
- * last.
+ * Finds the process that has this port in its arguments. A script that starts it execs it or has it as a child: the
+ * last one found.
  */
 static void find_client(USHORT port)
 {
@@ -130,7 +130,7 @@ static long calls_of_client(void)
 }
 #endif
 
-/* The device's threads may be told something now and then, when the program was off the processor. */
+/* The device's threads may have some work now and then, when the program was off the processor. */
 static void judge(enum part part, long calls, long rounds)
 {
     fprintf(stderr, "polling: %ld rounds%s, the client's reads and writes: %ld\n", rounds,
@@ -210,9 +210,7 @@ static void ping(USHORT port)
     printf("poll_8B %.1f\n", least);
 }
 
-/*
- * Each side on a processor of its own, if there are two: who polls on the other's waits for the end of its time slice.
- */
+/* Each side on a processor of its own, if there are two: sharing one, each would poll until its time slice ends. */
 static void choose_processor(BOOL second)
 {
     DWORD_PTR allowed = 0, system, one;
