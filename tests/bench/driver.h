@@ -150,7 +150,7 @@ BENCH_INLINE uint64_t bench_play(const struct bench_api *api, const struct bench
     bench_meet(side); /* siw may lose sight of what comes before its accept has ended */
     elapsed_ns =
         side->test->stream ? bench_stream(api, end, side) : bench_ping_pong(api, end, side);
-    bench_meet(side); /* nobody hangs up on the other's last message */
+    bench_meet(side); /* neither side hangs up before the other has its last message */
     api->close(end);
     return elapsed_ns;
 }

@@ -30,7 +30,7 @@ struct scene {
     int control[2]; /* the target's end, the readers' */
 };
 
-/* Told by the target. */
+/* The target sends this to the others. */
 struct target {
     uint16_t port_be;
     uint32_t rkey;
@@ -174,7 +174,7 @@ static void await_read(struct end *end)
         bench_die("a Read ended with status %d", count < 0 ? count : (int)wc.status);
 }
 
-/* Until it is killed. Tells when the first Read has ended. */
+/* Reads until it is killed. Writes one octet to `tell` when the first Read has ended. */
 static _Noreturn void drain(const struct target *target, int tell)
 {
     struct end end = { 0 };

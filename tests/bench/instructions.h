@@ -10,7 +10,7 @@
 /*
  * bench_instructions - run ndspi-bench-count under callgrind and report what one Send, one Receive and both completions
  * cost more in a NetworkDirect version than by raw verbs calls. Its files go to the report's directory. Returns false
- * when valgrind is missing or fails (told in the table).
+ * when valgrind is missing or fails (the table says so).
  */
 bool bench_instructions(struct bench_report *report);
 

@@ -105,7 +105,7 @@ static void nd1_close(void *end)
     NdCleanup();
 }
 
-/* Asks to be told of the next result, and sleeps until then. */
+/* Notify, then sleep until the next result. */
 static void nd1_sleep(struct nd1 *nd)
 {
     INDCompletionQueue *cq = nd->end.cq;

@@ -82,7 +82,7 @@ static void nd2_close(void *end)
     NdCleanup();
 }
 
-/* Asks to be told of the next result, and sleeps until then. */
+/* Notify, then sleep until the next result. */
 static void nd2_sleep(struct nd2 *nd)
 {
     IND2CompletionQueue *cq = nd->end.cq;

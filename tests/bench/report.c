@@ -96,7 +96,7 @@ static bool spread_of(double values[BENCH_ROUNDS], struct spread *spread)
     return true;
 }
 
-/* One line of a table, without its end; the rounds' values are put into order. False: there is nothing to tell. */
+/* Writes one line of a table, without its end, and sorts the rounds' values. False: no round has a value. */
 static bool report_line(
     struct bench_report *report, const char *key, double values[BENCH_ROUNDS], double *median)
 {
@@ -128,7 +128,7 @@ static void report_figure(struct bench_report *report, const struct bench_figure
         bench_say(report, "%-38s FAILED\n", figure->key);
 }
 
-/* The first one is told under a title. Returns whether there was anything to tell. */
+/* titled: the title has been written already, else writes it first. Returns whether any round had a value. */
 static bool report_ratio(struct bench_report *report, const struct bench_ratio *ratio, bool titled)
 {
     double values[BENCH_ROUNDS], median;

@@ -15,7 +15,7 @@
 
 struct bench_report {
     const char *directory;
-    const char *device; /* NULL, or whose results these are */
+    const char *device; /* whose results these are, or NULL */
     unsigned rounds;
     bool quiet; /* nothing to standard output */
     FILE *json, *table;

@@ -8,7 +8,7 @@
 
 /*
  * A Latin square in which neighbours differ from row to row (Williams): 0, n-1, 1, n-2, ... shifted by one each second
- * round, and told backwards in the other.
+ * round, and reversed in the other.
  */
 unsigned bench_order(unsigned count, unsigned round, unsigned i)
 {

@@ -15,7 +15,7 @@ struct tcp {
     int flags;
     char *buffer;
     size_t incoming; /* octets of a message */
-    unsigned sent;   /* sends not yet told of: send has done all when it returns */
+    unsigned sent;   /* sends not yet reported as complete: send is done when it returns */
 };
 
 static void *tcp_open(const struct bench_side *side)

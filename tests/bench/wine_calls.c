@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wine_calls.c - what calls cost a program, built for Windows and natively (bench group "wine"): prints "name
- * nanoseconds", a line each. Every figure is the least of many short runs: what is asked is the cost of the way, not of
- * the machine.
+ * nanoseconds", a line each. Every figure is the least of many short runs, which keeps the machine's other load out of
+ * it.
  *
  *   post_send             a Send on a queue pair whose connection was lost: it is queued and flushed, no wire
  *   getresults            GetResults of an empty queue without connections

@@ -3,8 +3,8 @@
  * winobj.c - the group "winobj": Windows' events, completion ports and waits as winobj provides them, by their public
  * functions alone, against the kernel's own objects doing the same.
  *
- * Where no adapter is open nothing is to be moved by a wait, as in the kernel's. The tests "..._adapter" are the same
- * with one open: then waits lead (docs/design.md, "Threads").
+ * With no adapter open a wait has no device to drive, like a wait in the kernel. The tests "..._adapter" are the same
+ * with one open: then waiting threads lead (docs/design.md, "Threads").
  */
 #include "tests/bench/winobj.h"
 

@@ -21,7 +21,7 @@ struct bench_test {
     const char *name;     /* as in the keys: "poll_8B" */
     enum bench_wait wait; /* how both sides learn of a message */
     bool stream;          /* one direction, several outstanding; otherwise a ping-pong */
-    unsigned answered;    /* a stream of which each so-manieth message is answered, for devices
+    unsigned answered;    /* a stream of which the server answers each n-th message, for devices
                              whose sends end before they arrive; warmup and count: multiples */
     bool batch;           /* a burst is posted as one request batch */
     unsigned burst;       /* messages the client sends for one answer; 0 = 1 */

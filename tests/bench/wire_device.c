@@ -62,7 +62,7 @@ static uint64_t search_process(const void *argument)
     return 1;
 }
 
-/* Which device has an address: NetworkDirect is to use that one and no other. False: none has (told). */
+/* Makes NetworkDirect use only the device that has the address. False: none has (reported). */
 static bool find_device(uint32_t address_be, char name[DEVICE_NAME])
 {
     struct search search = { address_be,

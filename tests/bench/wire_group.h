@@ -19,7 +19,7 @@ enum wire_transport {
 #define BY_ND         (BY(ND1) | BY(ND2))
 
 struct wire_test {
-    /* the transports it is measured on: a port is NetworkDirect's, fi_pingpong only polls */
+    /* the transports it is measured on: completion ports are NetworkDirect's alone, fi_pingpong only polls */
     unsigned by;
     struct bench_test test;
 };

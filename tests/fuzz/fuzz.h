@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t octets);
         }                                                                                          \
     } while (0)
 
-/* Takes an input apart from its front; zeros when it is used up. */
+/* Takes values from an input's front; zeros once it is empty. */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;

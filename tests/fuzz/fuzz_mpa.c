@@ -12,7 +12,7 @@
 
 enum { REPLY = 1, CRC = 2, SOFT = 4, REVISION_1 = 8 };
 
-/* Every part of the frame tells the same, or nothing yet. */
+/* Each prefix of the frame decodes to the same, or needs more octets. */
 static int decode(struct srd_mpa_frame *frame, bool reply, const uint8_t *octets, size_t count)
 {
     int whole = srd_mpa_decode(frame, reply, octets, count);
@@ -62,7 +62,7 @@ static void conclude(
     FUZZ_CHECK(!reply->reject && !reply->markers && reply->revision <= revision);
     FUZZ_CHECK(params.crc == (local->crc || reply->crc));
     FUZZ_CHECK(!params.soft_peer || (local->soft && (reply->reserved & 6) == 2));
-    /* Nobody reads more than the other serves; a Read as RTR takes one. */
+    /* Neither end reads more than the other serves; a Read as RTR takes one. */
     FUZZ_CHECK(params.ird <= local->ird_max);
     FUZZ_CHECK(params.ord <= local->ord || params.rtr == SRD_MPA_RTR_READ);
     if (reply->enhanced && reply->ird != SRD_MPA_READS_AUTO)

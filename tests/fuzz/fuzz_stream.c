@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_stream.c - a lone stream whose peer is the fuzzer: FPDUs, time, ends, and what the program does meanwhile.
+ * fuzz_stream.c - a lone stream whose peer is the fuzzer: FPDUs, time, ends, and the program's calls.
  *
- * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames are written
- * against memory at 0x1000 with STag 0x11223344, which are moved to where the memory is, and may be made right in what
- * chance does not get right: lengths, sequence numbers, the CRC. STag 0x11223345 is that of a window, which the program
- * binds and invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large
- * segments.
+ * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames name memory
+ * at 0x1000 with STag 0x11223344; the target moves both to where the memory is, and may correct what chance does not
+ * get right: lengths, sequence numbers, the CRC. STag 0x11223345 is a window's, which the program binds and
+ * invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large segments.
  *
  * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written,
- * and what is sent is a row of whole and right FPDUs with one Terminate at most, at the end.
+ * and the stream sends only whole and correct FPDUs, with one Terminate at most, at the end.
  */
 #include "fuzz.h"
 
@@ -130,7 +129,7 @@ static void post_receive(uint32_t octets)
         post_recv(&end, receives++, GUARD + 32768, octets);
 }
 
-/* Those that a shared queue has not given away, which outlive the queue pair. */
+/* The Receives that still are in the shared queue: they outlive the queue pair. */
 static unsigned receives_left(void)
 {
     struct srd_rq *rq = qp()->rq;
