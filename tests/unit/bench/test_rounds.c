@@ -50,7 +50,7 @@ static void test_each_follows_each_other_equally_often(void **state)
     assert_int_equal(bench_order(1, 3, 0), 0);
 }
 
-/* A group whose figures are made up: a rises from round to round, b is a third of it but for an outlier. */
+/* A group with invented figures: a rises from round to round, b is a third of it but for an outlier. */
 
 enum { A, B, LONELY, MISSING, BROKEN, FIGURES };
 

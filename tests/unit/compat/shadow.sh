@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Nothing of the C library is shadowed: no library here defines a name that libc, libm or the C++ library has, and a
-# source that includes no Windows-named header refers to libc's functions.
+# Our libraries shadow nothing of the C library: none defines a name that libc, libm or the C++ library has, and a
+# source without a Windows-named header calls libc's functions.
 # usage: shadow.sh CC COMPAT-INCLUDE-DIR LIBRARY...
 set -euo pipefail
 export LC_ALL=C

@@ -312,7 +312,7 @@ static void test_wide_lines_are_read_back(void **state)
     assert_int_equal(_wfopen_s(&file, L"no/such/file", L"r"), ENOENT);
 }
 
-/* What goes to standard output is in the log: it must come out, whatever was printed before. */
+/* The log shows standard output: the text has to appear there after any earlier output. */
 static void test_standard_output(void **state)
 {
     (void)state;

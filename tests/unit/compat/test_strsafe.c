@@ -176,7 +176,7 @@ static void test_bad_arguments(void **state)
 #endif
 }
 
-/* The names without A and W are those of the character that TCHAR is. */
+/* The names without A and W are the A or W ones, as TCHAR is. */
 static void test_names(void **state)
 {
     TCHAR chars[8];

@@ -88,11 +88,11 @@ void fake_adapter_shim(struct nd_adapter *adapter, nd_quirk_set quirks);
 /* Whether completion queues made from now on mark solicited Receives. */
 void fake_device_marks(bool marks);
 
-/* The sink: each OVERLAPPED's Internal tells. */
+/* The sink: each OVERLAPPED's Internal has its status. */
 struct fake_sink_counts {
     unsigned reserved, started, completed;
     bool no_memory; /* for a request more */
-    /* as a client's thread hears of an end; NULL: nothing */
+    /* called when a request ends, like a client's thread; NULL: none */
     void (*on_complete)(OVERLAPPED *overlapped);
     OVERLAPPED *order[64]; /* of completion */
 };

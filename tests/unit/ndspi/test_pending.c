@@ -232,7 +232,7 @@ static void test_request_is_over_before_its_end_is_heard(void **state)
     assert_int_equal(heard, 6);
 }
 
-/* What is decided is not there any more for those who look for a request to end. */
+/* A decided request is invisible to calls that look for one to end. */
 static void test_decided_is_not_ended_again(void **state)
 {
     struct fixture *f = *state;
@@ -255,7 +255,7 @@ static void test_decided_is_not_ended_again(void **state)
     nd_pending_cancel(&f->pending);
 }
 
-/* Nothing is started without memory, and nothing of it is kept. */
+/* Without memory no request starts, and none leaves anything behind. */
 static void test_without_memory_nothing_is_started(void **state)
 {
     struct fixture *f = *state;
@@ -306,7 +306,7 @@ static void test_cancel_against_completion_ends_each_request_once(void **state)
             add(f, i, KIND_A, NULL);
         pthread_barrier_wait(&race.start);
         nd_pending_cancel(&f->pending);
-        for (int i = 0; i < 4; i++) /* all told when a cancel returns */
+        for (int i = 0; i < 4; i++) /* all have ended when the cancel returns */
             assert_true(
                 status_of(&f->overlapped[i]) == 0 || status_of(&f->overlapped[i]) == 0xC0000120);
         pthread_barrier_wait(&race.end);

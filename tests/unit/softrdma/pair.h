@@ -38,7 +38,7 @@ void end_open(struct end *end);
 void end_make_qp(struct end *end);
 void end_close(struct end *end);
 
-/* The next event, of the kind expected, before the deadline; to be acknowledged by srd_ack_cm_event. */
+/* The next event, of the kind expected, before the deadline; the caller acknowledges it (srd_ack_cm_event). */
 struct rdma_cm_event *test_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 /* The same, acknowledged; returns its status. */
 int test_event_done(struct rdma_event_channel *channel, enum rdma_cm_event_type type);

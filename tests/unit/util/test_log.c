@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Standard error is an end of something whose other end the test holds. */
+/* Standard error becomes one end of a pipe or socket; the test holds the other. */
 struct capture {
     int saved, other;
 };
@@ -260,7 +260,7 @@ static void *call_often(void *unused)
     return NULL;
 }
 
-/* Whoever is kept back is counted once, whoever counts him. */
+/* Each suppressed line is counted once, by whichever thread. */
 static void test_limit_counts_each_line_once_when_threads_meet(void **state)
 {
     pthread_t threads[THREADS];

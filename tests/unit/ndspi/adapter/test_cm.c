@@ -86,7 +86,7 @@ static int get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event **ev
 static int ack_cm_event(struct rdma_cm_event *event)
 {
     pthread_mutex_lock(&mutex);
-    memset(event, 0xee, sizeof(*event)); /* nobody may look at it any more */
+    memset(event, 0xee, sizeof(*event)); /* no code may read it after this */
     acked++;
     unacked_id = NULL;
     pthread_cond_broadcast(&changed);
@@ -127,7 +127,7 @@ struct owner {
     bool refuses;           /* not mine any more */
     struct nd_cm_id *drops; /* on an event: let go of this id */
     struct nd_cm_event last;
-    struct owner *heir; /* on a refused event: whose it is now */
+    struct owner *heir; /* on a refused event: makes this the id's owner */
 };
 
 static void owner_pin(void *owner)
@@ -148,7 +148,7 @@ static bool owner_event(void *context, struct nd_cm_id *id, struct nd_cm_event *
 {
     struct owner *owner = context;
 
-    assert_int_equal(acked, taken); /* acknowledged before it is handled */
+    assert_int_equal(acked, taken); /* acknowledged before the owner handles it */
     owner->heard++;
     owner->last = *event;
     if (owner->heir)

@@ -125,7 +125,7 @@ static void test_provider_opens_its_own_addresses_alone(void **state)
     assert_int_equal(
         CALL(provider, OpenAdapter, (struct sockaddr *)&address, sizeof(address) - 1, &adapter),
         BAD_ADDR);
-    address.sin_addr.s_addr = inet_addr("203.0.113.77"); /* for documentation: nobody's */
+    address.sin_addr.s_addr = inet_addr("203.0.113.77"); /* no interface has it (RFC 5737) */
     assert_int_equal(
         CALL(provider, OpenAdapter, (struct sockaddr *)&address, sizeof(address), &adapter),
         BAD_ADDR);
@@ -307,7 +307,7 @@ static void test_adapter_file_serves_all_its_objects_until_a_client_closes_it(vo
     assert_true(CloseHandle(port));
 }
 
-/* A handle that was closed is not closed again, whoever has its number by then. */
+/* The library does not close a handle again that the program closed: another object may have its number by then. */
 static void test_adapter_end_closes_no_handle_of_another(void **state)
 {
     INDAdapter *adapter = nd1_open_adapter();

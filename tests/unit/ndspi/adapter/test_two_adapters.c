@@ -230,7 +230,7 @@ static void test_version_1_adapter_listens_and_leaves_on_its_own_address(void **
     v1_open(&active, "127.0.0.2");
     v1_open(&passive, "127.0.0.2");
     assert_int_equal(CALL(passive.adapter, Listen, 0, 0, 0, &to.sin_port, &listen), OK);
-    /* Nobody listens on the device's other address, whose port is free. */
+    /* No listener has the device's other address: its port is free. */
     assert_int_equal(v1_connect(&active, &to), REFUSED);
     second = open_v1("127.0.0.3");
     assert_int_equal(CALL(second, Listen, 0, 0, to.sin_port, NULL, &other), OK);

@@ -41,12 +41,12 @@ void nd1_end_close(struct nd1_end *end);
 /* In place of the released or NULL one. The endpoint is the connector's. */
 void nd1_new_connector(struct nd1_end *end);
 void nd1_new_endpoint(struct nd1_end *end);
-/* Port 0 in *port_be: told. */
+/* *port_be: the port, or 0 for any; receives it. */
 INDListen *nd1_listen(struct nd1_end *end, USHORT *port_be);
 
 /* The n-th request, ready for a call. */
 OVERLAPPED *nd1_fresh(struct nd1_end *end, unsigned n);
-/* As ended; the length told is 0, all of it. */
+/* As ended; GetOverlappedResult's length has to be 0, in all its bits. */
 HRESULT nd1_ended(void *object, HRESULT hr, OVERLAPPED *overlapped);
 /* Whether the n-th request still runs. */
 BOOL nd1_running(struct nd1_end *end, unsigned n);

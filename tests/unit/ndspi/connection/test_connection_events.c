@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel's connection manager may say at each step, and what the client hears: over a device without a network
- * whose events the test raises itself. Destroying ids is deferred here, as for every kernel device.
+ * What a kernel's connection manager may say at each step, and what the client gets: over a device without a network,
+ * whose events the test raises. The library destroys ids later here, as on every kernel device.
  */
 #include "tests/support/fake_device.h"
 #include "tests/unit/ndspi/connection/connection.h"
@@ -131,7 +131,7 @@ static void test_connect_takes_another_port(void **state)
     assert_int_equal(connect_to(&pair->active, &pair->listening, NULL, 0), OK);
     assert_int_equal(
         CALL(pair->active.connector, GetLocalAddress, (struct sockaddr *)&now, &octets), OK);
-    assert_int_equal(now.sin_port, bound.sin_port); /* what the program was told stands */
+    assert_int_equal(now.sin_port, bound.sin_port); /* as the program got it before */
     assert_int_equal(complete_connect(&pair->active), OK);
 }
 
@@ -172,7 +172,7 @@ static void test_reply_whose_sender_gives_up_aborts_complete_connect(void **stat
     assert_int_equal(bind_to(&pair->active, 0), OK);
     assert_int_equal(connect_meets(pair, RDMA_CM_EVENT_CONNECT_RESPONSE, 0), OK);
     fake_raise_cm(RDMA_CM_EVENT_REJECTED, 28);
-    /* Whoever calls last finds it so; nothing tells a client before. */
+    /* The client's next call finds it; nothing reports it before. */
     while (CALL(pair->active.connector, GetPrivateData, data, &octets) == OK)
         assert_true(clock_now_ms() < deadline_ms);
     assert_int_equal(
@@ -192,7 +192,7 @@ static void requested(struct pair *pair)
     assert_int_equal(ended(pair->listener, hr, overlapped), OK);
 }
 
-/* The request has died, by whatever is told of it: what it brought cannot be read any more. */
+/* A dead request, whichever event reports it: its private data cannot be read any more. */
 static void test_data_of_a_dead_request_is_gone(void **state)
 {
     static const enum rdma_cm_event_type deaths[] = { RDMA_CM_EVENT_REJECTED,
@@ -278,7 +278,7 @@ static void test_request_that_dies_in_the_listener_is_not_handed_out(void **stat
     requested(pair);
 }
 
-/* A request that arrives adds an id if it is kept, and nothing if it is turned away. */
+/* An arriving request adds an id if the listener keeps it, and none if the listener rejects it. */
 static void arrives(bool kept)
 {
     unsigned before = fake_live();
@@ -382,7 +382,7 @@ static void test_disconnect_that_the_device_gives_up_is_a_timeout(void **state)
     assert_int_equal(disconnect(&pair->active), INVALID);
 }
 
-/* One that nobody here asked for is the peer's end, in whichever words. */
+/* An end that this side did not ask for is the peer's, whichever event reports it. */
 static void test_connection_that_times_out_is_disconnected(void **state)
 {
     struct pair *pair = *state;

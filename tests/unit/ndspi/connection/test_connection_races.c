@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections whose ends are cut at random points by several threads at once: cancel, reject, release, disconnect
- * against whatever is under way. Each request must end, nothing may be touched that is gone (the sanitizers watch),
- * nothing may be left.
+ * Several threads at once end connections at random points: cancel, reject, release, disconnect against any pending
+ * request. Each request must end, the library may not touch freed memory (the sanitizers watch) and may leave nothing
+ * behind.
  */
 #include "tests/unit/ndspi/connection/connection.h"
 

@@ -243,7 +243,7 @@ static void test_connector_state_completes_with_the_status_of_its_version(void *
     assert_int_equal(rows, listed);
 }
 
-/* Codes of calls and of steps that failed: those of version 1 are the ones its pages list. */
+/* Codes of calls and of steps that failed: version 1 returns the ones its pages list. */
 static void test_connector_state_dialects_name_their_own_codes(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_connector_state_release_tells_the_peer(void **state)
                 ND_DO_DISCONNECT);
 }
 
-/* A queue pair that tells its end late finds the connector busy with another. */
+/* A queue pair that reports its end late finds the connector busy with another. */
 static void test_connector_state_heeds_its_own_queue_pair_alone(void **state)
 {
     static struct nd_connector connector;

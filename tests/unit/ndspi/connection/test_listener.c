@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Listeners over the embedded device: requests, those who wait for them, addresses.
- */
+/* Listeners over the embedded device: connection requests, GetConnectionRequests that wait for them, addresses. */
 #include "tests/unit/ndspi/connection/connection.h"
 
 #include <linux/capability.h>

@@ -55,7 +55,7 @@ static void test_connect_leaves_from_the_address_of_its_adapter(void **state)
     assert_int_equal(CALL(pair->active.connector, GetPeerAddress, NULL, NULL), BAD_PARAM);
 }
 
-/* A port that nobody has at this moment. */
+/* A port that is free at this moment. */
 static USHORT free_port(struct nd1_end *end)
 {
     USHORT port_be = 0;

@@ -57,7 +57,7 @@ static void join(struct other *other, pthread_t thread)
     pthread_barrier_destroy(&other->start);
 }
 
-/* Whoever is the last ends the connection, once. */
+/* The last Release ends the connection, once. */
 static void test_connector_and_endpoint_are_released_by_two_threads(void **state)
 {
     struct nd1_pair *pair = *state;

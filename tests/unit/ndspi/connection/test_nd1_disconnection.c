@@ -22,7 +22,7 @@ static void test_notify_disconnect_tells_whose_end_it_was(void **state)
         assert_int_equal(
             nd1_ended(active, PENDING, &pair->active.requests[n].overlapped), CANCELED);
     assert_int_equal(nd1_ended(passive, PENDING, &pair->passive.requests[1].overlapped), OK);
-    /* Afterwards: here it is over, there it has been told. */
+    /* Afterwards: the active side is disconnected; the passive side knows that its peer is. */
     assert_int_equal(CALL(active, NotifyDisconnect, nd1_fresh(&pair->active, 1)), INVALID);
     assert_int_equal(CALL(passive, NotifyDisconnect, nd1_fresh(&pair->passive, 1)), PENDING);
     assert_int_equal(nd1_ended(passive, PENDING, &pair->passive.requests[1].overlapped), OK);

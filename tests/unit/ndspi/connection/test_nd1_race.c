@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_nd1_race.c - one window, taken back by its owner and by the peer at the same time, in two threads, over the
- * embedded device: exactly one of them succeeds, and what the owner is told agrees with it.
+ * embedded device: exactly one of them succeeds, and the owner's results agree with it.
  *
  * Source: NetworkDirect SPI version 1, INDEndpoint::Invalidate, SendAndInvalidate.
  */
@@ -90,7 +90,10 @@ static void *take_back(void *argument)
     return NULL;
 }
 
-/* Returns whether the owner's won. Everything the owner posted ends; `told` may come once, right after the Receive. */
+/*
+ * Returns whether the owner's Invalidate won. The owner's requests all end; `told` may come once, right after the
+ * Receive.
+ */
 static bool collect(struct nd1_end *end, struct owner *owner, HRESULT called)
 {
     unsigned expected = called == OK ? 2 : 1;

@@ -548,7 +548,7 @@ static void test_provider_a_shortage_fails_the_call_and_is_forgotten(void **stat
     expect_shortage(&rdma.bind_error, ENFILE, INSUFFICIENT_RESOURCES, "mlx0");
 }
 
-/* What one device alone is short of does not keep others from being used; it is asked again by the next call. */
+/* A shortage of one device does not keep others from use; the next call asks that device again. */
 static void test_provider_a_device_that_is_short_is_left_aside_until_the_next_call(void **state)
 {
     (void)state;
@@ -558,7 +558,7 @@ static void test_provider_a_device_that_is_short_is_left_aside_until_the_next_ca
     assert_string_equal(device_of_loopback()->name, "mlx0");
 }
 
-/* What is known stays known, and is told again when there are descriptors. */
+/* A shortage leaves known devices known: the provider lists them again when there are descriptors. */
 static void test_provider_a_shortage_leaves_what_is_known(void **state)
 {
     struct nd_device *before = device_of_loopback(), *device;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_shortage.c - a device that has nothing left when an adapter is opened: the call fails with a code that says so,
- * and what the device can do is found out anew by the next. The embedded device, with calls that fail when they are
- * told to.
+ * and the next one finds out anew what the device can do. The embedded device, with calls that fail when the test says
+ * so.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -190,7 +190,7 @@ static void test_open_fails_without_connection_manager_for_want_of_descriptors(v
     expect_failure(&fails.create_event_channel, ENFILE, INSUFFICIENT_RESOURCES);
 }
 
-/* A device that makes small ones alone may be like that, or be short: it is asked again a second later. */
+/* A device that makes only small objects may be so limited, or be short: the library asks it again a second later. */
 static void test_limits_found_in_a_shortage_do_not_last(void **state)
 {
     ND2_ADAPTER_INFO info;

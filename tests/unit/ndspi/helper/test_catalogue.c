@@ -310,7 +310,7 @@ static void test_failing_provider_does_not_hide_the_others(void **state)
         NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, NULL, &size), HRESULT_FROM_WIN32(126));
 }
 
-/* Nor does one whose library is there, but that has no list to give; what it said is told where there is no other. */
+/* Nor does one whose library is there but cannot list; its error is returned where there is no other provider. */
 static void test_provider_that_cannot_list_does_not_hide_the_others(void **state)
 {
     SIZE_T size = 0;

@@ -108,7 +108,7 @@ static void test_list_has_loopback(void **state)
     free(list);
 }
 
-/* The list for some flags, to be freed. */
+/* The list for some flags; the caller frees it. */
 static SOCKET_ADDRESS_LIST *query_list(DWORD flags)
 {
     SIZE_T size = 0;
@@ -119,7 +119,7 @@ static SOCKET_ADDRESS_LIST *query_list(DWORD flags)
     return list;
 }
 
-/* Every address serves both versions: those of version 2 come first. */
+/* Every address serves both versions; version 2's entries come first. */
 static void test_list_is_that_of_version_2_then_that_of_version_1(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_check_address(void **state)
     assert_int_equal(
         NdCheckAddress((struct sockaddr *)&loopback6, sizeof(address)), ND_INVALID_PARAMETER_2);
     assert_int_equal(NdCheckAddress(NULL, sizeof(address)), ND_INVALID_PARAMETER_1);
-    address = v4("203.0.113.77"); /* for documentation: nobody's */
+    address = v4("203.0.113.77"); /* for documentation: no interface has it */
     assert_int_equal(
         NdCheckAddress((struct sockaddr *)&address, sizeof(address)), ND_INVALID_ADDRESS);
     address.sin_family = AF_UNIX;

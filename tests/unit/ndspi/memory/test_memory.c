@@ -220,7 +220,7 @@ static int step_of(const uint32_t keys[REBINDS], int i)
     return (uint8_t)(keys[i + 1] - keys[i]);
 }
 
-/* A peer that had a token cannot tell the next, nor use an old one; another window's are of another order. */
+/* A peer that had a token can neither predict the next nor use an old one; each window's tokens have another order. */
 static void test_tokens_of_a_window_cannot_be_foretold(void **state)
 {
     static uint32_t keys[2][REBINDS];
@@ -281,7 +281,7 @@ static void test_window_is_of_one_queue_pair(void **state)
     assert_int_equal((uint32_t)nd_qp_bind(other, NULL, f->mr, f->mw, f->memory, 8, 0), 0xC0000010);
     assert_int_equal(fake_qp_of(other)->send.count, 0);
     peer_takes_back(
-        f, other); /* what another queue pair's peer says is about a window of that one */
+        f, other); /* an invalidation over another queue pair concerns that one's windows */
     assert_int_equal(deregister_it(f), 0x80000011);
     nd_qp_close(other);
     fake_complete(f->cq, &fake_qp_of(other)->send, other->ibv, 1, IBV_WC_WR_FLUSH_ERR);
@@ -448,7 +448,7 @@ static void test_calls_without_memory_change_nothing(void **state)
     assert_int_equal(register_it(f, 0), 0xC000009A);
     assert_int_equal(register_it(f, 0), 0x103);
     fake_sink_counts.no_memory = true;
-    assert_int_equal(deregister_it(f), 0xC000009A); /* still registered, nothing told */
+    assert_int_equal(deregister_it(f), 0xC000009A); /* still registered, no OVERLAPPED ended */
     fake_sink_counts.no_memory = false;
     assert_int_equal(register_it(f, 0), 0xC0000184);
     assert_int_equal(deregister_it(f), 0x103);

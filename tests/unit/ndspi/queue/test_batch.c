@@ -203,7 +203,7 @@ static void test_refused_requests_end_in_their_place(void **state)
         }
 }
 
-/* The fence is refused, too: then a later request's completion tells that those before it are done. */
+/* The device refuses the fence, too: then a later request's completion shows that the earlier ones are done. */
 static void test_refused_behind_a_silent_one_without_a_fence_wait(void **state)
 {
     struct fake_v1 *f = *state;

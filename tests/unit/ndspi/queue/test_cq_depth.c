@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cq_depth.c - the depth of a completion queue: who changes it meanwhile, and what is beyond it.
+ * test_cq_depth.c - the depth of a completion queue: concurrent changes of it, and completions beyond it.
  *
  * Source: IND2CompletionQueue::Resize, INDCompletionQueue::Resize; IND2CompletionQueue::Notify (overrun).
  */
@@ -47,7 +47,7 @@ static void add_pairs(unsigned count)
     }
 }
 
-/* ---- who changes it meanwhile ---- */
+/* ---- concurrent changes ---- */
 
 static void resize_to_others_depth(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_cq_left.c - a device's completion event that a leader leaves in the channel (core/adapter/adapter_run.c): its
- * waiter is told at once, and what has the queue armed again comes before anybody needs it.
+ * Notify ends at once, and the queue is armed again before a Notify needs that.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -87,7 +87,7 @@ static bool event_of(const struct end *end)
     return fake_cq_of(end->cq)->event;
 }
 
-/* The first event tells the adapter whose they are. */
+/* The first event shows the adapter which queue the channel's events are of. */
 static void round_trip(struct fixture *f, struct end *end)
 {
     notify(end, ND_CQ_NOTIFY_ANY);
@@ -153,7 +153,10 @@ static void test_event_of_another_queue_is_taken_at_once(void **state)
     assert_true(event_of(&f->ends[1]));
 }
 
-/* Left behind, with a Notify of the other queue that waits: whoever is woken next by the readable channel takes it. */
+/*
+ * An event left behind while a Notify of the other queue waits: the next thread that the readable channel wakes takes
+ * it.
+ */
 static void test_event_left_is_taken_by_the_next_that_is_woken(void **state)
 {
     struct fixture *f = *state;
@@ -171,7 +174,7 @@ static void test_event_left_is_taken_by_the_next_that_is_woken(void **state)
     assert_false(pending(end));
 }
 
-/* Who waits for a solicited one or an error needs the event itself. */
+/* A Notify for solicited completions or errors needs the event itself. */
 static void test_event_for_other_kinds_is_taken_at_once(void **state)
 {
     struct fixture *f = *state;

@@ -2,9 +2,9 @@
 /*
  * test_cq_notify.c - Notify against a model, over every interleaving of a few steps.
  *
- * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a completion that nobody has
- * fetched has ended at least one Notify that was pending when it arrived or was issued after it; a completion that
- * ended one never ends a second; a silent success ends none.
+ * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a completion not yet fetched has
+ * ended at least one Notify that was pending when it arrived or was issued after it; a completion that ended one never
+ * ends a second; a silent success ends none.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -56,7 +56,7 @@ struct run {
     enum step steps[LENGTH];
     int length;
     unsigned kinds;                /* of steps */
-    enum nd_dialect_index dialect; /* in whose form results are handed out and lists are read */
+    enum nd_dialect_index dialect; /* the version whose form results and lists have */
     void *mr;                      /* v1 */
     ND_RESULT own[MOST + 1];       /* v1: of the Receives; the first: of the hidden Sends */
 };
@@ -72,8 +72,8 @@ static void report(const struct run *run, int length, const char *what)
 }
 
 /*
- * What the real queue did since the last look, checked against what it may and must do. Those that were issued before
- * the last arrival end together; one issued after it may, too, or waits for the next.
+ * What the real queue did since the last look, checked against what it may and must do. Notifies issued before the last
+ * arrival end together; one issued after it may, too, or waits for the next.
  */
 static void look(struct run *run, int at)
 {
@@ -380,7 +380,7 @@ static void test_overrun_ends_all_and_later_ones_at_exactly_the_depth(void **sta
     drop(&f);
 }
 
-/* Who was cancelled does not have the queue armed again, nor keeps results from their short way. */
+/* A cancelled Notify neither arms the queue again nor keeps results off the fast path. */
 static void test_cancel_leaves_nobody_waiting(void **state)
 {
     struct fixture f = make(state, 64);
@@ -404,7 +404,7 @@ static void test_cancel_leaves_nobody_waiting(void **state)
     drop(&f);
 }
 
-/* Nor who waited when it was released; the queue itself lives on with its queue pair. */
+/* Nor does a Notify that waited at the queue's Release; the queue itself lives on with its queue pair. */
 static void test_release_leaves_nobody_waiting(void **state)
 {
     struct fixture f = make(state, 64);

@@ -4,10 +4,10 @@
  * each beginning that leaves something behind: a Notify that was cancelled, ended in its own call, or whose event is
  * still to come.
  *
- * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a solicited Receive ends those
- * that waited for one when it arrived, also if GetResults is faster than the device's event; one that nobody has
- * fetched and that ended none ends one that is issued after it; all that wait end together. Where the device marks
- * solicited Receives another one ends none but those that wait for any; where it does not, it may.
+ * Source: IND2CompletionQueue::Notify, INDCompletionQueue::Notify. The rules checked: a solicited Receive ends the
+ * Notifies that waited for one when it arrived, also if GetResults is faster than the device's event; one that is not
+ * fetched and ended no Notify ends one that is issued after it; all that wait end together. Where the device marks
+ * solicited Receives, another Receive ends only the Notifies that wait for any; elsewhere it may end all.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -203,7 +203,7 @@ static void step(struct run *run, int at)
     look(run, at);
 }
 
-/* At rest, all events delivered, nobody waits for what has come. */
+/* At rest, with all events delivered, no Notify waits for a completion that has come. */
 static void settle(struct run *run)
 {
     while (fake_cq_deliver(run->cq))

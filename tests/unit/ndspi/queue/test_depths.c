@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_depths.c - limits of queue pairs, by the public interfaces: as deep as programs ask for that take the limit of
- * one queue for both, on a device that has so many entries for all requests of a send queue together; and on a device
- * whose Reads take fewer entries than its Sends.
+ * test_depths.c - limits of queue pairs, by the public interfaces: programs ask for the limit of one queue in both, on
+ * a device with that many entries for all requests of a send queue together; and on a device whose Reads take fewer
+ * entries than its Sends.
  */
 #include "tests/support/fake_device.h"
 #include "tests/unit/ndspi/connection/nd1_connection.h"

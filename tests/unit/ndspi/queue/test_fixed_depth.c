@@ -21,7 +21,7 @@ struct fixture {
     char data[64];
 };
 
-/* A device that cannot resize and whose limits are far away. */
+/* A device that cannot resize, with limits far away. */
 static int setup(void **state)
 {
     static struct fixture f;

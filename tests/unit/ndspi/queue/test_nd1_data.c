@@ -516,7 +516,7 @@ static void test_invalidate_overtaken_is_fetched_first(void **state)
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
 }
 
-/* A window remembers no queue pair that is gone, whatever became of its Invalidate there. */
+/* A window keeps no pointer to a queue pair that is gone, however its Invalidate there ended. */
 static void test_window_leaves_with_its_queue_pair(void **state)
 {
     struct fake_v1 *f = *state;
@@ -543,7 +543,7 @@ static void test_window_leaves_with_its_queue_pair(void **state)
     }
 }
 
-/* Done before the peer's arrived: then the device refuses the peer's, and nothing of it is seen here. */
+/* The owner's is done before the peer's arrives: the device refuses the peer's, and the owner sees nothing of it. */
 static void test_invalidate_before_the_peers_is_the_only_one(void **state)
 {
     struct fake_v1 *f = *state;
@@ -563,7 +563,8 @@ static void test_invalidate_before_the_peers_is_the_only_one(void **state)
 }
 
 /*
- * Released in hostile order with an Invalidate on its way, whose end nobody sees: it does not hold the region for ever.
+ * Released in hostile order with an Invalidate pending whose completion is never fetched: it does not hold the region
+ * for ever.
  */
 static void test_invalidate_nobody_sees_the_end_of_lets_its_region_go(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_srq.c - shared receive queues over a device that the test plays: places, threshold, who waits for it.
+ * test_srq.c - shared receive queues over a device that the test plays: places, the threshold, Notifies for it.
  *
  * Source: IND2SharedReceiveQueue.
  */
@@ -112,7 +112,7 @@ static void test_srq_notify_at_the_threshold(void **state)
     nd_qp_close(qp);
 }
 
-/* Another thread waits anew while the device is told that nobody does. */
+/* Another thread's Notify starts while the library disarms the device. */
 static struct nd_srq *watched;
 static OVERLAPPED waits_anew;
 static char watched_data[8];
@@ -203,7 +203,7 @@ static void test_srq_threshold_is_within_its_depth(void **state)
     nd_srq_close(srq);
 }
 
-/* The device refuses a Receive: it is none of those that are posted. */
+/* The device refuses a Receive: it does not count as posted. */
 static void test_srq_refused_receive_takes_no_place(void **state)
 {
     struct fixture *f = *state;

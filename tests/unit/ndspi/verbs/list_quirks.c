@@ -12,7 +12,7 @@
 
 static FILE *out;
 
-/* The family's quirks by name, those of its connection manager included. */
+/* The family's quirks by name, its connection manager's included. */
 static void print_family(const struct nd_family *family)
 {
     const char *before = *family->remarks ? ". " : "";

@@ -27,7 +27,7 @@ struct fake_queue *sends(void);
 struct fake_queue *receives(void);
 void device_ends(struct fake_queue *queue, unsigned count, enum ibv_wc_status status);
 
-/* Requests, told apart by their context; they return the status of the call. */
+/* Post requests, each identified by its context; return the status of the call. */
 uint32_t bind_it(uintptr_t context, uint32_t flags);
 uint32_t invalidate_it(uintptr_t context, uint32_t flags);
 uint32_t deregister_it(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quirks.c - what is done about devices that do otherwise than verbs say, each quirk shown by the device that the
- * test plays, those of windows apart (test_quirks_windows.c); and the table that says which device has which.
+ * test_quirks.c - the repairs for devices that do otherwise than verbs say, each quirk shown by the device that the
+ * test plays, except windows' (test_quirks_windows.c); and the table of the devices' quirks.
  */
 #include "tests/unit/util/cmocka_test.h"
 
@@ -104,7 +104,7 @@ static void test_forgotten_requests_end_with_the_flush(void **state)
     end();
 }
 
-/* Posted while the queue pair is on its way to the error state, and told before the device has told all it will. */
+/* Posts and polls while the queue pair enters the error state, before the device has completed all it will. */
 static void post_and_look(void)
 {
     assert_int_equal(receive_it(2), 0);
@@ -137,7 +137,7 @@ static void test_posts_during_the_flush_end_behind_those_before(void **state)
     end();
 }
 
-/* They end before the flush has: nothing of what the device was given is left. */
+/* They complete before Flush returns, as the device holds no request. */
 static void post_and_fetch(void)
 {
     assert_int_equal(receive_it(1), 0);
@@ -367,7 +367,7 @@ static void test_empty_entries_do_not_reach_the_device(void **state)
     end();
 }
 
-/* The request at this place of those that the device holds, as it ends them in no order. */
+/* The device ends the request at this place of those it holds, out of order. */
 static void device_ends_one(unsigned at, enum ibv_wc_status status)
 {
     struct ibv_wc wc = { .wr_id = sends()->requests[at].wr_id, .status = status };
@@ -471,7 +471,7 @@ static void test_threads_that_post_and_fetch_lose_nothing(void **state)
 }
 
 /*
- * Of what a device refuses there is no trace: the ring has room for as many as before, and later completions are told.
+ * A request that the device refuses leaves no trace: the ring has as much room as before, and later completions come.
  */
 static void test_refused_requests_leave_no_trace(void **state)
 {

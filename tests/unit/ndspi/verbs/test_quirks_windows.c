@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_quirks_windows.c - windows on devices that have none, or whose windows do not do. */
+/* test_quirks_windows.c - windows on devices that have none, or unusable ones. */
 #include "tests/unit/ndspi/verbs/quirks.h"
 
 #include "tests/unit/util/cmocka_test.h"
@@ -214,7 +214,7 @@ static void test_bound_windows_of_their_own_go_in_any_order(void **state)
             assert_int_equal(invalidate_it(2, 0), 0);
         nd_mr_close(f.mr);
         nd_mw_close(f.mw);
-        nd_cq_close(f.cq); /* nobody sees the end of anything */
+        nd_cq_close(f.cq); /* no request's completion is fetched */
         nd_qp_close(f.qp);
         fake_adapter_close(f.adapter);
     }

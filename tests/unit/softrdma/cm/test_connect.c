@@ -79,7 +79,7 @@ static void disconnect_flushes_both_and_tells_both(void **state)
     end_recv(&pair.passive, 2, 0, 64);
     assert_int_equal(srd_disconnect(pair.active.id), 0);
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
-    /* Flushed no later than told. */
+    /* The flush comes no later than the event. */
     assert_int_equal(ibv_poll_cq(pair.passive.cq, 2, wc), 1);
     assert_int_equal(wc[0].wr_id, 2);
     assert_int_equal(wc[0].status, IBV_WC_WR_FLUSH_ERR);
@@ -437,7 +437,7 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     pthread_join(thread, NULL);
     fd = (struct pollfd){ .fd = pair.passive.channel->fd, .events = POLLIN };
     before = cpu_seconds();
-    assert_int_equal(poll(&fd, 1, 200), 0); /* nobody can receive it */
+    assert_int_equal(poll(&fd, 1, 200), 0); /* no thread can receive it */
     assert_true(cpu_seconds() - before < 0.1);
     lock_release(&srd_qp_from(pair.passive.qp)->rx_lock);
     assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now the progress thread does */
@@ -543,7 +543,7 @@ static void expect_channel_event(struct end *end)
     srd_ack_cq_events(cq, 1);
 }
 
-/* Who waits for solicited completions only hears of what failed: no peer can have marked it. */
+/* A queue armed for solicited completions reports failed requests: no peer can have marked them. */
 static void failed_requests_count_as_solicited(void **state)
 {
     struct pair pair;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection while memory is short: whatever allocation fails, no call and no event is waited for in vain. */
+/* A connection while memory is short: whichever allocation fails, each call returns and each event comes. */
 #include "tests/unit/softrdma/pair.h"
 
 #include <errno.h>

@@ -216,7 +216,7 @@ static void half_open_connections_are_bounded(void **state)
         close(fd[i]);
 }
 
-/* More than a quarter of the files the process may have: the oldest go, whatever their age. */
+/* More than a quarter of the files the process may have: the oldest go, however young. */
 static void a_flood_of_half_open_connections_is_bounded_at_once(void **state)
 {
     enum { COUNT = 170, FILES = 600, KEPT = 150 };
@@ -283,7 +283,7 @@ static void an_old_peer_is_tried_again_with_revision_1(void **state)
     assert_memory_equal(frame, request_2, 16);
     assert_int_equal(frame[17], 2);
     assert_int_equal(frame[16] & 0x80, 0); /* never asks for markers */
-    close(fd);                             /* knows nothing of revision 2 */
+    close(fd);                             /* does not know revision 2 */
     fd = raw_accept(listener);
     assert_int_equal(raw_read(fd, frame, 20, DEADLINE_MS), 20);
     assert_int_equal(frame[16] & 0x10, 0);

@@ -335,7 +335,7 @@ static void established_is_reported_behind_the_rtr(void **state)
     close(listener);
 }
 
-/* ---- a channel that goes while somebody waits ---- */
+/* ---- a channel destroyed while a thread waits ---- */
 
 static void *wait_for_events(void *argument)
 {
@@ -345,7 +345,7 @@ static void *wait_for_events(void *argument)
     return (void *)1; /* not reached */
 }
 
-/* As with a device of the kernel the thread sleeps on; it touches nothing of the channel any more. */
+/* As with a kernel device the thread sleeps on, without touching the channel again. */
 static void a_channel_may_be_destroyed_under_a_waiting_thread(void **state)
 {
     struct srd_evq *q;

@@ -78,7 +78,7 @@ static void close_id(struct end *end)
     end->id = NULL;
 }
 
-/* Everybody who holds the connection lets it go. */
+/* Closes both ids and waits until all holders but the last release the connection. */
 static void end_it(struct srd_conn *conn)
 {
     uint64_t end_ms = test_now_ms() + DEADLINE_MS;
@@ -145,7 +145,7 @@ static void shared_receive_for_a_connection_that_ends(void **state)
     assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
     assert_null(meanwhile); /* it was called */
     assert_false(freed_meanwhile);
-    assert_true(atomic_load(&freed)); /* by the last who held it, this thread */
+    assert_true(atomic_load(&freed)); /* by this thread, which held it last */
 
     assert_int_equal(srd_destroy_srq(srq), 0);
     pair_close(&pair);

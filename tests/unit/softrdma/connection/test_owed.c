@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An acknowledgement that is owed goes out by itself, whatever the thread does that took the message: it polls, sleeps,
- * leaves the queue, or does nothing any more. The test stops the progress thread and the clock (--wrap), so who sends
- * it, and when, is no matter of luck.
+ * An owed acknowledgement goes out by itself, whatever the thread that took the message does next: poll, sleep, leave
+ * the queue, or nothing more. The test stops the progress thread and the clock (--wrap), so which thread sends it, and
+ * when, is no matter of luck.
  */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/connection/conn.h"
@@ -89,9 +89,7 @@ static void let_go(void)
     atomic_store(&held, false);
 }
 
-/*
- * A place where a thread waits for the test, once: when it is set to wait, it arrives, and goes on when it is told to.
- */
+/* A place where a thread waits for the test, once: if `wait` is set, it reports its arrival and goes on at `go`. */
 struct stop {
     atomic_bool set, arrived, go;
 };
@@ -330,8 +328,7 @@ static void who_waits_for_an_event_sends_it(void **state)
     assert_acknowledged(&pair);
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
     post_one(&pair);
-    pthread_join(
-        thread, NULL); /* it moved the connection; who asks no more has its acknowledgement soon */
+    pthread_join(thread, NULL); /* it moved the connection, and polls no more */
     assert_true(owes(&pair));
     assert_true(is_soon(&pair));
     take_one(&pair);
@@ -353,7 +350,7 @@ static void who_looks_at_everything_sends_it_before_a_sleep(void **state)
 
 /* --- by the progress thread -------------------------------------------------------------------------------------- */
 
-/* Nobody looks any more: it goes when its time has come, and not before. */
+/* No thread polls any more: the acknowledgement goes at its deadline, and not before. */
 static void what_a_thread_leaves_behind_goes_in_time(void **state)
 {
     struct pollfd arrived = { .events = POLLIN };
@@ -454,7 +451,7 @@ static void what_counts_on_a_deadline_that_passes_is_sent(void **state)
     assert_true(owes(&pair));
     time_passes();
     let_go();
-    while (owes(&pair)) /* its thread stands: nobody but the progress thread can */
+    while (owes(&pair)) /* its thread is blocked: only the progress thread can */
         sched_yield();
     atomic_store(&other_looks.go, true);
     pthread_join(thread, NULL);
@@ -485,7 +482,7 @@ static void what_finds_the_connection_taken_is_sent_later(void **state)
     assert_acknowledged(&pair);
 }
 
-/* There is no deadline while the socket is full: room in it is waited for. */
+/* There is no deadline while the socket is full: the stream waits for room. */
 static void what_finds_the_socket_full_is_sent_when_there_is_room(void **state)
 {
     struct srd_conn *conn = conn_of(&pair.passive);
@@ -512,7 +509,7 @@ static void *take_completion_in_a_thread(void *argument)
     return NULL;
 }
 
-/* A thread that receives has the send side for a moment: an acknowledgement told of what is not counted as sent yet. */
+/* A thread that receives has the send side for a moment: the peer acknowledged octets not yet counted as sent. */
 static void what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it(void **state)
 {
     struct srd_qp *qp = srd_qp_from(pair.passive.qp);
@@ -544,7 +541,10 @@ static void what_finds_the_send_side_taken_by_a_receiver_is_sent_by_it(void **st
     assert_acknowledged(&pair);
 }
 
-/* The socket was not read while too much was held for want of a Receive; who posts one finds the receive side taken. */
+/*
+ * The socket was not read while too much was held for want of a Receive; the thread that posts one finds the receive
+ * side taken.
+ */
 static void what_finds_the_receive_side_taken_is_read_later(void **state)
 {
     struct srd_qp *qp = srd_qp_from(pair.passive.qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the device has not is refused, and the log says so: one line for each thing, however often it is asked for. */
+/* The device refuses what it does not have, and logs that: one line for each thing, however often the program asks. */
 #include "tests/unit/softrdma/pair.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices and what they tell. Runs with NDSPI_SOFT_DEVICES="left=127.0.0.1;broken;right=127.0.0.2,nonsense,127.0.0.3":
- * what is wrong in it is left out.
+ * Devices and their attributes. Runs with
+ * NDSPI_SOFT_DEVICES="left=127.0.0.1;broken;right=127.0.0.2,nonsense,127.0.0.3": the device leaves out what is wrong
+ * there.
  */
 #include "tests/unit/softrdma/pair.h"
 
@@ -217,7 +218,7 @@ static void a_wildcard_listener_serves_all_devices(void **state)
     event = test_event(end.events, RDMA_CM_EVENT_CONNECT_REQUEST);
     assert_string_equal(event->id->verbs->device->name, "right");
     assert_int_equal(event->id->port_num, 1);
-    /* A queue pair of the other device is none of this one's. */
+    /* This device refuses a queue pair of the other. */
     assert_int_equal(srd_accept(event->id, &param), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(srd_destroy_id(event->id), 0);

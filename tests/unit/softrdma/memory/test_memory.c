@@ -261,9 +261,9 @@ static void type_1_windows_are_refused(void **state)
 /* A thread that takes memory away, and how far it is. */
 struct revoker {
     struct srd_qp *qp;
-    struct ibv_mr *mr;        /* to be deregistered */
+    struct ibv_mr *mr;        /* the thread deregisters this */
     struct ibv_qp *destroyed; /* or a queue pair with its windows */
-    uint32_t window;          /* or the key to be invalidated */
+    uint32_t window;          /* or invalidates this key */
     atomic_int thread;
     atomic_bool done;
 };

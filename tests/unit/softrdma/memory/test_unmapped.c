@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is registered, or posted, and has been unmapped since: the request it belongs to ends with a local
- * protection error, the peer's with the Terminate; nobody crashes, nobody waits. And what faults elsewhere is none of
- * the device's business.
+ * Memory that is registered, or posted, and has been unmapped since: its request ends with a local protection error,
+ * the peer's with the Terminate; no process crashes or hangs. The device does not handle faults elsewhere.
  */
 #include "tests/unit/softrdma/pair.h"
 
@@ -54,7 +53,7 @@ struct mapped {
     struct ibv_mr *mr;
 };
 
-/* Where nobody else maps anything when it is free again. A thread sanitizer's program has other addresses. */
+/* An address where no other mapping lands once it is free again. A thread sanitizer's program has other addresses. */
 #if defined(__SANITIZE_THREAD__)
 #define SOMEWHERE UINT64_C(0x700000000)
 #elif defined(__has_feature)

@@ -106,7 +106,7 @@ static void *block(void *arg)
     return NULL;
 }
 
-/* Whether the thread sleeps, as the kernel tells. */
+/* Whether the thread sleeps, according to the kernel. */
 static bool sleeps(const struct blocked *blocked)
 {
     char path[64], state = 0;

@@ -222,8 +222,8 @@ static void take_part(size_t octets, size_t offered)
 }
 
 /*
- * What the transport has not taken was not sent: a peer that says it has it would make the program change a buffer
- * whose octets are still to go out.
+ * What the transport has not taken was not sent: if a peer acknowledged it, the program would change a buffer whose
+ * octets are not sent yet.
  */
 static void what_was_built_is_not_sent(void **state)
 {

@@ -76,7 +76,7 @@ static void disconnect_does_not_wait_for_ever(void **state)
     pair_pump(&pair);
     post_send(&pair.a, 1, 0, 8, 0);
     pair_disconnect(&pair, &pair.a);
-    assert_true(end_take(&pair, &pair.a, out, sizeof(out)) > 0); /* and nobody answers */
+    assert_true(end_take(&pair, &pair.a, out, sizeof(out)) > 0); /* and no answer comes */
     expect_none(pair.a.scq);
     assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 1000);
     pair_time(&pair, 999);
@@ -92,7 +92,7 @@ static void disconnect_does_not_wait_for_ever(void **state)
     pair_close(&pair);
 }
 
-/* A responder may not send before the peer's first FPDU: waiting would send nothing of what was posted. */
+/* A responder may not send before the peer's first FPDU: waiting would send none of its posted requests. */
 static void disconnect_before_anything_may_be_sent_is_immediate(void **state)
 {
     struct pair pair;

@@ -182,7 +182,7 @@ static void held_message_blocks_only_what_is_behind_it(void **state)
     pair_with_soft_peers(hold_does_not_block_acks_and_responses);
 }
 
-/* What the peer found wrong with our request is told while its message is held. */
+/* The peer's Terminate about our request is handled while its message is held. */
 static void terminate_behind_hold(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;

@@ -209,7 +209,8 @@ static void other_protection_domain_is_refused(void **state)
 }
 
 /*
- * The region goes while its response is under way: what is missing is told, nothing after the deregistration is read.
+ * The region is deregistered while its response is under way: a Terminate ends the response, and nothing is read after
+ * the deregistration.
  */
 static void source_goes_in_the_middle_of_a_response(void **state)
 {
@@ -265,7 +266,7 @@ static void bad_invalidate(struct pair *pair)
 
     post_recv(b, 10, 0, 7);
     post_recv(b, 11, 0, 7);
-    post_send_inv(a, 1, b->mr->rkey); /* a region: not to be invalidated by a peer */
+    post_send_inv(a, 1, b->mr->rkey); /* a region: a peer may not invalidate it */
     post_send(a, 2, 0, 4, 0);
     pair_pump(pair);
     assert_int_equal(expect_wc(a->scq, 1, IBV_WC_REM_INV_REQ_ERR).vendor_err, 0x0209);
@@ -375,7 +376,7 @@ static void foreign_read_carries_its_own_status(void **state)
     pair_close(&pair);
 }
 
-/* A message whose first segment is refused while the others are still to be sent. */
+/* A message whose first segment is refused before the others are sent. */
 static void refused_on_its_way(struct pair *pair, bool send)
 {
     enum { OCTETS = 1 << 20 };

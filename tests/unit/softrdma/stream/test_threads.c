@@ -109,7 +109,7 @@ static void account(struct load *load, const struct ibv_wc *wc)
     atomic_fetch_add(&load->room, 1);
 }
 
-/* Polls until wanted requests are complete and the peer's Sends are in, or it is told to stop. */
+/* Polls until wanted requests are complete and the peer's Sends are in, or until the test stops it. */
 static void *poll_thread(void *arg)
 {
     struct load *load = arg;

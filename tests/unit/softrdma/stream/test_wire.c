@@ -155,7 +155,7 @@ static void first_fpdu_that_is_not_valid_is_not_answered(void **state)
         }
 }
 
-/* A Terminate ends the connection and is not answered, whatever its form. */
+/* A Terminate of any form ends the connection and gets no answer. */
 static void terminates_are_not_answered(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void memory_that_changes_while_it_is_sent(void **state)
     }
 }
 
-/* MULPDU is 128 at least (RFC 5044 section 4.1), whatever the segments of TCP are: FPDUs of 136 octets with the CRC. */
+/* MULPDU is 128 at least (RFC 5044 section 4.1), however small TCP's segments are: FPDUs of 136 octets with the CRC. */
 static void fpdus_have_room_for_the_least_mulpdu(void **state)
 {
     static const uint32_t most[] = { 1, 64, 100, 135, 136 };

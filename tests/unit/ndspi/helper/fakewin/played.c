@@ -213,7 +213,7 @@ int fake_WSCGetProviderPath(GUID *id, WCHAR *path, INT *length, INT *error)
     (void)error;
     assert_int_equal(*length, 260);
     wcscpy(path, L"%SystemRoot%\\x.dll");
-    path[13] = (WCHAR)id->Data1; /* tells the library, in place of the x */
+    path[13] = (WCHAR)id->Data1; /* names the library, in place of the x */
     return 0;
 }
 
