@@ -132,7 +132,7 @@ complete() {
     return 1
 }
 
-# mutation NAME HEADER SED-SCRIPT: in a header changed so, both languages' views have to be objected to, naming NAME
+# mutation NAME HEADER SED-SCRIPT: with HEADER changed so, the check has to fail in both languages, naming NAME
 mutation() {
     local name=$1 header=$2 script=$3 include=$work/include language
     rm -rf "$include"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # WAY=pkgconfig or cmake: see CMakeLists.txt. The user has this project and a compiler: neither the development packages
-# of rdma-core nor a loader that was told of the prefix.
+# of rdma-core nor a loader that knows the prefix.
 set(prefix ${WORK_DIR}/moved)
 
 function(run)

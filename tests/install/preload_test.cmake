@@ -11,7 +11,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR}/first ${CMAK
 file(RENAME ${WORK_DIR}/first ${root})
 file(CREATE_LINK ${root}/opt/ndspi/bin/softrdma-run ${run} SYMBOLIC)
 
-# Both libraries are those of the installation.
+# Both libraries come from the installation.
 execute_process(COMMAND ${run} cat /proc/self/maps OUTPUT_VARIABLE maps COMMAND_ERROR_IS_FATAL ANY)
 foreach(library libsoftrdma-preload.so libsoftrdma.so)
     string(REGEX MATCH "[^ \n]*/${library}[^ \n]*" path "${maps}")

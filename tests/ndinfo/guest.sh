@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: toolchain/guest/run -d rxe|siw tests/ndinfo/guest.sh BUILD rxe|siw
-# ndinfo on the kernel's devices: whole ones, a probe over the veth pair, and set-ups that are really broken, each with
-# the code, the reason and the remedy it has to tell. Breaks what it runs on, so it wants a guest. Status 0 when all is
-# told.
+# ndinfo on the kernel's devices: working ones, a probe over the veth pair, and set-ups that are really broken, each
+# with the code, the reason and the remedy that ndinfo has to print. Breaks what it runs on, so it wants a guest. Status
+# 0 when ndinfo printed all of them.
 set -uo pipefail
 build=$(readlink -f "$1") kind=$2 failed=0 passed=0
 one=${kind}1 file=/dev/infiniband/uverbs1
@@ -68,7 +68,7 @@ says "two devices (--json)" 0 "$ndinfo" --json "$one" -- "\"device\": \"$one\"" 
 [ "$kind" = rxe ] || says "its windows" 0 "$ndinfo" siw0 -- "note: Memory windows are emulated"
 says "an ordinary user" 0 "${user[@]}" "$ndinfo" "$one" -- "addresses: 10.0.1.1"
 
-# A probe; one that nobody answers.
+# A probe, and a probe without an answer.
 mkfifo "$scratch/served"
 "$ndinfo" --serve 10.0.1.1 --count 1 --timeout 60 > "$scratch/served" 2>&1 &
 server=$!
@@ -84,7 +84,7 @@ verdict "the server's end" "$problem"
 says "a probe that nobody answers" 1 "$ndinfo" --probe 10.0.1.1 --timeout 10 \
     -- "Connect failed" "ND_CONNECTION_REFUSED" "remedy: "
 
-# Locked memory, for who is not privileged. 64 KiB is what the trial registers.
+# Locked memory, for an unprivileged user. 64 KiB is what the trial registers.
 says "64 KiB to be locked" 0 prlimit --memlock=65536 "${user[@]}" "$ndinfo" "$one" \
     -- "limit of locked memory, 64 KiB (ulimit -l)"
 broken "16 KiB to be locked" "$one" memlock-limit "no memory for registered memory within the limit of 16 KiB" \

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* To be released. The test fails when it is not JSON. */
+/* The caller releases it. The test fails when it is not JSON. */
 static inline json_t *program_json(const struct program *program)
 {
     json_error_t error;

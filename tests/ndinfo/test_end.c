@@ -38,7 +38,7 @@ static struct {
     ULONGLONG now_ms, taken_at_ms;
 } device;
 
-/* The time that is played: it passes while somebody looks at it. */
+/* The test's clock: each call advances it. */
 ULONGLONG WINAPI GetTickCount64(void)
 {
     return device.now_ms += 100;
@@ -66,7 +66,7 @@ static HRESULT STDMETHODCALLTYPE post_receive(
     return ND_SUCCESS;
 }
 
-/* Whoever looks when nothing can come any more waits for a result that he has thrown away. */
+/* Fails the test when no result can come any more: the code then waits for one that it has thrown away. */
 static ULONG STDMETHODCALLTYPE get_results(
     IND2CompletionQueue *cq, ND2_RESULT results[], ULONG count)
 {

@@ -135,12 +135,12 @@ static void probe_fails(
 
 struct stranger {
     int fd;
-    const char *answer; /* NULL: accepts nobody */
+    const char *answer; /* NULL: accepts no connection */
     pthread_t thread;
     char where[64];
 };
 
-/* Answers whatever comes, and hangs up. Ends with its listening socket. */
+/* Sends its answer to each connection, and hangs up. Ends with its listening socket. */
 static void *answer_all(void *context)
 {
     struct stranger *stranger = context;
@@ -215,7 +215,7 @@ static void test_probe_of_nobody_is_refused(void **state)
     struct stranger stranger;
 
     (void)state;
-    stranger_start(&stranger, NULL); /* for a port that nobody else has */
+    stranger_start(&stranger, NULL); /* for a port of its own */
     stranger_stop(&stranger);
     probe_fails(
         ndinfo, stranger.where, "Connect", "ND_CONNECTION_REFUSED", "no program listens there");

@@ -160,7 +160,7 @@ static const struct broken kernel_set_ups[] = {
         "the kernel module mlx5_ib is not loaded", "modprobe mlx5_ib" },
 };
 
-/* The same is told to programs and to people, and is no success. */
+/* The text and the JSON output report the same, and the status is no success. */
 static void check(const struct broken *row)
 {
     static struct program program;

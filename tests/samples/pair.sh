@@ -3,8 +3,7 @@
 # usage: pair.sh PROGRAM ADDRESS [ARGUMENT...]
 # Runs a sample as server on ADDRESS (a port is chosen), then as client with the arguments (-b goes to both). Both have
 # to end with status 0. With INPUT=FILE that is the client's input, and the server's output has to equal it. SERVER and
-# CLIENT are other commands for these parts; WINE=DIRECTORY runs those that are Windows programs under Wine, with that
-# prefix.
+# CLIENT replace the two commands; WINE=DIRECTORY runs Windows programs among them under Wine, with that prefix.
 set -euo pipefail
 program=$1 address=$2
 shift 2

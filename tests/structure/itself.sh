@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What `order` says of a small tree: nothing of one that keeps the rows, and the place of each planted fault.
+# Runs `order` on small trees: it accepts the tree that keeps the rows, and names the place of each planted fault.
 # usage: itself.sh WORK-DIR; CC: the compiler
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")

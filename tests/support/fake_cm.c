@@ -57,7 +57,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel)
     fake_free(channel);
 }
 
-/* The id whose destruction waits for the event's acknowledgement: for a request, the listener's. */
+/* The id that cannot be destroyed until the event is acknowledged: for a request, the listener's. */
 static struct fake_id *fake_event_owner(const struct rdma_cm_event *event)
 {
     return (struct fake_id *)(event->listen_id ? event->listen_id : event->id);

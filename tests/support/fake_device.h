@@ -96,7 +96,7 @@ void fake_set_read_sge(int entries);
  * no limit.
  */
 void fake_set_send_entries(unsigned entries);
-/* Whether registrations count against RLIMIT_MEMLOCK, as the kernel counts those of a process without privileges. */
+/* Whether registrations count against RLIMIT_MEMLOCK, as the kernel does for a process without privileges. */
 void fake_set_memory_lock(bool counts);
 
 /* Back to the start: immediate mode, device present, answers given, nothing fails. */

@@ -46,7 +46,7 @@ HRESULT nd1_end_accept(struct nd1_end *end);
 /* Ends the connection of this side. */
 HRESULT nd1_end_disconnect(struct nd1_end *end);
 
-/* Releases everything, in whatever state it is. */
+/* Releases everything, in any state. */
 void nd1_end_close(struct nd1_end *end);
 
 /*

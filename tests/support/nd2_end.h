@@ -55,7 +55,7 @@ HRESULT nd2_end_accept(struct nd2_end *end);
  */
 HRESULT nd2_end_disconnect(struct nd2_end *end);
 
-/* Releases everything, in whatever state it is. */
+/* Releases everything, in any state. */
 void nd2_end_close(struct nd2_end *end);
 
 /* The end of an overlapped call on end->overlapped: its status, hr itself if it failed at once,

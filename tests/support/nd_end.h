@@ -44,7 +44,7 @@ static inline struct sockaddr_in nd_end_address(ULONG address_be, USHORT port_be
     };
 }
 
-/* An OVERLAPPED ready to be used, with this event. */
+/* An OVERLAPPED ready for use, with this event. */
 static inline OVERLAPPED *nd_end_fresh(OVERLAPPED *overlapped, HANDLE event)
 {
     memset(overlapped, 0, sizeof *overlapped);

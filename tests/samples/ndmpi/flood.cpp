@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// flood.cpp - a program for ndmpirun: more small messages than anybody keeps, sent before one of them is asked for.
-// What is kept of them is bounded, the others wait where they come from, and what is asked for first overtakes them
+// flood.cpp - a program for ndmpirun: more small messages than either rank buffers, sent before the receiver asks for
+// one. A rank buffers only so many; the others wait at their sender, and the message asked for first overtakes them
 // all.
 #include "samples/ndmpi/program.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: hosts.sh NDMPIRUN
-# A host file of this host twice, the second time to be reached by a remote command, whose part a shell plays.
+# A host file that names this host twice, the second time with a remote command, here a shell.
 set -uo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: stranger.sh NDMPIRUN
-# Somebody talks nonsense to ndmpirun while it waits for its ranks: endless, of another run, and of a rank there is not.
+# A stranger sends ndmpirun nonsense while it waits for its ranks: an endless line, another run's card, and the card of
+# a rank that does not exist.
 set -uo pipefail
 said=$(timeout 60 "$1" -n 2 bash -c '
     if [ "$NDMPI_RANK" = 0 ]; then

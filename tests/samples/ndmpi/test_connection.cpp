@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_connection.cpp - who wins when two ranks connect to each other at once, in every order the news may come in. The
-// adapter is a fake: a test ends each call when it wants to.
+// test_connection.cpp - which connection wins when two ranks connect to each other at once, in every order of the
+// events. The adapter is a fake: a test ends each call when it wants to.
 #include "samples/ndmpi/connection.h"
 
 #include "cmocka_cpp.h" // has a macro fail
@@ -62,7 +62,7 @@ class FakeEndpoint : public Endpoint
     {
         last = &request;
     }
-    // Receives end at once: the connection has been told when this returns.
+    // Receives end at once: the connection has handled that when this returns.
     void flush()
     {
         flushed = true;
@@ -361,7 +361,7 @@ void test_at_rest_when_all_is_taken_down(void **)
 
 int none_left(void **)
 {
-    int live = FakeEndpoint::live; // those of the test have gone with its connection
+    int live = FakeEndpoint::live; // the test's own have gone with its connection
     FakeEndpoint::live = 0;        // a test that failed has skipped destructors
     return live;
 }
