@@ -43,8 +43,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINA
 file(RELATIVE_PATH NDSPI_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${PROJECT_SOURCE_DIR}/toolchain/ndspi.pc.in ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# Programs built with it find the libraries where the loader does not look, or was not told of them yet (ldconfig).
-# Below /usr it looks by itself.
+# Gives programs a run path to the libraries where the loader does not look or ldconfig has not run yet. Below /usr the
+# loader looks by itself.
 install(CODE "set(ndspi_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/ndspi.pc\")")
 install(CODE [[
     if(CMAKE_INSTALL_PREFIX MATCHES "^(/|/usr/?)$")
