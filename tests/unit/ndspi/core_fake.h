@@ -44,7 +44,7 @@ struct fake_request {
 struct fake_queue {
     struct fake_request requests[FAKE_QUEUE];
     unsigned count;
-    unsigned depth; /* of a send queue; what is beyond is refused with ENOMEM */
+    unsigned depth; /* of a send queue; further posts return ENOMEM */
 };
 
 struct fake_qp {

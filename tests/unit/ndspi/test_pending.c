@@ -158,7 +158,7 @@ static void test_closing_the_file_cancels_and_refuses(void **state)
     assert_int_equal(atomic_load(&f->object.pins), 1);
 }
 
-/* One that has no pin any more is on its way out, and not called; one made later is not asked either. */
+/* An object without a pin is being destroyed, and not called; nor is one made later. */
 static void test_closing_the_file_leaves_dying_objects_alone(void **state)
 {
     static struct fixture other, late;

@@ -116,7 +116,7 @@ static struct rdma_cm_event *raise_event(struct rdma_cm_id *id, enum rdma_cm_eve
     return event;
 }
 
-/* ---- an adapter with nothing but pins, an owner that notes what it hears ---- */
+/* ---- an adapter with nothing but pins, an owner that records its events ---- */
 
 static struct nd_object adapter;
 static const struct nd_device device = { .verbs = &verbs, .name = "test", .port = 1 };

@@ -274,7 +274,7 @@ static void test_accept_of_a_dead_request_is_aborted(void **state)
 
     reach_request(pair);
     RELEASE(pair->active.connector);
-    /* Whether the end has been heard of before Accept or is met by it, the result is one. */
+    /* Accept returns the same, whether the end's event came before it or it runs into the end. */
     hr = ended(pair->passive.connector,
         CALL(pair->passive.connector, Accept, (IUnknown *)pair->passive.qp, 0, 0, NULL, 0,
             overlapped),

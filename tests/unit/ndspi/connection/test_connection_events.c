@@ -234,7 +234,7 @@ static void test_accept_ends_as_the_peer_behaves(void **state)
     assert_int_equal(accept_begin(&pair->passive, NULL, 0), ABORTED);
     accept_meets(pair, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, IO_TIMEOUT);
     accept_meets(pair, RDMA_CM_EVENT_CONNECT_ERROR, -ETIMEDOUT, IO_TIMEOUT);
-    /* A disconnect that is heard of first proves that the connection was up. */
+    /* A DISCONNECTED event that comes first proves that the connection was up. */
     accept_meets(pair, RDMA_CM_EVENT_DISCONNECTED, 0, OK);
     assert_int_equal(
         CALL(pair->passive.connector, NotifyDisconnect, fresh(&pair->passive, 1)), PENDING);
@@ -307,7 +307,7 @@ static IND2Connector *take_kept(struct pair *pair, uint16_t *port)
     return taker;
 }
 
-/* What has been taken, or withdrawn by its peer, counts no more. They are taken in order. */
+/* Requests taken, or withdrawn by their peer, count no more. GetConnectionRequest takes them in order. */
 static void test_backlog_counts_the_requests_that_are_kept(void **state)
 {
     struct pair *pair = *state;

@@ -293,7 +293,7 @@ static void test_reject_by_the_active_side_aborts_the_accept(void **state)
     assert_int_equal(nd1_complete_connect(&pair->active), ABORTED);
 }
 
-/* Whether the end has been heard of before the call or is met by it, the result is one. */
+/* The call returns the same, whether the end's event came before it or it runs into the end. */
 static void test_dead_request_is_invalid_to_reject_and_aborts_an_accept(void **state)
 {
     struct nd1_pair *pair = *state;

@@ -88,7 +88,7 @@ static void test_connector_and_endpoint_are_released_by_two_threads(void **state
     }
 }
 
-/* One of them is under way, the other hears so. */
+/* One Connect is under way, the other gets the code for that. */
 static void test_connects_of_two_threads_make_one_attempt(void **state)
 {
     struct nd1_pair *pair = *state;

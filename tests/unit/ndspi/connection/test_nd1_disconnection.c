@@ -151,7 +151,9 @@ static void permutation(unsigned n, unsigned order[4])
     }
 }
 
-/* Each order from two of the stages; requests are pending. The other end hears of it, and nothing is left. */
+/*
+ * Each order from two of the stages; requests are pending. The other end's NotifyDisconnect ends, and nothing is left.
+ */
 static void test_release_in_every_order_from_every_stage_is_safe(void **state)
 {
     static void (*const stages[])(

@@ -238,7 +238,7 @@ static void test_fence_tells_that_silent_ones_are_done(void **state)
     start(f);
     assert_int_equal(send_it(f, 0, ND_OP_FLAG_SILENT_SUCCESS), 0);
     nd_queue_submit(&f->qp->initiator);
-    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS); /* of which nothing is heard */
+    fake_v1_sends_end(f, 1, IBV_WC_SUCCESS); /* whose success is not reported */
     assert_int_equal(send_it(f, 1, 0), 0);
     fake_device.post_error = EINVAL;
     fake_device.refuse_once = true; /* the list, not the fence */
@@ -290,7 +290,7 @@ static void test_refused_bind_leaves_the_window_free(void **state)
     nd_mw_close(mw);
 }
 
-/* A window released while its Bind is kept: the device hears of it first. */
+/* A window released while its Bind is kept: the device gets the Bind first. */
 static void test_released_window_submits_what_names_it(void **state)
 {
     struct fake_v1 *f = *state;

@@ -112,7 +112,7 @@ static void test_queue_pair_is_made_while_it_is_resized(void **state)
     expect_depth(100, 100 + 128);
 }
 
-/* ---- what is beyond it ---- */
+/* ---- completions beyond it ---- */
 
 static void arrive(unsigned count)
 {
@@ -240,7 +240,7 @@ static void test_queue_that_cannot_overrun_is_left_alone(void **state)
     nd_cq_cancel(f.cq);
 }
 
-/* One that waits for errors hears of it, though the queue pair came later. */
+/* A Notify for errors ends with the overrun, though the queue pair came later. */
 static void test_overrun_by_a_queue_pair_that_came_later(void **state)
 {
     OVERLAPPED errors, solicited;

@@ -334,7 +334,7 @@ static void test_released_queue_pair_still_hands_out_its_results(void **state)
     assert_int_equal(send_it(f, 1, 0), 0);
     assert_int_equal(send_it(f, 2, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal(receive_it(f, 3), 0);
-    sends_end(f, 2, IBV_WC_SUCCESS); /* of the silent one nothing is heard */
+    sends_end(f, 2, IBV_WC_SUCCESS); /* the silent one reports nothing */
     nd_qp_close(f->qp);
     f->qp = NULL;
     assert_int_equal(f->device->send.count, 1); /* a marker */

@@ -96,7 +96,7 @@ static void closed_without_an_answer(const void *octets, size_t count, int timeo
         assert_int_equal(send(peer, octets, count, MSG_NOSIGNAL), (int)count);
     assert_int_equal(raw_read(peer, answer, sizeof(answer), timeout_ms), 0);
     fd = (struct pollfd){ .fd = pair.passive.events->fd, .events = POLLIN };
-    assert_int_equal(poll(&fd, 1, 0), 0); /* the program hears nothing */
+    assert_int_equal(poll(&fd, 1, 0), 0); /* the program gets no event */
     close(peer);
     pair_close(&pair);
 }

@@ -376,7 +376,10 @@ static void a_channel_may_be_destroyed_under_a_waiting_thread(void **state)
     }
 }
 
-/* And a thread canceled in its sleep leaves no trace: the channel goes, and the device is moved as before. */
+/*
+ * And a thread canceled in its sleep leaves no trace: the channel can be destroyed, and the device makes progress as
+ * before.
+ */
 static void a_waiting_thread_may_be_canceled(void **state)
 {
     struct rdma_event_channel *channel = srd_create_event_channel();

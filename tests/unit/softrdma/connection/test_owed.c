@@ -236,7 +236,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Half a millisecond, to where what is soon is due. */
+/* Half a millisecond: an acknowledgement due soon is due then. */
 static void time_passes(void)
 {
     atomic_fetch_add(&stopped_ns, 500000);

@@ -292,7 +292,10 @@ static void read_into_it(void **state)
         read_into(sizes[i]);
 }
 
-/* What is on its way when its memory goes, and then the end: what is half sent would be completed from a copy. */
+/*
+ * Memory unmapped while its message is on the way, then the end of the connection: a half-sent FPDU would be completed
+ * from a copy.
+ */
 static void end_while_it_is_being_sent(void **state)
 {
     struct pair pair;

@@ -65,7 +65,7 @@ static void crossing_disconnects(void **state)
     pair_with_soft_peers(both_disconnect);
 }
 
-/* A peer that does not take what was posted keeps the program waiting for a bounded time only. */
+/* A peer that takes no data keeps the program waiting for a bounded time only. */
 static void disconnect_does_not_wait_for_ever(void **state)
 {
     struct pair pair;
@@ -164,7 +164,7 @@ static void read_before_the_error(struct pair *pair)
     pair_expect_over(pair);
 }
 
-/* What a peer asked for before its error is answered before the Terminate. */
+/* Reads that a peer requested before its error are answered before the Terminate. */
 static void responses_go_before_the_terminate(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void states_and_posting(void **state)
     attr.qp_state = IBV_QPS_RTS;
     assert_int_equal(srd_modify_qp(qp, &attr, IBV_QP_STATE), 0);
     assert_int_equal(ibv_post_send(qp, &send, &bad_send), 0);
-    attr.qp_state = IBV_QPS_RESET; /* what was queued goes without a word */
+    attr.qp_state = IBV_QPS_RESET; /* queued requests end without completions */
     assert_int_equal(srd_modify_qp(qp, &attr, IBV_QP_STATE), 0);
     expect_none(end.scq);
     expect_none(end.rcq);
@@ -254,7 +254,7 @@ static void states_and_posting(void **state)
         assert_int_equal(ibv_post_recv(qp, &recv, &bad_recv), 0);
     assert_int_equal(srd_destroy_cq(end.scq), EBUSY);
     assert_int_equal(srd_destroy_qp(qp), 0);
-    expect_none(end.rcq); /* what a destroyed queue pair had queued completes no more */
+    expect_none(end.rcq); /* requests queued on a destroyed queue pair complete no more */
     init.qp_type = IBV_QPT_UD;
     errno = 0;
     assert_null(srd_create_qp(end.pd, &init));

@@ -204,7 +204,7 @@ static void terminate_does_not_wait_behind_a_held_message(void **state)
     pair_with_soft_peers(terminate_behind_hold);
 }
 
-/* What is held is bounded: then the socket is left alone, and read again later. */
+/* A stream holds a bounded amount: beyond that it does not read the socket until later. */
 static void hold_is_bounded(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
@@ -281,7 +281,7 @@ static void shared_queue_waits_for_ever(void **state)
     pair_close(&pair);
 }
 
-/* A queue pair that has ended waits at no receive queue any more: what is posted there later is for others. */
+/* A queue pair that has ended waits at no receive queue any more: Receives posted there later are for others. */
 static void the_end_ends_the_wait_for_a_receive(void **state)
 {
     static const unsigned forms[] = { PAIR_SOFT, PAIR_SOFT | PAIR_SRQ };

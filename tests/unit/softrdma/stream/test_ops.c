@@ -546,7 +546,7 @@ static void a_completion_queue_in_use_stays(void **state)
     pair_close(&pair);
 }
 
-/* What was granted is taken, and not one more. */
+/* The queue pair takes what was granted, and not one more. */
 static void granted_limits_are_exact(void **state)
 {
     static uint8_t data[4096];

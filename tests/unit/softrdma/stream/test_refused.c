@@ -187,7 +187,7 @@ static void a_queue_pairs_rights_bound_those_of_memory(void **state)
         }
 }
 
-/* A region of another protection domain is none of this connection's business (RFC 5042 section 6). */
+/* A connection may not use a region of another protection domain (RFC 5042 section 6). */
 static void other_domain(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
@@ -467,7 +467,7 @@ static void a_terminate_is_about_the_write_that_has_its_offset(void **state)
     }
 }
 
-/* What is wrong with the octets below (the CRC, a marker, the startup) no request is to blame for. */
+/* Faults in the layers below (the CRC, a marker, the startup) are blamed on no request. */
 static void a_terminate_of_the_transport_is_about_no_request(void **state)
 {
     static const srd_fault faults[] = { SRD_FAULT(2, 0, 0x02), SRD_FAULT(2, 0, 0x03),

@@ -179,7 +179,7 @@ static void all_threads_at_once(void **state)
     pair_close(&pair);
 }
 
-/* One end goes to the error state in full traffic: what was accepted completes, once, on both sides. */
+/* One end goes to the error state in full traffic: each accepted request completes once, on both sides. */
 static void error_state_in_full_traffic(void **state)
 {
     (void)state;
