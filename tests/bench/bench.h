@@ -25,7 +25,7 @@ struct bench_figure {
     const char *absent;         /* then: why it cannot */
 };
 
-/* What a figure is held against: another one of the group. */
+/* A figure compared with another one of the group. */
 struct bench_ratio {
     char key[BENCH_KEY];
     const struct bench_figure *figure, *to;

@@ -99,7 +99,7 @@ static void all_groups(void)
     with_instructions = true;
 }
 
-/* 0: that is none. */
+/* 0: not a number from 1 to BENCH_ROUNDS. */
 static unsigned parse_rounds(const char *text)
 {
     char *end;

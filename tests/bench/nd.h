@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nd.h - what the NetworkDirect versions' ends do alike. */
+/* nd.h - what the ends of both NetworkDirect versions share. */
 #ifndef TESTS_BENCH_ND_H
 #define TESTS_BENCH_ND_H
 

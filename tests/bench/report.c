@@ -79,7 +79,7 @@ struct spread {
     double low, median, high;
 };
 
-/* Of what was measured; false: nothing was. The rounds' values are put into order. */
+/* Sorts the rounds' values and takes the median and range of those measured; false: none was. */
 static bool spread_of(double values[BENCH_ROUNDS], struct spread *spread)
 {
     unsigned count = 0;

@@ -23,7 +23,7 @@ struct bench_report {
 
 /* Opens both files of a report whose other members are there; false with errno. */
 bool bench_report_open(struct bench_report *report);
-/* Ends and closes them; false with errno when what was written did not reach them. */
+/* Ends and closes both files; false with errno when a write to them failed. */
 bool bench_report_close(struct bench_report *report);
 
 /* To the table and to standard output. */

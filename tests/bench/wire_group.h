@@ -24,7 +24,7 @@ struct wire_test {
     struct bench_test test;
 };
 
-/* What a NetworkDirect version's figure of a test is held against: another transport's figure of a test. */
+/* Another transport's figure of a test, which a NetworkDirect version's figure is compared with. */
 struct wire_ratio {
     enum wire_transport transport;
     unsigned test;

@@ -104,7 +104,7 @@ struct sge {
 struct qp_options {
     struct cq *receive_cq, *initiator_cq;
     struct srq *srq;             /* or NULL */
-    struct connector *connector; /* version 1: its maker; NULL: one that is let go at once */
+    struct connector *connector; /* version 1: its maker; NULL: a temporary one */
     void *context;
     ULONG receive_depth, initiator_depth;
     ULONG receive_sge, initiator_sge;
@@ -187,7 +187,7 @@ ULONG release_now(any_object object);
 /* Where the versions differ, both as literals. */
 #define V2_V1(v2_value, v1_value) (row_is_v1() ? (v1_value) : (v2_value))
 
-/* What a request that the peer's side refuses to let at its memory comes to. */
+/* The status of a request whose access to the peer's memory the peer's side refuses. */
 #define REMOTE_ACCESS_REFUSED V2_V1(ND_ACCESS_VIOLATION, ND_REMOTE_ERROR)
 
 /* The record of requests of version 1 is new for each row. */

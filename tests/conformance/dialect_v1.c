@@ -350,7 +350,7 @@ static UINT64 network_order(UINT64 value)
     return out;
 }
 
-/* A descriptor is data: one that begins a little before the place that is meant, and ends with it. */
+/* A descriptor is data: builds one that begins a little before the intended place, and ends with it. */
 #define BEFORE(remote) ((remote) < 64 ? (remote) : 64)
 static ND_MW_DESCRIPTOR describe(UINT64 remote, UINT32 token, const struct sge *sge, ULONG count)
 {

@@ -48,7 +48,7 @@ struct op *new_op_tagged(void); /* manual-reset event, bit 0 of hEvent set */
 HRESULT result_of(any_object object, struct op *op);
 /* Waits for the op's event and returns the status. */
 HRESULT wait_op(any_object object, struct op *op);
-/* What a request came to, whether it failed at the call (started) or later. started must not be ND_SUCCESS. */
+/* Returns a request's status, whether it failed at the call (started) or later. started must not be ND_SUCCESS. */
 HRESULT finish(any_object object, HRESULT started, struct op *op);
 bool event_is_set(struct op *op);
 

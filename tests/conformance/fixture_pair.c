@@ -9,7 +9,7 @@ static ULONG reads(ULONG option)
     return option == READS_NONE ? 0 : option ? option : 8;
 }
 
-/* What a row does not ask for does not fail on a device that has less. */
+/* Defaults shrink to the device's limits; only values that the row asks for may fail. */
 static ULONG entries(ULONG option, ULONG most)
 {
     return option ? option : most < 4 ? most : 4;

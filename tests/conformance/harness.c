@@ -145,7 +145,7 @@ void close_now(HANDLE handle)
     fail_row("close_now of a handle that is not kept");
 }
 
-/* Everything goes, whether the row passed or not. Returns what was wrong with that, or NULL. */
+/* Releases everything, whether the row passed or not. Returns what failed in that, or NULL. */
 static const char *keeper_empty(void)
 {
     const char *wrong = NULL;

@@ -153,7 +153,7 @@ static void connector_is_not_idle(void)
     expect_status(ND_PENDING, get_request(pair->listener, pair->passive.connector, op));
     expect_status(
         ND_CONNECTION_ACTIVE, get_request(pair->listener, pair->passive.connector, second));
-    /* The one that waits is not disturbed by that. */
+    /* That does not disturb the request that waits. */
     pair->connect = new_op();
     expect_status(ND_PENDING, start_connect(pair, pair->connect));
     expect_status(ND_SUCCESS, wait_op(pair->listener, op));

@@ -130,7 +130,7 @@ static void version_1_takes_back_a_window_of_version_2(void)
     }
 }
 
-/* Neither version's objects answer for the other's, but for what they have in common. */
+/* Neither version's objects have the other's interfaces, but for those in common. */
 static void other_versions_interfaces(void)
 {
     static const IID *const of_v1[] = { &IID_INDProvider, &IID_INDAdapter, &IID_INDOverlapped,

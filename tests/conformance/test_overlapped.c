@@ -279,7 +279,7 @@ static void port_attached_late(void)
     expect_status(ND_SUCCESS, wait_op(mr, before));
     expect_status(ND_PENDING, start_notify(cq, pending));
     attach(port, node->file, 21);
-    expect_no_packet(port); /* what was over stays where it was */
+    expect_no_packet(port); /* `before` had ended: no packet */
     expect_status(ND_SUCCESS, CALL(cq, CancelOverlappedRequests));
     expect_packet(port, 21, pending, 995);
     expect_status(ND_PENDING, start_deregister(mr, after));

@@ -241,7 +241,7 @@ static void reads_beyond_the_limit_wait(void)
     expect_filled(a->memory.bytes, END_MEMORY, 31);
 }
 
-/* No Read was agreed on: one that is posted fails, and nothing else is disturbed. */
+/* The ends agreed on no Reads: a posted Read fails, and disturbs nothing else. */
 static void read_with_a_limit_of_zero(void)
 {
     struct pair *pair =

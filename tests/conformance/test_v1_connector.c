@@ -106,7 +106,7 @@ static void connection_data_in_parts(void)
     pair_request(pair);
     SIZE_T in = 77, out = 77, length = sizeof(got);
     expect_status(ND_SUCCESS, data_of(c, &in, &out, got, &length));
-    expect_equal(5, in); /* what the peer may send out comes in here */
+    expect_equal(5, in); /* the peer's outbound limit is this end's inbound one */
     expect_equal(3, out);
     expect_true(length >= 28);
     expect_equal(0, memcmp(hello, got, 28));
@@ -280,7 +280,7 @@ static void request_for_a_connector_that_is_none(void)
     connect_ends(pair);
 }
 
-/* Calls on what is not a connection name the reason. */
+/* Reject returns why there is no connection to reject. */
 static void reject_codes(void)
 {
     struct pair *pair = new_pair(NULL);

@@ -6,7 +6,7 @@
 
 /* Results */
 
-/* As clients have it: the result first, what they know of the request behind it. */
+/* As in client programs: the result first, their own data about the request behind it. */
 struct client_request {
     ND_RESULT result;
     int number;
@@ -359,7 +359,7 @@ static void batch_does_not_outgrow_the_queue(void)
     exchange_v1(a, &pair->passive);
 }
 
-/* What is in an open batch ends like everything else. */
+/* Requests in an open batch end like all others. */
 static void flush_ends_the_batch(void)
 {
     struct pair *pair = connected_pair(NULL);

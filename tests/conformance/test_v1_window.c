@@ -205,7 +205,7 @@ static void expect_invalidation_failed(const ND_RESULT *sent)
     expect_equal(0, sent->BytesTransferred);
 }
 
-/* Taking back what is not there fails both sides. */
+/* Invalidating a window that is not bound fails on both sides. */
 static void peer_invalidates_nothing(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -28,7 +28,7 @@ for program; do
     [ -e "$path" ] || path=$(command -v "$program") || fail "$program is not installed (./run deps test)"
     nm -D --undefined-only "$path" | awk '{ print $NF }' | grep -E '^_?(ibv|rdma)_' | grep -vE "$stateless" | sort -u \
         > "$scratch/wanted"
-    # What is private to rdma-core we have without a version.
+    # We export rdma-core's private names without a version.
     sed 's/@IBVERBS_PRIVATE.*//' "$scratch/wanted" | sort -u | comm -23 - "$scratch/ours" > "$scratch/missing.log"
     [ ! -s "$scratch/missing.log" ] || fail "$program imports what the preload library does not have"
     echo "$program: $(wc -l < "$scratch/wanted") names"

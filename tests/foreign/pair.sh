@@ -39,7 +39,7 @@ pid=$!
 await_listener "$port" $pid "${server[0]}"
 status=0
 timeout "${PATIENCE:-100}" "$run" "${client[@]}" > "$scratch/client.log" 2>&1 || status=$?
-# The other end of one that ended so may have waited in vain.
+# When one ended so, the other may have waited in vain.
 stood_still() {
     [ "$1" != 75 ] || { cat "$scratch"/*.log; exit 75; }
 }

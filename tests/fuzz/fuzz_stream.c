@@ -255,7 +255,7 @@ static void feed_whole(uint8_t *fpdu, uint32_t ulpdu, uint32_t piece)
     feed(fpdu, octets, piece);
 }
 
-/* So many less than what has been sent, or one more. */
+/* So many fewer than were sent, or one more. */
 static void acknowledge(uint8_t less)
 {
     struct srd_segment segment = {

@@ -64,7 +64,7 @@ HRESULT program_disconnect(struct program *program);
 void program_receives(struct program *program);
 /* Fetches so many results. */
 void program_results(struct program *program, ND2_RESULT *results, unsigned count);
-/* There is none. */
+/* Fails the test when a result is there. */
 void program_no_results(struct program *program);
 
 /* Two programs become connected: client connects to server, which listens. */

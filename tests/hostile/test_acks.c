@@ -150,7 +150,7 @@ static void terminate_transport(struct scene *scene)
     terminate(scene, 0x2002, NULL);
 }
 
-/* What follows a Terminate is not heard any more. */
+/* The victim ignores everything behind a Terminate. */
 static void acknowledge_after_terminate(struct scene *scene)
 {
     terminate(scene, 0x1100, &heard[0]);

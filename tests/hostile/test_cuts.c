@@ -56,7 +56,7 @@ static void crawl(struct scene *scene)
         peer_send(&scene->peer, frame.octets + i, 1);
 }
 
-/* What is right stays right, one octet at a time. */
+/* A correct stream works one octet at a time, too. */
 static void test_octet_by_octet(void **state)
 {
     struct scene scene;

@@ -22,7 +22,7 @@ static struct wire frame;
 
 /* ------------------------------------------------------------------------------------------------ passive victim */
 
-/* The device closed without a word, and its program heard nothing. */
+/* The device closed without an answer, and its program got no event. */
 static void expect_silence(struct peer *peer)
 {
     uint8_t octet;
@@ -200,7 +200,7 @@ static bool attempt(const uint8_t *octets, size_t length)
     }
     victim_drop(&end);
     close(listener);
-    /* What it heard after it was established. */
+    /* The events it got after ESTABLISHED. */
     while (victim_event(&victim, 0, NULL, NULL) >= 0)
         ;
     return ended == 0;
@@ -283,7 +283,7 @@ static void test_reply_without_a_possible_rtr(void **state)
     expect_terminate(0xc000 | 4, 4, "t.no_rtr"); /* only by a Send, which was not offered */
 }
 
-/* A peer of revision 1 that closes at the sight of revision 2 is asked again in its own language. */
+/* When a peer of revision 1 closes on a request of revision 2, the device asks again with revision 1. */
 static void test_falls_back_to_revision_1(void **state)
 {
     struct victim_end end;

@@ -87,7 +87,7 @@ void victim_drop(struct victim_end *end);
 
 /* Nothing was placed in the region or in a posted receive. */
 void victim_untouched(struct victim *victim);
-/* Everything outside the region still is what it was, and the neighbour still works. Fills the memory anew. */
+/* Checks that memory outside the region is unchanged and that the neighbour still works. Fills the memory anew. */
 void victim_unharmed(struct victim *victim);
 
 /* Open descriptors of this process; waits until they are back to so many, for what is closed a little later. */

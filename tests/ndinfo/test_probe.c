@@ -195,7 +195,7 @@ static void test_a_host_may_be_named(void **state)
     assert_int_equal(server.status, 0);
 }
 
-/* It is an address, if not the one that was meant. */
+/* A valid address, though not the intended one. */
 static void test_a_port_behind_a_bare_ipv6_address_gets_a_hint(void **state)
 {
     const char *const probe_it[] = { ndinfo, "--probe", "::1:5000", "-t", "1", NULL };

@@ -352,7 +352,7 @@ static HRESULT notify(OVERLAPPED *overlapped)
     return end.cq->lpVtbl->Notify(end.cq, ND_CQ_NOTIFY_SOLICITED, overlapped);
 }
 
-/* What is not solicited may wake this end as well, but not on the embedded device. */
+/* A message that is not solicited may wake this end as well, but not on the embedded device. */
 static void test_a_solicited_message_of_the_peers_wakes_this_end(void **state)
 {
     HRESULT hr;

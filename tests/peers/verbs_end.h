@@ -54,11 +54,11 @@ unsigned verbs_listens(void);
 /* It takes the request with hello that this end has made: the read limits it was asked for. */
 void verbs_request(unsigned *responder, unsigned *initiator);
 
-/* It connects to port, with hello, to be heard of by verbs_connected: with answer. */
+/* Makes the peer connect to port with hello; verbs_connected then waits for the connection and its answer. */
 void verbs_connects(USHORT port_be, unsigned responder, unsigned initiator);
 void verbs_connected(void);
 
-/* It hears that it was rejected, with this data. */
+/* Waits until the peer's Connect is rejected with this data. */
 void verbs_rejected(const char *hex);
 
 /* Its one buffer. */

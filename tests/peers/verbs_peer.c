@@ -222,7 +222,7 @@ static void do_request(char **words)
     rdma_ack_cm_event(event);
 }
 
-/* What became of rdma_connect or rdma_accept. established: the answer then; NULL: with what the event brings. */
+/* Answers for rdma_connect or rdma_accept. established: the answer on success; NULL: one with the event's data. */
 static void answer_event(const char *established)
 {
     struct rdma_cm_event *event = next_event();
@@ -573,7 +573,7 @@ static void run(char *line)
     exit(2);
 }
 
-/* Everything goes with the process, as it does when that is killed. */
+/* Exit frees everything, as a kill does. */
 int main(void)
 {
     static char line[LINE_OCTETS];

@@ -12,7 +12,7 @@ enum {
     DEPTH = 4,       /* of each queue of a queue pair; so many Receives are posted */
     OCTETS = 64,     /* of a message */
     FAILURES = 32,   /* distinct kinds that are counted */
-    WAIT_MS = 30000, /* then something stands still */
+    WAIT_MS = 30000, /* after this the test counts as hung */
 };
 
 /* What ended otherwise than it must. */
@@ -159,7 +159,7 @@ static bool comes(struct worker *worker, HANDLE event)
 
 /* ---- a connection ---- */
 
-/* What a peer that breaks off makes of our calls. */
+/* The codes that our calls return when the peer breaks off. */
 static bool broken_off(HRESULT hr)
 {
     return hr == ND_CONNECTION_ABORTED || hr == ND_CONNECTION_REFUSED ||
@@ -281,7 +281,7 @@ static bool connect_to(struct worker *worker)
     return goes_on(worker) && ended(worker, connector, hr, "CompleteConnect");
 }
 
-/* What is begun behind the cancel at the end is cancelled here. */
+/* Cancels requests begun behind the cancel at the end. */
 static HRESULT get_request(struct worker *worker)
 {
     IND2Listener *listener = worker->rush->listener;

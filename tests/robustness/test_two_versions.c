@@ -100,7 +100,7 @@ static void expect_result(struct nd1_end *end, const ND_RESULT *expected, SIZE_T
     assert_int_equal(result->BytesTransferred, octets);
 }
 
-/* Sends, hears where the peer's memory is, and reads it. */
+/* Sends, receives where the peer's memory is, and reads it. */
 static void talk(struct nd1_end *end, const ND_RESULT *receive)
 {
     struct child_memory memory;
