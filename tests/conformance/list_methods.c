@@ -138,7 +138,7 @@ static void print_iface(const struct iface *iface)
 #define METHOD_(method, state, rows)                                                               \
     { #method, state, rows, offsetof(vtable, method) / sizeof(void *) },
 
-/* One function for each interface, in which vtable is its vtable. */
+/* One function for each interface, which defines `vtable` as its vtable. */
 #define PRINT_(type, base, version) PRINT_BASE_(type, #base, SLOTS_(base##Vtbl), version)
 #define PRINT_BASE_(type, base_name, base_slots, version)                                          \
     static void print_##type(void)                                                                 \

@@ -284,7 +284,7 @@ static void head_to_head(void)
     exchange(&ba->passive, &ba->active);
 }
 
-/* One after the other, each with its own queue pair, all released before the next: nothing may pile up. */
+/* Connections in sequence, each with its own queue pair, all released before the next: the library may leak nothing. */
 static void many_connections(void)
 {
     struct pair *pair = new_pair(NULL);

@@ -417,7 +417,7 @@ static void peer_is_foreign(void)
     expect_true(foreign.queries > 0);
 }
 
-/* One of ours, but of no kind that fits anywhere. */
+/* An object of ours, but of a kind that no parameter takes. */
 static void peer_is_of_the_wrong_kind(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -4,7 +4,7 @@
  */
 #include "fixture.h"
 
-/* As conformance programs tear down: the objects' users go last. */
+/* In the order of some conformance programs: they release an object before its users. */
 static void hostile_order_of_release(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -93,7 +93,7 @@ static void last_release_with_an_accept(void)
     pair_request(pair);
     pair_accept(pair);
     gone(pair->passive.connector, pair->accept);
-    /* The peer's answer comes too late for it. */
+    /* The peer's answer comes too late for the Accept. */
     struct op *op = new_op();
     HRESULT hr = CALL(pair->active.connector, CompleteConnect, &op->overlapped);
     (void)finish(pair->active.connector, hr, op);

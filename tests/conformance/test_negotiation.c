@@ -18,7 +18,7 @@ static void connect_with_too_much_data(void)
     pair->options.connect_data = sent;
     pair->options.connect_length = limit + 1;
     expect_status(ND_INVALID_BUFFER_SIZE, start_connect(pair, op));
-    if (!row_is_v1()) /* some programs bind again, and do not look what comes of it */
+    if (!row_is_v1()) /* some programs bind again, and ignore the result */
         (void)CALL(pair->active.connector->v2, Bind, &address.any, address.length);
     pair->options.connect_length = limit;
     pair_request(pair);

@@ -91,7 +91,7 @@ static void one_packet_for_each_non_failure(void)
     expect_true(SUCCEEDED(start_connect(pair, ops[1])));
     expect_packet(port, key, ops[0], 0);
     expect_true(SUCCEEDED(start_accept(pair, ops[2])));
-    /* Of Connect, CompleteConnect and Accept, which on some devices does not wait for the others. */
+    /* Packets of Connect, CompleteConnect and Accept; on some devices the Accept does not wait for the others. */
     unsigned seen = 0;
     while (seen != 7) {
         struct packet packet = take_packet(port, DEADLINE_MS);
@@ -186,7 +186,7 @@ static void tagged_event_suppresses_the_packet(void)
     expect_true(event_is_set(tagged));
     expect_status(ND_CANCELED, CALL(cq, GetOverlappedResult, &tagged->overlapped, TRUE));
     expect_no_packet(port);
-    /* Without the tag both happen. */
+    /* Without the tag the event is set and a packet comes. */
     expect_status(ND_PENDING, start_deregister(mr, plain));
     expect_true(event_is_set(plain));
     expect_packet(port, 4, plain, 0);

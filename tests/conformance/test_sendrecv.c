@@ -155,7 +155,7 @@ static void streams_both_ways_keep_their_order(void)
         for (int e = 0; e < 2; e++) {
             struct end *self = ends[e];
             ND2_RESULT results[4];
-            /* One message in flight less than the peer has Receives for. */
+            /* One message fewer in flight than the peer has Receives. */
             while (
                 sent[e] < COUNT && sent[e] - done[e] < WINDOW && sent[e] - received[!e] < WINDOW) {
                 unsigned i = sent[e]++;

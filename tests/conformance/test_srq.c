@@ -55,7 +55,7 @@ static void empty_queue_does_not_break_the_sender(void)
     struct pair *other = connected_pair(NULL);
     struct end *a = &s.pairs[0]->active;
     expect_status(ND_SUCCESS, post_send(a, TAG(1), 0, 64, 0));
-    /* By the time this one has given up, the first would have as well. */
+    /* When this Send times out, the first one would have as well. */
     expect_status(ND_SUCCESS, post_send(&other->active, TAG(2), 0, 8, 0));
     expect_result(&other->active, Nd2RequestTypeSend, TAG(2), ND_IO_TIMEOUT);
     expect_no_result(a->cq);

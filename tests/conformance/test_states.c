@@ -174,7 +174,7 @@ static void in_every_state(HRESULT (*call)(struct subject *), HRESULT others,
     const struct expectation *named, size_t count)
 {
     for (int state = 0; state < STATES; state++) {
-        /* Where the reply is the establishment the state is left with no call of the peer's. */
+        /* Where the reply establishes the connection, the state ends without a call of the peer. */
         int like = state == REP_SENT && !row_holds_in_full() ? CONNECTED_PASSIVE : state;
         HRESULT expected = others;
         for (size_t i = 0; i < count; i++)

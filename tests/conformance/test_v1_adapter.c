@@ -261,7 +261,7 @@ static void one_file_for_every_object(void)
     expect_packet(port, 31, ops[0], 0);
 }
 
-/* It is the adapter's, and a program closes it all the same: nothing breaks. */
+/* The adapter owns the file handle; a program that closes it all the same breaks nothing. */
 static void client_closes_the_file(void)
 {
     struct pair *pair = connected_pair(NULL);

@@ -29,7 +29,7 @@ static void endpoint_limits(void)
 {
     struct node *node = new_node();
     const ND2_ADAPTER_INFO *max = &node->info;
-    /* Where the limits differ, up to the other one it is the device that refuses. */
+    /* Where the two limits differ, the device refuses values between them. */
     const SIZE_T most = max->MaxInitiatorQueueDepth > max->MaxReceiveQueueDepth
                             ? max->MaxInitiatorQueueDepth
                             : max->MaxReceiveQueueDepth;
@@ -177,7 +177,7 @@ static void endpoint_keeps_its_connection(void)
     expect_result(&pair->passive, Nd2RequestTypeReceive, TAG(1), ND_CANCELED);
 }
 
-/* One connector makes as many endpoints as one likes; each connects once. */
+/* A connector makes any number of endpoints; each connects once. */
 static void connector_makes_several_endpoints(void)
 {
     struct pair *pair = new_pair(NULL);

@@ -315,7 +315,7 @@ static void both_invalidate_at_once(void)
         expect_status(ND_SUCCESS, receive_v1(p, &received, 0, 64));
         expect_status(ND_SUCCESS, send_and_invalidate(a, &sent, 8, &there, 0));
         if (i % 2)
-            expect_none_own(p->initiator_cq); /* the passive side moves */
+            expect_none_own(p->initiator_cq); /* the passive side makes progress */
         HRESULT called =
             expect_one_of(invalidate(p, &own, window), ND_SUCCESS, ND_INVALID_DEVICE_REQUEST);
         bool own_won = called == ND_SUCCESS && next_own(p->initiator_cq)->Status == ND_SUCCESS;

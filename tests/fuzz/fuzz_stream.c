@@ -240,7 +240,7 @@ static void feed_frame(struct fuzz_input *input, uint8_t how)
         octets = srd_fpdu_octets(wire_get16(fpdu));
         wire_put_crc(fpdu + octets - 4, srd_crc32c(0, fpdu, octets - 4));
     }
-    /* Not thousands of pieces: time is better spent otherwise. */
+    /* Not thousands of pieces: they would take too much of the run's time. */
     feed(fpdu, octets, how & PIECES ? 1 + octets / 128 + fuzz_octet(input) : 0);
 }
 

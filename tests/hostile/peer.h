@@ -31,7 +31,7 @@ void peer_connect(struct peer *peer, uint16_t port_be);
 /* The passive hostile peer. */
 int peer_listen(uint16_t *port_be);
 void peer_accept(struct peer *peer, int listener);
-/* False: nobody came within timeout_ms. */
+/* False: no connection came within timeout_ms. */
 bool peer_accept_within(struct peer *peer, int listener, int timeout_ms);
 
 /* Sends; a connection that the other end has ended already is no failure here. */

@@ -105,7 +105,7 @@ static bool fetch_some(struct rush *rush)
     return count;
 }
 
-/* One that is begun behind the cancel at the end, and has reset the event that was set there, is cancelled here. */
+/* Cancels a request that began behind the cancel at the end and reset the event set there. */
 static HRESULT notify(struct rush *rush)
 {
     IND2CompletionQueue *cq = rush->cq;
@@ -254,7 +254,7 @@ static bool received(struct worker *worker)
     return passes(worker, &worker->received, 1, "a message");
 }
 
-/* Where a client that breaks off does so, if at all, in this connection: no matter how far the others have come. */
+/* Where a client that breaks off does so in this connection, if at all: independent of the other threads' progress. */
 static bool goes_on(struct worker *worker)
 {
     if (!worker->rush->ways.breaks_off)
@@ -384,7 +384,7 @@ static HRESULT open_listener(struct rush *rush)
     return hr;
 }
 
-/* As deep as there is: what programs ask for that do not want to count. */
+/* The device's greatest depth, which programs ask for that do not count entries. */
 static ULONG greatest_depth(struct rush *rush)
 {
     ND2_ADAPTER_INFO info = { .InfoVersion = ND_VERSION_2 };

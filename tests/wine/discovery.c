@@ -340,7 +340,7 @@ static void test_change_of_the_catalogue_is_told(void **state)
     DWORD octets;
 
     (void)state;
-    /* As the helper does: a handle first, its port, then the question; again after each change. */
+    /* As the helper does: a handle first, its port, then the request for notification; again after each change. */
     assert_int_equal(WSAProviderConfigChange(&handle, NULL, NULL), 0);
     assert_non_null(handle);
     port = CreateIoCompletionPort(handle, NULL, 4711, 1);

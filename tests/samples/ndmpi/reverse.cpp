@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// reverse.cpp - a program for ndmpirun: many messages under way at once, large and small, taken in the order nobody
-// would expect. The receiver begins with the last one when all have been begun, so that every other one is
-// unexpected. -x: the receives are too short by a byte, which has to end the run.
+// reverse.cpp - a program for ndmpirun: many messages under way at once, large and small, received in reverse order.
+// The receiver begins with the last one once all Sends have begun, so that every other one is unexpected. -x: the
+// receives are too short by a byte, which has to end the run.
 #include "samples/ndmpi/program.h"
 
 #include <stdio.h>

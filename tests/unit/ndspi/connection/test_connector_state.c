@@ -335,7 +335,7 @@ static void test_connector_state_heeds_its_own_queue_pair_alone(void **state)
     }
 }
 
-/* Nor does an id that the connector has let go of, of which an event was under way. */
+/* Nor does an id that the connector has given up, with an event under way. */
 static void test_connector_state_heeds_its_own_id_alone(void **state)
 {
     static const enum rdma_cm_event_type types[] = { RDMA_CM_EVENT_CONNECT_RESPONSE,

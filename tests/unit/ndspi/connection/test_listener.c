@@ -119,7 +119,7 @@ static void test_listener_backlog_refuses_the_rest(void **state)
                 sizeof(address), 0, 0, NULL, 0, &other[i].requests[0].overlapped),
             PENDING);
     }
-    /* One is kept, two are refused; in which order is the network's business. */
+    /* The listener keeps one request and refuses two, in the order that they arrive in. */
     while (refused < 2) {
         DWORD which = WaitForMultipleObjects(3, events, FALSE, DEADLINE_MS);
 

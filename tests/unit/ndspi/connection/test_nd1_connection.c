@@ -86,7 +86,7 @@ static void test_connect_binds_anew_in_each_attempt(void **state)
     assert_int_equal(local_of(active->connector).sin_port, first_be);
     assert_int_equal(connect_from(active, second_be, &nobody), REFUSED);
     assert_int_equal(local_of(active->connector).sin_port, second_be);
-    /* It may be repeated as often as one likes, on the same connector and endpoint. */
+    /* A program may repeat it any number of times, on the same connector and endpoint. */
     for (int i = 0; i < 5; i++)
         assert_int_equal(connect_from(active, 0, &nobody), REFUSED);
     assert_int_not_equal(local_of(active->connector).sin_port, 0);

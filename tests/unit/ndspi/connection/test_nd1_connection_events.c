@@ -28,7 +28,7 @@ static int tear_down(void **state)
     return failed || !SETTLES(!fake_live());
 }
 
-/* A Connect whose request is out and has no answer yet. Asking for its result moves it. */
+/* A Connect whose request is out and has no answer yet. GetOverlappedResult makes progress on it. */
 static void connecting(struct nd1_pair *pair)
 {
     struct nd1_end *end = &pair->active;

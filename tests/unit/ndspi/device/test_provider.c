@@ -418,7 +418,7 @@ static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **sta
 
 /* ---- what the log says by default ---- */
 
-/* What the first look says with a choice; the second says nothing. */
+/* Returns what the first look for devices logs with a choice; the second logs nothing. */
 static const char *announcement(const char *choice)
 {
     static char text[8192];

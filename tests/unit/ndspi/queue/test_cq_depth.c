@@ -157,7 +157,7 @@ static void test_overrun_whatever_the_array(void **state)
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
 }
 
-/* Also of more completions than the device is asked for at a time, and than the array takes. */
+/* Also with more completions than one poll of the device fetches, and than the array takes. */
 static void test_overrun_of_a_queue_of_several_batches(void **state)
 {
     OVERLAPPED overlapped;
@@ -225,7 +225,7 @@ static void test_results_of_the_same_call_count(void **state)
     nd_cq_cancel(f.cq);
 }
 
-/* It need not be looked at for every completion: nothing arms it. */
+/* The library need not poll it for every completion, so it does not arm it. */
 static void test_queue_that_cannot_overrun_is_left_alone(void **state)
 {
     OVERLAPPED overlapped;

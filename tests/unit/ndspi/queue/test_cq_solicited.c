@@ -271,7 +271,7 @@ static void test_device_that_marks_them(void **state)
     run_all(*state, 64, true);
 }
 
-/* There GetResults has a way of its own. */
+/* GetResults has a path of its own for such a queue. */
 static void test_queue_that_could_overrun(void **state)
 {
     run_all(*state, MOST + 1, true);

@@ -484,7 +484,7 @@ static void test_invalidate_overtaken_by_the_peers_fails(void **state)
     assert_int_equal((uint32_t)nd_region_deregister(f->adapter, f->mr), 0);
 }
 
-/* The same, and the failure is seen before the Receive: the peer's is reported when that is, once. */
+/* The same, with the failure fetched before the Receive: the peer's Invalidate is reported with the Receive, once. */
 static void test_invalidate_overtaken_is_fetched_first(void **state)
 {
     static const struct {

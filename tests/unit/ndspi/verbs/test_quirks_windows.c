@@ -61,7 +61,7 @@ static void test_invalidate_takes_the_registration_back_before_it_is_seen(void *
     assert_int_equal(bind_it(3, 0), 0);
     assert_int_not_equal(atomic_load(&f.mw->token), token);
     assert_int_equal(fake_device.objects, before + 2);
-    fake_device.before_dereg = expect_nothing; /* another thread looks just then */
+    fake_device.before_dereg = expect_nothing; /* another thread polls just then */
     device_ends(sends(), 4, IBV_WC_SUCCESS);
     expect(Nd2RequestTypeBind, 3, 0);
     assert_null(fake_device.before_dereg);
@@ -201,7 +201,7 @@ static void test_unchecked_windows_lie_over_exact_registrations(void **state)
     end();
 }
 
-/* Also in the order of release that leaves most to others. */
+/* Also in the order of release that leaves most of the work to later releases. */
 static void test_bound_windows_of_their_own_go_in_any_order(void **state)
 {
     static const enum nd_windows kinds[] = { ND_WINDOWS_REGISTERED, ND_WINDOWS_EXACT };

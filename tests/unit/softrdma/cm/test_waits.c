@@ -110,7 +110,7 @@ static void after_the_fall_back_accept_ends_with_establish(void **state)
     pair_request(&pair, 4);
     pair_accept(&pair, 4);
     pair_establish(&pair); /* nothing was sent yet */
-    /* And the passive end may be the first to. */
+    /* And the passive end may be the first to send. */
     end_recv(&pair.active, 1, 0, 64);
     end_post(&pair.passive, IBV_WR_SEND, 2, 0, 8, NULL, 0, 0);
     test_poll(pair.active.cq, 1, &wc);

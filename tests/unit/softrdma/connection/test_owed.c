@@ -57,7 +57,7 @@ static void wait_for(atomic_bool *flag)
     assert_true(atomic_load(flag));
 }
 
-/* Behind its sleep the progress thread stops while it is held. */
+/* The progress thread stops after its sleep as long as `held` is set. */
 static atomic_bool held, stands;
 
 int __real_epoll_pwait2(int set, struct epoll_event *events, int count,
@@ -334,7 +334,7 @@ static void who_waits_for_an_event_sends_it(void **state)
     take_one(&pair);
 }
 
-/* What moved it was a look at everything, for another queue. */
+/* A poll of all connections, for another queue, moved it. */
 static void who_looks_at_everything_sends_it_before_a_sleep(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ static void what_a_thread_leaves_behind_goes_in_time(void **state)
     assert_acknowledged(&pair);
 }
 
-/* The same while another thread sleeps, and the progress thread without a tick. */
+/* The same while another thread sleeps, and the progress thread sleeps without a tick. */
 static void what_a_thread_leaves_behind_goes_while_another_sleeps(void **state)
 {
     uint64_t end_ms = real_ms() + DEADLINE_MS;
@@ -435,7 +435,7 @@ static void *take_in_a_thread(void *argument)
     return NULL;
 }
 
-/* The same deadline passes when a thread has found it there, and has set none. */
+/* The same deadline passes when a thread found it set, and so set none itself. */
 static void what_counts_on_a_deadline_that_passes_is_sent(void **state)
 {
     pthread_t thread;
@@ -489,7 +489,7 @@ static void what_finds_the_socket_full_is_sent_when_there_is_room(void **state)
 
     (void)state;
     send_one(&pair);
-    atomic_store(&conn->turn, 0); /* the look is one that reads */
+    atomic_store(&conn->turn, 0); /* the next poll reads the socket */
     atomic_store(&conn->tx_blocked, true);
     take_one(&pair);
     assert_true(owes(&pair));

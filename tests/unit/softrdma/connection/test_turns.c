@@ -18,7 +18,7 @@
 
 enum { READS = 4, READ_OCTETS = 8 << 20, MOST_OCTETS = (64 + 64) << 10, MOST_CALLS = 16 };
 
-/* Of the progress thread; the last two are read by the test. */
+/* Counts of the progress thread; the test reads those of the last two lines. */
 static size_t turn_octets;
 static unsigned turn_calls;
 static _Atomic size_t sent_octets, most_octets;

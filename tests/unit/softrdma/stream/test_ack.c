@@ -165,7 +165,7 @@ static void reads_and_what_waits_are_not_counted(void **state)
     end_close(&end);
 }
 
-/* Behind a request that failed none succeeds, the peer may have had it or not. */
+/* No request behind a failed one succeeds, even if the peer had it. */
 static void acknowledged_behind_a_failed_read(void **state)
 {
     uint8_t out[256];
@@ -186,7 +186,7 @@ static void acknowledged_behind_a_failed_read(void **state)
     end_close(&end);
 }
 
-/* Its key means nothing to the peer, and must not look like that of an acknowledgement. */
+/* An empty Write's key means nothing to the peer, and must not look like an acknowledgement's. */
 static void a_write_of_nothing_carries_no_key(void **state)
 {
     static const uint32_t keys[] = { 0x11223344, 0xffffff41 };
@@ -250,7 +250,7 @@ static void what_was_built_is_not_sent(void **state)
         }
 }
 
-/* The same by a Terminate that says it is about a later request: what has not been sent whole was not placed. */
+/* The same by a Terminate that names a later request: the peer cannot have placed a request not wholly sent. */
 static void a_terminate_completes_nothing_that_was_not_sent(void **state)
 {
     enum { FPDU = 2 + 18 + 8 + 4, CULPRIT = 3 };

@@ -377,7 +377,7 @@ static void responses_do_not_wait_for_the_send_queue(void **state)
     pair_close(&pair);
 }
 
-/* Between soft peers nothing completes before the peer says so; the word comes with data, or alone when asked for. */
+/* Between soft peers a request completes when the peer acknowledges it, with data or, when asked for, alone. */
 static void completions_wait_for_the_acknowledgement(void **state)
 {
     struct pair pair;
