@@ -90,7 +90,7 @@ bool nd_address_is_link_local(const struct sockaddr_storage *address)
     return address->ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(address)->sin6_addr);
 }
 
-/* The port is at the same place in both families. */
+/* Both families have the port at the same offset. */
 uint16_t nd_address_port_be(const struct sockaddr_storage *address)
 {
     return as_in(address)->sin_port;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deferred.h - work that must not be done where it comes up: it may block for long (rdma_destroy_id waits for peers),
- * or it waits for the very callback it is found in (an adapter's end, found in its own run).
+ * deferred.h - work that the thread which finds it must not do: it may block for long (rdma_destroy_id waits for
+ * peers), or it waits for the very callback that found it (an adapter's end, found in its own run).
  *
  * One thread for the process, made when first needed, asleep when idle, all signals blocked. Jobs run one after the
  * other in the order given.
@@ -19,8 +19,8 @@ struct nd_deferred {
 };
 
 /*
- * nd_defer - have a job run soon. Any thread, any locks held. Cannot fail: when no thread can be had now (logged), the
- * job waits until a later call gets one.
+ * nd_defer - have a job run soon. Any thread, any locks held. Cannot fail: if no thread can be started now (logged),
+ * the job waits until a later call starts one.
  */
 void nd_defer(struct nd_deferred *job) __attribute__((visibility("default")));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dialect.h - where the versions of NetworkDirect differ. Each adapter belongs to one dialect; the state
- * machines are the same. Sources: the pages of both versions; where those are silent, what programs rely on.
+ * dialect.h - where the versions of NetworkDirect differ. Each adapter belongs to one dialect; both have the same state
+ * machines. Sources: the pages of both versions; where those are silent, what programs rely on.
  */
 #ifndef NDSPI_CORE_DIALECT_H
 #define NDSPI_CORE_DIALECT_H

@@ -15,7 +15,7 @@ void nd_file_users_add(struct nd_file_users *users, struct nd_file_user *user,
     user->cancel = cancel;
     list_node_init(&user->link);
     lock_acquire(&users->lock);
-    if (!nd_file_users_closed(users)) /* else it never has a request */
+    if (!nd_file_users_closed(users)) /* else no request can begin */
         list_add_tail(&users->list, &user->link);
     lock_release(&users->lock);
 }
@@ -27,7 +27,7 @@ void nd_file_users_remove(struct nd_file_users *users, struct nd_file_user *user
     lock_release(&users->lock);
 }
 
-/* The next user whose object is not on its way out, off the list and pinned; NULL: there is none. */
+/* Takes the next user whose object is not being destroyed off the list, pinned; NULL: none is left. */
 static struct nd_file_user *take_user(struct nd_file_users *users)
 {
     struct nd_file_user *user = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * file_users.h - the objects that have their requests on one overlapped file, and what happens to them when the program
- * closes the last handle of the file: Windows then cancels whatever is pending there.
+ * closes the last handle of the file: Windows then cancels all that is pending there.
  *
  * A sink keeps one nd_file_users with each of its files; each nd_pending is a user of its file (pending.h).
  */
@@ -16,7 +16,7 @@
 struct nd_file_users {
     struct lock lock; /* LOCK_FILE_USERS */
     struct list_head list;
-    atomic_bool closed; /* set before the first user is told */
+    atomic_bool closed; /* set before the first user's cancel is called */
 };
 
 struct nd_file_user {
@@ -40,7 +40,7 @@ void nd_file_users_add(struct nd_file_users *users, struct nd_file_user *user,
 /* While the object is destroyed. */
 void nd_file_users_remove(struct nd_file_users *users, struct nd_file_user *user);
 
-/* Who begins requests under a lock that cancel takes, and asks under it, leaves none behind. */
+/* A caller that asks and begins requests under a lock that cancel takes leaves none behind. */
 static inline bool nd_file_users_closed(const struct nd_file_users *users)
 {
     return atomic_load_explicit(&users->closed, memory_order_relaxed);

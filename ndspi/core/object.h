@@ -2,8 +2,8 @@
 /*
  * object.h - what keeps a core object alive: its pins (docs/design.md, "Objects").
  *
- * A core object is embedded in a facade. The facade's count of references tells the application's interest; pins count
- * everybody inside who needs the object, and one for "the application still does", which the last Release drops.
+ * A core object is embedded in a facade. The facade's count has the application's references; pins count each user
+ * inside the library, and one for "the application still holds it", which the last Release drops.
  */
 #ifndef NDSPI_CORE_OBJECT_H
 #define NDSPI_CORE_OBJECT_H
@@ -18,7 +18,7 @@ struct nd_object {
     atomic_uint pins;
     void (*destroy)(
         struct nd_object *object); /* the facade's: fini of the core object, then free */
-    struct nd_object *next_dead;   /* used by nd_object_unpin_later alone */
+    struct nd_object *next_dead;   /* for nd_object_unpin_later only */
 };
 
 /* Objects whose last pin went while a lock was held; guarded by that lock. */
@@ -43,13 +43,13 @@ static inline void nd_object_init(
     object->next_dead = NULL;
 }
 
-/* Relaxed: whoever adds a pin is sure of one already. */
+/* Relaxed: the caller already holds a pin, or knows of one. */
 static inline void nd_object_pin(struct nd_object *object)
 {
     atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed);
 }
 
-/* For those who found the object in a list it leaves only while it is destroyed: false when that has begun. */
+/* For callers that found the object in a list which it leaves only while it is destroyed: false if that has begun. */
 static inline bool nd_object_try_pin(struct nd_object *object)
 {
     unsigned pins = atomic_load_explicit(&object->pins, memory_order_relaxed);
@@ -61,7 +61,7 @@ static inline bool nd_object_try_pin(struct nd_object *object)
     return false;
 }
 
-/* The last one destroys: no lock may be held then. */
+/* The last unpin destroys: the caller may hold no lock then. */
 static inline void nd_object_unpin(struct nd_object *object)
 {
     if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_acq_rel) == 1)

@@ -39,7 +39,7 @@ static struct nd_pending_request *take_record_locked(struct nd_pending *pending)
     return node ? request_of(node) : calloc(1, sizeof(struct nd_pending_request));
 }
 
-/* The pages of the overlapped calls name one code for a request that there is no memory to queue. */
+/* The pages of the overlapped calls name one code for a request without memory to queue it. */
 static HRESULT as_paged(HRESULT status)
 {
     return status == ND_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES : status;

@@ -3,7 +3,7 @@
  * pending.h - the overlapped requests of one object that have not ended.
  *
  * Each overlapped-capable core object (cq, srq, mr, connector, listener) embeds one nd_pending. It alone touches the
- * client's OVERLAPPED structures, and it is where "exactly once" is decided: a request is on the list or it is over.
+ * client's OVERLAPPED structures, and it guarantees "exactly once": a request is on the list or it is over.
  *
  * Delivery happens with the pending's own lock held (LOCK_PENDING, just above winobj's leaf locks; the sink never calls
  * back). That gives three promises at once: requests end in issue order, a cancel has delivered everything when it
@@ -11,7 +11,7 @@
  * of an object may be needed under it; core code calls these with or without its object lock held.
  *
  * An object whose lock is hot decides under it and delivers after it: a decided request keeps its status whatever comes
- * later, and who takes the pending's lock next (a cancel, too) delivers it.
+ * later, and the next thread that takes the pending's lock (a cancel, too) delivers it.
  */
 #ifndef NDSPI_CORE_PENDING_H
 #define NDSPI_CORE_PENDING_H
@@ -43,7 +43,7 @@ struct nd_pending {
 /*
  * nd_pending_init - the last step of making an object.
  * sink, file  in: pins the file until fini
- * object      in: whose requests these are
+ * object      in: the owner of the requests
  * cancel      in: what the object's CancelOverlappedRequests does; called, with the object pinned and without locks,
  *             when the program closes the last handle of the file. From then on no request begins
  */
@@ -68,17 +68,20 @@ bool nd_pending_complete_match(
     struct nd_pending *pending, unsigned kind, const void *context, HRESULT status);
 /* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */
 unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
-/* Ends everything with ND_CANCELED (what was decided before, as decided). */
+/* Ends everything with ND_CANCELED; decided requests keep their status. */
 void nd_pending_cancel(struct nd_pending *pending);
 
-/* The two halves of nd_pending_complete_all: choose (any lock may be held), and tell the clients. */
+/* The two halves of nd_pending_complete_all: decide (any lock may be held), and deliver. */
 unsigned nd_pending_decide(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
 void nd_pending_deliver(struct nd_pending *pending);
 
-/* Starts and ends a request in one step: what finished at once but must not return ND_SUCCESS. Returns ND_PENDING. */
+/*
+ * Starts and ends a request in one step, for calls that are done at once but must not return ND_SUCCESS. Returns
+ * ND_PENDING.
+ */
 HRESULT nd_pending_complete_now(struct nd_pending *pending, OVERLAPPED *overlapped, HRESULT status);
 /*
- * The same for what cannot be undone: no memory is needed any more once nd_pending_reserve has returned ND_SUCCESS
+ * The same for what cannot be undone: nothing needs memory once nd_pending_reserve has returned ND_SUCCESS
  * (ND_INSUFFICIENT_RESOURCES: no memory; ND_INVALID_PARAMETER: overlapped is NULL; ND_INVALID_HANDLE: the file is
  * closed). One of the other two must follow; nd_pending_complete_reserved returns ND_PENDING.
  */

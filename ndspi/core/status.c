@@ -38,7 +38,7 @@ const struct nd_dialect nd_dialect_v1 = {
  * - A message longer than its Receive: documents say ND_BUFFER_OVERFLOW at the receiver. Its sender gets a data error.
  * - A violation at the peer: documents say ND_REMOTE_ERROR; programs written for v2 expect ND_ACCESS_VIOLATION.
  * - ND_TIMEOUT is a success code, hence ND_IO_TIMEOUT in results of both versions.
- * - A window that is not bound makes an Invalidate a malformed request, whatever the device calls it: it touches no
+ * - An Invalidate of a window that is not bound is a malformed request, whatever the device calls it: it touches no
  *   memory.
  */
 /* clang-format off */

@@ -6,7 +6,7 @@
 
 enum { ENTRIES = 1 << ND_REGION_INDEX_BITS, TABLE_SIZE = ENTRIES * sizeof(struct nd_region) };
 
-/* Of the process's registrations. */
+/* Counts the registrations of the process. */
 static atomic_uintptr_t last_number;
 
 int nd_regions_init(struct nd_regions *regions)
@@ -17,7 +17,7 @@ int nd_regions_init(struct nd_regions *regions)
     if (table == MAP_FAILED)
         return -errno;
     *regions = (struct nd_regions){ .table = table, .used = 1 };
-    atomic_init(&regions->table[0].handle, UINTPTR_MAX); /* NULL leads here, this value does not */
+    atomic_init(&regions->table[0].handle, UINTPTR_MAX); /* a NULL handle leads here and differs */
     return 0;
 }
 

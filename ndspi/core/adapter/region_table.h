@@ -3,9 +3,9 @@
  * region_table.h - the regions of an adapter that clients name by ND_MR_HANDLE (version 1).
  *
  * A handle is never followed. Its low bits are the offset of an entry in a table that never moves, the others a number
- * no other registration of the process has; it is good if the entry holds the same handle. So what is garbage, taken
- * back or another adapter's is told from what is good by one comparison, without a lock. The table's room is reserved
- * when the adapter is opened; pages of it that were never used cost nothing.
+ * no other registration of the process has; it is good if the entry holds the same handle. So one comparison, without a
+ * lock, rejects garbage, handles taken back and those of another adapter. Opening the adapter reserves the table's
+ * address range; pages of it that were never used cost nothing.
  *
  * The table owns its regions and they do not pin the adapter: what a client leaves registered goes with the adapter.
  * Entries are written under LOCK_MEMORY.
@@ -32,7 +32,7 @@ enum {
 
 struct nd_regions {
     struct nd_region *table;
-    uint32_t used;      /* entries that ever were */
+    uint32_t used;      /* entries used so far, freed ones included */
     uint32_t next_free; /* 0: none */
 };
 
@@ -62,7 +62,7 @@ static inline bool nd_region_token(
 }
 
 /*
- * A region enters, or leaves; LOCK_MEMORY held.
+ * Add, find and remove a region; LOCK_MEMORY held.
  * add   object in: the region, whose pin the table takes; token in: the device's, local. Returns the handle, or NULL:
  * full
  * find  Returns the region; NULL: no handle of this table

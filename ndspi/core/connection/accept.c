@@ -90,7 +90,7 @@ static HRESULT accept_begin_locked(
     connector->state = answer->next;
     connector->qp = params->qp;
     connector->held = false;
-    /* What was offered, cut to this adapter, is what inbound and outbound hold until now. */
+    /* Until now inbound and outbound have held the peer's offer, cut to what this adapter can do. */
     connector->inbound = nd_connector_cut_reads(params->inbound, connector->inbound);
     connector->outbound = nd_connector_cut_reads(params->outbound, connector->outbound);
     return answer->result;
@@ -117,7 +117,7 @@ static HRESULT reply(struct nd_connector *connector, struct nd_cm_id *id,
     error = errno;
     log_limited(LOG_INFO, LOG_CM, "adapter %s: accept: %s", connector->adapter->device->name,
         strerror(error));
-    /* These are how the connection managers tell that the request has died. */
+    /* The connection managers return these when the request has died. */
     if (error == EINVAL || error == ECONNRESET || error == ENOTCONN || error == EPIPE)
         return ND_CONNECTION_ABORTED;
     return nd_status_from_errno(error);
@@ -181,7 +181,7 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
     nd_connector_prepare_locked(connector, ND_DO_UNCLAIM | ND_DO_DROP_ID, &actions);
     lock_release(&connector->lock);
 
-    /* Where the reply was the establishment there is nothing left to reject: the peer sees a disconnect. */
+    /* If the reply has established the connection it is too late to reject: the peer sees a disconnect. */
     failed = early ? verbs->disconnect(actions.id->id)
                    : verbs->reject(actions.id->id, octets ? data : NULL, (uint8_t)octets);
     if (failed) {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bind, or the binding of a Connect, which takes the place of an older one. */
+/* Bind, or the binding of a Connect, which replaces an older binding. */
 static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call call,
     const struct sockaddr *address, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connector.c - a connector: its life, its events, what it answers, what its queue pair tells it. */
+/* connector.c - a connector: its life, its events, its queries, and the callbacks of its queue pair. */
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
@@ -25,7 +25,7 @@ static void deadline_expired(struct nd_cm_timer *timer)
 void nd_connector_cancel(struct nd_connector *connector)
 {
     nd_connector_event(connector, NULL, ND_EVENT_CANCEL, NULL, ND_SUCCESS);
-    /* Also what an event in another thread has not decided yet: it will find nothing. */
+    /* Cancels also requests that an event in another thread is about to decide: that event then finds none. */
     nd_pending_cancel(&connector->pending);
 }
 
@@ -52,7 +52,7 @@ void nd_connector_fini(struct nd_connector *connector)
     nd_adapter_unpin(connector->adapter);
 }
 
-/* The program's part of it: nothing of its requests is left when this returns. */
+/* Ends the program's use: none of its requests is left when this returns. */
 static void end_use(struct nd_connector *connector, enum nd_connector_event event)
 {
     struct nd_listener *listener;
@@ -113,7 +113,7 @@ void nd_connector_prepare_locked(
         nd_object_pin(&connector->object);
         nd_cm_timer_start(&connector->adapter->cm, &connector->deadline, ND_DISCONNECT_TIMEOUT_MS);
     }
-    /* Whoever is here holds a pin of its own: this is not the last one. */
+    /* The caller holds a pin of its own, so this is not the last one. */
     if (mask & ND_DO_STOP_DEADLINE &&
         nd_cm_timer_stop(&connector->adapter->cm, &connector->deadline))
         nd_object_unpin(&connector->object);
@@ -127,7 +127,7 @@ void nd_connector_execute(struct nd_connector *connector, struct nd_connector_ac
 
     if (actions->qp && actions->mask & ND_DO_FLUSH && flush_first)
         nd_qp_to_error(actions->qp);
-    /* What can fail here can only because the peer was faster: then there is nobody left to be told. */
+    /* These calls fail only if the peer was faster; then it needs no message. */
     if (id && actions->mask & ND_DO_REJECT && verbs->reject(id, NULL, 0))
         log_write(LOG_DEBUG, LOG_CM, "reject: %s", strerror(errno));
     if (id && actions->mask & ND_DO_DISCONNECT && verbs->disconnect(id))
@@ -182,7 +182,7 @@ static void decide_requests_locked(
         nd_pending_decide(pending, 1u << ND_CONNECTOR_DISCONNECT, status);
 }
 
-/* An event that an id or a queue pair tells (else NULL) counts as long as the connector has that one. */
+/* An event of an id or a queue pair (else NULL) counts only while the connector has that id or queue pair. */
 static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *id,
     const struct nd_qp *qp, enum nd_connector_event event, const struct nd_cm_event *copy,
     HRESULT given)
@@ -229,9 +229,9 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
     return handle_event(connector, id, NULL, event, copy, given);
 }
 
-/* ---- what can be asked ---- */
+/* ---- queries ---- */
 
-/* Whether what is asked for can be told. */
+/* Whether the connector has the data asked for. */
 static HRESULT data_status_locked(const struct nd_connector *connector, bool limits, bool data)
 {
     HRESULT hr = ND_SUCCESS;
@@ -243,7 +243,10 @@ static HRESULT data_status_locked(const struct nd_connector *connector, bool lim
     return SUCCEEDED(hr) && data && !connector->held ? ND_CONNECTION_INVALID : hr;
 }
 
-/* A request whose sender has gone, where nobody tells: the connection manager knows of it no more. */
+/*
+ * Finds out that the sender of a request has gone, on devices that report no event: the connection manager no longer
+ * knows the request.
+ */
 static void look_for_death(struct nd_connector *connector)
 {
     struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
@@ -314,7 +317,7 @@ HRESULT nd_connector_get_peer_address(
     return get_address(connector, ND_CALL_GET_PEER_ADDRESS, &connector->peer, address, length);
 }
 
-/* ---- what its queue pair tells it ---- */
+/* ---- callbacks of its queue pair ---- */
 
 static void qp_closed(struct nd_object *user, struct nd_qp *qp)
 {
@@ -326,7 +329,7 @@ static void qp_flushed(struct nd_object *user, struct nd_qp *qp)
     handle_event((struct nd_connector *)user, NULL, qp, ND_EVENT_QP_FLUSHED, NULL, ND_SUCCESS);
 }
 
-/* It ends at both sides as if the peer had disconnected. */
+/* Ends the connection at both sides, as a disconnect by the peer does. */
 static void qp_failed(struct nd_object *user, struct nd_qp *qp)
 {
     struct nd_connector *connector = (struct nd_connector *)user;

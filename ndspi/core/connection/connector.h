@@ -2,16 +2,16 @@
 /*
  * connector.h - one end of a connection, from its first address to its end.
  *
- * The state machine is state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): the row is
- * looked up, the state changed, the queue pair or id taken over; what the row wants done to the device happens after
- * the lock is dropped; what it completes is completed last, so that a client that hears of a refusal finds its queue
- * pair free. How a request ends is decided under the lock and told after it (nd_pending_decide, _deliver): a cancel
- * that races with an event is exact.
+ * The state machine is state.h. A call or an event is decided under the lock (LOCK_CONNECTOR): it looks the row up,
+ * changes the state, and takes the queue pair or id over. After the lock is dropped it carries out the row's actions on
+ * the device, and completes requests last, so that a client that hears of a refusal finds its queue pair free. The
+ * status of a request is decided under the lock and delivered after it (nd_pending_decide, _deliver): a cancel that
+ * races with an event is exact.
  *
- * An id serves one attempt: when that failed, the next Connect makes a new one, bound to the same port.
+ * An id serves one attempt: after a failure the next Connect makes a new id, bound to the same port.
  *
- * connector.c: life, events, what can be asked; state.c: the state machine; id.c: its ids and what they tell;
- * connect.c: Bind, Connect, CompleteConnect; accept.c: the passive side; disconnect.c: the end.
+ * connector.c: life, events, queries; state.c: the state machine; id.c: its ids and their events; connect.c: Bind,
+ * Connect, CompleteConnect; accept.c: the passive side; disconnect.c: the end.
  */
 #ifndef NDSPI_CORE_CONNECTOR_H
 #define NDSPI_CORE_CONNECTOR_H
@@ -40,9 +40,9 @@ enum nd_connector_request {
 
 enum {
     ND_RESOLVE_TIMEOUT_MS = 5000,    /* of the address in all, and of the route */
-    ND_RESOLVE_FIRST_MS = 250,       /* of the address: then it is asked for once more */
-    ND_CONNECT_PORTS = 8,            /* tried besides the wanted one */
-    ND_DISCONNECT_TIMEOUT_MS = 2000, /* then a Disconnect ends without the peer's answer */
+    ND_RESOLVE_FIRST_MS = 250,       /* of the address: after it the library asks once more */
+    ND_CONNECT_PORTS = 8,            /* tried after the wanted port */
+    ND_DISCONNECT_TIMEOUT_MS = 2000, /* after it a Disconnect ends without the peer's answer */
 };
 
 struct nd_private_data {
@@ -58,15 +58,15 @@ struct nd_connector {
 
     struct lock lock; /* everything below */
     enum nd_connector_state state;
-    unsigned attempt;    /* counts Connects, so that a late end of one never ends the next */
+    unsigned attempt;    /* counts Connects, so that a late failure of one never ends the next */
     struct nd_cm_id *id; /* NULL: none now */
     struct nd_qp *qp;    /* claimed, from Connect or Accept on */
     struct nd_listener *listener; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
-    bool asked_again;          /* for the peer's address, in this attempt */
-    unsigned ports_tried;      /* in this attempt, in place of one that did not lead to the peer */
-    bool established_early;    /* the transport's reply was the establishment */
+    bool asked_again;          /* for the peer's address, once more in this attempt */
+    unsigned ports_tried;      /* in this attempt, in place of ports that cannot reach the peer */
+    bool established_early;    /* the transport's reply established the connection */
     bool held;                 /* received is readable */
     struct nd_private_data received;
     struct nd_private_data to_send; /* of a Connect, until the route is known */
@@ -83,8 +83,8 @@ void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapte
 void nd_connector_fini(struct nd_connector *connector);
 
 /*
- * nd_connector_close - the last Release: rejects or disconnects what is under way, cancels all requests. When it
- * returns no OVERLAPPED is touched any more. Drops the application's pin.
+ * nd_connector_close - the last Release: rejects or disconnects what is under way, cancels all requests, and drops the
+ * application's pin. After it returns the library touches none of its OVERLAPPEDs.
  */
 void nd_connector_close(struct nd_connector *connector);
 
@@ -124,10 +124,10 @@ HRESULT nd_connector_accept(
 HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, size_t octets);
 
 /*
- * nd_connector_get_data - what the peer's request or reply brought, all of it at one moment.
+ * nd_connector_get_data - the data of the peer's request or reply, as one consistent copy.
  * inbound, outbound  out: may be NULL
- * data               out: as much as there is room for, also with ND_BUFFER_OVERFLOW; may be NULL
- * octets             inout: room at data, length of the data; NULL: the data is not asked for
+ * data               out: as much as fits, also with ND_BUFFER_OVERFLOW; may be NULL
+ * octets             inout: room at data, length of the data; NULL: do not copy data
  */
 HRESULT nd_connector_get_data(
     struct nd_connector *connector, ULONG *inbound, ULONG *outbound, void *data, size_t *octets);
@@ -147,8 +147,8 @@ HRESULT nd_connector_enqueue(struct nd_connector *connector, struct nd_listener 
 /* Queued -> Idle; nothing in other states. */
 void nd_connector_dequeue(struct nd_connector *connector);
 /*
- * Queued -> RequestReceived with the request's id, whose pin it takes. False: it is not queued any more (being
- * released); the id stays the caller's.
+ * Queued -> RequestReceived with the request's id, whose pin it takes. False: the connector is no longer queued (it is
+ * being released); the id stays the caller's.
  */
 bool nd_connector_deliver(
     struct nd_connector *connector, struct nd_cm_id *id, const struct nd_cm_event *request);
@@ -163,35 +163,35 @@ static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
     return (uint8_t)(wanted < limit ? wanted : limit);
 }
 
-/* What Connect and Accept tell the peer about the queue pair. */
+/* Fills in what Connect and Accept send the peer about the queue pair. */
 void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param);
 
 /*
- * nd_connector_event - something happened: decide, act, complete.
- * id     in: the id it happened to; an event of an id that is not the connector's any more means nothing. NULL: none
+ * nd_connector_event - handles an event: decide, act, complete.
+ * id     in: the id it happened to; the connector ignores an event of an id that it no longer has. NULL: none
  * copy   in: the event's data for rows that keep it, else NULL
  * given  in: the status for rows that end with it
- * No lock held. Returns whether the event meant something in the state it met.
+ * No lock held. Returns whether the state has a row for the event.
  */
 bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *id,
     enum nd_connector_event event, const struct nd_cm_event *copy, HRESULT given);
 
 /*
  * nd_connector_bind_id - a fresh id bound to an address of this adapter. A busy port is no error for a connector, which
- * may want the port of its own program's listener: it gets another one, and GetLocalAddress goes on telling the wanted
+ * may want the port of its own program's listener: it gets another one, and GetLocalAddress still returns the wanted
  * one. Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
  */
 HRESULT nd_connector_bind_id(
     struct nd_connector *connector, const struct sockaddr_storage *local, struct nd_cm_id **out);
 /*
- * nd_connector_seek - begins the way to the peer of an attempt, in state Resolving, with the id that there is or a
- * fresh one. What fails ends the attempt. No lock held.
- * attempt     in: means nothing once another has begun
+ * nd_connector_seek - resolves the peer's address for an attempt, in state Resolving, with the connector's id or a
+ * fresh one. A failure ends the attempt. No lock held.
+ * attempt     in: ignored once another attempt has begun
  * other_port  in: whether a fresh id is bound to any port in place of the wanted one
  */
 void nd_connector_seek(struct nd_connector *connector, unsigned attempt, bool other_port);
 
-/* What is to be done to the device once the lock is dropped; taken out of the connector under it. */
+/* Actions on the device, for after the lock is dropped; taken out of the connector under it. */
 struct nd_connector_actions {
     unsigned mask;       /* enum nd_connector_action */
     struct nd_cm_id *id; /* a pin of ours */

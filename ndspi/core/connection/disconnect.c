@@ -30,7 +30,7 @@ HRESULT nd_connector_notify_disconnect(struct nd_connector *connector, OVERLAPPE
     return hr;
 }
 
-/* Ours: tell the peer and wait for its answer, or for the deadline. */
+/* Ours: sends the peer a disconnect and waits for its answer, or for the deadline. */
 static void start_disconnect(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
     struct nd_cm_id *id = actions->id;
@@ -48,7 +48,7 @@ static void start_disconnect(struct nd_connector *connector, struct nd_connector
     nd_cm_id_unpin(id);
 }
 
-/* The peer was first. Its disconnect has been answered; the flush may still be on its way in another thread. */
+/* The peer disconnected first and has its answer; another thread may still be flushing. */
 static void finish_disconnect(struct nd_connector *connector, struct nd_connector_actions *actions)
 {
     nd_connector_execute(connector, actions);

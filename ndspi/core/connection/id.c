@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* id.c - the id of a connector: its binding, its way to the peer, what it tells. */
+/* id.c - the id of a connector: its binding, its resolution of the peer's address, its events. */
 #include "ndspi/core/connection/connector.h"
 
 #include "ndspi/core/adapter/adapter.h"
@@ -22,7 +22,7 @@ static void id_unpin(void *owner)
     nd_object_unpin(&((struct nd_connector *)owner)->object);
 }
 
-/* An attempt did not lead to a connection: where it was made, and what to look at. */
+/* Logs a failed attempt: between which addresses, and what to look at. */
 static void tell(
     struct nd_connector *connector, enum log_level level, const char *what, const char *advice)
 {
@@ -40,7 +40,7 @@ static void tell(
         nd_address_text(&peer, peer_text), what, advice);
 }
 
-/* A step on the way to the peer failed with an errno. */
+/* A step towards the peer failed with an errno. */
 static void connect_failed(struct nd_connector *connector, const struct nd_cm_id *id,
     HRESULT status, const char *step, int error)
 {
@@ -77,7 +77,7 @@ HRESULT nd_connector_bind_id(
     if (error) {
         log_limited(LOG_INFO, LOG_CM, "adapter %s: bind to %s: %s", adapter->device->name,
             nd_address_text(local, text), strerror(error));
-        nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be telling it just now */
+        nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be reporting to it now */
         nd_cm_id_unpin(id);
         return nd_cm_bind_status(adapter->dialect, error == EADDRINUSE ? EAGAIN : error);
     }
@@ -86,8 +86,8 @@ HRESULT nd_connector_bind_id(
 }
 
 /*
- * The id of this attempt, pinned, or a fresh one bound to the wanted port or any; NULL with *hr when none can be had,
- * or when the attempt is over already.
+ * The id of this attempt, pinned, or a fresh one bound to the wanted port or any; NULL with *hr if none can be made or
+ * the attempt is over.
  */
 static struct nd_cm_id *attempt_id(
     struct nd_connector *connector, unsigned attempt, bool other_port, HRESULT *hr)
@@ -162,8 +162,8 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
 }
 
 /*
- * The id's port may be bound and still not lead to this peer: an earlier connection between the two has it, which TCP
- * remembers for a while. Another port does, unless there is none; the device tells that by failing again.
+ * The id's port may be bound and still not lead to this peer: TCP still remembers an earlier connection between the
+ * same two ports. Try another port; if none is left, the device fails again.
  */
 static void request_failed(struct nd_connector *connector, const struct nd_cm_id *id, int error)
 {
@@ -213,8 +213,8 @@ static HRESULT address_status(int error)
 }
 
 /*
- * A neighbour that answers while the kernel still asks, as the other end of a veth pair does, is not noticed until the
- * kernel's time is up: it is asked again, and knows. Returns 0, or the errno that ends the attempt.
+ * The kernel misses a neighbour's answer that arrives within its own request, as that of a veth pair's other end does,
+ * and waits until its time is up. Asked again, it knows the address. Returns 0, or the errno that ends the attempt.
  */
 static int ask_again(struct nd_connector *connector, struct nd_cm_id *id, int error)
 {
@@ -235,7 +235,7 @@ static int ask_again(struct nd_connector *connector, struct nd_cm_id *id, int er
                : 0;
 }
 
-/* Why a peer was not reached, where the network says more than that it did not answer. */
+/* Why the peer was not reached, where the network says more than "no answer". */
 static HRESULT unreached_status(int error)
 {
     HRESULT hr = nd_cm_connect_status(error, ND_SUCCESS);
@@ -243,7 +243,7 @@ static HRESULT unreached_status(int error)
     return hr == ND_NETWORK_UNREACHABLE || hr == ND_HOST_UNREACHABLE ? hr : ND_SUCCESS;
 }
 
-/* iWARP: a peer that answers with a reset refuses. */
+/* iWARP: a reset is a refusal by the peer. */
 static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, int error)
 {
     bool refused = error == ECONNREFUSED || error == ECONNRESET;
@@ -257,7 +257,7 @@ static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, i
         connector, id, refused ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
 }
 
-/* Devices report a disconnect that the peer left unanswered as one that timed out. */
+/* Devices report a disconnect without the peer's answer as timed out. */
 static void disconnected(struct nd_connector *connector, struct nd_cm_id *id, int error)
 {
     if (error == ETIMEDOUT &&
@@ -303,7 +303,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
         nd_adapter_remove(connector->adapter);
         nd_connector_event(connector, id, ND_EVENT_REMOVED, NULL, ND_SUCCESS);
         break;
-    default: /* TIMEWAIT_EXIT, ADDR_CHANGE: nothing to us */ break;
+    default: /* TIMEWAIT_EXIT, ADDR_CHANGE: ignored */ break;
     }
     return true;
 }

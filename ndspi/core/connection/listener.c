@@ -29,7 +29,7 @@ struct waiter {
 
 static void drop_request(struct request *request)
 {
-    nd_cm_id_unpin(request->id); /* its end tells the peer no */
+    nd_cm_id_unpin(request->id); /* destroying the id rejects the request */
     free(request);
 }
 
@@ -40,8 +40,8 @@ static void drop_waiter(struct waiter *waiter)
 }
 
 /*
- * Brings waiters and requests together for as long as there are both. Those that are done with are moved to the lists
- * given, to be dropped without the lock.
+ * Matches waiters with requests as long as there are both. Moves those done with to the given lists, which the caller
+ * drops without the lock.
  */
 static void match_locked(
     struct nd_listener *listener, struct list_head *requests, struct list_head *waiters)
@@ -96,7 +96,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     list_node_init(&request->link);
 
     lock_acquire(&listener->lock);
-    /* Where a connector waits none is kept, so the backlog turns nothing away. */
+    /* While a connector waits no request is kept, so the backlog rejects none. */
     if (listener->state == ND_LISTENER_LISTENING &&
         (!listener->backlog || listener->requests_kept < listener->backlog)) {
         kept = true;
@@ -115,7 +115,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     drop_all(&requests, &waiters);
 }
 
-/* A kept request died. False: it is not kept any more, a connector has it. */
+/* A kept request died. False: a connector has it by now. */
 static bool request_ended(struct nd_listener *listener, struct nd_cm_id *id)
 {
     struct request *found = NULL;
@@ -373,7 +373,7 @@ static int bind_all(struct nd_listener *listener, const struct sockaddr_storage 
     return error;
 }
 
-/* The addresses meant by one that a client gave: itself, or all of its family on this adapter. */
+/* The addresses that a client's address stands for: itself, or (wildcard) all of its family on this adapter. */
 static HRESULT expand(struct nd_listener *listener, const struct sockaddr_storage *local,
     struct sockaddr_storage **addresses, unsigned *count)
 {
@@ -413,7 +413,7 @@ static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_stora
         free(addresses);
         return FAILED(hr) ? hr : ND_NO_MEMORY;
     }
-    /* A port that one address chose freely may be taken on another: choose again. */
+    /* A port chosen on one address may be taken on another: choose again. */
     for (int tries = 0; tries < WILDCARD_TRIES; tries++) {
         port_be = wanted_be;
         error = bind_all(listener, addresses, count, &port_be, ids);
@@ -492,7 +492,7 @@ HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
         return ND_SUCCESS;
     log_write(LOG_WARN, LOG_CM, "adapter %s: listen on %s: %s", listener->adapter->device->name,
         nd_address_text(&listener->local, text), strerror(error));
-    /* Those that listen by now turn requests away; another Listen goes on where this one ended. */
+    /* Ids that listen already reject requests; another Listen continues from there. */
     lock_acquire(&listener->lock);
     listener->state = ND_LISTENER_BOUND;
     lock_release(&listener->lock);

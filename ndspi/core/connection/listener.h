@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener.h - where connection requests arrive, and meet the connectors that wait for them.
+ * listener.h - takes connection requests and matches them with the connectors that wait for one.
  *
- * Requests that nobody waits for are kept in order until somebody does; connectors that wait are kept in order until a
- * request comes. So one of the two lists is always empty. A backlog bounds the first.
+ * Requests wait in order for a connector, connectors wait in order for a request; so one of the two lists is always
+ * empty. The backlog bounds the list of requests.
  *
  * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
  * on one port.
  *
- * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that a cancel
- * and an arriving request never disagree about who got it.
+ * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that either a
+ * cancel or an arriving request ends each one, never both.
  */
 #ifndef NDSPI_CORE_LISTENER_H
 #define NDSPI_CORE_LISTENER_H
@@ -33,14 +33,14 @@ struct nd_listener {
     struct sockaddr_storage local;
     unsigned id_count;
     struct nd_cm_id **ids; /* one for each address listened on */
-    unsigned listening;    /* so many of them listen; the one thread in Listen */
+    unsigned listening;    /* so many of them listen; written by the one thread in Listen */
     unsigned backlog;      /* requests kept at most; 0 = no bound */
     unsigned requests_kept;
     struct list_head requests; /* struct request */
     struct list_head waiting;  /* struct waiter, in the order of pending */
 };
 
-/* As nd_connector_init, _fini, _close. Close turns away the requests that were kept. */
+/* As nd_connector_init, _fini, _close. Close rejects the requests it has kept. */
 void nd_listener_init(struct nd_listener *listener, struct nd_adapter *adapter,
     struct nd_sink_file *file, void (*destroy)(struct nd_object *object));
 void nd_listener_fini(struct nd_listener *listener);
@@ -61,7 +61,7 @@ HRESULT nd_listener_get_local_address(
     struct nd_listener *listener, struct sockaddr *address, size_t *length);
 /*
  * nd_listener_get_request - IND2Listener::GetConnectionRequest.
- * connector  in: of the same adapter; pinned until it has a request or the wait is over
+ * connector  in: of the same adapter; pinned until it gets a request or its wait ends
  * Returns ND_PENDING; ND_INVALID_DEVICE_STATE: not listening; ND_CONNECTION_ACTIVE: the connector is not idle;
  * ND_INVALID_PARAMETER: no OVERLAPPED; ND_NO_MEMORY; ND_DEVICE_REMOVED.
  */

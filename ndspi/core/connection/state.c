@@ -106,12 +106,12 @@ static const struct nd_connector_answer answers[ND_CALLS][ND_CONNECTOR_STATES] =
 #define NOTIFY(status_) .notify = ND_ENDS_WITH_##status_
 #define MEANT .known = true
 
-/* The ends of a connection's parts, as they belong together. */
+/* The actions that end a connection, in groups that go together. */
 #define LOSE_ID (ND_DO_DROP_ID)
 #define LOSE_BOTH (ND_DO_UNCLAIM | ND_DO_DROP_ID)
 #define LOSE_QP_DEAD (ND_DO_FLUSH | ND_DO_UNCLAIM | ND_DO_DROP_ID)
 
-/* An attempt that failed on the active side leaves the queue pair as it was and may be made again. */
+/* A failed attempt leaves the active side's queue pair as it was, so the program may try again. */
 #define ATTEMPT_ROWS \
     [ND_EVENT_FAILED] = {{TO(BOUND), DO(LOSE_BOTH | ND_DO_END_CONNECT), WITH(GIVEN)}, MEANT}, \
     [ND_EVENT_REJECTED] = {{TO(BOUND), DO(ND_DO_KEEP_DATA | LOSE_BOTH | ND_DO_END_CONNECT), WITH(REFUSED)}, MEANT}, \
@@ -150,7 +150,7 @@ static const struct {
     S(REQUEST_SENT) = {
         [ND_EVENT_PORT_TAKEN] = {{TO(RESOLVING), DO(LOSE_ID)}, MEANT},
         [ND_EVENT_RESPONSE] = {{TO(REPLY_RECEIVED), DO(ND_DO_KEEP_DATA | ND_DO_END_CONNECT), WITH(SUCCESS)}, MEANT},
-        /* iWARP through the kernel knows no third message: the reply is the establishment. */
+        /* iWARP in the kernel has no third message: the reply establishes the connection. */
         [ND_EVENT_ESTABLISHED] = {{TO(REPLY_RECEIVED), DO(ND_DO_KEEP_DATA | ND_DO_END_CONNECT), WITH(SUCCESS)}, MEANT},
         ATTEMPT_ROWS,
     },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - the state machine of a connector, as data: what each call answers in each state, and what each
- * event leads to. connector.c carries out what the rows say; tests go through them one by one.
+ * state.h - the state machine of a connector, as data: what each call returns in each state, and what each event does.
+ * connector.c executes the rows; tests check them one by one.
  *
  * Source: NetworkDirect SPI, IND2Connector and INDConnector, all methods.
  */
@@ -36,7 +36,7 @@ enum nd_connector_call {
     ND_CALL_ACCEPT,
     ND_CALL_REJECT,
     ND_CALL_GET_READ_LIMITS,
-    ND_CALL_GET_PRIVATE_DATA, /* success here still needs data to be held */
+    ND_CALL_GET_PRIVATE_DATA, /* success also needs the peer's data to be there */
     ND_CALL_GET_LOCAL_ADDRESS,
     ND_CALL_GET_PEER_ADDRESS,
     ND_CALL_NOTIFY_DISCONNECT,
@@ -48,15 +48,15 @@ enum nd_connector_event {
     ND_EVENT_REQUEST,      /* a listener delivers a request */
     ND_EVENT_UNQUEUED,     /* its GetConnectionRequest was cancelled */
     ND_EVENT_ROUTED,       /* address and route are resolved */
-    ND_EVENT_PORT_TAKEN,   /* the local port does not lead to the peer: another is tried */
+    ND_EVENT_PORT_TAKEN,   /* the local port cannot reach the peer: try another */
     ND_EVENT_FAILED,       /* a step of ours failed; the status comes with the event */
-    ND_EVENT_REJECTED,     /* by the peer's program, or nobody listens */
+    ND_EVENT_REJECTED,     /* by the peer's program, or none listens */
     ND_EVENT_UNREACHABLE,  /* no answer */
     ND_EVENT_RESPONSE,     /* the peer accepted and waits for CompleteConnect */
     ND_EVENT_ESTABLISHED,  /* the connection is up at both ends */
     ND_EVENT_DISCONNECTED, /* by the peer, or its answer to ours */
     ND_EVENT_REMOVED,      /* the device is gone */
-    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time, by whose clock ever */
+    ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time, by our clock or the device's */
     ND_EVENT_CANCEL,       /* CancelOverlappedRequests */
     ND_EVENT_QP_FLUSHED,   /* the program has flushed the queue pair */
     ND_EVENT_QP_CLOSED,    /* the last reference to the queue pair is gone */
@@ -65,14 +65,14 @@ enum nd_connector_event {
     ND_EVENTS
 };
 
-/* What an event leads to, besides the next state; carried out in this order. */
+/* Actions of an event, besides the next state; executed in this order. */
 enum nd_connector_action {
     ND_DO_KEEP_DATA = 1 << 0,  /* take over private data and read limits of the event */
-    ND_DO_REJECT = 1 << 1,     /* tell the peer no, without data */
+    ND_DO_REJECT = 1 << 1,     /* reject, without private data */
     ND_DO_DISCONNECT = 1 << 2, /* start or answer a disconnect */
     ND_DO_FLUSH = 1 << 3,      /* the queue pair into the error state */
-    ND_DO_UNCLAIM = 1 << 4,    /* let go of the queue pair */
-    ND_DO_DROP_ID = 1 << 5,    /* let go of the connection id */
+    ND_DO_UNCLAIM = 1 << 4,    /* unclaim the queue pair */
+    ND_DO_DROP_ID = 1 << 5,    /* unpin the connection id */
     ND_DO_START_DEADLINE = 1 << 6,
     ND_DO_STOP_DEADLINE = 1 << 7,
     ND_DO_END_CONNECT = 1 << 8, /* complete the Connect, ... with the row's status */
@@ -87,7 +87,7 @@ enum nd_connector_status {
     ND_ENDS_WITH_SUCCESS,
     ND_ENDS_WITH_GIVEN, /* the event's own */
     ND_ENDS_WITH_REFUSED,
-    ND_ENDS_WITH_BACKED_OUT, /* Accept: the peer does not want any more */
+    ND_ENDS_WITH_BACKED_OUT, /* Accept: the peer backed out */
     ND_ENDS_WITH_TIMEOUT,
     ND_ENDS_WITH_UNREACHED, /* Connect: the event's own failure if it has one, else as timeout */
     ND_ENDS_WITH_NO_ANSWER, /* Disconnect: success class */

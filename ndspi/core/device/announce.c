@@ -32,7 +32,7 @@ static const struct nd_device *next(const struct list_head *devices, const struc
 #define for_each_device(device, devices)                                                           \
     for (const struct nd_device *device = NULL; (device = next(devices, device));)
 
-/* Those that are there are named once, whatever they have of ports. */
+/* Lists the names of the devices that exist, each once, however many ports it has. */
 static void list_names(const struct list_head *devices, char list[LIST_OCTETS])
 {
     const struct nd_device *before = NULL;
@@ -59,7 +59,7 @@ static void tell_unusable(
         advice ? advice : "", tail);
 }
 
-/* The device that explains best why no other is used: one that was chosen. */
+/* The device whose diagnosis explains best why no other is used; one that was chosen goes first. */
 static const struct nd_device *wanted(const struct list_head *devices, bool hardware)
 {
     for_each_device(device, devices)
@@ -102,7 +102,7 @@ static void tell_nothing_used(const struct list_head *devices, const char *choic
 
 void nd_announce(const struct list_head *devices, const char *choice)
 {
-    static char told[LIST_OCTETS] = "-"; /* what is used, when it was told */
+    static char told[LIST_OCTETS] = "-"; /* the devices used when the log last named them */
     char used[LIST_OCTETS] = "", text[ND_DIAGNOSIS_TEXT_OCTETS];
     const struct nd_device *hardware = wanted(devices, true);
     bool soft = false, others = false;

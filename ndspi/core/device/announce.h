@@ -9,8 +9,8 @@
 #include "util/list.h"
 
 /*
- * nd_announce - tells what the diagnoses of the devices come to.
- * devices  in: of struct nd_device (provider.h); the provider's lock is held, which also guards what was told last
+ * nd_announce - logs what follows from the diagnoses of the devices.
+ * devices  in: of struct nd_device (provider.h); the provider's lock is held, which also guards what was logged last
  * choice   in: NDSPI_DEVICE, or "auto"
  */
 void nd_announce(const struct list_head *devices, const char *choice);

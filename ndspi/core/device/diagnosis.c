@@ -14,8 +14,8 @@
     "for a container"
 
 /*
- * %d device, %i its network interface, %e the error, %x the detail. A remedy can be typed as it is: where the interface
- * is not known, another one is told (unnamed), and a text loses its name with the blank in front.
+ * %d device, %i its network interface, %e the error, %x the detail. A remedy can be typed as it is: if the interface is
+ * not known, the remedy is another one (unnamed), and a text omits the name and the blank before it.
  */
 static const struct {
     const char *code, *text, *remedy, *unnamed;
@@ -102,7 +102,7 @@ void nd_diagnosis_set(
     va_end(arguments);
 }
 
-/* rdma-core looks for a device file it cannot open under /dev/char, too, and tells only what became of that. */
+/* If rdma-core cannot open a device file it tries /dev/char, too, and returns only the error of that. */
 static int why_not_opened(int error, const char *file)
 {
     char path[64];
@@ -156,7 +156,9 @@ void nd_diagnosis_set_objects(struct nd_diagnosis *diagnosis, int error, const c
 {
     char limit[ND_DIAGNOSIS_DETAIL_OCTETS];
 
-    /* The kernel answers ENOMEM for both; a privileged process has the limit, too, unless it is the host's root. */
+    /*
+     * The kernel answers ENOMEM for both; the limit holds for a privileged process, too, unless it is the host's root.
+     */
     if (error == ENOMEM && nd_memory_lock_limit(limit))
         nd_diagnosis_set(
             diagnosis, ND_REASON_MEMLOCK, error, "%s within the limit of %s", what, limit);

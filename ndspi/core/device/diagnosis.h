@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * diagnosis.h - why a device or an address makes an adapter or does not: a code for programs, words for people, and the
- * remedy. Whoever decides (provider.c, scan.c, trial.c) writes a diagnosis; nobody words one elsewhere.
+ * remedy. The file that decides (provider.c, scan.c, trial.c) writes the diagnosis; all its texts are in diagnosis.c.
  */
 #ifndef NDSPI_CORE_DIAGNOSIS_H
 #define NDSPI_CORE_DIAGNOSIS_H
@@ -51,7 +51,7 @@ struct nd_diagnosis {
     char device[ND_DEVICE_NAME_OCTETS];
     char netdev[IF_NAMESIZE]; /* "" = not known */
     char detail
-        [ND_DIAGNOSIS_DETAIL_OCTETS]; /* what the words of this reason speak of, beside the above */
+        [ND_DIAGNOSIS_DETAIL_OCTETS]; /* a detail that this reason's text names, besides the above */
 };
 
 static inline bool nd_diagnosis_used(const struct nd_diagnosis *diagnosis)
@@ -67,7 +67,7 @@ __attribute__((format(printf, 4, 5))) void nd_diagnosis_set(
 void nd_diagnosis_set_open(struct nd_diagnosis *diagnosis, int error, const char *file);
 /* What a failed rdma_create_event_channel says. */
 void nd_diagnosis_set_cm(struct nd_diagnosis *diagnosis, int error);
-/* What a device says that made no object: mostly the limit of locked memory. what in: "queues" or the like */
+/* What a failed create call of a device says: mostly the limit of locked memory. what in: "queues" or the like */
 void nd_diagnosis_set_objects(struct nd_diagnosis *diagnosis, int error, const char *what);
 
 /* "port-down" and the like: never changes, for programs. */
@@ -75,7 +75,7 @@ const char *nd_diagnosis_code(const struct nd_diagnosis *diagnosis);
 /* The reason, in words. Returns text. */
 const char *nd_diagnosis_text(
     const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS]);
-/* What to do. Returns text, or NULL where nothing has to be done. */
+/* What to do. Returns text, or NULL if there is nothing to do. */
 const char *nd_diagnosis_remedy(
     const struct nd_diagnosis *diagnosis, char text[ND_DIAGNOSIS_TEXT_OCTETS]);
 

@@ -211,7 +211,7 @@ static bool add_card(void *context, const char *netdev)
     if (!module)
         return false;
     sysfs(path, "module/%s", module);
-    if (!access(path, F_OK)) /* it had its chance: some of a driver's cards cannot */
+    if (!access(path, F_OK)) /* loaded: some of the driver's cards cannot */
         return false;
     port = add(context, netdev);
     if (port) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel.h - what the kernel knows of RDMA devices beyond libibverbs, from sysfs (the variable SYSFS_PATH moves it,
- * as it does for libibverbs): devices that programs cannot reach, and whose network interface a device is.
+ * as it does for libibverbs): devices that programs cannot reach, and which network interface a device belongs to.
  */
 #ifndef NDSPI_CORE_KERNEL_H
 #define NDSPI_CORE_KERNEL_H
 
 #include "ndspi/core/device/found.h"
 
-/* The network interface of a device's port; "" when it is not told. */
+/* The network interface of a device's port; "" if the kernel does not say. */
 void nd_kernel_netdev(const char *device, unsigned port, char netdev[IF_NAMESIZE]);
 
 /*

@@ -10,8 +10,7 @@
 #include <string.h>
 
 enum {
-    DEPTH_CAP =
-        16384, /* more outstanding requests than that help nobody and cost memory in every queue pair */
+    DEPTH_CAP = 16384, /* a deeper queue gains no speed and costs memory in every queue pair */
     CQ_CAP = 1 << 18,
     SGE_CAP = 64,
     INLINE_CAP = 1024,
@@ -165,7 +164,7 @@ static int find_cq(const struct nd_port *port, struct nd_limits *limits)
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
 {
     const struct ibv_device_attr *attr = &port->attr;
-    /* Alike, since programs take the one for the other: what is the library's own lacks in both. */
+    /* The same for both, since programs use one for the other: both lack the library's own entries. */
     uint32_t depth = attr->max_qp_wr > ND_QP_RESERVE
                          ? clamp((uint64_t)attr->max_qp_wr - ND_QP_RESERVE, DEPTH_CAP)
                          : 1;
@@ -191,7 +190,7 @@ int nd_limits_find(const struct nd_port *port, struct nd_limits *limits)
     if ((rc = find_qp(port, limits)) || (rc = find_cq(port, limits)) ||
         (rc = find_srq(port, limits)))
         return rc;
-    /* Clients are told one limit for both kinds of receive queue. */
+    /* Clients get one limit for both kinds of receive queue. */
     if (limits->max_srq_sge)
         limits->max_srq_sge = limits->max_receive_sge =
             clamp(limits->max_srq_sge, limits->max_receive_sge);
@@ -233,7 +232,7 @@ void nd_limits_describe(const struct nd_limits *limits, uint64_t adapter_id, ND2
     };
 }
 
-/* Of the devices used most recently; a device is known by all it says of itself. */
+/* Limits of the devices used most recently; the key is all that a device reports of itself. */
 static struct {
     struct lock lock;
     unsigned next;

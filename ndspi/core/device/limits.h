@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.h - what an adapter promises, every value usable together with every other.
+ * limits.h - what an adapter promises, values that are all usable together.
  *
  * Devices report each limit as if it were used alone; a queue pair of all of them fails. So the values are found by
  * creating such objects and shrinking until it works.
@@ -26,10 +26,7 @@ struct nd_limits {
     uint32_t max_cq_depth;
     uint32_t inline_threshold, large_threshold;
     uint32_t max_caller_data, max_callee_data;
-    /*
-     * Something was refused for want of memory: by a device that says so of what is too large, or it was short of it
-     * then.
-     */
+    /* A device refused something for want of memory: it says so of what is too large, or was short of memory then. */
     bool uncertain;
 };
 
@@ -41,7 +38,7 @@ enum { ND_QP_RESERVE = 1 };
 /* Returns 0 or a negative errno: the device cannot make a queue pair at all, or the process has no descriptor left. */
 int nd_limits_find(const struct nd_port *port, struct nd_limits *limits);
 
-/* For a client to whom max_initiator_sge holds for Reads as well: Sends have as few entries as those. */
+/* For a client that has one limit of entries: lowers max_initiator_sge, so that it holds for Reads as well. */
 static inline void nd_limits_level_sge(struct nd_limits *limits)
 {
     limits->max_initiator_sge = limits->max_read_sge;
@@ -49,7 +46,7 @@ static inline void nd_limits_level_sge(struct nd_limits *limits)
 
 /*
  * The greatest depth of an initiator queue to ask the device for. Programs take the limit of receive queues for both:
- * what is beyond max_initiator_depth may be had with fewer entries than max_initiator_sge, or with less inline data.
+ * a depth beyond max_initiator_depth may work with fewer entries than max_initiator_sge, or with less inline data.
  */
 static inline uint32_t nd_limits_initiator_most(const struct nd_limits *limits)
 {
@@ -62,8 +59,8 @@ void nd_limits_describe(
     const struct nd_limits *limits, uint64_t adapter_id, ND2_ADAPTER_INFO *info);
 
 /*
- * nd_limits_recall - the same, unless this process has found the limits of this device before: queue pairs as large as
- * can be take their time. Uncertain ones are good for a second. Any thread, no lock held.
+ * nd_limits_recall - the same, unless this process has found the limits of this device before: creating queue pairs as
+ * large as possible takes time. Uncertain limits are good for a second. Any thread, no lock held.
  */
 int nd_limits_recall(const struct nd_port *port, struct nd_limits *limits);
 

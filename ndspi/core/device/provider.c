@@ -18,13 +18,13 @@
 
 enum { DEVICES_LOOKED_AT_EVERY_MS = 1000 };
 
-/* What is known; provider.lock. */
+/* The result of the last scan; provider.lock. */
 static struct {
     struct lock lock;
     struct list_head devices;
     const struct nd_verbs *rdma, *soft;
     char choice[ND_DEVICE_NAME_OCTETS];
-    struct nd_host_addresses system; /* as the system told them; host has those of devices, too */
+    struct nd_host_addresses system; /* those of the system; host has those of devices, too */
     struct nd_host_addresses host;
     struct nd_device *owner[ND_SCAN_ADDRESSES_MAX];       /* in use; parallel to host.at */
     struct nd_diagnosis diagnosis[ND_SCAN_ADDRESSES_MAX]; /* the same */
@@ -36,7 +36,7 @@ static struct {
     .soft = &nd_verbs_soft,
 };
 
-/* One scan on its way to becoming what is known: too large for a stack. */
+/* A scan under way, published at its end; too large for a stack. */
 struct scan {
     const struct nd_verbs *verbs[2]; /* RDMA, soft */
     char choice[ND_DEVICE_NAME_OCTETS];
@@ -99,7 +99,7 @@ static bool usable(const struct nd_found *found)
     return false;
 }
 
-/* Whether the choice admits a port of this kind; if not, or for a reason, the diagnosis says so. */
+/* Whether the choice admits a port of this kind. The diagnosis gets the reason. */
 static bool chosen(
     const struct scan *scan, int kind, const char *name, struct nd_diagnosis *diagnosis)
 {
@@ -163,7 +163,7 @@ static bool any_used(const struct scan *scan)
     return false;
 }
 
-/* The RDMA port an address would belong to if all went well, or NULL. */
+/* The RDMA port that an address would belong to if its port had no fault, or NULL. */
 static const struct nd_found_port *port_of(const struct scan *scan, unsigned index)
 {
     const struct nd_found *found = &scan->found[RDMA];
@@ -224,7 +224,7 @@ static void publish_kind_locked(const struct scan *scan, int kind)
     }
 }
 
-/* complete  in: false: what came out is looked at again by the next call */
+/* complete  in: false: the next call scans again */
 static void publish(struct scan *scan, bool complete)
 {
     lock_acquire(&provider.lock);
@@ -269,8 +269,8 @@ static HRESULT not_looked_at(const char *what, int error)
 }
 
 /*
- * A device that is short of something by itself is not used, as one that fails otherwise; where the process is, or
- * nothing else can be used, the call fails. Neither is remembered.
+ * A device that itself runs short of something is not used, like one that fails otherwise. If the process runs short,
+ * or no other device can be used, the call fails. Neither result is remembered.
  */
 static HRESULT look(struct scan *scan)
 {
@@ -296,7 +296,10 @@ static HRESULT look(struct scan *scan)
     return ND_SUCCESS;
 }
 
-/* Brings what is known up to date. Two threads may scan at once; the later one to finish is right as well. */
+/*
+ * Scans again if the last result is out of date. Two threads may scan at once; the result of the one that finishes
+ * later is right as well.
+ */
 static HRESULT refresh(void)
 {
     const char *choice = setting_text("NDSPI_DEVICE");
@@ -398,7 +401,7 @@ HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *d
         struct nd_diagnosis diagnosis;
         unsigned addresses;
 
-        /* Devices are never taken off the list, so the place in it stays good while the lock is free. */
+        /* Devices never leave the list, so the position in it stays valid while the lock is free. */
         lock_acquire(&provider.lock);
         node = node->next;
         if (node == &provider.devices.n) {
@@ -409,7 +412,7 @@ HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *d
         diagnosis = device->diagnosis;
         addresses = device->addresses;
         lock_release(&provider.lock);
-        /* What could not be asked and can be now is told by its ports. */
+        /* Skips the entry of a device that could not be asked before and can be now: its ports have entries. */
         if (device->port || diagnosis.reason != ND_REASON_GONE)
             tell(context, device, addresses, &diagnosis);
     }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider.h - which devices there are, which of them are used and why the others are not, and whose an IP address is.
+ * provider.h - which devices there are, which of them are used and why the others are not, and which device has an IP
+ * address.
  *
  * NDSPI_DEVICE chooses: auto (the default: RDMA devices when one is usable, else the embedded one), soft (the embedded
  * one only), all, or the name of one device. Usable means: an address of this host can be bound on it.
  *
- * Provider objects come and go with every call of a client, so the knowledge is the process's: a table that is made
- * anew when the host's addresses, the choice or (looked at every second) the devices changed. A struct nd_device is one
- * port of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows when it
- * is opened.
+ * Provider objects come and go with every call of a client, so the table of devices belongs to the process. It is made
+ * anew when the host's addresses, the choice or (checked every second) the devices have changed. A struct nd_device is
+ * one port of one device; it is never freed, so a pointer to it stays good; whether the hardware still exists shows
+ * when it is opened.
  *
  * Threads: any. Lock: LOCK_PROVIDER, not held while devices are asked.
  */
@@ -36,8 +37,8 @@ struct nd_device {
 };
 
 /*
- * Where memory or descriptors do not suffice to look at the devices, every function here that returns an HRESULT fails
- * with ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, and the next call looks again.
+ * If memory or descriptors do not suffice to scan the devices, every function here that returns an HRESULT fails with
+ * ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, and the next call scans again.
  */
 
 /*
@@ -48,7 +49,7 @@ struct nd_device {
 HRESULT nd_provider_find(const struct sockaddr_storage *address, struct nd_device **device);
 
 /*
- * nd_provider_device - the device in use with an id told by nd_provider_find.
+ * nd_provider_device - the device in use with an id of nd_provider_find.
  * device  out: NULL on failure
  * Returns ND_SUCCESS; ND_INVALID_PARAMETER: no device in use has this id; or as above.
  */
@@ -68,7 +69,7 @@ HRESULT nd_provider_address_list(
     const struct nd_device *device, SOCKET_ADDRESS_LIST *list, size_t *size);
 
 /*
- * nd_provider_report - tells every device known, used or not.
+ * nd_provider_report - reports every device known, used or not.
  * tell  in: called without a lock, with the device and its diagnosis as it was just now
  * Returns ND_SUCCESS, ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES.
  */
@@ -79,7 +80,7 @@ HRESULT nd_provider_report(void (*tell)(void *context, const struct nd_device *d
 /* One address of this host. */
 struct nd_provider_address {
     struct sockaddr_storage ip;
-    const struct nd_device *device; /* whose it is: NULL = nobody's, or of one that is not used */
+    const struct nd_device *device; /* the device in use that has it; NULL: none */
     struct nd_diagnosis diagnosis;  /* device is the name of the one it would belong to, or "" */
 };
 

@@ -124,7 +124,7 @@ static struct nd_found_port *add_port(
     return port;
 }
 
-/* The first is kept. */
+/* Keeps the first shortage. */
 static void note_shortage(int error, int *shortage)
 {
     if (!*shortage && errno_is_shortage(error))
@@ -166,7 +166,7 @@ static void add_device(const struct nd_verbs *verbs, struct ibv_device *device, 
         verbs->close_device(context);
 }
 
-/* Which port an address is bound on, or -1 with *error, 0 where it is bound on none. */
+/* The port on which an address can be bound, or -1 with *error: the errno, or 0 if it is bound on no port. */
 static int owner_of(const struct nd_verbs *verbs, struct rdma_event_channel *channel,
     const struct sockaddr_storage *address, const struct nd_found *found, int *error)
 {

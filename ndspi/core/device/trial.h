@@ -18,7 +18,7 @@
 int nd_trial_open(const struct nd_device *device, bool recall, struct nd_port *port,
     struct nd_limits *limits, struct nd_diagnosis *diagnosis);
 
-/* Tells the log why a device cannot be opened, and the remedy. */
+/* Logs why a device cannot be opened, and the remedy. */
 void nd_trial_log(const struct nd_device *device, const struct nd_diagnosis *diagnosis);
 
 enum { ND_NOTES_MAX = ND_QUIRK_COUNT + 8, ND_NOTE_TEXT_OCTETS = 512 };

@@ -68,7 +68,7 @@ static int access_of(const struct nd_caps *caps, uint32_t flags)
     return access;
 }
 
-/* EMPTY or REGISTERED to CHANGING: who succeeds owns the registration. */
+/* EMPTY or REGISTERED to CHANGING: the thread that succeeds owns the registration. */
 static HRESULT begin_change(struct nd_mr *mr, enum nd_mr_state from)
 {
     struct nd_adapter *adapter = mr->adapter;
@@ -238,7 +238,7 @@ struct nd_mr *nd_region_pin(struct nd_adapter *adapter, const void *handle)
     return (struct nd_mr *)object;
 }
 
-/* Two threads may give the same handle back: the one that changes the region's state goes on. */
+/* Two threads may give the same handle back: the thread that changes the region's state proceeds. */
 HRESULT nd_region_deregister(struct nd_adapter *adapter, void *handle)
 {
     struct nd_mr *mr = nd_region_pin(adapter, handle);

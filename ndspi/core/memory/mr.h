@@ -49,7 +49,7 @@ HRESULT nd_mr_leave(struct nd_mr *mr);
 /* One window less. The caller unpins the region after it. Memory lock held. */
 void nd_mr_unbound_locked(struct nd_mr *mr);
 
-/* What a registration that the device refused with this error ends with. Logs. */
+/* Returns the status for a registration that the device refused with this error. Logs. */
 HRESULT nd_mr_refused(const void *buffer, size_t length, int error);
 
 /*

@@ -121,7 +121,7 @@ void nd_mw_report_to(struct nd_mw *mw, void *result)
             mw->adapter->port.caps.family);
 }
 
-/* What the binding pins. */
+/* The object that the binding pins. */
 static struct nd_object *hold_of(struct nd_mr *mr, struct nd_mw_mr *own_mr)
 {
     return own_mr ? &own_mr->object : &mr->object;
@@ -154,7 +154,7 @@ void nd_mw_invalidating_locked(struct nd_mw *mw)
     free_locked(mw);
 }
 
-/* The device forgets the binding with its window; only then the region is let go. */
+/* Destroying the device's window ends the binding; the region is unpinned only after that. */
 void nd_mw_release(struct nd_mw *mw)
 {
     struct nd_adapter *adapter = mw->adapter;
@@ -308,7 +308,7 @@ struct nd_mw *nd_mw_taken_back(
         unbind_locked(mw, dead);
     else if ((mw = find_invalidating_locked(adapter, qp, rkey))) {
         if (has_device_window(adapter) || mw->invalidate_failed)
-            invalidate_is_over_locked(mw); /* the device fails our own, or it has failed */
+            invalidate_is_over_locked(mw); /* the device fails ours, or has failed it */
         else
             mw->peer_was_first = true;
     }
@@ -340,7 +340,9 @@ bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rk
     return lost;
 }
 
-/* One of the queue pair's windows is unbound; false: none was bound. What the device has of it goes first. */
+/*
+ * Unbinds one of the queue pair's windows; false: none was bound. Destroys the device's window or registration first.
+ */
 static bool release_one(struct nd_adapter *adapter, const struct nd_qp *qp)
 {
     struct nd_dead dead = { 0 };

@@ -4,12 +4,13 @@
  *
  * A window is bound from the moment its Bind is posted and free from the moment its Invalidate is posted, because a
  * client may go on posting without waiting; the region stays pinned until the Invalidate has completed. A peer's
- * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. It may overtake an
- * Invalidate that is posted and not done; so a window is remembered as invalidating until that has succeeded. One that
- * has failed may have been overtaken, which the receive queue tells in its own time: the window is remembered until
- * that has told it, or the queue pair is gone (the last one, if it is bound and invalidated again meanwhile). When its
- * queue pair is destroyed the window is free too, but the device's window is not usable any more and is replaced at the
- * next Bind. Devices whose windows do not do get a registration of the window's own for each Bind (nd_mw_mr).
+ * invalidation frees it, too: silently in version 2, with a result of the window's own in version 1. The peer's
+ * invalidation may overtake an Invalidate that is posted and not done; so the window counts as invalidating until its
+ * Invalidate has succeeded. An Invalidate that failed may have been overtaken, and the Receive that reports the peer's
+ * invalidation may complete later. So the window stays recorded until that Receive has completed or the queue pair is
+ * gone (the last one, if the window is bound and invalidated again meanwhile). Destroying its queue pair frees the
+ * window too, but makes the device's window unusable: the next Bind replaces it. Devices without usable windows get a
+ * registration of the window's own for each Bind (nd_mw_mr).
  *
  * All of it belongs to the adapter's memory lock; the token is read without it.
  */
@@ -25,10 +26,10 @@
 
 struct nd_adapter;
 struct nd_mr;
-struct nd_qp; /* stands above: here it is only told from others */
+struct nd_qp; /* of a layer above: only compared here */
 
 /*
- * nd_mw_mr - a window's own registration of its range, for devices whose windows do not do: they have none
+ * nd_mw_mr - a window's own registration of its range, for devices without usable windows: they have none
  * (ND_WINDOWS_REGISTERED: the registration's key is the window's) or do not check their bounds (ND_WINDOWS_EXACT: a
  * window of the device lies over it).
  *
@@ -39,24 +40,24 @@ struct nd_mw_mr {
     struct nd_object object; /* first */
     struct nd_mr *mr;        /* pinned */
     struct ibv_mr *ibv;      /* NULL: taken back */
-    struct ibv_mw *window;   /* over it, or NULL */
+    struct ibv_mw *window;   /* the device's window over it, or NULL */
 };
 
 struct nd_mw {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
-    struct ibv_mw *ibv;         /* NULL: it died with its queue pair, or bindings bring their own */
-    struct nd_mr *mr;           /* bound to; NULL: free */
-    struct nd_mw_mr *own_mr; /* which the binding brought, or NULL. It is pinned, otherwise mr is */
+    struct ibv_mw *ibv;      /* NULL: destroyed with its queue pair, or each binding has its own */
+    struct nd_mr *mr;        /* bound to; NULL: free */
+    struct nd_mw_mr *own_mr; /* of the binding, or NULL. Pinned; if NULL, mr is pinned */
     uint32_t rkey;           /* while bound */
-    uint64_t key_secret;     /* what the key octets follow from */
-    uint8_t keys;            /* how many were made */
-    struct nd_qp *qp;        /* bound on */
+    uint64_t key_secret;     /* seeds the order of the key octets */
+    uint8_t keys;            /* how many keys were made */
+    struct nd_qp *qp;        /* the queue pair it is bound on */
     struct list_node bound_link; /* nd_adapter.bound_windows */
-    struct nd_qp *invalidating;  /* an Invalidate of this key is under way there; NULL: none */
+    struct nd_qp *invalidating;  /* where an Invalidate of this key is under way; NULL: none */
     uint32_t invalidating_rkey;
-    bool peer_was_first;                /* with a registration of its own: the peer was faster */
-    bool invalidate_failed;             /* it has ended: the peer was faster, perhaps */
+    bool peer_was_first;    /* with a registration of its own: the peer invalidated first */
+    bool invalidate_failed; /* the Invalidate failed: perhaps the peer invalidated first */
     struct list_node invalidating_link; /* nd_adapter.invalidating_windows */
     atomic_uint token;                  /* network order */
     void *invalidate_result; /* reported when the peer invalidates it; NULL: nothing is */
@@ -66,39 +67,44 @@ struct nd_mw {
 /* Returns ND_SUCCESS, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
 HRESULT nd_mw_init(
     struct nd_mw *mw, struct nd_adapter *adapter, void (*destroy)(struct nd_object *object));
-/* What is reported when the peer invalidates it; before anybody else knows it. NULL: nothing. */
+/*
+ * Sets the result to report when the peer invalidates it; called before other threads can reach the window. NULL: none.
+ */
 void nd_mw_report_to(struct nd_mw *mw, void *result);
 /* The last Release, by nd_mw_close of the floor above: unbinds, drops the application's pin. */
 void nd_mw_release(struct nd_mw *mw);
 void nd_mw_fini(struct nd_mw *mw);
 
 /*
- * nd_mw_refresh - before a Bind, no lock held: gets a window of the device where that has gone with its queue pair.
+ * nd_mw_refresh - before a Bind, no lock held: gets a new window of the device if the old one was destroyed with its
+ * queue pair.
  * qp     in: the Bind's
  * moves  out: an Invalidate of the window is under way on another queue pair
  * Returns ND_SUCCESS or ND_INSUFFICIENT_RESOURCES.
  */
 HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves);
 /*
- * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that nobody can
- * tell from the octets before, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
+ * nd_mw_next_key_locked - a key for the next Bind of the device's window: another octet, in an order that cannot be
+ * guessed from earlier octets, and none twice in 255 (RFC 5042, section 6.1.1). Memory lock held.
  */
 uint32_t nd_mw_next_key_locked(struct nd_mw *mw);
 /* A Bind was posted. own_mr: or NULL. Pins it, or mr. Memory lock held. */
 void nd_mw_bound_locked(
     struct nd_mw *mw, struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_qp *qp, uint32_t rkey);
 /*
- * An Invalidate was posted: the window is free, its region still counted; the pin is the request's. Memory lock held.
+ * An Invalidate was posted: the window is free, its region still counts it; the request takes over the pin. Memory lock
+ * held.
  */
 void nd_mw_invalidating_locked(struct nd_mw *mw);
 
 /*
  * What completions say about windows. Called under LOCK_CQ; regions that lose their last pin go to dead.
  * lost         a Bind failed: the window of this queue pair with this key is free
- * taken_back   a peer invalidated it: the same; returns the window, pinned, if that is to be reported, or NULL
- * invalidated  an Invalidate of this key ended, well or not: the region, or the registration, that it held is let go.
- *              Returns whether it ended badly although the device, which had nothing to do, did not see that: a peer
- *              had invalidated the window before. well in: for the device it succeeded
+ * taken_back   a peer invalidated it: the same; returns the window, pinned, if the client gets a result for it, else
+ *              NULL
+ * invalidated  an Invalidate of this key ended, well or not: unpins the region, or the registration, that it held.
+ *              Returns whether it failed because a peer had invalidated the window before, which a device that had
+ *              nothing to do does not see. well in: for the device it succeeded
  */
 void nd_mw_lost(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, struct nd_dead *dead);
 struct nd_mw *nd_mw_taken_back(
@@ -106,7 +112,7 @@ struct nd_mw *nd_mw_taken_back(
 bool nd_mw_invalidated(struct nd_adapter *adapter, struct nd_qp *qp, uint32_t rkey, bool well,
     struct nd_mr *mr, struct nd_mw_mr *own_mr, struct nd_dead *dead);
 
-/* A queue pair is about to be destroyed: its windows are free, and gone where the device has them. No lock held. */
+/* A queue pair is about to be destroyed: frees its windows, and destroys those of the device. No lock held. */
 void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
 
 /*
@@ -119,10 +125,10 @@ void nd_mw_qp_gone(struct nd_adapter *adapter, struct nd_qp *qp);
 HRESULT nd_mw_mr_create(
     struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, struct nd_mw_mr **own_mr);
 
-/* The key of the window that is made of it. */
+/* The key of a window over this registration. */
 uint32_t nd_mw_mr_rkey(const struct nd_mw_mr *own_mr);
 
-/* Takes the registration back at once; no lock held, by whoever ends the binding. The last unpin does it, too. */
+/* Takes the registration back at once; called with no lock held when the binding ends. The last unpin does it, too. */
 void nd_mw_mr_deregister(struct nd_mw_mr *own_mr);
 
 #endif

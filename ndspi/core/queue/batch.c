@@ -68,7 +68,7 @@ int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr)
     return 0;
 }
 
-/* One call of the device. Returns an errno, and the record of the first request it did not take. */
+/* One call of the device. Returns an errno, and the record of the first request that the device did not take. */
 static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 {
     struct nd_batch *batch = queue->batch;
@@ -92,8 +92,8 @@ static int post_list_locked(struct nd_queue *queue, struct nd_request **refused)
 }
 
 /*
- * Returns whether the device refused some. The rest of the ring is the rest of the batch: nobody posted
- * in between.
+ * Returns whether the device refused some. The rest of the ring is the rest of the batch: no other post came in
+ * between.
  */
 static bool submit_locked(struct nd_queue *queue)
 {
@@ -115,9 +115,9 @@ static bool submit_locked(struct nd_queue *queue)
 }
 
 /*
- * After the flush: its completion says that all before the first refused one are done. Receives always tell, and what
- * is posted to a flushed queue does; so one fence is enough. A Write of nothing, in case another thread is not through
- * with the flush: a peer does not see it.
+ * After the flush: its completion says that all before the first refused one are done. Receives always complete, and so
+ * does what is posted to a flushed queue; so one fence is enough. It is a zero-length Write, since another thread may
+ * still be flushing: a peer does not see it.
  */
 static void post_fence(struct nd_queue *queue)
 {
@@ -184,9 +184,9 @@ void nd_queue_start_batch(struct nd_queue *queue)
     }
     if (!queue->batching && queue->batch && queue->batch->room) {
         queue->batching = true;
-        queue->stop = queue->next->next; /* no post passes by */
+        queue->stop = queue->next->next; /* so that every post takes the slow path */
         nd_cq_batch_begins(queue->cq, queue);
     }
     lock_release(&queue->lock);
-    free(batch); /* another thread's was there first */
+    free(batch); /* another thread opened a batch first */
 }

@@ -3,14 +3,14 @@
  * batch.h - requests that wait to be posted together (version 1), by one call of the device.
  *
  * Between StartRequestBatch and SubmitRequestBatch each queue keeps what is posted to it: checked, with a record of the
- * ring, its list translated and its inline data copied, so nothing of the client's is looked at later. A batch goes to
- * the device with Submit, and before that when it is full, the ring is, staging slots run out, the queue is flushed or
- * released, or a client looks at the completion queue or waits for it: it may wait for what it posted.
+ * ring, its list translated and its inline data copied, so nothing of the client's is read later. Submit hands the
+ * batch to the device. The library submits it earlier when the batch or the ring is full, staging slots run out, the
+ * queue is flushed or released, or a client polls the completion queue or waits for it: it may wait for what it posted.
  *
- * What the device does not take ends as a failed result, in its place: the first with the reason, those behind it
- * with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the ring,
- * marked, until all before it are done (completion.c); since silent ones do not tell, a fence of our own follows the
- * flush, whose completion does.
+ * Requests that the device does not take end with a failed result, in their place: the first with the reason, those
+ * behind it with ND_CANCELED, and the queue pair is flushed, as after any failed result. Such a record stays in the
+ * ring, marked, until all before it are done (completion.c). Silent requests have no completion, so a fence of our own
+ * follows the flush; its completion says that they are done.
  *
  * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.
  */
@@ -19,7 +19,7 @@
 
 #include "ndspi/core/queue/queue.h"
 
-/* Deeper queues submit whenever so many have come together. */
+/* Deeper queues submit whenever they have collected so many. */
 enum { ND_BATCH_MOST = 256 };
 
 struct nd_batch {
@@ -38,7 +38,7 @@ static inline bool nd_batch_full_locked(const struct nd_batch *batch)
     return batch->count >= batch->room;
 }
 
-/* Where the request to be kept next has its entries and inline data; NULL without a batch. Lock held. */
+/* Room for the entries and inline data of the next kept request; NULL without a batch. Lock held. */
 struct ibv_sge *nd_batch_sges_locked(const struct nd_queue *queue);
 uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
 
@@ -46,7 +46,7 @@ uint8_t *nd_batch_data_locked(const struct nd_queue *queue);
 int nd_queue_post_send_locked(struct nd_queue *queue, struct ibv_send_wr *wr);
 int nd_queue_post_receive_locked(struct nd_queue *queue, struct ibv_recv_wr *wr);
 
-/* From now on posts are kept. Without memory they are not: batches are a hint. No lock held. */
+/* Keeps posts from now on, unless memory is short: batches are a hint. No lock held. */
 void nd_queue_start_batch(struct nd_queue *queue);
 /* Posts what is kept; the batch stays open. No lock held. */
 void nd_queue_submit(struct nd_queue *queue);

@@ -36,9 +36,9 @@ static HRESULT check_bind_locked(const struct nd_mr *mr, const struct nd_mw *mw,
 }
 
 /*
- * Holds the place of a Bind or Invalidate that is not the device's: a Write of nothing, for which no key is looked at.
- * The end of it is the end of that. It crosses the wire, where the accepting side of a connection must not speak first
- * (RFC 5044 7.1.1: siw breaks the connection): a Bind with nothing in flight before it does without.
+ * Posts a zero-length Write, for which devices check no key, in place of a Bind or Invalidate that the device does not
+ * do; they end together. The Write crosses the wire, where the accepting side of a connection must not send first (RFC
+ * 5044 7.1.1: siw breaks the connection): a Bind with nothing in flight before it posts none.
  */
 static struct ibv_send_wr stand_in(const struct nd_request *request, unsigned send_flags)
 {
@@ -131,8 +131,8 @@ void nd_mw_close(struct nd_mw *mw)
 }
 
 /*
- * What the binding needs before locks are taken. A request that will be refused gets no registration: the reason is
- * found again when it is its turn among the reasons, or it is returned in the end.
+ * What the binding needs before locks are taken. A request that will be refused gets no registration: a later check
+ * finds the reason again, in the order of the reasons, or the call returns it at the end.
  */
 static HRESULT prepare(struct nd_qp *qp, struct binding *b)
 {
@@ -151,7 +151,7 @@ static HRESULT prepare(struct nd_qp *qp, struct binding *b)
                           : nd_mw_mr_create(b->mr, b->buffer, b->length, b->flags, &b->own_mr);
 }
 
-/* How the post ends: refused by the device with an errno, by us with a status, or not. */
+/* Ends the post: refused by the device (error), refused by us (status), or posted. */
 static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESULT status, int error)
 {
     if (error)
@@ -165,7 +165,7 @@ static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, struct binding *b, HRESULT prepared)
 {
     struct nd_adapter *adapter = queue->qp->adapter;
-    bool flushed = nd_qp_flushed(queue->qp); /* then it is flushed as well */
+    bool flushed = nd_qp_flushed(queue->qp); /* then this request is flushed as well */
     struct nd_request *request;
     HRESULT status;
     int error = 0;
@@ -207,8 +207,8 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
 /* ---- Invalidate ---- */
 
 /*
- * What an Invalidate remembers in its record: the key, and what the window's binding held, whose pin is the request's
- * until it has ended. It is about to be posted; memory lock held.
+ * Stores in the record of an Invalidate: the key, and the region or registration of the window's binding, whose pin the
+ * request holds until it has ended. The request is about to be posted; memory lock held.
  */
 static void keep_binding_locked(struct nd_request *request, const struct nd_mw *mw)
 {
@@ -248,7 +248,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     if (!mw->mr || mw->qp != qp) {
         status = ND_INVALID_DEVICE_REQUEST;
     } else {
-        /* Always signaled: its end is when the region is let go. */
+        /* Always signaled: the region is unpinned when it ends. */
         keep_binding_locked(request, mw);
         wr = stand_in(
             request, IBV_SEND_SIGNALED | (flags & ND_OP_FLAG_READ_FENCE ? IBV_SEND_FENCE : 0));

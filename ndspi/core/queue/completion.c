@@ -42,7 +42,10 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
         nd_object_pin(&entry->mw->object);
 }
 
-/* The peer took a window back, with the Receive whose result was pushed last: the window's own result follows it. */
+/*
+ * The peer invalidated a window, with the Receive whose result was pushed last: pushes the window's own result behind
+ * it.
+ */
 static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
 {
     struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
@@ -91,8 +94,8 @@ static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
 }
 
 /*
- * A flush of ours: where the peer does not hear of the failure, that tells it; and a Bind that needs no device has to
- * know that its queue pair is in the error state (bind.c).
+ * Flushes the queue pair. It notifies a peer that does not see the failure otherwise; and a Bind without the device's
+ * help must know that its queue pair is in the error state (bind.c).
  */
 static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 {
@@ -138,7 +141,7 @@ static void take_shared_locked(
     nd_srq_seen(srq, request);
 }
 
-/* What ends with a request besides its result. Returns its status, which may not be that of its completion. */
+/* Ends what a request holds. Returns its status, which may differ from that of its completion. */
 static enum ibv_wc_status settle_locked(
     struct nd_cq *cq, struct nd_request *request, enum ibv_wc_status status)
 {
@@ -161,7 +164,7 @@ static enum ibv_wc_status settle_locked(
 }
 
 /*
- * A window's own registration is taken back before its Invalidate is seen to have ended. That is a system call: the
+ * Takes a window's own registration back before its Invalidate completes for the client. That is a system call: the
  * lock is dropped meanwhile, and no other thread takes completions.
  */
 static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
@@ -169,12 +172,12 @@ static void revoke_locked(struct nd_cq *cq, const struct nd_request *request)
     struct nd_qp *qp = request->queue->qp;
 
     if (!nd_object_try_pin(&qp->object))
-        return; /* nobody waits for it any more */
+        return; /* the queue pair is being destroyed */
     cq->taking = true;
     nd_cq_unlock_and_deliver(cq);
     nd_mw_mr_deregister(request->own_mr);
     if (qp->receive_cq != cq)
-        nd_cq_look(qp->receive_cq); /* the peer may have been faster */
+        nd_cq_look(qp->receive_cq); /* the peer may have invalidated first */
     lock_acquire(&cq->poll.lock);
     cq->taking = false;
     nd_object_unpin_later(&qp->object, &cq->dead);
@@ -224,7 +227,9 @@ void nd_cq_end_refused_locked(
     }
 }
 
-/* All before the first refused request of its batch are done; if that has ended, later completions told the same. */
+/*
+ * All before the first refused request of its batch are done; if that one has ended, later completions said the same.
+ */
 static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
 {
     struct nd_queue *queue = fence->queue;
@@ -240,7 +245,7 @@ static void take_fence_locked(struct nd_cq *cq, const struct nd_request *fence)
     nd_cq_end_refused_locked(cq, queue, NULL);
 }
 
-/* A request of the queue pair's own whose turn it is. */
+/* A request of the queue pair's own is next. */
 static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;

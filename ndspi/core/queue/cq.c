@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cq.c - a completion queue: its life and its depth, the queue pairs and batches attached to it, and what is done once
- * its lock is dropped.
+ * cq.c - a completion queue: its life and its depth, the queue pairs and batches attached to it, and the work that
+ * follows its lock.
  */
 #include "ndspi/core/queue/cq_private.h"
 
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- its end, and what the holder of its lock does behind that ---- */
+/* ---- its end, and the work that follows its lock ---- */
 
-/* Results that nobody will fetch. */
+/* Drops results that no client will fetch. */
 static void drop_entries_locked(struct nd_cq *cq)
 {
     for (; cq->count; cq->count--) {
@@ -34,7 +34,7 @@ static void drop_entries_locked(struct nd_cq *cq)
     }
 }
 
-/* Queue pairs need not wait for completions any more. */
+/* Unpins the queue pairs that wait for their last completion: none comes any more. */
 static void release_closing_locked(struct nd_cq *cq)
 {
     struct list_node *node;
@@ -76,7 +76,7 @@ static void flush_broken(struct nd_qp *qp)
     nd_object_unpin(&qp->object);
 }
 
-/* Which way GetResults takes next. */
+/* Chooses the path that GetResults takes next. */
 static void choose_way_locked(struct nd_cq *cq)
 {
     bool open = !cq->count && !cq->waiting && !cq->failed && !cq->closed && !cq->refused &&
@@ -141,7 +141,7 @@ static bool early(struct nd_child *child)
     return nd_cq_early(container_of(child, struct nd_cq, child));
 }
 
-/* The one there is: IBV_EVENT_CQ_ERR. */
+/* The only asynchronous event of a CQ is IBV_EVENT_CQ_ERR. */
 static void event(struct nd_child *child, enum ibv_event_type type)
 {
     (void)type;
@@ -250,7 +250,7 @@ static HRESULT resize_ring_locked(struct nd_cq *cq, uint32_t depth)
     return ND_SUCCESS;
 }
 
-/* Whether as few as that may be left. */
+/* Checks that the queue may shrink to this depth. */
 static HRESULT check_waiting(struct nd_cq *cq, uint32_t depth)
 {
     HRESULT status = ND_SUCCESS;
@@ -279,7 +279,7 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
     rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + reserve));
     if (rc &&
         reserve >
-            ND_CQ_RESERVE) /* near the device's limit: what it has beside the client's largest */
+            ND_CQ_RESERVE) /* near the device's limit: its entries beyond the client's largest depth */
         rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(depth + ND_CQ_RESERVE));
     if (rc == ENOSPC)
         return nd_adapter_refuse_deeper(adapter, LOG_CQ, "completion queue", depth,
@@ -289,7 +289,7 @@ static HRESULT resize_device_queue(struct nd_cq *cq, uint32_t depth)
     return ND_SUCCESS;
 }
 
-/* Our own queue follows the device's, or that goes back to what it was. */
+/* Resizes our own queue like the device's; on failure restores the device's. */
 static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
 {
     HRESULT status;
@@ -307,7 +307,7 @@ static HRESULT resize_own_queue(struct nd_cq *cq, uint32_t depth)
     return status;
 }
 
-/* An overrun may have become possible: then who waits needs to have it noticed. */
+/* An overrun may have become possible: then a waiting Notify needs it noticed. */
 static void depths_changed(struct nd_cq *cq, uint32_t more_results)
 {
     lock_acquire(&cq->poll.lock);
@@ -317,8 +317,8 @@ static void depths_changed(struct nd_cq *cq, uint32_t more_results)
 }
 
 /*
- * The device's queue grows before ours does and shrinks after: at no moment a completion lacks room that had it before.
- * Its own resize blocks, so it is done without the lock that polling takes.
+ * The device's queue grows before ours does and shrinks after it: no completion ever loses its room. The device's
+ * resize blocks, so the lock of polling is not held.
  */
 HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth)
 {
@@ -352,7 +352,10 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     lock_acquire(&cq->poll.lock);
     queues = ++cq->queues;
     lock_release(&cq->poll.lock);
-    /* Grows in steps; where the device cannot, hidden ones use what the client's depth leaves, then its own entries. */
+    /*
+     * Grows in steps; if the device cannot grow, hidden completions use the entries that the client's depth leaves,
+     * then those of the client.
+     */
     if (reserve_for(queues) > reserve_for(queues - 1) &&
         (rc = nd_resize_cq(&adapter->port, cq->poll.ibv, (int)(cq->depth + reserve_for(queues)))) &&
         rc != ENOSPC)

@@ -2,29 +2,29 @@
 /*
  * cq.h - completion queue: results, and Notify.
  *
- * GetResults normally polls the device straight into the client's array (core/queue/datapath.h). Whatever needs more
- * thought closes that path and goes through the software queue: completions drained ahead of the client (by Notify, a
- * device event, a full request ring), a Notify that waits, queue pairs that wait for their last completion.
+ * GetResults normally polls the device straight into the client's array (core/queue/datapath.h). These cases close that
+ * path and use the software queue: completions drained ahead of the client (by Notify, a device event, a full request
+ * ring), a Notify that waits, queue pairs that wait for their last completion.
  *
  * One result more than the client's depth is an overrun, whatever the device has room for and whatever array the client
- * passes. Where the rings of all attached queue pairs together are no deeper than the queue it cannot come to that.
- * Where they are deeper (`most`), GetResults takes all that the device has before it hands anything out, by a way of
- * its own (`counted`).
+ * passes. If the rings of all attached queue pairs together are no deeper than the queue, it cannot overrun. If they
+ * are deeper (`most`), GetResults polls all that the device has before it returns any, by a path of its own
+ * (`counted`).
  *
  * Notify: `arrived` counts visible completions that entered the software queue, fetched follows from its length, and
  * `notified` is how many there were when a Notify last completed. A Notify ends at once iff arrived > max(fetched,
  * notified); otherwise it waits, the device is armed, and the device is looked at again. What was polled straight into
  * an array needs no counting: then the software queue was empty and no Notify waited.
  *
- * Which Receive was solicited is told by a mark where the device has one (`marks`). A plain ibv_wc does not tell it:
- * then an event decides that was asked for solicited completions alone; and where none was, at the call itself or when
- * the device is armed for all because of an earlier Notify, any new Receive counts.
+ * Some devices mark solicited Receives (`marks`). A plain ibv_wc does not: then an event decides, if the device was
+ * armed for solicited completions only. Without such an event, at the call itself or when the device is armed for all
+ * because of an earlier Notify, any new Receive counts.
  *
- * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees; or more,
- * so that Resize has where to go (verbs/depth.h).
+ * The device's queue has ND_CQ_RESERVE entries more than the client asked for, for completions it never sees; or even
+ * more, as room for Resize (verbs/depth.h).
  *
- * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. It is dropped with nd_cq_unlock_and_deliver,
- * which does what was decided under it.
+ * Lock: LOCK_CQ, over everything but adapter, pending's inside and ibv. nd_cq_unlock_and_deliver drops it and then
+ * executes what was decided under it.
  *
  * cq.c: its life; completion.c: from the device into the software queue; get_results.c: from there to the client;
  * notify.c.
@@ -50,18 +50,18 @@ struct nd_cq_entry {
     ND2_RESULT result;
     struct nd_queue *queue;  /* NULL: of an SRQ or a window, or its queue pair is gone */
     struct nd_srq *srq;      /* pinned */
-    struct nd_mw *mw;        /* pinned: the entry tells that the peer invalidated it */
+    struct nd_mw *mw;        /* pinned: the entry reports that the peer invalidated it */
     struct nd_request *next; /* freed up to here when it is fetched */
-    bool solicited;          /* the device says so */
+    bool solicited;          /* the device reports it */
 };
 
 enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
 
-/* What GetResults needs when there is nothing special; first in it the lock of the whole queue. */
+/* What the fast path of GetResults needs; its first member is the lock of the whole queue. */
 struct nd_cq_poll {
     struct lock lock;
     size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
-    bool counted;      /* closed only because more results may come than the queue is deep */
+    bool counted;      /* the fast path is closed only because the queue may overrun */
     struct ibv_cq *ibv;
     void *results; /* of the call under way, kept here over the device's call ... */
     uint32_t room; /* ... because registers have to be saved and restored */
@@ -81,10 +81,10 @@ struct nd_cq {
     struct lock size_lock;       /* LOCK_CQ_SIZE: held to resize the device's queue */
     uint32_t depth;              /* of the client, and of the ring: one more is an overrun */
     uint32_t head, count;
-    uint64_t most; /* results that the queues attached can leave here at once */
+    uint64_t most; /* results that the attached queues can put here at once */
     uint64_t arrived, notified;
     uint64_t arrived_solicited; /* value of arrived at the last failed or solicited one ... */
-    uint64_t arrived_perhaps;   /* ... at the last of which the device does not tell ... */
+    uint64_t arrived_perhaps;   /* ... at the last Receive that may have been solicited ... */
     uint64_t solicited_since;   /* ... when the first SOLICITED of those that wait was issued */
     bool marks;                 /* the device marks solicited Receives */
 
@@ -92,8 +92,8 @@ struct nd_cq {
     enum nd_cq_arming armed;
     bool deliver; /* something was decided */
     bool taking;  /* a thread takes completions and has dropped the lock: no other takes any ... */
-    bool again;   /* ... but wanted to */
-    bool closed;  /* released by the application: nobody fetches any more */
+    bool again;   /* ... but one wanted to */
+    bool closed;  /* released by the application: no client fetches any more */
     HRESULT failed; /* ND_SUCCESS, or what every Notify gets */
 
     unsigned queues;          /* attached */
@@ -102,7 +102,7 @@ struct nd_cq {
     struct list_head shared;  /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
     struct list_head batches; /* nd_queue.batch_link: those with an open batch */
     unsigned refused;         /* sum of nd_queue.refused */
-    struct list_head broken;  /* nd_qp.broken_link; pinned: to be flushed by us */
+    struct list_head broken;  /* nd_qp.broken_link; pinned: those that we have to flush */
     struct nd_dead dead;
 };
 
@@ -132,13 +132,13 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped);
 void nd_cq_cancel(struct nd_cq *cq);
 
 /*
- * nd_cq_event - the device's event for this queue, got and not acknowledged: takes care of that too. From run alone;
+ * nd_cq_event - the device's event for this queue, got and not acknowledged: acknowledges it too. Called by run only;
  * the caller holds a pin.
  */
 void nd_cq_event(struct nd_cq *cq);
 /*
- * nd_cq_early - the device's event for this queue may be on its way: ends what the new arrivals end. Returns whether
- * that was all that waited. The caller holds a pin.
+ * nd_cq_early - the device's event for this queue may be on its way: ends the requests that the new arrivals complete.
+ * Returns whether none is left waiting. The caller holds a pin.
  */
 bool nd_cq_early(struct nd_cq *cq);
 /* The queue is lost: everything that waits, and every later Notify, gets the status. */
@@ -157,24 +157,25 @@ uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room)
 
 /*
  * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
- * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are still to be dealt with). They return
- * the number of results; the last two drop the lock.
+ * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are not handled yet). They return the
+ * number of results; the last two drop the lock.
  */
 unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
-/* A shared receive queue may leave any number of results. */
+/* A shared receive queue may put any number of results here. */
 #define ND_CQ_ANY_NUMBER UINT32_MAX
 
-/* A queue pair is made, whose queue can leave so many results here at once: keeps the reserve large enough. */
+/* Attaches a queue that can put so many results here at once: keeps the reserve large enough. */
 void nd_cq_attach(struct nd_cq *cq, uint32_t most);
 /*
  * A queue pair is gone: forgets queue, whose requests are all retired or will never be. most: as when it was attached.
  */
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
 /*
- * Its queue pair is released: keeps the queue pair pinned until the last completion was seen, unless nobody will look.
+ * Its queue pair is released: keeps the queue pair pinned until its last completion was seen, unless the queue is
+ * closed or has failed.
  */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
@@ -182,9 +183,9 @@ void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
 
 /*
  * Batches (core/queue/batch.h); the queue's lock is held, except for the last.
- * begins, ends  while one is open, a client that looks for results or waits for them has it submitted
- * refuse        the device does not have the requests from first to before end: they end in their turn, the first with
- *               the status, the others with ND_CANCELED
+ * begins, ends  while one is open, a client that polls for results or waits for them submits it
+ * refuse        the device refused the requests from first to before end: they end in their turn, the first with the
+ *               status, the others with ND_CANCELED
  * end_refused   after it, with no lock held and the queue pair pinned: those whose turn it is end
  */
 void nd_cq_batch_begins(struct nd_cq *cq, struct nd_queue *queue);

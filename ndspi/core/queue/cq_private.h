@@ -21,7 +21,8 @@ static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
 
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);
 /*
- * Drops the lock; then does what was decided under it: clients are told, the dead go, broken queue pairs are flushed.
+ * Drops the lock; then executes what was decided under it: delivers requests, destroys the dead, flushes broken queue
+ * pairs.
  */
 void nd_cq_unlock_and_deliver(struct nd_cq *cq);
 /* Drops the lock meanwhile. */
@@ -46,11 +47,11 @@ static inline void nd_cq_free_up_to(struct nd_queue *queue, struct nd_request *n
 /* ---- notify.c ---- */
 
 /*
- * Ends whatever the new arrivals end. unsure: a Receive counts as solicited that may be, where the device does not
- * tell.
+ * Ends the requests that the new arrivals complete. unsure: if the device marks none, a Receive that may be solicited
+ * counts.
  */
 bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure);
-/* Arms for those who wait, as they need it now, and looks again. */
+/* Arms the device for the waiting requests, and drains again. */
 void nd_cq_rearm_locked(struct nd_cq *cq);
 
 #endif

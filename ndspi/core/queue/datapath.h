@@ -2,12 +2,13 @@
 /*
  * datapath.h - the usual Send, Receive and GetResults. datapath.c makes a function of each for each version.
  *
- * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else goes to
- * the general forms (post.c, completion.c), which also explain. Each call takes one lock; none allocates or makes a
- * system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a change.
+ * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else takes
+ * the general forms; see post.c and completion.c for the full semantics. Each call takes one lock; none allocates or
+ * makes a system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a
+ * change.
  *
- * Version 1 lists ND_SGE, which name regions by handle; its requests are told apart by the address of the client's
- * ND_RESULT, filled when it is handed out.
+ * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
+ * GetResults fills it.
  */
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
@@ -32,8 +33,8 @@ _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, 
 
 /*
  * The rare exits of the functions below. All are tail calls, so no register is saved on the fast path.
- * send, receive  the general form after the record was not to be had; drops the lock first
- * release        somebody waits for the lock; the count
+ * send, receive  the general form, when the ring gave no record; drops the lock first
+ * release        another thread waits for the lock; the count
  * count          none or several completions were polled (negative: the queue failed); how many results
  */
 HRESULT nd_queue_send_full(

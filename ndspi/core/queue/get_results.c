@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* get_results.c - GetResults: from the software queue to the client, and its less usual ways. */
+/* get_results.c - GetResults: from the software queue to the client, and its rarer paths. */
 #include "ndspi/core/queue/cq_private.h"
 #include "ndspi/core/queue/datapath.h"
 
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) size_t results_count(
     const struct ibv_wc *wc = poll->wc;
     char *results = poll->results;
 
-    if (ND_UNLIKELY(polled < 0)) /* the general way hears of it, too */
+    if (ND_UNLIKELY(polled < 0)) /* the general way gets the failure, too */
         return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
     for (unsigned left = (unsigned)polled; left; left--) {
         if (!nd_cq_translate_locked(dialect, wc++, results))
@@ -132,8 +132,8 @@ unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
 }
 
 /*
- * As the fast path, but all that the device has is counted first, whatever the array takes: straight into that goes
- * only what leaves the device's queue empty.
+ * As the fast path, but counts all that the device has first, whatever the array's size: it polls straight into the
+ * array only if that empties the device's queue.
  */
 static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* notify.c - when a Notify ends. The rules are told in cq.h. */
+/* notify.c - when a Notify ends. cq.h has the rules. */
 #include "ndspi/core/queue/cq_private.h"
 
 #include "ndspi/core/adapter/adapter.h"
@@ -12,7 +12,7 @@ enum { EVENTS_BETWEEN_ACKNOWLEDGEMENTS = 1 << 12 };
 
 #define FOR_RESULTS (ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) | ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
 
-/* Everything that waits for a result ends together; what made it end is used up. */
+/* Ends all requests that wait for a result together; the results so far complete no other. */
 static void complete_notifies_locked(struct nd_cq *cq)
 {
     cq->notified = cq->arrived;
@@ -36,8 +36,8 @@ bool nd_cq_match_notifies_locked(struct nd_cq *cq, bool unsure)
 }
 
 /*
- * An overrun shows when draining; so where it may come to that, waiting for errors has the queue looked at for every
- * completion, too. Beside a wait for solicited ones only if a mark tells them from the others.
+ * Draining finds an overrun; so if one is possible, a wait for errors also drains the queue at every completion. Beside
+ * a wait for solicited ones it does so only if the device marks those.
  */
 static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
@@ -51,8 +51,8 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 }
 
 /*
- * Arms for those who wait, unless it is. Returns whether the queue must be looked at now: what came before raises no
- * event.
+ * Arms the device for the waiting requests, unless it is armed so. Returns whether the queue must be drained now:
+ * earlier completions raise no event.
  */
 static bool arm_locked(struct nd_cq *cq, unsigned waiting)
 {
@@ -71,7 +71,7 @@ static bool arm_locked(struct nd_cq *cq, unsigned waiting)
     return true;
 }
 
-/* The same until nothing is left to look at. */
+/* The same until nothing is left to drain. */
 void nd_cq_rearm_locked(struct nd_cq *cq)
 {
     while (arm_locked(cq, cq->waiting)) {
@@ -80,7 +80,9 @@ void nd_cq_rearm_locked(struct nd_cq *cq)
     }
 }
 
-/* Armed first, for this request, too: so one look is both the one before it starts and the one after arming. */
+/*
+ * Arm first, for this request, too: so one drain serves as the one before the request starts and the one after arming.
+ */
 static HRESULT start_locked(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
 {
     HRESULT status;
@@ -118,7 +120,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
         cq->adapter->verbs->progress_leave)
         cq->adapter->verbs->progress_leave(cq->poll.ibv);
     if (waits)
-        nd_adapter_take_left(cq->adapter); /* arms the queue again, if it was for this one */
+        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
     return status;
 }
 
@@ -145,8 +147,8 @@ bool nd_cq_early(struct nd_cq *cq)
 }
 
 /*
- * Whether the device's event may be for a solicited Receive that those who wait for one have not heard of: it arrived
- * while they waited, and GetResults was faster to fetch it.
+ * Whether the device's event may be for a solicited Receive that completed no waiting request: it arrived while they
+ * waited, and GetResults fetched it first.
  */
 static bool solicited_was_fetched_locked(const struct nd_cq *cq)
 {

@@ -25,7 +25,7 @@ HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request)
 
     for (bool looked = false;; looked = true) {
         lock_acquire(&queue->lock);
-        /* Others may fill it anew meanwhile. */
+        /* Other threads may fill it again meanwhile. */
         while (queue->batching && nd_batch_full_locked(queue->batch)) {
             lock_release(&queue->lock);
             nd_queue_submit(queue);
@@ -128,8 +128,8 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
 }
 
 /*
- * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. A staging slot may be had after a look
- * at the completion queue.
+ * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. If no staging slot is free, draining
+ * the completion queue may free one.
  */
 static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
     uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)

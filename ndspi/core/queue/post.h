@@ -7,20 +7,20 @@
 
 /*
  * nd_queue_take - takes the lock and the next record, the long way.
- * Returns ND_SUCCESS with the lock held. Otherwise it is not: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after a look
- * at the completion queue (silent requests may be done); ND_DEVICE_REMOVED. A batch that is full is submitted, and so
- * is any when the ring is.
+ * Returns ND_SUCCESS with the lock held. Otherwise it is not held: ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES, after
+ * draining the completion queue (silent requests may be done); ND_DEVICE_REMOVED. Submits a full batch, and any batch
+ * when the ring is full.
  */
 HRESULT nd_queue_take(struct nd_queue *queue, struct nd_request **request);
-/* Submits, looks for completions: what a post does before it tells that there is no room. No lock held. */
+/* Submits, drains completions: what a post does before it returns that there is no room. No lock held. */
 void nd_queue_make_room(struct nd_queue *queue);
 
 /* Takes the lock and a record for an initiator request; on failure neither is held. */
 HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE type, uint32_t flags,
     struct nd_request **request);
 /*
- * The device's flags. Of silent requests one in half a queue is signaled, for the ring's sake; its completion is
- * swallowed. So is that of a staged one, for its slot's.
+ * The device's flags. Of silent requests one in half a queue is signaled, so that the ring moves on, and a staged one,
+ * so that its slot is freed; the client does not see these completions.
  */
 unsigned nd_post_flags_locked(
     struct nd_queue *queue, const struct nd_request *request, uint32_t flags);
@@ -30,9 +30,9 @@ static inline HRESULT nd_post_done(struct nd_queue *queue)
     lock_release(&queue->lock);
     return ND_SUCCESS;
 }
-/* The device never has it: it ends with this result when it is its turn. Drops the lock. Returns ND_SUCCESS. */
+/* The device never gets it: it ends with this result in its turn. Drops the lock. Returns ND_SUCCESS. */
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result);
-/* It comes to nothing: gives the record back, drops the lock. Returns the status. */
+/* Undoes it: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
 
 /* An Invalidate has ended, well or not. Returns as nd_mw_invalidated. Lock of the completion queue held. */

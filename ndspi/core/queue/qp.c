@@ -17,7 +17,7 @@
 
 /*
  * Receiver not ready: a sender's retries end after some ten milliseconds, well before a program gives up waiting; with
- * an SRQ they never do. Both are what the receiving side asks for.
+ * an SRQ they never do. The receiving side asks for both.
  */
 enum {
     RNR_RETRIES = 6,
@@ -70,7 +70,7 @@ static int make_device_qp(struct nd_qp *qp, struct ibv_qp **ibv)
     return rc;
 }
 
-/* Where lists are translated that the device cannot read as they are. */
+/* The buffers for translating lists that the device cannot read as they are. */
 static HRESULT make_sges(struct nd_queue *queue, uint32_t max_sge)
 {
     queue->sges = calloc(max_sge + 1, sizeof(*queue->sges));
@@ -170,7 +170,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     qp->srq = params->srq;
     qp->cap = (struct ibv_qp_cap){ .max_send_wr = params->initiator_depth + ND_QP_RESERVE,
         .max_recv_wr = params->receive_depth,
-        /* Inline data is one, however many there may be. */
+        /* Inline data is one entry, however many the list has. */
         .max_send_sge = params->initiator_sge ? params->initiator_sge : params->inline_data > 0,
         .max_recv_sge = params->receive_sge,
         .max_inline_data = params->inline_data };
@@ -203,8 +203,8 @@ fini_rings:
 }
 
 /*
- * A last request of our own, flushed at once: its completion retires silent requests that will never have one.
- * Nobody posts any more, so the ring's spare record serves; the device has the room.
+ * A last request of our own, flushed at once: its completion retires silent requests that will never have one. No
+ * thread posts any more, so it uses the ring's spare record; the device has the room.
  */
 static void post_marker(struct nd_queue *queue)
 {
@@ -221,7 +221,7 @@ static void post_marker(struct nd_queue *queue)
     lock_release(&queue->lock);
 }
 
-/* Who claimed it, pinned, or NULL. */
+/* The connector that claimed it, pinned, or NULL. */
 static struct nd_object *user_of(struct nd_qp *qp, const struct nd_qp_user_ops **ops)
 {
     struct nd_object *user;
@@ -257,9 +257,7 @@ void nd_qp_close(struct nd_qp *qp)
     nd_object_unpin(&qp->object);
 }
 
-/*
- * Invalidates whose end nobody has seen, because the completion queue was released or failed, still hold their regions.
- */
+/* Unpins the regions of Invalidates that never completed, because the completion queue was released or failed. */
 static void end_invalidates(struct nd_qp *qp)
 {
     const struct nd_queue *queue = &qp->initiator;
@@ -282,12 +280,12 @@ void nd_qp_fini(struct nd_qp *qp)
 
     nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
-        nd_cq_look(qp->receive_cq); /* what it took from the SRQ carries its context */
+        nd_cq_look(qp->receive_cq); /* Receives that it took from the SRQ carry its context */
         nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
     nd_cq_detach(qp->receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
-    end_invalidates(qp);        /* detached: nobody else looks at the ring */
+    end_invalidates(qp);        /* detached: no other thread looks at the ring */
     nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "cannot destroy a queue pair: %s", strerror(rc));
@@ -343,7 +341,7 @@ bool nd_qp_flushed(struct nd_qp *qp)
     return is;
 }
 
-/* One step: what the connection manager knows of it, then our own say. Returns 0 or an errno, and logs that. */
+/* One state change: attributes of the connection manager, then our own. Returns 0 or an errno, and logs that. */
 static int move(struct nd_qp *qp, struct rdma_cm_id *id, struct ibv_qp_attr *attr,
     enum ibv_qp_state state, unsigned inbound, unsigned outbound)
 {
@@ -411,7 +409,7 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
 }
 
-/* Whether it is as it was before the attempt, and may be claimed for another. */
+/* Whether it is as before the attempt, and may be claimed for another. */
 static bool is_fresh(struct nd_qp *qp)
 {
     bool fresh;
@@ -436,7 +434,7 @@ void nd_qp_attempt_failed(struct nd_qp *qp)
     nd_cq_look(cq); /* what is left of the attempt */
 }
 
-/* A device whose queue pair went to the error state tells the peer nothing. */
+/* Some devices send the peer nothing when a queue pair goes to the error state: disconnects. */
 static void tell_peer(struct nd_qp *qp)
 {
     const struct nd_qp_user_ops *ops;

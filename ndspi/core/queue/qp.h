@@ -6,7 +6,7 @@
  * queues and the SRQ. After the last Release it goes to the error state and lives on, unseen, until its completion
  * queues have handed out its last completion or are released themselves.
  *
- * Lock: LOCK_QP, over the members said so below.
+ * Lock: LOCK_QP, over the members marked below.
  */
 #ifndef NDSPI_CORE_QP_H
 #define NDSPI_CORE_QP_H
@@ -24,15 +24,15 @@ struct nd_srq;
 struct rdma_cm_id;
 
 /*
- * What it tells the connector that claimed it, which stands above it. Called without locks, the connector pinned; by
- * then the connector may have let go of the queue pair, and be busy with another.
+ * Callbacks to the connector that claimed it, in the layer above. Called without locks, the connector pinned; by then
+ * the connector may have unclaimed the queue pair and have another.
  */
 struct nd_qp_user_ops {
     /* Its last reference is gone: ends the connection as a Disconnect of ours does, or the attempt. */
     void (*closed)(struct nd_object *user, struct nd_qp *qp);
     /* The program has flushed it: no connection can begin on it any more. */
     void (*flushed)(struct nd_object *user, struct nd_qp *qp);
-    /* It is in the error state, of which the device tells nobody: an established connection is to be disconnected. */
+    /* It is in the error state, and the device does not notify the peer: disconnects an established connection. */
     void (*failed)(struct nd_object *user, struct nd_qp *qp);
 };
 
@@ -49,13 +49,13 @@ struct nd_qp {
 
     uint32_t number;              /* of the device's queue pair; receive_cq's lock */
     struct list_node shared_link; /* in receive_cq->shared, with an SRQ */
-    atomic_bool broken;           /* a request failed where that wants a flush of ours ... */
+    atomic_bool broken;           /* a request failed, and this device needs a flush of ours ... */
     struct list_node broken_link; /* ... in the completion queue that saw it first */
 
-    struct lock lock;       /* down to closed */
+    struct lock lock;       /* over the members down to closed */
     struct nd_object *user; /* which claimed it */
     const struct nd_qp_user_ops *user_ops;
-    bool connected; /* has been */
+    bool connected; /* it is or was */
     bool flushed;
     bool closed;
 
@@ -68,7 +68,7 @@ struct nd_qp_params {
     struct nd_srq *srq;
     void *context;
     uint32_t receive_depth, initiator_depth, receive_sge, initiator_sge, inline_data;
-    uint32_t inbound_reads, outbound_reads; /* only kept */
+    uint32_t inbound_reads, outbound_reads; /* stored for the connector */
 };
 
 /* Returns ND_SUCCESS (one pin, the application's), ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED. */
@@ -80,10 +80,9 @@ void nd_qp_fini(struct nd_qp *qp);
 
 /*
  * For the connector.
- * claim    pins it for one connection attempt; until unclaim it tells the user what happens to it. Returns ND_SUCCESS;
- *          ND_CONNECTION_ACTIVE: claimed or connected already;
- *          ND_INVALID_DEVICE_STATE: flushed or released.
- * unclaim  gives it back, as it is: after a refused Connect it may be claimed again. No lock held.
+ * claim    pins it for one connection attempt; until unclaim it calls the user's callbacks. Returns ND_SUCCESS;
+ *          ND_CONNECTION_ACTIVE: claimed or connected already; ND_INVALID_DEVICE_STATE: flushed or released.
+ * unclaim  ends the claim: after a refused Connect it may be claimed again. No lock held.
  */
 HRESULT nd_qp_claim(
     struct nd_qp *qp, struct nd_object *user, const struct nd_qp_user_ops *user_ops);
@@ -101,30 +100,30 @@ static inline bool nd_qp_has_srq(const struct nd_qp *qp)
 
 /*
  * nd_qp_to_rts - ready to receive and to send. The id's request or reply has arrived.
- * inbound, outbound  in: agreed Reads in flight; outbound 0: posting a Read is refused from now on
+ * inbound, outbound  in: agreed Reads in flight; outbound 0: from now on posting a Read fails
  * Returns ND_SUCCESS, or a failure: then the queue pair is in INIT still, or flushed. No lock held.
  */
 HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound);
 
-/* What the receiver-not-ready rules put into the connection request and reply: retries for ever with an SRQ. */
+/* The receiver-not-ready retries for the connection request and reply: for ever with an SRQ. */
 uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 
-/* From here on initiator requests are taken. Takes LOCK_QP_QUEUE. */
+/* Opens the initiator queue for requests. Takes LOCK_QP_QUEUE. */
 void nd_qp_set_sendable(struct nd_qp *qp);
 /*
- * The attempt that claimed it came to nothing: it is as it was before, with the Receives that were posted. Still
- * claimed; no lock held. If the device needs another queue pair for that and has none, the next attempt fails.
+ * The attempt that claimed it failed: restores the queue pair, with its posted Receives. Still claimed; no lock held.
+ * If the device needs another queue pair for that and has none, the next attempt fails.
  */
 void nd_qp_attempt_failed(struct nd_qp *qp);
 
 /*
  * nd_qp_to_error  to the error state: all that is queued ends with ND_CANCELED
- * nd_qp_flush     the same for the program, whose Accept ends, too, if it waits for the peer
+ * nd_qp_flush     the same for the program; also ends its Accept, if it waits for the peer
  * Idempotent. No lock held. Return ND_SUCCESS, ND_DEVICE_REMOVED, or what the device says.
  */
 HRESULT nd_qp_to_error(struct nd_qp *qp);
 HRESULT nd_qp_flush(struct nd_qp *qp);
-/* Whether it was. Takes LOCK_QP. */
+/* Whether it was flushed. Takes LOCK_QP. */
 bool nd_qp_flushed(struct nd_qp *qp);
 
 /*
@@ -153,7 +152,7 @@ static inline uint32_t nd_at_most(size_t n)
 struct nd_remote {
     uint64_t address;
     uint32_t token; /* network order */
-    bool bounded;   /* by `room`, bytes: more is refused in the call */
+    bool bounded;   /* by `room`, bytes: the call refuses a longer one */
     uint64_t room;
 };
 

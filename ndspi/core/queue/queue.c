@@ -58,7 +58,7 @@ void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode)
 {
     lock_assert_held(&queue->lock);
     queue->mode = mode;
-    park_locked(queue); /* which finds room by itself when the queue is open */
+    park_locked(queue); /* which finds room if the queue is open */
 }
 
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
@@ -115,7 +115,7 @@ HRESULT nd_queue_release(struct nd_queue *queue)
     return ND_SUCCESS;
 }
 
-/* A full device queue cannot happen while ours has room, unless the device gives less than it said. */
+/* The device's queue cannot be full while ours has room, unless the device takes less than it promised. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
 {
     if (error == ENOMEM)

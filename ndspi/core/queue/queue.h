@@ -2,15 +2,15 @@
 /*
  * queue.h - the request ring of an initiator or receive queue.
  *
- * A failed ibv_wc tells neither kind nor context, so every request has a record, and wr_id is its address. Records form
- * a ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring
- * is full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed`
- * anew only when it runs into the copy; it also puts `stop` in its own way to send every post through the slow path
- * while the queue is not open. So one comparison answers "connected, and room left".
+ * A failed ibv_wc has neither kind nor context, so every request has a record, and wr_id is its address. Records form a
+ * ring of depth + 1, handed out in order under the queue's lock. `freed` is the oldest record still in use; the ring is
+ * full when the next record's successor is `freed`. The posting side keeps a copy of it, `stop`, and reads `freed` anew
+ * only when it runs into the copy; it also sets `stop` so that every post takes the slow path while the queue is not
+ * open. So one comparison answers "connected, and room left".
  *
  * A completion retires its record and all older ones (silent requests that succeeded). `seen` is the oldest record not
- * retired; results that wait in the completion queue's software queue still count (`unfetched`), because NetworkDirect
- * counts a request until its result was fetched: `freed` follows only then.
+ * retired. Results in the completion queue's software queue still count (`unfetched`), because NetworkDirect counts a
+ * request until the program fetches its result: only then `freed` moves on.
  */
 #ifndef NDSPI_CORE_QUEUE_H
 #define NDSPI_CORE_QUEUE_H
@@ -41,12 +41,11 @@ enum {
     ND_REQUEST_SILENT = 1 << 0,  /* no result unless it fails */
     ND_REQUEST_MARKER = 1 << 1,  /* ours: never a result */
     ND_REQUEST_BINDING = 1 << 2, /* Bind or Invalidate: a window's state may change */
-    ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion tells whose it is */
+    ND_REQUEST_SHARED = 1 << 3,  /* of an SRQ: the completion names the queue pair */
     ND_REQUEST_STAGED = 1 << 4,  /* it has a slot of the staging area */
-    ND_REQUEST_REFUSED =
-        1 << 5, /* the device does not have it: ends by itself, when it is its turn */
-    ND_REQUEST_FENCE = 1 << 6,  /* ours, in no ring: all requests before `next` are done */
-    ND_REQUEST_OWN_MR = 1 << 7, /* an Invalidate of a window with a registration of its own */
+    ND_REQUEST_REFUSED = 1 << 5, /* the device refused it: ends in its turn */
+    ND_REQUEST_FENCE = 1 << 6,   /* ours, in no ring: all requests before `next` are done */
+    ND_REQUEST_OWN_MR = 1 << 7,  /* an Invalidate of a window with a registration of its own */
 };
 
 struct nd_request {
@@ -112,19 +111,19 @@ struct nd_queue {
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
-    bool receives;                       /* else it is an initiator's */
-    bool slow;                           /* it takes no entries: every post takes the slow path */
-    bool no_reads;                       /* agreed: none in flight, so none at all */
-    uint32_t silent_run, silent_run_max; /* silent requests since one was signaled for our sake */
+    bool receives; /* else it is an initiator's */
+    bool slow;     /* its requests have no entries: every post takes the slow path */
+    bool no_reads; /* the connection agreed on no Reads in flight, so none may be posted */
+    uint32_t silent_run, silent_run_max; /* silent requests since the last signaled one */
     uint32_t max_inline;                 /* bytes */
     uint8_t *bounce;                     /* inline data of more entries than the device takes */
     struct ibv_sge *sges;                /* max_sge + 1: a list as the device reads it */
     uint8_t *staging; /* inline parts of mixed lists; slots of max_inline bytes */
     struct ibv_mr *staging_mr;
     _Atomic uint32_t staging_free; /* mask of slots */
-    bool batching;                 /* posts are kept, and every one takes the slow path */
+    bool batching;                 /* a batch keeps posts, and each takes the slow path */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
-    struct nd_qp *qp;              /* whose it is */
+    struct nd_qp *qp;              /* its owner */
     struct nd_cq *cq;
     struct nd_request *records;
 
@@ -135,7 +134,7 @@ struct nd_queue {
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
     bool closing;            /* its queue pair waits for the last completion */
     bool marker_posted;      /* by the thread that closes */
-    bool marked;             /* it came back: nothing follows it */
+    bool marked;             /* the marker completed: nothing follows it */
     struct list_node closing_link;
     struct list_node batch_link; /* in nd_cq.batches while batching */
     struct nd_request fence;
@@ -149,29 +148,27 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     void *queue_pair_context, enum nd_queue_mode mode);
 void nd_queue_fini(struct nd_queue *queue);
 
-/* Changes the mode and with it where posts go. The first takes the lock. */
+/* Changes the mode and with it the path of posts. The first takes the lock. */
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
 
 /*
- * nd_queue_try_take_locked - the next record, the long way: whatever the mode, also while batching.
+ * nd_queue_try_take_locked - the next record by the slow path: in any mode, also while batching.
  * Returns ND_SUCCESS; ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_DEVICE_REMOVED. Lock held.
  */
 HRESULT nd_queue_try_take_locked(struct nd_queue *queue, struct nd_request **request);
 /* Gives the record taken last back. Lock held. */
 void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
-/* What a post that the device refused with this error ends with. Logs. */
+/* Returns the status for a post that the device refused with this error. Logs. */
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
-/*
- * The device did not take the request of the record `wr_id`: gives that back, drops the lock. The status of the post.
- */
+/* The device refused the request of the record `wr_id`: gives that back, drops the lock. Returns the post's status. */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
-/* Somebody waits for the lock that is dropped here. Returns ND_SUCCESS. */
+/* Another thread waits for the lock that this drops. Returns ND_SUCCESS. */
 HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
- * `stop` keeps these posts from the fast path: they do not go to the device, or not at once, or have to be told that
- * one entry is too many, be it empty.
+ * `stop` keeps these posts from the fast path: the device does not get them, or not at once, or the call has to refuse
+ * even one empty entry.
  */
 static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 {
@@ -180,8 +177,8 @@ static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
 
 /*
  * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
- * old copy of `freed`: acquire, since what the fetching thread did with the record comes before it is used anew;
- * pairs with nd_cq_translate_locked, completion.c.
+ * old copy of `freed`: acquire, since the fetching thread must be done with the record before it is used anew; pairs
+ * with nd_cq_translate_locked, completion.c.
  */
 static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
 {
@@ -199,7 +196,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     return request;
 }
 
-/* Whether the device tells of its end, for a reason of its own. */
+/* Whether the device reports its success, too. */
 static inline bool nd_request_is_signaled(const struct nd_request *request)
 {
     return !(request->special & ND_REQUEST_SILENT) || request->special & ND_REQUEST_STAGED ||
@@ -216,7 +213,7 @@ static inline struct nd_request *nd_queue_oldest_locked(const struct nd_queue *q
 
 /*
  * Whether all posted requests are retired. A marker comes last, and takes the spare record. The completion queue's lock
- * is held, nobody posts any more.
+ * is held, no thread posts any more.
  */
 static inline bool nd_queue_idle_locked(const struct nd_queue *queue)
 {

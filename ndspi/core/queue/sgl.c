@@ -16,7 +16,7 @@ struct piece {
     uint32_t token;
 };
 
-/* False: its handle is none. A handle of nothing does not matter. */
+/* False: its handle is not valid. The handle of an empty entry is not checked. */
 static bool read_piece(
     const struct nd_queue *queue, const void *list, size_t at, struct piece *piece)
 {
@@ -90,7 +90,7 @@ HRESULT nd_sgl_measure(
     return queue->regions ? measure_v1(sgl, queue, inlines) : measure_v2(sgl, queue, inlines);
 }
 
-/* Inline data in one piece: of more entries than the device takes, or to last. */
+/* Copies inline data into one piece: it has more entries than the device takes, or must outlast the call. */
 static void gather(
     const struct nd_sgl *sgl, const struct nd_queue *queue, uint8_t *data, struct ibv_sge *whole)
 {
@@ -108,7 +108,7 @@ static void gather(
 
 static bool take_slot_locked(struct nd_queue *queue, struct nd_request *request)
 {
-    /* Acquire: the device is through with it; pairs with nd_staging_free. */
+    /* Acquire: the device is done with it; pairs with nd_staging_free. */
     uint32_t free = atomic_load_explicit(&queue->staging_free, memory_order_acquire);
 
     if (!free)
@@ -124,7 +124,7 @@ void nd_staging_free(struct nd_queue *queue, const struct nd_request *request)
     atomic_fetch_or_explicit(&queue->staging_free, 1u << request->slot, memory_order_release);
 }
 
-/* Without the empty entries: one device crashes its kernel over them, others may look at their tokens. */
+/* Leaves out empty entries: they crash the kernel of one device, and others may check their tokens. */
 static void pick_filled(const struct nd_sgl *sgl, struct ibv_sge *sges)
 {
     const struct ibv_sge *list = sgl->list;
@@ -171,7 +171,7 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     *num_sge = (int)sgl->filled;
     *sg_list = sges;
     if (!sgl->total) {
-        *num_sge = 0; /* nothing to look at: tokens of empty entries do not count */
+        *num_sge = 0; /* nothing to check: tokens of empty entries do not count */
         return ND_SUCCESS;
     }
     if (sgl->mode == ND_SGL_INLINE && (data || sgl->n > queue->max_sge)) {

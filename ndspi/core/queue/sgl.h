@@ -26,22 +26,22 @@ enum nd_sgl_mode {
 struct nd_sgl {
     const void *list;
     uint32_t n;
-    uint32_t filled; /* entries of more than nothing: what the device gets */
+    uint32_t filled; /* entries that are not empty: those that the device gets */
     uint32_t total;  /* bytes */
     enum nd_sgl_mode mode;
 };
 
 /*
- * nd_sgl_measure - looks at a list, without a lock.
+ * nd_sgl_measure - checks a list, without a lock.
  * inlines  in: v2: ND_OP_FLAG_INLINE is set; v1: the request may have inline entries
  * Returns ND_SUCCESS; ND_DATA_OVERRUN: too many entries; ND_INVALID_PARAMETER_2: no list; ND_BUFFER_OVERFLOW: longer
- * than the device, or inline data, can be; ND_INVALID_HANDLE.
+ * than the device's limit, or than inline data may be; ND_INVALID_HANDLE.
  */
 HRESULT nd_sgl_measure(
     struct nd_sgl *sgl, const struct nd_queue *queue, const void *list, uint32_t n, bool inlines);
 
 /*
- * nd_sgl_place_locked - where the device reads it.
+ * nd_sgl_place_locked - puts the list where the device reads it.
  * sges  out: room for the queue's max_sge entries; may be left unused
  * data  in: room for inline data to be copied to, which lasts until the request is posted; NULL: it is posted at once
  * sg_list, num_sge  out: for the work request

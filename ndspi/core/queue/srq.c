@@ -130,10 +130,7 @@ void nd_srq_fini(struct nd_srq *srq)
     nd_adapter_unpin(adapter);
 }
 
-/*
- * Push only here, take-all only under the lock: the stack needs no more than that against reuse. Pairs with
- * take_locked.
- */
+/* Only pushes here, and take-all only under the lock: that avoids ABA. Pairs with take_locked. */
 void nd_srq_seen(struct nd_srq *srq, struct nd_request *request)
 {
     struct nd_request *head = atomic_load_explicit(&srq->returned, memory_order_relaxed);
@@ -212,8 +209,9 @@ static bool below_threshold(struct nd_srq *srq, uint32_t threshold)
 }
 
 /*
- * For those who wait. They end at once when what was seen is below the threshold already; otherwise the device watches,
- * which may know of completions nobody has seen. It is looked at again after arming.
+ * Serves the waiting requests. They end at once if the count of Receives seen is already below the threshold; otherwise
+ * arms the device's limit, since the device may have completions that were not polled yet, and checks again after
+ * arming.
  */
 static HRESULT watch_locked(struct nd_srq *srq)
 {
@@ -250,7 +248,7 @@ HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
     status = srq->failed ? srq->failed : nd_pending_add(&srq->pending, overlapped, NOTIFY, NULL);
     lock_release(&srq->lock);
     if (SUCCEEDED(status))
-        (void)watch_locked(srq); /* the request tells its end */
+        (void)watch_locked(srq); /* the status goes to the request */
     lock_release(&srq->limit_lock);
     return status;
 }
@@ -284,7 +282,7 @@ static HRESULT modify_device_queue(struct nd_srq *srq, uint32_t depth)
     return rc ? nd_status_from_errno(rc) : ND_SUCCESS;
 }
 
-/* More records than before are needed only beyond the deepest it ever was. */
+/* New records are needed only beyond the greatest depth it ever had. */
 static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
 {
     HRESULT status = ND_SUCCESS;
@@ -310,7 +308,7 @@ static HRESULT set_depth(struct nd_srq *srq, uint32_t depth)
     return status;
 }
 
-/* What is asked for, and what is kept, together. */
+/* The new values and the kept ones together. */
 static HRESULT check_modify_locked(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 {
     lock_assert_held(&srq->limit_lock);

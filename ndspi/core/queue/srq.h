@@ -2,13 +2,14 @@
 /*
  * srq.h - shared receive queue.
  *
- * Its records are no ring: queue pairs finish them in any order, and completion queues give them back from several
- * threads. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
+ * Its records are no ring: queue pairs finish them in any order, and several threads give them back through completion
+ * queues. So free records are a list of the posting side, refilled from a stack onto which completions push. Two
  * counts: `posted` falls when a result is fetched (depth), `held` when its completion is seen (threshold).
  *
- * A device that cannot make one deeper makes it deeper at once, so that Modify has where to go (verbs/depth.h).
+ * On a device that cannot make one deeper, it is created deeper from the start, as room for Modify (verbs/depth.h).
  *
- * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over what the device is asked to watch: who arms or disarms it knows who waits.
+ * Locks: LOCK_QP_QUEUE. LOCK_SRQ_LIMIT over the device's limit: a thread that arms or disarms it knows which requests
+ * wait.
  */
 #ifndef NDSPI_CORE_SRQ_H
 #define NDSPI_CORE_SRQ_H
