@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/verbs/cm_event.h"
 
-/* What a reject carries, hence what a peer of ours can have meant; replies are filled up beyond it with zero. */
+/* The most that a reject carries, so no peer of ours sends more; replies are padded beyond it with zeros. */
 enum { REPLY_DATA_OCTETS = 148 };
 
 static bool is_reply(const struct rdma_cm_event *event)

@@ -8,7 +8,7 @@
 #include <rdma/rdma_cma.h>
 
 /*
- * nd_cm_event_mend - repairs an event that was got and is not acknowledged yet.
+ * nd_cm_event_mend - repairs an event that was fetched and is not acknowledged yet.
  * quirks  in: of the device's family
  * event   inout: of a reply: its private data ends where that of its message can; its read depths are the right
  *                way round

@@ -3,7 +3,7 @@
  * depth.h - completion queues and shared receive queues that can become deeper on every device.
  *
  * Where the device cannot make a queue deeper than it was created (quirks FIXED_CQ, FIXED_SRQ; found by trying), it is
- * created deeper than asked for, or as deep as asked for where that cannot be had; growing then is to stay within it.
+ * created deeper than asked for, or, if that fails, as deep as asked for; it can then grow only within that depth.
  */
 #ifndef NDSPI_VERBS_DEPTH_H
 #define NDSPI_VERBS_DEPTH_H

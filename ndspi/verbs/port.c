@@ -66,7 +66,7 @@ static enum nd_windows kind_of_windows(nd_quirk_set quirks)
     return quirks & ND_QUIRK_BIT(WINDOW_BOUNDS) ? ND_WINDOWS_EXACT : ND_WINDOWS_REAL;
 }
 
-/* Returns 0, or a negative errno: what the device can do cannot be found out now. */
+/* Returns 0, or a negative errno: a shortage keeps us from finding out what the device can do. */
 static int find_caps(struct nd_port *port, const struct nd_family *family)
 {
     struct nd_caps *caps = &port->caps;
@@ -87,7 +87,7 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
 
 /*
  * Quirk LOST_KEY: keys are the first free pages of the context, 4 KiB each, from 0 on, and the lost one is page 144. A
- * queue from page 0 to 128, behind it one to page 145, and the first is not needed any more.
+ * queue from page 0 to 128, behind it one to page 145, and then the first is destroyed.
  */
 static void cover_lost_key(struct nd_port *port)
 {

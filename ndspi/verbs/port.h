@@ -2,8 +2,8 @@
 /*
  * port.h - one port of an opened device, with what it can do.
  *
- * Capabilities are found by trying; what trying cannot find out are quirks of the device's family (quirks.h), which
- * win. The core reads this and nothing else of a device: never its name.
+ * Capabilities are found by trying; the rest are quirks of the device's family (quirks.h), which take precedence. The
+ * core reads this and nothing else of a device: never its name.
  */
 #ifndef NDSPI_VERBS_PORT_H
 #define NDSPI_VERBS_PORT_H
@@ -35,7 +35,7 @@ struct nd_port {
     struct ibv_context *context;
     uint8_t number;
     struct ibv_pd *pd;
-    struct ibv_cq *over_lost_key; /* with quirk LOST_KEY, nobody's */
+    struct ibv_cq *over_lost_key; /* with quirk LOST_KEY: occupies the lost key */
     struct ibv_device_attr attr;
     struct ibv_port_attr port_attr;
     struct nd_caps caps;
@@ -46,8 +46,8 @@ struct nd_port {
  * context  in: closed by nd_port_fini; not when this fails
  * number   in: the port, from 1
  * soft     in: whether it is the embedded device
- * Returns 0 or a negative errno. What the device could do if there were memory or descriptors is never taken for what
- * it cannot: then this fails with that errno.
+ * Returns 0 or a negative errno. A shortage of memory or descriptors never counts as a missing capability: this fails
+ * with that errno.
  */
 int nd_port_init(struct nd_port *port, const struct nd_verbs *verbs, struct ibv_context *context,
     uint8_t number, bool soft);

@@ -9,7 +9,7 @@ const struct nd_quirk_text nd_quirk_texts[ND_QUIRK_COUNT] = {
 
 #define Q(name) ND_QUIRK_BIT(name)
 
-/* What the kernel's connection managers do, whatever the device. */
+/* Quirks of the kernel's connection managers, with every device. */
 #define IB_CM                                                                                      \
     (Q(NO_MOVE) | Q(DEAD_UNTOLD) | Q(SLOW_DESTROY) | Q(PADDED_DATA) | Q(ACCESS_LATE) |             \
         Q(DEPTHS_RAISED))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quirks.h - what devices do otherwise than verbs say, and which family of devices does what.
+ * quirks.h - how devices deviate from verbs, and which family of devices does so.
  *
  * A quirk has one row: what goes wrong, what is done about it, the test that shows it. A family has one row: how it is
- * known, whence its quirks are known, and which they are. The core asks for a quirk of an open device (nd_has_quirk),
+ * recognised, the source of its quirks, and which they are. The core asks for a quirk of an open device (nd_has_quirk),
  * never for its family. docs/devices.md is printed from these rows.
  */
 #ifndef NDSPI_VERBS_QUIRKS_H
@@ -221,7 +221,7 @@ extern const struct nd_quirk_text nd_quirk_texts[ND_QUIRK_COUNT];
 
 struct nd_family {
     const char *name;
-    const char *source; /* whence the quirks are known */
+    const char *source; /* the source of the quirks */
     bool run;           /* the test suites have run on it */
     nd_quirk_set quirks;
     const char *remarks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs table of the system's libibverbs and librdmacm. Where their headers make a macro or an inline function of a
- * name, a function of ours stands in.
+ * The verbs table of the system's libibverbs and librdmacm. If their headers define a name as a macro or an inline
+ * function, a function of ours wraps it.
  */
 #include "ndspi/verbs/verbs.h"
 

@@ -6,10 +6,11 @@
  * nd_verbs_rdma_core calls the system's libraries, nd_verbs_soft the embedded device (softrdma/softrdma.h). Data calls
  * are not here: they go through context->ops, by libibverbs' own inline functions, on both.
  *
- * The last groups have no counterpart in rdma-core, and are NULL where nothing needs them. One lets a waiting thread
- * move the embedded device (softrdma.h), which hardware or the kernel does elsewhere. mark_solicited, of the same: from
- * then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in wc_flags. attempt_ended, of the
- * shim (shim/shim.h): the queue pair's connection is established, or will not be; then it may have another number.
+ * The last groups have no counterpart in rdma-core, and are NULL in tables that do not need them. With one group a
+ * waiting thread drives the embedded device (softrdma.h); hardware or the kernel drives others. mark_solicited, also of
+ * the embedded device: from then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in
+ * wc_flags. attempt_ended, of the shim (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after
+ * a failure the queue pair may have another number.
  */
 #ifndef NDSPI_VERBS_VERBS_H
 #define NDSPI_VERBS_VERBS_H

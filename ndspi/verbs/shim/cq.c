@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cq.c - completion queues: the device's completions, as verbs say. */
+/* cq.c - completion queues: makes the device's completions conform to verbs. */
 #include "ndspi/verbs/shim/objects.h"
 
 #include "util/log.h"
@@ -83,7 +83,7 @@ static void mend(const struct shim *shim, struct ibv_wc *wc, bool received, bool
         wc->wc_flags |= IBV_WC_WITH_INV;
 }
 
-/* A request has failed: the device may forget what is posted from now on. */
+/* A request has failed: the device may forget requests posted from now on. */
 static void note_broken(struct shim_qp *qp, struct list_head *broken)
 {
     const nd_quirk_set affected =
@@ -105,8 +105,8 @@ static void break_shared_locked(struct shim_cq *cq, uint32_t number, struct list
 }
 
 /*
- * Whether a failed Receive has not failed for the client: what it was for has been posted again, or will be after the
- * attempt to connect, or is told when the client flushes the queue pair.
+ * Whether to withhold a failed Receive from the client: the shim has posted it again, or will after the attempt to
+ * connect, or completes it when the client flushes the queue pair.
  */
 static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
 {
@@ -122,7 +122,7 @@ static bool withhold_locked(struct shim_record *record, const struct ibv_wc *wc)
     return true;
 }
 
-/* Returns how many completions go out: none or one. */
+/* Returns how many completions go to the client: none or one. */
 static int take_locked(
     struct shim_cq *cq, struct ibv_wc *wc, struct ibv_wc *out, struct list_head *broken)
 {
@@ -157,7 +157,7 @@ static int deliver_ready_locked(struct shim_cq *cq, struct ibv_wc *out, int room
     return count;
 }
 
-/* The device has completed all that it will of these. Returns whether there were any. */
+/* The device will complete no more of these. Returns whether there were any. */
 static bool flush_unreported_locked(struct shim_cq *cq)
 {
     struct list_node *node;
@@ -185,7 +185,7 @@ static void break_all(struct list_head *broken)
 }
 
 /*
- * One look at the device, for at most `room` completions. Returns how many it had, or a negative number; adds to count.
+ * Polls the device once, for at most `room` completions. Returns how many it had, or a negative number; adds to count.
  */
 static int look_locked(
     struct shim_cq *cq, struct ibv_wc *out, int room, int *count, struct list_head *broken)

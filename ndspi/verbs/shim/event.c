@@ -107,7 +107,7 @@ void shim_ack_cq_events(struct ibv_cq *ibv, unsigned events)
 
     pthread_mutex_lock(&channel->mutex);
     own = events < cq->unacknowledged ? events : cq->unacknowledged;
-    /* The device's first: without any the queue may go as soon as it has none of the shim's. */
+    /* The device's first: once it has none left, the queue may be destroyed as soon as it has none of the shim's. */
     if (events > own)
         cq->shim->below->ack_cq_events(cq->device, events - own);
     if (own && !(cq->unacknowledged -= own))
@@ -149,7 +149,7 @@ int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
         event->element.cq = event->element.cq->cq_context;
     else if (is_of_srq(event))
         event->element.srq = event->element.srq->srq_context;
-    return 0; /* of a queue pair: the device's, which the client knows nothing of */
+    return 0; /* of a queue pair: it names the device's, which the client does not know */
 }
 
 void shim_ack_async_event(struct ibv_async_event *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects.h - the shim's objects, each with that of the device behind it. What the client sees comes first in each.
+ * objects.h - the shim's objects, each with the device's object behind it. The client's part comes first in each.
  *
  * Locks, in this order: of a queue pair (over the device's control calls), of a ring (over the device's posts), of a
  * completion queue, of a channel. A ring belongs to one completion queue, whose lock guards what completes.
@@ -50,7 +50,7 @@ struct shim_cq {
     struct list_head ready;       /* shim_ring.ready_link: rings with completions that may go out */
     struct list_head unreported;  /* shim_ring.unreported_link */
     struct list_head shared; /* shim_qp.shared_link: queue pairs with an SRQ that receive here */
-    bool armed;              /* by the client, and no event since */
+    bool armed;              /* by the client, with no event since */
     struct list_node event_link; /* the channel's mutex ... */
     unsigned unacknowledged;     /* ... of the shim's events that were fetched: the same */
 };
@@ -66,17 +66,16 @@ enum {
     SHIM_SILENT = 1 << 1,     /* the client wants no completion of a success */
     SHIM_QUIET = 1 << 2,      /* the device will complete it only when it fails */
     SHIM_INVALIDATE = 1 << 3, /* a local invalidation */
-    SHIM_DONE = 1 << 4,       /* it has ended, as `wc` says */
-    SHIM_SW_FLUSH =
-        1 << 5, /* the device never had it: it is flushed when all before it have ended */
-    SHIM_WITHHELD = 1 << 6, /* a Receive that was flushed before the queue pair was connected */
+    SHIM_DONE = 1 << 4,       /* it has ended; `wc` has its completion */
+    SHIM_SW_FLUSH = 1 << 5,   /* the device never got it: flushed when all before it have ended */
+    SHIM_WITHHELD = 1 << 6,   /* a Receive that was flushed before the queue pair was connected */
 };
 
 struct shim_record {
-    struct ibv_wc wc; /* wr_id is the client's, and the posting side's */
+    struct ibv_wc wc; /* wr_id is the client's; written by the posting side */
     struct shim_ring *ring;
     uint32_t state;
-    uint32_t before; /* what was changed in the client's work request while the device had it */
+    uint32_t before; /* the values that the shim replaced in the client's work request */
 };
 
 /*
@@ -86,7 +85,7 @@ struct shim_ring {
     struct lock lock; /* LOCK_SHIM_RING: posting, and what follows */
     struct ibv_qp *device;
     bool closed;    /* nothing reaches the device any more */
-    uint32_t given; /* what the device has ends here, once closed */
+    uint32_t given; /* the requests of the device end here, once closed */
 
     struct shim_qp *qp;
     struct shim_cq *cq;
@@ -116,7 +115,7 @@ struct shim_qp {
     struct ibv_qp *device;
     atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
     atomic_bool broken;           /* a request has failed */
-    struct list_node broken_link; /* of the thread that polled that completion */
+    struct list_node broken_link; /* in the list of the thread that polled that completion */
     struct list_node shared_link;
     struct shim_ring send, receive;
 };
@@ -131,7 +130,7 @@ int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
 void shim_ack_async_event(struct ibv_async_event *event);
 /* A completion of the shim's own was added to the queue: an event, if the client waits for one. Its lock is held. */
 void shim_raise_locked(struct shim_cq *cq);
-/* The queue is about to go: waits until its events are acknowledged. */
+/* Before the queue is destroyed: waits until its events are acknowledged. */
 void shim_end_events(struct shim_cq *cq);
 
 /* ---- ring.c ---- */
@@ -143,15 +142,15 @@ void shim_ring_fini(struct shim_ring *ring);
 int shim_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int shim_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Posts the Receives that it remembers to another queue pair of the device. Lock held. Returns an errno. */
+/* Posts the Receives recorded in it to another queue pair of the device. Lock held. Returns an errno. */
 int shim_ring_post_again_locked(struct shim_ring *ring);
 /* From now on nothing reaches the device. */
 void shim_ring_close(struct shim_ring *ring);
 /*
- * The device's completions, and what goes out to the client. The completion queue's lock is held.
+ * From the device's completions to the client's. The completion queue's lock is held.
  * done     the request has ended
- * flush_unreported  the device has completed all it will: the rest was flushed
- * tell     what was withheld has ended
+ * flush_unreported  the device completes no more: flushes the rest
+ * tell     completes what was withheld
  * deliver  returns how many of at most `room` completions; the ring stays ready while there are more
  */
 void shim_ring_done_locked(struct shim_record *record, const struct ibv_wc *wc);

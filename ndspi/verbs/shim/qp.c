@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* qp.c - queue pairs: their life, their error state, and another of the device's after a refused connection. */
+/* qp.c - queue pairs: their life, their error state, and the device's new queue pair after a refused connection. */
 #include "ndspi/verbs/shim/objects.h"
 
 #include "util/log.h"
@@ -13,7 +13,7 @@ static struct shim_cq *cq_of(struct ibv_cq *cq)
     return (struct shim_cq *)cq;
 }
 
-/* As the device gets it. */
+/* Changes the attributes as the device needs them. */
 static struct ibv_qp_init_attr devices_init(
     const struct shim_qp *qp, const struct ibv_qp_init_attr *attr)
 {
@@ -100,7 +100,7 @@ free:
     return NULL;
 }
 
-/* Completion queues know nothing of it any more. */
+/* Removes it from its completion queues. */
 static void leave_queue(struct shim_qp *qp, struct shim_ring *ring)
 {
     struct shim_cq *cq = ring->cq;
@@ -143,7 +143,7 @@ int shim_query_qp(
 
 /* ---- the error state ---- */
 
-/* What fails from now on has failed; so has what was withheld. */
+/* From now on a failed Receive fails for the client, too; completes those withheld. */
 static void end_shadowing(struct shim_qp *qp)
 {
     struct shim_ring *ring = &qp->receive;
@@ -156,7 +156,7 @@ static void end_shadowing(struct shim_qp *qp)
     lock_release(&ring->cq->lock);
 }
 
-/* The next who polls takes what the device has, and ends the rest. */
+/* The next poll takes the device's completions, and ends the rest. */
 static void flush_unreported(struct shim_ring *ring)
 {
     lock_acquire(&ring->cq->lock);
@@ -218,7 +218,7 @@ int shim_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
     return rc;
 }
 
-/* ---- another queue pair of the device ---- */
+/* ---- a new queue pair of the device ---- */
 
 static struct ibv_qp *make_fresh(struct shim_qp *qp)
 {
@@ -252,7 +252,7 @@ static int exchange(struct shim_ring *ring, struct ibv_qp *fresh)
     return error;
 }
 
-/* The old one goes last, so that the two have different numbers: what it flushes is told apart by that (cq.c). */
+/* Destroys the old one last, so that the two have different numbers: cq.c recognises its flushes by that. */
 static void renew_locked(struct shim_qp *qp)
 {
     struct ibv_qp *old = qp->device, *fresh = make_fresh(qp);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - what was posted, and what of it has ended. */
+/* ring.c - the requests posted, and which of them have ended. */
 #include "ndspi/verbs/shim/objects.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A Receive's entries, at the place of its record. */
+/* A Receive's entries, at the index of its record. */
 struct shim_recv_shadow {
     int count;
     struct ibv_sge sges[];
@@ -70,7 +70,7 @@ void shim_ring_fini(struct shim_ring *ring)
     free(ring->records);
 }
 
-/* How many more there is room for. */
+/* How many more requests fit. */
 static uint32_t room_locked(const struct shim_ring *ring)
 {
     /* Acquire: what completed a record comes before it is used anew; pairs with retire_locked. */
@@ -106,15 +106,15 @@ static int flush_in_software_locked(struct shim_ring *ring, uint64_t wr_id)
     return 0;
 }
 
-/* What a post of the device's means. It names the first request that it did not take; all before were taken. */
+/* The errno of a post to the device. The device names the first request that it refused; it took all before. */
 static int meaning_of(const struct shim *shim, int error, bool names_one)
 {
     if (error && !names_one && shim_has(shim, UNWAKED))
-        return 0; /* it has all of them, and could not be woken: its flush ends them */
+        return 0; /* the device has all of them, and could not be woken: its flush ends them */
     return error < 0 ? -error : error;
 }
 
-/* A request of either kind of queue: which of the two, its ring says. */
+/* A request of either kind of queue; its ring says which. */
 union wr {
     const void *any; /* NULL: none */
     struct ibv_send_wr *send;
@@ -174,7 +174,7 @@ static void lend_receive(
     wr->wr_id = id_of(record);
 }
 
-/* The request as the device gets it, with its record. */
+/* Changes the request as the device needs it, and fills its record. */
 static void lend(struct shim_ring *ring, uint32_t number, union wr wr)
 {
     struct shim_record *record = record_at(ring, number);
@@ -186,7 +186,7 @@ static void lend(struct shim_ring *ring, uint32_t number, union wr wr)
         lend_send(ring->qp->shim, record, wr.send);
 }
 
-/* The client's again, as it was. */
+/* Restores the client's request. */
 static void take_back(const struct shim_ring *ring, uint32_t number, union wr wr)
 {
     const struct shim_record *record = record_at(ring, number);
@@ -205,7 +205,7 @@ static void take_back(const struct shim_ring *ring, uint32_t number, union wr wr
         wr.send->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
 }
 
-/* Returns an errno, and the first request that was not taken. */
+/* Returns an errno, and the first request that the device refused. */
 static int post_to_device(const struct shim_ring *ring, union wr wr, union wr *bad)
 {
     int error = ring->receives ? ibv_post_recv(ring->device, wr.receive, &bad->receive)
@@ -214,7 +214,7 @@ static int post_to_device(const struct shim_ring *ring, union wr wr, union wr *b
     return meaning_of(ring->qp->shim, error, bad->any);
 }
 
-/* The device has nothing from there on. Who looks at completions may look at the ring's last records just now. */
+/* The device has no request from there on. A thread that polls may be looking at the ring's last records. */
 static void end_at_locked(struct shim_ring *ring, uint32_t number)
 {
     lock_acquire(&ring->cq->lock);
@@ -223,8 +223,8 @@ static void end_at_locked(struct shim_ring *ring, uint32_t number)
 }
 
 /*
- * Lends as many requests of the list as there is room for to the device; the list ends behind them meanwhile. Takes
- * back what the device refused.
+ * Posts as many requests of the list as fit to the device; meanwhile the list ends behind them. Takes back those that
+ * the device refused.
  */
 static int post_locked(struct shim_ring *ring, union wr wr, union wr *bad)
 {
@@ -369,7 +369,7 @@ void shim_ring_flush_unreported_locked(struct shim_ring *ring)
     for (; (int32_t)(ring->given - number) > 0; number++) {
         struct shim_record *record = record_at(ring, number);
 
-        /* Quiet ones before the first that is missing had succeeded. */
+        /* Quiet ones before the first missing one had succeeded. */
         lost = lost || !(record->state & (SHIM_QUIET | SHIM_DONE));
         shim_ring_done_locked(record, lost ? &flushed : &success);
     }
@@ -396,7 +396,7 @@ static void retire_locked(struct shim_ring *ring, struct shim_record *record, ui
     atomic_store_explicit(&ring->oldest, number + 1, memory_order_release);
 }
 
-/* Whether it is over, being the oldest: the device completes quiet ones by what comes behind them. */
+/* Whether the oldest has ended: the device completes quiet ones with a later completion. */
 static bool is_over(const struct shim_ring *ring, const struct shim_record *record)
 {
     return record->state & (SHIM_DONE | SHIM_SW_FLUSH) ||

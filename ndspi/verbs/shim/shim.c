@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shim.c - the shim's context and tables, and what needs no more than to be passed on. */
+/* shim.c - the shim's context and tables, and the calls that it only passes on. */
 #include "ndspi/verbs/shim/objects.h"
 
 #include <errno.h>

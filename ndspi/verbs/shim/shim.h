@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim.h - a device that does as verbs say, made of one that does not.
+ * shim.h - makes a device that deviates from verbs conform to them.
  *
- * Of some families the driver loses flushes, lets completions overtake each other, refuses what it should take or
- * reports it otherwise than verbs say (the quirks of ND_SHIM_QUIRKS, each with its row in quirks.h). The shim stands
- * between the core and such a device: the core calls a table of verbs, and posts to queue pairs and polls completion
- * queues, that are the shim's, and sees what any other device does. Families without these quirks have no shim.
+ * The drivers of some families lose flushes, let completions overtake each other, refuse valid requests or report them
+ * otherwise than verbs say (the quirks of ND_SHIM_QUIRKS, each with its row in quirks.h). The shim stands between the
+ * core and such a device: the core calls the shim's table of verbs, posts to its queue pairs and polls its completion
+ * queues, and sees a device that conforms. Families without these quirks have no shim.
  *
  * The shim has a ring of records for each send and receive queue, and gives the device the address of a record, with
  * its lowest bit set, for wr_id; so its own client's wr_ids for shared receive queues are even. It holds a completion
  * back until those before it are known, and completes by itself what the device would forget. An event for such a
- * completion shows at the context's async_fd, after which get_cq_event returns it. Where the device needs another queue
- * pair after a connection that did not come about, the client says so by nd_verbs.attempt_ended.
+ * completion shows at the context's async_fd, after which get_cq_event returns it. If the device needs a new queue pair
+ * after a failed attempt to connect, the client reports that attempt by nd_verbs.attempt_ended.
  *
  * Threads: any, as of libibverbs. A queue pair is not destroyed while another thread polls a completion queue of it
- * that may still hold its completions; so a record that a completion names is always there.
+ * that may still hold its completions; so a record that a completion names always exists.
  */
 #ifndef NDSPI_VERBS_SHIM_H
 #define NDSPI_VERBS_SHIM_H
@@ -37,7 +37,7 @@
  */
 int nd_shim_open(const struct nd_verbs **verbs, struct ibv_context **context, nd_quirk_set quirks);
 
-/* Takes the shim away again, of which nothing was made: gives back what nd_shim_open was given. */
+/* Removes a shim in which no object was made: restores what nd_shim_open was given. */
 void nd_shim_remove(const struct nd_verbs **verbs, struct ibv_context **context);
 
 #endif
