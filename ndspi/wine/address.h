@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * address.h - socket addresses on their way: the layouts are the same, but AF_INET6 is 23 for Windows and 10 here.
- */
+/* address.h - translates socket addresses: the layouts are the same, but AF_INET6 is 23 for Windows and 10 here. */
 #ifndef NDSPI_WINE_ADDRESS_H
 #define NDSPI_WINE_ADDRESS_H
 
@@ -13,7 +11,7 @@
  * nd_wine_address_in - a program's address for the native library.
  * address  in: may be NULL or hostile; length in octets
  * copy     out: the address, translated, zero-filled
- * Returns copy, or NULL when address is. What is no Windows address has a family that no one knows.
+ * Returns copy, or NULL when address is. An address of another family gets one that is unknown here.
  */
 const struct sockaddr *nd_wine_address_in(
     const struct sockaddr *address, size_t length, struct sockaddr_storage *copy);

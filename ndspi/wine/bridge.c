@@ -4,7 +4,7 @@
  * native library behind it.
  *
  * The library is a Wine builtin: Wine loads ndspi.so beside it and calls that through its own dispatcher. Once it has
- * made an object it stays loaded, because a thread of it, which never returns, delivers completions (deliver.c).
+ * made an object it stays loaded, because a thread in it, which never returns, delivers completions (deliver.c).
  */
 #include "ndspi/wine/proxy.h"
 
@@ -26,7 +26,7 @@ static VOID complain(const char *text)
     OutputDebugStringA(text);
 }
 
-/* An import would keep the library from loading at all, and from saying why. */
+/* With an import the library would not load at all, and could not say why. */
 static BOOL find_unix_side(VOID)
 {
     typedef NTSTATUS(NTAPI query_virtual_memory)(

@@ -41,7 +41,7 @@ static void close_file(struct nd_delivery *delivery)
 {
     struct nd_wine_file *file = container_of(delivery, struct nd_wine_file, end);
 
-    /* The number of a handle that the program closed may be another object's by now. */
+    /* If the program closed a handle, its number may be another object's by now. */
     if (file->close_client && nt.NtCompareObjects(file->client, file->original) == 0)
         nt.NtClose(file->client);
     nt.NtClose(file->original);
@@ -106,7 +106,7 @@ static bool program_closed(struct nd_wine_file *file)
            info.handles == 1;
 }
 
-/* Before a file more: those that no object uses, and whose handle is closed, go. */
+/* Before adding a file: removes those that no object uses and whose handle is closed. */
 static void sweep(void)
 {
     struct nd_wine_file *file = NULL;
@@ -118,7 +118,9 @@ static void sweep(void)
 
 /* ---- a file that the program closes under its requests ---- */
 
-/* Before the look that it may be the cause of is over, or seen by it: both are seq_cst. */
+/*
+ * Counts first: a look that is due sees the count, and if none is due the second call makes one due. Both are seq_cst.
+ */
 void nd_wine_file_began(struct nd_wine_file *file)
 {
     atomic_fetch_add(&file->requests, 1);
@@ -138,7 +140,7 @@ static void close_users(struct nd_deferred *job)
     nd_wine_file_unref(file);
 }
 
-/* Not told by this thread: an adapter may end with what is cancelled, and would wait for it. */
+/* Another thread cancels: an adapter may end with its last cancelled request, and would wait for this thread. */
 void nd_wine_files_look(void)
 {
     struct nd_wine_file *file = NULL;
@@ -225,8 +227,8 @@ struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
 }
 
 /*
- * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure tell the request's
- * own. Where Wine refuses its control for such a file, a read beyond the end gives a failure, though not the same one.
+ * The status of a packet decides what a port wait returns; GetOverlappedResult and the structure have the request's
+ * own. If Wine refuses its control for such a file, a read beyond the end gives a failure, though another one.
  */
 void nd_wine_file_end(
     struct nd_wine_file *file, OVERLAPPED *overlapped, HANDLE event, HRESULT status)

@@ -5,8 +5,8 @@
 #   calls  numbers and parameter blocks of the calls, for both sides
 #   pe     vtables for Windows programs, whose methods do nothing but call
 #   unix   the other end of each call: the native method of the same name
-# What a parameter needs on its way follows from its type. One of a type that is not known here ends the build, so that
-# nothing new in the header is forwarded wrongly.
+# The type of a parameter decides how it is forwarded. A parameter of an unknown type ends the build, so that nothing
+# new in the header is forwarded wrongly.
 use strict;
 use warnings;
 

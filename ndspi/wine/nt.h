@@ -63,7 +63,7 @@ struct nt {
 
 extern struct nt nt;
 
-/* False: said why. Before anything else, once or more. */
+/* False: said why. Call it first; it may be repeated. */
 bool nd_nt_init(void);
 
 #endif

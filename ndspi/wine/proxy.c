@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/wine/proxy.h"
 
-/* Answered by proxies alone, with themselves. */
+/* Only proxies answer it, with themselves. */
 static const IID iid_proxy = { 0x3b0c7d52, 0x8e14, 0x4f6a,
     { 0xa9, 0x21, 0x5d, 0xc8, 0x02, 0x7e, 0x64, 0xb3 } };
 
@@ -119,7 +119,7 @@ static ULONG release(IUnknown *iface)
     struct nd_count_call call = { nd_proxy_native(iface), 0 };
 
     if (nd_forward(ND_CALL_RELEASE, &call))
-        return 0; /* it crashed: what is left of the object is nobody's any more */
+        return 0; /* it crashed: the rest of the object stays allocated */
     if (call.result == 0)
         HeapFree(GetProcessHeap(), 0, iface);
     return call.result;

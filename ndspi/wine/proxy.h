@@ -2,10 +2,9 @@
 /*
  * proxy.h - the Windows side of the bridge: what a Windows program holds instead of a native object.
  *
- * A proxy is a vtable and the native interface it stands for, which it holds exactly one block of memory long:
- * references are counted by the native object alone, and the Release that is told 0 frees the proxy. Interfaces of one
- * native object are one pointer, so an object has one proxy, made with it, and QueryInterface answers with the proxy it
- * was asked of.
+ * A proxy is a vtable and the native interface it stands for. Only the native object counts references; the Release
+ * that returns 0 frees the proxy. Interfaces of one native object are one pointer, so an object has one proxy, made
+ * with it, and QueryInterface returns the proxy that it was called on.
  *
  * A native adapter holds a reference to its provider, so the last Release of an adapter may end a provider as well. The
  * Release of an adapter therefore holds the provider meanwhile, and gives it back through its proxy.
@@ -25,7 +24,8 @@ struct nd_proxy {
 };
 
 /*
- * All in one object, so that an interface of ours is recognised by where its vtable is. (Nobody takes class objects.)
+ * All in one object, so that the address of its vtable identifies an interface of ours. (No method takes class
+ * objects.)
  */
 #define ND_VTABLE_MEMBER(interface) interface##Vtbl interface;
 struct nd_vtables {
@@ -53,13 +53,14 @@ static inline VOID *nd_proxy_native(VOID *iface)
 /*
  * nd_proxy_reach - the native object behind an interface that the program hands in.
  * given  in: ours, one that wraps ours, foreign, or NULL
- * held   out: to be dropped after the call; NULL when nothing is
- * Returns the native interface; NULL where there is none, so that the native method answers as for any stranger.
+ * held   out: to be released after the call; NULL: none
+ * Returns the native interface; NULL where there is none, so that the native method returns what it does for any
+ * foreign object.
  */
 VOID *nd_proxy_reach(IUnknown *given, IUnknown **held);
 VOID nd_proxy_drop(IUnknown *held);
 
-/* An object under construction: its proxy is made before it, so that what was made can always be handed out. */
+/* An object under construction: its proxy is made first, so that a new native object can always be handed out. */
 struct nd_making {
     struct nd_proxy *proxy; /* NULL: no memory, or no out */
     IUnknown *maker;        /* whose method makes it */
@@ -81,8 +82,8 @@ ULONG nd_proxy_addref(IUnknown *iface);
 ULONG nd_proxy_release(IUnknown *iface);
 
 /*
- * nd_touch - has Wine make the pages of a buffer what the program sees: pages under write watch are read-only for
- * everybody but the program until it writes. Changes no byte; leaves out what the program could not access either.
+ * nd_touch - makes the pages of a buffer writable for the device: Wine keeps pages under write watch read-only, except
+ * to the program, until the program writes. Changes no byte; leaves out what the program could not access either.
  * flags  in: ND_MR_FLAG_* of the registration to come
  */
 VOID nd_touch(const VOID *buffer, SIZE_T size, ULONG flags);

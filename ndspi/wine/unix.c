@@ -108,7 +108,7 @@ int32_t nd_call_add_ref(void *args)
     return 0;
 }
 
-/* After the last one nothing may touch the structures of the object's requests: they are delivered by then. */
+/* After the last Release nothing may touch the structures of the object's requests: they are delivered by then. */
 int32_t nd_call_release(void *args)
 {
     struct nd_count_call *call = args;

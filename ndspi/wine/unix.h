@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unix.h - the native side of the bridge: entries that a thread of a Windows program comes in by. They run on Wine's
- * stack for such calls (1 MB), with Wine's signals; so they may call Wine's own system calls (nt.h), which the
- * library's other threads must not.
+ * unix.h - the native side of the bridge: entry points for threads of a Windows program. They run on Wine's stack for
+ * such calls (1 MB), with Wine's signals; so they may call Wine's own system calls (nt.h), which the library's other
+ * threads must not.
  */
 #ifndef NDSPI_WINE_UNIX_H
 #define NDSPI_WINE_UNIX_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forwarder.c - makes a ws2_32.dll for the Wine that is installed: the functions of a template, and for everything else
- * that Wine's own ws2_32.dll exports a forwarder to a copy of that under another name. Names and ordinals stay Wine's.
+ * forwarder.c - makes a ws2_32.dll for the installed Wine: the functions of a template, and for each other export of
+ * Wine's own ws2_32.dll a forwarder to a renamed copy of that DLL. Names and ordinals stay Wine's.
  *
  * usage: ndspi-wine-forwarder WINE-DLL TEMPLATE NAME OUTPUT
  *   WINE-DLL  in: Wine's ws2_32.dll       TEMPLATE  in: a DLL with functions to put in place of Wine's
@@ -120,7 +120,7 @@ static size_t section_at(const struct image *image, unsigned number)
     return (size_t)image->section_table + (size_t)number * SECTION_OCTETS;
 }
 
-/* Where the octets of an address are in the file. */
+/* The file offset of an address. */
 static size_t offset_of(const struct image *image, uint32_t address)
 {
     for (unsigned i = 0; i < image->sections; i++) {

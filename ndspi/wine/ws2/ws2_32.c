@@ -30,7 +30,7 @@ static const struct {
     { &CLSID_NDSPI_PROVIDER_V1, ND_REGISTRY_V1, 1 },
 };
 
-/* The path of a registered provider, in characters with its end; 0: it is not. */
+/* The path of a registered provider, in characters with its end; 0: not registered. */
 static DWORD read_path(const WCHAR *key, WCHAR path[PATH_CHARACTERS])
 {
     DWORD octets = PATH_CHARACTERS * sizeof(WCHAR);
@@ -123,9 +123,9 @@ int WSPAPI nd_WSCGetProviderPath(GUID *id, WCHAR *path, INT *length, INT *error)
 /* ---- changes ---- */
 
 /*
- * The handle is a pipe that somebody waits to be connected: a request that pends, ends in the program's event or port,
- * and ends as well when the handle is closed. A change of the registry connects it. One that changed before anybody
- * asked is not told: programs read the catalogue after they have asked.
+ * The handle is a pipe with a pending request that waits for a connection: it ends in the program's event or port, or
+ * when the handle is closed. A change of the registry connects the pipe. Earlier changes are not reported: programs
+ * read the catalogue after they have asked.
  */
 struct watch {
     HKEY key;
@@ -175,8 +175,8 @@ static BOOL begin_watch(const WCHAR *pipe)
 }
 
 /*
- * The numbers of handles made here, which name their pipes. One that a program closed stays until its value is used
- * anew.
+ * The numbers of handles made here, which name their pipes. The number of a closed handle stays until its value is used
+ * again.
  */
 static SRWLOCK made_lock = SRWLOCK_INIT;
 static struct made {
@@ -256,7 +256,7 @@ int WSPAPI nd_WSAProviderConfigChange(
     if (made)
         *handle = made;
     if (!overlapped)
-        return 0; /* the handle was all that was asked for */
+        return 0; /* the program asked for the handle only */
     if (!made)
         DisconnectNamedPipe(*handle);
     if (!name_of(*handle, name) || !begin_watch(name)) {
@@ -270,7 +270,9 @@ int WSPAPI nd_WSAProviderConfigChange(
 
 /* ---- routes ---- */
 
-/* From which address the stack sends to another: a UDP socket is connected, which sends nothing, and asked. */
+/*
+ * The address from which the stack sends to another: connects a UDP socket, which sends nothing, and reads its address.
+ */
 static int route(const VOID *in, DWORD in_octets, VOID *out, DWORD out_octets, DWORD *used)
 {
     struct sockaddr_storage to = { 0 };
