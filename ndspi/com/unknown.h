@@ -35,7 +35,7 @@
 
 #include <stdatomic.h>
 
-/* Returns the new count. Relaxed: whoever adds a reference holds one already. */
+/* Returns the new count. Relaxed: the caller already holds a reference. */
 ULONG nd_com_addref(atomic_uint *refs);
 
 /*
@@ -63,7 +63,7 @@ BOOL nd_com_answers(const IID *const iids[], REFIID iid);
 /*
  * ND_COM_UNKNOWN(facade, itype) - IUnknown of struct facade, whose interface is itype: impl_from_itype, and
  * facade_QueryInterface, _AddRef, _Release for the vtable.
- * Wants above it: iids (see nd_com_query_interface) and void facade_close(struct facade *), which the last Release
+ * Needs above it: iids (see nd_com_query_interface) and void facade_close(struct facade *), which the last Release
  * calls.
  */
 #define ND_COM_UNKNOWN(facade, itype)                                                              \

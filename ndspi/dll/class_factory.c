@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class_factory.c - the class object of a version: some programs ask the library for it and let it create the provider
- * object, others ask for the provider directly. It pins the library, as does each LockServer(TRUE).
+ * class_factory.c - the class object of a version: some programs ask the library for it and create the provider object
+ * with it, others ask for the provider directly. It pins the library, as does each LockServer(TRUE).
  *
  * Source: COM, IClassFactory.
  */

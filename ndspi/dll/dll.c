@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dll.c - the two exports by which a provider library is used. Three routes are in use among programs: the provider
- * interface asked for directly, the class object asked for and a provider interface of it, and both for either version.
+ * dll.c - the two exports of a provider library. Programs take one of three routes: they ask for the provider interface
+ * directly, or for the class object and from that for a provider interface, or do both, for either version.
  *
  * Source: NetworkDirect SPI, "provider library"; COM, DllGetClassObject and DllCanUnloadNow.
  */

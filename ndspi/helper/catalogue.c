@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalogue.c - finding providers on Windows: the Winsock catalogue lists them, each is a library that is loaded when
- * it is first asked, and unloaded when it says that it has no objects.
+ * catalogue.c - finding providers on Windows: the Winsock catalogue lists them. Each is a library, loaded at the first
+ * call to it, and unloaded when it reports that it has no objects.
  *
  * The list of providers is read anew when the catalogue changed. An entry that is in use (users) stays, as does the
  * library of one that left the catalogue, until it is idle. Providers are loaded and called without the lock, but for
@@ -58,7 +58,7 @@ bool catalogue_is_provider(const WSAPROTOCOL_INFOW *entry, enum helper_version *
 
 /* ---- the list, under the lock ---------------------------------------------------------------------------------- */
 
-/* A provider nobody uses that says it is idle, out of memory. DllCanUnloadNow is quick and calls nobody. */
+/* Unloads a provider that has no users and says that it is idle. DllCanUnloadNow is quick and calls no other code. */
 static void unload_idle_locked(struct provider *provider)
 {
     if (provider->users > 0 || !provider->library || provider->can_unload_now() != S_OK)
@@ -88,7 +88,7 @@ static void flush_locked(void)
     drop_unlisted_locked();
 }
 
-/* The place of a provider in the list: known already, or the end. */
+/* The index of a provider in the list: its own, or the end if it is new. */
 static struct provider **find_locked(const GUID *id, enum helper_version version)
 {
     struct provider **link = &providers;
@@ -131,8 +131,8 @@ static HRESULT add_entry_locked(const WSAPROTOCOL_INFOW *entry, enum helper_vers
 }
 
 /*
- * Our own provider where no catalogue tells of it: Wine's is built in and takes no entries. Elsewhere there is no such
- * file, unless it was put there.
+ * Our own provider, for a catalogue without it: Wine's is built in and takes no entries. Other systems have no such
+ * file, unless the user put it there.
  */
 static HRESULT add_ours_locked(const GUID *id, enum helper_version version)
 {
@@ -149,7 +149,7 @@ static HRESULT add_ours_locked(const GUID *id, enum helper_version version)
     return hr;
 }
 
-/* Asks to be told of the next change; true: the list has to be read, now or (where that fails) every time. */
+/* Asks for a notice of the next change; true: the list has to be read, now or (if asking fails) every time. */
 static bool changed_locked(void)
 {
     if (change_armed && !HasOverlappedIoCompleted(&change_overlapped))

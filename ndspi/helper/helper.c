@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.c - the helper functions of ndsupport.h, over whatever finds providers (helper.h).
+ * helper.c - the helper functions of ndsupport.h, over the search for providers (helper.h).
  *
  * Nothing is remembered between calls: providers are asked every time, so a change of addresses needs no notice.
  */
@@ -30,7 +30,7 @@ static HRESULT ask_list(
     return hr;
 }
 
-/* The whole list of one provider, to be freed; NULL when it has no address. It may grow between two questions. */
+/* The whole list of one provider; the caller frees it. NULL when it has no address. It may grow between two calls. */
 static HRESULT fetch_list(
     enum helper_version version, IUnknown *provider, SOCKET_ADDRESS_LIST **list)
 {
@@ -97,7 +97,7 @@ struct search {
     struct sockaddr_storage address;
     SIZE_T length;
     IID iid;
-    VOID **adapter; /* NULL: only look whether there is one */
+    VOID **adapter; /* NULL: only check whether there is one */
     HRESULT hr;
 };
 
@@ -134,7 +134,7 @@ static bool visit_search(void *context, enum helper_version version, IUnknown *u
         if (SUCCEEDED(hr) && search->adapter)
             hr = provider->lpVtbl->OpenAdapter(provider, &search->iid, adapter_id, search->adapter);
     }
-    /* Of several providers that fail, one that has the address tells more than those that have not. */
+    /* If several providers fail, the status of one that has the address is the better one to return. */
     if (SUCCEEDED(hr) || hr != ND_INVALID_ADDRESS)
         search->hr = hr;
     return SUCCEEDED(hr);

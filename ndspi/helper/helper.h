@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.h - between the helper functions (helper.c, one for all systems) and what finds providers: native.c, where the
- * only provider is the library itself, and catalogue.c, which searches the Winsock catalogue of Windows.
+ * helper.h - between the helper functions (helper.c, one for all systems) and the search for providers: native.c, where
+ * the only provider is the library itself, and catalogue.c, which searches the Winsock catalogue of Windows.
  */
 #ifndef NDSPI_HELPER_HELPER_H
 #define NDSPI_HELPER_HELPER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * native.c - finding providers on Linux: there is one, this library itself, asked through the same door as on Windows.
+ * native.c - finding providers on Linux: there is one, this library itself, called by the same entry point as on
+ * Windows.
  */
 #include "ndspi/helper/helper.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* route.c - which local address a peer is reached from: a UDP socket is connected, which sends nothing, and asked. */
+/*
+ * route.c - which local address reaches a peer: connects a UDP socket, which sends nothing, and reads its local
+ * address.
+ */
 #include "ndspi/helper/helper.h"
 
 #include "ndspi/core/address.h"

@@ -23,12 +23,12 @@
 /* Notify of a completion queue */
 #define ND_CQ_NOTIFY_ERRORS    0 /* errors of the queue itself */
 #define ND_CQ_NOTIFY_ANY       1 /* any completion */
-#define ND_CQ_NOTIFY_SOLICITED 2 /* a Receive its sender asked to be told of, or a failed request */
+#define ND_CQ_NOTIFY_SOLICITED 2 /* a Receive whose sender asked for an event, or a failed request */
 
 /* Register of a memory region. Local reading is always allowed. */
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001 /* target of Receive and Read */
 #define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002
-#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* includes local write; bit 4 alone tells */
+#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* includes local write; test bit 4 alone */
 #define ND_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read; asked for by some transports */
 #define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000 /* accepted, without effect here */
 
@@ -46,7 +46,7 @@ typedef struct _ND2_ADAPTER_INFO {
     ULONG InfoVersion; /* in: version asked for (ND_VERSION_2); out: version delivered */
     UINT16 VendorId;
     UINT16 DeviceId;
-    UINT64 AdapterId; /* what IND2Provider::ResolveAddress tells */
+    UINT64 AdapterId; /* what IND2Provider::ResolveAddress returns */
     SIZE_T MaxRegistrationSize;
     SIZE_T MaxWindowSize;
     ULONG MaxInitiatorSge; /* entries of one Send or Write */

@@ -9,8 +9,8 @@
  * Said once for all methods:
  * - Sizes are in bytes, depths and limits in requests or entries; ports are in network order.
  * - An overlapped method (one that takes an OVERLAPPED) returns ND_PENDING and completes later through the structure's
- *   event and the completion port of the object's file, or returns an error and does neither. Its result is told by
- *   GetOverlappedResult. The structure must live until then.
+ *   event and the completion port of the object's file, or returns an error and does neither. GetOverlappedResult
+ *   returns its result. The structure must live until then.
  * - Methods that create an object store an interface with one reference, or NULL and an error. Besides the codes named
  *   they return ND_NO_MEMORY, ND_INSUFFICIENT_RESOURCES, ND_DEVICE_REMOVED, E_NOINTERFACE for another iid, and
  *   ND_INVALID_HANDLE for a file that is not of this adapter.
@@ -242,7 +242,7 @@ DECLARE_INTERFACE_(IND2QueuePair, IUnknown)
     IFACEMETHOD(Read)
     (THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge, UINT64 remoteAddress, UINT32 remoteToken,
         ULONG flags) PURE;
-    /* Stores there. The peer is not told. */
+    /* Stores there. The peer gets no result. */
     IFACEMETHOD(Write)
     (THIS_ VOID *requestContext, const ND2_SGE sge[], ULONG nSge, UINT64 remoteAddress, UINT32 remoteToken,
         ULONG flags) PURE;
@@ -272,9 +272,9 @@ DECLARE_INTERFACE_(IND2Connector, IND2Overlapped)
      * pPrivateData, cbPrivateData           in: for the peer's GetPrivateData; NULL, 0: none
      * Returns ND_INVALID_PARAMETER_1: no queue pair of this adapter; 0xC0000239: not bound; ND_CONNECTION_ACTIVE;
      * ND_INVALID_DEVICE_STATE; ND_INVALID_BUFFER_SIZE: more than MaxCallerData. Ends with ND_CONNECTION_REFUSED:
-     * rejected, or nobody listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved; ND_NETWORK_UNREACHABLE,
-     * ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer; ND_CANCELED. After each but
-     * ND_CANCELED it may be tried again.
+     * rejected, or no program listens; ND_IO_TIMEOUT; 0xC00000CC: the address cannot be resolved;
+     * ND_NETWORK_UNREACHABLE, ND_HOST_UNREACHABLE; ND_TOO_MANY_ADDRESSES: no local port is left for this peer;
+     * ND_CANCELED. After each but ND_CANCELED it may be tried again.
      */
     IFACEMETHOD(Connect)
     (THIS_ IUnknown *pQueuePair, const struct sockaddr *pDestinationAddress, ULONG cbDestinationAddress,
@@ -582,8 +582,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     ND_OVERLAPPED_METHODS_
 
     /*
-     * The file of all overlapped requests of this adapter and its objects. The adapter's: who closes it all the same
-     * cancels them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
+     * The file of all overlapped requests of this adapter and its objects. It belongs to the adapter: closing it all
+     * the same cancels them (ND_CANCELED), and overlapped calls fail with ND_INVALID_HANDLE from then on.
      */
     IFACEMETHOD_(HANDLE, GetFileHandle)(THIS) PURE;
     /* VersionRequested in: 1. Size query. Returns also ND_NOT_SUPPORTED. */
@@ -604,8 +604,8 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     IFACEMETHOD(CreateMemoryWindow)(THIS_ ND_RESULT *pInvalidateResult, INDMemoryWindow **ppMw) PURE;
     IFACEMETHOD(CreateConnector)(THIS_ INDConnector **ppConnector) PURE;
     /*
-     * Listens at once. Backlog 0 = no limit; Protocol is not looked at; Port 0 = choose, told in pAssignedPort.
-     * Returns also ND_ADDRESS_ALREADY_EXISTS; ND_INVALID_PARAMETER_MIX: no port, and nowhere to tell the chosen one.
+     * Listens at once. Backlog 0 = no limit; Protocol is not looked at; Port 0 = choose, and store it in pAssignedPort.
+     * Returns also ND_ADDRESS_ALREADY_EXISTS; ND_INVALID_PARAMETER_MIX: port 0 without pAssignedPort.
      */
     IFACEMETHOD(Listen)
     (THIS_ SIZE_T Backlog, INT Protocol, USHORT Port, USHORT *pAssignedPort, INDListen **ppListen) PURE;

@@ -30,7 +30,7 @@ typedef struct _ND_LINUX_DEVICE {
     ULONG Port;            /* of the device, counted from 1; 0: the device cannot be asked */
     BOOL Used;             /* NDSPI_DEVICE and the host's addresses decide, and the trial */
     ULONG AddressCount;    /* local addresses it serves, or could */
-    UINT64 AdapterId;      /* as IND2Provider::ResolveAddress tells */
+    UINT64 AdapterId;      /* as IND2Provider::ResolveAddress returns it */
     const char *Code;      /* "used", "port-down" and the like: never changes */
     const char *Reason;    /* in words, why it is used or not */
     const char *Remedy;    /* what to do about it, or NULL */
@@ -38,7 +38,7 @@ typedef struct _ND_LINUX_DEVICE {
     const char *Family;    /* of devices: which quirks are known */
     const char *Transport; /* "iWARP", "RoCE", "InfiniBand" */
     const char *Firmware;
-    const ND2_ADAPTER_INFO *Info; /* as IND2Adapter::Query tells; InfoVersion is 0 */
+    const ND2_ADAPTER_INFO *Info; /* as IND2Adapter::Query returns it; InfoVersion is 0 */
     const ND_LINUX_NOTE *Notes;
     ULONG NoteCount;
 } ND_LINUX_DEVICE;
@@ -49,12 +49,12 @@ typedef VOID (*ND_LINUX_DEVICE_CALLBACK)(VOID *context, const ND_LINUX_DEVICE *d
 #define ND_LINUX_TRY 0x1
 
 /*
- * NdLinuxDescribeDevices - tells every device there is.
+ * NdLinuxDescribeDevices - reports every device there is.
  * flags    in: 0 or ND_LINUX_TRY
  * tell     in: called once for each, on this thread; may call any function
  * context  in: handed to tell
  * Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: unknown flag; ND_INVALID_PARAMETER_2: tell is NULL; ND_NO_MEMORY;
- * ND_INSUFFICIENT_RESOURCES: the system does not tell its addresses. Any thread; needs no NdStartup.
+ * ND_INSUFFICIENT_RESOURCES: the system does not return its addresses. Any thread; needs no NdStartup.
  */
 HRESULT NdLinuxDescribeDevices(ULONG flags, ND_LINUX_DEVICE_CALLBACK tell, VOID *context);
 
@@ -62,9 +62,9 @@ HRESULT NdLinuxDescribeDevices(ULONG flags, ND_LINUX_DEVICE_CALLBACK tell, VOID 
 typedef struct _ND_LINUX_ADDRESS {
     const struct sockaddr *Address; /* port 0 */
     ULONG AddressSize;              /* in bytes */
-    const char *Interface;          /* which has it, or NULL: only a device knows of it */
-    const char *Device;             /* whose it is, or would be; NULL: nobody's */
-    UINT64 AdapterId;               /* of the adapter behind it; 0: not used */
+    const char *Interface; /* the interface that has it, or NULL: only a device knows of it */
+    const char *Device;    /* the device that has it, or would have it; NULL: none */
+    UINT64 AdapterId;      /* of the adapter behind it; 0: not used */
     BOOL Used;
     const char *Code, *Reason, *Remedy; /* as those of a device */
 } ND_LINUX_ADDRESS;
@@ -72,7 +72,7 @@ typedef struct _ND_LINUX_ADDRESS {
 typedef VOID (*ND_LINUX_ADDRESS_CALLBACK)(VOID *context, const ND_LINUX_ADDRESS *address);
 
 /*
- * NdLinuxDescribeAddresses - tells every IP address of this host; those that are used are what NdQueryAddressList
+ * NdLinuxDescribeAddresses - reports every IP address of this host; those that are used are what NdQueryAddressList
  * lists, in its order. Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: tell is NULL; ND_NO_MEMORY;
  * ND_INSUFFICIENT_RESOURCES.
  */

@@ -16,7 +16,7 @@
 #define ND_BUFFER_OVERFLOW        ((HRESULT)0x80000005U) /* buffer too small, message too long, CQ overrun */
 #define ND_DEVICE_BUSY            ((HRESULT)0x80000011U) /* a memory window is still bound to the region */
 #define ND_NO_MORE_ENTRIES        ((HRESULT)0x8000001AU) /* the request queue is full */
-#define ND_UNSUCCESSFUL           ((HRESULT)0xC0000001U) /* failed for a reason no other code tells */
+#define ND_UNSUCCESSFUL           ((HRESULT)0xC0000001U) /* failed for a reason without a code of its own */
 #define ND_ACCESS_VIOLATION       ((HRESULT)0xC0000005U) /* memory, token or access rights do not allow it */
 #define ND_INVALID_HANDLE         ((HRESULT)0xC0000008U) /* the handle is none of this adapter's */
 #define ND_INVALID_PARAMETER      ((HRESULT)0xC000000DU) /* an argument is out of range */
@@ -47,7 +47,7 @@
 #define ND_INVALID_BUFFER_SIZE    ((HRESULT)0xC0000206U) /* private data too long; region of no length */
 #define ND_TOO_MANY_ADDRESSES     ((HRESULT)0xC0000209U) /* no port is left */
 #define ND_ADDRESS_ALREADY_EXISTS ((HRESULT)0xC000020AU) /* the address is listened on already */
-#define ND_CONNECTION_REFUSED     ((HRESULT)0xC0000236U) /* rejected, or nobody listens */
+#define ND_CONNECTION_REFUSED     ((HRESULT)0xC0000236U) /* rejected, or no program listens */
 #define ND_CONNECTION_INVALID     ((HRESULT)0xC000023AU) /* not connected */
 #define ND_CONNECTION_ACTIVE      ((HRESULT)0xC000023BU) /* in use for another connection */
 #define ND_NETWORK_UNREACHABLE    ((HRESULT)0xC000023CU) /* no route to the network */

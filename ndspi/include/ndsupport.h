@@ -44,7 +44,7 @@ VOID ND_HELPER_API NdFlushProviders(VOID);
 /*
  * NdQueryAddressList - the local addresses of adapters: those of version 2, then those of version 1. Their devices can
  * be opened and have a network. Whether this process can make queues and register memory on them is not tried (the
- * limit of locked memory, say): NdOpenAdapter and RegisterMemory tell, and so does ndinfo.
+ * limit of locked memory, say): NdOpenAdapter, RegisterMemory and ndinfo show that.
  * flags           in: ND_QUERY_EXCLUDE_*
  * pAddressList    out: the list; its entries point into the same buffer. NULL with a length of 0 asks for the size
  * pcbAddressList  in: bytes at pAddressList; out: bytes needed after ND_BUFFER_OVERFLOW, 0 when there is no address

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* address.h - addresses as users type and read them. */
+/* address.h - parses addresses that users type, and prints them. */
 #ifndef NDSPI_TOOLS_ADDRESS_H
 #define NDSPI_TOOLS_ADDRESS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * adapter.c - INDAdapter over core/adapter/adapter.h: one IP address of a device, with one overlapped file for
- * all that is made of it. The file's handle goes with the adapter's last child, not with its last reference: it
- * serves them, too.
+ * all that is made of it. The file's handle is closed with the adapter's last child, not with its last reference: it
+ * serves the children, too.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter.
  */
@@ -88,7 +88,7 @@ static HRESULT STDMETHODCALLTYPE nd1_adapter_Query(
         .MaxOutboundRequests = limits->max_initiator_depth,
         .MaxOutboundLength = limits->max_transfer,
         .MaxInlineData = limits->max_inline,
-        /* What a peer may have in flight here, and we there; documents swap the two. */
+        /* Reads that a peer may have in flight here, and we at the peer; documents swap the two. */
         .MaxInboundReadLimit = limits->max_inbound_reads,
         .MaxOutboundReadLimit = limits->max_outbound_reads,
         .MaxCqEntries = limits->max_cq_depth,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connector.c - INDConnector over core/connection/connector.h. It makes endpoints, which hold it: the program's
- * last Release ends its requests and what is not a connection yet; an established connection ends with the last
- * endpoint.
+ * connector.c - INDConnector over core/connection/connector.h. It makes endpoints, which hold it: the program's last
+ * Release ends its requests and an attempt to connect; an established connection ends with the last endpoint.
  *
  * Source: NetworkDirect SPI version 1, INDConnector.
  */
@@ -37,13 +36,13 @@ ND1_REACH(connector, INDConnector, nd_connector);
 
 /* ---- INDConnector ---- */
 
-/* What CreateEndpoint was asked for, in its own order. */
+/* The parameters of CreateEndpoint, in its order. */
 struct wanted {
     SIZE_T inbound_entries, outbound_entries, inbound_sge, outbound_sge, inbound_reads,
         outbound_reads;
 };
 
-/* The first of the numbers that is wrong, by its place. */
+/* The position of the first number that is wrong. */
 static HRESULT check_wanted(const struct nd_limits *limits, const struct wanted *wanted)
 {
     if (wanted->inbound_entries > limits->max_receive_depth)
@@ -90,7 +89,7 @@ static HRESULT create_endpoint(struct nd1_connector *connector, struct nd_cq *in
     return hr;
 }
 
-/* max_inline: there is no number to ask for, so an endpoint has the most there is. */
+/* max_inline: the call has no such parameter, so an endpoint gets the most there is. */
 static HRESULT STDMETHODCALLTYPE nd1_connector_CreateEndpoint(INDConnector *iface,
     INDCompletionQueue *inbound_cq, INDCompletionQueue *outbound_cq, SIZE_T inbound_entries,
     SIZE_T outbound_entries, SIZE_T inbound_sge, SIZE_T outbound_sge, SIZE_T inbound_reads,
@@ -117,8 +116,8 @@ static HRESULT STDMETHODCALLTYPE nd1_connector_CreateEndpoint(INDConnector *ifac
 
 /*
  * After Connect and Accept, with the connector held before them. The endpoint keeps the connector that it is connected
- * through, be it its maker or another (programs go on with a new one after a timeout): the connection is to outlive the
- * program's reference to that.
+ * through, its maker or another one (programs use a new one after a timeout): the connection outlives the program's
+ * reference to that connector.
  */
 static HRESULT end_keeping(struct nd1_connector *connector, struct nd_qp *qp, HRESULT hr)
 {

@@ -2,8 +2,8 @@
 /*
  * endpoint.c - INDEndpoint over core/queue/qp.h.
  *
- * A request is told apart by the address of the client's ND_RESULT, which must be given. Memory is named by handle; an
- * entry without one is inline data (core/queue/sgl.h). Windows of peers are named by their descriptor.
+ * The address of the client's ND_RESULT, which must be given, identifies a request. A handle names memory; an entry
+ * without one is inline data (core/queue/sgl.h). A descriptor names a window of the peer.
  *
  * Source: NetworkDirect SPI version 1, INDEndpoint.
  */
@@ -19,7 +19,7 @@
 struct nd1_endpoint {
     INDEndpoint INDEndpoint_iface; /* first: interface pointer is object pointer */
     atomic_uint refs;
-    /* Held until the last Release: its maker, or since then the last that it was connected through. */
+    /* Held until the last Release: its maker, or the last connector that it was connected through. */
     _Atomic(struct nd1_connector *) connector;
     struct nd_qp core;
 };
@@ -58,8 +58,8 @@ ND_COM_UNKNOWN(nd1_endpoint, INDEndpoint);
 ND1_REACH(endpoint, INDEndpoint, nd_qp);
 
 /*
- * Where a descriptor and an offset lead. The descriptor may lie at any address. What reaches beyond the window is
- * refused here already: ND_REMOTE_ERROR.
+ * The remote address of a descriptor and an offset. The descriptor may lie at any address. Refuses what reaches beyond
+ * the window: ND_REMOTE_ERROR.
  */
 static HRESULT find_remote(
     const ND_MW_DESCRIPTOR *descriptor, ULONGLONG offset, struct nd_remote *remote)

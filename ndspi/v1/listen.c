@@ -48,7 +48,7 @@ static const INDListenVtbl nd1_listen_vtbl = {
     .GetConnectionRequest = nd1_listen_GetConnectionRequest,
 };
 
-/* port_be inout: the wanted one, 0 = any; the one that was had. */
+/* port_be inout: the wanted port, 0 = any; the port bound. */
 static HRESULT start(struct nd_listener *core, const struct sockaddr_storage *address,
     SIZE_T backlog, USHORT *port_be)
 {

@@ -2,8 +2,8 @@
 /*
  * memory.c - INDAdapter::RegisterMemory and DeregisterMemory over core/memory/mr.h.
  *
- * Both are done when they return; the client's OVERLAPPED is told so. The handle is stored before that, since another
- * thread may use it as soon as it hears.
+ * Both are done when they return, and complete the client's OVERLAPPED. They store the handle before that, since
+ * another thread may use it as soon as the request completes.
  *
  * Source: NetworkDirect SPI version 1, INDAdapter.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mw.c - INDMemoryWindow over core/memory/mw.h: an identity, and the result that tells of a peer's invalidation.
+ * mw.c - INDMemoryWindow over core/memory/mw.h: an identity, and the result that reports a peer's invalidation.
  *
  * Source: NetworkDirect SPI version 1, INDMemoryWindow, INDAdapter::CreateMemoryWindow.
  */

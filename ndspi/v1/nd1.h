@@ -4,7 +4,7 @@
  * differences: an adapter belongs to one IP address and has one file for everything; registrations are handles of the
  * adapter, not objects; a queue pair (endpoint) is made by a connector and keeps it.
  *
- * Interfaces of ours that a client hands in are reached by private IIDs: nd1_reach_X returns the core object with a
+ * A client's interface pointers lead to our objects by private IIDs: nd1_reach_X returns the core object with a
  * reference, to be given back with nd1_drop_X, or NULL: not ours, or of another adapter.
  */
 #ifndef NDSPI_V1_ND1_H
@@ -23,9 +23,9 @@ struct nd1_adapter {
     INDProvider *
         provider; /* that opened it: a reference, as clients may count, until its own last is gone */
     struct sockaddr_storage address; /* source of all its connections and listens; port 0 */
-    HANDLE handle;                   /* what GetFileHandle tells; a client may have closed it */
-    struct nd_sink_file *file;       /* behind it, pinned: of all requests of its objects */
-    struct nd_pending pending;       /* RegisterMemory and DeregisterMemory */
+    HANDLE handle;                   /* what GetFileHandle returns; a client may have closed it */
+    struct nd_sink_file *file; /* behind the handle, pinned: for all requests of its objects */
+    struct nd_pending pending; /* RegisterMemory and DeregisterMemory */
     struct nd_adapter core;
 };
 
@@ -41,7 +41,7 @@ struct nd1_connector {
     struct nd_connector core;
 };
 
-/* let_go: by the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
+/* let_go: the last holder closes the connector. No lock held; after the endpoint's nd_qp_close. */
 static inline void nd1_connector_hold(struct nd1_connector *connector)
 {
     atomic_fetch_add_explicit(&connector->holders, 1, memory_order_relaxed);
@@ -141,7 +141,7 @@ HRESULT nd1_listen_create(struct nd1_adapter *adapter, SIZE_T backlog, USHORT po
 HRESULT nd1_endpoint_create(
     struct nd1_connector *connector, const struct nd_qp_params *params, INDEndpoint **out);
 
-/* A connector that the caller holds is held by the endpoint from now on, in place of the one before; no lock held. */
+/* Hands the caller's hold on a connector over to the endpoint, which lets go of the one before; no lock held. */
 void nd1_endpoint_keep(struct nd_qp *endpoint, struct nd1_connector *connector);
 
 /* INDAdapter::RegisterMemory, DeregisterMemory; their requests are the adapter's. */

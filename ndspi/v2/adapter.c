@@ -80,7 +80,7 @@ static HRESULT STDMETHODCALLTYPE nd2_adapter_QueryAddressList(
     return status;
 }
 
-/* group and affinity are hints; threads that wait do the work here. */
+/* group and affinity are hints: here the threads that wait do the work. */
 static HRESULT STDMETHODCALLTYPE nd2_adapter_CreateCompletionQueue(IND2Adapter *iface, REFIID iid,
     HANDLE overlapped_file, ULONG depth, USHORT group, KAFFINITY affinity, VOID **out)
 {

@@ -5,8 +5,8 @@
  * A facade is an interface, the application's count of references, and the core object; the last Release closes the
  * core object, whose last pin frees the allocation.
  *
- * Objects of ours that a client hands in as IUnknown are reached by private IIDs: nd2_reach_X returns the core object
- * with a reference, to be given back with nd2_drop_X, or NULL: not ours, or of another adapter.
+ * A client's IUnknown pointers lead to our objects by private IIDs: nd2_reach_X returns the core object with a
+ * reference, to be given back with nd2_drop_X, or NULL: not ours, or of another adapter.
  */
 #ifndef NDSPI_V2_ND2_H
 #define NDSPI_V2_ND2_H
@@ -54,7 +54,7 @@ ND2_REACH_PROTOTYPES(srq);
 
 /*
  * What each create function does first.
- * known  in: what the object to be answers to
+ * known  in: the interfaces of the object to create
  * out    out: set to NULL
  * Returns ND_SUCCESS, E_POINTER, E_NOINTERFACE, ND_DEVICE_REMOVED.
  */
