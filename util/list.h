@@ -3,7 +3,7 @@
  * list.h - intrusive doubly linked list, and container_of.
  *
  * A list_node lives inside its owner; a list_head is the list. A node is on at most one list; list_del leaves it
- * self-linked so that list_linked() answers. No locking of its own.
+ * self-linked, so that list_linked() returns false. No locking of its own.
  */
 #ifndef UTIL_LIST_H
 #define UTIL_LIST_H

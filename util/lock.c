@@ -10,8 +10,8 @@
 enum { SPINS = 100 };
 
 /*
- * Whoever has slept takes the lock with LOCK_SLEEPERS still set, since others may sleep too: so its own release wakes
- * the next.
+ * A thread that has slept takes the lock with LOCK_SLEEPERS still set, since others may sleep too: so its own release
+ * wakes the next.
  */
 void lock_sleep_(struct lock *lock)
 {
@@ -29,7 +29,7 @@ void lock_sleep_(struct lock *lock)
         futex_wait(&lock->word, LOCK_SLEEPERS, NULL);
 }
 
-/* Somebody came while the lock was held. It is still ours; the exchange drops it. */
+/* Another thread came while the lock was held. It is still ours; the exchange drops it. */
 void lock_release_rest(struct lock *lock)
 {
     if (atomic_exchange_explicit(&lock->word, LOCK_FREE, memory_order_release) >= LOCK_SLEEPERS / 2)

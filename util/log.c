@@ -33,7 +33,7 @@ static const char *topic_name(enum log_topic topic)
 
 /*
  * Whether this is the first copy of this file in the process to complain of the environment. Each library has a copy,
- * all read the same; this variable, the first by its name, is the one that they have in common.
+ * and all read the same environment; the variable that the dynamic linker finds first is the one that they share.
  */
 __attribute__((visibility("default"))) atomic_bool ndspi_log_complained;
 
@@ -77,8 +77,8 @@ static void read_words(const char *spec, bool aloud)
 }
 
 /*
- * The file is opened for the log alone, so its descriptor may say that writing never waits. A named pipe without a
- * reader cannot be opened so. Returns 0 or errno.
+ * Only the log uses this open file, so it may have O_NONBLOCK. A named pipe without a reader cannot be opened so.
+ * Returns 0 or errno.
  */
 static int open_file(const char *path)
 {
@@ -145,7 +145,7 @@ bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out)
     return log_max_level_ >= LOG_DEBUG || log_limit_passes(limit, clock_now_ms(), left_out);
 }
 
-/* A line, and in front of it what is missing. Both fit a pipe's smallest room, which takes them together. */
+/* A line, and before it the number of missing lines. Both together fit PIPE_BUF, so a pipe takes them at once. */
 static void put(const char *line)
 {
     char text[1400];

@@ -39,7 +39,7 @@ static inline bool log_on(enum log_level level, enum log_topic topic)
     return __builtin_expect(level <= log_max_level_, 0) && log_wanted_(level, topic);
 }
 
-/* left_out  in: how many lines of this place the limit has kept back since the last that it let pass */
+/* left_out  in: how many lines of this place the limit dropped since the last one written */
 void log_write_(enum log_level level, enum log_topic topic, unsigned left_out, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
@@ -50,7 +50,7 @@ void log_write_(enum log_level level, enum log_topic topic, unsigned left_out, c
             log_write_(level, topic, 0, __VA_ARGS__);                                              \
     } while (0)
 
-/* How many lines of one place in the code pass in this time. */
+/* The number of lines that one place in the code may write in this time. */
 enum { LOG_LIMIT_LINES = 10, LOG_LIMIT_MS = 5000 };
 
 /* Of one place; all zeros at first. */
@@ -62,7 +62,7 @@ struct log_limit {
 /*
  * log_limit_passes - whether one more line of a place is written now.
  * now_ms    in: clock_now_ms
- * left_out  out: on true, how many were not since the last that was; each is counted once
+ * left_out  out: on true, how many were dropped since the last one written; each is counted once
  * Threads: any.
  */
 bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out);
@@ -71,9 +71,9 @@ bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_o
 bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out);
 
 /*
- * log_limited - log_write for whatever a peer can cause, and for what a program may repeat without end: at most
- * LOG_LIMIT_LINES lines of this place in LOG_LIMIT_MS. The next that is written tells how many were left out. The
- * arguments of those are not evaluated.
+ * log_limited - log_write for what a peer can cause, and for what a program may repeat without end: at most
+ * LOG_LIMIT_LINES lines of this place in LOG_LIMIT_MS. The next line written says how many were left out. The arguments
+ * of those are not evaluated.
  */
 #define log_limited(level, topic, ...)                                                             \
     do {                                                                                           \

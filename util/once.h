@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.h - something that the first who needs it prepares. Where that fails, for want of memory or of descriptors, the
- * next tries again: unlike pthread_once, a failure is not remembered.
+ * once.h - something that the first caller prepares. If that fails, for want of memory or of descriptors, the next
+ * caller tries again: unlike pthread_once, a failure is not remembered.
  */
 #ifndef UTIL_ONCE_H
 #define UTIL_ONCE_H
@@ -22,8 +22,9 @@ struct once {
 
 /*
  * once_run - prepare it, unless that has been done.
- * prepare  in: returns 0, or an error and leaves nothing behind. Called by one thread at a time; must not come back
- * here Returns 0, or what prepare returned. Threads: any.
+ * prepare  in: returns 0, or an error and leaves nothing behind. Called by one thread at a time; must not call
+ *          once_run again
+ * Returns 0, or what prepare returned. Threads: any.
  */
 static inline int once_run(struct once *once, int (*prepare)(void))
 {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * The same pipe or terminal, opened once more with a flag of its own. It is closed again at once: who holds the writing
- * end of a pipe keeps its reader from seeing the end. Without /proc, a free descriptor or the permission, the kernel is
+ * The same pipe or terminal, opened once more with flags of its own. It is closed again at once: while a writing end of
+ * a pipe is open, its reader does not see the end. Without /proc, a free descriptor or the permission, the kernel is
  * asked first; another writer may then take the room meanwhile.
  */
 static ssize_t write_reopened(int fd, const char *line, size_t octets)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outlet.h - writes whole lines to a descriptor that is not ours, and never waits for whoever reads them.
+ * outlet.h - writes whole lines to a descriptor that is not ours, and never waits for the reader.
  *
- * Standard error may be a pipe, a socket or a terminal that nobody reads. O_NONBLOCK belongs to the open file, which
- * the program and other processes share, so it is never set there.
+ * Standard error may be a pipe, a socket or a terminal without a reader. O_NONBLOCK belongs to the open file, which the
+ * program and other processes share, so it is never set there.
  */
 #ifndef UTIL_OUTLET_H
 #define UTIL_OUTLET_H

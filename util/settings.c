@@ -94,7 +94,7 @@ const char *setting_text(const char *name)
     return text && *text ? text : NULL;
 }
 
-/* Whether nobody has been warned of this variable yet. */
+/* Whether no warning of this variable was written yet. */
 static bool first_warning(const char *name)
 {
     static atomic_bool warned[NAMES + 1];

@@ -15,7 +15,7 @@ struct start {
     void *argument;
 };
 
-/* Named by itself: from outside the thread may have ended already. */
+/* The thread names itself: another thread could be too late, after its end. */
 static void *thread_run(void *argument)
 {
     struct start start = *(struct start *)argument;

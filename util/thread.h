@@ -4,8 +4,8 @@
 #define UTIL_THREAD_H
 
 /*
- * thread_start_detached - starts a thread that blocks every signal (those are the program's) but SIGSEGV and SIGBUS,
- * and that nobody joins.
+ * thread_start_detached - starts a detached thread that blocks every signal (those are the program's) but SIGSEGV and
+ * SIGBUS.
  * name      what debuggers show: at most 15 characters, a literal. It has it when entry begins
  * entry     runs in the thread, with argument; the thread ends with it
  * Returns   0; -EINVAL (name too long), -ENOMEM, -EAGAIN (a limit on threads): then entry has not been called, nor will
