@@ -148,14 +148,6 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 void nd_cq_look(struct nd_cq *cq);
 
 /*
- * GetResults of both versions (datapath.c). Any thread. They take LOCK_CQ.
- * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
- * Return the number of results.
- */
-size_t nd_cq_results_v1(struct nd_cq_poll *poll, void *results, size_t room);
-uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room);
-
-/*
  * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
  * began (poll->results, poll->room; of poll->wc, the last `left` of `polled` are not handled yet). They return the
  * number of results; the last two drop the lock.
