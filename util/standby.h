@@ -9,8 +9,8 @@
  *
  *   foreground polls        standby_active() on each look: one relaxed store, no system call
  *   foreground sleeps       standby_sleep_begin(), sleep on the same descriptors, standby_sleep_end()
- *   background, per loop    standby_timeout_ms(): -1 nothing aside, or all foreground threads sleep soundly
- *                           (then the first that ends its sleep kicks); STANDBY_TICK_US otherwise
+ *   background, per loop    standby_park(): true: it may sleep without a tick, and the first foreground thread that
+ *                           ends its sleep kicks it; else it sleeps for STANDBY_TICK_US
  *
  * So an idle process costs no CPU, a polling one costs the background thread one look a tick, and what nobody looks
  * at is served within two ticks.

@@ -269,8 +269,9 @@ static unsigned unblock(struct srd_conn *conn)
 }
 
 /*
- * The engine is told of what is due. An acknowledgement is soon, from when it is first owed; the deadline stays when it
- * rides on data. There is none while the socket is full: who finds that it has room again sends, and comes here.
+ * Gives the engine the connection's deadlines. An acknowledgement is soon, from when it is first owed; the deadline
+ * stays when it rides on data. There is none while the socket is full: the thread that finds room again sends, and
+ * calls this.
  */
 static void sync_deadline(struct srd_conn *conn)
 {

@@ -3,12 +3,11 @@
  * loop.h - who waits for the device's sockets: one engine per process, two epoll sets over the same
  * sources.
  *
- *   the foreground set   level-triggered; threads of the program that poll several connections, or
- * sleep the background set   one-shot; the progress thread sleeps in it
+ *   the foreground set   level-triggered; for threads of the program that poll several connections, or sleep
+ *   the background set   one-shot; the progress thread sleeps in it
  *
- * A source that fires in the background set while somebody in the foreground is at work on it stays
- * disarmed there
- * ("aside"); it is looked at again every STANDBY_TICK_US and armed when nobody is (util/standby.h).
+ * A source that fires in the background set while a thread of the program works on it stays disarmed there ("aside").
+ * The progress thread looks at it again every STANDBY_TICK_US, and arms it when no thread works on it (util/standby.h).
  * Deadlines are the background thread's; those that are soon also belong to threads that are about to sleep.
  */
 #ifndef SOFTRDMA_ENGINE_LOOP_H

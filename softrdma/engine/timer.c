@@ -111,7 +111,7 @@ void srd_timer_release(void)
     lock_release(&timers.lock);
 }
 
-/* Returns whether the progress thread has to be told. */
+/* Returns whether the caller has to wake the progress thread. */
 static bool put_in_locked(struct srd_source *source, uint64_t deadline_ms)
 {
     bool known = source->heap_index >= 0;
