@@ -53,6 +53,7 @@ enum lock_level {
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
     LOCK_WINE_FILES = 250,
     LOCK_WINE_QUEUE = 260,
+    LOCK_REACTOR = 270, /* sources, deadlines, who drives: a leaf */
 };
 
 /*

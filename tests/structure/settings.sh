@@ -11,7 +11,7 @@ cd "$1"
 read_by_sources()
 {
     grep -rhoE '(getenv|setting_(text|number|on))\("NDSPI_[A-Z_0-9]*"' \
-        --include='*.c' util softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
+        --include='*.c' util reactor softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
         sed 's/.*("//; s/"//' | sort -u
 }
 in_the_table()

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - the one reactor of the process, as its files share it. Each calls those before it: waiter.c (the
+ * reactor, threads that wait), source.c (the table of sources, the set, deadlines), drive.c (who sleeps in the set, and
+ * runs callbacks).
+ */
+#ifndef REACTOR_INTERNAL_H
+#define REACTOR_INTERNAL_H
+
+#include "reactor/reactor.h"
+
+#include "util/lock.h"
+
+enum { REACTOR_NO_SLOT = UINT32_MAX, REACTOR_NOT_IN_HEAP = UINT32_MAX };
+
+/* In place of a source's token in epoll data. */
+#define REACTOR_KICK UINT64_MAX
+
+enum reactor_waiter_bits { WAITER_SIGNAL = 1, WAITER_DRIVE = 2 };
+enum reactor_waiter_mode { WAITER_AWAKE, WAITER_FUTEX, WAITER_EPOLL };
+
+struct reactor_waiter {
+    _Atomic uint32_t
+        word; /* reactor_waiter_bits; set by others, cleared by the owner. Pairs with mode (both seq_cst) */
+    _Atomic uint32_t
+        mode; /* reactor_waiter_mode; set by the owner, to WAITER_EPOLL under the lock */
+    struct list_node link; /* of the followers, or of the pool; lock */
+};
+
+struct reactor_slot {
+    struct reactor_source *source; /* one reference */
+    uint32_t generation, next_free;
+};
+
+/* How the background thread sleeps; drive.c. */
+enum reactor_background_state {
+    BACKGROUND_AWAKE,
+    BACKGROUND_ATTENDS,
+    BACKGROUND_TICKS,
+    BACKGROUND_PARKED
+};
+
+struct reactor {
+    struct lock lock; /* LOCK_REACTOR; all but what says otherwise */
+    unsigned process; /* how many forks are between this process and its first ancestor */
+    bool open;
+    int set_fd,
+        kick_fd; /* the epoll set; the eventfd by which its sleeper is woken. They stay once open */
+
+    struct reactor_slot *slots;
+    uint32_t slot_count, free_slot;
+    atomic_uint source_count; /* read without the lock */
+
+    struct reactor_source **heap; /* by deadline, the earliest first */
+    uint32_t heap_count, heap_room;
+    _Atomic uint64_t next_deadline_ns; /* heap's first; read without the lock */
+
+    struct list_head runs;
+    atomic_bool any_runs; /* read without the lock */
+
+    struct list_head sleepers;   /* sources with a sleep ... */
+    struct reactor_source *host; /* ... and the one that a driver sleeps in */
+
+    struct reactor_waiter *driver;
+    uint64_t driver_until_ns; /* while its mode is WAITER_EPOLL: when it wakes by itself */
+    struct list_head followers;
+    struct reactor_source *running; /* whose callback, or sleep, runs */
+    unsigned syncers;               /* threads in reactor_remove_sync */
+    _Atomic uint32_t ended;         /* what these sleep on: callbacks that ended */
+
+    bool background_there; /* started or lent */
+    int background_fd;     /* eventfd by which it is woken */
+    enum reactor_background_state background;
+    uint64_t background_until_ns;
+};
+
+extern struct reactor reactor;
+extern _Thread_local bool reactor_turning; /* the calling thread is in a callback, or between two */
+
+/* waiter.c */
+void reactor_kick(int fd);
+/* Child of a fork: its one thread keeps its waiter. */
+void reactor_waiters_forked(void);
+
+/* source.c */
+
+/* Whom to wake after the lock is dropped. */
+enum reactor_whom { REACTOR_NOBODY, REACTOR_THE_DRIVER, REACTOR_THE_BACKGROUND };
+void reactor_wake(enum reactor_whom whom);
+/* The background thread, if it is not awake already, or about to be. */
+enum reactor_whom reactor_background_locked(void);
+
+/* Into the table and the set. Returns 0 or a negative errno. */
+int reactor_insert_locked(struct reactor_source *source, uint32_t events);
+/* The source that an event is for, or NULL. */
+struct reactor_source *reactor_find_locked(uint64_t token);
+/* Takes the first one due off the heap; NULL when none is. */
+struct reactor_source *reactor_take_due_locked(uint64_t now_ns);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reactor.h - what threads do while they wait: one reactor per process. Internal: programs never see it; libwinobj,
+ * libsoftrdma and libndspi share it, so it is a shared library.
+ *
+ * A source is a descriptor, a deadline, or something to run when asked. One thread at a time drives: it sleeps in
+ * epoll_wait on the descriptors of all sources and runs their callbacks. So no callback needs a lock against another.
+ *
+ *   a thread that waits (reactor_wait)   drives, unless another thread does; then it follows: it sleeps on a futex
+ *                                        word. A driver whose wait ends hands over to a follower
+ *   a thread that polls                  says so (reactor_active), and looks now and then (reactor_look)
+ *   the background thread                drives when nobody has waited or polled for a tick; drive.c
+ *
+ * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay everybody else.
+ * Every function may be called by any thread, with any lock held but LOCK_REACTOR, unless it says otherwise. In the
+ * child of a fork the reactor is empty: sources of the parent are none there, and calls on them do nothing.
+ */
+#ifndef REACTOR_H
+#define REACTOR_H
+
+#include "util/list.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REACTOR_API __attribute__((visibility("default")))
+#define REACTOR_NEVER                                                                              \
+    UINT64_MAX /* in place of a deadline, which is absolute, in nanoseconds of clock_now_ns() */
+
+struct reactor_source;
+struct reactor_waiter;
+
+/* Which kind of thread runs a callback. */
+enum reactor_how {
+    REACTOR_WAITING,    /* a thread of the program, in reactor_wait */
+    REACTOR_LOOKING,    /* a thread of the program, in reactor_look */
+    REACTOR_BACKGROUND, /* the background thread: no thread of the program is at work */
+};
+
+struct reactor_source_ops {
+    /* The descriptor is ready (events: EPOLL* bits), or events is 0: its sleep found work, or a look finds out. */
+    void (*ready)(struct reactor_source *source, uint32_t events, enum reactor_how how);
+    /* The deadline has passed; it is unset when this is called. */
+    void (*expired)(struct reactor_source *source, enum reactor_how how);
+    /* reactor_run was called. */
+    void (*run)(struct reactor_source *source, enum reactor_how how);
+    /* The last reference is gone. NULL: the memory is its owner's affair. */
+    void (*free)(struct reactor_source *source);
+    /*
+     * For a device that has a set of descriptors of its own, which the sources with these two share; NULL elsewhere. A
+     * thread that waits sleeps in that set, with the reactor's watched there, so that it wakes by one descriptor and
+     * moves the device where it woke.
+     *
+     *   watch  has fd, level-triggered, watched there, too, or not any more. The reactor's lock is held. Returns 0 or a
+     *          negative errno. Watching what is watched is no error
+     *   sleep  until something is ready there or timeout_ms (-1: never) is over; moves what it can
+     *          others  out: fd is readable
+     *          Returns whether ready must be called
+     */
+    int (*watch)(struct reactor_source *source, int fd, bool watched);
+    bool (*sleep)(struct reactor_source *source, int timeout_ms, bool *others);
+};
+
+/* Embedded in its owner. Private to the reactor but for ops and fd. */
+struct reactor_source {
+    const struct reactor_source_ops *ops;
+    int fd; /* -1: none */
+    atomic_uint refs;
+    unsigned process; /* of its maker; another number means that it is a parent's */
+    uint32_t slot,
+        generation;  /* in the table; events name both, so that a late one finds nothing */
+    uint32_t events; /* asked for */
+    uint64_t deadline_ns;
+    uint32_t heap_index;
+    struct list_node run, sleeper; /* in the lists of those to run, and of those with a sleep */
+};
+
+/* One reference, the caller's. */
+REACTOR_API void reactor_source_init(
+    struct reactor_source *source, const struct reactor_source_ops *ops, int fd);
+REACTOR_API void reactor_ref(struct reactor_source *source);
+/* The last one calls free. */
+REACTOR_API void reactor_unref(struct reactor_source *source);
+
+/*
+ * reactor_add - from now on its callbacks run; the reactor has a reference. Starts the background thread at need.
+ * events  in: EPOLLIN and EPOLLOUT as wanted, level-triggered; 0: none for now. Of no meaning without a descriptor
+ * Returns 0 or a negative errno, of memory, descriptors, threads, or because the descriptor cannot be waited for.
+ */
+REACTOR_API int reactor_add(struct reactor_source *source, uint32_t events);
+/*
+ * Other events. Returns 0 or a negative errno; then they are as before. Nothing happens to a source that is not added.
+ */
+REACTOR_API int reactor_update(struct reactor_source *source, uint32_t events);
+/*
+ * reactor_remove       no callback begins any more; one may be running. Does nothing to a source that is not added
+ * reactor_remove_sync  besides, none is running when it returns, unless it is the caller's own. Sources with a sleep
+ *                      want this one. Not with a lock held that a callback takes
+ */
+REACTOR_API void reactor_remove(struct reactor_source *source);
+REACTOR_API void reactor_remove_sync(struct reactor_source *source);
+
+/* Sets the deadline of a source that is added, or unsets it (REACTOR_NEVER). Cannot fail. */
+REACTOR_API void reactor_deadline(struct reactor_source *source, uint64_t deadline_ns);
+/* Has run called once, soon: at the end of the present turn if this thread drives, else by the driver, who is woken. */
+REACTOR_API void reactor_run(struct reactor_source *source);
+
+/* Whether the calling thread is inside a callback. */
+REACTOR_API bool reactor_in_turn(void);
+
+/* The calling thread's waiter; NULL: no memory. Its memory is never freed, so that a late signal hits a valid one. */
+REACTOR_API struct reactor_waiter *reactor_waiter_self(void);
+/* Ends the present or the next sleep of a waiter. No system call unless it sleeps. */
+REACTOR_API void reactor_signal(struct reactor_waiter *waiter);
+/*
+ * reactor_wait - sleep, and drive meanwhile if nobody else does. Not from a callback; no lock held.
+ * waiter        in: the calling thread's
+ * cancel_state  in: of the thread while it sleeps (pthread_setcancelstate); a thread that is canceled there hands over
+ * Returns 0 when signalled, and perhaps for nothing: so the caller loops. -ETIMEDOUT at the deadline, -EINTR when a
+ * signal handler ended the sleep.
+ */
+REACTOR_API int reactor_wait(struct reactor_waiter *waiter, uint64_t deadline_ns, int cancel_state);
+
+extern REACTOR_API atomic_uint reactor_activity;
+
+/*
+ * A thread of the program has just looked for work itself: the background thread stays away. Lost updates are harmless.
+ */
+static inline void reactor_active(void)
+{
+    atomic_store_explicit(&reactor_activity,
+        atomic_load_explicit(&reactor_activity, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/*
+ * One turn without sleep, unless another thread drives: what is ready, due, or to be run. Who comes back soon calls
+ * reactor_active, too. No lock held.
+ */
+REACTOR_API void reactor_look(void);
+
+/*
+ * A thread may be lent as the background thread.
+ *
+ * reactor_lend   before the first source: none is started. Returns 0, -EBUSY (too late), or a negative errno
+ * reactor_serve  the calling thread is it, and never returns. turn: called after each of its turns, outside
+ */
+REACTOR_API int reactor_lend(void);
+REACTOR_API _Noreturn void reactor_serve(void (*turn)(void));
+
+#ifdef __cplusplus
+}
+#endif
+#endif

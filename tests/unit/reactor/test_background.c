@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_background.c - the background thread: what it serves, whom it leaves alone, how it sleeps, and how it is woken.
+ */
+#include "tests/unit/reactor/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static void test_background_serves_when_nobody_else_does(void **state)
+{
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    for (int i = 1; i <= 50; i++) {
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        probe_fire(&probe);
+        probe_await(&probe);
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        reactor_run(&probe.source);
+        probe_await(&probe);
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        reactor_deadline(&probe.source, clock_now_ns() + 100000); /* it sleeps for ever */
+        probe_await(&probe);
+        assert_int_equal(probe.ready, i);
+        assert_int_equal(probe.run, i);
+        assert_int_equal(probe.expired, i);
+        assert_int_equal(probe.how, REACTOR_BACKGROUND);
+    }
+    probe_remove(&probe);
+}
+
+static void *poll_until(void *argument)
+{
+    atomic_bool *over = argument;
+
+    while (!atomic_load(over))
+        reactor_active();
+    return NULL;
+}
+
+/* While a thread of the program looks for itself the descriptors are its affair; what is asked for or due is not. */
+static void test_background_leaves_descriptors_to_a_thread_that_polls(void **state)
+{
+    atomic_bool over = false;
+    struct probe probe, other;
+    pthread_t poller;
+    unsigned activity;
+
+    (void)state;
+    probe_add(&probe);
+    probe_add(&other);
+    assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+    activity = atomic_load(&reactor_activity);
+    assert_int_equal(pthread_create(&poller, NULL, poll_until, &over), 0);
+    assert_true(SETTLES(atomic_load(&reactor_activity) != activity));
+    probe_fire(&probe); /* wakes it once: it sees that somebody polls */
+    assert_true(SETTLES(background_state() == BACKGROUND_TICKS));
+    reactor_run(&other.source);
+    probe_await(&other);
+    reactor_deadline(&other.source, clock_now_ns());
+    probe_await(&other);
+    assert_true(background_state() != BACKGROUND_ATTENDS);
+    atomic_store(&over, true);
+    pthread_join(poller, NULL);
+    probe_await(&probe); /* it has stopped: within two ticks */
+    assert_int_equal(probe.ready, 1);
+    probe_remove(&other);
+    probe_remove(&probe);
+}
+
+/* A thread that waits drives, whatever the background thread did before; that one is parked in the end. */
+static void test_background_parks_while_a_thread_waits(void **state)
+{
+    struct sleeper sleeper;
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    for (int i = 0; i < 10; i++) {
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        sleeper_start(&sleeper);
+        assert_true(driver_sleeps());
+        assert_true(SETTLES(background_state() == BACKGROUND_PARKED));
+        for (int k = 0; k < 10; k++) {
+            probe_fire(&probe);
+            probe_await(&probe);
+            assert_int_equal(probe.how, REACTOR_WAITING);
+            assert_true(SETTLES(driver_sleeps()));
+            assert_int_equal(background_state(), BACKGROUND_PARKED);
+        }
+        /* Its wait ends, and nobody else waits: the background thread has to be woken. */
+        atomic_store(&sleeper.done, true);
+        reactor_signal(sleeper.waiter);
+        pthread_join(sleeper.thread, NULL);
+        probe_fire(&probe);
+        probe_await(&probe);
+        assert_int_equal(probe.how, REACTOR_BACKGROUND);
+    }
+    probe_remove(&probe);
+}
+
+/* With a follower to take over, the background thread stays parked. */
+static void test_background_stays_parked_when_a_follower_takes_over(void **state)
+{
+    struct sleeper first, second;
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    sleeper_start(&first);
+    sleeper_start(&second);
+    assert_true(SETTLES(background_state() == BACKGROUND_PARKED));
+    sleeper_end(&first);
+    assert_true(SETTLES(driver_sleeps()));
+    assert_int_equal(background_state(), BACKGROUND_PARKED);
+    sleeper_end(&second);
+    assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+    probe_remove(&probe);
+}
+
+#if CANCELS
+static void test_canceled_driver_wakes_a_parked_background(void **state)
+{
+    struct sleeper sleeper;
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    sleeper_begin(&sleeper, REACTOR_NEVER, PTHREAD_CANCEL_ENABLE, false);
+    assert_true(SETTLES(background_state() == BACKGROUND_PARKED));
+    pthread_cancel(sleeper.thread);
+    pthread_join(sleeper.thread, NULL);
+    probe_fire(&probe);
+    probe_await(&probe);
+    assert_int_equal(probe.how, REACTOR_BACKGROUND);
+    probe_remove(&probe);
+}
+
+#endif
+
+/*
+ * A deadline that came while a thread drove is the background thread's when that thread is gone, also if it had not
+ * moved.
+ */
+static void test_background_takes_over_a_deadline(void **state)
+{
+    struct sleeper sleeper;
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    for (int i = 1; i <= 10; i++) {
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        sleeper_start(&sleeper);
+        reactor_deadline(&probe.source, clock_now_ns() + 20000000);
+        sleeper_end(&sleeper);
+        probe_await(&probe);
+        assert_int_equal(probe.expired, i);
+    }
+    probe_remove(&probe);
+}
+
+struct held {
+    sem_t inside, go_on;
+};
+
+static void hold(struct probe *probe)
+{
+    struct held *held = probe->context;
+
+    sem_post(&held->inside);
+    while (sem_wait(&held->go_on))
+        ;
+}
+
+/* A thread comes to wait while the background thread is in a callback: it drives when that is over. */
+static void test_background_hands_over(void **state)
+{
+    struct held held;
+    struct sleeper sleeper;
+    struct probe probe;
+
+    (void)state;
+    sem_init(&held.inside, 0, 0);
+    sem_init(&held.go_on, 0, 0);
+    probe_add(&probe);
+    probe.then = hold;
+    probe.context = &held;
+    probe_fire(&probe);
+    while (sem_wait(&held.inside))
+        ;
+    assert_int_equal(probe.how, REACTOR_BACKGROUND);
+    sleeper_start(&sleeper);
+    assert_int_equal(followers(), 1);
+    sem_post(&held.go_on);
+    assert_true(SETTLES(driver_sleeps()));
+    probe_await(&probe);
+    sleeper_end(&sleeper);
+    probe.then = NULL;
+    probe_remove(&probe);
+    sem_destroy(&held.inside);
+    sem_destroy(&held.go_on);
+}
+
+static unsigned long long switches(void)
+{
+    unsigned long long count = 0;
+    char path[64], line[128];
+    FILE *status;
+
+    /* The only other thread of this process. */
+    for (int task = thread_number() + 1; task < thread_number() + 1000; task++) {
+        snprintf(path, sizeof(path), "/proc/self/task/%d/status", task);
+        if (!(status = fopen(path, "r")))
+            continue;
+        while (fgets(line, sizeof(line), status))
+            sscanf(line, "voluntary_ctxt_switches: %llu", &count);
+        fclose(status);
+        break;
+    }
+    return count;
+}
+
+/* Attending or parked, it does not wake by itself. */
+static void test_background_sleeps_when_nothing_happens(void **state)
+{
+    struct probe probe;
+    unsigned long long before;
+
+    (void)state;
+    probe_add(&probe);
+    assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+    before = switches();
+    assert_true(before > 0);
+    assert_int_equal(
+        reactor_wait(reactor_waiter_self(), clock_now_ns() + 100000000, PTHREAD_CANCEL_DISABLE),
+        -ETIMEDOUT);                             /* longer than 100 ticks */
+    assert_in_range(switches() - before, 0, 10); /* it is sent away, ticks, and is parked */
+    probe_remove(&probe);
+}
+
+static void test_thread_cannot_be_lent_any_more(void **state)
+{
+    (void)state;
+    assert_int_equal(reactor_lend(), -EBUSY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_background_sleeps_when_nothing_happens),
+        cmocka_unit_test(test_background_serves_when_nobody_else_does),
+        cmocka_unit_test(test_background_leaves_descriptors_to_a_thread_that_polls),
+        cmocka_unit_test(test_background_parks_while_a_thread_waits),
+        cmocka_unit_test(test_background_stays_parked_when_a_follower_takes_over),
+#if CANCELS
+        cmocka_unit_test(test_canceled_driver_wakes_a_parked_background),
+#endif
+        cmocka_unit_test(test_background_takes_over_a_deadline),
+        cmocka_unit_test(test_background_hands_over),
+        cmocka_unit_test(test_thread_cannot_be_lent_any_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
