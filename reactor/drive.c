@@ -6,7 +6,8 @@
  *
  *   attends  asleep until something in the set is ready, or a deadline is due: nobody else has waited or polled for a
  *   tick
- *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they are
+ *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they
+ *            are. What has been ready for a whole one is served, since the program may look at some sources alone
  *   parked   asleep until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
  *            The driver that stops, without another to follow it, wakes it
  *
@@ -487,6 +488,8 @@ static struct {
     uint64_t busy_ns;     /* when that had changed last */
     unsigned ticks;       /* how long it sleeps while the program is at work, in ticks */
     unsigned quiet_ticks; /* sleeps in a row without a change, while somebody drove */
+    bool
+        ready; /* something in the set was ready after the last tick: the program may not look at all sources */
 } background;
 
 /* How it is to sleep, and until when. */
@@ -518,16 +521,15 @@ static void background_decide_locked(void)
         reactor.background_until_ns = until_locked(reactor.background_until_ns);
 }
 
-/* Sleeps as decided. Returns whether something in the set is ready. */
-static bool background_sleep(enum reactor_background_state state, uint64_t until_ns)
+/* Sleeps as decided. Returns whether something in the set is ready; set: whether to sleep on that, too */
+static bool background_sleep(bool set, uint64_t until_ns)
 {
     struct pollfd fds[2] = { { .fd = reactor.background_fd, .events = POLLIN },
         { .fd = reactor.set_fd, .events = POLLIN } };
     uint64_t ns = left_ns(until_ns), kicks;
     struct timespec timeout = timespec_of(ns);
 
-    if (ppoll(fds, state == BACKGROUND_ATTENDS ? 2 : 1, ns == REACTOR_NEVER ? NULL : &timeout,
-            NULL) <= 0)
+    if (ppoll(fds, set ? 2 : 1, ns == REACTOR_NEVER ? NULL : &timeout, NULL) <= 0)
         return false;
     if (fds[0].revents)
         while (read(reactor.background_fd, &kicks, sizeof(kicks)) < 0 && errno == EINTR)
@@ -535,16 +537,23 @@ static bool background_sleep(enum reactor_background_state state, uint64_t until
     return fds[1].revents;
 }
 
+/* After a tick: whether something in the set has been ready for the whole of it, so that nobody looks at that. */
+static bool background_left_over(void)
+{
+    struct pollfd set = { .fd = reactor.set_fd, .events = POLLIN };
+    bool before = background.ready;
+
+    background.ready = poll(&set, 1, 0) > 0;
+    return before && background.ready;
+}
+
 /* Drives, if something is to be done and nobody else has it in hand. Returns whether it does. */
-static bool background_drive_locked(bool *ready)
+static bool background_drive_locked(bool ready)
 {
     uint64_t next_ns = atomic_load_explicit(&reactor.next_deadline_ns, memory_order_relaxed);
 
     lock_assert_held(&reactor.lock);
-    /* Who polled meanwhile has begun to look for itself. */
-    *ready =
-        *ready && atomic_load_explicit(&reactor_activity, memory_order_relaxed) == background.seen;
-    if (!*ready && list_empty(&reactor.runs) && left_ns(next_ns))
+    if (!ready && list_empty(&reactor.runs) && left_ns(next_ns))
         return false;
     return drive_locked(&background_waiter);
 }
@@ -560,10 +569,15 @@ static void background_round(void)
     state = reactor.background;
     until_ns = reactor.background_until_ns;
     lock_release(&reactor.lock);
-    ready = background_sleep(state, until_ns);
+    ready = background_sleep(state == BACKGROUND_ATTENDS, until_ns);
+    if (state == BACKGROUND_TICKS)
+        ready = background_left_over();
+    else /* who polled meanwhile has begun to look for itself */
+        ready = ready &&
+                atomic_load_explicit(&reactor_activity, memory_order_relaxed) == background.seen;
     lock_acquire(&reactor.lock);
     reactor.background = BACKGROUND_AWAKE;
-    drives = background_drive_locked(&ready);
+    drives = background_drive_locked(ready);
     lock_release(&reactor.lock);
     if (!drives)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * internal.h - the one reactor of the process, as its files share it. Each calls those before it: waiter.c (the
- * reactor, threads that wait), source.c (the table of sources, the set, deadlines), drive.c (who sleeps in the set, and
+ * reactor; threads that wait), source.c (the table of sources, the set, deadlines), drive.c (who sleeps in the set, and
  * runs callbacks).
  */
 #ifndef REACTOR_INTERNAL_H

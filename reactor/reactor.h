@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reactor.h - what threads do while they wait: one reactor per process. Internal: programs never see it; libwinobj,
- * libsoftrdma and libndspi share it, so it is a shared library.
+ * reactor.h - what threads do while they wait: one reactor per process. Internal: programs never see it; libwinobj
+ * and libndspi share it, so it is a shared library.
  *
  * A source is a descriptor, a deadline, or something to run when asked. One thread at a time drives: it sleeps in
  * epoll_wait on the descriptors of all sources and runs their callbacks. So no callback needs a lock against another.

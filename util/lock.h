@@ -48,7 +48,6 @@ enum lock_level {
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220, /* event, port, thread */
-    LOCK_WIN_WAITER = 230,
     LOCK_WIN_HANDLES = 240,
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
     LOCK_WINE_FILES = 250,

@@ -2,10 +2,9 @@
 /*
  * standby.h - a background thread that steps aside while the program's own threads do the work.
  *
- * Two places need this: softrdma's progress thread (connections that nobody polls) and winobj's service thread
- * (completions that nobody waits for). The background thread sleeps in epoll_wait on descriptors armed with
- * EPOLLONESHOT. When one fires while foreground threads are at work, it leaves that descriptor disarmed and keeps it
- * on a list of its own ("aside"); it looks every STANDBY_TICK_US whether they still are, and arms it again when not.
+ * softrdma's progress thread (connections that nobody polls) needs this. It sleeps in epoll_wait on descriptors armed
+ * with EPOLLONESHOT. When one fires while foreground threads are at work, it leaves that descriptor disarmed and keeps
+ * it on a list of its own ("aside"); it looks every STANDBY_TICK_US whether they still are, and arms it again when not.
  *
  *   foreground polls        standby_active() on each look: one relaxed store, no system call
  *   foreground sleeps       standby_sleep_begin(), sleep on the same descriptors, standby_sleep_end()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork.c - the child of a fork: its handles of events, ports and threads go on working, on copies of the objects; the
- * parent's waiting threads, adapters and exported descriptors stay the parent's.
+ * parent's waiting threads and exported descriptors stay the parent's. The reactor has seen to itself before.
  */
 #include "winobj/fork.h"
 
@@ -10,22 +10,18 @@
 static void fork_begin(void)
 {
     win_dispatch_fork_begin();
-    win_progress_fork_begin();
     win_handles_fork_begin();
 }
 
 static void fork_end(void)
 {
     win_handles_fork_end();
-    win_progress_fork_end();
     win_dispatch_fork_end();
 }
 
 static void fork_child(void)
 {
     fork_end();
-    win_progress_forked();
-    win_waiters_forked();
     win_addresses_forked();
     win_results_forked();
     win_dispatch_forked();

@@ -6,14 +6,10 @@
 /* Holds the part's lock over the fork, so that the child finds its state whole. */
 void win_dispatch_fork_begin(void);
 void win_dispatch_fork_end(void);
-void win_progress_fork_begin(void);
-void win_progress_fork_end(void);
 void win_handles_fork_begin(void);
 void win_handles_fork_end(void);
 
 /* Child, after the ends. */
-void win_progress_forked(void);
-void win_waiters_forked(void);
 void win_addresses_forked(void);
 void win_results_forked(void);
 void win_dispatch_forked(void);

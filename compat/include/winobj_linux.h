@@ -17,7 +17,7 @@ WINCOMPAT_BEGIN
  * after CloseHandle (take it out of an epoll set first; a duplicate of yours stays open, but says nothing any more).
  * Only poll it: its state follows the object by itself. To take the signal of an auto-reset event or a packet of a
  * port, make the Windows call with timeout 0, which may find that another thread was faster. A program that sleeps in
- * poll or epoll only is served by the library's service thread.
+ * poll or epoll only is served by the library's background thread.
  *
  * Returns the descriptor, close-on-exec; -1 with the last error ERROR_INVALID_HANDLE (not open, or of a kind that is
  *         never signalled) or ERROR_NO_SYSTEM_RESOURCES (no descriptor to be had).

@@ -15,26 +15,6 @@
 #include "ndspi/core/file_users.h"
 
 struct nd_sink_file;
-struct nd_sink_source;
-
-/* Of a source: members of struct win_source, part i the i-th of parts; lead_fd: -1 for none. */
-struct nd_sink_descriptors {
-    int fd, lead_fd;
-    int parts[3];
-};
-
-/* In ready, beside bit i for part i. */
-enum { ND_SINK_READY_DEVICE = 1 << 3 };
-#define ND_SINK_READY_ANY (~0u)
-
-struct nd_sink_source_ops {
-    bool (*prepare)(void *context);
-    void (*finish)(void *context);
-    void (*run)(void *context, bool leading, unsigned ready);
-    /* With a lead_fd only. */
-    int (*watch)(void *context, int fd, bool watched);
-    bool (*wait)(void *context, int timeout_ms, bool *watched);
-};
 
 struct nd_sink {
     /*
@@ -42,7 +22,7 @@ struct nd_sink {
      * thread.
      */
     bool sleeps_elsewhere;
-    /* owner: the context of a source; its files serve it alone, and no more when the source is removed. */
+    /* owner: the adapter; its files serve it alone. */
     HRESULT (*file_create)(const void *owner, HANDLE *handle);
     struct nd_sink_file *(*file_get)(HANDLE handle, const void *owner);
     struct nd_sink_file *(*file_ref)(struct nd_sink_file *file);
@@ -57,13 +37,10 @@ struct nd_sink {
     void (*start)(struct nd_sink_file *file, OVERLAPPED *overlapped);
     void (*complete)(struct nd_sink_file *file, OVERLAPPED *overlapped, HRESULT status);
     HRESULT (*result)(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wait);
-    /* Registers what waits must move; context is handed back to the callbacks. NULL + no source on failure. */
-    struct nd_sink_source *(*source_add)(const struct nd_sink_source_ops *ops, void *context,
-        const struct nd_sink_descriptors *descriptors);
-    void (*source_remove)(struct nd_sink_source *source);
+    /* The adapter is at its end: no file of this owner serves any more. NULL: nothing is to be done. */
+    void (*forget)(const void *owner);
 };
 
-/* Visible: a provider with a sink of its own has its sources moved here. */
-extern const struct nd_sink nd_sink_winobj __attribute__((visibility("default")));
+extern const struct nd_sink nd_sink_winobj;
 
 #endif

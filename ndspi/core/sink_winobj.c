@@ -4,15 +4,6 @@
 
 #include "winobj/provider.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct nd_sink_source {
-    struct win_source source; /* first */
-    const struct nd_sink_source_ops *ops;
-    void *context;
-};
-
 static struct win_file *file_of(struct nd_sink_file *file)
 {
     return (struct win_file *)file;
@@ -97,71 +88,6 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
     return win_overlapped_result(file_of(file), overlapped, wait);
 }
 
-static struct nd_sink_source *source_of(struct win_source *source)
-{
-    return (struct nd_sink_source *)source;
-}
-
-static bool source_prepare(struct win_source *source)
-{
-    return source_of(source)->ops->prepare(source_of(source)->context);
-}
-
-static void source_finish(struct win_source *source)
-{
-    source_of(source)->ops->finish(source_of(source)->context);
-}
-
-static void source_run(struct win_source *source, bool leading, unsigned ready)
-{
-    source_of(source)->ops->run(source_of(source)->context, leading, ready);
-}
-
-static int source_watch(struct win_source *source, int fd, bool watched)
-{
-    return source_of(source)->ops->watch(source_of(source)->context, fd, watched);
-}
-
-static bool source_wait(struct win_source *source, int timeout_ms, bool *watched)
-{
-    return source_of(source)->ops->wait(source_of(source)->context, timeout_ms, watched);
-}
-
-_Static_assert(sizeof(((struct nd_sink_descriptors *)0)->parts) == WIN_SOURCE_PARTS * sizeof(int) &&
-                   ND_SINK_READY_DEVICE == WIN_SOURCE_DEVICE && ND_SINK_READY_ANY == WIN_SOURCE_ANY,
-    "what is ready passes as it is");
-
-static struct nd_sink_source *source_add(const struct nd_sink_source_ops *ops, void *context,
-    const struct nd_sink_descriptors *descriptors)
-{
-    struct nd_sink_source *source = calloc(1, sizeof(*source));
-
-    if (!source)
-        return NULL;
-    source->source.fd = descriptors->fd;
-    source->source.lead_fd = descriptors->lead_fd;
-    memcpy(source->source.parts, descriptors->parts, sizeof(descriptors->parts));
-    source->source.part_count = WIN_SOURCE_PARTS;
-    source->source.prepare = source_prepare;
-    source->source.finish = source_finish;
-    source->source.run = source_run;
-    source->source.watch = descriptors->lead_fd >= 0 ? source_watch : NULL;
-    source->source.wait = source_wait;
-    source->ops = ops;
-    source->context = context;
-    if (win_source_add(&source->source) != ERROR_SUCCESS) {
-        free(source);
-        return NULL;
-    }
-    return source;
-}
-
-static void source_remove(struct nd_sink_source *source)
-{
-    win_source_remove(&source->source);
-    free(source);
-}
-
 const struct nd_sink nd_sink_winobj = {
     .file_create = file_create,
     .file_get = file_get,
@@ -174,6 +100,4 @@ const struct nd_sink nd_sink_winobj = {
     .start = start,
     .complete = complete,
     .result = result,
-    .source_add = source_add,
-    .source_remove = source_remove,
 };

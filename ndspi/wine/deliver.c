@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/wine/deliver.h"
 
-#include "winobj/provider.h"
-
+#include "reactor/reactor.h"
+#include "util/clock.h"
 #include "util/futex.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -11,10 +11,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 __thread struct nd_wine_thread nd_wine_thread;
 atomic_uint nd_undelivered;
@@ -24,68 +20,58 @@ static struct {
     struct list_head queue;
     uint64_t queued, delivered; /* ever */
     bool busy;                  /* a thread delivers */
-    bool kicked;                /* the serving thread was called and has not come yet */
-    int set;                    /* lent: an epoll set of the other two */
-    int event_fd, timer_fd;
+    struct reactor_source
+        source; /* calls the serving thread: to deliver, or at its deadline to look */
+    bool lent, ready;
     void (*look)(void);
-    atomic_bool look_due;    /* the timer runs (seq_cst: before what the look finds) */
+    bool look_now;           /* serving thread */
+    atomic_bool look_due;    /* the deadline is set (seq_cst: before what the look finds) */
     _Atomic uint32_t rounds; /* of delivery; those who wait sleep on it */
     atomic_uint sleepers;    /* pairs with rounds (both seq_cst) */
 } state = { .lock = LOCK_INIT(LOCK_WINE_QUEUE, "Wine's deliveries"),
-    .queue = { { &state.queue.n, &state.queue.n } },
-    .set = -1,
-    .event_fd = -1,
-    .timer_fd = -1 };
+    .queue = { { &state.queue.n, &state.queue.n } } };
 
 /* How long a file whose handle the program closed may keep its pending requests. */
 enum { LOOK_MS = 100 };
 
-static bool watch(int fd)
+static void run(struct reactor_source *source, enum reactor_how how)
 {
-    struct epoll_event event = { .events = EPOLLIN };
-
-    return fd >= 0 && !epoll_ctl(state.set, EPOLL_CTL_ADD, fd, &event);
+    (void)source;
+    (void)how;
+    nd_wine_thread.queued = true; /* by another thread, for this one's turn */
 }
 
-static void close_descriptor(int *fd)
+static void expired(struct reactor_source *source, enum reactor_how how)
 {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    (void)source;
+    (void)how;
+    state.look_now = true;
 }
+
+static const struct reactor_source_ops source_ops = { .run = run, .expired = expired };
 
 bool nd_deliver_init(void (*look)(void))
 {
-    if (state.set >= 0)
+    int error;
+
+    if (state.ready)
         return true;
     state.look = look;
-    state.set = epoll_create1(EPOLL_CLOEXEC);
-    state.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    state.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (!watch(state.event_fd) || !watch(state.timer_fd))
-        log_write(LOG_ERROR, LOG_WIN, "no descriptors for deliveries: %s", strerror(errno));
-    else if (win_service_lend(state.set) == ERROR_SUCCESS)
-        return true;
-    close_descriptor(&state.timer_fd);
-    close_descriptor(&state.event_fd);
-    close_descriptor(&state.set);
-    return false;
+    reactor_source_init(&state.source, &source_ops, -1);
+    error = state.lent ? 0 : reactor_lend();
+    state.lent = state.lent || !error;
+    if (error || (error = reactor_add(&state.source, 0))) {
+        log_write(
+            LOG_ERROR, LOG_WIN, "cannot prepare the thread that delivers: %s", strerror(-error));
+        return false;
+    }
+    return state.ready = true;
 }
 
 void nd_deliver_look_later(void)
 {
-    static const struct itimerspec later = { .it_value.tv_nsec = LOOK_MS * 1000000L };
-
     if (!atomic_load(&state.look_due) && !atomic_exchange(&state.look_due, true))
-        timerfd_settime(state.timer_fd, 0, &later, NULL);
-}
-
-static void kick(void)
-{
-    const uint64_t one = 1;
-
-    while (write(state.event_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        ;
+        reactor_deadline(&state.source, clock_now_ns() + LOOK_MS * 1000000u);
 }
 
 void nd_deliver(struct nd_delivery *delivery)
@@ -98,11 +84,11 @@ void nd_deliver(struct nd_delivery *delivery)
     atomic_fetch_add_explicit(&nd_undelivered, 1, memory_order_relaxed);
     if (nd_wine_thread.inside)
         nd_wine_thread.queued = true;
-    else if (!state.kicked)
-        call = state.kicked = true;
+    else
+        call = true;
     lock_release(&state.lock);
     if (call)
-        kick();
+        reactor_run(&state.source);
 }
 
 static void sleep_until_round(uint32_t seen)
@@ -180,38 +166,18 @@ void nd_deliver_wait(bool (*done)(const void *context), const void *context)
     }
 }
 
-/* Whether it was readable; it is not any more. */
-static bool take(int fd)
+static void turn(void)
 {
-    uint64_t count;
-    ssize_t octets;
-
-    do
-        octets = read(fd, &count, sizeof(count));
-    while (octets < 0 && errno == EINTR);
-    return octets == sizeof(count);
-}
-
-static void turn(bool called)
-{
-    if (!called) {
-        nd_wine_leave();
-        return;
-    }
-    if (take(state.timer_fd)) {
+    if (state.look_now) {
+        state.look_now = false;
         atomic_store(&state.look_due, false);
         state.look();
     }
-    if (take(state.event_fd)) {
-        lock_acquire(&state.lock);
-        state.kicked = false;
-        lock_release(&state.lock);
-    }
-    nd_deliver_settle();
+    nd_wine_leave();
 }
 
 void nd_deliver_serve(void)
 {
     pthread_setname_np(pthread_self(), "ndspi-deliver");
-    win_service_serve(turn);
+    reactor_serve(turn);
 }

@@ -56,8 +56,8 @@ void nd_deliver_settle(void);
 void nd_deliver_wait(bool (*done)(const void *context), const void *context);
 
 /*
- * Delivers what the library's threads queue, for ever. The calling thread is winobj's service thread besides: what that
- * ends it delivers itself.
+ * Delivers what the library's threads queue, for ever. The calling thread is the reactor's background thread besides:
+ * what that ends it delivers itself.
  */
 void nd_deliver_serve(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sink_wine.c - requests of Windows programs under Wine. How they begin and end; where to is file.c's affair, and when
- * is deliver.c's. Adapters are moved as natively when no thread waits: by winobj's service thread.
+ * is deliver.c's. Adapters are moved as natively when no thread waits: by the reactor's background thread.
  */
 #include "ndspi/wine/sink_wine.h"
 
@@ -24,11 +24,6 @@ struct ending {
 
 static struct lock spare_lock = LOCK_INIT(LOCK_WINE_FILES, "Wine's spare endings");
 static struct list_head spare = { { &spare.n, &spare.n } };
-
-struct nd_sink_source {
-    struct nd_sink_source *native;
-    const void *owner;
-};
 
 static struct nd_wine_file *file_of(struct nd_sink_file *file)
 {
@@ -185,30 +180,6 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
     return status_of(overlapped);
 }
 
-/* ---- sources ---- */
-
-static struct nd_sink_source *source_add(const struct nd_sink_source_ops *ops, void *context,
-    const struct nd_sink_descriptors *descriptors)
-{
-    struct nd_sink_source *source = malloc(sizeof(*source));
-
-    if (!source)
-        return NULL;
-    source->owner = context;
-    source->native = nd_sink_winobj.source_add(ops, context, descriptors);
-    if (source->native)
-        return source;
-    free(source);
-    return NULL;
-}
-
-static void source_remove(struct nd_sink_source *source)
-{
-    nd_sink_winobj.source_remove(source->native);
-    nd_wine_file_forget(source->owner);
-    free(source);
-}
-
 const struct nd_sink nd_sink_wine = {
     .sleeps_elsewhere = true,
     .file_create = file_create,
@@ -222,6 +193,5 @@ const struct nd_sink nd_sink_wine = {
     .start = start,
     .complete = complete,
     .result = result,
-    .source_add = source_add,
-    .source_remove = source_remove,
+    .forget = nd_wine_file_forget,
 };

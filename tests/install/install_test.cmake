@@ -11,7 +11,7 @@ file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first)
 file(RENAME ${WORK_DIR}/first ${prefix})
 
-foreach(library ndspi winobj softrdma)
+foreach(library ndspi winobj softrdma ndreactor)
     if(NOT IS_SYMLINK ${prefix}/${LIBDIR}/lib${library}.so)
         message(FATAL_ERROR "lib${library}.so is no link to a version")
     endif()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` puts where, apart from programs, which are installed beside their definition:
-#   lib/      libndspi, libwinobj, libsoftrdma (versioned), libndspi_compat.a, pkgconfig/ndspi.pc, cmake/ndspi/
+#   lib/      libndspi, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a, pkgconfig/ndspi.pc,
+#             cmake/ndspi/
 #             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
 #   include/ndspi/          ndspi.h and its companions, the extension headers
 #   include/ndspi/compat/   the Windows-named headers; nothing outside finds them without asking
@@ -20,12 +21,12 @@ target_include_directories(ndspi INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
 target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_dir}/compat>)
 target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
-set_target_properties(ndspi winobj softrdma PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(ndspi winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ndinfo)
     set_target_properties(ndinfo PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-install(TARGETS ndspi winobj softrdma ndspi_compat EXPORT ndspi
+install(TARGETS ndspi winobj softrdma ndreactor ndspi_compat EXPORT ndspi
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${package_dir})

@@ -78,14 +78,14 @@ static bool equal(const volatile void *address, const void *value, SIZE_T size)
 static void sleep_until(struct wait *wait, uint64_t deadline_ns)
 {
     while (!atomic_load_explicit(&wait->woken, memory_order_acquire)) {
-        uint64_t now_ns = deadline_ns == WIN_NO_DEADLINE ? 0 : clock_now_ns();
+        uint64_t now_ns = deadline_ns == REACTOR_NEVER ? 0 : clock_now_ns();
         struct timespec left;
 
-        if (deadline_ns != WIN_NO_DEADLINE && now_ns >= deadline_ns)
+        if (deadline_ns != REACTOR_NEVER && now_ns >= deadline_ns)
             return;
         left.tv_sec = (time_t)((deadline_ns - now_ns) / 1000000000u);
         left.tv_nsec = (long)((deadline_ns - now_ns) % 1000000000u);
-        futex_wait(&wait->woken, 0, deadline_ns == WIN_NO_DEADLINE ? NULL : &left);
+        futex_wait(&wait->woken, 0, deadline_ns == REACTOR_NEVER ? NULL : &left);
     }
 }
 

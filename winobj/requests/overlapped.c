@@ -16,7 +16,7 @@
 /* A thread in win_overlapped_result; on its stack. Under results_lock. */
 struct result_wait {
     struct list_node link;
-    struct win_waiter *waiter;
+    struct reactor_waiter *waiter;
     const OVERLAPPED *overlapped;
     bool done; /* the completion has taken its last step */
 };
@@ -128,7 +128,7 @@ static void wake_results(const OVERLAPPED *overlapped)
         if (wait->overlapped != overlapped)
             continue;
         wait->done = true;
-        win_waiter_signal(wait->waiter);
+        reactor_signal(wait->waiter);
     }
     lock_release(&results_lock);
 }
@@ -186,7 +186,7 @@ static bool result_wait(OVERLAPPED *overlapped)
     /* Pending after we were counted: the completion will see us. */
     pending = (LONG)(ULONG)atomic_load(internal_of(overlapped)) == STATUS_IS_PENDING;
     while (pending && !result_done(&wait))
-        win_wait_sleep(wait.waiter, WIN_NO_DEADLINE);
+        win_wait_sleep(wait.waiter, REACTOR_NEVER);
     lock_acquire(&results_lock);
     list_del(&wait.link);
     atomic_fetch_sub(&results_count, 1);
@@ -203,7 +203,8 @@ LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL w
     if (status != STATUS_IS_PENDING)
         return status;
     if (!wait) {
-        win_progress_poll(true);
+        reactor_look();
+        reactor_active();
         return status_of(overlapped);
     }
     /* Not on the event: it may be shared, or its signal taken by another thread. Afterwards it looks as if we had. */

@@ -29,7 +29,7 @@ struct win_port {
 
 struct port_wait {
     struct list_node link;
-    struct win_waiter *waiter;
+    struct reactor_waiter *waiter;
     struct win_packet *packet; /* handed over */
 };
 
@@ -71,7 +71,7 @@ static void port_close(struct win_object *object)
         win_packet_free(list_entry(node, struct win_packet, link));
     export_update_locked(port);
     list_for_each (&port->threads, thread)
-        win_waiter_signal(list_entry(thread, struct port_wait, link)->waiter);
+        reactor_signal(list_entry(thread, struct port_wait, link)->waiter);
     lock_release(&port->lock);
 }
 
@@ -131,7 +131,7 @@ void win_port_unpin(struct win_port *port)
 
 void win_port_post(struct win_port *port, struct win_packet *packet)
 {
-    struct win_waiter *waiter = NULL;
+    struct reactor_waiter *waiter = NULL;
     struct list_node *node;
 
     lock_acquire(&port->lock);
@@ -147,7 +147,7 @@ void win_port_post(struct win_port *port, struct win_packet *packet)
     }
     lock_release(&port->lock);
     if (waiter)
-        win_waiter_signal(waiter);
+        reactor_signal(waiter);
 }
 
 static struct win_packet *take_locked(struct win_port *port)
@@ -197,11 +197,13 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
 
     if (wait.packet) {
         if (!exported(port))
-            win_progress_stay();
+            reactor_active();
         return wait.packet;
     }
     if (!timeout_ms) {
-        win_progress_poll(!exported(port));
+        reactor_look();
+        if (!exported(port))
+            reactor_active();
         if (!(wait.packet = take(port)))
             SetLastError(WAIT_TIMEOUT);
         return wait.packet;

@@ -14,7 +14,7 @@
 
 /* A wait under way; on the stack of the waiting thread, linked to each of its objects. Dispatcher lock. */
 struct wait {
-    struct win_waiter *waiter;
+    struct reactor_waiter *waiter;
     struct win_waitable *const *objects;
     DWORD count;
     bool all;
@@ -117,9 +117,9 @@ static bool try_satisfy_locked(struct wait *wait)
 }
 
 /* Satisfies the waits that a signalled object allows. Returns a waiter still to be woken, or NULL. */
-static struct win_waiter *satisfy_locked(struct win_waitable *waitable)
+static struct reactor_waiter *satisfy_locked(struct win_waitable *waitable)
 {
-    struct win_waiter *last = NULL;
+    struct reactor_waiter *last = NULL;
 
     list_for_each (&waitable->waits, node) {
         struct wait *wait = list_entry(node, struct wait_link, node)->wait;
@@ -129,7 +129,7 @@ static struct win_waiter *satisfy_locked(struct win_waitable *waitable)
             continue;
         /* Waiters outlive their waits, so the last (usually the only) one is woken without the lock. */
         if (last)
-            win_waiter_signal(last);
+            reactor_signal(last);
         last = wait->waiter;
     }
     return last;
@@ -137,40 +137,40 @@ static struct win_waiter *satisfy_locked(struct win_waitable *waitable)
 
 void win_waitable_set(struct win_waitable *waitable)
 {
-    struct win_waiter *last;
+    struct reactor_waiter *last;
 
     lock_acquire(&dispatcher);
     set_signalled_locked(waitable, true);
     last = satisfy_locked(waitable);
     lock_release(&dispatcher);
     if (last)
-        win_waiter_signal(last);
+        reactor_signal(last);
 }
 
 void win_waitable_change(struct win_waitable *waitable,
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument)
 {
-    struct win_waiter *last;
+    struct reactor_waiter *last;
 
     lock_acquire(&dispatcher);
     set_signalled_locked(waitable, change(waitable, argument));
     last = satisfy_locked(waitable);
     lock_release(&dispatcher);
     if (last)
-        win_waiter_signal(last);
+        reactor_signal(last);
 }
 
 void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
     bool (*change)(struct win_waitable *waitable, void *argument), void *argument)
 {
     struct win_waitable *waitable;
-    struct win_waiter *last;
+    struct reactor_waiter *last;
 
     lock_acquire(&dispatcher);
     while ((waitable = next(argument))) {
         set_signalled_locked(waitable, change(waitable, argument));
         if ((last = satisfy_locked(waitable)))
-            win_waiter_signal(last);
+            reactor_signal(last);
     }
     lock_release(&dispatcher);
 }
@@ -384,11 +384,13 @@ DWORD win_waitables_wait(
         return WAIT_FAILED;
     if (satisfied_now(&wait)) {
         if (!exported(&wait))
-            win_progress_stay();
+            reactor_active();
         return result_of(&wait);
     }
     if (!deadline_ns) {
-        win_progress_poll(!exported(&wait));
+        reactor_look();
+        if (!exported(&wait))
+            reactor_active();
         satisfied_now(&wait);
         return result_of(&wait);
     }

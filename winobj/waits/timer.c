@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c - waitable timers: a timerfd each, and one thread that sleeps on all of them and signals.
+ * timer.c - waitable timers: a timerfd for each clock that a timer has been set by, which the reactor waits for.
  *
- * The thread knows a timer by its name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and
- * expiring exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a
- * fork timers are not running, until they are set again.
+ * A clock knows its timer by name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and expiring
+ * exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a fork
+ * timers are not running, until they are set again.
  */
 #include "winobj/waits/dispatch.h"
 #include "winobj/fork.h"
 
+#include "reactor/reactor.h"
 #include "util/lock.h"
-#include "util/thread.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -21,33 +20,47 @@
 #define UNITS_PER_SECOND 10000000             /* of a FILETIME */
 #define UNIX_EPOCH       INT64_C(11644473600) /* seconds from 1601, where those begin */
 
+struct timer_clock {
+    struct reactor_source source; /* first; its descriptor is the timerfd */
+    HANDLE timer;                 /* by name */
+};
+
 struct win_timer {
     struct win_waitable waitable;
-    int fds[2]; /* relative times, absolute ones; -1: not there yet. timers_lock */
+    struct timer_clock
+        *clocks[2]; /* of relative times, of absolute ones; NULL: not there yet. timers_lock */
 };
 
 static struct lock timers_lock = LOCK_INIT(LOCK_WIN_FILE, "timers");
-static int timers_epoll = -1; /* timers_lock until it is there */
+
+static void clock_free(struct reactor_source *source)
+{
+    close(source->fd);
+    free(source);
+}
 
 static void timer_destroy(struct win_object *object)
 {
     struct win_timer *timer = (struct win_timer *)object;
 
     for (int i = 0; i < 2; i++)
-        if (timer->fds[i] >= 0)
-            close(timer->fds[i]);
+        if (timer->clocks[i]) {
+            reactor_remove(&timer->clocks[i]->source);
+            reactor_unref(&timer->clocks[i]->source);
+        }
     win_waitable_destroy(object);
 }
 
+/* The parent's clocks, which the child's reactor does not know. */
 static void timer_forked(struct win_object *object)
 {
     struct win_timer *timer = (struct win_timer *)object;
 
     win_waitable_object_forked(object);
     for (int i = 0; i < 2; i++) {
-        if (timer->fds[i] >= 0)
-            close(timer->fds[i]); /* the parent's */
-        timer->fds[i] = -1;
+        if (timer->clocks[i])
+            clock_free(&timer->clocks[i]->source);
+        timer->clocks[i] = NULL;
     }
 }
 
@@ -62,52 +75,26 @@ static const struct win_object_type timer_type = {
 void win_timers_forked(void)
 {
     lock_init(&timers_lock, LOCK_WIN_FILE, "timers");
-    if (timers_epoll >= 0)
-        close(timers_epoll);
-    timers_epoll = -1;
 }
 
-static void timer_expire(HANDLE name)
+static void clock_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
-    struct win_timer *timer = (struct win_timer *)win_object_find(name);
+    struct win_timer *timer =
+        (struct win_timer *)win_object_find(((struct timer_clock *)source)->timer);
     uint64_t times;
 
+    (void)events;
+    (void)how;
     if (!timer)
         return;
     lock_acquire(&timers_lock);
-    for (int i = 0; i < 2; i++)
-        if (timer->fds[i] >= 0 && read(timer->fds[i], &times, sizeof(times)) == sizeof(times))
-            win_waitable_set(&timer->waitable);
+    if (read(source->fd, &times, sizeof(times)) == sizeof(times))
+        win_waitable_set(&timer->waitable);
     lock_release(&timers_lock);
     win_object_unref(&timer->waitable.object);
 }
 
-static void timer_thread(void *argument)
-{
-    int epoll = (int)(intptr_t)argument;
-
-    for (;;) {
-        struct epoll_event events[16];
-        int count = epoll_wait(epoll, events, ARRAYSIZE(events), -1);
-
-        for (int i = 0; i < count; i++)
-            timer_expire(events[i].data.ptr);
-    }
-}
-
-static bool thread_start_locked(void)
-{
-    lock_assert_held(&timers_lock);
-    if (timers_epoll >= 0)
-        return true;
-    if ((timers_epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
-        return false;
-    if (!thread_start_detached("winobj-timer", timer_thread, (void *)(intptr_t)timers_epoll))
-        return true;
-    close(timers_epoll);
-    timers_epoll = -1;
-    return false;
-}
+static const struct reactor_source_ops clock_ops = { .ready = clock_ready, .free = clock_free };
 
 static HANDLE timer_create_win(bool named, BOOL manual_reset)
 {
@@ -118,7 +105,6 @@ static HANDLE timer_create_win(bool named, BOOL manual_reset)
         return NULL;
     }
     win_waitable_init(&timer->waitable, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, false);
-    timer->fds[0] = timer->fds[1] = -1;
     return win_waitable_open(&timer->waitable, &timer_type);
 }
 
@@ -178,26 +164,27 @@ static void stop_locked(const struct win_timer *timer)
     static const struct itimerspec never;
 
     for (int i = 0; i < 2; i++)
-        if (timer->fds[i] >= 0)
-            timerfd_settime(timer->fds[i], 0, &never, NULL);
+        if (timer->clocks[i])
+            timerfd_settime(timer->clocks[i]->source.fd, 0, &never, NULL);
 }
 
-static bool open_locked(struct win_timer *timer, int clock)
+static struct timer_clock *clock_new(struct win_timer *timer, int id)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLET,
-        .data.ptr = win_object_name(&timer->waitable.object) };
+    struct timer_clock *clock = calloc(1, sizeof(*clock));
+    int fd = timerfd_create(id, TFD_CLOEXEC | TFD_NONBLOCK);
 
-    if (timer->fds[clock] >= 0)
-        return true;
-    timer->fds[clock] =
-        timerfd_create(clock ? CLOCK_REALTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (timer->fds[clock] < 0)
-        return false;
-    if (thread_start_locked() && !epoll_ctl(timers_epoll, EPOLL_CTL_ADD, timer->fds[clock], &event))
-        return true;
-    close(timer->fds[clock]);
-    timer->fds[clock] = -1;
-    return false;
+    if (!clock || fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        free(clock);
+        return NULL;
+    }
+    reactor_source_init(&clock->source, &clock_ops, fd);
+    clock->timer = win_object_name(&timer->waitable.object);
+    if (!reactor_add(&clock->source, EPOLLIN))
+        return clock;
+    reactor_unref(&clock->source);
+    return NULL;
 }
 
 static struct timespec timespec_of(int64_t units)
@@ -212,14 +199,16 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
     int clock = due >= 0;
     struct itimerspec spec = { .it_interval = timespec_of((int64_t)period_ms * 10000) };
 
-    if (!open_locked(timer, clock))
+    if (!timer->clocks[clock] &&
+        !(timer->clocks[clock] = clock_new(timer, clock ? CLOCK_REALTIME : CLOCK_MONOTONIC)))
         return false;
     spec.it_value = timespec_of(clock ? due : -(uint64_t)due > INT64_MAX ? INT64_MAX : -due);
     if (clock)
         spec.it_value.tv_sec -= UNIX_EPOCH;
     if (spec.it_value.tv_sec < 0 || (!spec.it_value.tv_sec && !spec.it_value.tv_nsec))
         spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* long ago; 0 would stop it */
-    return !timerfd_settime(timer->fds[clock], clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
+    return !timerfd_settime(
+        timer->clocks[clock]->source.fd, clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
 }
 
 /*

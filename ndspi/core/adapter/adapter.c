@@ -20,32 +20,18 @@ static int no_blocking(int fd)
     return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
 }
 
-static int watch(struct nd_adapter *adapter, int fd, enum nd_adapter_ready ready)
-{
-    struct epoll_event event = { .events = EPOLLIN, .data.u32 = ready };
-
-    return epoll_ctl(adapter->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-/* Channel, connection manager, epoll. Returns 0 or a negative errno with nothing left open. */
+/* Channel and connection manager. Returns 0 or a negative errno with nothing left open. */
 static int open_channels(struct nd_adapter *adapter)
 {
     const struct nd_caps *caps = &adapter->port.caps;
     int rc;
 
-    if ((adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
-        return -errno;
-    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context))) {
-        rc = errno ? -errno : -ENOMEM;
-        goto close_epoll;
-    }
+    if (!(adapter->channel = adapter->verbs->create_comp_channel(adapter->port.context)))
+        return errno ? -errno : -ENOMEM;
     if ((rc = nd_cm_init(&adapter->cm, adapter->device, &adapter->object, caps->quirks)))
         goto destroy_channel;
     if ((rc = no_blocking(adapter->channel->fd)) ||
-        (rc = no_blocking(adapter->port.context->async_fd)) ||
-        (rc = watch(adapter, adapter->channel->fd, ND_READY_CQ)) ||
-        (rc = watch(adapter, nd_cm_fd(&adapter->cm), ND_READY_CM)) ||
-        (rc = watch(adapter, adapter->port.context->async_fd, ND_READY_ASYNC)))
+        (rc = no_blocking(adapter->port.context->async_fd)))
         goto fini_cm;
     return 0;
 
@@ -53,8 +39,6 @@ fini_cm:
     nd_cm_fini(&adapter->cm);
 destroy_channel:
     adapter->verbs->destroy_comp_channel(adapter->channel);
-close_epoll:
-    close(adapter->epoll_fd);
     return rc;
 }
 
@@ -65,7 +49,39 @@ static void close_channels(struct nd_adapter *adapter)
     nd_cm_fini(&adapter->cm);
     if ((rc = adapter->verbs->destroy_comp_channel(adapter->channel)))
         log_write(LOG_ERROR, LOG_DEVICE, "cannot destroy a completion channel: %s", strerror(rc));
-    close(adapter->epoll_fd);
+}
+
+/* From here on the adapter is moved. Returns 0 or a negative errno. */
+static int add_sources(struct nd_adapter *adapter)
+{
+    const struct nd_verbs *verbs = adapter->verbs;
+    struct ibv_context *context = adapter->port.context;
+    bool sleeps = verbs->progress_fd && verbs->progress_fd(context) >= 0;
+    int rc;
+
+    reactor_source_init(&adapter->channel_source,
+        sleeps ? &nd_adapter_device_ops : &nd_adapter_channel_ops, adapter->channel->fd);
+    reactor_source_init(&adapter->async_source, &nd_adapter_async_ops, context->async_fd);
+    if ((rc = reactor_add(&adapter->channel_source, EPOLLIN)))
+        return rc;
+    if ((rc = reactor_add(&adapter->async_source, EPOLLIN)))
+        goto remove_channel;
+    if ((rc = reactor_add(&adapter->cm.source, EPOLLIN)))
+        goto remove_async;
+    return 0;
+
+remove_async:
+    reactor_remove_sync(&adapter->async_source);
+remove_channel:
+    reactor_remove_sync(&adapter->channel_source);
+    return rc;
+}
+
+static void remove_sources(struct nd_adapter *adapter)
+{
+    reactor_remove_sync(&adapter->cm.source);
+    reactor_remove_sync(&adapter->async_source);
+    reactor_remove_sync(&adapter->channel_source);
 }
 
 static void init_members(struct nd_adapter *adapter, const struct nd_device *device,
@@ -93,26 +109,12 @@ static void end(struct nd_object *object)
 {
     struct nd_adapter *adapter = (struct nd_adapter *)object;
 
-    if (nd_adapter_running()) {
+    if (reactor_in_turn()) {
         adapter->end.run = end_deferred;
         nd_defer(&adapter->end);
     } else {
         adapter->destroy(object);
     }
-}
-
-static struct nd_sink_source *add_source(struct nd_adapter *adapter)
-{
-    const struct nd_verbs *verbs = adapter->verbs;
-    const struct nd_sink_descriptors descriptors = {
-        .fd = adapter->epoll_fd,
-        .lead_fd = verbs->progress_fd ? verbs->progress_fd(adapter->port.context) : -1,
-        .parts = { [ND_READY_CQ] = adapter->channel->fd,
-            [ND_READY_CM] = nd_cm_fd(&adapter->cm),
-            [ND_READY_ASYNC] = adapter->port.context->async_fd },
-    };
-
-    return adapter->sink->source_add(&nd_adapter_source_ops, adapter, &descriptors);
 }
 
 HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *device,
@@ -136,10 +138,8 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
         goto fini_port;
     if ((rc = open_channels(adapter)))
         goto fini_regions;
-    if (!(adapter->source = add_source(adapter))) {
-        rc = -ENOMEM;
+    if ((rc = add_sources(adapter)))
         goto close_channels;
-    }
     nd_library_pin();
     return ND_SUCCESS;
 
@@ -156,7 +156,9 @@ fini_port:
 
 void nd_adapter_fini(struct nd_adapter *adapter)
 {
-    adapter->sink->source_remove(adapter->source);
+    remove_sources(adapter);
+    if (adapter->sink->forget)
+        adapter->sink->forget(adapter);
     close_channels(adapter);
     nd_regions_fini(&adapter->regions);
     nd_port_fini(&adapter->port);

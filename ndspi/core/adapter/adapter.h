@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adapter.h - an open device as its client sees it: protection domain, channels, limits, and the source through which
- * waiting threads move all of it.
+ * adapter.h - an open device as its client sees it: protection domain, channels, limits, and the sources through which
+ * waiting threads move all of it (reactor/reactor.h).
  *
  * Every other object pins its adapter. The lock (LOCK_ADAPTER) guards the list of children, which holds no pins: a
  * child leaves it when it is destroyed.
@@ -20,6 +20,7 @@
 #include "ndspi/core/sink.h"
 #include "ndspi/verbs/port.h"
 
+#include "reactor/reactor.h"
 #include "util/list.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -59,14 +60,13 @@ struct nd_adapter {
     struct nd_limits limits;
     struct ibv_comp_channel *channel; /* of all completion queues; not blocking */
     struct nd_cm cm;
-    struct nd_sink_source *source;
-    int epoll_fd;  /* over channel, connection manager and asynchronous events */
-    unsigned runs; /* only run touches it */
-    /* What a leader's sleep in the device found queued in the channel, for the next run. */
+    /* What waiting threads run, besides the connection manager's (cm.source). */
+    struct reactor_source channel_source, async_source;
+    /* What a sleep in the device found queued in the channel, for the next look at it. */
     atomic_uint events;
     /* Whom the last completion event was for; the lock to change it. */
     _Atomic(struct nd_child *) usual;
-    atomic_bool left; /* a leader left an event in the channel */
+    atomic_bool left; /* a driver left an event in the channel */
     atomic_bool removed;
     struct lock lock;          /* children */
     struct list_head children; /* youngest first */
@@ -76,13 +76,9 @@ struct nd_adapter {
     struct nd_deferred end;
 };
 
-/* What epoll_fd reports; the parts of the source. */
-enum nd_adapter_ready { ND_READY_CQ, ND_READY_CM, ND_READY_ASYNC, ND_READY_KINDS };
-
-extern const struct nd_sink_source_ops nd_adapter_source_ops;
-
-/* Whether the calling thread is inside some adapter's run. */
-bool nd_adapter_running(void);
+/* adapter_run.c: the channel's, where threads sleep in the device and elsewhere; the asynchronous events'. */
+extern const struct reactor_source_ops nd_adapter_device_ops, nd_adapter_channel_ops,
+    nd_adapter_async_ops;
 
 /*
  * nd_adapter_init - open a device.
@@ -102,8 +98,8 @@ static inline void nd_adapter_pin(struct nd_adapter *adapter)
 }
 
 /*
- * Drops a pin. The last one closes the device: at once, or from a thread of its own when the caller is one that runs
- * sources (a source cannot be removed from inside). No lock may be held.
+ * Drops a pin. The last one closes the device: at once, or from a thread of its own when the caller is in a turn of the
+ * reactor (whose sources this may be). No lock may be held.
  */
 static inline void nd_adapter_unpin(struct nd_adapter *adapter)
 {
@@ -125,7 +121,7 @@ static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_take_left - takes the completion event that a leader may have left in the channel (adapter_run.c), so that
+ * nd_adapter_take_left - takes the completion event that a driver may have left in the channel (adapter_run.c), so that
  * its queue can be armed. The caller pins a child; no lock held.
  */
 void nd_adapter_take_left(struct nd_adapter *adapter);

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * adapter_run.c - what waiting threads do for an adapter: its source's callbacks, and the device's asynchronous events.
- */
+/* adapter_run.c - what waiting threads do for an adapter: the callbacks of its sources. */
 #include "ndspi/core/adapter/adapter.h"
 
 #include "util/log.h"
-
-#include <errno.h>
-#include <sys/epoll.h>
-
-/* With completion events alone there is no need to ask for the others each time; every so often there is. */
-enum { LOOK_AT_ALL_EVERY = 16 };
-
-static __thread unsigned running;
-
-bool nd_adapter_running(void)
-{
-    return running;
-}
 
 /* The caller pins the child. */
 static void note_usual(struct nd_adapter *adapter, struct nd_child *child)
@@ -60,9 +45,9 @@ void nd_adapter_take_left(struct nd_adapter *adapter)
 }
 
 /*
- * Where taking an event is a system call, a leader that is woken by one looks first at the queue that the last one was
- * for: mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the channel
- * until the next Notify, when the peer has its answer.
+ * Where taking an event is a system call, a waiting thread that is woken by one looks first at the queue that the last
+ * one was for: mostly that is what its thread waits for, and then the thread goes on at once. The event stays in the
+ * channel until the next Notify, when the peer has its answer.
  */
 static bool run_usual(struct nd_adapter *adapter)
 {
@@ -127,96 +112,58 @@ static void run_async(struct nd_adapter *adapter)
         ;
 }
 
-static void run_others(struct nd_adapter *adapter, unsigned ready)
-{
-    if (ready & 1u << ND_READY_CM)
-        nd_cm_dispatch(&adapter->cm);
-    if (ready & 1u << ND_READY_ASYNC)
-        run_async(adapter);
-}
-
-/* Everything that is ready. Who does not lead is beside the device's own thread, and moves nothing for it. */
-static void run_all(struct nd_adapter *adapter, bool leading)
-{
-    struct epoll_event events[ND_READY_KINDS];
-    int count = epoll_wait(adapter->epoll_fd, events, ND_READY_KINDS, 0);
-    bool fetch_only = !leading && adapter->verbs->progress_fetch_only;
-    unsigned ready = 0;
-
-    if (fetch_only)
-        adapter->verbs->progress_fetch_only(true);
-    for (int i = 0; i < count; i++)
-        ready |= 1u << events[i].data.u32;
-    while (ready & 1u << ND_READY_CQ && run_cq_event(adapter))
-        ;
-    run_others(adapter, ready);
-    if (fetch_only)
-        adapter->verbs->progress_fetch_only(false);
-}
-
-static bool prepare(void *context)
-{
-    struct nd_adapter *adapter = context;
-
-    return !adapter->verbs->progress_sleep || adapter->verbs->progress_sleep(adapter->port.context);
-}
-
-static void finish(void *context)
-{
-    struct nd_adapter *adapter = context;
-
-    if (adapter->verbs->progress_wake)
-        adapter->verbs->progress_wake(adapter->port.context);
-}
-
 /*
- * A leader is most often woken for one completion event: that is asked for first, and alone unless more are known of.
- * Asking for it moves the embedded device, too, and hands over what that brings without a detour over a descriptor.
- * What else is ready keeps the descriptor readable, so the next run finds it.
+ * A thread is most often woken for one completion event: no more are asked for than are known of. Asking moves the
+ * embedded device, too, and hands over what that brings without a detour over a descriptor. What else there is keeps
+ * the descriptor readable.
  */
-static bool run_cq_events(struct nd_adapter *adapter)
+static void run_known_events(struct nd_adapter *adapter)
 {
     unsigned known = atomic_exchange_explicit(&adapter->events, 0, memory_order_relaxed);
     bool found = run_cq_event(adapter);
 
     while (found && known-- > 1 && run_cq_event(adapter))
         ;
-    return found;
 }
 
-/* Of what the leader was told. */
-static void run_ready(struct nd_adapter *adapter, unsigned ready)
+static struct nd_adapter *adapter_of(struct reactor_source *source)
 {
-    bool found = false;
-
-    if (ready == 1u << ND_READY_CQ && !adapter->verbs->progress_wait && run_usual(adapter))
-        return;
-    if (ready & (ND_SINK_READY_DEVICE | 1u << ND_READY_CQ))
-        found = run_cq_events(adapter);
-    if (ready & ND_SINK_READY_DEVICE && (!found || ++adapter->runs % LOOK_AT_ALL_EVERY == 0))
-        run_all(adapter, true);
-    else if (ready != ND_SINK_READY_ANY)
-        run_others(adapter, ready);
+    return container_of(source, struct nd_adapter, channel_source);
 }
 
-static void run(void *context, bool leading, unsigned ready)
+static void channel_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
-    struct nd_adapter *adapter = context;
+    struct nd_adapter *adapter = adapter_of(source);
 
     if (!nd_object_try_pin(&adapter->object))
         return;
-    running++;
-    if (leading)
-        run_ready(adapter, ready);
-    else
-        run_all(adapter, false);
+    nd_fetch_begin(adapter->verbs, how);
+    if (how == REACTOR_BACKGROUND)
+        while (run_cq_event(adapter))
+            ;
+    else if (how != REACTOR_WAITING || !events || adapter->verbs->progress_wait ||
+             !run_usual(adapter))
+        run_known_events(adapter);
+    nd_fetch_end(adapter->verbs, how);
     nd_adapter_unpin(adapter);
-    running--;
 }
 
-static int watch(void *context, int fd, bool watched)
+static void async_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
-    struct nd_adapter *adapter = context;
+    struct nd_adapter *adapter = container_of(source, struct nd_adapter, async_source);
+
+    (void)events;
+    if (!nd_object_try_pin(&adapter->object))
+        return;
+    nd_fetch_begin(adapter->verbs, how);
+    run_async(adapter);
+    nd_fetch_end(adapter->verbs, how);
+    nd_adapter_unpin(adapter);
+}
+
+static int device_watch(struct reactor_source *source, int fd, bool watched)
+{
+    struct nd_adapter *adapter = adapter_of(source);
 
     if (watched)
         return adapter->verbs->progress_watch(adapter->port.context, fd);
@@ -224,22 +171,27 @@ static int watch(void *context, int fd, bool watched)
     return 0;
 }
 
-static bool wait(void *context, int timeout_ms, bool *watched)
+static bool device_sleep(struct reactor_source *source, int timeout_ms, bool *others)
 {
-    struct nd_adapter *adapter = context;
-    unsigned events = adapter->verbs->progress_wait(adapter->channel, timeout_ms, watched);
+    struct nd_adapter *adapter = adapter_of(source);
+    unsigned events;
 
+    *others = false;
+    if (!adapter->verbs->progress_sleep(adapter->port.context))
+        return true;
+    events = adapter->verbs->progress_wait(adapter->channel, timeout_ms, others);
+    adapter->verbs->progress_wake(adapter->port.context);
     atomic_store_explicit(&adapter->events, events, memory_order_relaxed);
     return events > 0;
 }
 
-const struct nd_sink_source_ops nd_adapter_source_ops = {
-    .prepare = prepare,
-    .finish = finish,
-    .run = run,
-    .watch = watch,
-    .wait = wait,
+const struct reactor_source_ops nd_adapter_device_ops = {
+    .ready = channel_ready,
+    .watch = device_watch,
+    .sleep = device_sleep,
 };
+const struct reactor_source_ops nd_adapter_channel_ops = { .ready = channel_ready };
+const struct reactor_source_ops nd_adapter_async_ops = { .ready = async_ready };
 
 /*
  * A child that was not told yet, pinned, or NULL. What it is told may free other objects: no lock then. Youngest first,

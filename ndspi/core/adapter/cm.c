@@ -12,18 +12,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 /* ---- an adapter's part ---- */
 
-static int watch(int epoll_fd, int fd)
-{
-    struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
-}
+static const struct reactor_source_ops source_ops;
 
 int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter,
     nd_quirk_set quirks)
@@ -37,36 +29,21 @@ int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_objec
     lock_init(&cm->lock, LOCK_CM_TIMER, "cm timers");
     list_init(&cm->timers);
     list_init(&cm->ids);
-    cm->epoll_fd = cm->timer_fd = -1;
     cm->channel = cm->verbs->create_event_channel();
     if (!cm->channel)
         return errno ? -errno : -ENODEV;
-    if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK) ||
-        (cm->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
-        (cm->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) < 0 ||
-        watch(cm->epoll_fd, cm->channel->fd) || watch(cm->epoll_fd, cm->timer_fd)) {
+    if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK)) {
         error = errno;
         nd_cm_fini(cm);
         return -error;
     }
+    reactor_source_init(&cm->source, &source_ops, cm->channel->fd);
     return 0;
 }
 
 void nd_cm_fini(struct nd_cm *cm)
 {
-    if (cm->timer_fd >= 0)
-        close(cm->timer_fd);
-    if (cm->epoll_fd >= 0)
-        close(cm->epoll_fd);
-    if (cm->channel)
-        cm->verbs->destroy_event_channel(cm->channel);
-    cm->channel = NULL;
-    cm->epoll_fd = cm->timer_fd = -1;
-}
-
-int nd_cm_fd(const struct nd_cm *cm)
-{
-    return cm->epoll_fd;
+    cm->verbs->destroy_event_channel(cm->channel);
 }
 
 /* ---- ids ---- */
@@ -311,16 +288,10 @@ static bool dispatch_event(struct nd_cm *cm)
 
 static void arm_locked(struct nd_cm *cm)
 {
-    struct itimerspec when = { 0 };
-
     lock_assert_held(&cm->lock);
-    if (!list_empty(&cm->timers)) {
-        uint64_t due_ms = list_entry(cm->timers.n.next, struct nd_cm_timer, link)->due_ms;
-
-        when.it_value.tv_sec = (time_t)(due_ms / 1000);
-        when.it_value.tv_nsec = (long)(due_ms % 1000) * 1000000;
-    }
-    timerfd_settime(cm->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+    reactor_deadline(&cm->source,
+        list_empty(&cm->timers) ? REACTOR_NEVER
+                                : list_entry(cm->timers.n.next, struct nd_cm_timer, link)->due_ns);
 }
 
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer))
@@ -335,10 +306,10 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
 
     lock_acquire(&cm->lock);
     list_del(&timer->link);
-    timer->due_ms = clock_now_ms() + delay_ms;
+    timer->due_ns = clock_now_ns() + delay_ms * (uint64_t)1000000u;
     before = cm->timers.n.prev;
     while (before != &cm->timers.n &&
-           list_entry(before, struct nd_cm_timer, link)->due_ms > timer->due_ms)
+           list_entry(before, struct nd_cm_timer, link)->due_ns > timer->due_ns)
         before = before->prev;
     list_insert_(&timer->link, before, before->next);
     arm_locked(cm);
@@ -366,7 +337,7 @@ static struct nd_cm_timer *next_due(struct nd_cm *cm)
     lock_acquire(&cm->lock);
     if (!list_empty(&cm->timers)) {
         timer = list_entry(cm->timers.n.next, struct nd_cm_timer, link);
-        if (timer->due_ms > clock_now_ms()) {
+        if (timer->due_ns > clock_now_ns()) {
             timer = NULL;
         } else {
             list_del(&timer->link);
@@ -377,15 +348,38 @@ static struct nd_cm_timer *next_due(struct nd_cm *cm)
     return timer;
 }
 
-void nd_cm_dispatch(struct nd_cm *cm)
-{
-    struct nd_cm_timer *timer;
+/* ---- callbacks ---- */
 
+static void cm_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
+{
+    struct nd_cm *cm = container_of(source, struct nd_cm, source);
+    struct nd_object *adapter = cm->adapter;
+
+    (void)events;
+    if (!nd_object_try_pin(adapter))
+        return;
+    nd_fetch_begin(cm->verbs, how);
     while (dispatch_event(cm))
         ;
+    nd_fetch_end(cm->verbs, how);
+    nd_object_unpin(adapter);
+}
+
+static void cm_expired(struct reactor_source *source, enum reactor_how how)
+{
+    struct nd_cm *cm = container_of(source, struct nd_cm, source);
+    struct nd_object *adapter = cm->adapter;
+    struct nd_cm_timer *timer;
+
+    (void)how;
+    if (!nd_object_try_pin(adapter))
+        return;
     while ((timer = next_due(cm)))
         timer->expired(timer);
+    nd_object_unpin(adapter);
 }
+
+static const struct reactor_source_ops source_ops = { .ready = cm_ready, .expired = cm_expired };
 
 /* ---- errno to status ---- */
 

@@ -10,7 +10,7 @@
  * acknowledgements, and what an event leads to may well be the end of its id. Where the kernel can take seconds over
  * destroying an id (it may have to wait for the peer), that is deferred (deferred.h).
  *
- * Threads: any, nd_cm_dispatch excepted: one at a time. Locks: LOCK_CM_ID guards whose an id is; it is a leaf but for
+ * Threads: any. Locks: LOCK_CM_ID guards whose an id is; it is a leaf but for
  * the owner's pin.
  */
 #ifndef NDSPI_CORE_CM_H
@@ -23,6 +23,7 @@
 #include "ndspi/verbs/quirks.h"
 #include "ndspi/verbs/verbs.h"
 
+#include "reactor/reactor.h"
 #include "util/list.h"
 #include "util/lock.h"
 
@@ -67,8 +68,9 @@ struct nd_cm_id {
 /* Something to be done at a time unless it is cancelled before. */
 struct nd_cm_timer {
     struct list_node link;
-    uint64_t due_ms;                            /* of clock_now_ms */
-    void (*expired)(struct nd_cm_timer *timer); /* called from dispatch, without locks */
+    uint64_t due_ns; /* of clock_now_ns */
+    void (*expired)(
+        struct nd_cm_timer *timer); /* called from a turn of the reactor, without locks */
 };
 
 struct nd_cm {
@@ -76,28 +78,23 @@ struct nd_cm {
     const struct nd_device *device;
     struct nd_object *adapter; /* pinned by each id */
     struct rdma_event_channel *channel;
-    nd_quirk_set quirks; /* of the device */
-    int epoll_fd;        /* channel and timer */
-    int timer_fd;
-    struct lock lock;        /* LOCK_CM_TIMER; the lists */
-    struct list_head timers; /* in order of due_ms */
+    nd_quirk_set quirks;          /* of the device */
+    struct reactor_source source; /* the channel's, and the deadline of the first timer */
+    struct lock lock;             /* LOCK_CM_TIMER; the lists */
+    struct list_head timers;      /* in order of due_ns */
     struct list_head ids;
 };
 
 /*
  * nd_cm_init - for an adapter that is being opened on a device.
  * quirks  in: of the device
- * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter finis it at the end of its life.
+ * Returns 0 or a negative errno (ENODEV: no connection manager). The adapter adds its source to the reactor, and
+ * removes it before it finis this at the end of its life.
  */
 int nd_cm_init(struct nd_cm *cm, const struct nd_device *device, struct nd_object *adapter,
     nd_quirk_set quirks);
 /* All ids are gone by then: each pins the adapter. */
 void nd_cm_fini(struct nd_cm *cm);
-
-/* Readable when nd_cm_dispatch has something to do. */
-int nd_cm_fd(const struct nd_cm *cm);
-/* Handles every event and every deadline that is due. Never blocks. One thread at a time; no locks held. */
-void nd_cm_dispatch(struct nd_cm *cm);
 
 /*
  * nd_cm_removed - the device is gone: every id hears RDMA_CM_EVENT_DEVICE_REMOVAL, whether the system has told it so or
@@ -136,6 +133,22 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
 /* Returns whether it was running; then expired will not be called. May be called with the owner's lock held. */
 bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
+
+/*
+ * Around the calls of a callback that fetch the device's events. The background thread fetches alone: the embedded
+ * device would take it for a thread of the program that moves it.
+ */
+static inline void nd_fetch_begin(const struct nd_verbs *verbs, enum reactor_how how)
+{
+    if (how == REACTOR_BACKGROUND && verbs->progress_fetch_only)
+        verbs->progress_fetch_only(true);
+}
+
+static inline void nd_fetch_end(const struct nd_verbs *verbs, enum reactor_how how)
+{
+    if (how == REACTOR_BACKGROUND && verbs->progress_fetch_only)
+        verbs->progress_fetch_only(false);
+}
 
 /* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
 HRESULT nd_cm_connect_status(int error, HRESULT otherwise);

@@ -31,6 +31,36 @@ static void test_background_serves_when_nobody_else_does(void **state)
     probe_remove(&probe);
 }
 
+static _Atomic uint64_t called_ns;
+
+static void note_time(struct probe *probe)
+{
+    (void)probe;
+    atomic_store(&called_ns, clock_now_ns());
+}
+
+/* Somebody has polled since the background thread went to sleep: it waits for a tick whether that one comes back. */
+static void test_background_leaves_a_descriptor_to_who_has_polled(void **state)
+{
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    probe.then = note_time;
+    for (int i = 1; i <= 20; i++) {
+        uint64_t begin_ns;
+
+        assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
+        begin_ns = clock_now_ns();
+        reactor_active();
+        probe_fire(&probe);
+        probe_await(&probe);
+        assert_true(atomic_load(&called_ns) - begin_ns >= 400000);
+        assert_int_equal(probe.ready, i);
+    }
+    probe_remove(&probe);
+}
+
 static void *poll_until(void *argument)
 {
     atomic_bool *over = argument;
@@ -40,33 +70,32 @@ static void *poll_until(void *argument)
     return NULL;
 }
 
-/* While a thread of the program looks for itself the descriptors are its affair; what is asked for or due is not. */
-static void test_background_leaves_descriptors_to_a_thread_that_polls(void **state)
+/*
+ * Somebody polls, but not these: what is asked for or due is served at once, and what is ready when it was so for a
+ * tick.
+ */
+static void test_background_serves_what_a_thread_that_polls_does_not(void **state)
 {
     atomic_bool over = false;
-    struct probe probe, other;
+    struct probe probe;
     pthread_t poller;
-    unsigned activity;
 
     (void)state;
     probe_add(&probe);
-    probe_add(&other);
-    assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
-    activity = atomic_load(&reactor_activity);
     assert_int_equal(pthread_create(&poller, NULL, poll_until, &over), 0);
-    assert_true(SETTLES(atomic_load(&reactor_activity) != activity));
-    probe_fire(&probe); /* wakes it once: it sees that somebody polls */
-    assert_true(SETTLES(background_state() == BACKGROUND_TICKS));
-    reactor_run(&other.source);
-    probe_await(&other);
-    reactor_deadline(&other.source, clock_now_ns());
-    probe_await(&other);
-    assert_true(background_state() != BACKGROUND_ATTENDS);
+    for (int i = 1; i <= 20; i++) {
+        reactor_run(&probe.source);
+        probe_await(&probe);
+        reactor_deadline(&probe.source, clock_now_ns());
+        probe_await(&probe);
+        probe_fire(&probe);
+        probe_await(&probe);
+        assert_int_equal(probe.run, i);
+        assert_int_equal(probe.expired, i);
+        assert_int_equal(probe.ready, i);
+    }
     atomic_store(&over, true);
     pthread_join(poller, NULL);
-    probe_await(&probe); /* it has stopped: within two ticks */
-    assert_int_equal(probe.ready, 1);
-    probe_remove(&other);
     probe_remove(&probe);
 }
 
@@ -252,7 +281,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_background_sleeps_when_nothing_happens),
         cmocka_unit_test(test_background_serves_when_nobody_else_does),
-        cmocka_unit_test(test_background_leaves_descriptors_to_a_thread_that_polls),
+        cmocka_unit_test(test_background_leaves_a_descriptor_to_who_has_polled),
+        cmocka_unit_test(test_background_serves_what_a_thread_that_polls_does_not),
         cmocka_unit_test(test_background_parks_while_a_thread_waits),
         cmocka_unit_test(test_background_stays_parked_when_a_follower_takes_over),
 #if CANCELS

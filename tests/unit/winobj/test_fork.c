@@ -73,7 +73,7 @@ static void child_uses_handles(struct parent *parent, int fd)
     child_assert((fresh = CreateEventW(NULL, TRUE, FALSE, NULL)) != NULL);
     child_assert(WinLinuxGetDescriptor(parent->event) >= 0);
     /* The parent's source is none here: taking it away does nothing; a new one works. */
-    win_source_remove(&parent->fake.source);
+    reactor_remove_sync(&parent->fake.source);
     fake_source_add(&own);
     fake_source_fire(&own, 1);
     child_assert(fake_source_reached(&own, 1));

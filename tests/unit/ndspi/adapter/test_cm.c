@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -174,7 +175,15 @@ static int set_up_slow(void **state, bool slow)
     nd_object_init(&adapter, no_end);
     queued = taken = acked = 0;
     ids_alive = 0;
-    return nd_cm_init(&cm, &device, &adapter, slow ? ND_QUIRK_BIT(SLOW_DESTROY) : 0);
+    return nd_cm_init(&cm, &device, &adapter, slow ? ND_QUIRK_BIT(SLOW_DESTROY) : 0) ||
+           reactor_add(&cm.source, 0);
+}
+
+/* No background thread: deadlines expire where the test waits for them. */
+static int lend(void **state)
+{
+    (void)state;
+    return reactor_lend();
 }
 
 static int set_up(void **state)
@@ -191,13 +200,20 @@ static int tear_down(void **state)
 {
     (void)state;
     nd_deferred_drain();
+    reactor_remove_sync(&cm.source);
     nd_cm_fini(&cm);
     return ids_alive != 0 || atomic_load(&adapter.pins) != 1;
 }
 
+/* As the reactor does. */
+static void dispatch(void)
+{
+    cm.source.ops->ready(&cm.source, EPOLLIN, REACTOR_LOOKING);
+}
+
 static bool readable(void)
 {
-    struct pollfd poll_fd = { .fd = nd_cm_fd(&cm), .events = POLLIN };
+    struct pollfd poll_fd = { .fd = cm.source.fd, .events = POLLIN };
 
     return poll(&poll_fd, 1, 0) == 1;
 }
@@ -218,7 +234,7 @@ static void test_cm_events_reach_the_owner_of_their_id(void **state)
     event->param.conn.initiator_depth = 4;
     raise_event(id->id, RDMA_CM_EVENT_REJECTED)->status = 28;
     assert_true(readable());
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_false(readable());
     assert_int_equal(owner.heard, 2);
     assert_int_equal(owner.last.type, RDMA_CM_EVENT_REJECTED);
@@ -242,7 +258,7 @@ static void test_cm_private_data_and_depths_are_copied(void **state)
     event->param.conn.private_data_len = 5;
     event->param.conn.responder_resources = 3;
     event->param.conn.initiator_depth = 4;
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_int_equal(owner.last.private_data_octets, 5);
     assert_memory_equal(owner.last.private_data, "hello", 5);
     assert_int_equal(owner.last.responder_resources, 3);
@@ -260,7 +276,7 @@ static void test_cm_id_may_end_in_its_own_event(void **state)
     assert_int_equal(nd_cm_id_create(&cm, &ops, &owner, &id), 0);
     owner.drops = id;
     raise_event(id->id, RDMA_CM_EVENT_DISCONNECTED);
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_int_equal(owner.heard, 1);
     assert_int_equal(ids_alive, 0);
 }
@@ -291,7 +307,7 @@ static void test_cm_event_of_an_id_that_ends_is_dropped(void **state)
     taken--;
     pthread_mutex_unlock(&mutex);
     assert_int_equal(eventfd_write(channel.fd, 1), 0);
-    nd_cm_dispatch(&cm);
+    dispatch();
     pthread_join(thread, NULL);
     assert_int_equal(owner.heard, 0);
     assert_int_equal(ids_alive, 0);
@@ -306,7 +322,7 @@ static void test_cm_event_follows_an_id_that_changes_hands(void **state)
     first.heir = &second;
     assert_int_equal(nd_cm_id_create(&cm, &ops, &first, &id), 0);
     raise_event(id->id, RDMA_CM_EVENT_DISCONNECTED);
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_int_equal(first.heard, 1);
     assert_int_equal(second.heard, 1);
     nd_cm_id_unpin(id);
@@ -324,7 +340,7 @@ static void test_cm_request_of_an_id_without_owner_is_turned_away(void **state)
     assert_int_equal(create_id(&channel, &request, id, RDMA_PS_TCP), 0);
     raise_event(request, RDMA_CM_EVENT_CONNECT_REQUEST)->listen_id = id->id;
     assert_int_equal(ids_alive, 2);
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_int_equal(ids_alive, 1);
     nd_cm_id_unpin(id);
 }
@@ -339,7 +355,7 @@ static void test_cm_request_comes_as_an_id_of_its_own(void **state)
     assert_int_equal(nd_cm_id_create(&cm, &ops, &owner, &id), 0);
     assert_int_equal(create_id(&channel, &request, id, RDMA_PS_TCP), 0);
     raise_event(request, RDMA_CM_EVENT_CONNECT_REQUEST)->listen_id = id->id;
-    nd_cm_dispatch(&cm);
+    dispatch();
     assert_non_null(owner.last.request);
     assert_ptr_equal(owner.last.request->id, request);
     assert_ptr_equal(request->context, owner.last.request);
@@ -413,17 +429,14 @@ static int expiries;
 static void on_expired(struct nd_cm_timer *timer)
 {
     ((struct timed *)timer)->order = ++expiries;
+    reactor_signal(reactor_waiter_self()); /* which waits for it */
 }
 
-/* Dispatches whenever the descriptor says so, until a number of timers have expired. */
-static void dispatch_until(int wanted)
+/* Until a number of timers have expired. */
+static void expire_until(int wanted)
 {
-    struct pollfd poll_fd = { .fd = nd_cm_fd(&cm), .events = POLLIN };
-
-    while (expiries < wanted) {
-        assert_int_equal(poll(&poll_fd, 1, 10000), 1);
-        nd_cm_dispatch(&cm);
-    }
+    while (expiries < wanted)
+        reactor_wait(reactor_waiter_self(), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE);
 }
 
 static void test_cm_timers_expire_in_order_of_their_time(void **state)
@@ -438,7 +451,7 @@ static void test_cm_timers_expire_in_order_of_their_time(void **state)
     nd_cm_timer_start(&cm, &timers[0].timer, 60);
     nd_cm_timer_start(&cm, &timers[1].timer, 20);
     nd_cm_timer_start(&cm, &timers[2].timer, 40);
-    dispatch_until(3);
+    expire_until(3);
     assert_int_equal(timers[1].order, 1);
     assert_int_equal(timers[2].order, 2);
     assert_int_equal(timers[0].order, 3);
@@ -463,7 +476,7 @@ static void test_cm_timers_that_are_stopped_or_moved_do_not_expire_early(void **
     nd_cm_timer_start(&cm, &moved.timer, 60);
     assert_true(nd_cm_timer_stop(&cm, &stopped.timer));
     assert_false(nd_cm_timer_stop(&cm, &stopped.timer));
-    dispatch_until(2);
+    expire_until(2);
     assert_int_equal(last.order, 1);
     assert_int_equal(moved.order, 2);
     assert_int_equal(stopped.order, 0);
@@ -526,5 +539,5 @@ int main(void)
         TEST(test_cm_timers_that_are_stopped_or_moved_do_not_expire_early),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, lend, NULL);
 }

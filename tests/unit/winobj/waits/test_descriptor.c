@@ -86,7 +86,9 @@ static void set_event(struct fake_source *fake, unsigned long count)
     SetEvent(fake->context);
 }
 
-/* A program that sleeps in poll alone is served by the service thread, and soon: looking once does not put it off. */
+/*
+ * A program that sleeps in poll alone is served by the background thread, and soon: looking once does not put it off.
+ */
 static void test_descriptor_wakes_a_program_that_polls_it(void **state)
 {
     struct fake_source fake = { .taken = set_event,

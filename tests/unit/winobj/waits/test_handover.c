@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_handover.c - many threads in waits, one of which leads. Whatever ends first, somebody must lead while anybody
- * waits: here completions come through lead_fd alone, which neither the service thread nor a follower looks at, so that
- * a lost hand-over is a test that hangs.
+ * test_handover.c - many threads in waits, one of which drives. Whatever ends first, somebody must drive while anybody
+ * waits: here is no background thread, so that a lost hand-over is a test that hangs.
  */
 #include "tests/unit/winobj/fake_source.h"
 
@@ -16,7 +15,7 @@ struct team {
     atomic_uint next;
 };
 
-/* Each event of the source releases the next thread in turn, whoever leads. */
+/* Each event of the source releases the next thread in turn, whoever drives. */
 static void release_next(struct fake_source *fake, unsigned long count)
 {
     struct team *team = fake->context;
@@ -57,7 +56,7 @@ static void team_close(struct team *team)
 }
 
 /*
- * One event at a time: each ends one thread's wait, often the leader's own. Completions of a source are what a leader
+ * One event at a time: each ends one thread's wait, often the driver's own. Completions of a source are what a driver
  * sees, so the next may be fired only when the last was taken.
  */
 static void test_handover_each_wait_ends_in_turn(void **state)
@@ -75,7 +74,7 @@ static void test_handover_each_wait_ends_in_turn(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, wait_rounds, &members[i]), 0);
     }
     for (long i = 0; i < THREADS * ROUNDS; i++) {
-        fake_source_fire_lead(&fake);
+        fake_source_fire(&fake, 1);
         assert_true(fake_source_reached(&fake, i + 1));
         /* A thread may get its next signal before it waits again; but never two. */
         if (i % THREADS == THREADS - 1)
@@ -107,7 +106,7 @@ static void *time_out_often(void *argument)
     return NULL;
 }
 
-/* Leaders that leave because their time is up. One thread waits for ever; it must always get its completion. */
+/* Drivers that leave because their time is up. One thread waits for ever; it must always get its completion. */
 static void test_handover_from_leaders_whose_time_is_up(void **state)
 {
     struct team team = { .next = 0 };
@@ -126,7 +125,7 @@ static void test_handover_from_leaders_whose_time_is_up(void **state)
     }
     for (long i = 0; i < 100; i++) {
         atomic_store(&team.next, 0);
-        fake_source_fire_lead(&fake);
+        fake_source_fire(&fake, 1);
         assert_true(fake_source_reached(&fake, i + 1));
         while (WaitForSingleObject(team.events[0], 0) == WAIT_OBJECT_0 && SetEvent(team.events[0]))
             SwitchToThread();
@@ -167,7 +166,7 @@ static void *take_packets(void *argument)
     return NULL;
 }
 
-/* Threads on one port: the leader posts packets for itself and the others. */
+/* Threads on one port: the driver posts packets for itself and the others. */
 static void test_handover_between_threads_of_a_port(void **state)
 {
     struct team team = { .next = 0 };
@@ -184,7 +183,7 @@ static void test_handover_between_threads_of_a_port(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, take_packets, &members[i]), 0);
     }
     for (long i = 1; i <= 2000; i++) {
-        fake_source_fire_lead(&fake);
+        fake_source_fire(&fake, 1);
         if (i % 3 == 0)
             assert_true(fake_source_reached(&fake, i));
     }
@@ -234,7 +233,10 @@ static void test_handover_while_sources_come_and_go(void **state)
 
         fake_source_add(&fake);
         fake_source_fire(&fake, 1);
-        assert_true(fake_source_reached(&fake, 1));
+        while (!atomic_load(&fake.events)) { /* the others may be through with their waits */
+            reactor_look();
+            SwitchToThread();
+        }
         fake_source_remove(&fake);
     }
     pthread_join(outside, NULL);
@@ -245,6 +247,34 @@ static void test_handover_while_sources_come_and_go(void **state)
     team_close(&team);
 }
 
+static void set_context(struct fake_source *fake, unsigned long count)
+{
+    (void)count;
+    SetEvent(fake->context);
+}
+
+static void test_polling_calls_run_sources(void **state)
+{
+    HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
+    struct fake_source fake = { .taken = set_context,
+        .context = CreateEventW(NULL, FALSE, FALSE, NULL) };
+    OVERLAPPED *overlapped;
+    ULONG_PTR key;
+    DWORD bytes;
+
+    (void)state;
+    fake_source_add(&fake);
+    fake_source_fire(&fake, 1);
+    assert_wait(WaitForSingleObject(fake.context, 0), WAIT_OBJECT_0);
+    fake_source_fire(&fake, 1);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &overlapped, 0), 258);
+    assert_int_equal(fake.events, 2);
+    assert_int_equal(fake.led_runs, 2);
+    fake_source_remove(&fake);
+    assert_true(CloseHandle(fake.context));
+    assert_true(CloseHandle(port));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_handover_from_leaders_whose_time_is_up),
         cmocka_unit_test(test_handover_between_threads_of_a_port),
         cmocka_unit_test(test_handover_while_sources_come_and_go),
+        cmocka_unit_test(test_polling_calls_run_sources),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, fake_source_alone, NULL);
 }
