@@ -199,45 +199,24 @@ static void turn_at_once(enum reactor_how how, bool set)
     run_all(events, set ? set_wait(events, 0) : 0, how);
 }
 
-static void stop(enum reactor_how how);
-
-static void canceled(void *me)
-{
-    atomic_store(&((struct reactor_waiter *)me)->mode, WAITER_AWAKE);
-    stop(REACTOR_WAITING);
-}
-
-static int set_wait_cancelable(struct reactor_waiter *me, struct epoll_event *events, uint64_t ns)
-{
-    int state, count;
-
-    pthread_cleanup_push(canceled, me);
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
-    count = set_wait(events, ns);
-    pthread_setcancelstate(state, NULL);
-    pthread_cleanup_pop(0);
-    return count;
-}
-
 /*
  * Sleeps in the set, or in the host. Returns the number of events, -EINTR; *work: the host has work, and ready is
  * called.
  */
-static int sleep_ns(struct reactor_waiter *me, struct reactor_source *host, uint64_t ns,
-    struct epoll_event *events, int cancel_state, bool *work)
+static int sleep_ns(struct reactor_source *host, uint64_t ns, struct epoll_event *events,
+    int cancel_state, bool *work)
 {
+    int count, state;
     bool others;
-    int count;
 
     if (host) {
         *work = host->ops->sleep(host, milliseconds_of(ns), &others);
         count = others ? set_wait(events, 0) : 0;
         return count < 0 ? 0 : count;
     }
-    if (cancel_state == PTHREAD_CANCEL_ENABLE)
-        count = set_wait_cancelable(me, events, ns);
-    else
-        count = set_wait(events, ns);
+    pthread_setcancelstate(cancel_state, &state);
+    count = set_wait(events, ns);
+    pthread_setcancelstate(state, NULL);
     return count < 0 ? -errno : count;
 }
 
@@ -278,7 +257,7 @@ static int turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_stat
     reactor_wake(whom);
     /* Pairs with reactor_signal: either that sees the mode, or this sees the word. */
     if (!(atomic_load(&me->word) & WAITER_SIGNAL))
-        count = sleep_ns(me, host, ns, events, cancel_state, &work);
+        count = sleep_ns(host, ns, events, cancel_state, &work);
     atomic_store(&me->mode, WAITER_AWAKE);
     if (host && work) {
         reactor_turning = true;
@@ -389,25 +368,16 @@ static bool unfollow(struct reactor_waiter *me)
     return appointed(me);
 }
 
-static void follower_canceled(void *me)
-{
-    atomic_store(&((struct reactor_waiter *)me)->mode, WAITER_AWAKE);
-    if (unfollow(me))
-        stop(REACTOR_WAITING);
-}
-
 /* The C library knows no futex call that ends for a cancellation, so it may come at any moment of this one. */
 static int futex_wait_cancelable(struct reactor_waiter *me, const struct timespec *timeout)
 {
     int state, type, result;
 
-    pthread_cleanup_push(follower_canceled, me);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     result = futex_wait(&me->word, 0, timeout);
     pthread_setcancelstate(state, NULL);
     pthread_setcanceltype(type, NULL);
-    pthread_cleanup_pop(0);
     return result;
 }
 
@@ -429,34 +399,60 @@ static int follow(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_st
     return result;
 }
 
-/* Until signalled, or the deadline. drives, inout: whether the caller does */
-static int wait_until(
-    struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state, bool *drives)
+/* A wait under way; on the stack of its thread. */
+struct wait {
+    struct reactor_waiter *me;
+    bool drives;
+};
+
+/* Until signalled, or the deadline. */
+static int wait_until(struct wait *wait, uint64_t deadline_ns, int cancel_state)
 {
+    struct reactor_waiter *me = wait->me;
     int error = 0;
 
     while (!error && !(atomic_load(&me->word) & WAITER_SIGNAL)) {
         if (!left_ns(deadline_ns))
             return -ETIMEDOUT;
-        if (*drives) {
+        if (wait->drives) {
             error = turn(me, deadline_ns, cancel_state);
         } else {
             error = follow(me, deadline_ns, cancel_state);
-            *drives = appointed(me);
+            wait->drives = appointed(me);
         }
     }
     return atomic_load(&me->word) & WAITER_SIGNAL ? 0 : error;
 }
 
+/* The thread may have been canceled in its sleep. */
+static void end_wait(void *argument)
+{
+    struct wait *wait = argument;
+
+    atomic_store(&wait->me->mode, WAITER_AWAKE);
+    if (wait->drives || unfollow(wait->me))
+        stop(REACTOR_WAITING);
+}
+
+static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
+{
+    int result;
+
+    pthread_cleanup_push(end_wait, wait);
+    result = wait_until(wait, deadline_ns, PTHREAD_CANCEL_ENABLE);
+    pthread_cleanup_pop(0);
+    return result;
+}
+
 int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
-    bool drives = join(me);
+    struct wait wait = { me, join(me) };
     int state, result;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    result = wait_until(me, deadline_ns, cancel_state, &drives);
-    if (drives || unfollow(me))
-        stop(REACTOR_WAITING);
+    result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
+                                                   : wait_until(&wait, deadline_ns, cancel_state);
+    end_wait(&wait);
     atomic_fetch_and(&me->word, ~(uint32_t)WAITER_SIGNAL);
     pthread_setcancelstate(state, NULL);
     return result;
