@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * internal.h - the one reactor of the process, as its files share it. Each calls those before it: waiter.c (the
- * reactor; threads that wait), source.c (the table of sources, the set, deadlines), drive.c (who sleeps in the set, and
- * runs callbacks).
+ * reactor; a thread's waiter), source.c (the table of sources, the set, deadlines), turn.c (sleeps in the set, runs
+ * callbacks), drive.c (which thread of the program does), background.c (the background thread), life.c (its first
+ * source, forks).
  */
 #ifndef REACTOR_INTERNAL_H
 #define REACTOR_INTERNAL_H
 
 #include "reactor/reactor.h"
 
+#include "util/clock.h"
 #include "util/lock.h"
+
+#include <time.h>
 
 enum { REACTOR_NO_SLOT = UINT32_MAX, REACTOR_NOT_IN_HEAP = UINT32_MAX };
 
@@ -32,7 +36,7 @@ struct reactor_slot {
     uint32_t generation, next_free;
 };
 
-/* How the background thread sleeps; drive.c. */
+/* How the background thread sleeps; background.c. */
 enum reactor_background_state {
     BACKGROUND_AWAKE,
     BACKGROUND_ATTENDS,
@@ -96,5 +100,44 @@ int reactor_insert_locked(struct reactor_source *source, uint32_t events);
 struct reactor_source *reactor_find_locked(uint64_t token);
 /* Takes the first one due off the heap; NULL when none is. */
 struct reactor_source *reactor_take_due_locked(uint64_t now_ns);
+
+/* turn.c; the caller drives */
+
+/* When the driver wakes at the latest. 0: at once. */
+uint64_t reactor_until_locked(uint64_t deadline_ns);
+/* Sleeps until something is ready or due, then runs that. Returns 0 or -EINTR. */
+int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state);
+/* The same without the sleep. set: whether to look at the descriptors, too */
+void reactor_turn_at_once(enum reactor_how how, bool set);
+
+/* drive.c */
+
+/* Has the caller drive, unless another thread does, or there is nothing to drive. Returns whether it does now. */
+bool reactor_drive_locked(struct reactor_waiter *me);
+/* The caller drives no longer. */
+void reactor_stop(enum reactor_how how);
+/* Has a follower drive, if there is one and nobody drives. Returns it, for reactor_wake_follower. */
+struct reactor_waiter *reactor_appoint_locked(void);
+/* Without the lock. follower: may be NULL */
+void reactor_wake_follower(struct reactor_waiter *follower);
+
+/* background.c: the thread's function; never returns. */
+void reactor_background_main(void *unused);
+
+/* Nanoseconds from now to the deadline; 0 when passed, REACTOR_NEVER for none. */
+static inline uint64_t reactor_left_ns(uint64_t deadline_ns)
+{
+    uint64_t now_ns;
+
+    if (!deadline_ns || deadline_ns == REACTOR_NEVER)
+        return deadline_ns;
+    now_ns = clock_now_ns();
+    return now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+}
+
+static inline struct timespec reactor_timespec_of(uint64_t ns)
+{
+    return (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+}
 
 #endif

@@ -9,7 +9,7 @@
  *   a thread that waits (reactor_wait)   drives, unless another thread does; then it follows: it sleeps on a futex
  *                                        word. A driver whose wait ends hands over to a follower
  *   a thread that polls                  says so (reactor_active), and looks now and then (reactor_look)
- *   the background thread                drives when nobody has waited or polled for a tick; drive.c
+ *   the background thread                drives when nobody has waited or polled for a tick; background.c
  *
  * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay everybody else.
  * Every function may be called by any thread, with any lock held but LOCK_REACTOR, unless it says otherwise. In the

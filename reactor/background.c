@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * background.c - the background thread. It is in one of these states:
+ *
+ *   attends  asleep until something in the set is ready, or a deadline is due: nobody else has waited or polled for a
+ *   tick
+ *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they
+ *            are. What has been ready for a whole one is served, since the program may look at some sources alone
+ *   parked   asleep until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
+ *            The driver that stops, without another to follow it, wakes it
+ *
+ * It attends by poll on the set, not in the set: so a thread of the program that comes to wait drives at once, and only
+ * has to send it away, before the next event would wake both.
+ */
+#include "reactor/internal.h"
+
+#include "util/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { TICK_NS = 400000, TICKS_MAX = 8, PARK_TICKS = 4 };
+
+static struct reactor_waiter background_waiter;
+
+static struct {
+    unsigned seen;        /* activity when it looked last */
+    uint64_t busy_ns;     /* when that had changed last */
+    unsigned ticks;       /* how long it sleeps while the program is at work, in ticks */
+    unsigned quiet_ticks; /* sleeps in a row without a change, while somebody drove */
+    bool
+        ready; /* something in the set was ready after the last tick: the program may not look at all sources */
+} background;
+
+/* How it is to sleep, and until when. */
+static void background_decide_locked(void)
+{
+    unsigned activity = atomic_load_explicit(&reactor_activity, memory_order_relaxed);
+    uint64_t now_ns = clock_now_ns();
+
+    lock_assert_held(&reactor.lock);
+    reactor.background = BACKGROUND_TICKS;
+    if (activity != background.seen) {
+        background.seen = activity;
+        background.busy_ns = now_ns;
+        background.quiet_ticks = 0;
+        background.ticks = background.ticks < TICKS_MAX / 2 ? background.ticks * 2 : TICKS_MAX;
+    } else if (now_ns - background.busy_ns >= TICK_NS) {
+        background.quiet_ticks = reactor.driver ? background.quiet_ticks + 1 : 0;
+        if (!reactor.driver)
+            reactor.background = BACKGROUND_ATTENDS;
+        else if (background.quiet_ticks >= PARK_TICKS)
+            reactor.background = BACKGROUND_PARKED;
+    }
+    if (!background.ticks || reactor.background == BACKGROUND_ATTENDS)
+        background.ticks = 1;
+    reactor.background_until_ns = reactor.background == BACKGROUND_TICKS
+                                      ? now_ns + background.ticks * (uint64_t)TICK_NS
+                                      : REACTOR_NEVER;
+    if (!reactor.driver)
+        reactor.background_until_ns = reactor_until_locked(reactor.background_until_ns);
+}
+
+/* Sleeps as decided. Returns whether something in the set is ready; set: whether to sleep on that, too */
+static bool background_sleep(bool set, uint64_t until_ns)
+{
+    struct pollfd fds[2] = { { .fd = reactor.background_fd, .events = POLLIN },
+        { .fd = reactor.set_fd, .events = POLLIN } };
+    uint64_t ns = reactor_left_ns(until_ns), kicks;
+    struct timespec timeout = reactor_timespec_of(ns);
+
+    if (ppoll(fds, set ? 2 : 1, ns == REACTOR_NEVER ? NULL : &timeout, NULL) <= 0)
+        return false;
+    if (fds[0].revents)
+        while (read(reactor.background_fd, &kicks, sizeof(kicks)) < 0 && errno == EINTR)
+            ;
+    return fds[1].revents;
+}
+
+/* After a tick: whether something in the set has been ready for the whole of it, so that nobody looks at that. */
+static bool background_left_over(void)
+{
+    struct pollfd set = { .fd = reactor.set_fd, .events = POLLIN };
+    bool before = background.ready;
+
+    background.ready = poll(&set, 1, 0) > 0;
+    return before && background.ready;
+}
+
+/* Drives, if something is to be done and nobody else has it in hand. Returns whether it does. */
+static bool background_drive_locked(bool ready)
+{
+    uint64_t next_ns = atomic_load_explicit(&reactor.next_deadline_ns, memory_order_relaxed);
+
+    lock_assert_held(&reactor.lock);
+    if (!ready && list_empty(&reactor.runs) && reactor_left_ns(next_ns))
+        return false;
+    return reactor_drive_locked(&background_waiter);
+}
+
+static void background_round(void)
+{
+    enum reactor_background_state state;
+    uint64_t until_ns;
+    bool ready, drives;
+
+    lock_acquire(&reactor.lock);
+    background_decide_locked();
+    state = reactor.background;
+    until_ns = reactor.background_until_ns;
+    lock_release(&reactor.lock);
+    ready = background_sleep(state == BACKGROUND_ATTENDS, until_ns);
+    if (state == BACKGROUND_TICKS)
+        ready = background_left_over();
+    else /* who polled meanwhile has begun to look for itself */
+        ready = ready &&
+                atomic_load_explicit(&reactor_activity, memory_order_relaxed) == background.seen;
+    lock_acquire(&reactor.lock);
+    reactor.background = BACKGROUND_AWAKE;
+    drives = background_drive_locked(ready);
+    lock_release(&reactor.lock);
+    if (!drives)
+        return;
+    reactor_turn_at_once(REACTOR_BACKGROUND, ready);
+    reactor_stop(REACTOR_BACKGROUND);
+}
+
+void reactor_background_main(void *unused)
+{
+    (void)unused;
+    for (;;)
+        background_round();
+}
+
+void reactor_serve(void (*turn_ended)(void))
+{
+    for (;;) {
+        background_round();
+        turn_ended();
+    }
+}

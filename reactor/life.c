@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* life.c - the reactor's life: it is made with its first source or lent thread, and anew in the child of a fork. */
+#include "reactor/internal.h"
+
+#include "util/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Makes the set. Returns 0 or a negative errno. */
+static int open_locked(void)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = REACTOR_KICK };
+    int error;
+
+    lock_assert_held(&reactor.lock);
+    if (reactor.open)
+        return 0;
+    reactor.set_fd = epoll_create1(EPOLL_CLOEXEC);
+    reactor.kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    reactor.background_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reactor.set_fd >= 0 && reactor.kick_fd >= 0 && reactor.background_fd >= 0 &&
+        !epoll_ctl(reactor.set_fd, EPOLL_CTL_ADD, reactor.kick_fd, &event)) {
+        reactor.open = true;
+        return 0;
+    }
+    error = -errno;
+    close(reactor.set_fd);
+    close(reactor.kick_fd);
+    close(reactor.background_fd);
+    reactor.set_fd = reactor.kick_fd = reactor.background_fd = -1;
+    return error;
+}
+
+static int start_locked(void)
+{
+    int error = open_locked();
+
+    if (error || reactor.background_there)
+        return error;
+    error = thread_start_detached("ndspi", reactor_background_main, NULL);
+    reactor.background_there = !error;
+    return error;
+}
+
+int reactor_lend(void)
+{
+    int error = -EBUSY;
+
+    lock_acquire(&reactor.lock);
+    if (!reactor.background_there && !(error = open_locked()))
+        reactor.background_there = true;
+    lock_release(&reactor.lock);
+    return error;
+}
+
+int reactor_add(struct reactor_source *source, uint32_t events)
+{
+    enum reactor_whom whom = REACTOR_NOBODY;
+    struct reactor_waiter *next = NULL;
+    int error;
+
+    lock_acquire(&reactor.lock);
+    if (!(error = start_locked()) && !(error = reactor_insert_locked(source, events))) {
+        next = reactor_appoint_locked();
+        /* A driver that sleeps elsewhere goes to sleep in this one. */
+        if (reactor.host == source && reactor.driver && !next &&
+            atomic_load(&reactor.driver->mode) == WAITER_EPOLL)
+            whom = REACTOR_THE_DRIVER;
+    }
+    lock_release(&reactor.lock);
+    reactor_wake_follower(next);
+    reactor_wake(whom);
+    return error;
+}
+
+/* fork: the child has none of the parent's threads, and its descriptors are the parent's */
+
+static void fork_begin(void)
+{
+    lock_acquire(&reactor.lock);
+}
+
+static void fork_end(void)
+{
+    lock_release(&reactor.lock);
+}
+
+static void fork_child(void)
+{
+    lock_release(&reactor.lock);
+    if (reactor.open) {
+        close(reactor.set_fd);
+        close(reactor.kick_fd);
+        close(reactor.background_fd);
+    }
+    reactor.open = reactor.background_there = false;
+    reactor.set_fd = reactor.kick_fd = reactor.background_fd = -1;
+    reactor.process++;
+    reactor.slots = NULL; /* given up, with the references in it */
+    reactor.slot_count = 0;
+    reactor.free_slot = REACTOR_NO_SLOT;
+    atomic_store(&reactor.source_count, 0);
+    reactor.heap = NULL;
+    reactor.heap_count = 0;
+    atomic_store(&reactor.next_deadline_ns, REACTOR_NEVER);
+    list_init(&reactor.runs);
+    atomic_store(&reactor.any_runs, false);
+    list_init(&reactor.sleepers);
+    reactor.host = reactor.running = NULL;
+    reactor.driver = NULL;
+    list_init(&reactor.followers);
+    reactor.syncers = 0;
+    reactor.background = BACKGROUND_AWAKE;
+    reactor_turning = false;
+    reactor_waiters_forked();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(fork_begin, fork_end, fork_child);
+}

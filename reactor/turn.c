@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* turn.c - one turn of a driver: it sleeps until something is ready or due, and runs the callbacks of that. */
+#include "reactor/internal.h"
+
+#include "util/clock.h"
+#include "util/futex.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+
+enum { EVENTS = 32 };
+
+static int milliseconds_of(uint64_t ns)
+{
+    uint64_t ms = ns / 1000000u + !!(ns % 1000000u);
+
+    if (ns == REACTOR_NEVER)
+        return -1;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/*
+ * epoll_wait on the set, in nanoseconds where the kernel can (Linux 5.11, and no filter that does not know the call).
+ */
+static int set_wait(struct epoll_event *events, uint64_t ns)
+{
+    static atomic_bool coarse;
+    struct timespec timeout = reactor_timespec_of(ns);
+    int count;
+
+    if (!ns || ns == REACTOR_NEVER || atomic_load_explicit(&coarse, memory_order_relaxed))
+        return epoll_wait(reactor.set_fd, events, EVENTS, milliseconds_of(ns));
+    count = epoll_pwait2(reactor.set_fd, events, EVENTS, &timeout, NULL);
+    if (count >= 0 || errno == EINTR)
+        return count;
+    atomic_store_explicit(&coarse, true, memory_order_relaxed);
+    return epoll_wait(reactor.set_fd, events, EVENTS, milliseconds_of(ns));
+}
+
+/* From here to its end the source is not freed, and reactor_remove_sync waits. */
+static struct reactor_source *begin_locked(struct reactor_source *source)
+{
+    lock_assert_held(&reactor.lock);
+    if (source) {
+        reactor_ref(source);
+        reactor.running = source;
+    }
+    return source;
+}
+
+static void end(struct reactor_source *source)
+{
+    bool last, waited;
+
+    lock_acquire(&reactor.lock);
+    last = atomic_fetch_sub_explicit(&source->refs, 1, memory_order_acq_rel) == 1;
+    reactor.running = NULL;
+    waited = reactor.syncers;
+    if (waited)
+        atomic_fetch_add_explicit(&reactor.ended, 1, memory_order_relaxed);
+    lock_release(&reactor.lock);
+    if (waited)
+        futex_wake(&reactor.ended, INT_MAX);
+    if (last && source->ops->free)
+        source->ops->free(source);
+}
+
+static void run_events(const struct epoll_event *events, int count, enum reactor_how how)
+{
+    for (int i = 0; i < count; i++) {
+        struct reactor_source *source;
+
+        if (events[i].data.u64 == REACTOR_KICK)
+            continue; /* it was edge-triggered: nothing to drain */
+        lock_acquire(&reactor.lock);
+        source = begin_locked(reactor_find_locked(events[i].data.u64));
+        /* Of several sources of a device the busy one is the better host: what it sleeps for needs no descriptor. */
+        if (source && source->ops->sleep)
+            reactor.host = source;
+        lock_release(&reactor.lock);
+        if (!source)
+            continue;
+        source->ops->ready(source, events[i].events, how);
+        end(source);
+    }
+}
+
+static void run_expired(enum reactor_how how)
+{
+    uint64_t next_ns = atomic_load_explicit(&reactor.next_deadline_ns, memory_order_relaxed),
+             now_ns;
+    struct reactor_source *source;
+
+    if (next_ns == REACTOR_NEVER || next_ns > (now_ns = clock_now_ns()))
+        return;
+    for (;;) {
+        lock_acquire(&reactor.lock);
+        source = begin_locked(reactor_take_due_locked(now_ns));
+        lock_release(&reactor.lock);
+        if (!source)
+            return;
+        source->ops->expired(source, how);
+        end(source);
+    }
+}
+
+/* Those that are asked for meanwhile are for the next turn. */
+static void run_asked(enum reactor_how how)
+{
+    struct list_head asked;
+
+    if (!atomic_load_explicit(&reactor.any_runs, memory_order_relaxed))
+        return;
+    list_init(&asked);
+    lock_acquire(&reactor.lock);
+    list_splice_tail(&asked, &reactor.runs);
+    atomic_store_explicit(&reactor.any_runs, false, memory_order_relaxed);
+    for (struct list_node *node; (node = list_pop(&asked));) {
+        struct reactor_source *source = begin_locked(list_entry(node, struct reactor_source, run));
+
+        lock_release(&reactor.lock);
+        source->ops->run(source, how);
+        end(source);
+        lock_acquire(&reactor.lock);
+    }
+    lock_release(&reactor.lock);
+}
+
+static void run_all(const struct epoll_event *events, int count, enum reactor_how how)
+{
+    reactor_turning = true;
+    run_events(events, count, how);
+    run_expired(how);
+    run_asked(how);
+    reactor_turning = false;
+}
+
+void reactor_turn_at_once(enum reactor_how how, bool set)
+{
+    struct epoll_event events[EVENTS];
+    struct reactor_source *host = NULL;
+
+    if (how != REACTOR_BACKGROUND) {
+        lock_acquire(&reactor.lock);
+        host = begin_locked(reactor.host);
+        lock_release(&reactor.lock);
+    }
+    if (host) {
+        reactor_turning = true;
+        host->ops->ready(host, 0, how);
+        end(host);
+        reactor_turning = false;
+    }
+    run_all(events, set ? set_wait(events, 0) : 0, how);
+}
+
+/*
+ * Sleeps in the set, or in the host. Returns the number of events, -EINTR; *work: the host has work, and ready is
+ * called.
+ */
+static int sleep_ns(struct reactor_source *host, uint64_t ns, struct epoll_event *events,
+    int cancel_state, bool *work)
+{
+    int count, state;
+    bool others;
+
+    if (host) {
+        *work = host->ops->sleep(host, milliseconds_of(ns), &others);
+        count = others ? set_wait(events, 0) : 0;
+        return count < 0 ? 0 : count;
+    }
+    pthread_setcancelstate(cancel_state, &state);
+    count = set_wait(events, ns);
+    pthread_setcancelstate(state, NULL);
+    return count < 0 ? -errno : count;
+}
+
+uint64_t reactor_until_locked(uint64_t deadline_ns)
+{
+    uint64_t next_ns = atomic_load_explicit(&reactor.next_deadline_ns, memory_order_relaxed);
+
+    lock_assert_held(&reactor.lock);
+    if (!list_empty(&reactor.runs))
+        return 0;
+    return next_ns < deadline_ns ? next_ns : deadline_ns;
+}
+
+int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
+{
+    enum reactor_whom whom = REACTOR_NOBODY;
+    struct epoll_event events[EVENTS];
+    struct reactor_source *host;
+    bool work = false;
+    int count = 0;
+    uint64_t ns;
+
+    lock_acquire(&reactor.lock);
+    reactor.driver_until_ns = reactor_until_locked(deadline_ns);
+    if (!(ns = reactor_left_ns(reactor.driver_until_ns))) {
+        lock_release(&reactor.lock);
+        reactor_turn_at_once(REACTOR_WAITING, true);
+        return 0;
+    }
+    host = begin_locked(reactor.host);
+    if (reactor.background == BACKGROUND_ATTENDS)
+        whom = reactor_background_locked();
+    /* Who changes what is slept for, after the lock is dropped, sees the mode, and kicks. */
+    atomic_store(&me->mode, WAITER_EPOLL);
+    lock_release(&reactor.lock);
+    reactor_wake(whom);
+    /* Pairs with reactor_signal: either that sees the mode, or this sees the word. */
+    if (!(atomic_load(&me->word) & WAITER_SIGNAL))
+        count = sleep_ns(host, ns, events, cancel_state, &work);
+    atomic_store(&me->mode, WAITER_AWAKE);
+    if (host && work) {
+        reactor_turning = true;
+        host->ops->ready(host, 0, REACTOR_WAITING);
+        reactor_turning = false;
+    }
+    if (host)
+        end(host);
+    run_all(events, count, REACTOR_WAITING);
+    return count < 0 ? count : 0;
+}
