@@ -88,15 +88,19 @@ static bool background_left_over(void)
     return before && background.ready;
 }
 
-/* Drives, if something is to be done and nobody else has it in hand. Returns whether it does. */
+/*
+ * Drives, if something is to be done and nobody else has it in hand. Returns whether it does. Without sources, too:
+ * what is ready then is a kick that came when its driver had gone, and stays ready until it is taken.
+ */
 static bool background_drive_locked(bool ready)
 {
     uint64_t next_ns = atomic_load_explicit(&reactor.next_deadline_ns, memory_order_relaxed);
 
     lock_assert_held(&reactor.lock);
-    if (!ready && list_empty(&reactor.runs) && reactor_left_ns(next_ns))
+    if (reactor.driver || (!ready && list_empty(&reactor.runs) && reactor_left_ns(next_ns)))
         return false;
-    return reactor_drive_locked(&background_waiter);
+    reactor.driver = &background_waiter;
+    return true;
 }
 
 static void background_round(void)
