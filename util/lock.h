@@ -4,7 +4,7 @@
  *
  * Every lock has a level; a thread takes locks of strictly rising level only. Debug builds abort with both names
  * where that is broken, or where lock_assert_held fails. lock_try may be used against the order (it cannot deadlock).
- * The levels are told in docs/design.md, "Lock levels"; that table and this enum change together.
+ * docs/internals/locks.md has the levels; that table and this enum change together.
  */
 #ifndef UTIL_LOCK_H
 #define UTIL_LOCK_H
@@ -42,7 +42,7 @@ enum lock_level {
     LOCK_SRD_CQ = 170,
     LOCK_SRD_LOOP = 176, /* the engine's sources, the table of queue pairs: leaves but for timers */
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, timers */
-    /* delivery of overlapped completions: held while winobj is told, see docs/design.md */
+    /* delivery of overlapped completions: held over calls of winobj, see docs/internals/completion.md */
     LOCK_PENDING = 200,
     LOCK_FILE_USERS = 204, /* who is told of the end of a file */
     /* winobj */

@@ -5,7 +5,7 @@
  * Two things: file objects (the handles overlapped requests run on), and the completion of a request. What a waiting
  * thread has to move so that its wait can end is a source of the reactor (reactor/reactor.h).
  *
- * The completion contract is told in docs/design.md, "An OVERLAPPED"; this file implements it.
+ * docs/internals/completion.md has the contract of an OVERLAPPED; this file implements it.
  */
 #ifndef WINOBJ_PROVIDER_H
 #define WINOBJ_PROVIDER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object.h - what keeps a core object alive: its pins (docs/design.md, "Objects").
+ * object.h - what keeps a core object alive: its pins (docs/internals/overview.md, "Objects").
  *
  * A core object is embedded in a facade. The facade's count has the application's references; pins count each user
  * inside the library, and one for "the application still holds it", which the last Release drops.

@@ -4,7 +4,7 @@
  * functions alone, against the kernel's own objects doing the same.
  *
  * With no adapter open a wait has no device to drive, like a wait in the kernel. The tests "..._adapter" are the same
- * with one open: then waiting threads lead (docs/design.md, "Threads").
+ * with one open: then a thread that waits drives the reactor (docs/internals/threads.md).
  */
 #include "tests/bench/winobj.h"
 

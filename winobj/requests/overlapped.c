@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overlapped.c - the life of one overlapped request: start, completion, result. The contract is in docs/design.md, "An
- * OVERLAPPED"; provider.h says what each function promises.
+ * overlapped.c - the life of one overlapped request: start, completion, result. The contract is in
+ * docs/internals/completion.md; provider.h says what each function promises.
  */
 #include "winobj/provider.h"
 

@@ -409,7 +409,7 @@ DWORD win_waitables_wait(
  * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: that is a mutex whose owner ended; for
  * all: one of them is), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above
  * MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all), ERROR_INVALID_HANDLE, ERROR_NOT_ENOUGH_MEMORY.
- * A thread in a wait moves the library's pending work (docs/design.md, "Threads").
+ * A thread in a wait moves the library's pending work (docs/internals/threads.md).
  */
 DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms)
 {
