@@ -7,6 +7,7 @@
  */
 #include "winobj/requests/port.h"
 
+#include "winobj/requests/file.h"
 #include "winobj/status.h"
 #include "winobj/waits/waiter.h"
 
@@ -111,7 +112,7 @@ static void port_forked(struct win_object *object)
     port->export_fd = -1;
 }
 
-const struct win_object_type win_port_type = {
+static const struct win_object_type port_type = {
     .name = "completion port",
     .close = port_close,
     .destroy = port_destroy,
@@ -119,9 +120,9 @@ const struct win_object_type win_port_type = {
     .forked = port_forked,
 };
 
-struct win_port *win_port_pin(HANDLE handle)
+static struct win_port *port_pin(HANDLE handle)
 {
-    return (struct win_port *)win_handle_pin(handle, &win_port_type);
+    return (struct win_port *)win_handle_pin(handle, &port_type);
 }
 
 void win_port_unpin(struct win_port *port)
@@ -230,7 +231,8 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
     return wait.packet;
 }
 
-HANDLE win_port_create(void)
+/* Makes a port; its handle, or NULL with the last error. */
+static HANDLE port_create(void)
 {
     struct win_port *port = calloc(1, sizeof(*port));
     HANDLE handle;
@@ -243,9 +245,46 @@ HANDLE win_port_create(void)
     list_init(&port->packets);
     list_init(&port->threads);
     port->export_fd = -1;
-    if (!(handle = win_handle_open(&port->object, &win_port_type)))
+    if (!(handle = win_handle_open(&port->object, &port_type)))
         free(port);
     return handle;
+}
+
+/*
+ * CreateIoCompletionPort - makes a port, attaches a file to one, or both.
+ * file         a file handle, or INVALID_HANDLE_VALUE for a port alone
+ * port         the port to attach to, or NULL to make one
+ * concurrency  ignored: any number of threads may take packets
+ * Returns the port. NULL with ERROR_INVALID_HANDLE (not a port), ERROR_INVALID_PARAMETER (a port without a file given
+ * with INVALID_HANDLE_VALUE; not a file; a file attached already), ERROR_NOT_ENOUGH_MEMORY.
+ */
+HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD concurrency)
+{
+    HANDLE result = port;
+    struct win_port *pinned;
+    DWORD error;
+
+    (void)concurrency;
+    if (file == INVALID_HANDLE_VALUE) {
+        if (!port)
+            return port_create();
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    if (!port && !(result = port_create()))
+        return NULL;
+    if (!(pinned = port_pin(result))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return NULL;
+    }
+    error = win_file_attach(file, pinned, key);
+    win_port_unpin(pinned);
+    if (!error)
+        return result;
+    if (!port)
+        CloseHandle(result);
+    SetLastError(error);
+    return NULL;
 }
 
 /*
@@ -266,7 +305,7 @@ BOOL WINAPI GetQueuedCompletionStatus(
         return FALSE;
     }
     *overlapped = NULL;
-    if (!(port = win_port_pin(handle))) {
+    if (!(port = port_pin(handle))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
@@ -304,7 +343,7 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
         return FALSE;
     }
     *removed = 0;
-    if (!(port = win_port_pin(handle))) {
+    if (!(port = port_pin(handle))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
@@ -329,7 +368,7 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
 BOOL WINAPI PostQueuedCompletionStatus(
     HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
 {
-    struct win_port *port = win_port_pin(handle);
+    struct win_port *port = port_pin(handle);
     struct win_packet *packet;
 
     if (!port) {

@@ -24,10 +24,6 @@ struct win_packet {
 struct win_packet *win_packet_new(void);
 void win_packet_free(struct win_packet *packet);
 
-/* A new port's handle, or NULL with the last error. */
-HANDLE win_port_create(void);
-/* Pins the port behind a handle; NULL for another handle. */
-struct win_port *win_port_pin(HANDLE handle);
 void win_port_unpin(struct win_port *port);
 
 /* Queues a packet, or hands it to the thread that began to wait last. Frees it if the port's handle is closed. */
