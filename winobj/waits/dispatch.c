@@ -3,6 +3,7 @@
 #include "winobj/waits/dispatch.h"
 
 #include "winobj/fork.h"
+#include "winobj/waits/mutex.h"
 #include "winobj/waits/waiter.h"
 
 #include "util/lock.h"
@@ -36,7 +37,6 @@ void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kin
     waitable->kind = kind;
     waitable->signalled = signalled;
     waitable->count = 0;
-    waitable->owned = NULL;
     waitable->export_fd = -1;
     list_init(&waitable->waits);
 }
@@ -79,7 +79,7 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
     case WAITABLE_AUTO: set_signalled_locked(waitable, false); break;
     case WAITABLE_COUNT: set_signalled_locked(waitable, --waitable->count > 0); break;
     case WAITABLE_OWNED:
-        abandoned = waitable->owned->take_locked(waitable, owner);
+        abandoned = win_mutex_take_locked(waitable, owner);
         set_signalled_locked(waitable, false);
         break;
     }
@@ -90,7 +90,7 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     return waitable->signalled ||
-           (waitable->kind == WAITABLE_OWNED && waitable->owned->is_owned_locked(waitable, owner));
+           (waitable->kind == WAITABLE_OWNED && win_mutex_is_owned_locked(waitable, owner));
 }
 
 /* Satisfies a wait if its objects allow. */
@@ -370,7 +370,7 @@ static bool owner_find(struct wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)
         if (wait->objects[i]->kind == WAITABLE_OWNED)
-            return (wait->owner = wait->objects[i]->owned->self()) != NULL;
+            return (wait->owner = win_owner_self()) != NULL;
     return true;
 }
 

@@ -14,16 +14,6 @@
 #include "util/list.h"
 
 struct win_waitable;
-struct win_owner;
-
-/* What waits ask of objects that a thread has (mutexes). _locked: the dispatcher lock. */
-struct win_owned_ops {
-    /* The calling thread as owner; NULL with the last error. */
-    struct win_owner *(*self)(void);
-    bool (*is_owned_locked)(const struct win_waitable *waitable, const struct win_owner *owner);
-    /* Gives the object to its new owner, or once more to the one it has. Returns whether it was abandoned. */
-    bool (*take_locked)(struct win_waitable *waitable, struct win_owner *owner);
-};
 
 /* What a satisfied wait takes. */
 enum win_waitable_kind {
@@ -39,7 +29,6 @@ struct win_waitable {
     enum win_waitable_kind kind;
     bool signalled;
     LONG count; /* WAITABLE_COUNT: units; WAITABLE_OWNED: how often its owner acquired it */
-    const struct win_owned_ops *owned; /* WAITABLE_OWNED */
     /* -1, or an eventfd readable exactly while signalled; win_waitable_fini closes it. Read without the lock */
     atomic_int export_fd;
     struct list_head waits;

@@ -7,8 +7,6 @@
  */
 #include "winobj/waits/mutex.h"
 
-#include "winobj/waits/dispatch.h"
-
 #include "util/once.h"
 
 #include <pthread.h>
@@ -77,7 +75,7 @@ static int make_key(void)
     return pthread_key_create(&key, thread_ends);
 }
 
-static struct win_owner *owner_self(void)
+struct win_owner *win_owner_self(void)
 {
     if (self.registered)
         return &self;
@@ -90,12 +88,12 @@ static struct win_owner *owner_self(void)
     return &self;
 }
 
-static bool is_owned_locked(const struct win_waitable *waitable, const struct win_owner *owner)
+bool win_mutex_is_owned_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     return owner && ((const struct win_mutex *)waitable)->owner == owner;
 }
 
-static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
+bool win_mutex_take_locked(struct win_waitable *waitable, struct win_owner *owner)
 {
     struct win_mutex *mutex = mutex_of(waitable);
     bool abandoned = mutex->abandoned;
@@ -142,21 +140,15 @@ static const struct win_object_type mutex_type = {
     .forked = mutex_forked,
 };
 
-static const struct win_owned_ops owned_ops = {
-    .self = owner_self,
-    .is_owned_locked = is_owned_locked,
-    .take_locked = take_locked,
-};
-
 static bool take_first(struct win_waitable *waitable, void *owner)
 {
-    take_locked(waitable, owner);
+    win_mutex_take_locked(waitable, owner);
     return false;
 }
 
 static HANDLE mutex_create(bool named, BOOL owned)
 {
-    struct win_owner *owner = owned ? owner_self() : NULL;
+    struct win_owner *owner = owned ? win_owner_self() : NULL;
     struct win_mutex *mutex;
     HANDLE handle;
 
@@ -169,7 +161,6 @@ static HANDLE mutex_create(bool named, BOOL owned)
         return NULL;
     }
     win_waitable_init(&mutex->waitable, WAITABLE_OWNED, true);
-    mutex->waitable.owned = &owned_ops;
     list_node_init(&mutex->link);
     handle = win_waitable_open(&mutex->waitable, &mutex_type);
     if (handle && owner)
@@ -226,7 +217,7 @@ static bool release(struct win_waitable *waitable, void *owned)
 {
     struct win_mutex *mutex = mutex_of(waitable);
 
-    *(bool *)owned = is_owned_locked(waitable, &self);
+    *(bool *)owned = win_mutex_is_owned_locked(waitable, &self);
     if (!*(bool *)owned)
         return waitable->signalled;
     return --waitable->count ? false : let_go_locked(mutex);
