@@ -3,13 +3,13 @@
 #ifndef WINOBJ_FORK_H
 #define WINOBJ_FORK_H
 
-/* Holds the part's lock over the fork, so that the child finds its state whole. */
+/* Hold the part's lock over the fork, so that the child finds consistent state. */
 void win_dispatch_fork_begin(void);
 void win_dispatch_fork_end(void);
 void win_handles_fork_begin(void);
 void win_handles_fork_end(void);
 
-/* Child, after the ends. */
+/* Run in the child, after the lock is released. */
 void win_addresses_forked(void);
 void win_results_forked(void);
 void win_dispatch_forked(void);

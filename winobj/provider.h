@@ -20,7 +20,7 @@ extern "C" {
 
 struct win_file;
 
-/* What a provider keeps with a file, and does when the program has closed the last handle of it. */
+/* The memory of a provider in a file, and what it does when the program has closed the file's last handle. */
 struct win_file_ops {
     size_t room;              /* octets, aligned as malloc's */
     void (*init)(void *room); /* before there is a handle; the room is zeroed */
@@ -31,22 +31,22 @@ struct win_file_ops {
 /*
  * win_file_create - a new overlapped file handle.
  * owner  cookie of the adapter it belongs to
- * ops    NULL: nothing is kept, and nobody told
+ * ops    NULL: no memory, and no call when the handle is closed
  * Returns ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY or ERROR_NO_SYSTEM_RESOURCES. The handle is closed with CloseHandle;
  * the object lives on while pinned.
  */
 WINOBJ_API DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle);
 /* The provider's room. */
 WINOBJ_API void *win_file_room(struct win_file *file);
-/* Pins the file behind a handle; NULL when the handle is none, closed, no file, or another owner's. */
+/* Pins the file behind a handle; NULL when the handle is not open, no file's, or another owner's. */
 WINOBJ_API struct win_file *win_file_get(HANDLE handle, const void *owner);
 WINOBJ_API struct win_file *win_file_ref(struct win_file *file);
 WINOBJ_API void win_file_unref(struct win_file *file);
 
 /*
- * A request begins: a packet is reserved so that ending cannot fail (FALSE: no memory, nothing began), and then
- * Internal = STATUS_PENDING, InternalHigh = 0, its event (hEvent less bit 0) reset. In two steps for what must not
- * begin before something else is done that cannot be undone: reserve, then begin or unreserve.
+ * Begins a request: reserves a packet, so that the completion cannot fail (FALSE: no memory, and nothing has begun),
+ * then sets Internal = STATUS_PENDING and InternalHigh = 0 and resets its event (hEvent less bit 0). A caller that must
+ * do something irreversible in between takes two steps: reserve, then begin or unreserve.
  */
 WINOBJ_API BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped);
 WINOBJ_API BOOL win_overlapped_reserve(struct win_file *file);
@@ -54,7 +54,7 @@ WINOBJ_API void win_overlapped_unreserve(struct win_file *file);
 WINOBJ_API void win_overlapped_begin(OVERLAPPED *overlapped);
 
 /*
- * A request ends, exactly once: takes hEvent and the file's port, stores InternalHigh, then Internal with release order
+ * Ends a request, exactly once: reads hEvent and the file's port, stores InternalHigh, then Internal with release order
  * (from here on the caller may reuse the structure), then sets the event, then posts the packet unless bit 0 of hEvent
  * is set or no port is attached, then wakes waiters of win_overlapped_result.
  * Never blocks; takes only winobj's leaf locks.
@@ -63,10 +63,10 @@ WINOBJ_API void win_overlapped_complete(
     struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes);
 
 /*
- * The status of a request: (LONG)Internal; STATUS_PENDING when it runs and wait is FALSE (sources are run once before
- * that is said). With wait TRUE: waits until it has ended, driving the reactor like any other wait; needs no event, and
- * does not consume an auto-reset event's signal once Internal is final; when it did have to wait on an auto-reset
- * event, the signal is consumed.
+ * The status of a request: (LONG)Internal; STATUS_PENDING while it is pending and wait is FALSE (it runs sources once
+ * before it returns that). With wait TRUE: waits until it has ended, driving the reactor like any other wait; needs no
+ * event, and does not consume an auto-reset event's signal once Internal is final; when it did have to wait on an
+ * auto-reset event, the signal is consumed.
  */
 WINOBJ_API LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL wait);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * address_wait.c - WaitOnAddress. A table of buckets by address; each waiting thread is in one bucket's list, in the
- * order of arrival. Comparison and entry are one step under the bucket's lock, which the waker takes as well, so a
- * change before the wake-up is never missed, whatever the size of the value.
+ * order of arrival. It compares the value and enters the list under the bucket's lock, which the waking thread takes as
+ * well, so it never misses a change before the wake-up, whatever the size of the value.
  */
 #include <windows.h>
 
@@ -21,7 +21,7 @@ struct bucket {
     struct list_head waits;
 };
 
-/* On the stack of the thread that waits; others touch it under the bucket's lock only. */
+/* On the stack of the waiting thread; other threads use it only under the bucket's lock. */
 struct wait {
     struct list_node link;
     const volatile void *address;
@@ -43,7 +43,7 @@ __attribute__((constructor)) static void addresses_load(void)
     buckets_init();
 }
 
-/* In the child of a fork nobody waits. */
+/* In the child of a fork no thread waits. */
 void win_addresses_forked(void)
 {
     buckets_init();
@@ -90,10 +90,10 @@ static void sleep_until(struct wait *wait, uint64_t deadline_ns)
 }
 
 /*
- * WaitOnAddress - sleeps while the value at an address is what it was, until somebody wakes the address.
+ * WaitOnAddress - sleeps, if the value at an address is still the given one, until a thread wakes the address.
  * compare     the value as the caller saw it
  * size        of the value, in bytes: 1, 2, 4 or 8, aligned
- * Returns     TRUE at once where the value differs, or when woken (look again: it may be for nothing); FALSE with
+ * Returns     TRUE at once where the value differs, or when woken (compare again: wake-ups may be spurious); FALSE with
  *             ERROR_TIMEOUT, ERROR_INVALID_PARAMETER (another size, a NULL pointer).
  */
 BOOL WINAPI WaitOnAddress(volatile VOID *address, PVOID compare, SIZE_T size, DWORD timeout_ms)
@@ -118,7 +118,7 @@ BOOL WINAPI WaitOnAddress(volatile VOID *address, PVOID compare, SIZE_T size, DW
 
     sleep_until(&wait, deadline_ns);
 
-    lock_acquire(&bucket->lock); /* also lets the waker finish with our memory */
+    lock_acquire(&bucket->lock); /* also waits until the waking thread has finished with wait */
     woken = atomic_load_explicit(&wait.woken, memory_order_relaxed);
     if (!woken)
         list_del(&wait.link);

@@ -21,7 +21,7 @@ struct result_wait {
     bool done; /* the completion has taken its last step */
 };
 
-/* Of all files: a request may be asked for through any object. Completions look at the count first. */
+/* For all files, because a program may ask for a request through any object. A completion reads the count first. */
 static struct lock results_lock = LOCK_INIT(LOCK_WIN_FILE, "waits for results");
 static struct list_head results = { { &results.n, &results.n } };
 static atomic_uint results_count; /* pairs with Internal (both seq_cst) */
@@ -31,7 +31,7 @@ static _Atomic(ULONG_PTR) *internal_of(OVERLAPPED *overlapped)
     return (_Atomic(ULONG_PTR) *)&overlapped->Internal;
 }
 
-/* The status alone: programs may look at it at any time. Acquire pairs with the release in win_overlapped_complete. */
+/* Reads the status alone, as programs may at any time. Acquire pairs with the release in win_overlapped_complete. */
 static LONG status_of(OVERLAPPED *overlapped)
 {
     return (LONG)(ULONG)atomic_load_explicit(internal_of(overlapped), memory_order_acquire);
@@ -54,7 +54,7 @@ static struct win_waitable *event_of(const OVERLAPPED *overlapped)
     return event ? (struct win_waitable *)win_handle_pin(event, &win_event_type) : NULL;
 }
 
-/* A request more, if a packet is there for it, or brought. */
+/* Counts one more request, if the file has a packet for it, or packet is one. Returns whether it did. */
 static bool add_request(struct win_file *file, struct win_packet *packet)
 {
     bool enough;
@@ -80,7 +80,10 @@ BOOL win_overlapped_reserve(struct win_file *file)
     return packet && add_request(file, packet);
 }
 
-/* A request less. Returns its packet if wanted; NULL then only in the child of a fork that hit the parent in this. */
+/*
+ * Counts one request less. Returns its packet if wanted; then NULL only in the child, if the fork interrupted this
+ * function.
+ */
 static struct win_packet *end_request(struct win_file *file, bool wanted)
 {
     struct list_node *node = NULL;
@@ -144,7 +147,7 @@ void win_overlapped_complete(
     overlapped->InternalHigh = bytes;
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
     atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
-    /* From here on the structure may be gone. */
+    /* From here on the program may free the structure. */
     if (event) {
         win_waitable_set(event);
         win_object_unref(&event->object);
@@ -170,7 +173,7 @@ static bool result_done(const struct result_wait *wait)
 }
 
 /*
- * Sleeps until the completion of the request is over, its event set included; needs no event. False: was over already.
+ * Sleeps until the request has completed and its event is set; needs no event. False: it had completed before.
  */
 static bool result_wait(OVERLAPPED *overlapped)
 {
@@ -183,7 +186,7 @@ static bool result_wait(OVERLAPPED *overlapped)
     list_add_tail(&results, &wait.link);
     atomic_fetch_add(&results_count, 1);
     lock_release(&results_lock);
-    /* Pending after we were counted: the completion will see us. */
+    /* Still pending after the count was raised: the completion will find this wait. */
     pending = (LONG)(ULONG)atomic_load(internal_of(overlapped)) == STATUS_IS_PENDING;
     while (pending && !result_done(&wait))
         win_wait_sleep(wait.waiter, REACTOR_NEVER);
@@ -207,7 +210,10 @@ LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL w
         reactor_active();
         return status_of(overlapped);
     }
-    /* Not on the event: it may be shared, or its signal taken by another thread. Afterwards it looks as if we had. */
+    /*
+     * It does not wait for the event: another thread may share it and take its signal. It takes the signal afterwards,
+     * as a wait would.
+     */
     event = event_of(overlapped);
     if (result_wait(overlapped) && event)
         win_waitable_take(event);
@@ -218,8 +224,8 @@ LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL w
 
 /*
  * GetOverlappedResult - the result of a request on a file of this library.
- * Returns TRUE with *bytes. FALSE with ERROR_IO_INCOMPLETE (it runs, and wait is FALSE), the request's own error, or
- * ERROR_INVALID_HANDLE.
+ * Returns TRUE with *bytes. FALSE with ERROR_IO_INCOMPLETE (still pending, and wait is FALSE), the request's own error,
+ * or ERROR_INVALID_HANDLE.
  */
 BOOL WINAPI GetOverlappedResult(HANDLE handle, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait)
 {

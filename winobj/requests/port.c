@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.c - completion ports: a FIFO of packets, and the threads that wait for one, last come first served.
+ * port.c - completion ports: a FIFO of packets, and the threads that wait for one; the last to begin is served first.
  *
- * A packet goes to exactly one thread, decided under the port's lock: a post hands it to a waiting thread, a wait that
- * times out at the same moment finds it handed over. Files hold a reference; closing the handle ends the port for good.
+ * A packet goes to exactly one thread. The port's lock decides: a post hands the packet to a waiting thread, and a wait
+ * that times out at the same moment finds it. Files hold a reference; closing the handle ends the port for good.
  */
 #include "winobj/requests/port.h"
 
@@ -31,7 +31,7 @@ struct win_port {
 struct port_wait {
     struct list_node link;
     struct reactor_waiter *waiter;
-    struct win_packet *packet; /* handed over */
+    struct win_packet *packet; /* handed over by a post */
 };
 
 struct win_packet *win_packet_new(void)
@@ -48,7 +48,7 @@ void win_packet_free(struct win_packet *packet)
     free(packet);
 }
 
-/* Keeps the exported descriptor in step; the calls cannot block. */
+/* Makes the exported descriptor readable exactly while packets are queued; the calls cannot block. */
 static void export_update_locked(struct win_port *port)
 {
     eventfd_t value;
@@ -102,7 +102,7 @@ static void port_forked(struct win_object *object)
 {
     struct win_port *port = (struct win_port *)object;
 
-    /* A lock held at the fork: its holder, who is not here, may have been changing the queue. */
+    /* If the lock is held, another thread of the parent may have been changing the queue at the fork. */
     if (atomic_load_explicit(&port->lock.word, memory_order_relaxed))
         list_init(&port->packets);
     lock_init(&port->lock, LOCK_WIN_OBJECT, "completion port");
@@ -172,7 +172,7 @@ static struct win_packet *take(struct win_port *port)
     return packet;
 }
 
-/* Whether the wait has ended: handed a packet, found one, or the port is closed. */
+/* Whether the wait has ended: it has a packet, or the port is closed. */
 static bool wait_ended(struct win_port *port, struct port_wait *wait)
 {
     bool ended;
@@ -183,7 +183,7 @@ static bool wait_ended(struct win_port *port, struct port_wait *wait)
     return ended;
 }
 
-/* Whether the port has a descriptor: who waits then polls that, and need not come back soon. */
+/* Whether the port has a descriptor: the program then polls that, and may not call again soon. */
 static bool exported(struct win_port *port)
 {
     return atomic_load_explicit(&port->export_fd, memory_order_relaxed) >= 0;
@@ -288,10 +288,10 @@ HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DW
 }
 
 /*
- * GetQueuedCompletionStatus - takes the next packet; waits up to timeout_ms (0 = look only, INFINITE).
+ * GetQueuedCompletionStatus - takes the next packet; waits up to timeout_ms (0: does not wait; INFINITE).
  * Returns TRUE for a packet of a successful request. FALSE with *overlapped set: the packet of a failed request, its
  * status translated to the last error. FALSE with *overlapped NULL: no packet; WAIT_TIMEOUT, ERROR_INVALID_HANDLE,
- * ERROR_ABANDONED_WAIT_0 (the port was closed meanwhile). A waiting thread moves the library's pending work.
+ * ERROR_ABANDONED_WAIT_0 (another thread closed the port). A waiting thread does the library's pending work.
  */
 BOOL WINAPI GetQueuedCompletionStatus(
     HANDLE handle, LPDWORD bytes, PULONG_PTR key, LPOVERLAPPED *overlapped, DWORD timeout_ms)
@@ -362,7 +362,7 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
 }
 
 /*
- * PostQueuedCompletionStatus - queues a packet of the caller's own; the three values come back as given.
+ * PostQueuedCompletionStatus - queues a packet with three values of the program.
  * FALSE with ERROR_INVALID_HANDLE or ERROR_NOT_ENOUGH_MEMORY.
  */
 BOOL WINAPI PostQueuedCompletionStatus(

@@ -13,14 +13,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A wait under way; on the stack of the waiting thread, linked to each of its objects. Dispatcher lock. */
+/* A pending wait: on the stack of the waiting thread, linked to each of its objects. The dispatcher lock guards it. */
 struct wait {
     struct reactor_waiter *waiter;
     struct win_waitable *const *objects;
     DWORD count;
     bool all;
-    bool abandoned;          /* it got a mutex whose owner had ended */
-    struct win_owner *owner; /* of the mutexes it gets; NULL where none is waited for */
+    bool abandoned;          /* it acquired an abandoned mutex */
+    struct win_owner *owner; /* of the mutexes that it acquires; NULL if it waits for none */
     int satisfied;           /* index of the object that ended it (0 for all), -1 while it lasts */
 };
 
@@ -47,7 +47,7 @@ void win_waitable_fini(struct win_waitable *waitable)
         close(waitable->export_fd);
 }
 
-/* Keeps the exported descriptor in step; the calls cannot block. */
+/* Makes the exported descriptor readable exactly while signalled; the calls cannot block. */
 static void export_update_locked(struct win_waitable *waitable)
 {
     eventfd_t value;
@@ -69,7 +69,7 @@ static void set_signalled_locked(struct win_waitable *waitable, bool signalled)
     export_update_locked(waitable);
 }
 
-/* Takes what a wait is satisfied with. Returns whether that was abandoned. */
+/* Does to an object what a satisfied wait does. Returns whether it was an abandoned mutex. */
 static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 {
     bool abandoned = false;
@@ -86,14 +86,14 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
     return abandoned;
 }
 
-/* A mutex is there for its owner as well. */
+/* Whether an object allows a wait: a mutex also allows those of its owner. */
 static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
     return waitable->signalled ||
            (waitable->kind == WAITABLE_OWNED && win_mutex_is_owned_locked(waitable, owner));
 }
 
-/* Satisfies a wait if its objects allow. */
+/* Satisfies a wait if its objects allow it; returns whether it did. */
 static bool try_satisfy_locked(struct wait *wait)
 {
     lock_assert_held(&dispatcher);
@@ -116,7 +116,7 @@ static bool try_satisfy_locked(struct wait *wait)
     return false;
 }
 
-/* Satisfies the waits that a signalled object allows. Returns a waiter still to be woken, or NULL. */
+/* Satisfies the waits that a signalled object allows. Returns a waiter for the caller to wake, or NULL. */
 static struct reactor_waiter *satisfy_locked(struct win_waitable *waitable)
 {
     struct reactor_waiter *last = NULL;
@@ -127,7 +127,7 @@ static struct reactor_waiter *satisfy_locked(struct win_waitable *waitable)
             break;
         if (wait->satisfied >= 0 || !try_satisfy_locked(wait))
             continue;
-        /* Waiters outlive their waits, so the last (usually the only) one is woken without the lock. */
+        /* Waiters outlive their waits, so the caller wakes the last (usually the only) one without the lock. */
         if (last)
             reactor_signal(last);
         last = wait->waiter;
@@ -261,8 +261,8 @@ void win_waitable_forked(struct win_waitable *waitable)
 }
 
 /*
- * What GetCurrentProcess() and GetCurrentThread() stand for in a wait: a thread that waits has not ended, nor has its
- * process. They belong to no slot of the table, and never go.
+ * Objects for GetCurrentProcess() and GetCurrentThread() in a wait. They are never signalled: the thread that waits has
+ * not ended, nor has its process. They have slots outside the table, and are never destroyed.
  */
 static void never_goes(struct win_object *object)
 {
@@ -349,7 +349,7 @@ static void wait_end(struct wait *wait, struct wait_link *links)
     lock_release(&dispatcher);
 }
 
-/* Whether one of the objects has a descriptor: who waits then polls that, and need not come back soon. */
+/* Whether one of the objects has a descriptor: the program then polls that, and may not call again soon. */
 static bool exported(const struct wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)
@@ -365,7 +365,7 @@ static DWORD result_of(const struct wait *wait)
     return (wait->abandoned ? WAIT_ABANDONED_0 : WAIT_OBJECT_0) + (DWORD)wait->satisfied;
 }
 
-/* Who gets the mutexes among the objects. False with the last error. */
+/* Sets the owner of a wait that has mutexes among its objects. False with the last error. */
 static bool owner_find(struct wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)

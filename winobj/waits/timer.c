@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define UNITS_PER_SECOND 10000000             /* of a FILETIME */
-#define UNIX_EPOCH       INT64_C(11644473600) /* seconds from 1601, where those begin */
+#define UNIX_EPOCH       INT64_C(11644473600) /* in seconds from 1601, where FILETIME begins */
 
 struct timer_clock {
     struct reactor_source source; /* first; its descriptor is the timerfd */
@@ -111,7 +111,7 @@ static HANDLE timer_create_win(bool named, BOOL manual_reset)
 /*
  * CreateWaitableTimerA, CreateWaitableTimerW - a new unnamed timer, not set. attributes are ignored (handles are not
  * inherited).
- * manual_reset  it stays signalled until it is set again; else one wait takes the signal
+ * manual_reset  it stays signalled until the program sets it again; else one wait takes the signal
  * Returns       NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes),
  * ERROR_NOT_ENOUGH_MEMORY.
  */
@@ -158,7 +158,7 @@ HANDLE WINAPI CreateWaitableTimerExW(
     return timer_create_ex(name != NULL, flags);
 }
 
-/* Both clocks stop. */
+/* Stops both clocks. */
 static void stop_locked(const struct win_timer *timer)
 {
     static const struct itimerspec never;
@@ -206,7 +206,7 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
     if (clock)
         spec.it_value.tv_sec -= UNIX_EPOCH;
     if (spec.it_value.tv_sec < 0 || (!spec.it_value.tv_sec && !spec.it_value.tv_nsec))
-        spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* long ago; 0 would stop it */
+        spec.it_value = (struct timespec){ .tv_nsec = 1 }; /* in the past; 0 would stop it */
     return !timerfd_settime(
         timer->clocks[clock]->source.fd, clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
 }
@@ -214,11 +214,11 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
 /*
  * SetWaitableTimer - sets a timer, which is not signalled until then.
  * due        in units of 100 ns: below 0 the time from now on; else a date as FILETIME has it, in UTC, which follows
- *            the system's clock. What is over signals at once
- * period_ms  it signals again after each of these; 0: once
+ *            the system's clock. A date in the past signals at once
+ * period_ms  the interval of further signals; 0: none
  * routine    NULL: there are no APCs
- * resume     nothing is woken from a system's sleep: TRUE sets the last error to ERROR_NOT_SUPPORTED, as on Windows,
- *            where that is not an error
+ * resume     TRUE sets the last error to ERROR_NOT_SUPPORTED: a timer does not wake the system from sleep. As on
+ *            Windows that is no failure
  * Returns    FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no due time, a negative period),
  *            ERROR_NOT_SUPPORTED (a routine), ERROR_NO_SYSTEM_RESOURCES (no descriptor or thread).
  */
