@@ -4,7 +4,7 @@
  *
  * Source: NetworkDirect SPI version 1, INDCompletionQueue.
  */
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/cq.h"
 #include "ndspi/v1/nd1.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static HRESULT STDMETHODCALLTYPE nd1_cq_Notify(
 static SIZE_T STDMETHODCALLTYPE nd1_cq_GetResults(
     INDCompletionQueue *iface, ND_RESULT *results[], SIZE_T room)
 {
-    return nd_cq_results(ND_V1, &impl_from_INDCompletionQueue(iface)->core.poll, results, room);
+    return nd_cq_results_v1(&impl_from_INDCompletionQueue(iface)->core.poll, results, room);
 }
 
 static const INDCompletionQueueVtbl nd1_cq_vtbl = {

@@ -10,7 +10,7 @@
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/v1/nd1.h"
 
 #include <endian.h>
@@ -101,8 +101,7 @@ static VOID STDMETHODCALLTYPE nd1_endpoint_SubmitRequestBatch(INDEndpoint *iface
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_Send(
     INDEndpoint *iface, ND_RESULT *result, const ND_SGE *sges, SIZE_T n, DWORD flags)
 {
-    return nd_queue_send(
-        ND_V1, &impl_from_INDEndpoint(iface)->core.initiator, result, sges, n, flags);
+    return nd_queue_send_v1(&impl_from_INDEndpoint(iface)->core.initiator, result, sges, n, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_SendAndInvalidate(INDEndpoint *iface,
@@ -118,7 +117,7 @@ static HRESULT STDMETHODCALLTYPE nd1_endpoint_SendAndInvalidate(INDEndpoint *ifa
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_Receive(
     INDEndpoint *iface, ND_RESULT *result, const ND_SGE *sges, SIZE_T n)
 {
-    return nd_queue_receive(ND_V1, &impl_from_INDEndpoint(iface)->core.receive, result, sges, n);
+    return nd_queue_receive_v1(&impl_from_INDEndpoint(iface)->core.receive, result, sges, n);
 }
 
 static HRESULT STDMETHODCALLTYPE nd1_endpoint_Bind(INDEndpoint *iface, ND_RESULT *result,

@@ -4,7 +4,7 @@
  *
  * Source: NetworkDirect SPI version 2, IND2CompletionQueue.
  */
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/cq.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>
@@ -52,8 +52,7 @@ static HRESULT STDMETHODCALLTYPE nd2_cq_Notify(
 static ULONG STDMETHODCALLTYPE nd2_cq_GetResults(
     IND2CompletionQueue *iface, ND2_RESULT results[], ULONG room)
 {
-    return (ULONG)nd_cq_results(
-        ND_V2, &impl_from_IND2CompletionQueue(iface)->core.poll, results, room);
+    return nd_cq_results_v2(&impl_from_IND2CompletionQueue(iface)->core.poll, results, room);
 }
 
 static const IND2CompletionQueueVtbl nd2_cq_vtbl = {

@@ -4,7 +4,7 @@
  *
  * Source: NetworkDirect SPI version 2, IND2QueuePair.
  */
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/v2/nd2.h"
 
 #include <stdlib.h>
@@ -34,14 +34,14 @@ static HRESULT STDMETHODCALLTYPE nd2_qp_Flush(IND2QueuePair *iface)
 static HRESULT STDMETHODCALLTYPE nd2_qp_Send(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n, ULONG flags)
 {
-    return nd_queue_send(
-        ND_V2, &impl_from_IND2QueuePair(iface)->core.initiator, context, sge, n, flags);
+    return nd_queue_send_v2(
+        &impl_from_IND2QueuePair(iface)->core.initiator, context, sge, n, flags);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Receive(
     IND2QueuePair *iface, VOID *context, const ND2_SGE sge[], ULONG n)
 {
-    return nd_queue_receive(ND_V2, &impl_from_IND2QueuePair(iface)->core.receive, context, sge, n);
+    return nd_queue_receive_v2(&impl_from_IND2QueuePair(iface)->core.receive, context, sge, n);
 }
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Bind(IND2QueuePair *iface, VOID *context, IUnknown *region,

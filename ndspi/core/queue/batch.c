@@ -151,6 +151,7 @@ static void submit(struct nd_queue *queue, bool end)
     refused = submit_locked(queue);
     if (end && queue->batching) {
         queue->batching = false;
+        nd_queue_park_locked(queue);
         nd_cq_batch_ends(queue->cq, queue);
     }
     lock_release(&queue->lock);
@@ -184,7 +185,7 @@ void nd_queue_start_batch(struct nd_queue *queue)
     }
     if (!queue->batching && queue->batch && queue->batch->room) {
         queue->batching = true;
-        queue->stop = queue->next->next; /* so that every post takes the slow path */
+        nd_queue_park_locked(queue);
         nd_cq_batch_begins(queue->cq, queue);
     }
     lock_release(&queue->lock);

@@ -128,6 +128,8 @@ static bool make_device_queue(struct nd_cq *cq, uint32_t depth)
 
     cq->poll.ibv = nd_create_cq(&adapter->port, (int)(depth + ND_CQ_RESERVE),
         (int)(adapter->limits.max_cq_depth + ND_CQ_RESERVE), &cq->child, adapter->channel);
+    if (cq->poll.ibv)
+        cq->poll.poll_cq = cq->poll.ibv->context->ops.poll_cq;
     return cq->poll.ibv;
 }
 

@@ -63,6 +63,7 @@ struct nd_cq_poll {
     size_t usual_room; /* results the fast path takes at once: ND_CQ_BATCH, or 0: it is closed */
     bool counted;      /* the fast path is closed only because the queue may overrun */
     struct ibv_cq *ibv;
+    int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *); /* of ibv's context: one load less */
     void *results; /* of the call under way, kept here over the device's call ... */
     uint32_t room; /* ... because registers have to be saved and restored */
     struct ibv_wc wc[ND_CQ_BATCH];
@@ -146,6 +147,14 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 
 /* Moves what the device has into the software queue. No lock held. */
 void nd_cq_look(struct nd_cq *cq);
+
+/*
+ * GetResults of both versions (datapath.c). Any thread. They take LOCK_CQ.
+ * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
+ * Return the number of results.
+ */
+size_t nd_cq_results_v1(struct nd_cq_poll *poll, void *results, size_t room);
+uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room);
 
 /*
  * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * datapath.h - the usual Send, Receive and GetResults, inline so that a facade's method is one function.
+ * datapath.h - the usual Send, Receive and GetResults. datapath.c makes a function of each for each version.
  *
  * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else takes
  * the general forms; see post.c and completion.c for the full semantics. Each call takes one lock; none allocates or
  * makes a system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a
  * change.
  *
- * The dialect is a constant wherever one of these is used, so that each version gets code of its own. Version 1 lists
- * ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and GetResults
- * fills it.
+ * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
+ * GetResults fills it.
  */
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
@@ -31,12 +30,6 @@ _Static_assert(sizeof(void *) != 8 ||
 _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, Length) == 8 &&
                                           sizeof(struct ibv_sge) == 16),
     "an ND_SGE begins as an ibv_sge does");
-
-/*
- * Makes the compiler forget where a pointer came from: it would keep the interface, the object and the queue in a
- * register each, and save and restore them all.
- */
-#define ND_ALONE(pointer) __asm__("" : "+r"(pointer))
 
 /*
  * The rare exits of the functions below. All are tail calls, so no register is saved on the fast path.
@@ -92,12 +85,6 @@ static inline void nd_queue_fill_locked(
     queue->sge.lkey = usual->token;
 }
 
-/* For the general forms: above it is more than anybody has. */
-static inline uint32_t nd_at_most(size_t n)
-{
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
 /* IND2QueuePair::Send, INDEndpoint::Send; context: v1: the ND_RESULT. */
 static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_queue *queue,
     void *context, const void *list, size_t n, uint32_t flags)
@@ -106,13 +93,10 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
     struct nd_request *request;
     int error;
 
-    ND_ALONE(queue);
     if (dialect == ND_V2 ? ND_UNLIKELY(((uint32_t)n ^ 1) | flags) : ND_UNLIKELY(n != 1))
         return nd_queue_send_general(queue, context, list, nd_at_most(n), flags);
-    ND_ALONE(flags);
     if (dialect == ND_V1 && ND_UNLIKELY(flags))
         return nd_queue_send_general(queue, context, list, 1, flags);
-    ND_ALONE(context);
     if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
         !nd_queue_usual(dialect, queue, list, &usual) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
@@ -129,7 +113,7 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
     }
     request->kind_and_special = ND_KIND(Nd2RequestTypeSend);
     queue->send_wr.wr_id = (uintptr_t)request;
-    error = ibv_post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
+    error = queue->post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
     if (ND_UNLIKELY(error))
         return nd_queue_refused(queue, queue->send_wr.wr_id, error);
     if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
@@ -145,10 +129,8 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
     struct nd_request *request;
     int error;
 
-    ND_ALONE(queue);
     if (ND_UNLIKELY(n != 1))
         return nd_queue_receive_general(queue, context, list, nd_at_most(n));
-    ND_ALONE(context);
     if ((dialect == ND_V1 && ND_UNLIKELY(!context)) ||
         !nd_queue_usual(dialect, queue, list, &usual) ||
         ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
@@ -162,7 +144,7 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
     else
         nd_queue_fill_locked(queue, list, &usual);
     queue->recv_wr.wr_id = (uintptr_t)request;
-    error = ibv_post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
+    error = queue->post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
     if (ND_UNLIKELY(error))
         return nd_queue_refused(queue, queue->recv_wr.wr_id, error);
     if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
@@ -204,12 +186,11 @@ static inline bool nd_cq_translate_locked(
  * GetResults of both versions. A program that polls finds one completion most of the time: that has a path of its own.
  * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
  */
-static inline size_t nd_cq_results(
+static inline __attribute__((always_inline)) size_t nd_cq_results(
     enum nd_dialect_index dialect, struct nd_cq_poll *poll, void *results, size_t room)
 {
     int polled;
 
-    ND_ALONE(poll);
     if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
         return nd_cq_results_general(poll, results, nd_at_most(room));
     if (ND_UNLIKELY(dialect == ND_V2 ? (uint32_t)room > (uint32_t)poll->usual_room
@@ -217,8 +198,7 @@ static inline size_t nd_cq_results(
         return nd_cq_results_deep(poll, results, nd_at_most(room));
     poll->results = results;
     poll->room = (uint32_t)room;
-    polled = ibv_poll_cq(poll->ibv, (int)room, poll->wc);
-    ND_ALONE(poll);
+    polled = poll->poll_cq(poll->ibv, (int)room, poll->wc);
     if (ND_UNLIKELY(polled != 1))
         return dialect == ND_V2 ? nd_cq_results_count_v2(poll, polled)
                                 : nd_cq_results_count_v1(poll, polled);

@@ -101,20 +101,30 @@ static __attribute__((noinline)) size_t release_v1(struct nd_cq_poll *poll, unsi
     return nd_cq_results_release(poll, count);
 }
 
+/* The device had nothing (polled: 0), or it failed, which the general form reports, too. */
+static __attribute__((noinline)) size_t results_none(struct nd_cq_poll *poll, int polled)
+{
+    if (ND_UNLIKELY(polled < 0))
+        return nd_cq_results_rest(poll, 0, 0);
+    lock_release(&poll->lock);
+    return 0;
+}
+
 static inline __attribute__((always_inline)) size_t results_count(
     enum nd_dialect_index dialect, struct nd_cq_poll *poll, int polled)
 {
     const struct ibv_wc *wc = poll->wc;
     char *results = poll->results;
+    unsigned left = (unsigned)polled;
 
-    if (ND_UNLIKELY(polled < 0)) /* the general way gets the failure, too */
-        return dialect == ND_V2 ? nd_cq_results_rest(poll, 0, 0) : rest_v1(poll, 0, 0);
-    for (unsigned left = (unsigned)polled; left; left--) {
+    if (ND_UNLIKELY(polled <= 0))
+        return results_none(poll, polled);
+    do {
         if (!nd_cq_translate_locked(dialect, wc++, results))
             return dialect == ND_V2 ? nd_cq_results_rest(poll, (unsigned)polled, left)
                                     : rest_v1(poll, (unsigned)polled, left);
         results += dialect == ND_V2 ? sizeof(ND2_RESULT) : sizeof(ND_RESULT *);
-    }
+    } while (--left);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return dialect == ND_V2 ? nd_cq_results_release(poll, (unsigned)polled)
                                 : release_v1(poll, (unsigned)polled);

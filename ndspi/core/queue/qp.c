@@ -104,6 +104,10 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     for (int i = 0; i < 2; i++) {
         queues[i]->qp = qp;
         queues[i]->ibv = qp->ibv;
+        if (queues[i]->receives)
+            queues[i]->post_recv = qp->ibv->context->ops.post_recv;
+        else
+            queues[i]->post_send = qp->ibv->context->ops.post_send;
         queues[i]->regions = qp->adapter->regions.table;
     }
     qp->initiator.cq = params->initiator_cq;
@@ -121,10 +125,8 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
     qp->receive.recv_wr.num_sge = 1;
     for (int i = 0; i < 2; i++) {
         queues[i]->max_length = limits->max_transfer;
-        queues[i]->slow = !queues[i]->max_sge;
+        nd_queue_set_mode(queues[i], queues[i]->mode); /* max_sge counts from now on */
     }
-    if (qp->receive.slow) /* open from its beginning; the initiator's starts with a connection */
-        nd_queue_set_mode(&qp->receive, qp->receive.mode);
 }
 
 static void removed(struct nd_child *child)

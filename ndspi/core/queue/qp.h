@@ -127,14 +127,27 @@ HRESULT nd_qp_flush(struct nd_qp *qp);
 bool nd_qp_flushed(struct nd_qp *qp);
 
 /*
- * Posts; codes as of the interface pages. The general forms take every flag and any number of entries; the usual cases
- * are done in core/queue/datapath.h. list: of n ND2_SGE; on an adapter with handles, of ND_SGE. Any thread. They take
- * LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
+ * Posts; codes as of the interface pages. list: of n ND2_SGE; on an adapter with handles (v1), of ND_SGE. Any thread.
+ * They take LOCK_QP_QUEUE, and LOCK_MEMORY for windows.
+ * _v1, _v2   IND2QueuePair's and INDEndpoint's Send and Receive: the usual case at once (datapath.c)
+ * _general   every flag, any number of entries
  */
+HRESULT nd_queue_send_v1(
+    struct nd_queue *queue, void *result, const void *list, size_t n, uint32_t flags);
+HRESULT nd_queue_send_v2(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+HRESULT nd_queue_receive_v1(struct nd_queue *queue, void *result, const void *list, size_t n);
+HRESULT nd_queue_receive_v2(struct nd_queue *queue, void *context, const void *list, uint32_t n);
 HRESULT nd_queue_send_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
 HRESULT nd_queue_receive_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n);
+
+/* A number of entries for the general forms: no queue pair takes as many as the highest. */
+static inline uint32_t nd_at_most(size_t n)
+{
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
 
 struct nd_remote {
     uint64_t address;

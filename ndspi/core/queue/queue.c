@@ -33,7 +33,8 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     queue->next = queue->records;
     atomic_init(&queue->freed, queue->records);
     queue->mode = mode;
-    queue->stop = mode == ND_QUEUE_OPEN ? queue->next : queue->next->next;
+    queue->slow = mode != ND_QUEUE_OPEN;
+    queue->stop = queue->slow ? queue->next->next : queue->next;
     queue->depth = depth;
     queue->receives = type == Nd2RequestTypeReceive;
     queue->silent_run_max = (depth + 1) / 2;
@@ -48,9 +49,9 @@ void nd_queue_fini(struct nd_queue *queue)
     free(queue->records);
 }
 
-/* The next post takes the slow path. */
-static void park_locked(struct nd_queue *queue)
+void nd_queue_park_locked(struct nd_queue *queue)
 {
+    queue->slow = queue->mode != ND_QUEUE_OPEN || queue->batching || !queue->max_sge;
     queue->stop = queue->next->next;
 }
 
@@ -58,7 +59,7 @@ void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode)
 {
     lock_assert_held(&queue->lock);
     queue->mode = mode;
-    park_locked(queue); /* which finds room if the queue is open */
+    nd_queue_park_locked(queue);
 }
 
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
@@ -81,13 +82,13 @@ static struct nd_request *take_any_locked(struct nd_queue *queue)
 {
     struct nd_request *request = queue->next;
 
-    if (!nd_queue_is_slow_locked(queue))
+    if (!queue->slow)
         return nd_queue_take_locked(queue);
     if (FAILED(mode_status(queue->mode)) ||
         request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
         return NULL;
     queue->next = request->next;
-    park_locked(queue);
+    nd_queue_park_locked(queue);
     return request;
 }
 
@@ -105,8 +106,8 @@ void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request)
 {
     lock_assert_held(&queue->lock);
     queue->next = request;
-    if (nd_queue_is_slow_locked(queue))
-        park_locked(queue);
+    if (queue->slow)
+        nd_queue_park_locked(queue);
 }
 
 HRESULT nd_queue_release(struct nd_queue *queue)

@@ -103,16 +103,19 @@ struct nd_queue {
     union { /* what the fast path posts: all but wr_id and sg_list is fixed */
         struct {
             struct ibv_send_wr send_wr, *bad_send;
+            /* as ibv_post_send would load it, kept here: one load less */
+            int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
         };
         struct {
             struct ibv_recv_wr recv_wr, *bad_recv;
+            int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
         };
     };
     struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
     bool receives; /* else it is an initiator's */
-    bool slow;     /* its requests have no entries: every post takes the slow path */
+    bool slow;     /* every post takes the slow path: nd_queue_park_locked */
     bool no_reads; /* the connection agreed on no Reads in flight, so none may be posted */
     uint32_t silent_run, silent_run_max; /* silent requests since the last signaled one */
     uint32_t max_inline;                 /* bytes */
@@ -151,6 +154,11 @@ void nd_queue_fini(struct nd_queue *queue);
 /* Changes the mode and with it the path of posts. The first takes the lock. */
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
+/*
+ * After a change of mode, batching or max_sge: the next post takes the slow path, and so do all others while the queue
+ * is slow: the device does not get its posts, or not at once, or the call has to refuse even one entry.
+ */
+void nd_queue_park_locked(struct nd_queue *queue);
 
 /*
  * nd_queue_try_take_locked - the next record by the slow path: in any mode, also while batching.
@@ -167,15 +175,6 @@ HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
 HRESULT nd_queue_release(struct nd_queue *queue);
 
 /*
- * `stop` keeps these posts from the fast path: the device does not get them, or not at once, or the call has to refuse
- * even one empty entry.
- */
-static inline bool nd_queue_is_slow_locked(const struct nd_queue *queue)
-{
-    return queue->mode != ND_QUEUE_OPEN || queue->batching || queue->slow;
-}
-
-/*
  * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
  * old copy of `freed`: acquire, since the fetching thread must be done with the record before it is used anew; pairs
  * with nd_cq_translate_locked, completion.c.
@@ -186,7 +185,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     struct nd_request *next = request->next;
 
     if (ND_UNLIKELY(next == queue->stop)) {
-        if (nd_queue_is_slow_locked(queue))
+        if (queue->slow)
             return NULL;
         queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
         if (next == queue->stop)

@@ -12,7 +12,8 @@
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/srq.h"
 

@@ -51,7 +51,7 @@ int fake_v1_tear_down(void **state)
 
 size_t fake_v1_fetch(struct fake_v1 *f, ND_RESULT **results, size_t room)
 {
-    return nd_cq_results(ND_V1, &f->cq->poll, results, room);
+    return nd_cq_results_v1(&f->cq->poll, results, room);
 }
 
 void fake_v1_sends_end(struct fake_v1 *f, unsigned count, enum ibv_wc_status status)

@@ -211,7 +211,7 @@ static void rebind_often(struct fixture *f, uint32_t keys[REBINDS])
         requests_end(f, 1, IBV_WC_SUCCESS);
         assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, 0), 0);
         requests_end(f, 1, IBV_WC_SUCCESS);
-        assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 2), 2);
+        assert_int_equal(nd_cq_results_v2(&f->cq->poll, results, 2), 2);
     }
 }
 
@@ -256,12 +256,12 @@ static void peer_takes_back(struct fixture *f, struct nd_qp *qp)
     ND2_RESULT results[3];
     size_t count;
 
-    assert_int_equal(nd_queue_receive(ND_V2, &qp->receive, NULL, &sge, 1), 0);
+    assert_int_equal(nd_queue_receive_v2(&qp->receive, NULL, &sge, 1), 0);
     wc.wr_id = receive->requests[0].wr_id;
     wc.invalidated_rkey = f->mw->ibv->rkey;
     fake_cq_push(f->cq, &wc, false);
     receive->count = 0;
-    count = nd_cq_results(ND_V2, &f->cq->poll, results, 3);
+    count = nd_cq_results_v2(&f->cq->poll, results, 3);
     assert_in_range(count, 1, 3);
     assert_int_equal(results[count - 1].RequestType, Nd2RequestTypeReceive);
     assert_int_equal(results[count - 1].BytesTransferred, 3);
@@ -302,7 +302,7 @@ static void test_silent_invalidate_lets_the_region_go_too(void **state)
     assert_int_equal(bind_it(f, ND_OP_FLAG_SILENT_SUCCESS), 0);
     assert_int_equal((uint32_t)nd_qp_invalidate(f->qp, NULL, f->mw, ND_OP_FLAG_SILENT_SUCCESS), 0);
     requests_end(f, 2, IBV_WC_SUCCESS);
-    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, &result, 1), 0);
+    assert_int_equal(nd_cq_results_v2(&f->cq->poll, &result, 1), 0);
     assert_int_equal(deregister_it(f), 0x103);
 }
 

@@ -35,14 +35,14 @@ static uint32_t send_it(struct fake_v1 *f, unsigned n, uint32_t flags)
 {
     const ND_SGE sge = { f->memory, 8, f->mr };
 
-    return (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, &f->results[n], &sge, 1, flags);
+    return (uint32_t)nd_queue_send_v1(&f->qp->initiator, &f->results[n], &sge, 1, flags);
 }
 
 static uint32_t receive_it(struct fake_v1 *f, unsigned n)
 {
     const ND_SGE sge = { f->memory, 8, f->mr };
 
-    return (uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, &f->results[n], &sge, 1);
+    return (uint32_t)nd_queue_receive_v1(&f->qp->receive, &f->results[n], &sge, 1);
 }
 
 /* Everything ends, in order, with the statuses given. */
@@ -90,10 +90,9 @@ static void test_lists_and_inline_data_are_read_at_the_call(void **state)
 
     assert_true(nd_region_token(f->adapter->regions.table, &f->mr, &token));
     start(f);
+    assert_int_equal(nd_queue_send_v1(&f->qp->initiator, &f->results[0], &sge, 1, 0), ND_SUCCESS);
     assert_int_equal(
-        nd_queue_send(ND_V1, &f->qp->initiator, &f->results[0], &sge, 1, 0), ND_SUCCESS);
-    assert_int_equal(
-        nd_queue_send(ND_V1, &f->qp->initiator, &f->results[1], &inlined, 1, 0), ND_SUCCESS);
+        nd_queue_send_v1(&f->qp->initiator, &f->results[1], &inlined, 1, 0), ND_SUCCESS);
     memset(&sge, 0xee, sizeof(sge));
     memset(text, 'x', sizeof(text));
     end(f);
@@ -112,9 +111,9 @@ static void test_limits_hold_at_the_call_and_a_full_ring_submits(void **state)
 
     start(f);
     assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, bad, 1, 0), 0xC0000008);
+        (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 1, 0), 0xC0000008);
     assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, bad, 3, 0), 0xC000003C);
+        (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, bad, 3, 0), 0xC000003C);
     for (unsigned i = 0; i < DEPTH; i++)
         assert_int_equal(send_it(f, i, 0), 0);
     assert_int_equal(f->device->send.count, 0);
@@ -379,8 +378,8 @@ static void *post_many(void *argument)
             nd_queue_start_batch(&poster->f->qp->initiator);
         if (i % 16 == 11)
             nd_queue_end_batch(&poster->f->qp->initiator);
-        while (nd_queue_send(ND_V1, &poster->f->qp->initiator, &poster->results[i % 4], &sge, 1,
-                   0) != ND_SUCCESS)
+        while (nd_queue_send_v1(&poster->f->qp->initiator, &poster->results[i % 4], &sge, 1, 0) !=
+               ND_SUCCESS)
             ;
     }
     return NULL;

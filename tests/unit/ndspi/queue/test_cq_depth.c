@@ -123,7 +123,7 @@ static void arrive(unsigned count)
         assert_non_null(f.qps[f.pairs++] = fake_make_qp(f.adapter, f.cq, NULL, 40));
     fake = fake_qp_of(f.qps[0]);
     for (unsigned i = 0; i < count; i++)
-        assert_int_equal(nd_queue_receive(ND_V2, &f.qps[0]->receive, &f, &sge, 1), 0);
+        assert_int_equal(nd_queue_receive_v2(&f.qps[0]->receive, &f, &sge, 1), 0);
     fake_complete(f.cq, &fake->receive, &fake->ibv, count, IBV_WC_SUCCESS);
 }
 
@@ -148,9 +148,9 @@ static void test_overrun_whatever_the_array(void **state)
         for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
             assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
             arrive(counts[k]);
-            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), 0);
+            assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), 0);
             assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
-            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), 0);
+            assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), 0);
             nd_qp_close(f.qps[--f.pairs]);
             nd_cq_close(f.cq);
         }
@@ -171,7 +171,7 @@ static void test_overrun_of_a_queue_of_several_batches(void **state)
 
             assert_non_null(f.cq = fake_make_cq(f.adapter, 20));
             arrive(count);
-            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), fetched);
+            assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), fetched);
             assert_int_equal(
                 notify(ND_CQ_NOTIFY_ERRORS, &overlapped), overrun ? 0x80000005 : 0x103);
             nd_cq_cancel(f.cq);
@@ -194,10 +194,10 @@ static void test_full_is_no_overrun_whatever_the_array(void **state)
         for (unsigned round = 0; round < 20; round++) {
             unsigned count = arrays[i] < 4 ? arrays[i] : 4;
 
-            assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, arrays[i]), count);
+            assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, arrays[i]), count);
             arrive(count); /* one comes for each that went */
         }
-        assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 4);
+        assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 4);
         assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
         nd_cq_cancel(f.cq);
         nd_qp_close(f.qps[--f.pairs]);
@@ -216,11 +216,11 @@ static void test_results_of_the_same_call_count(void **state)
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
     arrive(3);
     fake_cq_of(f.cq)->entries[2].status = IBV_WC_WR_FLUSH_ERR;
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 3);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 3);
     assert_int_equal(results[1].Status, 0);
     assert_int_equal((uint32_t)results[2].Status, 0xC0000120);
     arrive(4);
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 32), 4);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 32), 4);
     assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
     nd_cq_cancel(f.cq);
 }
@@ -269,13 +269,13 @@ static void test_overrun_of_the_device(void **state)
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
     assert_int_equal(notify(ND_CQ_NOTIFY_ERRORS, &overlapped), 0x103);
     fake_device.poll_error = -1;
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0);
     assert_int_equal((uint32_t)overlapped.Internal, 0x80000005);
     nd_cq_close(f.cq);
     fake_device.poll_error = 0;
     assert_non_null(f.cq = fake_make_cq(f.adapter, 4));
     fake_device.poll_error = -1;
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0); /* the fast path */
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0); /* the fast path */
     assert_int_equal(notify(ND_CQ_NOTIFY_ANY, &overlapped), 0x80000005);
     fake_device.poll_error = 0;
 }

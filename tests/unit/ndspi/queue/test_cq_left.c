@@ -27,7 +27,7 @@ static void open_end(struct fixture *f, struct end *end)
     end->cq = fake_make_cq(f->adapter, 16);
     end->qp = fake_make_qp(f->adapter, end->cq, NULL, 16);
     for (int i = 0; i < 8; i++)
-        assert_int_equal(nd_queue_receive(ND_V2, &end->qp->receive, NULL, &sge, 1), ND_SUCCESS);
+        assert_int_equal(nd_queue_receive_v2(&end->qp->receive, NULL, &sge, 1), ND_SUCCESS);
 }
 
 static int setup(void **state)
@@ -75,7 +75,7 @@ static unsigned get(struct end *end)
 {
     ND2_RESULT results[4];
 
-    return (unsigned)nd_cq_results(ND_V2, &end->cq->poll, results, 4);
+    return (unsigned)nd_cq_results_v2(&end->cq->poll, results, 4);
 }
 
 /* A waiting thread is woken by the channel. */

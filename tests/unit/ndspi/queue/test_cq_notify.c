@@ -110,8 +110,8 @@ static void get(struct run *run, int at, unsigned room)
     size_t count;
 
     /* Fetching is looking, too: it may end a Notify for what it is about to hand out. */
-    count = v1 ? nd_cq_results(ND_V1, &run->cq->poll, own, room)
-               : nd_cq_results(ND_V2, &run->cq->poll, results, room);
+    count = v1 ? nd_cq_results_v1(&run->cq->poll, own, room)
+               : nd_cq_results_v2(&run->cq->poll, results, room);
     if (count != (unfetched < room ? unfetched : room))
         report(run, at, "wrong number of results");
     for (unsigned i = 0; i < count; i++)
@@ -148,8 +148,8 @@ static HRESULT send_silently(struct run *run)
     struct nd_queue *queue = &run->qp->initiator;
 
     if (run->dialect == ND_V2)
-        return nd_queue_send(ND_V2, queue, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS);
-    return nd_queue_send(ND_V1, queue, &run->own[0], &own, 1, ND_OP_FLAG_SILENT_SUCCESS);
+        return nd_queue_send_v2(queue, NULL, &sge, 1, ND_OP_FLAG_SILENT_SUCCESS);
+    return nd_queue_send_v1(queue, &run->own[0], &own, 1, ND_OP_FLAG_SILENT_SUCCESS);
 }
 
 static HRESULT receive_number(struct run *run, uintptr_t number)
@@ -159,8 +159,8 @@ static HRESULT receive_number(struct run *run, uintptr_t number)
     struct nd_queue *queue = &run->qp->receive;
 
     if (run->dialect == ND_V2)
-        return nd_queue_receive(ND_V2, queue, (void *)number, &sge, 1);
-    return nd_queue_receive(ND_V1, queue, &run->own[number], &own, 1);
+        return nd_queue_receive_v2(queue, (void *)number, &sge, 1);
+    return nd_queue_receive_v1(queue, &run->own[number], &own, 1);
 }
 
 static void step(struct run *run, int at)
@@ -290,7 +290,7 @@ static void receive(struct fixture *f, enum ibv_wc_status status, bool solicited
     ND2_SGE sge = { NULL, 1, 0 };
     struct ibv_wc wc = { .status = status };
 
-    assert_int_equal(nd_queue_receive(ND_V2, &f->qp->receive, f, &sge, 1), ND_SUCCESS);
+    assert_int_equal(nd_queue_receive_v2(&f->qp->receive, f, &sge, 1), ND_SUCCESS);
     wc.wr_id = fake->receive.requests[--fake->receive.count].wr_id;
     fake_cq_push(f->cq, &wc, solicited);
 }
@@ -330,7 +330,7 @@ static void test_solicited_is_exact_when_results_are_fetched_meanwhile(void **st
 
     assert_int_equal(notify(&f, ND_CQ_NOTIFY_SOLICITED, &ov), 0x103);
     receive(&f, IBV_WC_SUCCESS, false);
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 1);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, &result, 1), 1);
     assert_int_equal(ov.Internal, 0x103);
     nd_cq_cancel(f.cq);
     assert_int_equal((uint32_t)ov.Internal, 0xC0000120);
@@ -376,7 +376,7 @@ static void test_overrun_ends_all_and_later_ones_at_exactly_the_depth(void **sta
     fake_cq_deliver(f.cq);
     assert_int_equal((uint32_t)errors.Internal, 0x80000005);
     assert_int_equal(notify(&f, ND_CQ_NOTIFY_ANY, &any), 0x80000005);
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, results, 4), 0);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, results, 4), 0);
     drop(&f);
 }
 
@@ -398,7 +398,7 @@ static void test_cancel_leaves_nobody_waiting(void **state)
         assert_true(fake_cq_deliver(f.cq));
         assert_int_equal(fake_cq_of(f.cq)->armings, before + 1);
         assert_int_equal(f.cq->poll.usual_room, 0); /* its result was taken with the event */
-        assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &(ND2_RESULT){ 0 }, 1), 1);
+        assert_int_equal(nd_cq_results_v2(&f.cq->poll, &(ND2_RESULT){ 0 }, 1), 1);
         assert_int_equal(f.cq->poll.usual_room, 16);
     }
     drop(&f);

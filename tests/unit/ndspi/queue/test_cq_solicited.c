@@ -157,7 +157,7 @@ static void get(struct run *run, int at, unsigned room)
 {
     ND2_RESULT results[MOST];
     unsigned unfetched = run->arrived - run->fetched;
-    size_t count = nd_cq_results(ND_V2, &run->cq->poll, results, room);
+    size_t count = nd_cq_results_v2(&run->cq->poll, results, room);
 
     if (count != (unfetched < room ? unfetched : room))
         report(run, at, "wrong number of results");
@@ -222,7 +222,7 @@ static void run_one(struct run *run)
     run->cq = fake_make_cq(run->adapter, run->depth);
     run->qp = fake_make_qp(run->adapter, run->cq, NULL, MOST);
     for (int i = 0; i < MOST; i++)
-        assert_int_equal(nd_queue_receive(ND_V2, &run->qp->receive, NULL, &sge, 1), 0);
+        assert_int_equal(nd_queue_receive_v2(&run->qp->receive, NULL, &sge, 1), 0);
     for (int i = 0; i < run->length; i++)
         step(run, i);
     settle(run);

@@ -74,7 +74,7 @@ static void add_results(struct fixture *f, uintptr_t first, unsigned count)
         nd_qp_set_sendable(f->qp);
     }
     for (uintptr_t i = first; i < first + count; i++)
-        assert_int_equal(nd_queue_send(ND_V2, &f->qp->initiator, (void *)i, &sge, 1, 0), 0);
+        assert_int_equal(nd_queue_send_v2(&f->qp->initiator, (void *)i, &sge, 1, 0), 0);
     fake_complete(f->cq, &fake_qp_of(f->qp)->send, f->qp->ibv, count, IBV_WC_SUCCESS);
 }
 
@@ -82,7 +82,7 @@ static void expect_results(struct fixture *f, uintptr_t first, unsigned count)
 {
     ND2_RESULT results[DEPTH + 1];
 
-    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, DEPTH + 1), count);
+    assert_int_equal(nd_cq_results_v2(&f->cq->poll, results, DEPTH + 1), count);
     for (unsigned i = 0; i < count; i++)
         assert_int_equal((uintptr_t)results[i].RequestContext, first + i);
 }

@@ -18,12 +18,12 @@ static int setup(void **state)
 
 static uint32_t send_list(struct fake_v1 *f, unsigned n, const ND_SGE *list, size_t count)
 {
-    return (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, &f->results[n], list, count, 0);
+    return (uint32_t)nd_queue_send_v1(&f->qp->initiator, &f->results[n], list, count, 0);
 }
 
 static uint32_t receive_list(struct fake_v1 *f, unsigned n, const ND_SGE *list, size_t count)
 {
-    return (uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, &f->results[n], list, count);
+    return (uint32_t)nd_queue_receive_v1(&f->qp->receive, &f->results[n], list, count);
 }
 
 /* ---- results ---- */
@@ -170,13 +170,11 @@ static void test_lengths_and_counts_are_checked(void **state)
     list[1].Length = 2; /* the sum is 1 */
     assert_int_equal(send_list(f, 0, list, 2), 0x80000005);
     list[0].Length = 8;
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, NULL, list, 1, 0), 0xC00000EF);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V1, &f->qp->receive, NULL, list, 1), 0xC00000EF);
+    assert_int_equal((uint32_t)nd_queue_send_v1(&f->qp->initiator, NULL, list, 1, 0), 0xC00000EF);
+    assert_int_equal((uint32_t)nd_queue_receive_v1(&f->qp->receive, NULL, list, 1), 0xC00000EF);
     for (uint32_t flag = 8; flag; flag <<= 1)
         assert_int_equal(
-            (uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, list, 1, flag),
-            0xC00000F2);
+            (uint32_t)nd_queue_send_v1(&f->qp->initiator, f->results, list, 1, flag), 0xC00000F2);
     f->device->send.count = f->device->receive.count = 0;
 }
 
@@ -199,18 +197,17 @@ static void test_where_no_entry_is_allowed_one_is_too_many(void **state)
     for (int round = 0; round < 3; round++) {
         for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
             assert_int_equal(
-                (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, &lists[i], 1, 0),
+                (uint32_t)nd_queue_send_v1(&qp->initiator, f->results, &lists[i], 1, 0),
                 0xC000003C);
             assert_int_equal(
-                (uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, &lists[i], 1),
-                0xC000003C);
+                (uint32_t)nd_queue_receive_v1(&qp->receive, f->results, &lists[i], 1), 0xC000003C);
         }
         assert_int_equal(device->send.count, 0);
         assert_int_equal(device->receive.count, 0);
-        assert_int_equal((uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, NULL, 0, 0), 0);
-        assert_int_equal((uint32_t)nd_queue_receive(ND_V1, &qp->receive, f->results, NULL, 0), 0);
+        assert_int_equal((uint32_t)nd_queue_send_v1(&qp->initiator, f->results, NULL, 0, 0), 0);
+        assert_int_equal((uint32_t)nd_queue_receive_v1(&qp->receive, f->results, NULL, 0), 0);
         assert_int_equal(
-            (uint32_t)nd_queue_send(ND_V1, &qp->initiator, f->results, NULL, 0, 0), 0x8000001A);
+            (uint32_t)nd_queue_send_v1(&qp->initiator, f->results, NULL, 0, 0), 0x8000001A);
         fake_complete(f->cq, &device->send, &device->ibv, 1, IBV_WC_SUCCESS);
         fake_complete(f->cq, &device->receive, &device->ibv, 1, IBV_WC_SUCCESS);
         assert_int_equal(fake_v1_fetch(f, fetched, 2), 2);
@@ -294,8 +291,8 @@ static void test_long_mixed_lists_are_staged(void **state)
     }
     /* A silent one is signaled for its slot's sake, and swallowed; a look at the completion queue finds it. */
     for (unsigned i = 0; i < 40; i++) {
-        assert_int_equal((uint32_t)nd_queue_send(ND_V1, &f->qp->initiator, f->results, list, 2,
-                             ND_OP_FLAG_SILENT_SUCCESS),
+        assert_int_equal((uint32_t)nd_queue_send_v1(
+                             &f->qp->initiator, f->results, list, 2, ND_OP_FLAG_SILENT_SUCCESS),
             0);
         fake_v1_sends_end(f, 1, IBV_WC_SUCCESS);
     }

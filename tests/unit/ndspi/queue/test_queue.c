@@ -51,12 +51,12 @@ static int teardown(void **state)
 
 static uint32_t send_it(struct fixture *f, uintptr_t context, uint32_t flags)
 {
-    return (uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, (void *)context, f->sge, 1, flags);
+    return (uint32_t)nd_queue_send_v2(&f->qp->initiator, (void *)context, f->sge, 1, flags);
 }
 
 static uint32_t receive_it(struct fixture *f, uintptr_t context)
 {
-    return (uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, (void *)context, f->sge, 1);
+    return (uint32_t)nd_queue_receive_v2(&f->qp->receive, (void *)context, f->sge, 1);
 }
 
 static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status status)
@@ -66,7 +66,7 @@ static void sends_end(struct fixture *f, unsigned count, enum ibv_wc_status stat
 
 static unsigned fetch(struct fixture *f, ND2_RESULT *results, unsigned room)
 {
-    return nd_cq_results(ND_V2, &f->cq->poll, results, room);
+    return nd_cq_results_v2(&f->cq->poll, results, room);
 }
 
 static void test_depth_is_exact_and_counts_until_fetched(void **state)
@@ -219,7 +219,7 @@ static void test_inline_takes_any_number_of_entries_up_to_its_length(void **stat
     const struct fake_request *posted = &f->device->send.requests[0];
 
     memcpy(f->data, "abcd....efgh....ijkl....mnop", 28);
-    assert_int_equal(nd_queue_send(ND_V2, &f->qp->initiator, NULL, f->sge, 4, ND_OP_FLAG_INLINE),
+    assert_int_equal(nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 4, ND_OP_FLAG_INLINE),
         ND_SUCCESS); /* the device takes 2 */
     assert_int_equal(posted->num_sge, 1);
     assert_int_equal(posted->first_sge.length, 16);
@@ -228,8 +228,7 @@ static void test_inline_takes_any_number_of_entries_up_to_its_length(void **stat
     assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0x80000005);
     f->sge[0].BufferLength = 64;
     assert_int_equal(send_it(f, 1, ND_OP_FLAG_INLINE), 0);
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, f->sge, 3, 0), 0xC000003C);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 3, 0), 0xC000003C);
 }
 
 static void test_lengths_are_checked_in_sum(void **state)
@@ -240,17 +239,13 @@ static void test_lengths_are_checked_in_sum(void **state)
     assert_int_equal(send_it(f, 1, 0), 0x80000005);
     assert_int_equal(receive_it(f, 1), 0x80000005);
     f->sge[0].BufferLength = f->sge[1].BufferLength = 0xFFFFFFFF; /* the sum passes 32 bits */
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, f->sge, 2, 0), 0x80000005);
-    assert_int_equal(
-        (uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, f->sge, 2), 0x80000005);
-    assert_int_equal(
-        (uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, f->sge, 3), 0xC000003C);
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, NULL, 1, 0), 0xC00000F0);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, NULL, 1), 0xC00000F0);
-    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, NULL, 0, 0), 0);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, NULL, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 2, 0), 0x80000005);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 2), 0x80000005);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, f->sge, 3), 0xC000003C);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, NULL, 1, 0), 0xC00000F0);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, NULL, 1), 0xC00000F0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, NULL, 0, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, NULL, 0), 0);
     assert_int_equal(f->device->send.requests[0].num_sge, 0);
 }
 
@@ -262,8 +257,8 @@ static void test_empty_entries_do_not_reach_the_device(void **state)
     const struct fake_request *received = f->device->receive.requests;
     ND2_SGE list[2] = { { f->data, 0, 0xdead }, { f->data + 8, 8, 5 } };
 
-    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, list, 2, 0), 0);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, list, 2), 0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, list, 2, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, list, 2), 0);
     assert_int_equal(sent[0].num_sge, 1);
     assert_ptr_equal((void *)(uintptr_t)sent[0].first_sge.addr, f->data + 8);
     assert_int_equal(sent[0].first_sge.length, 8);
@@ -271,8 +266,8 @@ static void test_empty_entries_do_not_reach_the_device(void **state)
     assert_int_equal(received[0].num_sge, 1);
     assert_ptr_equal((void *)(uintptr_t)received[0].first_sge.addr, f->data + 8);
     list[1].BufferLength = 0;
-    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &f->qp->initiator, NULL, list, 2, 0), 0);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &f->qp->receive, NULL, list, 2), 0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&f->qp->initiator, NULL, list, 2, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&f->qp->receive, NULL, list, 2), 0);
     assert_int_equal(sent[1].num_sge, 0);
     assert_int_equal(received[1].num_sge, 0);
 }
@@ -297,21 +292,19 @@ static void test_before_and_after_the_connection(void **state)
     struct fixture *f = *state;
     struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
 
+    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
     assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, ND_OP_FLAG_READ_FENCE),
+        (uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, ND_OP_FLAG_READ_FENCE),
         0xC000023A);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &qp->receive, NULL, f->sge, 1), 0);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&qp->receive, NULL, f->sge, 1), 0);
     nd_qp_set_sendable(qp);
-    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0);
     assert_int_equal(nd_qp_flush(qp), ND_SUCCESS);
     assert_int_equal(qp->ibv->state, IBV_QPS_ERR);
-    assert_int_equal((uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0);
     qp->child.ops->removed(&qp->child);
-    assert_int_equal(
-        (uint32_t)nd_queue_send(ND_V2, &qp->initiator, NULL, f->sge, 1, 0), 0xC00002B6);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &qp->receive, NULL, f->sge, 1), 0xC00002B6);
+    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC00002B6);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&qp->receive, NULL, f->sge, 1), 0xC00002B6);
     nd_qp_close(qp);
 }
 

@@ -64,12 +64,12 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
         assert_int_equal(nd_srq_receive(srq, (void *)i, &sge, 1), ND_SUCCESS);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 3), 0xC000003C);
-    assert_int_equal((uint32_t)nd_queue_receive(ND_V2, &one->receive, NULL, &sge, 1), 0xC0000010);
+    assert_int_equal((uint32_t)nd_queue_receive_v2(&one->receive, NULL, &sge, 1), 0xC0000010);
     srq_completes(f, srq, two, 2);
     srq_completes(f, srq, one, 0);
     nd_cq_look(f->cq);
     assert_int_equal((uint32_t)nd_srq_receive(srq, NULL, &sge, 1), 0x8000001A);
-    assert_int_equal(nd_cq_results(ND_V2, &f->cq->poll, results, 4), 2);
+    assert_int_equal(nd_cq_results_v2(&f->cq->poll, results, 4), 2);
     assert_int_equal((uintptr_t)results[0].RequestContext, 3);
     assert_ptr_equal(results[0].QueuePairContext, two);
     assert_int_equal((uintptr_t)results[1].RequestContext, 1);

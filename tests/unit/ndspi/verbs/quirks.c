@@ -66,7 +66,7 @@ uint32_t receive_it(uintptr_t context)
     static ND2_SGE sge; /* a batch reads it later */
 
     sge = (ND2_SGE){ f.memory, 8, 0 };
-    return (uint32_t)nd_queue_receive(ND_V2, &f.qp->receive, (void *)context, &sge, 1);
+    return (uint32_t)nd_queue_receive_v2(&f.qp->receive, (void *)context, &sge, 1);
 }
 
 uint32_t send_it(uintptr_t context, uint32_t flags)
@@ -74,14 +74,14 @@ uint32_t send_it(uintptr_t context, uint32_t flags)
     static ND2_SGE sge; /* a batch reads it later */
 
     sge = (ND2_SGE){ f.memory, 8, 0 };
-    return (uint32_t)nd_queue_send(ND_V2, &f.qp->initiator, (void *)context, &sge, 1, flags);
+    return (uint32_t)nd_queue_send_v2(&f.qp->initiator, (void *)context, &sge, 1, flags);
 }
 
 void expect(ND2_REQUEST_TYPE type, uintptr_t context, uint32_t status)
 {
     ND2_RESULT result;
 
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 1);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, &result, 1), 1);
     assert_int_equal((uintptr_t)result.RequestContext, context);
     assert_int_equal(result.RequestType, type);
     assert_int_equal((uint32_t)result.Status, status);
@@ -91,7 +91,7 @@ void expect_nothing(void)
 {
     ND2_RESULT result;
 
-    assert_int_equal(nd_cq_results(ND_V2, &f.cq->poll, &result, 1), 0);
+    assert_int_equal(nd_cq_results_v2(&f.cq->poll, &result, 1), 0);
 }
 
 void device_ends(struct fake_queue *queue, unsigned count, enum ibv_wc_status status)

@@ -335,7 +335,7 @@ static void test_empty_receive_gets_an_entry_of_nothing(void **state)
 
     (void)state;
     begin(ND_QUIRK_BIT(EMPTY_RECEIVES), ND_WINDOWS_REAL);
-    assert_int_equal(nd_queue_receive(ND_V2, &f.qp->receive, NULL, NULL, 0), ND_SUCCESS);
+    assert_int_equal(nd_queue_receive_v2(&f.qp->receive, NULL, NULL, 0), ND_SUCCESS);
     assert_int_equal(receives()->requests[0].num_sge, 1);
     assert_int_equal(receives()->requests[0].first_sge.length, 0);
     srq = fake_make_srq(f.adapter, 4, 0);
@@ -356,7 +356,7 @@ static void test_empty_entries_do_not_reach_the_device(void **state)
     for (uintptr_t i = 0; i < 2; i++) {
         ND2_SGE both[] = { list[i], list[!i] };
 
-        assert_int_equal(nd_queue_send(ND_V2, &f.qp->initiator, (void *)i, both, 2, 0), ND_SUCCESS);
+        assert_int_equal(nd_queue_send_v2(&f.qp->initiator, (void *)i, both, 2, 0), ND_SUCCESS);
         assert_int_equal(sends()->requests[i].num_sge, 1);
         assert_int_equal(sends()->requests[i].first_sge.length, 3);
         assert_int_equal(sends()->requests[i].first_sge.lkey, 7);
@@ -457,7 +457,7 @@ static void test_threads_that_post_and_fetch_lose_nothing(void **state)
     fake_device.complete_at_once = f.cq;
     assert_int_equal(pthread_create(&thread, NULL, post_many, NULL), 0);
     for (uintptr_t next = 0; next < MANY; next++) {
-        while (!nd_cq_results(ND_V2, &f.cq->poll, &result, 1))
+        while (!nd_cq_results_v2(&f.cq->poll, &result, 1))
             sched_yield();
         assert_int_equal((uintptr_t)result.RequestContext, next);
         if (next < MANY / 2)
