@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fake_source.h - a source of the reactor made of an eventfd: what is written to it is a number of events; its callback
- * takes them and tells a function of the test.
+ * takes them and calls a function of the test.
  */
 #ifndef FAKE_SOURCE_H
 #define FAKE_SOURCE_H

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child: ends it with a number that tells where. */
+/* In the child: ends it with a status that names the line. */
 #define child_assert(e)                                                                            \
     do {                                                                                           \
         if (!(e))                                                                                  \
@@ -61,7 +61,7 @@ static void child_uses_handles(struct parent *parent, int fd)
     HANDLE fresh;
 
     alarm(LONG_MS / 1000);
-    /* The parent's threads wait for both; here nobody does, so nobody takes anything from us. */
+    /* The parent's threads wait for both. The child has no such threads, so no other thread consumes a signal. */
     child_assert(SetEvent(parent->event));
     child_assert(WaitForSingleObject(parent->event, 0) == WAIT_OBJECT_0);
     child_assert(WaitForSingleObject(parent->event, 5) == WAIT_TIMEOUT);

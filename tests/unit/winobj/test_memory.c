@@ -156,7 +156,7 @@ static void test_requests_and_packets_survive_failed_allocations(void **state)
     assert_true(CloseHandle(port));
 }
 
-/* A packet that nobody got is the next request's; two at a time need two. */
+/* A packet that no thread fetched serves the next request; two requests at a time need two packets. */
 static void test_request_after_request_needs_no_memory(void **state)
 {
     HANDLE handle = make_file();

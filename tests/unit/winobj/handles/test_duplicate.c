@@ -70,7 +70,7 @@ static void test_duplicate_refuses(void **state)
     assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 6);
     assert_fails(DuplicateHandle(here, none, here, NULL, 0, FALSE, DUPLICATE_CLOSE_SOURCE), 6);
     assert_true(SetEvent(event)); /* none of these closed it */
-#ifndef _WIN32 /* Wine takes any option, and makes handles that nobody is told of */
+#ifndef _WIN32 /* Wine takes any option, and makes handles that it does not return */
     assert_fails(DuplicateHandle(here, event, here, &made, 0, FALSE, 4), 87);
     assert_fails(DuplicateHandle(here, event, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS), 87);
 #endif

@@ -306,7 +306,7 @@ static DWORD WINAPI execute_once(LPVOID parameter)
            context != parameter;
 }
 
-/* Who initialises takes its time until the others have begun, and gives them some more to fall asleep. */
+/* The thread that initialises waits until the others have begun, then gives them time to fall asleep. */
 static BOOL WINAPI initialise_late(PINIT_ONCE once, PVOID parameter, PVOID *context)
 {
     (void)once;

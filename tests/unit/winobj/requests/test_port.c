@@ -103,7 +103,7 @@ static void test_port_several_at_once(void **state)
     (void)state;
     assert_fails(GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), 258);
     assert_int_equal(
-        removed, DIFFERS(0, 1, "the count after a timeout, of which Windows tells either"));
+        removed, DIFFERS(0, 1, "the count after a timeout: Windows gives either"));
     for (unsigned i = 0; i < 150; i++)
         assert_true(PostQueuedCompletionStatus(port, i, i, &overlapped));
     assert_true(GetQueuedCompletionStatusEx(port, entries, 100, &removed, INFINITE, FALSE));
@@ -147,7 +147,7 @@ static void *take_one(void *argument)
     return NULL;
 }
 
-/* Waiting threads are told; those that come too late, in every other round, find no such handle. */
+/* Closing the port wakes the waiting threads; a thread that begins too late, in every other round, finds no handle. */
 static void test_port_close_ends_waits(void **state)
 {
     enum { THREADS = 4 };

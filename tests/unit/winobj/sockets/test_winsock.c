@@ -66,7 +66,7 @@ static void test_functions_need_startup(void **state)
 static const struct {
     const char *text;
     int family;
-    const char *back; /* as told again; NULL: no address */
+    const char *back; /* the text that the address becomes again; NULL: no address */
 } rows[] = {
     { "1.2.3.4", AF_INET, "1.2.3.4" },
     { "1.2.3.4:80", AF_INET, "1.2.3.4:80" },

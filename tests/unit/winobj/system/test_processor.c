@@ -177,7 +177,7 @@ static void test_thread_affinity(void **state)
     assert_int_equal(code, index);
     assert_int_equal(affinity.Group, 0);
     assert_true(affinity.Mask == one);
-#ifndef _WIN32 /* there a thread that has ended can still be told where to run */
+#ifndef _WIN32 /* there the affinity of an ended thread can still be set */
     assert_fails(SetThreadAffinityMask(thread, one), 6);
     assert_int_equal(GetThreadPriority(thread), THREAD_PRIORITY_ERROR_RETURN);
 #endif

@@ -34,7 +34,7 @@ static void test_heap_blocks(void **state)
         assert_null(HeapAlloc(heaps[h], 0, SIZE_MAX));
         assert_win_error(8);
     }
-    /* Destroying a heap frees what is in it (the leak checker tells). */
+    /* Destroying a heap frees what is in it (the leak checker would report it). */
     for (int i = 0; i < 100; i++)
         assert_non_null(HeapAlloc(heaps[1], 0, 100));
     assert_true(HeapDestroy(heaps[1]));

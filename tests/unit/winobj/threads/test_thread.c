@@ -118,7 +118,7 @@ static void test_thread_suspended_begins_with_resume(void **state)
     assert_true(CloseHandle(thread));
 }
 
-/* GetCurrentThread() and GetCurrentProcess(): no handles to close, and never signalled for who can ask. */
+/* GetCurrentThread() and GetCurrentProcess(): no handles to close, and a thread never sees its own signalled. */
 static void test_thread_pseudo_handles(void **state)
 {
     HANDLE thread = GetCurrentThread(), process = GetCurrentProcess();

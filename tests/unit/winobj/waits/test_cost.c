@@ -128,7 +128,7 @@ static void wait_rounds(struct fake_source *fake, bool port)
     assert_int_equal(calls.epolls, ROUNDS);
     assert_int_equal(calls.writes, 0);
     assert_int_equal(calls.reads, 0);
-    assert_int_equal(calls.others, ROUNDS); /* a futex call of the test's own: it tells the peer */
+    assert_int_equal(calls.others, ROUNDS); /* a futex call of the test's own: it wakes the peer */
     pthread_join(thread, &failed);
     assert_null(failed);
     fake_source_remove(fake);

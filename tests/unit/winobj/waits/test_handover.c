@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_handover.c - many threads in waits, one of which drives. Whatever ends first, somebody must drive while anybody
- * waits: here is no background thread, so that a lost hand-over is a test that hangs.
+ * test_handover.c - many threads in waits, one of which drives. Whichever wait ends first, one thread must drive as long
+ * as any waits. There is no background thread here, so a lost hand-over makes the test hang.
  */
 #include "tests/unit/winobj/fake_source.h"
 
@@ -15,7 +15,7 @@ struct team {
     atomic_uint next;
 };
 
-/* Each event of the source releases the next thread in turn, whoever drives. */
+/* Each event of the source releases the next thread in turn, whichever thread drives. */
 static void release_next(struct fake_source *fake, unsigned long count)
 {
     struct team *team = fake->context;

@@ -88,7 +88,7 @@ static void test_mutex_has_one_owner(void **state)
     assert_int_equal(helper_do(&helper, release), 0);
     assert_wait(WaitForSingleObject(mutex, 0), WAIT_OBJECT_0);
     helper_begin(&helper, take);
-    assert_true(ReleaseMutex(mutex)); /* to the one who waits, or will */
+    assert_true(ReleaseMutex(mutex)); /* to the thread that waits, or is about to */
     assert_int_equal(helper_end(&helper), WAIT_OBJECT_0);
     assert_int_equal(helper_do(&helper, release), 0);
     helper_stop(&helper);
@@ -125,7 +125,7 @@ static void test_mutex_of_an_ended_thread_is_abandoned(void **state)
         helper_start(&helper, handles[1]);
         assert_int_equal(helper_do(&helper, try_take), WAIT_OBJECT_0);
         assert_int_equal(helper_do(&helper, try_take), WAIT_OBJECT_0);
-        helper_stop(&helper); /* who knows of the end finds it abandoned */
+        helper_stop(&helper); /* a thread that has seen the end finds it abandoned */
         switch (i) {
         case 0: assert_wait(WaitForSingleObject(handles[1], 0), WAIT_ABANDONED_0); break;
         case 1:
@@ -138,7 +138,7 @@ static void test_mutex_of_an_ended_thread_is_abandoned(void **state)
             assert_true(ResetEvent(handles[0]));
             assert_wait(WaitForMultipleObjects(2, handles, FALSE, 0), WAIT_ABANDONED_0 + 1);
         }
-        /* Abandoned once, whoever has it now. */
+        /* Abandoned once, whichever thread owns it now. */
         assert_wait(WaitForSingleObject(handles[1], 0), WAIT_OBJECT_0);
         assert_true(ReleaseMutex(handles[1]));
         assert_true(ReleaseMutex(handles[1]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source.c - who runs a source: a waiting thread, a polling one, the background thread; and how it goes away. */
+/* test_source.c - which thread runs a source: a waiting one, a polling one, the background thread; its removal. */
 #include "tests/unit/winobj/fake_source.h"
 
 #include "tests/support/asleep.h"
