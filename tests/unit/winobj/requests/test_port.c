@@ -102,8 +102,7 @@ static void test_port_several_at_once(void **state)
 
     (void)state;
     assert_fails(GetQueuedCompletionStatusEx(port, entries, 100, &removed, 0, FALSE), 258);
-    assert_int_equal(
-        removed, DIFFERS(0, 1, "the count after a timeout: Windows gives either"));
+    assert_int_equal(removed, DIFFERS(0, 1, "the count after a timeout: Windows gives either"));
     for (unsigned i = 0; i < 150; i++)
         assert_true(PostQueuedCompletionStatus(port, i, i, &overlapped));
     assert_true(GetQueuedCompletionStatusEx(port, entries, 100, &removed, INFINITE, FALSE));

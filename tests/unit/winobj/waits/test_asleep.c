@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_asleep.c - threads that the kernel shows asleep in their wait before anything happens: which of them is woken, by
+ * test_asleep.c - threads that the kernel shows asleep in their wait before anything happens: which one is woken, by
  * what, and in which order.
  */
 #include "tests/support/win32_test.h"

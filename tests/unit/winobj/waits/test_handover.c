@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_handover.c - many threads in waits, one of which drives. Whichever wait ends first, one thread must drive as long
- * as any waits. There is no background thread here, so a lost hand-over makes the test hang.
+ * test_handover.c - many threads in waits, one of which drives. Whichever wait ends first, one thread must drive as
+ * long as any waits. There is no background thread here, so a lost hand-over makes the test hang.
  */
 #include "tests/unit/winobj/fake_source.h"
 
