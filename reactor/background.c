@@ -41,7 +41,11 @@ static void background_decide_locked(void)
 
     lock_assert_held(&reactor.lock);
     reactor.background = BACKGROUND_TICKS;
-    if (activity != background.seen) {
+    if (activity == reactor.left && !reactor.driver) { /* who was active sleeps elsewhere */
+        background.seen = activity;
+        background.quiet_ticks = 0;
+        reactor.background = BACKGROUND_ATTENDS;
+    } else if (activity != background.seen) {
         background.seen = activity;
         background.busy_ns = now_ns;
         background.quiet_ticks = 0;
@@ -67,14 +71,13 @@ static bool background_sleep(bool set, uint64_t until_ns)
 {
     struct pollfd fds[2] = { { .fd = reactor.background_fd, .events = POLLIN },
         { .fd = reactor.set_fd, .events = POLLIN } };
-    uint64_t ns = reactor_left_ns(until_ns), kicks;
+    uint64_t ns = reactor_left_ns(until_ns);
     struct timespec timeout = reactor_timespec_of(ns);
 
     if (ppoll(fds, set ? 2 : 1, ns == REACTOR_NEVER ? NULL : &timeout, NULL) <= 0)
         return false;
     if (fds[0].revents)
-        while (read(reactor.background_fd, &kicks, sizeof(kicks)) < 0 && errno == EINTR)
-            ;
+        reactor_drain(reactor.background_fd);
     return fds[1].revents;
 }
 

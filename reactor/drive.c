@@ -179,11 +179,22 @@ static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
     return result;
 }
 
+static _Atomic(void (*)(void)) before_wait;
+
+void reactor_before_wait(void (*function)(void))
+{
+    atomic_store_explicit(&before_wait, function, memory_order_release);
+}
+
 int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
-    struct wait wait = { me, join(me) };
+    void (*before)(void) = atomic_load_explicit(&before_wait, memory_order_acquire);
+    struct wait wait = { .me = me };
     int state, result;
 
+    if (before)
+        before();
+    wait.drives = join(me);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
                                                    : wait_until(&wait, deadline_ns, cancel_state);
@@ -208,4 +219,16 @@ void reactor_look(void)
         return;
     reactor_turn_at_once(REACTOR_LOOKING, true);
     reactor_stop(REACTOR_LOOKING);
+}
+
+void reactor_leave(void)
+{
+    enum reactor_whom whom = REACTOR_NOBODY;
+
+    lock_acquire(&reactor.lock);
+    reactor.left = atomic_load_explicit(&reactor_activity, memory_order_relaxed);
+    if (reactor.background == BACKGROUND_TICKS && !reactor.driver)
+        whom = reactor_background_locked();
+    lock_release(&reactor.lock);
+    reactor_wake(whom);
 }

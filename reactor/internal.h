@@ -62,13 +62,10 @@ struct reactor {
     struct list_head runs;
     atomic_bool any_runs; /* read without the lock */
 
-    struct list_head sleepers;   /* sources with a sleep ... */
-    struct reactor_source *host; /* ... and the one that a driver sleeps in */
-
     struct reactor_waiter *driver;
     uint64_t driver_until_ns; /* while its mode is WAITER_EPOLL: when it wakes by itself */
     struct list_head followers;
-    struct reactor_source *running; /* whose callback, or sleep, runs */
+    struct reactor_source *running; /* whose callback runs */
     unsigned syncers;               /* threads in reactor_remove_sync */
     _Atomic uint32_t ended;         /* what these sleep on: callbacks that ended */
 
@@ -76,6 +73,7 @@ struct reactor {
     int background_fd;     /* eventfd by which it is woken */
     enum reactor_background_state background;
     uint64_t background_until_ns;
+    unsigned left; /* activity when a thread went to sleep elsewhere */
 };
 
 extern struct reactor reactor;
@@ -83,6 +81,7 @@ extern _Thread_local bool reactor_turning; /* the calling thread is in a callbac
 
 /* waiter.c */
 void reactor_kick(int fd);
+void reactor_drain(int fd);
 /* Child of a fork: its one thread keeps its waiter. */
 void reactor_waiters_forked(void);
 

@@ -13,7 +13,7 @@
 /* Makes the set. Returns 0 or a negative errno. */
 static int open_locked(void)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = REACTOR_KICK };
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = REACTOR_KICK };
     int error;
 
     lock_assert_held(&reactor.lock);
@@ -59,21 +59,14 @@ int reactor_lend(void)
 
 int reactor_add(struct reactor_source *source, uint32_t events)
 {
-    enum reactor_whom whom = REACTOR_NOBODY;
     struct reactor_waiter *next = NULL;
     int error;
 
     lock_acquire(&reactor.lock);
-    if (!(error = start_locked()) && !(error = reactor_insert_locked(source, events))) {
+    if (!(error = start_locked()) && !(error = reactor_insert_locked(source, events)))
         next = reactor_appoint_locked();
-        /* A driver that sleeps elsewhere goes to sleep in this one. */
-        if (reactor.host == source && reactor.driver && !next &&
-            atomic_load(&reactor.driver->mode) == WAITER_EPOLL)
-            whom = REACTOR_THE_DRIVER;
-    }
     lock_release(&reactor.lock);
     reactor_wake_follower(next);
-    reactor_wake(whom);
     return error;
 }
 
@@ -109,8 +102,7 @@ static void fork_child(void)
     atomic_store(&reactor.next_deadline_ns, REACTOR_NEVER);
     list_init(&reactor.runs);
     atomic_store(&reactor.any_runs, false);
-    list_init(&reactor.sleepers);
-    reactor.host = reactor.running = NULL;
+    reactor.running = NULL;
     reactor.driver = NULL;
     list_init(&reactor.followers);
     reactor.syncers = 0;

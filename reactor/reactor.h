@@ -4,11 +4,13 @@
  * and libndspi share it, so it is a shared library.
  *
  * A source is a descriptor, a deadline, or something to run when asked. One thread at a time drives: it sleeps in
- * epoll_wait on the descriptors of all sources and runs their callbacks. So no callback needs a lock against another.
+ * epoll_wait on the descriptors of all sources and runs their callbacks. So no callback needs a lock against another,
+ * unless its source is shared.
  *
  *   a thread that waits (reactor_wait)   drives, unless another thread does; then it follows: it sleeps on a futex
  *                                        word. A driver whose wait ends hands over to a follower
- *   a thread that polls                  says so (reactor_active), and looks now and then (reactor_look)
+ *   a thread that polls                  says so (reactor_active), and looks now and then (reactor_look), or at some
+ *                                        sources alone (reactor_poll)
  *   the background thread                drives when nobody has waited or polled for a tick; background.c
  *
  * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay everybody else.
@@ -43,7 +45,7 @@ enum reactor_how {
 };
 
 struct reactor_source_ops {
-    /* The descriptor is ready (events: EPOLL* bits), or events is 0: its sleep found work, or a look finds out. */
+    /* The descriptor is ready (events: EPOLL* bits). */
     void (*ready)(struct reactor_source *source, uint32_t events, enum reactor_how how);
     /* The deadline has passed; it is unset when this is called. */
     void (*expired)(struct reactor_source *source, enum reactor_how how);
@@ -51,19 +53,8 @@ struct reactor_source_ops {
     void (*run)(struct reactor_source *source, enum reactor_how how);
     /* The last reference is gone. NULL: the memory is its owner's affair. */
     void (*free)(struct reactor_source *source);
-    /*
-     * For a device that has a set of descriptors of its own, which the sources with these two share; NULL elsewhere. A
-     * thread that waits sleeps in that set, with the reactor's watched there, so that it wakes by one descriptor and
-     * moves the device where it woke.
-     *
-     *   watch  has fd, level-triggered, watched there, too, or not any more. The reactor's lock is held. Returns 0 or a
-     *          negative errno. Watching what is watched is no error
-     *   sleep  until something is ready there or timeout_ms (-1: never) is over; moves what it can
-     *          others  out: fd is readable
-     *          Returns whether ready must be called
-     */
-    int (*watch)(struct reactor_source *source, int fd, bool watched);
-    bool (*sleep)(struct reactor_source *source, int timeout_ms, bool *others);
+    /* ready may run on several threads at once, and with locks held: also by reactor_poll. */
+    bool shared;
 };
 
 /* Embedded in its owner. Private to the reactor but for ops and fd. */
@@ -77,7 +68,7 @@ struct reactor_source {
     uint32_t events; /* asked for */
     uint64_t deadline_ns;
     uint32_t heap_index;
-    struct list_node run, sleeper; /* in the lists of those to run, and of those with a sleep */
+    struct list_node run; /* in the list of those to run */
 };
 
 /* One reference, the caller's. */
@@ -99,8 +90,8 @@ REACTOR_API int reactor_add(struct reactor_source *source, uint32_t events);
 REACTOR_API int reactor_update(struct reactor_source *source, uint32_t events);
 /*
  * reactor_remove       no callback begins any more; one may be running. Does nothing to a source that is not added
- * reactor_remove_sync  besides, none is running when it returns, unless it is the caller's own. Sources with a sleep
- *                      want this one. Not with a lock held that a callback takes
+ * reactor_remove_sync  besides, none is running when it returns, unless it is the caller's own. Not with a lock held
+ *                      that a callback takes. Not for a shared source
  */
 REACTOR_API void reactor_remove(struct reactor_source *source);
 REACTOR_API void reactor_remove_sync(struct reactor_source *source);
@@ -142,6 +133,18 @@ static inline void reactor_active(void)
  * reactor_active, too. No lock held.
  */
 REACTOR_API void reactor_look(void);
+/*
+ * Runs ready (REACTOR_LOOKING) of the shared sources that are ready, whoever drives. Any lock may be held that these do
+ * not take. Returns whether any was ready.
+ */
+REACTOR_API bool reactor_poll(void);
+/* The calling thread, which was active, goes to sleep elsewhere: the background thread does not stay away for it. */
+REACTOR_API void reactor_leave(void);
+/*
+ * Has function called by each thread that begins a reactor_wait, before it sleeps. The process has one such function;
+ * no other may be set in its place.
+ */
+REACTOR_API void reactor_before_wait(void (*function)(void));
 
 /*
  * A thread may be lent as the background thread.

@@ -28,7 +28,6 @@ void reactor_source_init(
     source->deadline_ns = REACTOR_NEVER;
     source->heap_index = REACTOR_NOT_IN_HEAP;
     list_node_init(&source->run);
-    list_node_init(&source->sleeper);
 }
 
 void reactor_ref(struct reactor_source *source)
@@ -231,19 +230,6 @@ static void drop_slot_locked(struct reactor_source *source)
     source->slot = REACTOR_NO_SLOT;
 }
 
-/* A device to sleep in has the set watched there. */
-static int watch_locked(struct reactor_source *source)
-{
-    int error = source->ops->watch(source, reactor.set_fd, true);
-
-    if (error)
-        return error;
-    list_add_tail(&reactor.sleepers, &source->sleeper);
-    if (!reactor.host)
-        reactor.host = source;
-    return 0;
-}
-
 int reactor_insert_locked(struct reactor_source *source, uint32_t events)
 {
     struct reactor_slot *slot;
@@ -260,13 +246,9 @@ int reactor_insert_locked(struct reactor_source *source, uint32_t events)
     source->deadline_ns = REACTOR_NEVER;
     source->heap_index = REACTOR_NOT_IN_HEAP;
     list_node_init(&source->run);
-    list_node_init(&source->sleeper);
     reactor.free_slot = slot->next_free;
     slot->source = source;
-    if (!(error = apply_locked(source, events)) && source->ops->sleep &&
-        (error = watch_locked(source)))
-        apply_locked(source, 0);
-    if (error) {
+    if ((error = apply_locked(source, events))) {
         drop_slot_locked(source);
         return error;
     }
@@ -288,8 +270,8 @@ int reactor_update(struct reactor_source *source, uint32_t events)
     return error;
 }
 
-/* Returns whether it was added; then its reference is the caller's. whom, out: to be woken */
-static bool remove_locked(struct reactor_source *source, enum reactor_whom *whom)
+/* Returns whether it was added; then its reference is the caller's. */
+static bool remove_locked(struct reactor_source *source)
 {
     lock_assert_held(&reactor.lock);
     if (source->slot == REACTOR_NO_SLOT)
@@ -299,28 +281,18 @@ static bool remove_locked(struct reactor_source *source, enum reactor_whom *whom
     list_del(&source->run);
     drop_slot_locked(source);
     atomic_fetch_sub_explicit(&reactor.source_count, 1, memory_order_relaxed);
-    list_del(&source->sleeper);
-    if (reactor.host == source) {
-        reactor.host = list_empty(&reactor.sleepers)
-                           ? NULL
-                           : list_entry(reactor.sleepers.n.next, struct reactor_source, sleeper);
-        if (reactor.driver && atomic_load(&reactor.driver->mode) == WAITER_EPOLL)
-            *whom = REACTOR_THE_DRIVER; /* asleep in it, maybe */
-    }
     return true;
 }
 
 static bool take_out(struct reactor_source *source)
 {
-    enum reactor_whom whom = REACTOR_NOBODY;
     bool removed;
 
     if (source->process != reactor.process)
         return false;
     lock_acquire(&reactor.lock);
-    removed = remove_locked(source, &whom);
+    removed = remove_locked(source);
     lock_release(&reactor.lock);
-    reactor_wake(whom);
     return removed;
 }
 
@@ -342,9 +314,6 @@ static void await_its_callback(struct reactor_source *source)
         lock_acquire(&reactor.lock);
         reactor.syncers--;
     }
-    /* Nobody sleeps in the device any more. */
-    if (source->ops->watch && list_empty(&reactor.sleepers))
-        source->ops->watch(source, reactor.set_fd, false);
     lock_release(&reactor.lock);
 }
 

@@ -72,13 +72,12 @@ static void run_events(const struct epoll_event *events, int count, enum reactor
     for (int i = 0; i < count; i++) {
         struct reactor_source *source;
 
-        if (events[i].data.u64 == REACTOR_KICK)
-            continue; /* it was edge-triggered: nothing to drain */
+        if (events[i].data.u64 == REACTOR_KICK) {
+            reactor_drain(reactor.kick_fd);
+            continue;
+        }
         lock_acquire(&reactor.lock);
         source = begin_locked(reactor_find_locked(events[i].data.u64));
-        /* Of several sources of a device the busy one is the better host: what it sleeps for needs no descriptor. */
-        if (source && source->ops->sleep)
-            reactor.host = source;
         lock_release(&reactor.lock);
         if (!source)
             continue;
@@ -140,37 +139,51 @@ static void run_all(const struct epoll_event *events, int count, enum reactor_ho
 void reactor_turn_at_once(enum reactor_how how, bool set)
 {
     struct epoll_event events[EVENTS];
-    struct reactor_source *host = NULL;
+    int count = set ? set_wait(events, 0) : 0;
 
-    if (how != REACTOR_BACKGROUND) {
-        lock_acquire(&reactor.lock);
-        host = begin_locked(reactor.host);
-        lock_release(&reactor.lock);
-    }
-    if (host) {
-        reactor_turning = true;
-        host->ops->ready(host, 0, how);
-        end(host);
-        reactor_turning = false;
-    }
-    run_all(events, set ? set_wait(events, 0) : 0, how);
+    run_all(events, count, how);
 }
 
-/*
- * Sleeps in the set, or in the host. Returns the number of events, -EINTR; *work: the host has work, and ready is
- * called.
- */
-static int sleep_ns(struct reactor_source *host, uint64_t ns, struct epoll_event *events,
-    int cancel_state, bool *work)
+/* The source of an event if it is shared, with a reference; else NULL. */
+static struct reactor_source *find_shared(uint64_t token)
+{
+    struct reactor_source *source;
+
+    lock_acquire(&reactor.lock);
+    source = reactor_find_locked(token);
+    if (source && source->ops->shared)
+        reactor_ref(source);
+    else
+        source = NULL;
+    lock_release(&reactor.lock);
+    return source;
+}
+
+bool reactor_poll(void)
+{
+    struct epoll_event events[EVENTS];
+    bool any = false;
+    int count = 0;
+
+    if (atomic_load_explicit(&reactor.source_count, memory_order_relaxed))
+        count = set_wait(events, 0);
+    for (int i = 0; i < count; i++) {
+        struct reactor_source *source = find_shared(events[i].data.u64);
+
+        if (!source)
+            continue; /* a kick stays, too: it is the driver's */
+        any = true;
+        source->ops->ready(source, events[i].events, REACTOR_LOOKING);
+        reactor_unref(source);
+    }
+    return any;
+}
+
+/* Returns the number of events, or a negative errno. */
+static int sleep_ns(uint64_t ns, struct epoll_event *events, int cancel_state)
 {
     int count, state;
-    bool others;
 
-    if (host) {
-        *work = host->ops->sleep(host, milliseconds_of(ns), &others);
-        count = others ? set_wait(events, 0) : 0;
-        return count < 0 ? 0 : count;
-    }
     pthread_setcancelstate(cancel_state, &state);
     count = set_wait(events, ns);
     pthread_setcancelstate(state, NULL);
@@ -191,8 +204,6 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
 {
     enum reactor_whom whom = REACTOR_NOBODY;
     struct epoll_event events[EVENTS];
-    struct reactor_source *host;
-    bool work = false;
     int count = 0;
     uint64_t ns;
 
@@ -203,7 +214,6 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
         reactor_turn_at_once(REACTOR_WAITING, true);
         return 0;
     }
-    host = begin_locked(reactor.host);
     if (reactor.background == BACKGROUND_ATTENDS)
         whom = reactor_background_locked();
     /* Who changes what is slept for, after the lock is dropped, sees the mode, and kicks. */
@@ -212,15 +222,8 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     reactor_wake(whom);
     /* Pairs with reactor_signal: either that sees the mode, or this sees the word. */
     if (!(atomic_load(&me->word) & WAITER_SIGNAL))
-        count = sleep_ns(host, ns, events, cancel_state, &work);
+        count = sleep_ns(ns, events, cancel_state);
     atomic_store(&me->mode, WAITER_AWAKE);
-    if (host && work) {
-        reactor_turning = true;
-        host->ops->ready(host, 0, REACTOR_WAITING);
-        reactor_turning = false;
-    }
-    if (host)
-        end(host);
     run_all(events, count, REACTOR_WAITING);
     return count < 0 ? count : 0;
 }

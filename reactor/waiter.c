@@ -17,7 +17,6 @@ struct reactor reactor = {
     .free_slot = REACTOR_NO_SLOT,
     .next_deadline_ns = REACTOR_NEVER,
     .runs = { { &reactor.runs.n, &reactor.runs.n } },
-    .sleepers = { { &reactor.sleepers.n, &reactor.sleepers.n } },
     .followers = { { &reactor.followers.n, &reactor.followers.n } },
     .background_fd = -1,
 };
@@ -72,6 +71,14 @@ void reactor_kick(int fd)
     const uint64_t one = 1;
 
     while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void reactor_drain(int fd)
+{
+    uint64_t kicks;
+
+    while (read(fd, &kicks, sizeof(kicks)) < 0 && errno == EINTR)
         ;
 }
 

@@ -131,57 +131,21 @@ SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 
 /*
  * Progress. Threads move the device inside its calls: poll_cq, post_send, the blocking srd_get_cq_event and
- * srd_get_cm_event. Otherwise its own thread does. A program with a wait of its own lends its thread so:
- *
- *     if (!srd_progress_sleep(context))     -- work is there already
- *         srd_progress_run(context);
- *     else {
- *         epoll/poll on srd_progress_fd(context) and anything else
- *         srd_progress_wake(context);
- *         srd_progress_run(context);
- *     }
- * Between sleep and wake the device's thread stays aside.
+ * srd_get_cm_event. Otherwise the library's background thread does. The rest is for libraries of this project, which
+ * wait in the reactor themselves (reactor/reactor.h).
  */
+struct reactor_source;
 
-/* A level-triggered descriptor, readable when a connection of the device can move. Owned by the device. */
-SRD_API int srd_progress_fd(struct ibv_context *context);
 /*
- * The calling thread is about to sleep on it. False: do not, something is ready (then srd_progress_wake must not
- * follow).
+ * From now on (NULL: no longer) events of the channel have source run (reactor_run), in place of its descriptor, which
+ * shows none, and of threads that block. run takes one event; while there are more it is run again.
  */
-SRD_API bool srd_progress_sleep(struct ibv_context *context);
-/* It sleeps no longer. */
-SRD_API void srd_progress_wake(struct ibv_context *context);
-/* Moves everything that is ready; never blocks. */
-SRD_API void srd_progress_run(struct ibv_context *context);
+SRD_API void srd_progress_attach(struct ibv_comp_channel *channel, struct reactor_source *source);
 /*
- * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the device's own
+ * The calling thread goes to sleep somewhere else, with this queue armed: where it polled the queue, the background
  * thread takes over at once, not only after a while without polls.
  */
 SRD_API void srd_progress_leave(struct ibv_cq *cq);
-/*
- * Whether the calling thread fetches events (srd_get_*_event on descriptors that do not block) without moving the
- * device for them: right for a thread beside the device's own, which would take it for a thread of the program at work.
- */
-SRD_API void srd_progress_fetch_only(bool on);
-
-/*
- * A program whose wait is for little else sleeps in the device itself: it has a descriptor of its own (an epoll set)
- * watched there once, and calls srd_progress_wait between sleep and wake, in place of its own epoll and of
- * srd_progress_run.
- *
- * srd_progress_watch    fd: level-triggered; a thread that sleeps in the device spins until it is no longer readable.
- *                       Watching it again is no error. After srd_progress_fd; takes no lock. Returns 0 or
- *                       a negative errno.
- * srd_progress_wait     sleeps until a connection can move, fd is readable, or timeout_ms (-1: never) is over; moves
- *                       what can. A signal ends it, too.
- *                       watched  out: fd is readable
- *                       Returns how many queues have events for the caller in channel. It must ask for them now
- *                       (srd_get_cq_event): until then the channel's descriptor may not show them.
- */
-SRD_API int srd_progress_watch(struct ibv_context *context, int fd);
-SRD_API void srd_progress_unwatch(struct ibv_context *context, int fd);
-SRD_API unsigned srd_progress_wait(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
 
 #ifdef __cplusplus
 }

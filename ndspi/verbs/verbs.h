@@ -21,6 +21,8 @@
 
 enum { ND_WC_SOLICITED = 1 << 30 };
 
+struct reactor_source;
+
 struct nd_verbs {
     const char *name;
 
@@ -85,15 +87,8 @@ struct nd_verbs {
     __be16 (*get_src_port)(struct rdma_cm_id *id);
     __be16 (*get_dst_port)(struct rdma_cm_id *id);
 
-    int (*progress_fd)(struct ibv_context *context);
-    bool (*progress_sleep)(struct ibv_context *context);
-    void (*progress_wake)(struct ibv_context *context);
-    void (*progress_run)(struct ibv_context *context);
+    void (*progress_attach)(struct ibv_comp_channel *channel, struct reactor_source *source);
     void (*progress_leave)(struct ibv_cq *cq);
-    void (*progress_fetch_only)(bool on);
-    int (*progress_watch)(struct ibv_context *context, int fd);
-    void (*progress_unwatch)(struct ibv_context *context, int fd);
-    unsigned (*progress_wait)(struct ibv_comp_channel *channel, int timeout_ms, bool *watched);
 
     void (*mark_solicited)(struct ibv_cq *cq);
 

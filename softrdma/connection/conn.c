@@ -3,7 +3,7 @@
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
  * The receive side runs under the queue pair's RX lock, the send side under its TX lock; a thread that finds one taken
- * leaves the work to the holder, unless that is the progress thread (enter). apply_actions does what the engine asks
+ * leaves the work to the holder, unless that is the background thread (enter). apply_actions does what the stream asks
  * for after the locks are dropped.
  */
 #include "softrdma/connection/conn.h"
@@ -11,7 +11,7 @@
 #include "softrdma/connection/internal.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/context.h"
-#include "softrdma/engine/engine.h"
+#include "softrdma/engine/source.h"
 #include "softrdma/queues/qp.h"
 #include "softrdma/connection/socket.h"
 #include "util/clock.h"
@@ -63,11 +63,11 @@ static size_t iov_octets(const struct iovec *iov, int count)
     return octets;
 }
 
-/* The lock is taken: waits for the progress thread, for no other. Returns whether it has the lock now. */
+/* The lock is taken: waits for the background thread, for no other. Returns whether it has the lock now. */
 static __attribute__((noinline)) bool enter_behind(
     struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
-    if (!atomic_load(&conn->source.attended) || srd_progress_is_self())
+    if (!atomic_load(&conn->source.attended) || srd_in_background())
         return false;
     atomic_fetch_add(waiting, 1);
     lock_acquire(lock);
@@ -77,10 +77,10 @@ static __attribute__((noinline)) bool enter_behind(
 
 /*
  * enter - takes the lock of one side, or leaves the work to its holder.
- * waiting  counts those who wait, for the progress thread to give way to
- * Returns whether it is taken. The progress thread is waited for: it is here because this connection was quiet, and may
- * have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes on;
- * and a thread that polls for it would keep it from that. It gives way after the octets of one system call.
+ * waiting  counts those who wait, for the background thread to give way to
+ * Returns whether it is taken. The background thread is waited for: it is here because this connection was quiet, and
+ * may have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes
+ * on; and a thread that polls for it would keep it from that. It gives way after the octets of one system call.
  */
 static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
@@ -95,7 +95,7 @@ static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
 {
     return atomic_load(waiting) &&
            atomic_load_explicit(&conn->source.attended, memory_order_relaxed) &&
-           srd_progress_is_self();
+           srd_in_background();
 }
 
 /* RX lock held, stream phase. */
@@ -264,12 +264,12 @@ static unsigned unblock(struct srd_conn *conn)
         return 0;
     actions = transmit(conn, turn_of_service);
     srd_source_update(
-        &conn->source); /* the last thread to change the flag updates the engine last, which reads it anew */
+        &conn->source); /* the last thread to change the flag updates the source last, which reads it anew */
     return actions;
 }
 
 /*
- * Gives the engine the connection's deadlines. An acknowledgement is soon, from when it is first owed; the deadline
+ * Gives the reactor the connection's deadlines. An acknowledgement is soon, from when it is first owed; the deadline
  * stays when it rides on data. There is none while the socket is full: the thread that finds room again sends, and
  * calls this.
  */
@@ -391,9 +391,7 @@ static bool on_poll(struct srd_source *source)
 
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
         return false;
-    atomic_store_explicit(&conn->source.activity,
-        atomic_load_explicit(&conn->source.activity, memory_order_relaxed) + 1,
-        memory_order_relaxed);
+    srd_source_polled(&conn->source);
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
     if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
         actions = unblock(conn);
@@ -409,15 +407,15 @@ static bool on_poll(struct srd_source *source)
 static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
     unsigned actions = 0;
-    bool moved = false, alone;
+    bool moved = false;
 
     if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
         actions |= unblock(conn);
-    alone = try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
     if (background && srd_stream_owes_ack(conn->qp))
         actions |= SRD_STREAM_TX;
     apply_actions(conn, actions);
-    return alone;
+    return moved || !(events & EPOLLIN);
 }
 
 static bool on_ready(struct srd_source *source, uint32_t events, bool background)

@@ -7,13 +7,13 @@
  *   stream    attached to a queue pair: the protocol engine's octets (stream.h), under the queue pair's RX and TX locks
  *   linger    the queue pair is gone: what it left unsent goes out, FIN, the peer's octets are discarded, 2 s at most
  *   closed
- * References: the engine while it waits for the socket, the owner, the queue pair it was attached to (until detached),
+ * References: the reactor while it watches the socket, the owner, the queue pair it was attached to (until detached),
  * its completion queues. It pins that queue pair until it is freed itself, and closed long before.
  */
 #ifndef SOFTRDMA_CONNECTION_CONN_H
 #define SOFTRDMA_CONNECTION_CONN_H
 
-#include "softrdma/engine/loop.h"
+#include "softrdma/engine/source.h"
 #include "softrdma/wire/mpa.h"
 #include "softrdma/stream/stream.h"
 
@@ -44,7 +44,7 @@ struct srd_conn {
     struct srd_qp *qp; /* from attach on, pinned until freed */
 
     atomic_bool want_in,
-        want_out; /* what the engine waits for; in the stream phase, tx_blocked instead of want_out */
+        want_out; /* what the reactor watches for; in the stream phase, tx_blocked instead of want_out */
     atomic_bool tx_pending; /* look again before going */
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
@@ -56,7 +56,7 @@ struct srd_conn {
     atomic_bool up;
     atomic_bool down, down_reported;
     atomic_uint rx_waiting,
-        tx_waiting; /* threads of the program that wait for the progress thread */
+        tx_waiting; /* threads of the program that wait for the background thread */
     atomic_uint turn;
     atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
     _Atomic uint64_t close_ms;
@@ -89,7 +89,7 @@ static inline void srd_conn_unref(struct srd_conn *conn)
 
 /*
  * Startup phase; owner_lock held.
- * srd_conn_watch  - which readiness to wait for; hands the conn to the engine at first. 0 or a negative errno.
+ * srd_conn_watch  - which readiness to wait for; hands the conn to the reactor at first. 0 or a negative errno.
  * srd_conn_send   - queue one frame and send what goes. 0 or a negative errno.
  * srd_conn_flush  - send more of it after EPOLLOUT. 0 or a negative errno.
  * srd_conn_fill   - receive into in. Octets added, 0 = end of stream, -EAGAIN, another negative errno.
@@ -128,7 +128,7 @@ void srd_conn_linger(struct srd_conn *conn);
 
 /*
  * srd_conn_transmit - send what the stream has. Never blocks, never recurses: if another thread is sending, it
- * sends this too (tx_pending); if the socket is full, the engine waits until it is writable.
+ * sends this too (tx_pending); if the socket is full, the reactor waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
 

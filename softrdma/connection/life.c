@@ -24,7 +24,7 @@
 
 _Static_assert(offsetof(struct srd_conn, source) == 0, "qp.h counts references by it");
 
-/* What the engine is to wait for. */
+/* What the reactor watches for. */
 static void set_interest(struct srd_conn *conn, bool in, bool out)
 {
     atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);
@@ -226,7 +226,7 @@ void srd_linger_step(struct srd_conn *conn)
 
 int srd_conn_watch(struct srd_conn *conn, bool in, bool out)
 {
-    bool known = conn->source.slot != UINT32_MAX;
+    bool known = conn->source.added;
 
     lock_assert_held(conn->owner_lock);
     atomic_store_explicit(&conn->want_in, in, memory_order_relaxed);

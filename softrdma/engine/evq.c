@@ -2,35 +2,31 @@
 /* evq.c - see evq.h. */
 #include "softrdma/engine/evq.h"
 
-#include "softrdma/engine/loop.h"
+#include "reactor/reactor.h"
 #include "softrdma/process.h"
 #include "softrdma/softrdma.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/*
- * The queue this thread is about to fetch from: an event it queues itself, while it moves the
- * device, needs no descriptor made readable. srd_evq_get sets that right before it returns or
- * sleeps.
- */
-static _Thread_local struct srd_evq *fetching;
-
-static _Thread_local bool fetches_only;
-
-void srd_progress_fetch_only(bool on)
-{
-    fetches_only = on;
-}
+/* A thread that blocks in srd_evq_get; on its stack, in the queue's list. */
+struct waiter {
+    struct list_node link;
+    struct reactor_waiter *
+        thread; /* NULL: without memory for one it waits at the descriptor, and is not in the list */
+};
 
 int srd_evq_init(struct srd_evq *q, const char *name)
 {
     lock_init(&q->lock, LOCK_SRD_CHANNEL, name);
     list_init(&q->queue);
+    list_init(&q->waiters);
+    q->source = NULL;
     q->readable = false;
     atomic_init(&q->closed, false);
     q->sleepers = (struct srd_count){ 0 };
@@ -57,6 +53,8 @@ void srd_evq_fini(struct srd_evq *q)
         atomic_store(&q->closed, true);
         if (!q->readable)
             show(q, true);
+        list_for_each (&q->waiters, node)
+            reactor_signal(list_entry(node, struct waiter, link)->thread);
         lock_release(&q->lock);
         srd_count_wait(&q->sleepers);
     }
@@ -64,31 +62,38 @@ void srd_evq_fini(struct srd_evq *q)
     q->fd = -1;
 }
 
+void srd_evq_attach(struct srd_evq *q, struct reactor_source *source)
+{
+    lock_acquire(&q->lock);
+    q->source = source;
+    srd_evq_settle_locked(q);
+    lock_release(&q->lock);
+}
+
 void srd_evq_settle_locked(struct srd_evq *q)
 {
-    bool queued = !list_empty(&q->queue);
+    bool queued = !list_empty(&q->queue), shown = queued;
 
     lock_assert_held(&q->lock);
-    if (queued == q->readable || atomic_load_explicit(&q->closed, memory_order_relaxed))
+    if (atomic_load_explicit(&q->closed, memory_order_relaxed))
         return;
-    show(q, queued);
-    q->readable = queued;
+    if (queued && q->source) {
+        reactor_run(q->source);
+        shown = false;
+    } else if (queued && !list_empty(&q->waiters)) {
+        reactor_signal(list_entry(q->waiters.n.next, struct waiter, link)->thread);
+        shown = false;
+    }
+    if (shown == q->readable)
+        return;
+    show(q, shown);
+    q->readable = shown;
 }
 
 void srd_evq_push_locked(struct srd_evq *q, struct list_node *node)
 {
     list_add_tail(&q->queue, node);
-    if (fetching != q)
-        srd_evq_settle_locked(q);
-}
-
-struct list_node *srd_evq_pop_locked(struct srd_evq *q)
-{
-    struct list_node *node = list_pop(&q->queue);
-
-    if (node && fetching != q)
-        srd_evq_settle_locked(q);
-    return node;
+    srd_evq_settle_locked(q);
 }
 
 static bool fetch(
@@ -97,34 +102,13 @@ static bool fetch(
     struct list_node *node;
 
     lock_acquire(&q->lock);
-    node = atomic_load_explicit(&q->closed, memory_order_relaxed) ? NULL : srd_evq_pop_locked(q);
-    if (node)
+    node = atomic_load_explicit(&q->closed, memory_order_relaxed) ? NULL : list_pop(&q->queue);
+    if (node) {
         take(q, node, arg);
-    srd_evq_settle_locked(q);
+        srd_evq_settle_locked(q);
+    }
     lock_release(&q->lock);
     return node;
-}
-
-/* Lets the device move; what that queues here is fetched next by this thread. */
-static void run(struct srd_evq *q)
-{
-    fetching = q;
-    srd_loop_run();
-    fetching = NULL;
-}
-
-unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched)
-{
-    unsigned queued = 0;
-
-    fetching = q;
-    *watched = srd_loop_sleep(timeout_ms);
-    fetching = NULL;
-    lock_acquire(&q->lock);
-    list_for_each (&q->queue, node)
-        queued++;
-    lock_release(&q->lock);
-    return queued;
 }
 
 /* What a thread does to itself: no sleep is interrupted by that. Sanitizers and Wine handle these. */
@@ -150,9 +134,45 @@ static bool signals_restart(void)
     return true;
 }
 
-static void leave(void *q)
+/* A blocking call under way; on the stack of its thread. */
+struct sleep {
+    struct srd_evq *q;
+    struct waiter waiter;
+};
+
+static void enter(struct sleep *sleep)
 {
-    srd_count_sub(&((struct srd_evq *)q)->sleepers, 1);
+    srd_count_add(&sleep->q->sleepers);
+    list_node_init(&sleep->waiter.link);
+    if (!sleep->waiter.thread)
+        return;
+    lock_acquire(&sleep->q->lock);
+    list_add_tail(&sleep->q->waiters, &sleep->waiter.link);
+    lock_release(&sleep->q->lock);
+}
+
+/* What it was signalled for and did not fetch is for others. */
+static void leave(void *argument)
+{
+    struct sleep *sleep = argument;
+
+    lock_acquire(&sleep->q->lock);
+    list_del(&sleep->waiter.link);
+    srd_evq_settle_locked(sleep->q);
+    lock_release(&sleep->q->lock);
+    srd_count_sub(&sleep->q->sleepers, 1);
+}
+
+/* Returns 0 or an errno. */
+static int wait_at_descriptor(struct srd_evq *q, int cancel_state)
+{
+    struct pollfd shown = { .fd = q->fd, .events = POLLIN };
+    int error, state;
+
+    pthread_setcancelstate(cancel_state, &state);
+    error = poll(&shown, 1, -1) < 0 ? errno : 0;
+    pthread_setcancelstate(state, NULL);
+    return error;
 }
 
 /*
@@ -160,21 +180,21 @@ static void leave(void *q)
  * cancel_state  the caller's (pthread_setcancelstate)
  * Returns 0, an errno, or ECANCELED: the queue is being destroyed.
  */
-static int wait_and_fetch(struct srd_evq *q, int cancel_state,
+static int wait_and_fetch(struct sleep *sleep, int cancel_state,
     void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
 {
     for (;;) {
-        int error = -srd_loop_wait(q->fd, cancel_state);
+        int error;
 
-        if (atomic_load(&q->closed))
+        if (atomic_load(&sleep->q->closed))
             return ECANCELED;
-        if (error == EINTR && signals_restart())
-            continue;
-        if (error)
-            return error;
-        run(q);
-        if (fetch(q, take, arg))
+        if (fetch(sleep->q, take, arg))
             return 0;
+        error = sleep->waiter.thread
+                    ? -reactor_wait(sleep->waiter.thread, REACTOR_NEVER, cancel_state)
+                    : wait_at_descriptor(sleep->q, cancel_state);
+        if (error && !(error == EINTR && signals_restart()) && !atomic_load(&sleep->q->closed))
+            return error;
     }
 }
 
@@ -190,13 +210,13 @@ static int sleep_on(void)
 static int get_blocking(
     struct srd_evq *q, void (*take)(struct srd_evq *, struct list_node *, void *), void *arg)
 {
+    struct sleep sleep = { .q = q, .waiter.thread = reactor_waiter_self() };
     int error, state;
 
-    srd_count_add(&q->sleepers);
-    pthread_cleanup_push(leave, q);
-    /* A thread that were canceled while it moves the device would keep locks. */
+    enter(&sleep);
+    pthread_cleanup_push(leave, &sleep);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    error = wait_and_fetch(q, state, take, arg);
+    error = wait_and_fetch(&sleep, state, take, arg);
     pthread_setcancelstate(state, NULL);
     pthread_cleanup_pop(1);
     return error == ECANCELED ? sleep_on() : error;
@@ -217,11 +237,9 @@ int srd_evq_get(
     if (flags < 0)
         return -1;
     if (flags & O_NONBLOCK) {
-        if (!fetches_only) {
-            run(q);
-            if (fetch(q, take, arg))
-                return 0;
-        }
+        /* Inside a callback of the reactor the device is being moved. */
+        if (!reactor_in_turn() && reactor_poll() && fetch(q, take, arg))
+            return 0;
         errno = EAGAIN;
         return -1;
     }

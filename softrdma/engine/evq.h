@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evq.h - a queue of events behind a descriptor: completion channel, event channel, asynchronous
- * events.
+ * evq.h - a queue of events behind a descriptor: completion channel, event channel, asynchronous events.
  *
- * The descriptor is readable while events are queued. Whether fetching from an empty queue blocks
- * is the O_NONBLOCK flag of the descriptor, the program's to set, as with libibverbs. A thread that
- * blocks moves the device meanwhile.
+ * The descriptor is readable while events are queued, but for those that an attached source or a thread that blocks
+ * takes. Whether fetching from an empty queue blocks is the O_NONBLOCK flag of the descriptor, the program's to set, as
+ * with libibverbs. A thread that blocks moves the device meanwhile.
  */
 #ifndef SOFTRDMA_ENGINE_EVQ_H
 #define SOFTRDMA_ENGINE_EVQ_H
 
 #include "softrdma/count.h"
+#include "reactor/reactor.h"
 #include "util/list.h"
 #include "util/lock.h"
 
@@ -19,11 +19,13 @@
 struct srd_evq {
     struct lock lock; /* LOCK_SRD_CHANNEL */
     struct list_head queue;
-    bool readable;             /* what fd shows */
-    atomic_bool closed;        /* being destroyed: written under the lock */
-    struct srd_count sleepers; /* threads that block in srd_evq_get */
-    unsigned generation;       /* of the process that made it */
-    int fd;                    /* eventfd, close-on-exec */
+    struct list_head waiters;      /* threads that block in srd_evq_get */
+    struct reactor_source *source; /* srd_evq_attach */
+    bool readable;                 /* what fd shows */
+    atomic_bool closed;            /* being destroyed: written under the lock */
+    struct srd_count sleepers;     /* threads that block in srd_evq_get */
+    unsigned generation;           /* of the process that made it */
+    int fd;                        /* eventfd, close-on-exec */
 };
 
 /* Returns 0 or a negative errno (descriptor limit). */
@@ -31,10 +33,12 @@ int srd_evq_init(struct srd_evq *q, const char *name);
 /* A thread that blocks in srd_evq_get has left the queue when this returns; it sleeps on, see there. No lock held. */
 void srd_evq_fini(struct srd_evq *q);
 
-/* Lock held. The first two keep the descriptor right; take one at a time. */
+/* From now on (NULL: no longer) source is run (reactor_run) while events are queued, and the descriptor shows none. */
+void srd_evq_attach(struct srd_evq *q, struct reactor_source *source);
+
+/* Lock held. */
 void srd_evq_push_locked(struct srd_evq *q, struct list_node *node);
-struct list_node *srd_evq_pop_locked(struct srd_evq *q);
-/* After nodes were taken off the list by hand. */
+/* Has whoever waits, or the descriptor, know what is queued. After nodes were taken off the list by hand. */
 void srd_evq_settle_locked(struct srd_evq *q);
 
 /*
@@ -47,13 +51,5 @@ void srd_evq_settle_locked(struct srd_evq *q);
  */
 int srd_evq_get(struct srd_evq *q,
     void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);
-
-/*
- * srd_evq_sleep - sleep in the engine (srd_loop_sleep) and move it. Events that come to q by that are not shown on its
- * descriptor: the caller fetches next.
- * watched  out: as srd_loop_sleep returns it
- * Returns how many events q has.
- */
-unsigned srd_evq_sleep(struct srd_evq *q, int timeout_ms, bool *watched);
 
 #endif

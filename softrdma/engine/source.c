@@ -1,37 +1,381 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - one source, and the engine that sources are handed to: what timers, sets and threads stand on. */
-#include "softrdma/engine/engine.h"
+/*
+ * source.c - see source.h. What is soon stands in one list: all of it has the same delay, so the order of arming is
+ * that of the deadlines, and one deadline of the reactor serves the list.
+ *
+ * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) stays in the
+ * list: it expires for nothing, once in SRD_SOON_MS.
+ */
+#include "softrdma/engine/source.h"
+
 #include "softrdma/process.h"
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/log.h"
 
 #include <string.h>
 
-struct srd_engine srd_engine = {
-    .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma engine"),
-    .all_fd = -1,
-    .prog_fd = -1,
-    .free_slot = SRD_NO_SLOT,
+static struct {
+    struct lock lock;      /* LOCK_SRD_CHANNEL; deadlines, the list, and what the reactor is told */
+    struct list_head soon; /* the first is due first; each with a reference */
+    atomic_uint n_soon;
+    struct reactor_source timer; /* of the list ... */
+    bool timer_added;
+    uint64_t timer_ms; /* ... runs then, at the latest */
+} sources = {
+    .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma sources"),
+    .soon = { { &sources.soon.n, &sources.soon.n } },
+    .timer_ms = UINT64_MAX,
 };
+
+static _Thread_local bool in_background;
+
+bool srd_in_background(void)
+{
+    return in_background;
+}
+
+static struct srd_source *of_reactor(struct reactor_source *source)
+{
+    return container_of(source, struct srd_source, reactor);
+}
+
+static uint64_t ns_of(uint64_t ms)
+{
+    return ms == UINT64_MAX ? REACTOR_NEVER : ms * 1000000u;
+}
+
+/* --- what is soon ------------------------------------------------------------------------------------------------- */
+
+static void start_timer_locked(uint64_t ms)
+{
+    lock_assert_held(&sources.lock);
+    sources.timer_ms = ms;
+    reactor_deadline(&sources.timer, ns_of(ms));
+}
+
+static void set_soon_locked(struct srd_source *source, unsigned soon)
+{
+    atomic_exchange(&source->soon, soon); /* pairs with srd_source_is_soon */
+    atomic_store_explicit(&sources.n_soon,
+        atomic_load_explicit(&sources.n_soon, memory_order_relaxed) + (soon ? 1u : -1u),
+        memory_order_relaxed);
+}
+
+static void take_out_locked(struct srd_source *source)
+{
+    lock_assert_held(&sources.lock);
+    list_del(&source->soon_node);
+    set_soon_locked(source, 0);
+}
+
+void srd_source_soon(struct srd_source *source)
+{
+    uint64_t ms = clock_now_ms() + SRD_SOON_MS;
+
+    lock_acquire(&sources.lock);
+    if (source->added && !list_linked(&source->soon_node)) {
+        srd_source_ref(source);
+        source->soon_ms = ms;
+        list_add_tail(&sources.soon, &source->soon_node);
+        set_soon_locked(source, 1);
+        if (ms < sources.timer_ms)
+            start_timer_locked(ms);
+    }
+    lock_release(&sources.lock);
+}
+
+/* Has the reactor watch the source for what it wants now. */
+static int update_locked(struct srd_source *source)
+{
+    bool paused = atomic_load_explicit(&source->paused, memory_order_relaxed);
+
+    lock_assert_held(&sources.lock);
+    return reactor_update(&source->reactor, paused ? 0 : source->ops->interest(source));
+}
+
+void srd_source_update(struct srd_source *source)
+{
+    int error;
+
+    if (source->process != srd_generation)
+        return;
+    lock_acquire(&sources.lock);
+    error = update_locked(source);
+    lock_release(&sources.lock);
+    if (error)
+        log_limited(
+            LOG_ERROR, LOG_SOFT, "epoll_ctl on a connection: %s; it may stall", strerror(-error));
+}
+
+/* Notes how often it has been polled. Returns whether it was since the last call, or since it was left. */
+static bool polled(struct srd_source *source)
+{
+    unsigned polls = atomic_load_explicit(&source->polls, memory_order_relaxed);
+
+    return atomic_exchange_explicit(&source->seen, polls, memory_order_relaxed) != polls;
+}
+
+static void pause_source(struct srd_source *source)
+{
+    atomic_store(&source->paused, true);
+    srd_source_soon(source);
+    srd_source_update(source);
+}
+
+static void resume(struct srd_source *source)
+{
+    if (atomic_load(&source->paused) && atomic_exchange(&source->paused, false))
+        srd_source_update(source);
+}
+
+void srd_source_leave(struct srd_source *source)
+{
+    if (source->process != srd_generation)
+        return;
+    polled(source);
+    resume(source);
+}
+
+static void serve_expired(struct srd_source *source, bool background)
+{
+    if (background)
+        atomic_store(&source->attended, in_background = true);
+    source->ops->expired(source);
+    if (background)
+        atomic_store(&source->attended, in_background = false);
+}
+
+static struct srd_source *take_due(uint64_t now_ms)
+{
+    struct srd_source *source = NULL;
+
+    lock_acquire(&sources.lock);
+    if (!list_empty(&sources.soon)) {
+        source = list_entry(sources.soon.n.next, struct srd_source, soon_node);
+        if (source->soon_ms > now_ms)
+            source = NULL;
+        else
+            take_out_locked(source);
+    }
+    lock_release(&sources.lock);
+    return source;
+}
+
+static void timer_expired(struct reactor_source *timer, enum reactor_how how)
+{
+    uint64_t now_ms = clock_now_ms();
+    struct srd_source *source;
+
+    (void)timer;
+    while ((source = take_due(now_ms))) {
+        serve_expired(source, how == REACTOR_BACKGROUND);
+        if (atomic_load(&source->paused)) {
+            if (polled(source))
+                srd_source_soon(source);
+            else
+                resume(source);
+        }
+        srd_source_unref(source);
+    }
+    lock_acquire(&sources.lock);
+    start_timer_locked(
+        list_empty(&sources.soon)
+            ? UINT64_MAX
+            : list_entry(sources.soon.n.next, struct srd_source, soon_node)->soon_ms);
+    lock_release(&sources.lock);
+}
+
+/*
+ * What to serve next. What is idle stays, to expire for nothing: its acknowledgement has ridden on data, as most do,
+ * and the next message needs no new entry.
+ */
+static struct srd_source *take_soon(void)
+{
+    struct srd_source *found = NULL;
+
+    lock_acquire(&sources.lock);
+    list_for_each (&sources.soon, node) {
+        struct srd_source *source = list_entry(node, struct srd_source, soon_node);
+
+        if (source->ops->idle && source->ops->idle(source))
+            continue;
+        found = source;
+        take_out_locked(source);
+        break;
+    }
+    lock_release(&sources.lock);
+    return found;
+}
+
+void srd_run_soon(void)
+{
+    /* What is put in again meanwhile waits: its turn has been. */
+    unsigned count = atomic_load_explicit(&sources.n_soon, memory_order_relaxed);
+    struct srd_source *source;
+
+    while (count-- && (source = take_soon())) {
+        serve_expired(source, false);
+        if (atomic_load(&source->paused))
+            srd_source_soon(source);
+        srd_source_unref(source);
+    }
+}
+
+/* --- deadlines ---------------------------------------------------------------------------------------------------- */
+
+static void set_deadline_locked(struct srd_source *source, uint64_t deadline_ms)
+{
+    lock_assert_held(&sources.lock);
+    atomic_store_explicit(&source->deadline_ms, deadline_ms, memory_order_relaxed);
+    reactor_deadline(&source->reactor, ns_of(deadline_ms));
+}
+
+void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms)
+{
+    lock_acquire(&sources.lock);
+    set_deadline_locked(source, deadline_ms);
+    lock_release(&sources.lock);
+}
+
+void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms)
+{
+    lock_acquire(&sources.lock);
+    if (deadline_ms < atomic_load_explicit(&source->deadline_ms, memory_order_relaxed))
+        set_deadline_locked(source, deadline_ms);
+    lock_release(&sources.lock);
+}
+
+/* --- for the reactor ---------------------------------------------------------------------------------------------- */
+
+static bool serve_ready(struct srd_source *source, uint32_t events, bool background)
+{
+    bool served;
+
+    if (background)
+        atomic_store(&source->attended, in_background = true);
+    served = source->ops->ready(source, events, background);
+    if (background)
+        atomic_store(&source->attended, in_background = false);
+    return served;
+}
+
+/*
+ * The background thread leaves it to a thread that polls. A thread that waits may be the one that polled before: it
+ * serves it, unless it finds that another thread has.
+ */
+static void on_ready(struct reactor_source *reactor, uint32_t events, enum reactor_how how)
+{
+    struct srd_source *source = of_reactor(reactor);
+    bool background = how == REACTOR_BACKGROUND, alone;
+
+    if (how == REACTOR_LOOKING) {
+        atomic_store_explicit(&source->looked_at, true, memory_order_relaxed);
+        source->ops->ready(source, events, false);
+        return;
+    }
+    alone = !polled(source) ||
+            atomic_exchange_explicit(&source->looked_at, false, memory_order_relaxed);
+    if (background && !alone)
+        pause_source(source);
+    else if (!serve_ready(source, events, background) && (background || !alone))
+        pause_source(source);
+}
+
+static void on_expired(struct reactor_source *reactor, enum reactor_how how)
+{
+    struct srd_source *source = of_reactor(reactor);
+
+    lock_acquire(&sources.lock);
+    /* It may have been set anew since the reactor found it. */
+    if (atomic_load_explicit(&source->deadline_ms, memory_order_relaxed) <= clock_now_ms())
+        atomic_store_explicit(&source->deadline_ms, UINT64_MAX, memory_order_relaxed);
+    lock_release(&sources.lock);
+    atomic_fetch_or(&source->soon, 0); /* pairs with srd_source_is_soon, though nothing changes */
+    serve_expired(source, how == REACTOR_BACKGROUND);
+}
+
+static void on_free(struct reactor_source *reactor)
+{
+    struct srd_source *source = of_reactor(reactor);
+
+    source->ops->free(source);
+}
+
+static const struct reactor_source_ops reactor_ops = {
+    .ready = on_ready, .expired = on_expired, .free = on_free, .shared = true
+};
+static const struct reactor_source_ops timer_ops = { .expired = timer_expired };
 
 void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd)
 {
     memset(source, 0, sizeof(*source));
+    reactor_source_init(&source->reactor, &reactor_ops, fd);
     source->ops = ops;
     source->fd = fd;
-    atomic_init(&source->refs, 1);
-    source->slot = SRD_NO_SLOT;
     source->process = srd_generation;
     atomic_init(&source->deadline_ms, UINT64_MAX);
-    source->heap_index = -1;
-    list_node_init(&source->aside_node);
+    list_node_init(&source->soon_node);
 }
 
-void srd_source_ref(struct srd_source *source)
+/* Returns 0 or a negative errno. */
+static int add_timer_locked(void)
 {
-    atomic_fetch_add_explicit(&source->refs, 1, memory_order_relaxed);
+    int error;
+
+    lock_assert_held(&sources.lock);
+    if (sources.timer_added)
+        return 0;
+    reactor_source_init(&sources.timer, &timer_ops, -1);
+    if ((error = reactor_add(&sources.timer, 0)))
+        return error;
+    reactor_before_wait(srd_run_soon);
+    sources.timer_added = true;
+    return 0;
 }
 
-void srd_source_unref(struct srd_source *source)
+int srd_source_add(struct srd_source *source)
 {
-    if (atomic_fetch_sub_explicit(&source->refs, 1, memory_order_acq_rel) == 1)
-        source->ops->free(source);
+    int error;
+
+    lock_acquire(&sources.lock);
+    if (!(error = add_timer_locked()))
+        error = reactor_add(&source->reactor, source->ops->interest(source));
+    source->added = !error;
+    lock_release(&sources.lock);
+    if (error)
+        log_write(LOG_ERROR, LOG_SOFT,
+            "cannot wait for a socket: %s; check the limits of open files and threads (ulimit -n, "
+            "-u)",
+            strerror(-error));
+    return error;
 }
+
+void srd_source_remove(struct srd_source *source)
+{
+    bool was_soon;
+
+    if (source->process != srd_generation)
+        return;
+    lock_acquire(&sources.lock);
+    source->added = false;
+    was_soon = list_linked(&source->soon_node);
+    if (was_soon)
+        take_out_locked(source);
+    lock_release(&sources.lock);
+    reactor_remove(&source->reactor);
+    if (was_soon)
+        srd_source_unref(source); /* not the last: the caller has one */
+}
+
+static void forked(void)
+{
+    lock_init(&sources.lock, LOCK_SRD_CHANNEL, "softrdma sources");
+    list_init(&sources.soon);
+    atomic_store(&sources.n_soon, 0);
+    sources.timer_added = false;
+    sources.timer_ms = UINT64_MAX;
+    in_background = false;
+}
+
+SRD_AT_FORK(forked)

@@ -109,10 +109,10 @@ int srd_channel_get(struct ibv_comp_channel *ibv, struct ibv_cq **cq)
     return srd_evq_get(&from(ibv)->q, take, cq);
 }
 
-unsigned srd_progress_wait(struct ibv_comp_channel *ibv, int timeout_ms, bool *watched)
+void srd_progress_attach(struct ibv_comp_channel *ibv, struct reactor_source *source)
 {
-    *watched = false;
-    return srd_stale(ibv->context) ? 0 : srd_evq_sleep(&from(ibv)->q, timeout_ms, watched);
+    if (!srd_stale(ibv->context))
+        srd_evq_attach(&from(ibv)->q, source);
 }
 
 void srd_channel_acked(struct srd_channel_cq *member, unsigned count)

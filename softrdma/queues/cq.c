@@ -2,14 +2,14 @@
 /*
  * cq.c - completion queues: a ring of exactly the size asked for, and progress by threads that poll it.
  *
- * An empty poll moves the device: with one connection it receives on that socket directly, with more it asks the engine
- * for what is ready. Either way it makes at most one system call when nothing is there.
+ * An empty poll moves the device: with one connection it receives on that socket directly, with more it asks the
+ * reactor for what is ready. Either way it makes at most one system call when nothing is there.
  */
 #include "softrdma/queues/cq.h"
 
 #include "softrdma/queues/channel.h"
 #include "softrdma/context.h"
-#include "softrdma/engine/loop.h"
+#include "softrdma/engine/source.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -220,12 +220,13 @@ static struct srd_source *only_source_locked(struct srd_cq *cq)
 /* Whether anything moved. As for one connection (conn.c), what is owed goes out after so many looks in vain. */
 static bool look_at_all(struct srd_cq *cq)
 {
-    bool moved = srd_loop_run();
+    bool moved = reactor_poll();
     unsigned vain = moved ? 0 : atomic_load_explicit(&cq->vain, memory_order_relaxed) + 1;
 
     atomic_store_explicit(&cq->vain, vain, memory_order_relaxed);
+    reactor_active();
     if (vain == SRD_SOON_LOOKS)
-        srd_timer_run_soon();
+        srd_run_soon();
     return moved;
 }
 
@@ -247,25 +248,37 @@ static bool progress(struct srd_cq *cq)
     return moved;
 }
 
+/* The same if it has been polled since it was left. */
+static struct srd_source *polled_source_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    if (!cq->source || cq->sources != 1 || !srd_source_was_polled(cq->source))
+        return NULL;
+    srd_source_ref(cq->source);
+    return cq->source;
+}
+
+static void leave(struct srd_source *source)
+{
+    if (!source)
+        return;
+    srd_source_leave(source);
+    srd_source_unref(source);
+}
+
 void srd_progress_leave(struct ibv_cq *ibv)
 {
     struct srd_cq *cq = from(ibv);
     struct srd_source *source;
-    bool many;
 
     if (srd_stale(ibv->context))
         return;
-    srd_timer_run_soon();
+    srd_run_soon();
     lock_acquire(&cq->lock);
-    source = only_source_locked(cq);
-    many = !source && cq->sources;
+    source = polled_source_locked(cq);
     lock_release(&cq->lock);
-    if (source) {
-        srd_source_leave(source);
-        srd_source_unref(source);
-    } else if (many) {
-        srd_loop_leave();
-    }
+    leave(source);
+    reactor_leave();
 }
 
 int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
@@ -290,6 +303,7 @@ int srd_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
 int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 {
     struct srd_cq *cq = from(ibv);
+    struct srd_source *source;
 
     if (srd_stale(ibv->context))
         return EIO;
@@ -299,7 +313,10 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;
     atomic_store_explicit(&cq->idle_polls, IDLE_POLLS_ARMED, memory_order_relaxed);
+    /* The thread that arms it polls its connection no longer: messages wake threads that wait. */
+    source = polled_source_locked(cq);
     lock_release(&cq->lock);
+    leave(source);
     return 0;
 }
 
@@ -347,7 +364,7 @@ void srd_cq_detach_source(struct ibv_cq *ibv, struct srd_source *source)
     if (cq->source == source) {
         drop = source;
         cq->source =
-            NULL; /* of those left none is remembered: the engine is asked until all are gone */
+            NULL; /* of those left none is remembered: the reactor is asked until all are gone */
     }
     lock_release(&cq->lock);
     if (drop)

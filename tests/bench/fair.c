@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fair.c - the group "fair": what a peer that drains memory by long Reads costs the small Reads of another one. The
- * target is passive: its progress thread serves both, alone on its processor. The small Reads are slept for, and the
+ * target is passive: its background thread serves both, alone on its processor. The small Reads are slept for, and the
  * drain, in a process of its own on the same processor, gets what they leave of it.
  */
 #include "softrdma/softrdma.h"

@@ -3,7 +3,7 @@
  * victim.h - the softrdma end that a hostile peer talks to, and its innocent neighbours: memory that is not registered,
  * between guard pages, and a healthy connection in the same process.
  *
- * No thread polls the victim while a peer plays: the progress thread serves it.
+ * No thread polls the victim while a peer plays: the background thread serves it.
  */
 #ifndef TESTS_HOSTILE_VICTIM_H
 #define TESTS_HOSTILE_VICTIM_H

@@ -56,11 +56,9 @@ static int add_sources(struct nd_adapter *adapter)
 {
     const struct nd_verbs *verbs = adapter->verbs;
     struct ibv_context *context = adapter->port.context;
-    bool sleeps = verbs->progress_fd && verbs->progress_fd(context) >= 0;
     int rc;
 
-    reactor_source_init(&adapter->channel_source,
-        sleeps ? &nd_adapter_device_ops : &nd_adapter_channel_ops, adapter->channel->fd);
+    reactor_source_init(&adapter->channel_source, &nd_adapter_channel_ops, adapter->channel->fd);
     reactor_source_init(&adapter->async_source, &nd_adapter_async_ops, context->async_fd);
     if ((rc = reactor_add(&adapter->channel_source, EPOLLIN)))
         return rc;
@@ -68,6 +66,8 @@ static int add_sources(struct nd_adapter *adapter)
         goto remove_channel;
     if ((rc = reactor_add(&adapter->cm.source, EPOLLIN)))
         goto remove_async;
+    if (verbs->progress_attach)
+        verbs->progress_attach(adapter->channel, &adapter->channel_source);
     return 0;
 
 remove_async:
@@ -79,6 +79,8 @@ remove_channel:
 
 static void remove_sources(struct nd_adapter *adapter)
 {
+    if (adapter->verbs->progress_attach)
+        adapter->verbs->progress_attach(adapter->channel, NULL);
     reactor_remove_sync(&adapter->cm.source);
     reactor_remove_sync(&adapter->async_source);
     reactor_remove_sync(&adapter->channel_source);

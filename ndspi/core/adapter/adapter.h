@@ -62,8 +62,6 @@ struct nd_adapter {
     struct nd_cm cm;
     /* What waiting threads run, besides the connection manager's (cm.source). */
     struct reactor_source channel_source, async_source;
-    /* What a sleep in the device found queued in the channel, for the next look at it. */
-    atomic_uint events;
     /* Whom the last completion event was for; the lock to change it. */
     _Atomic(struct nd_child *) usual;
     atomic_bool left; /* a driver left an event in the channel */
@@ -76,9 +74,8 @@ struct nd_adapter {
     struct nd_deferred end;
 };
 
-/* adapter_run.c: the channel's, where threads sleep in the device and elsewhere; the asynchronous events'. */
-extern const struct reactor_source_ops nd_adapter_device_ops, nd_adapter_channel_ops,
-    nd_adapter_async_ops;
+/* adapter_run.c: the channel's; the asynchronous events'. */
+extern const struct reactor_source_ops nd_adapter_channel_ops, nd_adapter_async_ops;
 
 /*
  * nd_adapter_init - open a device.

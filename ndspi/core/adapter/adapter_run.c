@@ -112,20 +112,6 @@ static void run_async(struct nd_adapter *adapter)
         ;
 }
 
-/*
- * A thread is most often woken for one completion event: no more are asked for than are known of. Asking moves the
- * embedded device, too, and hands over what that brings without a detour over a descriptor. What else there is keeps
- * the descriptor readable.
- */
-static void run_known_events(struct nd_adapter *adapter)
-{
-    unsigned known = atomic_exchange_explicit(&adapter->events, 0, memory_order_relaxed);
-    bool found = run_cq_event(adapter);
-
-    while (found && known-- > 1 && run_cq_event(adapter))
-        ;
-}
-
 static struct nd_adapter *adapter_of(struct reactor_source *source)
 {
     return container_of(source, struct nd_adapter, channel_source);
@@ -135,16 +121,26 @@ static void channel_ready(struct reactor_source *source, uint32_t events, enum r
 {
     struct nd_adapter *adapter = adapter_of(source);
 
+    (void)events;
     if (!nd_object_try_pin(&adapter->object))
         return;
-    nd_fetch_begin(adapter->verbs, how);
     if (how == REACTOR_BACKGROUND)
         while (run_cq_event(adapter))
             ;
-    else if (how != REACTOR_WAITING || !events || adapter->verbs->progress_wait ||
-             !run_usual(adapter))
-        run_known_events(adapter);
-    nd_fetch_end(adapter->verbs, how);
+    else if (how != REACTOR_WAITING || !run_usual(adapter))
+        run_cq_event(adapter); /* what else there is keeps the descriptor readable */
+    nd_adapter_unpin(adapter);
+}
+
+/* The embedded device has an event; it has this run again while there are more. */
+static void channel_run(struct reactor_source *source, enum reactor_how how)
+{
+    struct nd_adapter *adapter = adapter_of(source);
+
+    (void)how;
+    if (!nd_object_try_pin(&adapter->object))
+        return;
+    run_cq_event(adapter);
     nd_adapter_unpin(adapter);
 }
 
@@ -152,45 +148,15 @@ static void async_ready(struct reactor_source *source, uint32_t events, enum rea
 {
     struct nd_adapter *adapter = container_of(source, struct nd_adapter, async_source);
 
-    (void)events;
+    (void)events, (void)how;
     if (!nd_object_try_pin(&adapter->object))
         return;
-    nd_fetch_begin(adapter->verbs, how);
     run_async(adapter);
-    nd_fetch_end(adapter->verbs, how);
     nd_adapter_unpin(adapter);
 }
 
-static int device_watch(struct reactor_source *source, int fd, bool watched)
-{
-    struct nd_adapter *adapter = adapter_of(source);
-
-    if (watched)
-        return adapter->verbs->progress_watch(adapter->port.context, fd);
-    adapter->verbs->progress_unwatch(adapter->port.context, fd);
-    return 0;
-}
-
-static bool device_sleep(struct reactor_source *source, int timeout_ms, bool *others)
-{
-    struct nd_adapter *adapter = adapter_of(source);
-    unsigned events;
-
-    *others = false;
-    if (!adapter->verbs->progress_sleep(adapter->port.context))
-        return true;
-    events = adapter->verbs->progress_wait(adapter->channel, timeout_ms, others);
-    adapter->verbs->progress_wake(adapter->port.context);
-    atomic_store_explicit(&adapter->events, events, memory_order_relaxed);
-    return events > 0;
-}
-
-const struct reactor_source_ops nd_adapter_device_ops = {
-    .ready = channel_ready,
-    .watch = device_watch,
-    .sleep = device_sleep,
-};
-const struct reactor_source_ops nd_adapter_channel_ops = { .ready = channel_ready };
+const struct reactor_source_ops nd_adapter_channel_ops = { .ready = channel_ready,
+    .run = channel_run };
 const struct reactor_source_ops nd_adapter_async_ops = { .ready = async_ready };
 
 /*

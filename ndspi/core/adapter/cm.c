@@ -355,13 +355,11 @@ static void cm_ready(struct reactor_source *source, uint32_t events, enum reacto
     struct nd_cm *cm = container_of(source, struct nd_cm, source);
     struct nd_object *adapter = cm->adapter;
 
-    (void)events;
+    (void)events, (void)how;
     if (!nd_object_try_pin(adapter))
         return;
-    nd_fetch_begin(cm->verbs, how);
     while (dispatch_event(cm))
         ;
-    nd_fetch_end(cm->verbs, how);
     nd_object_unpin(adapter);
 }
 

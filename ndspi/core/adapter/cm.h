@@ -134,22 +134,6 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
 bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer);
 void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_timer *timer));
 
-/*
- * Around the calls of a callback that fetch the device's events. The background thread fetches alone: the embedded
- * device would take it for a thread of the program that moves it.
- */
-static inline void nd_fetch_begin(const struct nd_verbs *verbs, enum reactor_how how)
-{
-    if (how == REACTOR_BACKGROUND && verbs->progress_fetch_only)
-        verbs->progress_fetch_only(true);
-}
-
-static inline void nd_fetch_end(const struct nd_verbs *verbs, enum reactor_how how)
-{
-    if (how == REACTOR_BACKGROUND && verbs->progress_fetch_only)
-        verbs->progress_fetch_only(false);
-}
-
 /* ND_* for an errno on the way to a peer; otherwise: for those that say nothing about the network. */
 HRESULT nd_cm_connect_status(int error, HRESULT otherwise);
 /* ND_* for a failed bind or listen; ND_STATUS_ACCESS_DENIED: the port is for privileged processes. */

@@ -7,6 +7,7 @@
 
 #include "reactor/internal.h"
 #include "tests/support/asleep.h"
+#include "tests/support/cancels.h"
 #include "util/clock.h"
 
 #include <pthread.h>
@@ -15,16 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-/*
- * The thread sanitizer does not see the locks of a thread that is canceled in a call that it stands in front of; the
- * address sanitizer takes the stack of a canceled thread for broken.
- */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define CANCELS 0
-#else
-#define CANCELS 1
-#endif
 
 struct probe {
     struct reactor_source source;

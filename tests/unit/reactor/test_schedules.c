@@ -16,8 +16,7 @@ static struct played {
 
 enum { WAITERS = 2 };
 static struct player *waiters[WAITERS];
-static bool done[WAITERS];        /* what they wait for */
-static int device_set, device_fd; /* of a device to sleep in; 0: none */
+static bool done[WAITERS]; /* what they wait for */
 
 static struct played *played_of(struct reactor_source *source)
 {
@@ -43,12 +42,9 @@ static void ready(struct reactor_source *source, uint32_t events, enum reactor_h
     struct played *played = played_of(source);
     uint64_t count = 0;
 
-    (void)how;
+    (void)events, (void)how;
     assert_false(played->removed);
-    if (events)
-        read(source->fd, &count, sizeof(count));
-    else
-        read(device_fd, &count, sizeof(count));
+    read(source->fd, &count, sizeof(count));
     assert_false(played->removed);
     events_came(played, count);
 }
@@ -71,54 +67,15 @@ static void asked(struct reactor_source *source, enum reactor_how how)
         end_wait_of(0);
 }
 
-static const struct reactor_source_ops ops = { .ready = ready, .expired = expired, .run = asked };
-
-static int watch(struct reactor_source *source, int fd, bool watched)
-{
-    struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-    (void)source;
-    if (!epoll_ctl(device_set, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event) ||
-        errno == EEXIST)
-        return 0;
-    return -errno;
-}
-
-static bool sleep_in_device(struct reactor_source *source, int timeout_ms, bool *others)
-{
-    struct epoll_event events[2];
-    bool moved = false;
-    int count;
-
-    assert_false(played_of(source)->removed);
-    *others = false;
-    count = epoll_wait(device_set, events, 2, timeout_ms);
-    for (int i = 0; i < count; i++)
-        *(events[i].data.fd == device_fd ? &moved : others) = true;
-    return moved;
-}
-
-static const struct reactor_source_ops device_ops = {
-    .ready = ready,
-    .expired = expired,
-    .run = asked,
-    .watch = watch,
-    .sleep = sleep_in_device,
-};
+static const struct reactor_source_ops ops = { .ready = ready, .expired = expired, .run = asked },
+                                       shared_ops = {
+                                           .ready = ready, .run = asked, .shared = true
+                                       };
 
 static void add(struct played *played, const struct reactor_source_ops *with)
 {
     reactor_source_init(&played->source, with, eventfd(0, 0));
     assert_int_equal(reactor_add(&played->source, EPOLLIN), 0);
-}
-
-static void open_device(void)
-{
-    struct epoll_event event = { .events = EPOLLIN };
-
-    device_set = epoll_create1(0);
-    event.data.fd = device_fd = eventfd(0, 0);
-    epoll_ctl(device_set, EPOLL_CTL_ADD, device_fd, &event);
 }
 
 static void fire(int fd)
@@ -162,12 +119,6 @@ static void poll_then_fire_one(void *unused)
     fire_one(unused);
 }
 
-static void move_device(void *unused)
-{
-    (void)unused;
-    fire(device_fd);
-}
-
 static void signal_first(void *unused)
 {
     (void)unused;
@@ -192,16 +143,36 @@ static void look_now(void *unused)
     reactor_look();
 }
 
+static void poll_now(void *unused)
+{
+    (void)unused;
+    reactor_poll();
+}
+
+static void leave_then_fire_one(void *unused)
+{
+    reactor_active();
+    reactor_leave();
+    fire_one(unused);
+}
+
+/* What came while it polled is served when it leaves, not a tick later. */
+static void poll_and_leave(void *unused)
+{
+    reactor_active();
+    fire_one(unused);
+    block(NOTHING, play.now_ns + 1);
+    assert_int_equal(one.events, 0);
+    assert_int_equal(reactor.background, BACKGROUND_TICKS);
+    reactor_leave();
+    block(NOTHING, play.now_ns + 1);
+    assert_int_equal(one.events, 1);
+}
+
 static void add_one_and_fire(void *unused)
 {
     add(&one, &ops);
     fire_one(unused);
-}
-
-static void add_device_and_move(void *unused)
-{
-    add(&one, &device_ops);
-    move_device(unused);
 }
 
 static void remove_two(void *unused)
@@ -227,7 +198,6 @@ static void forget(void)
     memset(&two, 0, sizeof(two));
     memset(waiters, 0, sizeof(waiters));
     memset(done, 0, sizeof(done));
-    device_set = device_fd = 0;
 }
 
 /* As the program's main thread, before the others begin: with the background thread asleep. */
@@ -276,33 +246,14 @@ static void add_one(void)
     add(&one, &ops);
 }
 
+static void add_shared(void)
+{
+    add(&one, &shared_ops);
+}
+
 static void add_both(void)
 {
     add_one();
-    add(&two, &ops);
-}
-
-static void add_device(void)
-{
-    open_device();
-    add(&one, &device_ops);
-}
-
-static void add_device_with_two(void)
-{
-    add_device();
-    add(&two, &ops);
-}
-
-static void add_devices(void)
-{
-    add_device();
-    add(&two, &device_ops);
-}
-
-static void add_two_and_a_device_to_come(void)
-{
-    open_device();
     add(&two, &ops);
 }
 
@@ -344,7 +295,6 @@ static void test_signal_ends_a_wait(void **state)
 {
     (void)state;
     play_all(add_one, signal_meets_wait, 0, 2);
-    play_all(add_device, signal_meets_wait, 0, 2);
     play_all(nothing, signal_meets_wait, 0, 2);
 }
 
@@ -359,7 +309,6 @@ static void test_event_is_served_by_somebody(void **state)
 {
     (void)state;
     play_all(add_one, event_for_the_background, EVENT, 2);
-    play_all(add_device, event_for_the_background, EVENT, 2);
 }
 
 static void poll_and_wait(void)
@@ -374,6 +323,26 @@ static void test_event_is_served_when_a_poller_goes(void **state)
     play_all(add_one, poll_and_wait, EVENT, 2);
 }
 
+static void leave_and_look(void)
+{
+    player_add(leave_then_fire_one, NULL);
+    player_add(look_now, NULL);
+}
+
+static void leave_while_it_ticks(void)
+{
+    player_add(poll_and_leave, NULL);
+}
+
+static void test_event_is_served_when_a_poller_leaves(void **state)
+{
+    (void)state;
+    play_all(add_one, leave_and_look, EVENT, 2);
+    prologue = add_one;
+    cast = leave_while_it_ticks;
+    assert_int_equal(schedule_all(0, begin, check), 1);
+}
+
 static void two_events_for_two(void)
 {
     waiter_add(0);
@@ -385,7 +354,6 @@ static void test_driver_and_follower_end_in_turn(void **state)
 {
     (void)state;
     play_all(add_one, two_events_for_two, EVENTS_BOTH, 2);
-    play_all(add_device, two_events_for_two, EVENTS_BOTH, 1);
 }
 
 static void deadline_of_the_driver(void)
@@ -399,7 +367,6 @@ static void test_driver_whose_time_is_up_hands_over(void **state)
 {
     (void)state;
     play_all(add_one, deadline_of_the_driver, EVENT, 2);
-    play_all(add_device, deadline_of_the_driver, EVENT, 1);
 }
 
 static void look_beside_a_wait(void)
@@ -413,7 +380,36 @@ static void test_look_hands_over(void **state)
 {
     (void)state;
     play_all(add_one, look_beside_a_wait, EVENT, 2);
-    play_all(add_device, look_beside_a_wait, EVENT, 1);
+}
+
+static void poll_beside_an_event(void)
+{
+    player_add(poll_now, NULL);
+    waiter_add(0);
+    player_add(fire_one, NULL);
+}
+
+static void poll_beside_a_signal(void)
+{
+    player_add(poll_now, NULL);
+    waiter_add(0);
+    player_add(signal_first, NULL);
+}
+
+static void poll_beside_a_request(void)
+{
+    player_add(poll_now, NULL);
+    waiter_add(0);
+    player_add(ask_one, NULL);
+}
+
+/* It looks into the set where the driver sleeps, and takes nothing from there that the driver alone can do. */
+static void test_poll_disturbs_no_driver(void **state)
+{
+    (void)state;
+    play_all(add_shared, poll_beside_an_event, EVENT, 2);
+    play_all(add_shared, poll_beside_a_signal, 0, 2);
+    play_all(add_shared, poll_beside_a_request, RUN, 2);
 }
 
 static void ask_beside_a_wait(void)
@@ -438,10 +434,8 @@ static void test_request_is_run_by_somebody(void **state)
 {
     (void)state;
     play_all(add_one, ask_for_the_end_of_a_wait, RUN, 2);
-    play_all(add_device, ask_for_the_end_of_a_wait, RUN, 2);
     play_all(add_one, ask_beside_a_look, RUN, 2);
     play_all(add_one, ask_beside_a_wait, RUN, 2);
-    play_all(add_device, ask_beside_a_wait, RUN, 2);
 }
 
 static void deadline_beside_a_wait(void)
@@ -466,10 +460,8 @@ static void test_deadline_expires_by_somebody(void **state)
 {
     (void)state;
     play_all(add_one, deadline_for_the_end_of_a_wait, DEADLINE, 2);
-    play_all(add_device, deadline_for_the_end_of_a_wait, DEADLINE, 2);
     play_all(add_one, deadline_beside_a_look, DEADLINE, 2);
     play_all(add_one, deadline_beside_a_wait, DEADLINE, 2);
-    play_all(add_device, deadline_beside_a_wait, DEADLINE, 2);
 }
 
 /* With the background thread parked. */
@@ -505,18 +497,6 @@ static void test_first_source_has_a_follower_drive(void **state)
     play_all(nothing, first_source, EVENT, 2);
 }
 
-static void device_comes(void)
-{
-    waiter_add(0);
-    player_add(add_device_and_move, NULL);
-}
-
-static void test_device_comes_while_the_driver_sleeps_elsewhere(void **state)
-{
-    (void)state;
-    play_all(add_two_and_a_device_to_come, device_comes, EVENT, 2);
-}
-
 static void remove_beside_an_event(void)
 {
     waiter_add(0);
@@ -536,24 +516,7 @@ static void test_removal_disturbs_nobody(void **state)
 {
     (void)state;
     play_all(add_one, remove_what_is_slept_in, 0, 2);
-    play_all(add_device, remove_what_is_slept_in, 0, 2);
-    play_all(add_devices, remove_what_is_slept_in, 0, 2);
     play_all(add_both, remove_beside_an_event, EVENT, 2);
-    play_all(add_device_with_two, remove_beside_an_event, EVENT, 2);
-    play_all(add_devices, remove_beside_an_event, EVENT, 2);
-}
-
-static void move_beside_everything(void)
-{
-    waiter_add(0);
-    player_add(wait_a_moment, NULL);
-    player_add(move_device, NULL);
-}
-
-static void test_device_wakes_whoever_sleeps_in_it(void **state)
-{
-    (void)state;
-    play_all(add_device, move_beside_everything, EVENT, 2);
 }
 
 int main(void)
@@ -562,16 +525,16 @@ int main(void)
         cmocka_unit_test(test_signal_ends_a_wait),
         cmocka_unit_test(test_event_is_served_by_somebody),
         cmocka_unit_test(test_event_is_served_when_a_poller_goes),
+        cmocka_unit_test(test_event_is_served_when_a_poller_leaves),
         cmocka_unit_test(test_driver_and_follower_end_in_turn),
         cmocka_unit_test(test_driver_whose_time_is_up_hands_over),
         cmocka_unit_test(test_look_hands_over),
+        cmocka_unit_test(test_poll_disturbs_no_driver),
         cmocka_unit_test(test_request_is_run_by_somebody),
         cmocka_unit_test(test_deadline_expires_by_somebody),
         cmocka_unit_test(test_event_comes_when_the_driver_goes),
         cmocka_unit_test(test_first_source_has_a_follower_drive),
-        cmocka_unit_test(test_device_comes_while_the_driver_sleeps_elsewhere),
         cmocka_unit_test(test_removal_disturbs_nobody),
-        cmocka_unit_test(test_device_wakes_whoever_sleeps_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -368,6 +368,59 @@ static void test_look_hands_over(void **state)
     sem_destroy(&held.go_on);
 }
 
+static void shared_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
+{
+    eventfd_t value;
+
+    assert_int_equal(events, EPOLLIN);
+    assert_int_equal(eventfd_read(source->fd, &value), 0);
+    probe_called(probe_of(source), &probe_of(source)->ready, how);
+}
+
+/* Beside a callback that another thread is in. */
+static void test_poll_runs_what_is_shared_and_nothing_else(void **state)
+{
+    static const struct reactor_source_ops shared_ops = {
+        .ready = shared_ready, .free = probe_free, .shared = true
+    };
+    struct held held;
+    struct sleeper sleeper;
+    struct probe busy, other, shared;
+
+    (void)state;
+    assert_false(reactor_poll()); /* there is no source */
+    sem_init(&held.inside, 0, 0);
+    sem_init(&held.go_on, 0, 0);
+    probe_add(&busy);
+    probe_add(&other);
+    probe_init(&shared);
+    shared.source.ops = &shared_ops;
+    assert_int_equal(reactor_add(&shared.source, EPOLLIN), 0);
+    busy.then = hold;
+    busy.context = &held;
+    sleeper_start(&sleeper);
+    probe_fire(&busy);
+    while (sem_wait(&held.inside))
+        ;
+    probe_fire(&other);
+    assert_false(reactor_poll());
+    probe_fire(&shared);
+    assert_true(reactor_poll());
+    assert_int_equal(shared.ready, 1);
+    assert_int_equal(shared.how, REACTOR_LOOKING);
+    assert_false(reactor_poll());
+    assert_int_equal(other.ready, 0);
+    sem_post(&held.go_on);
+    probe_await(&other);
+    assert_int_equal(other.how, REACTOR_WAITING);
+    sleeper_end(&sleeper);
+    probe_remove(&shared);
+    probe_remove(&other);
+    probe_remove(&busy);
+    sem_destroy(&held.inside);
+    sem_destroy(&held.go_on);
+}
+
 static void *remove_now(void *argument)
 {
     struct probe *probe = argument;
@@ -451,6 +504,33 @@ static int lend(void **state)
     return reactor_lend();
 }
 
+static atomic_int before;
+
+static void count_before(void)
+{
+    assert_false(reactor_in_turn());
+    atomic_fetch_add(&before, 1);
+}
+
+/* Whether it drives or follows, and once for each wait. */
+static void test_function_runs_before_each_wait(void **state)
+{
+    struct sleeper sleeper;
+    struct probe probe;
+
+    (void)state;
+    probe_add(&probe);
+    reactor_before_wait(count_before);
+    sleeper_start(&sleeper);
+    assert_int_equal(before, 1);
+    assert_int_equal(
+        reactor_wait(reactor_waiter_self(), clock_now_ns() + 1000, PTHREAD_CANCEL_DISABLE),
+        -ETIMEDOUT);
+    assert_int_equal(before, 2);
+    sleeper_end(&sleeper);
+    probe_remove(&probe);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,8 +549,10 @@ int main(void)
         cmocka_unit_test(test_canceled_while_it_is_appointed),
 #endif
         cmocka_unit_test(test_look_hands_over),
+        cmocka_unit_test(test_poll_runs_what_is_shared_and_nothing_else),
         cmocka_unit_test(test_remove_sync_waits_for_the_callback),
         cmocka_unit_test(test_waits_of_many_threads_end_in_turn),
+        cmocka_unit_test(test_function_runs_before_each_wait),
     };
     return cmocka_run_group_tests(tests, lend, NULL);
 }

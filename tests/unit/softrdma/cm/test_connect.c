@@ -440,7 +440,7 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     assert_int_equal(poll(&fd, 1, 200), 0); /* no thread can receive it */
     assert_true(cpu_seconds() - before < 0.1);
     lock_release(&srd_qp_from(pair.passive.qp)->rx_lock);
-    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now the progress thread does */
+    assert_int_equal(poll(&fd, 1, DEADLINE_MS), 1); /* now the background thread does */
     test_poll(pair.passive.cq, 1, &wc);
     test_poll(pair.active.cq, 1, &wc);
     pair_close(&pair);
@@ -481,7 +481,7 @@ static void two_peers_that_both_write_do_not_wait_for_each_other(void **state)
         end_post(&pair.active, IBV_WR_RDMA_WRITE, (uint64_t)i, 0, OCTETS, &pair.passive, OCTETS, 0);
         end_post(&pair.passive, IBV_WR_RDMA_WRITE, (uint64_t)i, 0, OCTETS, &pair.active, OCTETS, 0);
     }
-    /* One end is polled, the other is the progress thread's; then the other way round. */
+    /* One end is polled, the other is the background thread's; then the other way round. */
     test_poll(pair.active.cq, COUNT, wc);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(wc[i].status, IBV_WC_SUCCESS);

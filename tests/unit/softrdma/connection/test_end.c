@@ -86,7 +86,7 @@ static void end_it(struct srd_conn *conn)
     atomic_store(&watched, &conn->source);
     close_id(&pair.passive);
     close_id(&pair.active);
-    while (!atomic_load(&freed) && atomic_load(&conn->source.refs) > 1) {
+    while (!atomic_load(&freed) && atomic_load(&conn->source.reactor.refs) > 1) {
         assert_true(test_now_ms() < end_ms);
         sched_yield();
     }

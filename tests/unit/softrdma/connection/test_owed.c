@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An owed acknowledgement goes out by itself, whatever the thread that took the message does next: poll, sleep, leave
- * the queue, or nothing more. The test stops the progress thread and the clock (--wrap), so which thread sends it, and
- * when, is no matter of luck.
+ * the queue, or nothing more. The test stops the background thread and the clock (--wrap), so which thread sends it,
+ * and when, is no matter of luck.
  */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/cq.h"
-#include "softrdma/engine/engine.h"
+#include "reactor/internal.h"
+#include "softrdma/engine/source.h"
 #include "softrdma/queues/qp.h"
 
 #include <poll.h>
@@ -23,9 +24,10 @@
 
 #include <cmocka.h>
 
-/* --- the clock, and the progress thread -------------------------------------------------------------------------- */
+/* --- the clock, and the background thread ------------------------------------------------------------------------- */
 
 static _Atomic uint64_t stopped_ns; /* 0: it goes */
+static _Atomic uint64_t ahead_ns;   /* as far as it was turned while it stood: it never goes back */
 
 int __real_clock_gettime(clockid_t id, struct timespec *now);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
@@ -33,19 +35,43 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 {
     uint64_t ns = atomic_load(&stopped_ns);
 
-    if (!ns)
-        return __real_clock_gettime(id, now);
+    if (!ns) {
+        __real_clock_gettime(id, now);
+        ns = (uint64_t)now->tv_sec * 1000000000 + (uint64_t)now->tv_nsec + atomic_load(&ahead_ns);
+    }
     now->tv_sec = (time_t)(ns / 1000000000);
     now->tv_nsec = (long)(ns % 1000000000);
     return 0;
 }
 
-static uint64_t real_ms(void)
+static uint64_t real_ns(void)
 {
     struct timespec now;
 
     __real_clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t real_ms(void)
+{
+    return real_ns() / 1000000;
+}
+
+/* Between two milliseconds. */
+static void stop_clock(void)
+{
+    uint64_t ms = (real_ns() + atomic_load(&ahead_ns)) / 1000000 + 1;
+
+    atomic_store(&stopped_ns, ms * 1000000 + 500000);
+}
+
+static void start_clock(void)
+{
+    uint64_t ns = atomic_load(&stopped_ns), now_ns = real_ns() + atomic_load(&ahead_ns);
+
+    if (ns > now_ns)
+        atomic_fetch_add(&ahead_ns, ns - now_ns);
+    atomic_store(&stopped_ns, 0);
 }
 
 static void wait_for(atomic_bool *flag)
@@ -57,17 +83,17 @@ static void wait_for(atomic_bool *flag)
     assert_true(atomic_load(flag));
 }
 
-/* The progress thread stops after its sleep as long as `held` is set. */
+/* The background thread stops after its sleep as long as `held` is set. */
 static atomic_bool held, stands;
 
-int __real_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask);
-int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask);
-int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask)
+int __real_ppoll(
+    struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
+int __wrap_ppoll(
+    struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
+int __wrap_ppoll(
+    struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
-    int result = __real_epoll_pwait2(set, events, count, timeout, mask);
+    int result = __real_ppoll(fds, count, timeout, mask);
 
     while (atomic_load(&held)) {
         atomic_store(&stands, true);
@@ -80,7 +106,7 @@ static void hold(void)
 {
     atomic_store(&held, true);
     atomic_store(&stands, false); /* what it says from here on, it says while it is held */
-    standby_kick(&srd_engine.standby);
+    reactor_kick(reactor.background_fd);
     wait_for(&stands);
 }
 
@@ -109,7 +135,7 @@ static void set(struct stop *stop)
     atomic_store(&stop->set, true);
 }
 
-/* The progress thread has found out whether one is owed; another thread is about to look when its connection is due. */
+/* The background thread knows whether one is owed; another thread is about to look when its connection is due. */
 static struct stop thread_knows, other_looks;
 
 bool __real_srd_stream_owes_ack(struct srd_qp *qp);
@@ -118,7 +144,7 @@ bool __wrap_srd_stream_owes_ack(struct srd_qp *qp)
 {
     bool owes = __real_srd_stream_owes_ack(qp);
 
-    if (srd_progress_is_self())
+    if (srd_in_background())
         pass(&thread_knows);
     return owes;
 }
@@ -127,7 +153,7 @@ uint64_t __real_srd_stream_deadline_ms(struct srd_qp *qp);
 uint64_t __wrap_srd_stream_deadline_ms(struct srd_qp *qp);
 uint64_t __wrap_srd_stream_deadline_ms(struct srd_qp *qp)
 {
-    if (!srd_progress_is_self())
+    if (!srd_in_background())
         pass(&other_looks);
     return __real_srd_stream_deadline_ms(qp);
 }
@@ -216,14 +242,14 @@ static struct pair pair;
 
 static int setup(void **state)
 {
-    struct timespec now;
-
     (void)state;
+    while (atomic_load(&reactor.source_count) > 1) /* connections of the test before end */
+        sched_yield();
     pair_connect(&pair, "127.0.0.1");
+    while (is_soon(&pair) || srd_source_is_soon(&conn_of(&pair.active)->source))
+        sched_yield();
     hold();
-    __real_clock_gettime(CLOCK_MONOTONIC, &now);
-    atomic_store(
-        &stopped_ns, (uint64_t)now.tv_sec * 1000000000 + 500000); /* between two milliseconds */
+    stop_clock();
     return 0;
 }
 
@@ -231,7 +257,7 @@ static int teardown(void **state)
 {
     (void)state;
     let_go();
-    atomic_store(&stopped_ns, 0);
+    start_clock();
     pair_close(&pair);
     return 0;
 }
@@ -242,7 +268,7 @@ static void time_passes(void)
     atomic_fetch_add(&stopped_ns, 500000);
 }
 
-/* --- without the progress thread --------------------------------------------------------------------------------- */
+/* --- without the background thread -------------------------------------------------------------------------------- */
 
 static void assert_third_look_sends(void)
 {
@@ -278,9 +304,8 @@ static void who_goes_to_sleep_sends_it(void **state)
 {
     (void)state;
     owe(&pair);
-    assert_true(srd_progress_sleep(pair.passive.context));
+    srd_run_soon(); /* as reactor_wait does first */
     assert_acknowledged(&pair);
-    srd_progress_wake(pair.passive.context);
 }
 
 /* A sleep takes no deadline from what rode on data, so the next message finds it there. */
@@ -289,13 +314,11 @@ static void who_goes_to_sleep_leaves_what_rode_on_data(void **state)
     (void)state;
     owe(&pair);
     answer(&pair);
-    assert_true(srd_progress_sleep(pair.passive.context));
+    srd_run_soon(); /* as reactor_wait does first */
     assert_true(is_soon(&pair));
-    srd_progress_wake(pair.passive.context);
     owe(&pair);
-    assert_true(srd_progress_sleep(pair.passive.context));
+    srd_run_soon(); /* as reactor_wait does first */
     assert_acknowledged(&pair);
-    srd_progress_wake(pair.passive.context);
 }
 
 static void who_sleeps_elsewhere_sends_it(void **state)
@@ -339,16 +362,15 @@ static void who_looks_at_everything_sends_it_before_a_sleep(void **state)
 {
     (void)state;
     send_one(&pair);
-    srd_progress_run(pair.active.context);
+    reactor_poll();
     assert_true(owes(&pair));
     assert_true(is_soon(&pair));
-    assert_true(srd_progress_sleep(pair.active.context));
+    srd_run_soon(); /* as reactor_wait does first */
     assert_acknowledged(&pair);
-    srd_progress_wake(pair.active.context);
     take_one(&pair);
 }
 
-/* --- by the progress thread -------------------------------------------------------------------------------------- */
+/* --- by the background thread ------------------------------------------------------------------------------------- */
 
 /* No thread polls any more: the acknowledgement goes at its deadline, and not before. */
 static void what_a_thread_leaves_behind_goes_in_time(void **state)
@@ -368,27 +390,33 @@ static void what_a_thread_leaves_behind_goes_in_time(void **state)
     assert_acknowledged(&pair);
 }
 
-/* The same while another thread sleeps, and the progress thread sleeps without a tick. */
+static void *wait_in_a_thread(void *argument)
+{
+    struct reactor_waiter *_Atomic *waiter = argument;
+
+    atomic_store(waiter, reactor_waiter_self());
+    reactor_wait(atomic_load(waiter), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE);
+    return NULL;
+}
+
+/* The same while another thread waits, and drives. The background thread stands. */
 static void what_a_thread_leaves_behind_goes_while_another_sleeps(void **state)
 {
     uint64_t end_ms = real_ms() + DEADLINE_MS;
+    struct reactor_waiter *_Atomic waiter = NULL;
+    pthread_t thread;
 
     (void)state;
-    assert_true(srd_progress_sleep(pair.active.context));
-    let_go();
-    lock_acquire(&srd_engine.lock);
-    srd_engine_aside_locked(&conn_of(&pair.passive)->source);
-    lock_release(&srd_engine.lock);
-    standby_kick(&srd_engine.standby);
-    while (!atomic_load(&srd_engine.standby.parked) && real_ms() < end_ms) {
-        atomic_fetch_add(&stopped_ns, STANDBY_TICK_US * 1000);
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_a_thread, &waiter), 0);
+    while ((!atomic_load(&waiter) || atomic_load(&atomic_load(&waiter)->mode) != WAITER_EPOLL) &&
+           real_ms() < end_ms)
         sched_yield();
-    }
-    assert_int_equal(atomic_load(&srd_engine.standby.parked), 1);
-    owe(&pair);
+    post_one(&pair);
+    take_one(&pair); /* either thread may have read it */
     atomic_fetch_add(&stopped_ns, 1000000);
     assert_acknowledged(&pair);
-    srd_progress_wake(pair.active.context);
+    reactor_signal(atomic_load(&waiter));
+    pthread_join(thread, NULL);
 }
 
 /* Riding on data takes no deadline back: that passes, once, for nothing. */
@@ -404,8 +432,10 @@ static void what_rode_on_data_is_not_sent_again(void **state)
     arrived.fd = conn_of(&pair.active)->source.fd;
     time_passes();
     let_go();
-    while (is_soon(&pair) && real_ms() < end_ms)
+    while (is_soon(&pair) && real_ms() < end_ms) { /* a while longer if it is paused, too */
+        atomic_fetch_add(&stopped_ns, 1000000);
         sched_yield();
+    }
     hold();
     assert_false(is_soon(&pair));
     assert_int_equal(poll(&arrived, 1, 0), 0);
@@ -451,7 +481,7 @@ static void what_counts_on_a_deadline_that_passes_is_sent(void **state)
     assert_true(owes(&pair));
     time_passes();
     let_go();
-    while (owes(&pair)) /* its thread is blocked: only the progress thread can */
+    while (owes(&pair)) /* its thread is blocked: only the background thread can */
         sched_yield();
     atomic_store(&other_looks.go, true);
     pthread_join(thread, NULL);
@@ -494,8 +524,9 @@ static void what_finds_the_socket_full_is_sent_when_there_is_room(void **state)
     take_one(&pair);
     assert_true(owes(&pair));
     assert_false(is_soon(&pair));
+    srd_source_leave(&conn->source);
     srd_source_update(&conn->source);
-    srd_progress_run(pair.passive.context);
+    reactor_look();
     assert_acknowledged(&pair);
 }
 
@@ -551,14 +582,15 @@ static void what_finds_the_receive_side_taken_is_read_later(void **state)
 
     (void)state;
     atomic_store(&qp->conn->want_in, false);
+    srd_source_leave(&qp->conn->source);
     srd_source_update(&qp->conn->source);
     send_one(&pair);
-    srd_progress_run(pair.passive.context);
+    reactor_look();
     assert_false(owes(&pair));
     lock_acquire(&qp->rx_lock);
     srd_conn_apply(qp->conn, SRD_STREAM_RX);
     lock_release(&qp->rx_lock);
-    srd_progress_run(pair.passive.context);
+    reactor_look();
     assert_true(owes(&pair));
     take_one(&pair);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A peer that drains memory by long Reads takes the progress thread for a turn of so many octets and calls, not for as
- * long as it keeps up: between two looks at all connections no more is sent. The linker counts (--wrap).
+ * A peer that drains memory by long Reads takes the background thread for a turn of so many octets and calls, not for
+ * as long as it keeps up: between two looks at all connections no more is sent. The linker counts (--wrap).
  */
 #include "tests/unit/softrdma/pair.h"
 
-#include "softrdma/engine/loop.h"
+#include "softrdma/engine/source.h"
 #include "softrdma/stream/stream.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 enum { READS = 4, READ_OCTETS = 8 << 20, MOST_OCTETS = (64 + 64) << 10, MOST_CALLS = 16 };
 
-/* Counts of the progress thread; the test reads those of the last two lines. */
+/* Counts of the background thread; the test reads those of the last two lines. */
 static size_t turn_octets;
 static unsigned turn_calls;
 static _Atomic size_t sent_octets, most_octets;
@@ -38,14 +38,12 @@ static void turn_is_over(void)
 
 unsigned __real_srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 unsigned __wrap_srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
-int __real_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask);
-int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask);
+bool __real_reactor_turn_at_once(enum reactor_how how, bool set);
+bool __wrap_reactor_turn_at_once(enum reactor_how how, bool set);
 
 unsigned __wrap_srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
 {
-    if (octets && srd_progress_is_self()) {
+    if (octets && srd_in_background()) {
         turn_octets += octets;
         turn_calls++;
         atomic_fetch_add(&sent_octets, octets);
@@ -53,11 +51,11 @@ unsigned __wrap_srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t no
     return __real_srd_stream_tx_done(qp, octets, now_ms);
 }
 
-int __wrap_epoll_pwait2(int set, struct epoll_event *events, int count,
-    const struct timespec *timeout, const sigset_t *mask)
+bool __wrap_reactor_turn_at_once(enum reactor_how how, bool set)
 {
-    turn_is_over();
-    return __real_epoll_pwait2(set, events, count, timeout, mask);
+    if (how == REACTOR_BACKGROUND)
+        turn_is_over();
+    return __real_reactor_turn_at_once(how, set);
 }
 
 static struct ibv_mr *map(struct end *end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection between the progress thread and the threads of the program. */
+/* A connection between the background thread and the threads of the program. */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/qp.h"
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include <cmocka.h>
 
@@ -28,7 +29,7 @@ static void *look_all_the_time(void *argument)
     struct busy *busy = argument;
 
     while (!atomic_load(&busy->stop))
-        srd_progress_run(busy->context);
+        reactor_poll();
     return NULL;
 }
 
@@ -77,7 +78,8 @@ static void acknowledged_while_another_thread_looks_at_everything(void **state)
 }
 
 /*
- * A progress thread that has lost the processor: what it holds it gives back when a thread of the program waits for it.
+ * A background thread that has lost the processor: what it holds it gives back when a thread of the program waits for
+ * it.
  */
 struct holder {
     struct srd_conn *conn;
@@ -114,7 +116,7 @@ static pthread_t hold(struct holder *holder)
     return thread;
 }
 
-static void a_look_waits_for_the_progress_thread(void **state)
+static void a_look_waits_for_the_background_thread(void **state)
 {
     struct pair pair = { 0 };
     struct srd_qp *qp;
@@ -138,7 +140,7 @@ static void a_look_waits_for_the_progress_thread(void **state)
     pair_close(&pair);
 }
 
-static void a_post_waits_for_the_progress_thread(void **state)
+static void a_post_waits_for_the_background_thread(void **state)
 {
     struct pair pair = { 0 };
     struct srd_qp *qp;
@@ -154,7 +156,7 @@ static void a_post_waits_for_the_progress_thread(void **state)
     holder.lock = &qp->tx_lock;
     holder.waiting = &holder.conn->tx_waiting;
     thread = hold(&holder);
-    do { /* one that finds the real progress thread there leaves it to that */
+    do { /* one that finds the real background thread there leaves it to that */
         end_recv(&pair.passive, 1, 0, 64);
         end_post(&pair.active, IBV_WR_SEND, 1, 0, 64, NULL, 0, 0);
     } while (++posted < END_DEPTH && !atomic_load(&holder.waited_for));
@@ -166,13 +168,56 @@ static void a_post_waits_for_the_progress_thread(void **state)
     pair_close(&pair);
 }
 
+/* The reactor finds the connection ready while a thread polls it. */
+static struct srd_source *pause_passive(struct pair *pair)
+{
+    struct srd_source *source = &srd_qp_from(pair->passive.qp)->conn->source;
+    struct ibv_wc wc;
+
+    do /* between two polls the background thread may look at it */
+        assert_int_equal(ibv_poll_cq(pair->passive.cq, 1, &wc), 0);
+    while (!srd_source_was_polled(source));
+    source->reactor.ops->ready(&source->reactor, EPOLLIN, REACTOR_WAITING); /* in vain */
+    return source;
+}
+
+static void arming_a_queue_has_its_connection_watched(void **state)
+{
+    struct pair pair = { 0 };
+    struct srd_source *source;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    source = pause_passive(&pair);
+    assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
+    assert_false(srd_source_was_polled(source));
+    assert_int_equal(source->reactor.events, EPOLLIN);
+    pair_close(&pair);
+}
+
+static void leaving_a_queue_has_its_connection_watched(void **state)
+{
+    struct pair pair = { 0 };
+    struct srd_source *source;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    source = pause_passive(&pair);
+    srd_progress_leave(pair.passive.cq);
+    assert_false(srd_source_was_polled(source));
+    assert_int_equal(source->reactor.events, EPOLLIN);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(acknowledged_when_the_receiver_does_not_look),
         cmocka_unit_test(acknowledged_while_another_thread_looks_at_everything),
-        cmocka_unit_test(a_look_waits_for_the_progress_thread),
-        cmocka_unit_test(a_post_waits_for_the_progress_thread),
+        cmocka_unit_test(a_look_waits_for_the_background_thread),
+        cmocka_unit_test(a_post_waits_for_the_background_thread),
+        cmocka_unit_test(arming_a_queue_has_its_connection_watched),
+        cmocka_unit_test(leaving_a_queue_has_its_connection_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,90 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that sleeps in the device (srd_progress_wait), and the polls that follow an event. */
+/* A thread that sleeps in the device (reactor_wait), and the polls that follow an event. */
 #include "tests/unit/softrdma/pair.h"
+#include "reactor/reactor.h"
 #include "softrdma/queues/cq.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 enum { ROUNDS = 100 };
 
-/* What a library above has watched: a set with the channel's descriptor in it. */
-static int watch_channel(struct end *end)
-{
-    struct epoll_event event = { .events = EPOLLIN };
-    int set = epoll_create1(EPOLL_CLOEXEC);
+/* What a library above has in the reactor: it takes one event when it is run, and wakes the thread that waits. */
+struct taker {
+    struct reactor_source source;
+    struct end *end;
+    struct reactor_waiter *waiter;
+    atomic_uint taken;
+    struct ibv_cq *last;
+};
 
-    assert_true(srd_progress_fd(end->context) >= 0);
-    assert_int_equal(epoll_ctl(set, EPOLL_CTL_ADD, end->channel->fd, &event), 0);
-    assert_int_equal(srd_progress_watch(end->context, set), 0);
-    return set;
-}
-
-static void unwatch(struct end *end, int set)
+static void take_event(struct reactor_source *source, enum reactor_how how)
 {
-    srd_progress_unwatch(end->context, set);
-    close(set);
-}
-
-static void take_event(struct end *end)
-{
-    struct ibv_cq *cq;
+    struct taker *taker = container_of(source, struct taker, source);
     void *context;
 
-    assert_int_equal(srd_get_cq_event(end->channel, &cq, &context), 0);
-    assert_ptr_equal(cq, end->cq);
-    srd_ack_cq_events(cq, 1);
+    (void)how;
+    assert_int_equal(srd_get_cq_event(taker->end->channel, &taker->last, &context), 0);
+    srd_ack_cq_events(taker->last, 1);
+    atomic_fetch_add(&taker->taken, 1);
+    reactor_signal(taker->waiter);
 }
 
-/* Sleeps until there is an event. Returns whether it was had without its descriptor. */
-static bool sleep_for_event(struct end *end)
-{
-    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
-    bool watched, queued;
+static const struct reactor_source_ops taker_ops = { .run = take_event };
 
-    assert_true(srd_progress_sleep(end->context));
-    do /* it wakes for the other end, too */
-        queued = srd_progress_wait(end->channel, DEADLINE_MS, &watched);
-    while (!queued && test_now_ms() < end_ms);
-    srd_progress_wake(end->context);
-    assert_true(queued);
-    take_event(end);
-    return !watched;
+static void taker_open(struct taker *taker, struct end *end)
+{
+    memset(taker, 0, sizeof(*taker));
+    reactor_source_init(&taker->source, &taker_ops, -1);
+    taker->end = end;
+    taker->waiter = reactor_waiter_self();
+    assert_int_equal(fcntl(end->channel->fd, F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(reactor_add(&taker->source, 0), 0);
+    srd_progress_attach(end->channel, &taker->source);
 }
 
-static void sleep_ends_for_a_watched_descriptor_only_while_it_is_watched(void **state)
+static void taker_close(struct taker *taker)
 {
-    struct end end = { 0 };
-    bool watched = true;
-    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    srd_progress_attach(taker->end->channel, NULL);
+    reactor_remove_sync(&taker->source);
+}
 
-    (void)state;
-    end_open(&end);
-    assert_true(srd_progress_fd(end.context) >= 0);
-    assert_int_equal(srd_progress_watch(end.context, -1), -EBADF);
-    assert_int_equal(srd_progress_watch(end.context, fd), 0);
-    assert_int_equal(srd_progress_watch(end.context, fd), 0); /* it is already */
-    assert_false(srd_progress_wait(end.channel, 1, &watched));
-    assert_false(watched);
-    assert_int_equal(eventfd_write(fd, 1), 0);
-    assert_false(srd_progress_wait(end.channel, -1, &watched));
-    assert_true(watched);
-    srd_progress_unwatch(end.context, fd);
-    assert_false(srd_progress_wait(end.channel, 1, &watched));
-    assert_false(watched);
-    close(fd);
-    end_close(&end);
+/* Sleeps until so many events were taken. The channel's descriptor shows none of them. */
+static void sleep_for_events(struct taker *taker, unsigned count)
+{
+    struct pollfd shown = { .fd = taker->end->channel->fd, .events = POLLIN };
+    uint64_t deadline_ns = (test_now_ms() + DEADLINE_MS) * 1000000;
+
+    while (atomic_load(&taker->taken) < count)
+        assert_int_not_equal(
+            reactor_wait(taker->waiter, deadline_ns, PTHREAD_CANCEL_DISABLE), -ETIMEDOUT);
+    assert_int_equal(atomic_exchange(&taker->taken, 0), count);
+    assert_int_equal(poll(&shown, 1, 0), 0);
 }
 
 static void *push_one(void *argument)
@@ -99,37 +85,36 @@ static void *push_one(void *argument)
 static void sleep_ends_for_an_event_that_another_thread_queues(void **state)
 {
     struct end end = { 0 };
-    int set;
+    struct taker taker;
 
     (void)state;
     end_open(&end);
-    set = watch_channel(&end);
+    taker_open(&taker, &end);
     for (int i = 0; i < ROUNDS; i++) {
         struct ibv_wc wc;
         pthread_t thread;
 
         assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
         assert_int_equal(pthread_create(&thread, NULL, push_one, &end), 0);
-        assert_false(sleep_for_event(&end));
+        sleep_for_events(&taker, 1);
         pthread_join(thread, NULL);
         assert_int_equal(ibv_poll_cq(end.cq, 1, &wc), 1);
         assert_int_equal(wc.wr_id, 1);
     }
-    unwatch(&end, set);
+    taker_close(&taker);
     end_close(&end);
 }
 
-static void sleep_tells_of_every_queue_with_an_event(void **state)
+static void every_queue_with_an_event_is_taken(void **state)
 {
     struct end end = { 0 };
-    struct ibv_cq *second, *cq;
+    struct taker taker;
+    struct ibv_cq *second;
     struct ibv_wc wc = { .wr_id = 1 };
-    bool watched;
-    int set;
 
     (void)state;
     end_open(&end);
-    set = watch_channel(&end);
+    taker_open(&taker, &end);
     second = srd_create_cq(end.context, 4, NULL, end.channel, 0);
     assert_non_null(second);
     assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
@@ -137,44 +122,109 @@ static void sleep_tells_of_every_queue_with_an_event(void **state)
     srd_cq_push(end.cq, &wc, false);
     srd_cq_push(second, &wc, false);
     srd_cq_push(second, &wc, false); /* armed once */
-    for (unsigned left = 2; left; left--) {
-        void *context;
-
-        assert_int_equal(srd_progress_wait(end.channel, -1, &watched), left);
-        assert_true(watched);
-        assert_int_equal(srd_get_cq_event(end.channel, &cq, &context), 0);
-        assert_ptr_equal(cq, left == 2 ? end.cq : second);
-        srd_ack_cq_events(cq, 1);
-    }
-    assert_int_equal(srd_progress_wait(end.channel, 1, &watched), 0);
-    assert_false(watched);
+    sleep_for_events(&taker, 2);
     assert_int_equal(srd_destroy_cq(second), 0);
-    unwatch(&end, set);
+    taker_close(&taker);
     end_close(&end);
 }
 
-/* The progress thread may be faster now and then; then the descriptor tells. */
-static void sleep_in_the_device_moves_it_and_hands_over_the_event(void **state)
+struct getter {
+    pthread_t thread;
+    struct end *end;
+    struct ibv_cq *cq;
+};
+
+static void *get_one(void *argument)
+{
+    struct getter *getter = argument;
+    void *context;
+
+    assert_int_equal(srd_get_cq_event(getter->end->channel, &getter->cq, &context), 0);
+    srd_ack_cq_events(getter->cq, 1);
+    return NULL;
+}
+
+/* Threads that block there get an event each; the descriptor shows what none of them waits for. */
+static void each_who_blocks_gets_an_event(void **state)
+{
+    enum { GETTERS = 3 };
+    struct getter getters[GETTERS] = { 0 };
+    struct end end = { 0 };
+    struct pollfd shown = { .events = POLLIN };
+    struct ibv_wc wc = { .wr_id = 1 };
+
+    (void)state;
+    end_open(&end);
+    shown.fd = end.channel->fd;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < GETTERS; i++) {
+            getters[i].end = &end;
+            assert_int_equal(pthread_create(&getters[i].thread, NULL, get_one, &getters[i]), 0);
+        }
+        for (int i = 0; i < GETTERS; i++) {
+            assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
+            srd_cq_push(end.cq, &wc, false);
+        }
+        for (int i = 0; i < GETTERS; i++)
+            pthread_join(getters[i].thread, NULL);
+        assert_int_equal(poll(&shown, 1, 0), 0);
+        while (ibv_poll_cq(end.cq, 1, &wc))
+            ;
+    }
+    assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
+    srd_cq_push(end.cq, &wc, false);
+    assert_int_equal(poll(&shown, 1, 0), 1);
+    get_one(&getters[0]);
+    end_close(&end);
+}
+
+/* What was queued before is run when a source is attached, and shown when there is none any more. */
+static void what_is_queued_goes_with_the_source(void **state)
+{
+    struct end end = { 0 };
+    struct taker taker;
+    struct ibv_wc wc = { .wr_id = 1 };
+    struct pollfd shown = { .events = POLLIN };
+    struct ibv_cq *cq;
+    void *context;
+
+    (void)state;
+    end_open(&end);
+    shown.fd = end.channel->fd;
+    assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
+    srd_cq_push(end.cq, &wc, false);
+    assert_int_equal(poll(&shown, 1, 0), 1);
+    taker_open(&taker, &end);
+    sleep_for_events(&taker, 1);
+    taker_close(&taker);
+    assert_int_equal(ibv_req_notify_cq(end.cq, 0), 0);
+    srd_cq_push(end.cq, &wc, false);
+    assert_int_equal(poll(&shown, 1, 0), 1);
+    assert_int_equal(srd_get_cq_event(end.channel, &cq, &context), 0);
+    srd_ack_cq_events(cq, 1);
+    end_close(&end);
+}
+
+static void who_sleeps_moves_the_device(void **state)
 {
     struct pair pair = { 0 };
-    int set, handed_over = 0;
+    struct taker taker;
 
     (void)state;
     pair_connect(&pair, "127.0.0.1");
-    set = watch_channel(&pair.passive);
+    taker_open(&taker, &pair.passive);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         struct ibv_wc wc;
 
         end_recv(&pair.passive, i, 0, 64);
         assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
         end_post(&pair.active, IBV_WR_SEND, i, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
-        handed_over += sleep_for_event(&pair.passive);
+        sleep_for_events(&taker, 1);
         assert_int_equal(ibv_poll_cq(pair.passive.cq, 1, &wc), 1);
         assert_int_equal(wc.wr_id, i);
         test_poll(pair.active.cq, 1, &wc);
     }
-    assert_true(handed_over > 0);
-    unwatch(&pair.passive, set);
+    taker_close(&taker);
     pair_close(&pair);
 }
 
@@ -182,11 +232,12 @@ static void sleep_in_the_device_moves_it_and_hands_over_the_event(void **state)
 static void polls_after_an_event_find_what_comes_later(void **state)
 {
     struct pair pair = { 0 };
-    int set, third = 0;
+    struct taker taker;
+    int third = 0;
 
     (void)state;
     pair_connect(&pair, "127.0.0.1");
-    set = watch_channel(&pair.passive);
+    taker_open(&taker, &pair.passive);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         struct ibv_wc wc[2];
         uint64_t end_ms;
@@ -196,28 +247,29 @@ static void polls_after_an_event_find_what_comes_later(void **state)
         end_recv(&pair.passive, 2 * i + 1, 0, 64);
         assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
         end_post(&pair.active, IBV_WR_SEND, i, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
-        sleep_for_event(&pair.passive);
+        sleep_for_events(&taker, 1);
         assert_int_equal(ibv_poll_cq(pair.passive.cq, 1, wc), 1);
         end_post(&pair.active, IBV_WR_SEND, i, 0, 64, NULL, 0, IBV_SEND_SIGNALED);
         end_ms = test_now_ms() + DEADLINE_MS;
         while (ibv_poll_cq(pair.passive.cq, 1, wc) == 0 && test_now_ms() < end_ms)
             polls++;
         assert_int_equal(wc[0].wr_id, 2 * i + 1);
-        third += polls == 3; /* 1: the progress thread was there */
+        third += polls == 3; /* 1: the background thread was there */
         test_poll(pair.active.cq, 2, wc);
     }
     assert_true(third > 0);
-    unwatch(&pair.passive, set);
+    taker_close(&taker);
     pair_close(&pair);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sleep_ends_for_a_watched_descriptor_only_while_it_is_watched),
         cmocka_unit_test(sleep_ends_for_an_event_that_another_thread_queues),
-        cmocka_unit_test(sleep_tells_of_every_queue_with_an_event),
-        cmocka_unit_test(sleep_in_the_device_moves_it_and_hands_over_the_event),
+        cmocka_unit_test(every_queue_with_an_event_is_taken),
+        cmocka_unit_test(each_who_blocks_gets_an_event),
+        cmocka_unit_test(what_is_queued_goes_with_the_source),
+        cmocka_unit_test(who_sleeps_moves_the_device),
         cmocka_unit_test(polls_after_an_event_find_what_comes_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Deadlines of sources, without the thread that serves them: which is next, which have passed, in which order. */
-#include "softrdma/engine/engine.h"
+/* Deadlines of sources, without the background thread: which is next, which have passed, in which order. */
+#include "reactor/internal.h"
+#include "softrdma/engine/source.h"
 #include "util/clock.h"
 
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,15 @@ static void released(struct srd_source *source)
     fail();
 }
 
-static const struct srd_source_ops ops = { .expired = expired, .free = released };
+static uint32_t nothing_wanted(struct srd_source *source)
+{
+    (void)source;
+    return 0;
+}
+
+static const struct srd_source_ops ops = {
+    .expired = expired, .interest = nothing_wanted, .free = released
+};
 
 static uint64_t earliest(void)
 {
@@ -57,24 +65,29 @@ static uint64_t earliest(void)
 
 static uint64_t next_ms(void)
 {
-    uint64_t until_ns = srd_timer_sleep_until(UINT64_MAX);
+    uint64_t until_ns = atomic_load(&reactor.next_deadline_ns);
 
-    return until_ns == UINT64_MAX ? UINT64_MAX : until_ns / 1000000;
+    return until_ns == REACTOR_NEVER ? UINT64_MAX : until_ns / 1000000;
 }
 
 static void set(int i, uint64_t deadline_ms)
 {
     srd_source_deadline(&sources[i], deadline_ms);
     set_to[i] = deadline_ms;
-    assert_int_equal(atomic_load(&sources[i].refs), deadline_ms == UINT64_MAX ? 1 : 2);
+}
+
+static int group_setup(void **state)
+{
+    (void)state;
+    return reactor_lend(); /* and nobody serves */
 }
 
 static int setup(void **state)
 {
     (void)state;
-    assert_int_equal(standby_init(&srd_engine.standby), 0);
     for (int i = 0; i < COUNT; i++) {
         srd_source_init(&sources[i], &ops, -1);
+        assert_int_equal(srd_source_add(&sources[i]), 0);
         set_to[i] = UINT64_MAX;
     }
     expired_count = 0;
@@ -85,10 +98,13 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT; i++)
-        srd_source_deadline(&sources[i], UINT64_MAX);
+    for (int i = 0; i < COUNT; i++) {
+        srd_source_remove(&sources[i]);
+        assert_int_equal(atomic_load(&sources[i].reactor.refs), 1);
+    }
+    stopped_ms = 0;
+    reactor_look(); /* what was soon has passed */
     assert_true(next_ms() == UINT64_MAX);
-    standby_fini(&srd_engine.standby);
     return 0;
 }
 
@@ -115,43 +131,22 @@ static void those_that_have_passed_expire_in_order(void **state)
     (void)state;
     for (int i = 0; i < COUNT; i++)
         set(i, was[i] = i % 4 ? now_ms - 1 - (unsigned)rand_r(&seed) % 50 : now_ms + 1000000);
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, COUNT * 3 / 4);
     for (unsigned k = 0; k < expired_count; k++) {
         assert_int_not_equal(order[k] % 4, 0);
-        assert_int_equal(atomic_load(&sources[order[k]].refs), 1);
         assert_true(!k || was[order[k - 1]] <= was[order[k]]);
     }
     assert_true(next_ms() == earliest());
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, COUNT * 3 / 4); /* once */
-}
-
-/* The thread sleeps until what it was told is next: an earlier deadline wakes it, no later one does. */
-static void an_earlier_deadline_wakes_who_waits(void **state)
-{
-    struct pollfd kicked = { .fd = srd_engine.standby.kick_fd, .events = POLLIN };
-    uint64_t far_ms = clock_now_ms() + 1000000;
-
-    (void)state;
-    next_ms();
-    set(0, far_ms);
-    assert_int_equal(poll(&kicked, 1, 0), 1);
-    standby_kicked(&srd_engine.standby);
-    assert_int_equal(poll(&kicked, 1, 0), 0);
-    assert_true(next_ms() == far_ms);
-    set(1, far_ms + 1);
-    set(0, UINT64_MAX);
-    assert_int_equal(poll(&kicked, 1, 0), 0);
-    set(2, far_ms - 1);
-    assert_int_equal(poll(&kicked, 1, 0), 1);
 }
 
 static void soon(int i)
 {
     srd_source_soon(&sources[i]);
     assert_true(srd_source_is_soon(&sources[i]));
-    set_to[i] = atomic_load(&sources[i].deadline_ms);
+    set_to[i] = sources[i].soon_ms;
 }
 
 /* What is soon is due one millisecond later, however often it is said to be. */
@@ -161,15 +156,14 @@ static void what_is_soon_keeps_its_time(void **state)
     stopped_ms = 5000;
     soon(0);
     assert_int_equal(next_ms(), 5001);
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 0);
     stopped_ms = 5001;
     soon(0);
     assert_int_equal(next_ms(), 5001);
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 1);
     assert_false(srd_source_is_soon(&sources[0]));
-    assert_int_equal(atomic_load(&sources[0].refs), 1);
     soon(0);
     assert_int_equal(next_ms(), 5002);
 }
@@ -182,11 +176,14 @@ static void what_is_soon_is_served_before_a_sleep(void **state)
     set(0, 5002);
     soon(1);
     soon(2);
-    srd_timer_run_soon();
+    srd_run_soon();
+    assert_int_equal(expired_count, 2);
+    srd_run_soon();
+    assert_int_equal(expired_count, 2);
+    stopped_ms = 5001; /* the list's time stays, and passes for nothing */
+    reactor_look();
     assert_int_equal(expired_count, 2);
     assert_int_equal(next_ms(), 5002);
-    srd_timer_run_soon();
-    assert_int_equal(expired_count, 2);
 }
 
 static bool busy[COUNT];
@@ -200,7 +197,7 @@ static bool is_idle(struct srd_source *source)
 static void what_is_idle_keeps_its_deadline(void **state)
 {
     static const struct srd_source_ops idle_ops = {
-        .expired = expired, .idle = is_idle, .free = released
+        .expired = expired, .interest = nothing_wanted, .idle = is_idle, .free = released
     };
 
     (void)state;
@@ -209,17 +206,17 @@ static void what_is_idle_keeps_its_deadline(void **state)
         sources[i].ops = &idle_ops;
         soon(i);
     }
-    srd_timer_run_soon();
+    srd_run_soon();
     assert_int_equal(expired_count, 0);
     busy[2] = true;
-    srd_timer_run_soon();
+    srd_run_soon();
     assert_int_equal(expired_count, 1);
     assert_int_equal(order[0], 2);
     assert_true(srd_source_is_soon(&sources[0]));
     assert_true(srd_source_is_soon(&sources[1]));
     assert_int_equal(next_ms(), 5001);
     stopped_ms = 5001;
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 3);
     busy[2] = false;
 }
@@ -228,7 +225,7 @@ static void what_is_idle_keeps_its_deadline(void **state)
 static void what_is_soon_is_found_behind_many_that_are_idle(void **state)
 {
     static const struct srd_source_ops idle_ops = {
-        .expired = expired, .idle = is_idle, .free = released
+        .expired = expired, .interest = nothing_wanted, .idle = is_idle, .free = released
     };
 
     (void)state;
@@ -238,7 +235,7 @@ static void what_is_soon_is_found_behind_many_that_are_idle(void **state)
         soon(i);
     }
     busy[99] = true;
-    srd_timer_run_soon();
+    srd_run_soon();
     assert_false(srd_source_is_soon(&sources[99]));
     busy[99] = false;
 }
@@ -252,58 +249,133 @@ static void again(struct srd_source *source)
 /* As a source does whose descriptor is busy: its turn comes again at the next sleep. */
 static void what_is_soon_again_waits_for_its_next_turn(void **state)
 {
-    static const struct srd_source_ops again_ops = { .expired = again, .free = released };
+    static const struct srd_source_ops again_ops = {
+        .expired = again, .interest = nothing_wanted, .free = released
+    };
 
     (void)state;
     stopped_ms = 5000;
     sources[0].ops = &again_ops;
     soon(0);
-    srd_timer_run_soon();
+    srd_run_soon();
     assert_int_equal(expired_count, 1);
     assert_true(srd_source_is_soon(&sources[0]));
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 1);
     stopped_ms = 5001;
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 2);
     assert_int_equal(next_ms(), 5002);
 }
 
-/* Another deadline of the source that comes first serves both, and one that comes later gives way. */
-static void what_is_soon_and_another_deadline_are_one(void **state)
+/* What is soon and another deadline of the source are two, whichever comes first. */
+static void what_is_soon_and_another_deadline_are_two(void **state)
 {
     (void)state;
     stopped_ms = 5000;
     srd_source_due(&sources[0], 5000);
-    srd_source_soon(&sources[0]);
+    soon(0);
     assert_int_equal(next_ms(), 5000);
-    assert_false(srd_source_is_soon(&sources[0]));
-    srd_timer_run_soon();
-    assert_int_equal(expired_count, 0);
-    srd_timer_run();
+    reactor_look();
     assert_int_equal(expired_count, 1);
+    assert_true(srd_source_is_soon(&sources[0]));
+    srd_run_soon();
+    assert_int_equal(expired_count, 2);
     srd_source_due(&sources[0], 9000);
     soon(0);
     assert_int_equal(next_ms(), 5001);
-    srd_source_due(&sources[0], 9000);
-    assert_int_equal(next_ms(), 5001);
+    srd_source_due(&sources[0], 9001); /* later: no change */
+    stopped_ms = 9000;
+    reactor_look();
+    assert_int_equal(expired_count, 4);
 }
 
-/* A sleep that ends by itself, in time for what is soon, is not ended for it. */
-static void a_sleep_that_is_short_enough_is_not_ended(void **state)
-{
-    struct pollfd kicked = { .fd = srd_engine.standby.kick_fd, .events = POLLIN };
+static unsigned served;
+static bool taken; /* by another thread, or it is in the middle of it */
 
+static bool serve(struct srd_source *source, uint32_t events, bool background)
+{
+    (void)source, (void)events, (void)background;
+    served++;
+    return !taken;
+}
+
+/* The reactor finds its descriptor ready. Returns whether it is paused then. */
+static bool pauses(int i, enum reactor_how how)
+{
+    static const struct srd_source_ops ready_ops = {
+        .ready = serve, .expired = expired, .interest = nothing_wanted, .free = released
+    };
+
+    sources[i].ops = &ready_ops;
+    served = 0;
+    sources[i].reactor.ops->ready(&sources[i].reactor, 1, how);
+    return atomic_load(&sources[i].paused);
+}
+
+/* One that is polled all the time is looked at once a millisecond, and no more. */
+static void what_is_polled_stays_paused(void **state)
+{
     (void)state;
     stopped_ms = 5000;
-    assert_true(srd_timer_sleep_until(5001300000) == 5001300000);
-    soon(0);
-    assert_int_equal(poll(&kicked, 1, 0), 0);
-    assert_true(srd_timer_sleep_until(5001300000) == 5001000000);
-    srd_timer_run_soon();
-    assert_true(srd_timer_sleep_until(5002300000) == 5002300000);
-    soon(0);
-    assert_int_equal(poll(&kicked, 1, 0), 1);
+    srd_source_polled(&sources[0]);
+    assert_true(pauses(0, REACTOR_BACKGROUND));
+    assert_int_equal(served, 0);
+    for (stopped_ms = 5001; stopped_ms < 5010; stopped_ms++) {
+        srd_source_polled(&sources[0]);
+        reactor_look();
+        assert_true(atomic_load(&sources[0].paused));
+        srd_run_soon(); /* it is idle, or served: still paused */
+        assert_true(atomic_load(&sources[0].paused));
+    }
+    stopped_ms++;
+    reactor_look();
+    stopped_ms++;
+    reactor_look();
+    assert_false(atomic_load(&sources[0].paused));
+}
+
+/* A thread that waits may be the one that polled: it is another when that has taken what was there. */
+static void what_is_polled_is_served_by_a_wait(void **state)
+{
+    (void)state;
+    stopped_ms = 5000;
+    srd_source_polled(&sources[0]);
+    assert_false(pauses(0, REACTOR_WAITING));
+    assert_int_equal(served, 1);
+    taken = true;
+    assert_false(pauses(0, REACTOR_WAITING));
+    srd_source_polled(&sources[0]);
+    assert_true(pauses(0, REACTOR_WAITING));
+    assert_int_equal(served, 1);
+    assert_true(pauses(1, REACTOR_BACKGROUND)); /* the program is in the middle of it */
+    taken = false;
+}
+
+/* A thread that polls and finds it in the set needs it there, whatever other threads do with it. */
+static void what_a_poll_finds_in_the_set_is_not_paused(void **state)
+{
+    (void)state;
+    stopped_ms = 5000;
+    srd_source_polled(&sources[0]);
+    assert_false(pauses(0, REACTOR_LOOKING));
+    assert_int_equal(served, 1);
+    assert_false(pauses(0, REACTOR_BACKGROUND));
+    assert_int_equal(served, 1);
+    srd_source_polled(&sources[0]); /* and found there no more */
+    assert_true(pauses(0, REACTOR_BACKGROUND));
+    assert_int_equal(served, 0);
+}
+
+/* Who leaves it has it watched again at once. */
+static void what_is_left_is_not_paused(void **state)
+{
+    (void)state;
+    stopped_ms = 5000;
+    srd_source_polled(&sources[0]);
+    assert_true(pauses(0, REACTOR_BACKGROUND));
+    srd_source_leave(&sources[0]);
+    assert_false(atomic_load(&sources[0].paused));
 }
 
 int main(void)
@@ -311,7 +383,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_next_is_the_earliest, setup, teardown),
         cmocka_unit_test_setup_teardown(those_that_have_passed_expire_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_earlier_deadline_wakes_who_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_keeps_its_time, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_is_served_before_a_sleep, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_idle_keeps_its_deadline, setup, teardown),
@@ -319,9 +390,13 @@ int main(void)
             what_is_soon_is_found_behind_many_that_are_idle, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_soon_again_waits_for_its_next_turn, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_soon_and_another_deadline_are_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_sleep_that_is_short_enough_is_not_ended, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_soon_and_another_deadline_are_two, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_polled_stays_paused, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_polled_is_served_by_a_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_a_poll_finds_in_the_set_is_not_paused, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_left_is_not_paused, setup, teardown),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, group_setup, NULL);
 }

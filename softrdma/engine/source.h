@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - a connection's or listener's socket, as the reactor knows it (reactor/reactor.h), with what softrdma needs
+ * besides: polls that go around the reactor, and deadlines that are set often and mostly void.
+ *
+ * A source is paused where the reactor would find it ready over and over: another thread polls it past the set, or is
+ * in the middle of it. The set does not watch it then; it is looked at again every SRD_SOON_MS.
+ */
+#ifndef SOFTRDMA_ENGINE_SOURCE_H
+#define SOFTRDMA_ENGINE_SOURCE_H
+
+#include "reactor/reactor.h"
+#include "util/list.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct srd_source;
+
+struct srd_source_ops {
+    /*
+     * The descriptor is ready (EPOLL* bits). background: called by the background thread, no thread of the program is
+     * at work. Returns false when another thread has taken what was ready, or is in the middle of it: then it may stay
+     * ready until that one goes on.
+     */
+    bool (*ready)(struct srd_source *source, uint32_t events, bool background);
+    /*
+     * One look by a thread that polls a completion queue, at this source alone. Returns whether anything moved. NULL
+     * where no queue knows the source.
+     */
+    bool (*poll)(struct srd_source *source);
+    /*
+     * The deadline has passed, or the source is soon and served now; it is unset when this is called. No lock is held.
+     */
+    void (*expired)(struct srd_source *source);
+    /* Whether there is nothing to serve before the time of what is soon. NULL: there always is. Takes no lock. */
+    bool (*idle)(struct srd_source *source);
+    /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would show for ever). No lock. */
+    uint32_t (*interest)(struct srd_source *source);
+    void (*free)(struct srd_source *source); /* last reference gone */
+};
+
+struct srd_source {
+    struct reactor_source reactor; /* first */
+    const struct srd_source_ops *ops;
+    int fd;           /* -1: closed */
+    unsigned process; /* srd_generation of its maker */
+    bool added;
+    atomic_uint polls; /* counted by threads that poll this very source */
+    atomic_uint seen;  /* polls when the reactor looked last, or the program left it */
+    atomic_bool
+        looked_at; /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
+    atomic_bool paused;
+    atomic_bool attended;         /* the background thread is at it */
+    _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
+    atomic_uint soon;             /* 1: in the list of what is soon; the lock to change */
+    uint64_t soon_ms;             /* when it is due */
+    struct list_node soon_node;
+};
+
+/* One reference, the caller's. Not known to the reactor yet. */
+void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
+
+static inline void srd_source_ref(struct srd_source *source)
+{
+    reactor_ref(&source->reactor);
+}
+
+static inline void srd_source_unref(struct srd_source *source)
+{
+    reactor_unref(&source->reactor);
+}
+
+/*
+ * srd_source_add     from now on its calls come; the reactor has a reference. Returns 0 or a negative errno.
+ * srd_source_update  interest may have changed
+ * srd_source_remove  no call of ready or expired begins after this (one may be running)
+ * The last two do nothing on a source that is not added. Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+int srd_source_add(struct srd_source *source);
+void srd_source_update(struct srd_source *source);
+void srd_source_remove(struct srd_source *source);
+
+/* A thread of the program looks at this very source. */
+static inline void srd_source_polled(struct srd_source *source)
+{
+    atomic_store_explicit(&source->polls,
+        atomic_load_explicit(&source->polls, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+/* Whether it was since the reactor found it ready, or since it was left; or is paused. */
+static inline bool srd_source_was_polled(struct srd_source *source)
+{
+    return atomic_load_explicit(&source->polls, memory_order_relaxed) !=
+               atomic_load_explicit(&source->seen, memory_order_relaxed) ||
+           atomic_load_explicit(&source->paused, memory_order_relaxed);
+}
+/* The thread that polled it does so no longer: the reactor serves it at once. */
+void srd_source_leave(struct srd_source *source);
+
+/* Sets (UINT64_MAX: clears) the deadline of a source that is added, clock_now_ms() units. */
+void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
+
+/*
+ * For a source whose deadlines change often: it never clears one, and what expires too early is nothing to it.
+ * srd_source_is_soon  whether the source is soon served anyway. To be asked after what decides on its deadlines was
+ *                     stored, and before that is read: if it is, who serves it sees what was stored.
+ * srd_source_due      the deadline is that at the latest. Costs a load where it is.
+ * srd_source_soon     it is served SRD_SOON_MS from now at the latest, and before by who is about to sleep
+ *                     (srd_run_soon)
+ * Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+enum {
+    SRD_SOON_MS = 1,
+    /*
+     * A thread that polls serves it after so many looks, too: the program's answer, which would have carried an
+     * acknowledgement, is not coming at once. A program that was woken has looked once or twice when it answers.
+     */
+    SRD_SOON_LOOKS = 3
+};
+static inline bool srd_source_is_soon(struct srd_source *source)
+{
+    return atomic_fetch_or(
+        &source->soon, 0); /* an update: it comes before that of the expiry, or after it */
+}
+void srd_source_soon(struct srd_source *source);
+void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms);
+static inline void srd_source_due(struct srd_source *source, uint64_t deadline_ms)
+{
+    if (deadline_ms < atomic_load_explicit(&source->deadline_ms, memory_order_relaxed))
+        srd_source_set_due(source, deadline_ms);
+}
+
+/*
+ * Serves what is soon. A thread of the program that is about to sleep, or has polled in vain for a while; no lock held.
+ */
+void srd_run_soon(void);
+
+/* Whether the caller is the background thread, in a call of a source. */
+bool srd_in_background(void);
+
+#endif
