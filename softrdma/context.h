@@ -46,7 +46,7 @@ struct srd_device {
     int n_addrs;           /* 0: every address of the host */
     struct sockaddr_storage *addrs;
     struct srd_stag_table stags;
-    struct lock qp_lock; /* LOCK_SRD_LOOP */
+    struct lock qp_lock; /* LOCK_SRD_DEVICE */
     struct srd_qp_slot *qps;
     uint32_t n_qps, free_qp;
     /* what rdma_cm ids show as verbs; opened on first use, never closed */

@@ -40,7 +40,7 @@ enum lock_level {
     LOCK_SRD_RQ = 150,     /* receive queue or shared receive queue */
     LOCK_SRD_MEMORY = 160, /* STag table */
     LOCK_SRD_CQ = 170,
-    LOCK_SRD_LOOP = 176,    /* the shared contexts, the table of queue pairs */
+    LOCK_SRD_DEVICE = 176,  /* the shared contexts, the table of queue pairs */
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, softrdma's sources */
     /* delivery of overlapped completions: held over calls of winobj, see docs/internals/completion.md */
     LOCK_PENDING = 200,

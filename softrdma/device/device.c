@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 static struct {
-    struct lock lock; /* LOCK_SRD_LOOP; opening the shared contexts */
+    struct lock lock; /* LOCK_SRD_DEVICE; opening the shared contexts */
     struct srd_device *devices;
     int count;
-} all = { .lock = LOCK_INIT(LOCK_SRD_LOOP, "softrdma devices") };
+} all = { .lock = LOCK_INIT(LOCK_SRD_DEVICE, "softrdma devices") };
 
 static struct once once = ONCE_INIT;
 
@@ -112,7 +112,7 @@ static int parse_device(char *text)
 
 static void forked(void)
 {
-    lock_init(&all.lock, LOCK_SRD_LOOP, "softrdma devices");
+    lock_init(&all.lock, LOCK_SRD_DEVICE, "softrdma devices");
     for (int i = 0; i < all.count; i++) {
         struct srd_device *device = &all.devices[i];
         /* What the tables held was the parent's. Its memory stays: objects in it may still be given
@@ -120,7 +120,7 @@ static void forked(void)
         device->qps = NULL;
         device->n_qps = 0;
         device->free_qp = UINT32_MAX;
-        lock_init(&device->qp_lock, LOCK_SRD_LOOP, "softrdma qps");
+        lock_init(&device->qp_lock, LOCK_SRD_DEVICE, "softrdma qps");
         srd_stag_table_init(&device->stags);
         atomic_store_explicit(&device->shared, NULL, memory_order_relaxed);
     }
@@ -154,7 +154,7 @@ static int make_devices(void)
     int error = name_devices(), made = 0;
 
     for (; !error && made < all.count; made++) {
-        lock_init(&all.devices[made].qp_lock, LOCK_SRD_LOOP, "softrdma qps");
+        lock_init(&all.devices[made].qp_lock, LOCK_SRD_DEVICE, "softrdma qps");
         all.devices[made].free_qp = UINT32_MAX;
         if ((error = srd_stag_table_init(&all.devices[made].stags)))
             break;
