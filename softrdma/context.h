@@ -12,7 +12,7 @@
 #ifndef SOFTRDMA_CONTEXT_H
 #define SOFTRDMA_CONTEXT_H
 
-#include "softrdma/engine/evq.h"
+#include "softrdma/events/evq.h"
 #include "softrdma/limits.h"
 #include "softrdma/process.h"
 #include "softrdma/softrdma.h"

@@ -11,7 +11,7 @@
 #include "softrdma/connection/internal.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/context.h"
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "softrdma/queues/qp.h"
 #include "softrdma/connection/socket.h"
 #include "util/clock.h"

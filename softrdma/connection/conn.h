@@ -13,7 +13,7 @@
 #ifndef SOFTRDMA_CONNECTION_CONN_H
 #define SOFTRDMA_CONNECTION_CONN_H
 
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "softrdma/wire/mpa.h"
 #include "softrdma/stream/stream.h"
 

@@ -9,7 +9,7 @@
 
 #include "softrdma/queues/channel.h"
 #include "softrdma/context.h"
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "util/log.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define SOFTRDMA_QUEUES_QP_H
 
 #include "softrdma/context.h"
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "softrdma/queues/rq.h"
 #include "softrdma/softrdma.h"
 #include "softrdma/queues/sq.h"

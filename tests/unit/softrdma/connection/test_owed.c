@@ -8,7 +8,7 @@
 #include "softrdma/connection/conn.h"
 #include "softrdma/queues/cq.h"
 #include "reactor/internal.h"
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "softrdma/queues/qp.h"
 
 #include <poll.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/softrdma/pair.h"
 
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "softrdma/stream/stream.h"
 
 #include <setjmp.h>

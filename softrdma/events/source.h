@@ -6,8 +6,8 @@
  * A source is paused where the reactor would find it ready over and over: another thread polls it past the set, or is
  * in the middle of it. The set does not watch it then; it is looked at again every SRD_SOON_MS.
  */
-#ifndef SOFTRDMA_ENGINE_SOURCE_H
-#define SOFTRDMA_ENGINE_SOURCE_H
+#ifndef SOFTRDMA_EVENTS_SOURCE_H
+#define SOFTRDMA_EVENTS_SOURCE_H
 
 #include "reactor/reactor.h"
 #include "util/list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Deadlines of sources, without the background thread: which is next, which have passed, in which order. */
 #include "reactor/internal.h"
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 #include "util/clock.h"
 
 #include <setjmp.h>

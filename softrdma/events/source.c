@@ -6,7 +6,7 @@
  * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) stays in the
  * list: it expires for nothing, once in SRD_SOON_MS.
  */
-#include "softrdma/engine/source.h"
+#include "softrdma/events/source.h"
 
 #include "softrdma/process.h"
 #include "util/clock.h"
