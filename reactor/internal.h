@@ -24,10 +24,9 @@ enum reactor_waiter_bits { WAITER_SIGNAL = 1, WAITER_DRIVE = 2 };
 enum reactor_waiter_mode { WAITER_AWAKE, WAITER_FUTEX, WAITER_EPOLL };
 
 struct reactor_waiter {
-    _Atomic uint32_t
-        word; /* reactor_waiter_bits; set by others, cleared by the owner. Pairs with mode (both seq_cst) */
-    _Atomic uint32_t
-        mode; /* reactor_waiter_mode; set by the owner, to WAITER_EPOLL under the lock */
+    /* word and mode pair with each other: both seq_cst */
+    _Atomic uint32_t word; /* reactor_waiter_bits; others set them, the owner clears them */
+    _Atomic uint32_t mode; /* reactor_waiter_mode; set by the owner; to EPOLL under the lock */
     struct list_node link; /* of the followers, or of the pool; lock */
 };
 

@@ -31,8 +31,9 @@ extern "C" {
 #endif
 
 #define REACTOR_API __attribute__((visibility("default")))
-#define REACTOR_NEVER                                                                              \
-    UINT64_MAX /* in place of a deadline, which is absolute, in nanoseconds of clock_now_ns() */
+
+/* In place of a deadline. Deadlines are absolute, in nanoseconds of clock_now_ns(). */
+#define REACTOR_NEVER UINT64_MAX
 
 struct reactor_source;
 struct reactor_waiter;

@@ -74,8 +74,8 @@ struct nd_adapter {
     struct nd_deferred end;
 };
 
-/* adapter_run.c: the channel's; the asynchronous events'. */
-extern const struct reactor_source_ops nd_adapter_channel_ops, nd_adapter_async_ops;
+/* What the reactor calls for the completion channel; extern for the tests. */
+extern const struct reactor_source_ops nd_adapter_channel_ops;
 
 /*
  * nd_adapter_init - open a device.
@@ -118,7 +118,7 @@ static inline bool nd_adapter_removed(const struct nd_adapter *adapter)
 }
 
 /*
- * nd_adapter_take_left - takes the completion event that a driver may have left in the channel (adapter_run.c), so that
+ * nd_adapter_take_left - takes the completion event that a driver may have left in the channel (adapter.c), so that
  * its queue can be armed. The caller pins a child; no lock held.
  */
 void nd_adapter_take_left(struct nd_adapter *adapter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cq_left.c - a device's completion event that a driver leaves in the channel (core/adapter/adapter_run.c): its
+ * test_cq_left.c - a device's completion event that a driver leaves in the channel (core/adapter/adapter.c): its
  * Notify ends at once, and the queue is armed again before a Notify needs that.
  */
 #include "tests/unit/util/cmocka_test.h"
