@@ -2,8 +2,8 @@
 /*
  * background.c - the background thread. It is in one of these states:
  *
- *   attends  asleep until something in the set is ready, or a deadline is due: nobody else has waited or polled for a
- *   tick
+ *   attends  asleep until something in the set is ready, or a deadline is due: no thread of the program has waited or
+ *            polled for a tick
  *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they
  *            are. What has been ready for a whole one is served, since the program may look at some sources alone
  *   parked   asleep until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
@@ -28,7 +28,7 @@ static struct {
     unsigned seen;        /* activity when it looked last */
     uint64_t busy_ns;     /* when that had changed last */
     unsigned ticks;       /* how long it sleeps while the program is at work, in ticks */
-    unsigned quiet_ticks; /* sleeps in a row without a change, while somebody drove */
+    unsigned quiet_ticks; /* sleeps in a row without a change, while another thread drove */
     bool
         ready; /* something in the set was ready after the last tick: the program may not look at all sources */
 } background;
@@ -41,7 +41,8 @@ static void background_decide_locked(void)
 
     lock_assert_held(&reactor.lock);
     reactor.background = BACKGROUND_TICKS;
-    if (activity == reactor.left && !reactor.driver) { /* who was active sleeps elsewhere */
+    if (activity == reactor.left &&
+        !reactor.driver) { /* the thread that was active sleeps elsewhere */
         background.seen = activity;
         background.quiet_ticks = 0;
         reactor.background = BACKGROUND_ATTENDS;
@@ -81,7 +82,7 @@ static bool background_sleep(bool set, uint64_t until_ns)
     return fds[1].revents;
 }
 
-/* After a tick: whether something in the set has been ready for the whole of it, so that nobody looks at that. */
+/* After a tick: whether something in the set has been ready for the whole of it, so that no thread serves that. */
 static bool background_left_over(void)
 {
     struct pollfd set = { .fd = reactor.set_fd, .events = POLLIN };
@@ -92,8 +93,8 @@ static bool background_left_over(void)
 }
 
 /*
- * Drives, if something is to be done and nobody else has it in hand. Returns whether it does. Without sources, too:
- * what is ready then is a kick that came when its driver had gone, and stays ready until it is taken.
+ * Drives, if there is work and no other thread drives. Returns whether it does. Without sources, too: what is ready
+ * then is a kick that came after its driver had stopped, and it stays ready until a driver drains it.
  */
 static bool background_drive_locked(bool ready)
 {
@@ -120,7 +121,7 @@ static void background_round(void)
     ready = background_sleep(state == BACKGROUND_ATTENDS, until_ns);
     if (state == BACKGROUND_TICKS)
         ready = background_left_over();
-    else /* who polled meanwhile has begun to look for itself */
+    else /* a thread that has polled meanwhile looks for itself */
         ready = ready &&
                 atomic_load_explicit(&reactor_activity, memory_order_relaxed) == background.seen;
     lock_acquire(&reactor.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.c - who drives: threads that wait, and threads that look; how one hands over to another. */
+/* drive.c - which thread drives: threads that wait, threads that look; how one hands over to another. */
 #include "reactor/internal.h"
 
 #include "util/futex.h"
@@ -39,10 +39,7 @@ void reactor_wake_follower(struct reactor_waiter *follower)
         futex_wake(&follower->word, 1);
 }
 
-/*
- * Nobody drives now. Does the background thread sleep beyond what is to do? What is due while it ticks, it sees in
- * time.
- */
+/* No thread drives now: wakes the background thread if it sleeps beyond the next work. While it ticks it does not. */
 static enum reactor_whom left_alone_locked(void)
 {
     bool wake = false;

@@ -86,7 +86,7 @@ void reactor_waiters_forked(void);
 
 /* source.c */
 
-/* Whom to wake after the lock is dropped. */
+/* Which thread the caller wakes after it has dropped the lock. */
 enum reactor_whom { REACTOR_NOBODY, REACTOR_THE_DRIVER, REACTOR_THE_BACKGROUND };
 void reactor_wake(enum reactor_whom whom);
 /* The background thread, if it is not awake already, or about to be. */
@@ -114,7 +114,7 @@ void reactor_turn_at_once(enum reactor_how how, bool set);
 bool reactor_drive_locked(struct reactor_waiter *me);
 /* The caller drives no longer. */
 void reactor_stop(enum reactor_how how);
-/* Has a follower drive, if there is one and nobody drives. Returns it, for reactor_wake_follower. */
+/* Has a follower drive, if there is one and no thread drives. Returns it, for reactor_wake_follower. */
 struct reactor_waiter *reactor_appoint_locked(void);
 /* Without the lock. follower: may be NULL */
 void reactor_wake_follower(struct reactor_waiter *follower);

@@ -11,9 +11,9 @@
  *                                        word. A driver whose wait ends hands over to a follower
  *   a thread that polls                  says so (reactor_active), and looks now and then (reactor_look), or at some
  *                                        sources alone (reactor_poll)
- *   the background thread                drives when nobody has waited or polled for a tick; background.c
+ *   the background thread                drives when no other has waited or polled for a tick; background.c
  *
- * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay everybody else.
+ * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay all others.
  * Every function may be called by any thread, with any lock held but LOCK_REACTOR, unless it says otherwise. In the
  * child of a fork the reactor is empty: sources of the parent are none there, and calls on them do nothing.
  */
@@ -52,7 +52,7 @@ struct reactor_source_ops {
     void (*expired)(struct reactor_source *source, enum reactor_how how);
     /* reactor_run was called. */
     void (*run)(struct reactor_source *source, enum reactor_how how);
-    /* The last reference is gone. NULL: the memory is its owner's affair. */
+    /* The last reference was dropped. NULL: the owner frees the memory. */
     void (*free)(struct reactor_source *source);
     /* ready may run on several threads at once, and with locks held: also by reactor_poll. */
     bool shared;
@@ -110,7 +110,7 @@ REACTOR_API struct reactor_waiter *reactor_waiter_self(void);
 /* Ends the present or the next sleep of a waiter. No system call unless it sleeps. */
 REACTOR_API void reactor_signal(struct reactor_waiter *waiter);
 /*
- * reactor_wait - sleep, and drive meanwhile if nobody else does. Not from a callback; no lock held.
+ * reactor_wait - sleep, and drive meanwhile unless another thread does. Not from a callback; no lock held.
  * waiter        in: the calling thread's
  * cancel_state  in: of the thread while it sleeps (pthread_setcancelstate); a thread that is canceled there hands over
  * Returns 0 when signalled, and perhaps for nothing: so the caller loops. -ETIMEDOUT at the deadline, -EINTR when a
@@ -130,16 +130,16 @@ static inline void reactor_active(void)
 }
 
 /*
- * One turn without sleep, unless another thread drives: what is ready, due, or to be run. Who comes back soon calls
- * reactor_active, too. No lock held.
+ * One turn without sleep, unless another thread drives: what is ready, due, or to be run. A thread that looks again
+ * and again calls reactor_active, too. No lock held.
  */
 REACTOR_API void reactor_look(void);
 /*
- * Runs ready (REACTOR_LOOKING) of the shared sources that are ready, whoever drives. Any lock may be held that these do
- * not take. Returns whether any was ready.
+ * Runs ready (REACTOR_LOOKING) of the shared sources that are ready, whichever thread drives. The caller may hold any
+ * lock that these do not take. Returns whether any was ready.
  */
 REACTOR_API bool reactor_poll(void);
-/* The calling thread, which was active, goes to sleep elsewhere: the background thread does not stay away for it. */
+/* The calling thread, which was active, is about to sleep elsewhere: the background thread serves at once. */
 REACTOR_API void reactor_leave(void);
 /*
  * Has function called by each thread that begins a reactor_wait, before it sleeps. The process has one such function;

@@ -112,9 +112,7 @@ struct reactor_source *reactor_take_due_locked(uint64_t now_ns)
     return source;
 }
 
-/*
- * Who has to hear of a deadline: a thread that would sleep beyond it. A background thread that ticks comes by in time.
- */
+/* Which thread would sleep beyond the deadline, and has to be woken. A background thread that ticks does not. */
 static enum reactor_whom sleeps_too_long_locked(uint64_t deadline_ns)
 {
     if (reactor.driver) {

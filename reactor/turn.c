@@ -216,7 +216,7 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     }
     if (reactor.background == BACKGROUND_ATTENDS)
         whom = reactor_background_locked();
-    /* Who changes what is slept for, after the lock is dropped, sees the mode, and kicks. */
+    /* A thread that changes what ends this sleep, after the lock is dropped, sees the mode, and kicks. */
     atomic_store(&me->mode, WAITER_EPOLL);
     lock_release(&reactor.lock);
     reactor_wake(whom);

@@ -111,7 +111,7 @@ static bool fetch(
     return node;
 }
 
-/* What a thread does to itself: no sleep is interrupted by that. Sanitizers and Wine handle these. */
+/* Signals of what a thread does itself: they interrupt no sleep. Sanitizers and Wine handle these. */
 static bool is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
@@ -119,8 +119,8 @@ static bool is_fault(int signal)
 }
 
 /*
- * Where a kernel's device blocks in read(2), which goes on behind a handler with SA_RESTART; poll(2) does not. Which
- * signal it was nobody tells: it is as there while no handler asks for EINTR.
+ * A kernel's device blocks in read(2), which continues after a handler with SA_RESTART; a wait in the reactor does not.
+ * The thread does not learn which signal ended its wait, so it continues if every handler has SA_RESTART.
  */
 static bool signals_restart(void)
 {
@@ -198,7 +198,7 @@ static int wait_and_fetch(struct sleep *sleep, int cancel_state,
     }
 }
 
-/* What a read(2) does whose descriptor was closed: it goes on. */
+/* As a read(2) does whose descriptor was closed: it sleeps on. */
 static int sleep_on(void)
 {
     do

@@ -38,7 +38,7 @@ void srd_evq_attach(struct srd_evq *q, struct reactor_source *source);
 
 /* Lock held. */
 void srd_evq_push_locked(struct srd_evq *q, struct list_node *node);
-/* Has whoever waits, or the descriptor, know what is queued. After nodes were taken off the list by hand. */
+/* Wakes a thread that waits, or sets the descriptor, to match the queue. Called after nodes were unlinked by hand. */
 void srd_evq_settle_locked(struct srd_evq *q);
 
 /*

@@ -16,7 +16,7 @@
 #include <string.h>
 
 static struct {
-    struct lock lock;      /* LOCK_SRD_CHANNEL; deadlines, the list, and what the reactor is told */
+    struct lock lock;      /* LOCK_SRD_CHANNEL; deadlines, the list, calls of reactor_update */
     struct list_head soon; /* the first is due first; each with a reference */
     atomic_uint n_soon;
     struct reactor_source timer; /* of the list ... */

@@ -22,7 +22,7 @@ struct srd_source_ops {
     /*
      * The descriptor is ready (EPOLL* bits). background: called by the background thread, no thread of the program is
      * at work. Returns false when another thread has taken what was ready, or is in the middle of it: then it may stay
-     * ready until that one goes on.
+     * ready until that thread is done.
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
     /*
@@ -36,7 +36,7 @@ struct srd_source_ops {
     void (*expired)(struct srd_source *source);
     /* Whether there is nothing to serve before the time of what is soon. NULL: there always is. Takes no lock. */
     bool (*idle)(struct srd_source *source);
-    /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would show for ever). No lock. */
+    /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
     void (*free)(struct srd_source *source); /* last reference gone */
 };
@@ -102,12 +102,12 @@ void srd_source_leave(struct srd_source *source);
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);
 
 /*
- * For a source whose deadlines change often: it never clears one, and what expires too early is nothing to it.
- * srd_source_is_soon  whether the source is soon served anyway. To be asked after what decides on its deadlines was
- *                     stored, and before that is read: if it is, who serves it sees what was stored.
- * srd_source_due      the deadline is that at the latest. Costs a load where it is.
- * srd_source_soon     it is served SRD_SOON_MS from now at the latest, and before by who is about to sleep
- *                     (srd_run_soon)
+ * For a source whose deadlines change often: it never clears one, and an early expiry does no harm.
+ * srd_source_is_soon  whether the source is soon served anyway. Call it after what decides on its deadlines was stored,
+ *                     and before that is read: if it is soon, the thread that serves it sees what was stored.
+ * srd_source_due      sets the deadline unless an earlier one is set; then it costs a load.
+ * srd_source_soon     it is served SRD_SOON_MS from now at the latest, or before that by a thread that is about to
+ *                     sleep (srd_run_soon)
  * Any lock below LOCK_SRD_CHANNEL may be held.
  */
 enum {

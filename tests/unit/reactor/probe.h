@@ -25,7 +25,7 @@ struct probe {
     /* Called in each callback, when it has been counted. */
     void (*then)(struct probe *probe);
     void *context;
-    sem_t told; /* posted at the end of each callback */
+    sem_t ended; /* posted at the end of each callback */
 };
 
 static inline struct probe *probe_of(struct reactor_source *source)
@@ -39,7 +39,7 @@ static inline void probe_called(struct probe *probe, atomic_int *count, enum rea
     atomic_fetch_add(count, 1);
     if (probe->then)
         probe->then(probe);
-    sem_post(&probe->told);
+    sem_post(&probe->ended);
 }
 
 static inline void probe_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
@@ -79,7 +79,7 @@ static const struct reactor_source_ops probe_ops = {
 static inline void probe_init(struct probe *probe)
 {
     *probe = (struct probe){ .leaves = false };
-    sem_init(&probe->told, 0, 0);
+    sem_init(&probe->ended, 0, 0);
     reactor_source_init(&probe->source, &probe_ops, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     assert_true(probe->source.fd >= 0);
 }
@@ -97,7 +97,7 @@ static inline void probe_remove(struct probe *probe)
     reactor_unref(&probe->source);
     assert_int_equal(probe->freed, 1);
     close(probe->source.fd);
-    sem_destroy(&probe->told);
+    sem_destroy(&probe->ended);
 }
 
 static inline void probe_fire(struct probe *probe)
@@ -108,7 +108,7 @@ static inline void probe_fire(struct probe *probe)
 /* Waits for the end of one callback. */
 static inline void probe_await(struct probe *probe)
 {
-    while (sem_wait(&probe->told))
+    while (sem_wait(&probe->ended))
         ;
 }
 
@@ -144,7 +144,7 @@ static inline enum reactor_background_state background_state(void)
     return state;
 }
 
-/* A thread in reactor_wait, again and again until it is told to stop. */
+/* A thread in reactor_wait, again and again until `done` is set. */
 struct sleeper {
     pthread_t thread;
     struct reactor_waiter *waiter;

@@ -174,7 +174,7 @@ static unsigned choose(unsigned options)
     return choices[play.made++].chosen;
 }
 
-/* Who goes on after a step; -1: nobody ever. */
+/* Which player takes the next step; -1: none can any more. */
 static int next_player(void)
 {
     bool goes_on = can_go_on(me()), spare = play.preemptions < play.allowed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_background.c - the background thread: what it serves, whom it leaves alone, how it sleeps, and how it is woken.
+ * test_background.c - the background thread: what it serves, what it leaves to others, how it sleeps, how it is woken.
  */
 #include "tests/unit/reactor/probe.h"
 
@@ -21,7 +21,7 @@ static void test_background_serves_when_nobody_else_does(void **state)
         reactor_run(&probe.source);
         probe_await(&probe);
         assert_true(SETTLES(background_state() == BACKGROUND_ATTENDS));
-        reactor_deadline(&probe.source, clock_now_ns() + 100000); /* it sleeps for ever */
+        reactor_deadline(&probe.source, clock_now_ns() + 100000); /* it sleeps without a limit */
         probe_await(&probe);
         assert_int_equal(probe.ready, i);
         assert_int_equal(probe.run, i);
@@ -39,7 +39,7 @@ static void note_time(struct probe *probe)
     atomic_store(&called_ns, clock_now_ns());
 }
 
-/* Somebody has polled since the background thread went to sleep: it waits for a tick whether that one comes back. */
+/* A thread has polled since the background thread went to sleep: that waits for a tick whether it polls again. */
 static void test_background_leaves_a_descriptor_to_who_has_polled(void **state)
 {
     struct probe probe;
@@ -71,8 +71,8 @@ static void *poll_until(void *argument)
 }
 
 /*
- * Somebody polls, but not these: what is asked for or due is served at once, and what is ready when it was so for a
- * tick.
+ * A thread polls, but not these sources: requests and deadlines are served at once, a descriptor after it has been
+ * ready for a tick.
  */
 static void test_background_serves_what_a_thread_that_polls_does_not(void **state)
 {
@@ -99,7 +99,7 @@ static void test_background_serves_what_a_thread_that_polls_does_not(void **stat
     probe_remove(&probe);
 }
 
-/* A thread that waits drives, whatever the background thread did before; that one is parked in the end. */
+/* A thread that waits drives, whatever the background thread did before; the latter is parked in the end. */
 static void test_background_parks_while_a_thread_waits(void **state)
 {
     struct sleeper sleeper;
@@ -119,7 +119,7 @@ static void test_background_parks_while_a_thread_waits(void **state)
             assert_true(SETTLES(driver_sleeps()));
             assert_int_equal(background_state(), BACKGROUND_PARKED);
         }
-        /* Its wait ends, and nobody else waits: the background thread has to be woken. */
+        /* Its wait ends, and no other thread waits: the background thread has to be woken. */
         atomic_store(&sleeper.done, true);
         reactor_signal(sleeper.waiter);
         pthread_join(sleeper.thread, NULL);

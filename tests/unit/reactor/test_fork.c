@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-/* In the child: ends it with a number that tells where. */
+/* In the child: ends it with a status that names the line. */
 #define child_assert(e)                                                                            \
     do {                                                                                           \
         if (!(e))                                                                                  \
@@ -32,7 +32,7 @@ static void child_uses_its_own(struct probe *parents)
     reactor_look();
     child_assert(!parents->run && !parents->expired);
     reactor_remove_sync(&parents->source);
-    /* Nobody drives. */
+    /* No thread drives. */
     probe_add(&probe);
     probe.then = signal_context;
     probe.context = reactor_waiter_self();
@@ -41,8 +41,8 @@ static void child_uses_its_own(struct probe *parents)
     child_assert(probe.ready == 1);
     probe.then = NULL;
     probe_fire(&probe);
-    sem_wait(&probe.told); /* of the first */
-    probe_await(&probe);   /* its own background thread's */
+    sem_wait(&probe.ended); /* of the first */
+    probe_await(&probe);    /* its own background thread's */
     child_assert(probe.how == REACTOR_BACKGROUND);
     reactor_remove_sync(&probe.source);
     _exit(0);

@@ -150,7 +150,7 @@ static void test_source_may_end_in_its_own_callback(void **state)
     reactor_look();
     assert_int_equal(probe.freed, 1);
     close(probe.source.fd);
-    sem_destroy(&probe.told);
+    sem_destroy(&probe.ended);
 }
 
 static void test_deadline_expires_once(void **state)
@@ -294,7 +294,7 @@ static void test_source_without_a_descriptor(void **state)
     reactor_remove(&probe.source);
     reactor_unref(&probe.source);
     assert_int_equal(probe.freed, 1);
-    sem_destroy(&probe.told);
+    sem_destroy(&probe.ended);
 }
 
 static void test_thread_is_lent_once(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_wait.c - threads that wait: who drives, what wakes them, and every way in which one hands over to another. The
+ * test_wait.c - threads that wait: which drives, what wakes them, and every way in which one hands over to another. The
  * background thread is lent and never serves, so a hand-over that is lost is a test that hangs.
  */
 #include "tests/unit/reactor/probe.h"
@@ -86,7 +86,7 @@ static void test_sleeping_driver_is_told_of_everything(void **state)
         reactor_run(&probe.source);
         probe_await(&probe);
         assert_true(SETTLES(driver_sleeps()));
-        reactor_deadline(&probe.source, clock_now_ns() + 1000000); /* it sleeps for ever */
+        reactor_deadline(&probe.source, clock_now_ns() + 1000000); /* it sleeps without a limit */
         probe_await(&probe);
         assert_true(SETTLES(driver_sleeps()));
         probe_add(&second);
@@ -173,7 +173,7 @@ static void test_follower_leaves_while_another_drives(void **state)
     probe_remove(&probe);
 }
 
-/* Without sources everybody follows nobody; with the first, one drives. */
+/* Without sources all follow and none drives; with the first source, one drives. */
 static void test_first_source_has_a_follower_drive(void **state)
 {
     struct sleeper sleepers[3];
@@ -252,7 +252,7 @@ static void test_canceled_driver_hands_over(void **state)
         probe_fire(&probe);
         probe_await(&probe);
         sleeper_end(&second);
-        /* Nobody follows. */
+        /* No thread follows. */
         sleeper_begin(&first, REACTOR_NEVER, PTHREAD_CANCEL_ENABLE, false);
         cancel(&first);
         assert_null(reactor.driver);
@@ -284,7 +284,7 @@ static void *cancel_thread(void *argument)
     return NULL;
 }
 
-/* Whatever comes first, the cancellation of a follower or that it is to drive: somebody drives in the end. */
+/* A follower is canceled and appointed in either order: one thread drives in the end. */
 static void test_canceled_while_it_is_appointed(void **state)
 {
     struct sleeper first, second, third;
@@ -331,7 +331,7 @@ static void *look(void *unused)
     return NULL;
 }
 
-/* Who comes while a thread looks follows; then it drives. */
+/* A thread that comes while another looks follows; then it drives. */
 static void test_look_hands_over(void **state)
 {
     struct held held;

@@ -417,8 +417,8 @@ static void *send_one(void *argument)
 }
 
 /*
- * A thread stands still in the middle of a connection, as one does that the scheduler took the processor from. The
- * progress thread must not go round and round because the socket is readable, for it may be what that thread waits for.
+ * A thread stands still in the middle of a connection, like one that has lost the processor. The background thread must
+ * not spin because the socket is readable: it may keep that thread from the processor.
  */
 static void connection_that_a_thread_is_in_is_left_to_it(void **state)
 {

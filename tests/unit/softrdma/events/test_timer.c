@@ -79,7 +79,7 @@ static void set(int i, uint64_t deadline_ms)
 static int group_setup(void **state)
 {
     (void)state;
-    return reactor_lend(); /* and nobody serves */
+    return reactor_lend(); /* and no thread serves */
 }
 
 static int setup(void **state)
@@ -149,7 +149,7 @@ static void soon(int i)
     set_to[i] = sources[i].soon_ms;
 }
 
-/* What is soon is due one millisecond later, however often it is said to be. */
+/* What is soon is due one millisecond after the first call, however many follow. */
 static void what_is_soon_keeps_its_time(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void what_is_soon_keeps_its_time(void **state)
     assert_int_equal(next_ms(), 5002);
 }
 
-/* Who is about to sleep serves what is soon, before its time, and nothing else. */
+/* A thread that is about to sleep serves what is soon, before its time, and nothing else. */
 static void what_is_soon_is_served_before_a_sleep(void **state)
 {
     (void)state;
@@ -367,7 +367,7 @@ static void what_a_poll_finds_in_the_set_is_not_paused(void **state)
     assert_int_equal(served, 0);
 }
 
-/* Who leaves it has it watched again at once. */
+/* The thread that leaves it has it watched again at once. */
 static void what_is_left_is_not_paused(void **state)
 {
     (void)state;
