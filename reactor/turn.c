@@ -67,9 +67,13 @@ static void end(struct reactor_source *source)
         source->ops->free(source);
 }
 
+/*
+ * The last first: epoll puts what was ready in the turn before at the beginning. So a connection that sends turn after
+ * turn does not hold up one that has just become ready.
+ */
 static void run_events(const struct epoll_event *events, int count, enum reactor_how how)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = count - 1; i >= 0; i--) {
         struct reactor_source *source;
 
         if (events[i].data.u64 == REACTOR_KICK) {

@@ -121,8 +121,8 @@ static void test_source_does_not_inherit_an_event(void **state)
     probe_add(&second);
     first.then = replace;
     first.context = &replacement;
-    probe_fire(&first);
     probe_fire(&second);
+    probe_fire(&first); /* runs before the second: it became ready last */
     reactor_look();
     assert_int_equal(first.ready, 1);
     assert_int_equal(second.ready, 0);
@@ -130,6 +130,40 @@ static void test_source_does_not_inherit_an_event(void **state)
     probe_remove(&first);
     probe_remove(&second);
     probe_remove(&late);
+}
+
+/* Stays ready: its callback leaves its descriptor readable. */
+struct steady {
+    struct reactor_source source; /* first */
+    char name;
+};
+
+static char turns[8];
+
+static void note_turn(struct reactor_source *source, uint32_t events, enum reactor_how how)
+{
+    (void)events, (void)how;
+    turns[strlen(turns)] = ((struct steady *)source)->name;
+}
+
+static void test_what_has_just_become_ready_runs_first(void **state)
+{
+    static const struct reactor_source_ops ops = { .ready = note_turn };
+    struct steady old = { .name = 'o' }, late = { .name = 'l' };
+
+    (void)state;
+    reactor_source_init(&old.source, &ops, eventfd(1, EFD_CLOEXEC));
+    reactor_source_init(&late.source, &ops, eventfd(0, EFD_CLOEXEC));
+    assert_int_equal(reactor_add(&old.source, EPOLLIN), 0);
+    assert_int_equal(reactor_add(&late.source, EPOLLIN), 0);
+    reactor_look();
+    assert_int_equal(eventfd_write(late.source.fd, 1), 0);
+    reactor_look();
+    assert_string_equal(turns, "olo");
+    reactor_remove_sync(&old.source);
+    reactor_remove_sync(&late.source);
+    close(old.source.fd);
+    close(late.source.fd);
 }
 
 static void remove_itself(struct probe *probe)
@@ -317,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_source_that_cannot_be_waited_for_is_refused),
         cmocka_unit_test(test_source_removed_in_the_same_turn_is_not_run),
         cmocka_unit_test(test_source_does_not_inherit_an_event),
+        cmocka_unit_test(test_what_has_just_become_ready_runs_first),
         cmocka_unit_test(test_source_may_end_in_its_own_callback),
         cmocka_unit_test(test_deadline_expires_once),
         cmocka_unit_test(test_deadlines_expire_in_their_order),
