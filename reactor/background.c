@@ -29,8 +29,7 @@ static struct {
     uint64_t busy_ns;     /* when that had changed last */
     unsigned ticks;       /* how long it sleeps while the program is at work, in ticks */
     unsigned quiet_ticks; /* sleeps in a row without a change, while another thread drove */
-    bool
-        ready; /* something in the set was ready after the last tick: the program may not look at all sources */
+    bool ready; /* the set, after the last tick: the program may not look at all sources */
 } background;
 
 /* How it is to sleep, and until when. */
@@ -41,8 +40,7 @@ static void background_decide_locked(void)
 
     lock_assert_held(&reactor.lock);
     reactor.background = BACKGROUND_TICKS;
-    if (activity == reactor.left &&
-        !reactor.driver) { /* the thread that was active sleeps elsewhere */
+    if (activity == reactor.left && !reactor.driver) { /* that thread sleeps elsewhere */
         background.seen = activity;
         background.quiet_ticks = 0;
         reactor.background = BACKGROUND_ATTENDS;

@@ -39,7 +39,10 @@ void reactor_wake_follower(struct reactor_waiter *follower)
         futex_wake(&follower->word, 1);
 }
 
-/* No thread drives now: wakes the background thread if it sleeps beyond the next work. While it ticks it does not. */
+/*
+ * No thread drives now. Which thread to wake: the background thread, if it sleeps beyond the next work. While it ticks
+ * it is in time for deadlines.
+ */
 static enum reactor_whom left_alone_locked(void)
 {
     bool wake = false;

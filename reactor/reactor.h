@@ -99,7 +99,10 @@ REACTOR_API void reactor_remove_sync(struct reactor_source *source);
 
 /* Sets the deadline of a source that is added, or unsets it (REACTOR_NEVER). Cannot fail. */
 REACTOR_API void reactor_deadline(struct reactor_source *source, uint64_t deadline_ns);
-/* Has run called once, soon: at the end of the present turn if this thread drives, else by the driver, who is woken. */
+/*
+ * Has run called once, soon: at the end of the present turn if this thread drives, else by the driver, which this
+ * wakes.
+ */
 REACTOR_API void reactor_run(struct reactor_source *source);
 
 /* Whether the calling thread is inside a callback. */

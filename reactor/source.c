@@ -11,11 +11,6 @@
 
 enum { FIRST_SLOTS = 64 };
 
-bool reactor_in_turn(void)
-{
-    return reactor_turning;
-}
-
 void reactor_source_init(
     struct reactor_source *source, const struct reactor_source_ops *ops, int fd)
 {

@@ -12,6 +12,11 @@
 
 enum { EVENTS = 32 };
 
+bool reactor_in_turn(void)
+{
+    return reactor_turning;
+}
+
 static int milliseconds_of(uint64_t ns)
 {
     uint64_t ms = ns / 1000000u + !!(ns % 1000000u);

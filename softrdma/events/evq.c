@@ -17,8 +17,8 @@
 /* A thread that blocks in srd_evq_get; on its stack, in the queue's list. */
 struct waiter {
     struct list_node link;
-    struct reactor_waiter *
-        thread; /* NULL: without memory for one it waits at the descriptor, and is not in the list */
+    /* NULL: there was no memory for one. The thread waits at the descriptor then, not in the list. */
+    struct reactor_waiter *thread;
 };
 
 int srd_evq_init(struct srd_evq *q, const char *name)

@@ -144,6 +144,20 @@ static inline enum reactor_background_state background_state(void)
     return state;
 }
 
+/* A probe's `then` that stays in the callback until go_on is posted; context: a struct held. */
+struct held {
+    sem_t inside, go_on;
+};
+
+static inline void hold(struct probe *probe)
+{
+    struct held *held = probe->context;
+
+    sem_post(&held->inside);
+    while (sem_wait(&held->go_on))
+        ;
+}
+
 /* A thread in reactor_wait, again and again until `done` is set. */
 struct sleeper {
     pthread_t thread;

@@ -191,19 +191,6 @@ static void test_background_takes_over_a_deadline(void **state)
     probe_remove(&probe);
 }
 
-struct held {
-    sem_t inside, go_on;
-};
-
-static void hold(struct probe *probe)
-{
-    struct held *held = probe->context;
-
-    sem_post(&held->inside);
-    while (sem_wait(&held->go_on))
-        ;
-}
-
 /* A thread comes to wait while the background thread is in a callback: it drives when that is over. */
 static void test_background_hands_over(void **state)
 {

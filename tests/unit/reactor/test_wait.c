@@ -311,19 +311,6 @@ static void test_canceled_while_it_is_appointed(void **state)
 
 #endif
 
-struct held {
-    sem_t inside, go_on;
-};
-
-static void hold(struct probe *probe)
-{
-    struct held *held = probe->context;
-
-    sem_post(&held->inside);
-    while (sem_wait(&held->go_on))
-        ;
-}
-
 static void *look(void *unused)
 {
     (void)unused;
