@@ -84,7 +84,7 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
     return n;
 }
 
-/* Continues the payload in progress with what is staged. Returns whether the segment is over. */
+/* Continues the payload in progress with what is staged. Returns whether all of it is placed. */
 static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
@@ -99,7 +99,7 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     if (rx->placed < rx->payload)
         return false;
     rx->in_payload = false;
-    return srd_rx_segment_end(qp, now_ms, actions) == SRD_RX_DONE;
+    return true;
 }
 
 static bool crc_good(const uint8_t *fpdu, uint32_t total)
@@ -191,15 +191,20 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     return begin_streaming(qp, fpdu + 2, ulpdu_octets, now_ms, actions);
 }
 
-static bool skip_step(struct srd_rx *rx)
+/*
+ * Behind a payload that was placed as it came. The segment is over with the last octet of its FPDU: the sender does not
+ * count what it has not wholly sent, and takes an acknowledgement of that for an error.
+ */
+static bool skip_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
+    struct srd_rx *rx = &qp->stream.rx;
     uint32_t octets = rx->wr - rx->rd;
 
     if (octets > rx->skip)
         octets = rx->skip;
     rx->rd += octets;
     rx->skip -= octets;
-    return !rx->skip;
+    return !rx->skip && srd_rx_segment_end(qp, now_ms, actions) == SRD_RX_DONE;
 }
 
 /* Goes through what is staged. */
@@ -212,7 +217,7 @@ static void parse(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
         if (rx->in_payload)
             go_on = payload_step(qp, now_ms, actions);
         else if (rx->skip)
-            go_on = skip_step(rx);
+            go_on = skip_step(qp, now_ms, actions);
         else
             go_on = fpdu_step(qp, now_ms, actions);
     }

@@ -355,9 +355,50 @@ static void what_is_no_acknowledgement(void **state)
     }
 }
 
+/*
+ * A large payload is placed as it comes. It counts with the last octet of its FPDU: the peer has not sent the message
+ * before, and what would tell it of that message would be an acknowledgement of too many.
+ */
+static void a_message_counts_with_the_last_octet_of_its_fpdu(void **state)
+{
+    enum { PAYLOAD = 8192, TOTAL = 2 + 14 + PAYLOAD + 4 };
+    struct ibv_wc wc;
+
+    (void)state;
+    for (int send = 0; send < 2; send++) {
+        size_t header = send ? 20 : 16, total = header + PAYLOAD + 4;
+        uint8_t fpdu[TOTAL + 4] = { 0 };
+
+        open_end(true);
+        wire_put16(fpdu, (uint16_t)(header - 2 + PAYLOAD));
+        fpdu[2] = send ? 0x41 : 0xc1;
+        fpdu[3] = send ? 0x43 : 0x40;
+        if (send) {
+            wire_put32(fpdu + 12, 1);
+            post_recv(&end, 1, 4096, PAYLOAD);
+        } else {
+            wire_put32(fpdu + 4, end.mr->rkey);
+            wire_put64(fpdu + 8, at(&end, 4096));
+        }
+        fill(fpdu + header, PAYLOAD, 1);
+        end_feed(&pair, &end, fpdu, 1000, 0);
+        end_feed(&pair, &end, fpdu + 1000, total - 4 - 1000, 0);
+        assert_memory_equal(end.mem + 4096, fpdu + header, PAYLOAD);
+        end_feed(&pair, &end, fpdu + total - 4, 3, 0);
+        assert_false(srd_stream_owes_ack(srd_qp_from(end.qp)));
+        assert_int_equal(ibv_poll_cq(end.rcq, 1, &wc), 0);
+        end_feed(&pair, &end, fpdu + total - 1, 1, 0);
+        assert_true(srd_stream_owes_ack(srd_qp_from(end.qp)));
+        if (send)
+            assert_int_equal(expect_wc(end.rcq, 1, IBV_WC_SUCCESS).byte_len, PAYLOAD);
+        end_close(&end);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_counts_with_the_last_octet_of_its_fpdu),
         cmocka_unit_test(refused_counts),
         cmocka_unit_test(before_anything_was_posted),
         cmocka_unit_test(repeated_count_means_nothing),
