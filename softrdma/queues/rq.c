@@ -108,6 +108,16 @@ bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive)
     return taken;
 }
 
+bool srd_rq_is_empty(struct srd_rq *rq)
+{
+    bool empty;
+
+    lock_acquire(&rq->lock);
+    empty = rq->head == rq->tail;
+    lock_release(&rq->lock);
+    return empty;
+}
+
 bool srd_rq_stop_waiting(struct srd_qp *qp)
 {
     bool waited;

@@ -375,7 +375,7 @@ uint64_t srd_stream_deadline_ms(struct srd_qp *qp)
 }
 
 /* No receive in time: RFC 5040 has no retry, so this ends the connection. */
-static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
+static unsigned rnr_fail(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_rx *rx = &qp->stream.rx;
     const uint8_t *held =
@@ -389,6 +389,15 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
     end.ulpdu_octets = (uint32_t)held[0] << 8 | held[1];
     memcpy(ulpdu, held + SRD_FPDU_LENGTH_OCTETS, sizeof(ulpdu));
     return srd_stream_fail(qp, &end, now_ms);
+}
+
+/*
+ * The time to wait for a receive has passed. A thread that got no processor may have posted one before, and not resumed
+ * the stream yet: the message takes that.
+ */
+static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
+{
+    return srd_rq_is_empty(qp->rq) ? rnr_fail(qp, now_ms) : srd_stream_resume(qp, now_ms);
 }
 
 unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)

@@ -96,6 +96,35 @@ static void no_receive_in_time(void **state)
     pair_with_soft_peers(rnr);
 }
 
+/*
+ * The program posted a Receive in time, but the thread that did lost the processor before it resumed the stream: this
+ * test takes the queue pair off the list of those that the post resumes.
+ */
+static void posted_and_not_resumed(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct srd_qp *qp = srd_qp_from(b->qp);
+
+    post_send(a, 1, 0, 20000, 0);
+    pair_pump(pair);
+    assert_true(srd_rq_stop_waiting(qp));
+    srd_qp_unpin(qp);
+    post_recv(b, 10, 0, 20000);
+    expect_none(b->rcq);
+    pair_time(pair, 250);
+    expect_wc(b->rcq, 10, IBV_WC_SUCCESS);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    assert_int_equal(b->actions & SRD_STREAM_DOWN, 0);
+    assert_true(srd_stream_deadline_ms(qp) == UINT64_MAX);
+}
+
+static void a_receive_counts_that_was_posted_in_time(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(posted_and_not_resumed);
+}
+
 /* rnr_retry_count and min_rnr_timer of the receiver: how long a message waits, ms; 0: for ever. */
 static void waits_as_long_as_the_program_said(void **state)
 {
@@ -312,6 +341,7 @@ int main(void)
         cmocka_unit_test(receive_in_time),
         cmocka_unit_test(the_next_held_message_has_its_own_time),
         cmocka_unit_test(no_receive_in_time),
+        cmocka_unit_test(a_receive_counts_that_was_posted_in_time),
         cmocka_unit_test(waits_as_long_as_the_program_said),
         cmocka_unit_test(retries_that_do_not_exist),
         cmocka_unit_test(held_message_blocks_only_what_is_behind_it),
