@@ -122,6 +122,8 @@ static bool whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets
         if (srd_rx_hold_begin(qp, now_ms) != SRD_RX_DONE)
             return false;
     }
+    if (!rx->first_seen)
+        srd_rx_first_fpdu(qp, actions);
     return srd_rx_hold_segment(qp, ulpdu, ulpdu_octets, now_ms, actions) == SRD_RX_DONE;
 }
 

@@ -188,11 +188,8 @@ static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigne
     if (segment->mo != rx->send_mo)
         return fault_here(qp, SRD_FAULT_MO, now_ms, actions);
     if (!rx->send_open) {
-        if (!srd_rq_take(qp, &rx->receive)) {
-            if (!rx->first_seen)
-                srd_rx_first_fpdu(qp, actions);
+        if (!srd_rq_take(qp, &rx->receive))
             return SRD_RX_HOLD;
-        }
         rx->receiving = rx->send_open = true;
         rx->send_opcode = segment->opcode;
     }

@@ -125,6 +125,24 @@ static void a_receive_counts_that_was_posted_in_time(void **state)
     pair_with_soft_peers(posted_and_not_resumed);
 }
 
+/* A message that waits for a Receive opens the responder's send side when its first FPDU is there, not its header. */
+static void half_an_fpdu_opens_nothing(void **state)
+{
+    static uint8_t fpdu[32768];
+    struct pair pair;
+    size_t octets;
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT | PAIR_NO_RTR, 0);
+    post_send(&pair.a, 1, 0, 20000, 0);
+    octets = end_take(&pair, &pair.a, fpdu, sizeof(fpdu));
+    end_feed(&pair, &pair.b, fpdu, octets - 1, 0);
+    assert_false(atomic_load(&srd_qp_from(pair.b.qp)->stream.open));
+    end_feed(&pair, &pair.b, fpdu + octets - 1, 1, 0);
+    assert_true(atomic_load(&srd_qp_from(pair.b.qp)->stream.open));
+    pair_close(&pair);
+}
+
 /* rnr_retry_count and min_rnr_timer of the receiver: how long a message waits, ms; 0: for ever. */
 static void waits_as_long_as_the_program_said(void **state)
 {
@@ -342,6 +360,7 @@ int main(void)
         cmocka_unit_test(the_next_held_message_has_its_own_time),
         cmocka_unit_test(no_receive_in_time),
         cmocka_unit_test(a_receive_counts_that_was_posted_in_time),
+        cmocka_unit_test(half_an_fpdu_opens_nothing),
         cmocka_unit_test(waits_as_long_as_the_program_said),
         cmocka_unit_test(retries_that_do_not_exist),
         cmocka_unit_test(held_message_blocks_only_what_is_behind_it),
