@@ -70,6 +70,7 @@ int srd_rq_resize(struct srd_rq *rq, uint32_t depth);
  * Returns false when none is posted; then qp is on the list of those waiting and the next post resumes it.
  */
 bool srd_rq_take(struct srd_qp *qp, struct srd_receive *receive);
+/* Whether no receive is posted now. Takes the queue's lock. */
 bool srd_rq_is_empty(struct srd_rq *rq);
 /* The stream waits no longer. Returns whether it did: then the pin of the list is the caller's. */
 bool srd_rq_stop_waiting(struct srd_qp *qp);

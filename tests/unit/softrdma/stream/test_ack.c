@@ -356,18 +356,18 @@ static void what_is_no_acknowledgement(void **state)
 }
 
 /*
- * A large payload is placed as it comes. It counts with the last octet of its FPDU: the peer has not sent the message
- * before, and what would tell it of that message would be an acknowledgement of too many.
+ * A large payload is placed as it comes. Its message counts with the last octet of its FPDU: before that the peer has
+ * not sent the whole message, and would take an acknowledgement of it for one of too many.
  */
 static void a_message_counts_with_the_last_octet_of_its_fpdu(void **state)
 {
-    enum { PAYLOAD = 8192, TOTAL = 2 + 14 + PAYLOAD + 4 };
+    enum { LONGEST_HEADER = 20, PAYLOAD = 8192, CRC = 4 };
     struct ibv_wc wc;
 
     (void)state;
     for (int send = 0; send < 2; send++) {
-        size_t header = send ? 20 : 16, total = header + PAYLOAD + 4;
-        uint8_t fpdu[TOTAL + 4] = { 0 };
+        size_t header = send ? 20 : 16, total = header + PAYLOAD + CRC;
+        uint8_t fpdu[LONGEST_HEADER + PAYLOAD + CRC] = { 0 };
 
         open_end(true);
         wire_put16(fpdu, (uint16_t)(header - 2 + PAYLOAD));
@@ -382,9 +382,9 @@ static void a_message_counts_with_the_last_octet_of_its_fpdu(void **state)
         }
         fill(fpdu + header, PAYLOAD, 1);
         end_feed(&pair, &end, fpdu, 1000, 0);
-        end_feed(&pair, &end, fpdu + 1000, total - 4 - 1000, 0);
+        end_feed(&pair, &end, fpdu + 1000, total - CRC - 1000, 0);
         assert_memory_equal(end.mem + 4096, fpdu + header, PAYLOAD);
-        end_feed(&pair, &end, fpdu + total - 4, 3, 0);
+        end_feed(&pair, &end, fpdu + total - CRC, CRC - 1, 0);
         assert_false(srd_stream_owes_ack(srd_qp_from(end.qp)));
         assert_int_equal(ibv_poll_cq(end.rcq, 1, &wc), 0);
         end_feed(&pair, &end, fpdu + total - 1, 1, 0);
