@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dialect.h - where the versions of NetworkDirect differ. Each adapter belongs to one dialect; both have the same state
- * machines. Sources: the pages of both versions; where those are silent, what programs rely on.
+ * dialect.h - where versions 1 and 2 of NetworkDirect and its kernel flavour (NDKPI) differ. Each adapter belongs to one
+ * dialect; all have the same state machines. Sources: the pages of each; where those are silent, what programs rely on.
  */
 #ifndef NDSPI_CORE_DIALECT_H
 #define NDSPI_CORE_DIALECT_H
 
 #include "ndspi/core/base.h"
 
-/* The data path's inline functions take one as a constant: each facade's method is compiled for its own version. */
-enum nd_dialect_index { ND_V2, ND_V1, ND_DIALECTS };
+/*
+ * The data path's inline functions take one as a constant: each facade's method is compiled for its own version. To
+ * post, the kernel flavour is as version 2.
+ */
+enum nd_dialect_index { ND_V2, ND_V1, ND_KERNEL, ND_DIALECTS };
 
 struct nd_dialect {
     enum nd_dialect_index index; /* column of the status tables */
@@ -22,11 +25,14 @@ struct nd_dialect {
     HRESULT port_taken;      /* a listener's address is in use */
     HRESULT no_port_free;    /* no port can be chosen */
     HRESULT port_busy;       /* an earlier connection to the peer still has the port */
+    HRESULT unresolved;      /* Connect: the destination is no address that a peer can have */
+    HRESULT no_answer;       /* Disconnect: the peer did not answer in time */
     bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
     bool one_sge_limit;      /* one limit of entries holds for all requests */
 };
 
 extern const struct nd_dialect nd_dialect_v2;
 extern const struct nd_dialect nd_dialect_v1;
+extern const struct nd_dialect nd_dialect_kernel;
 
 #endif

@@ -32,6 +32,18 @@ void nd_pending_fini(struct nd_pending *pending)
     pending->sink->file_unref(pending->file);
 }
 
+HRESULT nd_pending_prepare(struct nd_pending *pending)
+{
+    struct nd_pending_request *request = calloc(1, sizeof(*request));
+
+    if (!request)
+        return ND_NO_MEMORY;
+    lock_acquire(&pending->lock);
+    list_add_head(&pending->spare, &request->link);
+    lock_release(&pending->lock);
+    return ND_SUCCESS;
+}
+
 static struct nd_pending_request *take_record_locked(struct nd_pending *pending)
 {
     struct list_node *node = list_pop(&pending->spare);

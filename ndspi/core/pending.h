@@ -49,6 +49,8 @@ struct nd_pending {
  */
 void nd_pending_init(struct nd_pending *pending, const struct nd_sink *sink,
     struct nd_sink_file *file, struct nd_object *object, void (*cancel)(struct nd_object *object));
+/* Room for one request: if no other is under way, the next cannot fail for lack of memory. Or ND_NO_MEMORY. */
+HRESULT nd_pending_prepare(struct nd_pending *pending);
 /* Requires an empty list (cancel first). */
 void nd_pending_fini(struct nd_pending *pending);
 

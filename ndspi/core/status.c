@@ -15,6 +15,8 @@ const struct nd_dialect nd_dialect_v2 = {
     .port_taken = ND_SHARING_VIOLATION,
     .no_port_free = ND_TOO_MANY_ADDRESSES,
     .port_busy = ND_TOO_MANY_ADDRESSES,
+    .unresolved = ND_STATUS_BAD_NETWORK_NAME,
+    .no_answer = ND_TIMEOUT,
 };
 
 const struct nd_dialect nd_dialect_v1 = {
@@ -28,8 +30,25 @@ const struct nd_dialect nd_dialect_v1 = {
     .port_taken = ND_ADDRESS_ALREADY_EXISTS,
     .no_port_free = ND_INSUFFICIENT_RESOURCES,
     .port_busy = ND_ADDRESS_ALREADY_EXISTS,
+    .unresolved = ND_STATUS_BAD_NETWORK_NAME,
+    .no_answer = ND_TIMEOUT,
     .handles = true,
     .one_sge_limit = true,
+};
+
+const struct nd_dialect nd_dialect_kernel = {
+    .index = ND_KERNEL,
+    .name = "ndk",
+    .own_disconnect = ND_CANCELED,
+    .connect_timeout = ND_IO_TIMEOUT,
+    .accept_refused = ND_CONNECTION_ABORTED,
+    .reject_of_dead = ND_CONNECTION_ABORTED,
+    .notify_of_ended = ND_CONNECTION_INVALID,
+    .port_taken = ND_SHARING_VIOLATION,
+    .no_port_free = ND_TOO_MANY_ADDRESSES,
+    .port_busy = ND_ADDRESS_ALREADY_EXISTS,
+    .unresolved = ND_HOST_UNREACHABLE,
+    .no_answer = ND_IO_TIMEOUT,
 };
 
 /*
@@ -68,8 +87,26 @@ const struct nd_dialect nd_dialect_v1 = {
 /* clang-format on */
 
 struct wc_row {
-    HRESULT receive, invalidate, other[ND_DIALECTS];
+    HRESULT receive, invalidate, other[ND_KERNEL];
 };
+
+/* The kernel flavour's, of all but Receives: where the text of NDKPI names another status than version 2 has. */
+static HRESULT kernel_status(
+    enum ibv_wc_status status, ND2_REQUEST_TYPE type, const struct wc_row *row)
+{
+    switch (status) {
+    case IBV_WC_LOC_LEN_ERR: return ND_INVALID_BUFFER_SIZE;
+    case IBV_WC_REM_INV_REQ_ERR: return ND_INVALID_DEVICE_REQUEST;
+    case IBV_WC_REM_OP_ERR:
+    case IBV_WC_RNR_RETRY_EXC_ERR: return ND_REMOTE_ERROR;
+    case IBV_WC_REM_ACCESS_ERR:
+        return type == Nd2RequestTypeRead ? ND_REMOTE_ERROR : ND_ACCESS_VIOLATION;
+    case IBV_WC_BAD_RESP_ERR:
+    case IBV_WC_REM_INV_RD_REQ_ERR:
+    case IBV_WC_REM_ABORT_ERR: return ND_INTERNAL_ERROR;
+    default: return row->other[ND_V2];
+    }
+}
 
 HRESULT nd_status_from_wc(
     enum ibv_wc_status status, ND2_REQUEST_TYPE type, const struct nd_dialect *dialect)
@@ -84,8 +121,11 @@ HRESULT nd_status_from_wc(
 
     if ((size_t)status < sizeof(rows) / sizeof(rows[0]))
         row = &rows[status];
+    if (type == Nd2RequestTypeReceive)
+        return row->receive;
+    if (dialect->index == ND_KERNEL)
+        return kernel_status(status, type, row);
     switch (type) {
-    case Nd2RequestTypeReceive: return row->receive;
     case Nd2RequestTypeInvalidate: return row->invalidate;
     default: return row->other[dialect->index];
     }

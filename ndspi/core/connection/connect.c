@@ -70,7 +70,7 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
         return ND_INVALID_BUFFER_SIZE;
     /* The connection manager would take the wildcard for the loopback address. */
     if (destination->ss_family != connector->local.ss_family || nd_address_is_wildcard(destination))
-        return ND_STATUS_BAD_NETWORK_NAME;
+        return connector->adapter->dialect->unresolved;
     hr = nd_qp_claim(params->qp, &connector->object, &nd_connector_qp_ops);
     if (FAILED(hr))
         return hr;

@@ -141,8 +141,8 @@ void nd_connector_seek(struct nd_connector *connector, unsigned attempt, bool ot
     if (connector->adapter->verbs->resolve_addr(
             id->id, NULL, (struct sockaddr *)&to, ND_RESOLVE_FIRST_MS)) {
         error = errno;
-        connect_failed(connector, id, nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME),
-            "address", error);
+        connect_failed(connector, id,
+            nd_cm_connect_status(error, connector->adapter->dialect->unresolved), "address", error);
     }
     nd_cm_id_unpin(id);
 }
@@ -206,10 +206,11 @@ static void send_request(struct nd_connector *connector, struct nd_cm_id *id)
         request_failed(connector, id, errno);
 }
 
-static HRESULT address_status(int error)
+static HRESULT address_status(const struct nd_connector *connector, int error)
 {
-    return error == ETIMEDOUT ? ND_HOST_UNREACHABLE
-                              : nd_cm_connect_status(error, ND_STATUS_BAD_NETWORK_NAME);
+    return error == ETIMEDOUT
+               ? ND_HOST_UNREACHABLE
+               : nd_cm_connect_status(error, connector->adapter->dialect->unresolved);
 }
 
 /*
@@ -276,7 +277,7 @@ static bool id_event(void *owner, struct nd_cm_id *id, struct nd_cm_event *event
     case RDMA_CM_EVENT_ROUTE_RESOLVED: send_request(connector, id); break;
     case RDMA_CM_EVENT_ADDR_ERROR:
         if ((error = ask_again(connector, id, error)))
-            connect_failed(connector, id, address_status(error), "address", error);
+            connect_failed(connector, id, address_status(connector, error), "address", error);
         break;
     case RDMA_CM_EVENT_ROUTE_ERROR:
         connect_failed(connector, id, error == ETIMEDOUT ? ND_IO_TIMEOUT : ND_HOST_UNREACHABLE,

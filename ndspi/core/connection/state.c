@@ -243,7 +243,7 @@ HRESULT nd_connector_status(
     case ND_ENDS_WITH_BACKED_OUT: return dialect->accept_refused;
     case ND_ENDS_WITH_TIMEOUT: return dialect->connect_timeout;
     case ND_ENDS_WITH_UNREACHED: return FAILED(given) ? given : dialect->connect_timeout;
-    case ND_ENDS_WITH_NO_ANSWER: return ND_TIMEOUT;
+    case ND_ENDS_WITH_NO_ANSWER: return dialect->no_answer;
     case ND_ENDS_WITH_LOCAL_END: return dialect->own_disconnect;
     case ND_ENDS_WITH_CANCELED: return ND_CANCELED;
     case ND_ENDS_WITH_REMOVED: return ND_DEVICE_REMOVED;

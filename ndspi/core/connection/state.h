@@ -90,7 +90,7 @@ enum nd_connector_status {
     ND_ENDS_WITH_BACKED_OUT, /* Accept: the peer backed out */
     ND_ENDS_WITH_TIMEOUT,
     ND_ENDS_WITH_UNREACHED, /* Connect: the event's own failure if it has one, else as timeout */
-    ND_ENDS_WITH_NO_ANSWER, /* Disconnect: success class */
+    ND_ENDS_WITH_NO_ANSWER, /* Disconnect */
     ND_ENDS_WITH_LOCAL_END, /* NotifyDisconnect after a local Disconnect */
     ND_ENDS_WITH_CANCELED,
     ND_ENDS_WITH_REMOVED,

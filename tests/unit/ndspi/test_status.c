@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const ND2_REQUEST_TYPE RECEIVE = (ND2_REQUEST_TYPE)0, SEND = (ND2_REQUEST_TYPE)1,
-                              INVALIDATE = (ND2_REQUEST_TYPE)3;
+                              INVALIDATE = (ND2_REQUEST_TYPE)3, READ = (ND2_REQUEST_TYPE)4;
 
 struct wc_row {
     enum ibv_wc_status status;
@@ -64,6 +64,53 @@ static void test_wc_every_status_and_kind_has_its_code(void **state)
                 row->v1);
         }
     }
+}
+
+/* What the kernel flavour has: for a Receive as in version 2, for a Read, and for all others, Invalidate included. */
+static void test_wc_of_the_kernel_flavour(void **state)
+{
+    static const struct {
+        enum ibv_wc_status status;
+        uint32_t receive, read, other;
+    } rows[] = {
+        { IBV_WC_SUCCESS, 0, 0, 0 },
+        { IBV_WC_LOC_LEN_ERR, 0x80000005, 0xC0000206, 0xC0000206 },
+        { IBV_WC_LOC_QP_OP_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_LOC_EEC_OP_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_LOC_PROT_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
+        { IBV_WC_WR_FLUSH_ERR, 0xC0000120, 0xC0000120, 0xC0000120 },
+        { IBV_WC_MW_BIND_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
+        { IBV_WC_BAD_RESP_ERR, 0xC000003E, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_LOC_ACCESS_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
+        { IBV_WC_REM_INV_REQ_ERR, 0xC000003E, 0xC0000010, 0xC0000010 },
+        { IBV_WC_REM_ACCESS_ERR, 0xC0000005, 0xC000013D, 0xC0000005 },
+        { IBV_WC_REM_OP_ERR, 0xC000003E, 0xC000013D, 0xC000013D },
+        { IBV_WC_RETRY_EXC_ERR, 0xC00000B5, 0xC00000B5, 0xC00000B5 },
+        { IBV_WC_RNR_RETRY_EXC_ERR, 0xC00000B5, 0xC000013D, 0xC000013D },
+        { IBV_WC_LOC_RDD_VIOL_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_REM_INV_RD_REQ_ERR, 0xC000003E, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_REM_ABORT_ERR, 0xC000013D, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_INV_EECN_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_INV_EEC_STATE_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_FATAL_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_RESP_TIMEOUT_ERR, 0xC00000B5, 0xC00000B5, 0xC00000B5 },
+        { IBV_WC_GENERAL_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+    };
+    static const int others[] = { 1, 2, 3, 5 }; /* Send, Bind, Invalidate, Write */
+    const struct nd_dialect *kernel = &nd_dialect_kernel;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(rows[i].status, i);
+        assert_int_equal(
+            (uint32_t)nd_status_from_wc(rows[i].status, RECEIVE, kernel), rows[i].receive);
+        assert_int_equal((uint32_t)nd_status_from_wc(rows[i].status, READ, kernel), rows[i].read);
+        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+            assert_int_equal(
+                (uint32_t)nd_status_from_wc(rows[i].status, (ND2_REQUEST_TYPE)others[k], kernel),
+                rows[i].other);
+    }
+    assert_int_equal((uint32_t)nd_status_from_wc(22, SEND, kernel), 0xC00000E5);
 }
 
 static void test_wc_a_status_nobody_knows_is_an_internal_error(void **state)
@@ -135,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wc_every_status_and_kind_has_its_code),
+        cmocka_unit_test(test_wc_of_the_kernel_flavour),
         cmocka_unit_test(test_wc_a_status_nobody_knows_is_an_internal_error),
         cmocka_unit_test(test_errno_either_sign),
         cmocka_unit_test(test_name_every_code_of_the_interface),

@@ -255,6 +255,18 @@ static void test_connector_state_dialects_name_their_own_codes(void **state)
     assert_int_equal((unsigned)nd_dialect_v1.port_taken, 0xC000020Au);
     assert_int_equal((unsigned)nd_dialect_v2.no_port_free, 0xC0000209u);
     assert_int_equal((unsigned)nd_dialect_v1.no_port_free, 0xC000009Au);
+    assert_int_equal((unsigned)nd_dialect_kernel.reject_of_dead, ABORTED_);
+    assert_int_equal((unsigned)nd_dialect_kernel.accept_refused, ABORTED_);
+    assert_int_equal((unsigned)nd_dialect_kernel.port_taken, 0xC0000043u);
+    assert_int_equal((unsigned)nd_dialect_kernel.no_port_free, 0xC0000209u);
+    assert_int_equal((unsigned)nd_dialect_kernel.port_busy, 0xC000020Au);
+    assert_int_equal((unsigned)nd_dialect_v2.unresolved, 0xC00000CCu);
+    assert_int_equal((unsigned)nd_dialect_v1.unresolved, 0xC00000CCu);
+    assert_int_equal((unsigned)nd_dialect_kernel.unresolved, 0xC000023Du);
+    assert_int_equal(
+        (unsigned)nd_connector_status(&nd_dialect_kernel, ND_ENDS_WITH_NO_ANSWER, 0), IOTIME);
+    assert_int_equal(
+        (unsigned)nd_connector_status(&nd_dialect_kernel, ND_ENDS_WITH_TIMEOUT, 0), IOTIME);
     /* A step that timed out may be tried again. */
     assert_int_equal(
         (unsigned)nd_connector_status(&nd_dialect_v2, ND_ENDS_WITH_GIVEN, (HRESULT)IOTIME), IOTIME);
