@@ -36,20 +36,20 @@ int nd_resize_cq(const struct nd_port *port, struct ibv_cq *cq, int entries)
 }
 
 static struct ibv_srq *create_srq(
-    const struct nd_port *port, struct ibv_srq_init_attr *init, uint32_t depth)
+    const struct nd_port *port, struct ibv_pd *pd, struct ibv_srq_init_attr *init, uint32_t depth)
 {
     struct ibv_srq *srq;
 
     init->attr.max_wr = depth;
     errno = 0;
-    srq = port->verbs->create_srq(port->pd, init);
+    srq = port->verbs->create_srq(pd, init);
     if (init->attr.max_wr < depth)
         init->attr.max_wr = depth;
     return srq;
 }
 
 struct ibv_srq *nd_create_srq(
-    const struct nd_port *port, struct ibv_srq_init_attr *init, uint32_t most)
+    const struct nd_port *port, struct ibv_pd *pd, struct ibv_srq_init_attr *init, uint32_t most)
 {
     uint32_t depth = init->attr.max_wr, sge = init->attr.max_sge;
     uint32_t deeper = ND_SRQ_FIXED_BUFFERS / (sge ? sge : 1);
@@ -58,13 +58,13 @@ struct ibv_srq *nd_create_srq(
     if (deeper > most)
         deeper = most;
     if (port->caps.srq_resize || depth >= deeper)
-        return create_srq(port, init, depth);
-    if ((srq = create_srq(port, init, deeper)))
+        return create_srq(port, pd, init, depth);
+    if ((srq = create_srq(port, pd, init, deeper)))
         return srq;
     log_write(LOG_INFO, LOG_QP,
         "%s: no shared receive queue of %u Receives (%s): one of %u cannot grow", port->caps.family,
         deeper, strerror(errno), depth);
-    return create_srq(port, init, depth);
+    return create_srq(port, pd, init, depth);
 }
 
 int nd_resize_srq(const struct nd_port *port, struct ibv_srq *srq, uint32_t room, uint32_t depth)

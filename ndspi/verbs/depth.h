@@ -39,7 +39,7 @@ int nd_resize_cq(const struct nd_port *port, struct ibv_cq *cq, int entries);
  * Returns as nd_create_cq.
  */
 struct ibv_srq *nd_create_srq(
-    const struct nd_port *port, struct ibv_srq_init_attr *init, uint32_t most);
+    const struct nd_port *port, struct ibv_pd *pd, struct ibv_srq_init_attr *init, uint32_t most);
 /* room in: of nd_create_srq. Returns as nd_resize_cq. */
 int nd_resize_srq(const struct nd_port *port, struct ibv_srq *srq, uint32_t room, uint32_t depth);
 

@@ -28,6 +28,7 @@ void nd_mr_init(struct nd_mr *mr, struct nd_adapter *adapter, struct nd_sink_fil
 {
     nd_object_init(&mr->object, destroy);
     mr->adapter = adapter;
+    mr->pd = adapter->port.pd;
     if (!file)
         return;
     nd_adapter_pin(adapter);
@@ -125,7 +126,7 @@ HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_
     if (FAILED(status = begin_change(mr, ND_MR_EMPTY)))
         return status;
     mr->ibv = adapter->verbs->reg_mr(
-        adapter->port.pd, (void *)(uintptr_t)buffer, length, access_of(&adapter->port.caps, flags));
+        mr->pd, (void *)(uintptr_t)buffer, length, access_of(&adapter->port.caps, flags));
     if (!mr->ibv) {
         error = errno ? errno : ENOMEM;
         end_change(mr, ND_MR_EMPTY);

@@ -24,6 +24,7 @@ struct nd_mr {
     struct nd_adapter *adapter; /* pinned, as a rule */
     struct nd_pending pending;  /* without a file: of a table */
     enum nd_mr_state state;
+    struct ibv_pd *pd; /* the adapter's, unless changed before it is registered */
     struct ibv_mr *ibv;
     uint32_t flags;                        /* ND_MR_FLAG_* of the registration */
     unsigned bound;                        /* windows */

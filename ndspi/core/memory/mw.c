@@ -61,9 +61,9 @@ HRESULT nd_mw_mr_create(
     own_mr->mr = mr;
     nd_object_pin(&mr->object);
     own_mr->ibv =
-        port->verbs->reg_mr(port->pd, (void *)(uintptr_t)buffer, length, access_of(kind, flags));
+        port->verbs->reg_mr(mr->pd, (void *)(uintptr_t)buffer, length, access_of(kind, flags));
     if (own_mr->ibv && kind == ND_WINDOWS_EXACT)
-        own_mr->window = ibv_alloc_mw(port->pd, IBV_MW_TYPE_2);
+        own_mr->window = ibv_alloc_mw(mr->pd, IBV_MW_TYPE_2);
     if (!own_mr->ibv || (kind == ND_WINDOWS_EXACT && !own_mr->window)) {
         error = errno ? errno : ENOMEM;
         nd_object_unpin(&own_mr->object);
@@ -98,7 +98,9 @@ HRESULT nd_mw_init(
 {
     if (nd_adapter_removed(adapter))
         return ND_DEVICE_REMOVED;
-    if (has_device_window(adapter) && !(mw->ibv = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
+    if (!mw->pd)
+        mw->pd = adapter->port.pd;
+    if (has_device_window(adapter) && !(mw->ibv = ibv_alloc_mw(mw->pd, IBV_MW_TYPE_2)))
         return nd_status_from_errno(errno ? errno : ENOMEM);
     if (getrandom(&mw->key_secret, sizeof(mw->key_secret), 0) != sizeof(mw->key_secret)) {
         destroy_device_window(mw->ibv);
@@ -197,7 +199,7 @@ HRESULT nd_mw_refresh(struct nd_mw *mw, const struct nd_qp *qp, bool *moves)
     lock_release(&adapter->memory_lock);
     if (!missing || !has_device_window(adapter))
         return ND_SUCCESS;
-    if (!(fresh = ibv_alloc_mw(adapter->port.pd, IBV_MW_TYPE_2)))
+    if (!(fresh = ibv_alloc_mw(mw->pd, IBV_MW_TYPE_2)))
         return ND_INSUFFICIENT_RESOURCES;
     lock_acquire(&adapter->memory_lock);
     if (!mw->ibv) {

@@ -46,6 +46,7 @@ struct nd_mw_mr {
 struct nd_mw {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
+    struct ibv_pd *pd;          /* given before nd_mw_init, which takes the adapter's for NULL */
     struct ibv_mw *ibv;      /* NULL: destroyed with its queue pair, or each binding has its own */
     struct nd_mr *mr;        /* bound to; NULL: free */
     struct nd_mw_mr *own_mr; /* of the binding, or NULL. Pinned; if NULL, mr is pinned */

@@ -39,7 +39,7 @@ static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
     };
 
     errno = 0; /* not every driver sets it */
-    *ibv = adapter->verbs->create_qp(adapter->port.pd, &init);
+    *ibv = adapter->verbs->create_qp(qp->pd, &init);
     return *ibv ? 0 : errno ? errno : ENOMEM;
 }
 
@@ -167,6 +167,7 @@ HRESULT nd_qp_init(struct nd_qp *qp, struct nd_adapter *adapter, const struct nd
     list_node_init(&qp->shared_link);
     list_node_init(&qp->broken_link);
     qp->context = params->context;
+    qp->pd = params->pd ? params->pd : adapter->port.pd;
     qp->receive_cq = params->receive_cq;
     qp->initiator_cq = params->initiator_cq;
     qp->srq = params->srq;

@@ -43,8 +43,10 @@ struct nd_qp {
     struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq;                     /* or NULL */
     uint32_t inbound_reads, outbound_reads; /* v1: for the connector; as asked for */
+    struct ibv_pd *pd;
     struct ibv_qp *ibv;
     struct ibv_qp_cap cap; /* as asked for */
+    atomic_uint failure;   /* nd_qp_blame; 0: none */
     struct nd_child child;
 
     uint32_t number;              /* of the device's queue pair; receive_cq's lock */
@@ -66,6 +68,7 @@ struct nd_qp {
 struct nd_qp_params {
     struct nd_cq *receive_cq, *initiator_cq;
     struct nd_srq *srq;
+    struct ibv_pd *pd; /* NULL: the adapter's */
     void *context;
     uint32_t receive_depth, initiator_depth, receive_sge, initiator_sge, inline_data;
     uint32_t inbound_reads, outbound_reads; /* stored for the connector */

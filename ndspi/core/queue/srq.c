@@ -73,7 +73,7 @@ static bool make_device_queue(struct nd_srq *srq, uint32_t depth)
     struct ibv_srq_init_attr init = { .srq_context = &srq->child,
         .attr = { .max_wr = depth, .max_sge = srq->max_sge } };
 
-    srq->ibv = nd_create_srq(&adapter->port, &init, adapter->limits.max_srq_depth);
+    srq->ibv = nd_create_srq(&adapter->port, srq->pd, &init, adapter->limits.max_srq_depth);
     srq->room = init.attr.max_wr;
     return srq->ibv;
 }
@@ -101,6 +101,8 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
     srq->max_sge = sge;
     srq->max_length = adapter->limits.max_transfer;
     srq->affinity = affinity;
+    if (!srq->pd)
+        srq->pd = adapter->port.pd;
     if (!make_device_queue(srq, depth)) {
         free_records(srq);
         return nd_status_from_errno(errno ? errno : ENOMEM);

@@ -26,6 +26,7 @@ struct nd_srq {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
     struct nd_child child;
+    struct ibv_pd *pd; /* given before nd_srq_init, which takes the adapter's for NULL */
     struct ibv_srq *ibv;
     struct nd_pending pending; /* one kind, 0 */
     uintptr_t affinity;

@@ -390,12 +390,16 @@ static struct nd_adapter the_adapter;
 
 static struct ibv_pd *alloc_pd(struct ibv_context *context)
 {
-    return context == &the_context ? &the_pd : NULL;
+    struct ibv_pd *pd = new_object(sizeof(*pd));
+
+    if (pd)
+        pd->context = context;
+    return pd;
 }
 
 static int dealloc_pd(struct ibv_pd *pd)
 {
-    return pd == &the_pd ? 0 : EINVAL;
+    return free_object(pd);
 }
 
 static void adapter_gone(struct nd_object *object)
