@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dialect.h - where versions 1 and 2 of NetworkDirect and its kernel flavour (NDKPI) differ. Each adapter belongs to one
- * dialect; all have the same state machines. Sources: the pages of each; where those are silent, what programs rely on.
+ * dialect.h - where versions 1 and 2 of NetworkDirect and its kernel flavour (NDKPI) differ. Each adapter belongs to
+ * one dialect; all have the same state machines. Sources: the pages of each; where those are silent, what programs rely
+ * on.
  */
 #ifndef NDSPI_CORE_DIALECT_H
 #define NDSPI_CORE_DIALECT_H
@@ -27,8 +28,13 @@ struct nd_dialect {
     HRESULT port_busy;       /* an earlier connection to the peer still has the port */
     HRESULT unresolved;      /* Connect: the destination is no address that a peer can have */
     HRESULT no_answer;       /* Disconnect: the peer did not answer in time */
-    bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
-    bool one_sge_limit;      /* one limit of entries holds for all requests */
+    bool arms;               /* Notify merges with one that waits, and cannot fail */
+    bool closing_drains;     /* a released queue pair ends without a program that polls */
+    bool refuses_flushed;    /* nothing is posted to a flushed queue pair */
+    bool defers;             /* requests may be kept until the next one */
+    bool tells_failure; /* a failed request ends the connection as the peer's disconnect does */
+    bool handles;       /* regions are named by ND_MR_HANDLE, not by token */
+    bool one_sge_limit; /* one limit of entries holds for all requests */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

@@ -163,6 +163,15 @@ unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask,
     return count;
 }
 
+void nd_pending_change(struct nd_pending *pending, unsigned kind)
+{
+    lock_acquire(&pending->lock);
+    list_for_each (&pending->requests, node)
+        if (!request_of(node)->decided)
+            request_of(node)->kind = kind;
+    lock_release(&pending->lock);
+}
+
 void nd_pending_cancel(struct nd_pending *pending)
 {
     nd_pending_complete_all(pending, ~0u, ND_CANCELED);

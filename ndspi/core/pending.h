@@ -70,6 +70,8 @@ bool nd_pending_complete_match(
     struct nd_pending *pending, unsigned kind, const void *context, HRESULT status);
 /* Ends all requests whose kind is in the mask (1 << kind), in issue order. Returns how many. */
 unsigned nd_pending_complete_all(struct nd_pending *pending, unsigned kind_mask, HRESULT status);
+/* All requests, but for decided ones, are of this kind from now on. */
+void nd_pending_change(struct nd_pending *pending, unsigned kind);
 /* Ends everything with ND_CANCELED; decided requests keep their status. */
 void nd_pending_cancel(struct nd_pending *pending);
 

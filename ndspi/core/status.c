@@ -49,6 +49,11 @@ const struct nd_dialect nd_dialect_kernel = {
     .port_busy = ND_ADDRESS_ALREADY_EXISTS,
     .unresolved = ND_HOST_UNREACHABLE,
     .no_answer = ND_IO_TIMEOUT,
+    .arms = true,
+    .closing_drains = true,
+    .refuses_flushed = true,
+    .defers = true,
+    .tells_failure = true,
 };
 
 /*

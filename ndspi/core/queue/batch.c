@@ -12,7 +12,8 @@
 /* One block: work requests, entries, data. Depth is that of the ring. */
 static struct nd_batch *make_batch(const struct nd_queue *queue)
 {
-    uint32_t room = queue->depth < ND_BATCH_MOST ? queue->depth : ND_BATCH_MOST;
+    uint32_t most = queue->defers ? ND_CHAIN_MOST : ND_BATCH_MOST;
+    uint32_t room = queue->depth < most ? queue->depth : most;
     size_t wr = queue->receives ? sizeof(struct ibv_recv_wr) : sizeof(struct ibv_send_wr);
     size_t sges = (size_t)queue->max_sge * sizeof(struct ibv_sge);
     struct nd_batch *batch = malloc(sizeof(*batch) + room * (wr + sges + queue->max_inline));
@@ -152,7 +153,8 @@ static void submit(struct nd_queue *queue, bool end)
     if (end && queue->batching) {
         queue->batching = false;
         nd_queue_park_locked(queue);
-        nd_cq_batch_ends(queue->cq, queue);
+        if (!queue->defers)
+            nd_cq_batch_ends(queue->cq, queue);
     }
     lock_release(&queue->lock);
     if (refused)
@@ -186,8 +188,27 @@ void nd_queue_start_batch(struct nd_queue *queue)
     if (!queue->batching && queue->batch && queue->batch->room) {
         queue->batching = true;
         nd_queue_park_locked(queue);
-        nd_cq_batch_begins(queue->cq, queue);
+        if (!queue->defers)
+            nd_cq_batch_begins(queue->cq, queue);
     }
     lock_release(&queue->lock);
     free(batch); /* another thread opened a batch first */
+}
+
+void nd_chain_begin(struct nd_queue *queue, uint32_t flags)
+{
+    if (!(flags & ND_POST_DEFER) || atomic_load_explicit(&queue->chain, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&queue->chain, true, memory_order_relaxed);
+    nd_queue_start_batch(queue);
+}
+
+HRESULT nd_chain_end(struct nd_queue *queue, uint32_t flags, HRESULT status)
+{
+    if (ND_LIKELY(!atomic_load_explicit(&queue->chain, memory_order_relaxed)) ||
+        (SUCCEEDED(status) && flags & ND_POST_DEFER))
+        return status;
+    atomic_store_explicit(&queue->chain, false, memory_order_relaxed);
+    nd_queue_end_batch(queue);
+    return status;
 }

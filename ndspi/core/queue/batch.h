@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.h - requests that wait to be posted together (version 1), by one call of the device.
+ * batch.h - requests that wait to be posted together (version 1, kernel flavour), by one call of the device.
  *
  * Between StartRequestBatch and SubmitRequestBatch each queue keeps what is posted to it: checked, with a record of the
  * ring, its list translated and its inline data copied, so nothing of the client's is read later. Submit hands the
@@ -12,6 +12,9 @@
  * ring, marked, until all before it are done (completion.c). Silent requests have no completion, so a fence of our own
  * follows the flush; its completion says that they are done.
  *
+ * In the kernel flavour a request with ND_POST_DEFER opens a chain, which is such a batch; the next one without it, or
+ * one that fails, ends it. The program has to end its chains, so a client that polls or waits does not.
+ *
  * Room is made at the first start. Locks: the queue's; LOCK_CQ for nd_cq.batches.
  */
 #ifndef NDSPI_CORE_BATCH_H
@@ -20,7 +23,7 @@
 #include "ndspi/core/queue/queue.h"
 
 /* Deeper queues submit whenever they have collected so many. */
-enum { ND_BATCH_MOST = 256 };
+enum { ND_BATCH_MOST = 256, ND_CHAIN_MOST = 32 };
 
 struct nd_batch {
     uint32_t room, count;
@@ -52,5 +55,13 @@ void nd_queue_start_batch(struct nd_queue *queue);
 void nd_queue_submit(struct nd_queue *queue);
 /* The same, and closes it. */
 void nd_queue_end_batch(struct nd_queue *queue);
+
+/*
+ * nd_chain_begin - before an initiator request with these flags: opens a chain, if it says so and none is open.
+ * nd_chain_end - after it, with its status: hands the chain to the device, unless it goes on. Returns the status.
+ * No lock held. Posts of an initiator queue are the program's to serialise, in the dialect that has chains.
+ */
+void nd_chain_begin(struct nd_queue *queue, uint32_t flags);
+HRESULT nd_chain_end(struct nd_queue *queue, uint32_t flags, HRESULT status);
 
 #endif

@@ -13,6 +13,11 @@ enum {
     BIND_FLAGS = INVALIDATE_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE,
 };
 
+static uint32_t allowed_flags(const struct nd_queue *queue, uint32_t flags)
+{
+    return queue->defers ? flags | ND_POST_DEFER : flags;
+}
+
 /* Whether the region takes this window; memory lock held. */
 static HRESULT check_bind_locked(const struct nd_mr *mr, const struct nd_mw *mw, const void *buffer,
     size_t length, uint32_t flags)
@@ -192,16 +197,18 @@ HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_
     struct binding b = { mr, mw, NULL, buffer, length, flags, false };
     HRESULT status;
 
-    if (flags & ~(uint32_t)BIND_FLAGS)
-        return ND_INVALID_PARAMETER_6;
-    if (mr->adapter != qp->adapter)
-        return ND_INVALID_PARAMETER_2;
-    if (mw->adapter != qp->adapter)
-        return ND_INVALID_PARAMETER_3;
-    status = bind_prepared(&qp->initiator, context, &b, prepare(qp, &b));
+    nd_chain_begin(&qp->initiator, flags);
+    if (flags & ~allowed_flags(&qp->initiator, BIND_FLAGS))
+        status = ND_INVALID_PARAMETER_6;
+    else if (mr->adapter != qp->adapter || mr->pd != qp->pd)
+        status = ND_INVALID_PARAMETER_2;
+    else if (mw->adapter != qp->adapter || mw->pd != qp->pd)
+        status = ND_INVALID_PARAMETER_3;
+    else
+        status = bind_prepared(&qp->initiator, context, &b, prepare(qp, &b));
     if (b.own_mr)
         nd_object_unpin(&b.own_mr->object);
-    return status;
+    return nd_chain_end(&qp->initiator, flags, status);
 }
 
 /* ---- Invalidate ---- */
@@ -229,7 +236,7 @@ bool nd_binding_end(
         own_mr ? own_mr->mr : request->mr, own_mr, dead);
 }
 
-HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
+static HRESULT invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
 {
     struct nd_queue *queue = &qp->initiator;
     struct nd_adapter *adapter = qp->adapter;
@@ -238,7 +245,7 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     HRESULT status;
     int error = 0;
 
-    if (flags & ~(uint32_t)INVALIDATE_FLAGS)
+    if (flags & ~allowed_flags(queue, INVALIDATE_FLAGS))
         return ND_INVALID_PARAMETER_3;
     if (mw->adapter != adapter)
         return ND_INVALID_PARAMETER_2;
@@ -261,4 +268,10 @@ HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint
     }
     lock_release(&adapter->memory_lock);
     return finish(queue, request, status, error);
+}
+
+HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
+{
+    nd_chain_begin(&qp->initiator, flags);
+    return nd_chain_end(&qp->initiator, flags, invalidate(qp, context, mw, flags));
 }

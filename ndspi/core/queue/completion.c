@@ -93,16 +93,26 @@ static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
     return NULL;
 }
 
+/* The device's own code for a failure, or its status. */
+static uint32_t vendor_of(const struct ibv_wc *wc)
+{
+    return wc->vendor_err ? wc->vendor_err : (uint32_t)wc->status;
+}
+
 /*
  * Flushes the queue pair. It notifies a peer that does not see the failure otherwise; and a Bind without the device's
- * help must know that its queue pair is in the error state (bind.c).
+ * help must know that its queue pair is in the error state (bind.c). In the kernel flavour it ends the connection, too:
+ * whoever waits for its end hears of it now, also if the peer is not there any more.
  */
-static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
+static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp, const struct ibv_wc *wc)
 {
     nd_quirk_set affected = ND_QUIRK_BIT(NO_MOVE) | ND_QUIRK_BIT(NO_WINDOWS);
+    bool tells = cq->adapter->dialect->tells_failure && wc->status != IBV_WC_WR_FLUSH_ERR;
 
-    if (!(cq->adapter->port.caps.quirks & affected) || !nd_object_try_pin(&qp->object))
+    if ((!tells && !(cq->adapter->port.caps.quirks & affected)) || !nd_object_try_pin(&qp->object))
         return;
+    if (tells)
+        nd_qp_blame(qp, vendor_of(wc));
     if (atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
         nd_object_unpin_later(&qp->object, &cq->dead);
     else
@@ -112,6 +122,23 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp)
 static bool invalidates(const struct ibv_wc *wc)
 {
     return wc->wc_flags & IBV_WC_WITH_INV;
+}
+
+/* The result of this Receive tells which key the peer invalidated with it. */
+static void tell_invalidation(struct nd_cq_entry *entry, const struct ibv_wc *wc)
+{
+    entry->invalidated = true;
+    entry->token = wc->invalidated_rkey;
+}
+
+static void fail_entry(
+    const struct nd_cq *cq, struct nd_cq_entry *entry, enum ibv_wc_status status, uint32_t vendor)
+{
+    ND2_REQUEST_TYPE type = entry->result.RequestType;
+
+    entry->result.Status = nd_status_from_wc(status, type, cq->adapter->dialect);
+    entry->result.BytesTransferred = 0;
+    entry->vendor = vendor;
 }
 
 static bool is_solicited(const struct nd_cq *cq, const struct ibv_wc *wc)
@@ -127,17 +154,19 @@ static void take_shared_locked(
     struct nd_qp *qp = find_shared_locked(cq, wc->qp_num);
 
     entry.result.QueuePairContext = qp ? qp->context : NULL;
-    if (wc->status != IBV_WC_SUCCESS)
-        entry.result.Status =
-            nd_status_from_wc(wc->status, Nd2RequestTypeReceive, cq->adapter->dialect);
-    else
+    if (wc->status != IBV_WC_SUCCESS) {
+        fail_entry(cq, &entry, wc->status, vendor_of(wc));
+    } else {
         entry.result.BytesTransferred = wc->byte_len;
-    entry.solicited = wc->status == IBV_WC_SUCCESS && is_solicited(cq, wc);
+        entry.solicited = is_solicited(cq, wc);
+        if (invalidates(wc))
+            tell_invalidation(&entry, wc);
+    }
     push_locked(cq, &entry);
     if (wc->status == IBV_WC_SUCCESS && invalidates(wc) && qp)
         push_taken_back_locked(cq, qp, wc->invalidated_rkey);
     if (wc->status != IBV_WC_SUCCESS && qp)
-        note_broken_locked(cq, qp);
+        note_broken_locked(cq, qp, wc);
     nd_srq_seen(srq, request);
 }
 
@@ -188,14 +217,6 @@ static struct nd_cq_entry entry_of(const struct nd_request *request)
     return (struct nd_cq_entry){
         .result = request->result, .queue = request->queue, .next = request->next
     };
-}
-
-static void fail_entry(const struct nd_cq *cq, struct nd_cq_entry *entry, enum ibv_wc_status status)
-{
-    ND2_REQUEST_TYPE type = entry->result.RequestType;
-
-    entry->result.Status = nd_status_from_wc(status, type, cq->adapter->dialect);
-    entry->result.BytesTransferred = 0;
 }
 
 void nd_cq_end_refused_locked(
@@ -263,11 +284,14 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     failed = status != IBV_WC_SUCCESS;
     entry = entry_of(request);
     if (failed) {
-        fail_entry(cq, &entry, status);
-        note_broken_locked(cq, queue->qp);
+        fail_entry(
+            cq, &entry, status, wc->status == IBV_WC_SUCCESS ? (uint32_t)status : vendor_of(wc));
+        note_broken_locked(cq, queue->qp, wc);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
         entry.solicited = is_solicited(cq, wc);
+        if (taken_back)
+            tell_invalidation(&entry, wc);
     } else if (queue->regions && !(request->special & ND_REQUEST_BINDING)) {
         entry.result.BytesTransferred = (uint32_t)request->length;
     }

@@ -72,7 +72,7 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
 
 static void flush_broken(struct nd_qp *qp)
 {
-    (void)nd_qp_to_error(qp);
+    nd_qp_broke(qp);
     nd_object_unpin(&qp->object);
 }
 
@@ -194,6 +194,12 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     }
     nd_object_init(&cq->object, destroy);
     nd_pending_init(&cq->pending, adapter->sink, file, &cq->object, cancel);
+    if (adapter->dialect->arms && FAILED(nd_pending_prepare(&cq->pending))) {
+        nd_pending_fini(&cq->pending);
+        free(cq->entries);
+        adapter->verbs->destroy_cq(cq->poll.ibv);
+        return ND_NO_MEMORY;
+    }
     nd_adapter_add(adapter, &cq->child, &cq->object, &child_ops);
     return ND_SUCCESS;
 }
@@ -382,6 +388,8 @@ void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most)
 
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
 {
+    bool drains;
+
     lock_acquire(&cq->poll.lock);
     if (!cq->closed && !cq->failed) {
         nd_cq_drain_locked(cq);
@@ -392,7 +400,11 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
         nd_object_pin(&queue->qp->object);
         list_add_tail(&cq->closing, &queue->closing_link);
     }
+    if ((drains = nd_cq_drains_closing_locked(cq)))
+        nd_cq_rearm_locked(cq);
     nd_cq_unlock_and_deliver(cq);
+    if (drains)
+        nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
 }
 
 void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node)

@@ -45,6 +45,22 @@ struct nd_mw;
 
 enum { ND_CQ_BATCH = 16 };
 
+/*
+ * A result of the kernel flavour. It begins as an ND2_RESULT does, up to its kind; a caller that asks for
+ * ND_RESULT_SHORT octets of each gets no more than what both begin with.
+ */
+struct nd_result {
+    HRESULT status;
+    uint32_t octets; /* of a Receive; else 0 */
+    void *qp_context, *context;
+    uint32_t type;   /* ND2_REQUEST_TYPE; with ND_RESULT_INVALIDATED: the Receive that told of it */
+    uint32_t vendor; /* of a failure: the device's own code, or its status; 0: success, or none */
+    uintptr_t token; /* ND_RESULT_INVALIDATED: the key that the peer invalidated; else 0 */
+};
+
+#define ND_RESULT_INVALIDATED 0x100u
+#define ND_RESULT_SHORT       ((uint32_t)offsetof(struct nd_result, type))
+
 /* A completion in the software queue. */
 struct nd_cq_entry {
     ND2_RESULT result;
@@ -53,6 +69,11 @@ struct nd_cq_entry {
     struct nd_mw *mw;        /* pinned: the entry reports that the peer invalidated it */
     struct nd_request *next; /* freed up to here when it is fetched */
     bool solicited;          /* the device reports it */
+    bool invalidated;        /* a Receive: the peer invalidated `token` */
+    union {
+        uint32_t token;
+        uint32_t vendor; /* failed: the device's own code, or its status */
+    };
 };
 
 enum nd_cq_arming { ND_CQ_NOT_ARMED, ND_CQ_ARMED_SOLICITED, ND_CQ_ARMED_ANY };
@@ -66,6 +87,7 @@ struct nd_cq_poll {
     int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *); /* of ibv's context: one load less */
     void *results; /* of the call under way, kept here over the device's call ... */
     uint32_t room; /* ... because registers have to be saved and restored */
+    uint32_t size; /* kernel flavour: of each result */
     struct ibv_wc wc[ND_CQ_BATCH];
 };
 
@@ -129,6 +151,13 @@ HRESULT nd_cq_resize(struct nd_cq *cq, uint32_t depth);
  * with (ND_BUFFER_OVERFLOW: overrun); ND_DEVICE_REMOVED.
  */
 HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped);
+/*
+ * nd_cq_arm - a Notify that merges and cannot fail, for a dialect that arms.
+ * request  in: always the same one of a queue. If it is under way, it now ends by the stronger type of both (ANY, then
+ *          SOLICITED, then ERRORS); else it begins. It ends with ND_SUCCESS; with what the queue failed with, also if
+ *          that was before; or with ND_CANCELED when the queue is closed
+ */
+void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request);
 /* CancelOverlappedRequests. */
 void nd_cq_cancel(struct nd_cq *cq);
 
@@ -149,12 +178,15 @@ void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 void nd_cq_look(struct nd_cq *cq);
 
 /*
- * GetResults of both versions (datapath.c). Any thread. They take LOCK_CQ.
- * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers
+ * GetResults of both versions and of the kernel flavour (datapath.c). Any thread. They take LOCK_CQ.
+ * results  out: of room ND2_RESULTs; v1: of so many ND_RESULT pointers; kernel flavour: of so many times
+ *          ND_RESULT_SHORT octets
  * Return the number of results.
  */
 size_t nd_cq_results_v1(struct nd_cq_poll *poll, void *results, size_t room);
 uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room);
+uint32_t nd_cq_results_kernel(struct nd_cq_poll *poll, void *results, uint32_t room);
+uint32_t nd_cq_results_kernel_ex(struct nd_cq_poll *poll, void *results, uint32_t room);
 
 /*
  * Results in the general way: the whole call; the whole call under the lock; and what is left of one that the fast path
@@ -162,6 +194,8 @@ uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room)
  * number of results; the last two drop the lock.
  */
 unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room);
+unsigned nd_cq_results_general_kernel(
+    struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size);
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 

@@ -17,6 +17,15 @@ static inline bool nd_cq_may_overrun_locked(const struct nd_cq *cq)
     return cq->most > cq->depth;
 }
 
+/*
+ * Whether the library itself waits for the last completions of a queue pair that was released; else that is left to a
+ * program that polls.
+ */
+static inline bool nd_cq_drains_closing_locked(const struct nd_cq *cq)
+{
+    return cq->adapter->dialect->closing_drains && !list_empty(&cq->closing);
+}
+
 /* ---- cq.c ---- */
 
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* datapath.c - the functions of datapath.h: the version is a constant in each, so each has code of its own. */
+/* datapath.c - the functions of datapath.h: version and size are constants in each, so each has code of its own. */
 #include "ndspi/core/queue/datapath.h"
 
 HRESULT nd_queue_send_v1(
@@ -32,4 +32,14 @@ size_t nd_cq_results_v1(struct nd_cq_poll *poll, void *results, size_t room)
 uint32_t nd_cq_results_v2(struct nd_cq_poll *poll, void *results, uint32_t room)
 {
     return (uint32_t)nd_cq_results(ND_V2, poll, results, room);
+}
+
+uint32_t nd_cq_results_kernel(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    return nd_cq_results_sized(poll, results, room, ND_RESULT_SHORT);
+}
+
+uint32_t nd_cq_results_kernel_ex(struct nd_cq_poll *poll, void *results, uint32_t room)
+{
+    return nd_cq_results_sized(poll, results, room, sizeof(struct nd_result));
 }

@@ -8,7 +8,7 @@
  * change.
  *
  * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
- * GetResults fills it.
+ * GetResults fills it. The kernel flavour posts as version 2 does, and has results of its own.
  */
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
@@ -30,6 +30,11 @@ _Static_assert(sizeof(void *) != 8 ||
 _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, Length) == 8 &&
                                           sizeof(struct ibv_sge) == 16),
     "an ND_SGE begins as an ibv_sge does");
+_Static_assert(sizeof(void *) != 8 || (ND_RESULT_SHORT == 24 && sizeof(struct nd_result) == 40 &&
+                                          offsetof(ND2_RESULT, RequestType) == ND_RESULT_SHORT &&
+                                          offsetof(ND2_RESULT, QueuePairContext) == 8 &&
+                                          offsetof(struct nd_result, qp_context) == 8),
+    "both kinds of result begin alike");
 
 /*
  * The rare exits of the functions below. All are tail calls, so no register is saved on the fast path.
@@ -42,6 +47,7 @@ HRESULT nd_queue_send_full(
 HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void *list, uint32_t n);
 size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
 /*
@@ -203,6 +209,54 @@ static inline __attribute__((always_inline)) size_t nd_cq_results(
         return dialect == ND_V2 ? nd_cq_results_count_v2(poll, polled)
                                 : nd_cq_results_count_v1(poll, polled);
     if (!nd_cq_translate_locked(dialect, poll->wc, poll->results))
+        return nd_cq_results_rest(poll, 1, 1);
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return nd_cq_results_release(poll, 1);
+    return 1;
+}
+
+/* As nd_cq_translate_locked; slot: size octets of a struct nd_result. */
+static inline bool nd_cq_translate_kernel_locked(
+    const struct ibv_wc *wc, struct nd_result *slot, uint32_t size)
+{
+    struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+
+    if (ND_UNLIKELY(
+            (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
+        return false;
+    memcpy(slot, &request->result, ND_RESULT_SHORT);
+    slot->octets = wc->byte_len & request->wc_length;
+    if (size > ND_RESULT_SHORT) {
+        slot->type = request->result.RequestType;
+        slot->vendor = 0;
+        slot->token = 0;
+    }
+    /* Release: as above. */
+    atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
+    return true;
+}
+
+/*
+ * GetResults of the kernel flavour.
+ * results  out: of room results of size octets each
+ * size     in: a constant: ND_RESULT_SHORT, or that of struct nd_result
+ */
+static inline __attribute__((always_inline)) uint32_t nd_cq_results_sized(
+    struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size)
+{
+    int polled;
+
+    if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
+        return nd_cq_results_general_kernel(poll, results, room, size);
+    poll->size = size;
+    if (ND_UNLIKELY(room > (uint32_t)poll->usual_room))
+        return nd_cq_results_deep(poll, results, room);
+    poll->results = results;
+    poll->room = room;
+    polled = poll->poll_cq(poll->ibv, (int)room, poll->wc);
+    if (ND_UNLIKELY(polled != 1))
+        return nd_cq_results_count_kernel(poll, polled);
+    if (!nd_cq_translate_kernel_locked(poll->wc, poll->results, size))
         return nd_cq_results_rest(poll, 1, 1);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return nd_cq_results_release(poll, 1);

@@ -6,19 +6,42 @@
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/srq.h"
 
-/* One result, in the form of its version. */
-static void hand_out(
-    enum nd_dialect_index dialect, const ND2_RESULT *result, void *results, size_t at)
+#include <string.h>
+
+static void hand_out_v1(const ND2_RESULT *result, ND_RESULT **slot)
 {
     ND_RESULT *own = result->RequestContext;
 
-    if (dialect == ND_V2) {
-        ((ND2_RESULT *)results)[at] = *result;
-        return;
-    }
     own->Status = result->Status;
     own->BytesTransferred = result->BytesTransferred;
-    ((ND_RESULT **)results)[at] = own;
+    *slot = own;
+}
+
+static void hand_out_kernel(const struct nd_cq_entry *entry, void *slot, uint32_t size)
+{
+    bool failed = FAILED(entry->result.Status);
+    struct nd_result result = {
+        .status = entry->result.Status,
+        .octets = entry->result.BytesTransferred,
+        .qp_context = entry->result.QueuePairContext,
+        .context = entry->result.RequestContext,
+        .type = entry->result.RequestType | (entry->invalidated ? ND_RESULT_INVALIDATED : 0),
+        .vendor = failed ? entry->vendor : 0,
+        .token = entry->invalidated ? entry->token : 0,
+    };
+
+    memcpy(slot, &result, size);
+}
+
+/* One result, in the form of its version. */
+static void hand_out(
+    const struct nd_cq *cq, const struct nd_cq_entry *entry, void *results, size_t at)
+{
+    switch (cq->adapter->dialect->index) {
+    case ND_V2: ((ND2_RESULT *)results)[at] = entry->result; break;
+    case ND_V1: hand_out_v1(&entry->result, (ND_RESULT **)results + at); break;
+    default: hand_out_kernel(entry, (char *)results + at * cq->poll.size, cq->poll.size); break;
+    }
 }
 
 /*
@@ -32,7 +55,7 @@ static size_t hand_out_window(
 
     lock_acquire(&cq->adapter->memory_lock);
     if (!(closed = entry->mw->closed))
-        hand_out(cq->adapter->dialect->index, &entry->result, results, at);
+        hand_out(cq, entry, results, at);
     lock_release(&cq->adapter->memory_lock);
     return !closed;
 }
@@ -46,7 +69,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
         if (ND_UNLIKELY(entry->mw != NULL))
             at += hand_out_window(cq, entry, results, at);
         else
-            hand_out(cq->adapter->dialect->index, &entry->result, results, at++);
+            hand_out(cq, entry, results, at++);
         if (entry->queue)
             nd_cq_free_up_to(
                 entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
@@ -141,6 +164,24 @@ unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
     return (unsigned)results_count(ND_V2, poll, polled);
 }
 
+unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled)
+{
+    const struct ibv_wc *wc = poll->wc;
+    char *results = poll->results;
+    unsigned left = (unsigned)polled;
+
+    if (ND_UNLIKELY(polled <= 0))
+        return (unsigned)results_none(poll, polled);
+    do {
+        if (!nd_cq_translate_kernel_locked(wc++, (struct nd_result *)(void *)results, poll->size))
+            return nd_cq_results_rest(poll, (unsigned)polled, left);
+        results += poll->size;
+    } while (--left);
+    if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
+        return nd_cq_results_release(poll, (unsigned)polled);
+    return (unsigned)polled;
+}
+
 /*
  * As the fast path, but counts all that the device has first, whatever the array's size: it polls straight into the
  * array only if that empties the device's queue.
@@ -152,8 +193,11 @@ static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
 
     if (polled == ND_CQ_BATCH || count > poll->room || count > cq->depth)
         return nd_cq_results_rest(poll, count, count);
-    return cq->adapter->dialect->index == ND_V2 ? nd_cq_results_count_v2(poll, polled)
-                                                : (unsigned)nd_cq_results_count_v1(poll, polled);
+    switch (cq->adapter->dialect->index) {
+    case ND_V2: return nd_cq_results_count_v2(poll, polled);
+    case ND_V1: return (unsigned)nd_cq_results_count_v1(poll, polled);
+    default: return nd_cq_results_count_kernel(poll, polled);
+    }
 }
 
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room)
@@ -167,5 +211,13 @@ unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t roo
 unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
 {
     lock_acquire(&poll->lock);
+    return nd_cq_results_deep(poll, results, room);
+}
+
+unsigned nd_cq_results_general_kernel(
+    struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size)
+{
+    lock_acquire(&poll->lock);
+    poll->size = size;
     return nd_cq_results_deep(poll, results, room);
 }

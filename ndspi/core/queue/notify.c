@@ -43,7 +43,7 @@ static enum nd_cq_arming needed(const struct nd_cq *cq, unsigned waiting)
 {
     bool looks = waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS) && nd_cq_may_overrun_locked(cq);
 
-    if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY))
+    if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_ANY) || nd_cq_drains_closing_locked(cq))
         return ND_CQ_ARMED_ANY;
     if (waiting & ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED))
         return cq->marks && looks ? ND_CQ_ARMED_ANY : ND_CQ_ARMED_SOLICITED;
@@ -124,6 +124,47 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     return status;
 }
 
+/* Whether a request of this type ends by more than those that wait. */
+static bool is_stronger(const struct nd_cq *cq, ULONG type)
+{
+    unsigned as_strong = ND_CQ_WAITS(ND_CQ_NOTIFY_ANY);
+
+    if (type != ND_CQ_NOTIFY_ANY)
+        as_strong |= ND_CQ_WAITS(ND_CQ_NOTIFY_SOLICITED);
+    if (type == ND_CQ_NOTIFY_ERRORS)
+        as_strong |= ND_CQ_WAITS(ND_CQ_NOTIFY_ERRORS);
+    return !(cq->waiting & as_strong);
+}
+
+static void strengthen_locked(struct nd_cq *cq, ULONG type)
+{
+    nd_pending_change(&cq->pending, type);
+    cq->solicited_since = cq->arrived;
+    cq->waiting = ND_CQ_WAITS(type);
+    arm_locked(cq, cq->waiting);
+    nd_cq_drain_locked(cq);
+    nd_cq_match_notifies_locked(cq, true);
+}
+
+void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request)
+{
+    HRESULT status = ND_PENDING;
+    bool waits;
+
+    lock_acquire(&cq->poll.lock);
+    nd_pending_deliver(&cq->pending); /* if it is decided, it ends before it begins again */
+    if (!cq->waiting)
+        status = start_locked(cq, type, request);
+    else if (is_stronger(cq, type))
+        strengthen_locked(cq, type);
+    waits = cq->waiting;
+    nd_cq_unlock_and_deliver(cq);
+    if (FAILED(status))
+        (void)nd_pending_complete_now(&cq->pending, request, status);
+    if (waits)
+        nd_adapter_take_left(cq->adapter); /* as above */
+}
+
 void nd_cq_cancel(struct nd_cq *cq)
 {
     lock_acquire(&cq->poll.lock);
@@ -140,7 +181,8 @@ bool nd_cq_early(struct nd_cq *cq)
     lock_acquire(&cq->poll.lock);
     if (cq->armed == ND_CQ_ARMED_ANY) {
         nd_cq_drain_locked(cq);
-        ended = nd_cq_match_notifies_locked(cq, true) && !cq->waiting;
+        ended = nd_cq_match_notifies_locked(cq, true) && !cq->waiting &&
+                !nd_cq_drains_closing_locked(cq);
     }
     nd_cq_unlock_and_deliver(cq);
     return ended;

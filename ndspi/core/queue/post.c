@@ -96,10 +96,12 @@ enum {
     WRITE_FLAGS = READ_FLAGS | ND_OP_FLAG_INLINE,
 };
 
-/* Inline data has a flag in version 2 alone. */
+/* In version 1 inline data has no flag. */
 static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t allowed)
 {
-    return !(flags & ~(queue->regions ? allowed & ~(uint32_t)ND_OP_FLAG_INLINE : allowed));
+    return !(flags & ~(queue->regions    ? allowed & ~(uint32_t)ND_OP_FLAG_INLINE
+                         : queue->defers ? allowed | ND_POST_DEFER
+                                         : allowed));
 }
 
 /* Lengths of initiator requests are results of version 1 alone. */
@@ -131,7 +133,7 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
  * Send, Read and Write; wr: what differs between them; remote: NULL for a Send. If no staging slot is free, draining
  * the completion queue may free one.
  */
-static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
+static HRESULT try_post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
     uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)
 {
     bool inlines = queue->regions ? type != Nd2RequestTypeRead : (flags & ND_OP_FLAG_INLINE) != 0;
@@ -161,13 +163,27 @@ static HRESULT post_data(struct nd_queue *queue, void *context, const void *list
     }
 }
 
+static HRESULT post_data(struct nd_queue *queue, void *context, const void *list, uint32_t n,
+    uint32_t flags, ND2_REQUEST_TYPE type, const struct nd_remote *remote, struct ibv_send_wr *wr)
+{
+    nd_chain_begin(queue, flags);
+    return nd_chain_end(
+        queue, flags, try_post_data(queue, context, list, n, flags, type, remote, wr));
+}
+
+/* The call is refused: a chain that is open goes to the device all the same. */
+static HRESULT refuse(struct nd_queue *queue, HRESULT status)
+{
+    return nd_chain_end(queue, 0, status);
+}
+
 HRESULT nd_queue_send_general(
     struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
 {
     struct ibv_send_wr wr;
 
     if (!flags_allowed(queue, flags, SEND_FLAGS))
-        return ND_INVALID_PARAMETER_4;
+        return refuse(queue, ND_INVALID_PARAMETER_4);
     wr.opcode = IBV_WR_SEND;
     return post_data(queue, context, list, n, flags, Nd2RequestTypeSend, NULL, &wr);
 }
@@ -185,9 +201,9 @@ HRESULT nd_qp_send_invalidate(
     struct ibv_send_wr wr;
 
     if (!flags_allowed(&qp->initiator, flags, SEND_FLAGS))
-        return ND_INVALID_PARAMETER_5;
+        return refuse(&qp->initiator, ND_INVALID_PARAMETER_5);
     if (!qp->adapter->port.caps.send_invalidate)
-        return ND_NOT_SUPPORTED;
+        return refuse(&qp->initiator, ND_NOT_SUPPORTED);
     wr.opcode = IBV_WR_SEND_WITH_INV;
     wr.invalidate_rkey = be32toh(token);
     wr.wr.rdma.rkey = wr.invalidate_rkey; /* where some devices look for it */
@@ -200,7 +216,7 @@ HRESULT nd_qp_read(struct nd_qp *qp, void *context, const void *list, uint32_t n
     struct ibv_send_wr wr;
 
     if (!flags_allowed(&qp->initiator, flags, READ_FLAGS))
-        return ND_INVALID_PARAMETER_6;
+        return refuse(&qp->initiator, ND_INVALID_PARAMETER_6);
     wr.opcode = IBV_WR_RDMA_READ;
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeRead, remote, &wr);
 }
@@ -211,7 +227,7 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
     struct ibv_send_wr wr;
 
     if (!flags_allowed(&qp->initiator, flags, WRITE_FLAGS))
-        return ND_INVALID_PARAMETER_6;
+        return refuse(&qp->initiator, ND_INVALID_PARAMETER_6);
     wr.opcode = IBV_WR_RDMA_WRITE;
     return post_data(&qp->initiator, context, list, n, flags, Nd2RequestTypeWrite, remote, &wr);
 }

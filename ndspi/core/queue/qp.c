@@ -111,6 +111,7 @@ static void describe_queues(struct nd_qp *qp, const struct nd_qp_params *params)
         queues[i]->regions = qp->adapter->regions.table;
     }
     qp->initiator.cq = params->initiator_cq;
+    qp->initiator.defers = qp->adapter->dialect->defers;
     qp->initiator.max_sge = params->initiator_sge;
     qp->initiator.max_read_sge =
         params->initiator_sge < limits->max_read_sge ? params->initiator_sge : limits->max_read_sge;
@@ -214,7 +215,7 @@ static void post_marker(struct nd_queue *queue)
     struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED }, *bad;
 
     lock_acquire(&queue->lock);
-    if (queue->mode == ND_QUEUE_OPEN) {
+    if (queue->mode == ND_QUEUE_OPEN || queue->mode == ND_QUEUE_FLUSHED) {
         queue->next->special = ND_REQUEST_MARKER;
         wr.wr_id = (uintptr_t)queue->next;
         queue->marker_posted = !ibv_post_send(queue->ibv, &wr, &bad);
@@ -400,6 +401,15 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
     return ND_SUCCESS;
 }
 
+/* If it is flushed, and the dialect says so. */
+static void refuse_posts(struct nd_qp *qp)
+{
+    if (!qp->adapter->dialect->refuses_flushed || !nd_qp_flushed(qp))
+        return;
+    nd_queue_set_flushed(&qp->initiator);
+    nd_queue_set_flushed(&qp->receive);
+}
+
 void nd_qp_set_sendable(struct nd_qp *qp)
 {
     const struct nd_verbs *verbs = qp->adapter->verbs;
@@ -410,6 +420,7 @@ void nd_qp_set_sendable(struct nd_qp *qp)
     if (verbs->attempt_ended)
         verbs->attempt_ended(qp->ibv, true);
     nd_queue_set_mode(&qp->initiator, ND_QUEUE_OPEN);
+    refuse_posts(qp); /* it may have been flushed meanwhile */
 }
 
 /* Whether it is as before the attempt, and may be claimed for another. */
@@ -437,7 +448,7 @@ void nd_qp_attempt_failed(struct nd_qp *qp)
     nd_cq_look(cq); /* what is left of the attempt */
 }
 
-/* Some devices send the peer nothing when a queue pair goes to the error state: disconnects. */
+/* Disconnects: the device sends the peer nothing when a queue pair goes to the error state, or may not reach it. */
 static void tell_peer(struct nd_qp *qp)
 {
     const struct nd_qp_user_ops *ops;
@@ -465,6 +476,7 @@ HRESULT nd_qp_to_error(struct nd_qp *qp)
     lock_release(&qp->lock);
     if (!first)
         return ND_SUCCESS;
+    refuse_posts(qp);
     if ((rc = qp->adapter->verbs->modify_qp(qp->ibv, &attr, IBV_QP_STATE))) {
         log_limited(LOG_ERROR, LOG_QP, "queue pair %u cannot be flushed: %s", qp->ibv->qp_num,
             strerror(rc));
@@ -473,6 +485,21 @@ HRESULT nd_qp_to_error(struct nd_qp *qp)
     if (nd_has_quirk(&qp->adapter->port.caps, NO_MOVE))
         tell_peer(qp);
     return ND_SUCCESS;
+}
+
+void nd_qp_blame(struct nd_qp *qp, uint32_t code)
+{
+    unsigned none = 0;
+
+    atomic_compare_exchange_strong_explicit(
+        &qp->failure, &none, code, memory_order_relaxed, memory_order_relaxed);
+}
+
+void nd_qp_broke(struct nd_qp *qp)
+{
+    (void)nd_qp_to_error(qp);
+    if (qp->adapter->dialect->tells_failure)
+        tell_peer(qp);
 }
 
 HRESULT nd_qp_flush(struct nd_qp *qp)

@@ -32,7 +32,7 @@ struct nd_qp_user_ops {
     void (*closed)(struct nd_object *user, struct nd_qp *qp);
     /* The program has flushed it: no connection can begin on it any more. */
     void (*flushed)(struct nd_object *user, struct nd_qp *qp);
-    /* It is in the error state, and the device does not notify the peer: disconnects an established connection. */
+    /* It is in the error state, and the peer does not hear of it: disconnects an established connection. */
     void (*failed)(struct nd_object *user, struct nd_qp *qp);
 };
 
@@ -126,6 +126,12 @@ void nd_qp_attempt_failed(struct nd_qp *qp);
  */
 HRESULT nd_qp_to_error(struct nd_qp *qp);
 HRESULT nd_qp_flush(struct nd_qp *qp);
+/*
+ * A request has failed: nd_qp_blame keeps why, the device's own code, if no other has before; any lock. nd_qp_broke
+ * does what follows: to the error state, and (a dialect that tells failures) the connection ends. No lock held.
+ */
+void nd_qp_blame(struct nd_qp *qp, uint32_t code);
+void nd_qp_broke(struct nd_qp *qp);
 /* Whether it was flushed. Takes LOCK_QP. */
 bool nd_qp_flushed(struct nd_qp *qp);
 

@@ -69,11 +69,20 @@ void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode)
     lock_release(&queue->lock);
 }
 
+void nd_queue_set_flushed(struct nd_queue *queue)
+{
+    lock_acquire(&queue->lock);
+    if (queue->mode == ND_QUEUE_OPEN)
+        nd_queue_set_mode_locked(queue, ND_QUEUE_FLUSHED);
+    lock_release(&queue->lock);
+}
+
 static HRESULT mode_status(enum nd_queue_mode mode)
 {
     switch (mode) {
     case ND_QUEUE_OPEN: return ND_SUCCESS;
-    case ND_QUEUE_CLOSED: return ND_CONNECTION_INVALID;
+    case ND_QUEUE_CLOSED:
+    case ND_QUEUE_FLUSHED: return ND_CONNECTION_INVALID;
     default: return ND_DEVICE_REMOVED;
     }
 }

@@ -27,6 +27,12 @@
 #define ND_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/*
+ * A flag of the kernel flavour's requests, beside ND_OP_FLAG_*: the device may get this one with the next one that has
+ * it not (batch.h).
+ */
+enum { ND_POST_DEFER = 1 << 16 };
+
 struct nd_batch;
 struct nd_cq;
 struct nd_mr;
@@ -90,6 +96,7 @@ _Static_assert(sizeof(struct nd_request) == 64, "a record is a cache line");
 enum nd_queue_mode {
     ND_QUEUE_CLOSED,  /* initiator of a queue pair never connected */
     ND_QUEUE_OPEN,    /* also after the connection is lost: the device flushes */
+    ND_QUEUE_FLUSHED, /* of a dialect that refuses posts then */
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
@@ -125,6 +132,8 @@ struct nd_queue {
     struct ibv_mr *staging_mr;
     _Atomic uint32_t staging_free; /* mask of slots */
     bool batching;                 /* a batch keeps posts, and each takes the slow path */
+    bool defers;                   /* its batches are chains of ND_POST_DEFER */
+    atomic_bool chain;             /* one is open; changed by the posting thread alone */
     struct nd_batch *batch;        /* core/queue/batch.h; NULL until the first */
     struct nd_qp *qp;              /* its owner */
     struct nd_cq *cq;
@@ -151,6 +160,8 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
     void *queue_pair_context, enum nd_queue_mode mode);
 void nd_queue_fini(struct nd_queue *queue);
 
+/* From now on posts are refused, if they were not before. Takes the lock. */
+void nd_queue_set_flushed(struct nd_queue *queue);
 /* Changes the mode and with it the path of posts. The first takes the lock. */
 void nd_queue_set_mode(struct nd_queue *queue, enum nd_queue_mode mode);
 void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);

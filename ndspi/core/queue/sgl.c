@@ -181,7 +181,7 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
         return ND_SUCCESS;
     }
     if (!queue->regions) {
-        if (sgl->filled == sgl->n)
+        if (sgl->filled == sgl->n && !data) /* else it has to outlast the call */
             *sg_list = (struct ibv_sge *)(uintptr_t)sgl->list;
         else
             pick_filled(sgl, sges);

@@ -109,6 +109,12 @@ HRESULT nd_srq_init(struct nd_srq *srq, struct nd_adapter *adapter, struct nd_si
     }
     nd_object_init(&srq->object, destroy);
     nd_pending_init(&srq->pending, adapter->sink, file, &srq->object, cancel);
+    if (adapter->dialect->arms && FAILED(nd_pending_prepare(&srq->pending))) {
+        nd_pending_fini(&srq->pending);
+        adapter->verbs->destroy_srq(srq->ibv);
+        free_records(srq);
+        return ND_NO_MEMORY;
+    }
     nd_adapter_add(adapter, &srq->child, &srq->object, &child_ops);
     return ND_SUCCESS;
 }
@@ -253,6 +259,34 @@ HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped)
         (void)watch_locked(srq); /* the status goes to the request */
     lock_release(&srq->limit_lock);
     return status;
+}
+
+/* Under both locks, as a Notify begins. Returns ND_PENDING, or what the queue failed with. */
+static HRESULT begin_arm_locked(struct nd_srq *srq, OVERLAPPED *request)
+{
+    HRESULT status = ND_PENDING;
+
+    lock_assert_held(&srq->limit_lock);
+    lock_acquire(&srq->lock);
+    if (srq->failed)
+        status = srq->failed;
+    else if (!nd_pending_count(&srq->pending, ALL_KINDS))
+        status = nd_pending_add(&srq->pending, request, NOTIFY, NULL);
+    lock_release(&srq->lock);
+    return status;
+}
+
+void nd_srq_arm(struct nd_srq *srq, OVERLAPPED *request)
+{
+    HRESULT status;
+
+    lock_acquire(&srq->limit_lock);
+    status = begin_arm_locked(srq, request);
+    if (SUCCEEDED(status))
+        (void)watch_locked(srq); /* the status goes to the request */
+    lock_release(&srq->limit_lock);
+    if (FAILED(status))
+        (void)nd_pending_complete_now(&srq->pending, request, status);
 }
 
 void nd_srq_cancel(struct nd_srq *srq)

@@ -61,6 +61,12 @@ void nd_srq_fini(struct nd_srq *srq);
 HRESULT nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /* Returns ND_PENDING, or a failure. */
 HRESULT nd_srq_notify(struct nd_srq *srq, OVERLAPPED *overlapped);
+/*
+ * nd_srq_arm - a Notify that merges and cannot fail, for a dialect that arms.
+ * request  in: always the same one of a queue; begins unless it is under way. It ends as a Notify does; also with
+ *          ND_INTERNAL_ERROR: the device cannot watch the queue
+ */
+void nd_srq_arm(struct nd_srq *srq, OVERLAPPED *request);
 /* Ends its Notify requests with ND_CANCELED. */
 void nd_srq_cancel(struct nd_srq *srq);
 HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, uint32_t n);

@@ -466,6 +466,15 @@ struct nd_adapter *fake_adapter_open_v1(void)
     return adapter;
 }
 
+struct nd_adapter *fake_adapter_open_kernel(void)
+{
+    struct nd_adapter *adapter = fake_adapter_open();
+
+    adapter->dialect = &nd_dialect_kernel;
+    adapter->port.caps.send_invalidate = true;
+    return adapter;
+}
+
 void fake_device_marks(bool marks)
 {
     fake_device.marks = marks;

@@ -82,6 +82,7 @@ extern struct fake_device fake_device;
 /* An adapter on the fake device with one application pin; fake_adapter_close checks that nothing is left. */
 struct nd_adapter *fake_adapter_open(void);
 struct nd_adapter *fake_adapter_open_v1(void);
+struct nd_adapter *fake_adapter_open_kernel(void);
 void fake_adapter_close(struct nd_adapter *adapter);
 /* Puts a shim between the adapter, of which nothing was made yet, and the device; fake_adapter_close takes it away. */
 void fake_adapter_shim(struct nd_adapter *adapter, nd_quirk_set quirks);
