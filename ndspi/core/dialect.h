@@ -32,9 +32,12 @@ struct nd_dialect {
     bool closing_drains;     /* a released queue pair ends without a program that polls */
     bool refuses_flushed;    /* nothing is posted to a flushed queue pair */
     bool defers;             /* requests may be kept until the next one */
-    bool tells_failure; /* a failed request ends the connection as the peer's disconnect does */
-    bool handles;       /* regions are named by ND_MR_HANDLE, not by token */
-    bool one_sge_limit; /* one limit of entries holds for all requests */
+    bool tells_failure;      /* a failed request ends the connection, as a disconnect of the peer */
+    bool exact_port;         /* a connector gets the port it names, or none */
+    bool keeps_data;         /* the peer's private data stay readable until a connector's end */
+    bool peer_leaves_qp;     /* the peer's disconnect does not flush the queue pair */
+    bool handles;            /* regions are named by ND_MR_HANDLE, not by token */
+    bool one_sge_limit;      /* one limit of entries holds for all requests */
 };
 
 extern const struct nd_dialect nd_dialect_v2;

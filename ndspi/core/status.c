@@ -54,6 +54,9 @@ const struct nd_dialect nd_dialect_kernel = {
     .refuses_flushed = true,
     .defers = true,
     .tells_failure = true,
+    .exact_port = true,
+    .keeps_data = true,
+    .peer_leaves_qp = true,
 };
 
 /*

@@ -40,8 +40,11 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Connect(IND2Connector *iface, IUn
     const void *data, ULONG data_octets, OVERLAPPED *overlapped)
 {
     struct nd_connector *core = &impl_from_IND2Connector(iface)->core;
-    struct nd_connect_params params = { nd2_reach_qp(queue_pair, core->adapter), inbound, outbound,
-        data, data_octets };
+    struct nd_connect_params params = { .qp = nd2_reach_qp(queue_pair, core->adapter),
+        .inbound = inbound,
+        .outbound = outbound,
+        .data = data,
+        .data_octets = data_octets };
     HRESULT hr;
 
     if (!params.qp)
@@ -61,8 +64,11 @@ static HRESULT STDMETHODCALLTYPE nd2_connector_Accept(IND2Connector *iface, IUnk
     ULONG inbound, ULONG outbound, const void *data, ULONG data_octets, OVERLAPPED *overlapped)
 {
     struct nd_connector *core = &impl_from_IND2Connector(iface)->core;
-    struct nd_connect_params params = { nd2_reach_qp(queue_pair, core->adapter), inbound, outbound,
-        data, data_octets };
+    struct nd_connect_params params = { .qp = nd2_reach_qp(queue_pair, core->adapter),
+        .inbound = inbound,
+        .outbound = outbound,
+        .data = data,
+        .data_octets = data_octets };
     HRESULT hr;
 
     if (!params.qp)

@@ -89,7 +89,8 @@ static HRESULT accept_begin_locked(
     }
     connector->state = answer->next;
     connector->qp = params->qp;
-    connector->held = false;
+    connector->told = params->told;
+    nd_connector_drop_data_locked(connector);
     /* Until now inbound and outbound have held the peer's offer, cut to what this adapter can do. */
     connector->inbound = nd_connector_cut_reads(params->inbound, connector->inbound);
     connector->outbound = nd_connector_cut_reads(params->outbound, connector->outbound);
@@ -176,7 +177,7 @@ HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, si
         return hr;
     }
     connector->state = answer->next;
-    connector->held = false;
+    nd_connector_drop_data_locked(connector);
     early = connector->established_early;
     nd_connector_prepare_locked(connector, ND_DO_UNCLAIM | ND_DO_DROP_ID, &actions);
     lock_release(&connector->lock);

@@ -11,13 +11,41 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * An id on the address, whose port is filled in. In a dialect of exact ports the port is the connector's own; it may
+ * turn out that somebody has it. A connector over an endpoint has that one's.
+ */
+static HRESULT bind_id(struct nd_connector *connector, struct sockaddr_storage *local,
+    struct nd_cm_id **id, struct nd_claim **claim)
+{
+    bool claims = connector->adapter->dialect->exact_port && !connector->endpoint.endpoint;
+    bool any_port = !nd_address_port_be(local);
+    HRESULT hr;
+
+    for (unsigned tries = 0;; tries++) {
+        if (FAILED(hr = nd_connector_bind_id(connector, local, id)))
+            return hr;
+        if (any_port)
+            nd_address_set_port_be(local, connector->adapter->verbs->get_src_port((*id)->id));
+        if (!claims || SUCCEEDED(hr = nd_claim_take(local, claim)))
+            return ND_SUCCESS;
+        nd_cm_id_set_owner(*id, NULL, NULL);
+        nd_cm_id_unpin(*id);
+        if (hr != ND_SHARING_VIOLATION || !any_port || tries == ND_CONNECT_PORTS)
+            return hr;
+        nd_address_set_port_be(local, 0);
+    }
+}
+
 /* Bind, or the binding of a Connect, which replaces an older binding. */
 static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call call,
     const struct sockaddr *address, size_t length)
 {
     const struct nd_connector_answer *answer;
     struct sockaddr_storage local;
+    struct nd_claim *claim = NULL, *older_claim;
     struct nd_cm_id *id = NULL, *older;
+    bool any_port;
     HRESULT hr;
 
     if (nd_adapter_removed(connector->adapter))
@@ -25,25 +53,30 @@ static HRESULT bind_for(struct nd_connector *connector, enum nd_connector_call c
     lock_acquire(&connector->lock);
     hr = nd_connector_answer(connector->state, call)->result;
     lock_release(&connector->lock);
-    if (FAILED(hr) || FAILED(hr = nd_address_import(address, length, &local)) ||
-        FAILED(hr = nd_connector_bind_id(connector, &local, &id)))
+    if (FAILED(hr) || FAILED(hr = nd_address_import(address, length, &local)))
         return hr;
-    if (!nd_address_port_be(&local))
-        nd_address_set_port_be(&local, connector->adapter->verbs->get_src_port(id->id));
+    any_port = !nd_address_port_be(&local);
+    if (FAILED(hr = bind_id(connector, &local, &id, &claim)))
+        return hr;
 
     lock_acquire(&connector->lock);
     answer = nd_connector_answer(connector->state, call);
     older = id; /* another thread was faster */
+    older_claim = claim;
     if (SUCCEEDED(answer->result)) {
         connector->state = answer->next;
         connector->local = local;
+        connector->any_port = any_port;
         older = connector->id;
         connector->id = id;
+        older_claim = connector->claim;
+        connector->claim = claim;
     }
     if (older)
         nd_cm_id_set_owner(older, NULL, NULL);
     lock_release(&connector->lock);
     nd_cm_id_unpin(older);
+    nd_claim_drop(older_claim);
     return answer->result;
 }
 
@@ -104,12 +137,27 @@ static HRESULT check_connect(const struct nd_connector *connector,
                                                                  : ND_SUCCESS;
 }
 
+static HRESULT enter_endpoint(struct nd_connector *connector, struct nd_endpoint *endpoint,
+    const struct sockaddr *destination, size_t length)
+{
+    struct sockaddr_storage to;
+    HRESULT hr = nd_address_import(destination, length, &to);
+
+    if (SUCCEEDED(hr) && connector->endpoint.endpoint)
+        hr = ND_INVALID_DEVICE_STATE;
+    return FAILED(hr) ? hr : nd_endpoint_enter(endpoint, &connector->endpoint, &to);
+}
+
 HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
     const struct sockaddr_storage *local, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped)
 {
     HRESULT hr = check_connect(connector, params, overlapped);
 
+    if (SUCCEEDED(hr) && params->endpoint) {
+        local = &params->endpoint->local;
+        hr = enter_endpoint(connector, params->endpoint, destination, length);
+    }
     if (SUCCEEDED(hr))
         hr = bind_for(
             connector, ND_CALL_BIND_AND_CONNECT, (const struct sockaddr *)local, sizeof(*local));
@@ -160,6 +208,21 @@ static HRESULT establish(struct nd_connector *connector, struct nd_cm_id *id, st
 
 HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED *overlapped)
 {
+    return nd_connector_complete_connect_telling(connector, NULL, overlapped);
+}
+
+/* CompleteConnect has ended well. */
+static void begin_telling(struct nd_connector *connector, OVERLAPPED *told)
+{
+    lock_acquire(&connector->lock);
+    connector->told = told;
+    nd_connector_begin_telling_locked(connector);
+    lock_release(&connector->lock);
+}
+
+HRESULT nd_connector_complete_connect_telling(
+    struct nd_connector *connector, OVERLAPPED *told, OVERLAPPED *overlapped)
+{
     const struct nd_connector_answer *answer;
     struct nd_cm_id *id;
     struct nd_qp *qp;
@@ -182,7 +245,7 @@ HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED
     }
     /* Connected from here on: a NotifyDisconnect of another thread is as good as one after our return. */
     connector->state = answer->next;
-    connector->held = false;
+    nd_connector_drop_data_locked(connector);
     id = connector->id;
     nd_cm_id_pin(id);
     qp = connector->qp;
@@ -197,7 +260,10 @@ HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED
         nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, hr);
     nd_object_unpin(&qp->object);
     nd_cm_id_unpin(id);
-    nd_pending_complete_first(&connector->pending, ND_CONNECTOR_COMPLETE,
-        nd_connector_status(connector->adapter->dialect, ND_ENDS_WITH_GIVEN, hr), NULL);
+    /* The record of this request is free then, so that the other one begins without memory. */
+    if (nd_pending_complete_first(&connector->pending, ND_CONNECTOR_COMPLETE,
+            nd_connector_status(connector->adapter->dialect, ND_ENDS_WITH_GIVEN, hr), NULL) &&
+        SUCCEEDED(hr) && told)
+        begin_telling(connector, told);
     return ND_PENDING;
 }

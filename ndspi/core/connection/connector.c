@@ -48,6 +48,8 @@ void nd_connector_init(struct nd_connector *connector, struct nd_adapter *adapte
 
 void nd_connector_fini(struct nd_connector *connector)
 {
+    nd_endpoint_leave(&connector->endpoint);
+    nd_claim_drop(connector->claim);
     nd_pending_fini(&connector->pending);
     nd_adapter_unpin(connector->adapter);
 }
@@ -164,6 +166,36 @@ static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_
     connector->outbound = nd_connector_cut_reads(connector->outbound, copy->initiator_depth);
 }
 
+void nd_connector_drop_data_locked(struct nd_connector *connector)
+{
+    lock_assert_held(&connector->lock);
+    if (!connector->adapter->dialect->keeps_data)
+        connector->held = false;
+}
+
+void nd_connector_begin_telling_locked(struct nd_connector *connector)
+{
+    OVERLAPPED *told = connector->told;
+    HRESULT status = connector->state == ND_CONNECTOR_PASSIVE_DISCONNECT ? ND_SUCCESS : ND_CANCELED;
+
+    lock_assert_held(&connector->lock);
+    connector->told = NULL;
+    if (!told)
+        return;
+    if (connector->state != ND_CONNECTOR_CONNECTED ||
+        FAILED(nd_pending_add(&connector->pending, told, ND_CONNECTOR_NOTIFY, NULL)))
+        (void)nd_pending_complete_now(&connector->pending, told, status);
+}
+
+static void end_accept_locked(struct nd_connector *connector, HRESULT status)
+{
+    if (nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_ACCEPT, status) &&
+        SUCCEEDED(status) && connector->told) {
+        nd_pending_deliver(&connector->pending); /* before the other request ends */
+        nd_connector_begin_telling_locked(connector);
+    }
+}
+
 static void decide_requests_locked(
     struct nd_connector *connector, const struct nd_connector_row *row, HRESULT given)
 {
@@ -174,12 +206,25 @@ static void decide_requests_locked(
     if (row->actions & ND_DO_END_CONNECT)
         nd_pending_decide(pending, 1u << ND_CONNECTOR_CONNECT, status);
     if (row->actions & ND_DO_END_ACCEPT)
-        nd_pending_decide(pending, 1u << ND_CONNECTOR_ACCEPT, status);
+        end_accept_locked(connector, status);
     if (row->actions & ND_DO_END_NOTIFY)
         nd_pending_decide(
             pending, 1u << ND_CONNECTOR_NOTIFY, nd_connector_status(dialect, row->notify, given));
     if (row->actions & ND_DO_END_DISCONNECT)
         nd_pending_decide(pending, 1u << ND_CONNECTOR_DISCONNECT, status);
+}
+
+/* What the row asks for, in this dialect. */
+static unsigned actions_of(const struct nd_connector *connector, const struct nd_connector_row *row,
+    enum nd_connector_event event)
+{
+    bool peer = event == ND_EVENT_DISCONNECTED || event == ND_EVENT_REJECTED ||
+                event == ND_EVENT_UNREACHABLE;
+
+    if (peer && row->next == ND_CONNECTOR_PASSIVE_DISCONNECT &&
+        connector->adapter->dialect->peer_leaves_qp)
+        return row->actions & ~(unsigned)ND_DO_FLUSH;
+    return row->actions;
 }
 
 /* An event of an id or a queue pair (else NULL) counts only while the connector has that id or queue pair. */
@@ -207,8 +252,10 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
     if (row->actions & ND_DO_KEEP_DATA)
         keep_data_locked(connector, copy);
     else if (row->next != before)
-        connector->held = false;
-    nd_connector_prepare_locked(connector, row->actions, &actions);
+        nd_connector_drop_data_locked(connector);
+    if (row->actions & ND_DO_END_NOTIFY && connector->qp && !connector->reason)
+        connector->reason = nd_qp_failure(connector->qp);
+    nd_connector_prepare_locked(connector, actions_of(connector, row, event), &actions);
     if (row->actions & OUTSIDE) {
         lock_release(&connector->lock);
         nd_connector_execute(connector, &actions);
@@ -231,11 +278,25 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
 
 /* ---- queries ---- */
 
+uint32_t nd_connector_end_reason(struct nd_connector *connector)
+{
+    uint32_t reason;
+
+    lock_acquire(&connector->lock);
+    reason = connector->reason;
+    if (!reason && connector->qp)
+        reason = nd_qp_failure(connector->qp);
+    lock_release(&connector->lock);
+    return reason;
+}
+
 /* Whether the connector has the data asked for. */
 static HRESULT data_status_locked(const struct nd_connector *connector, bool limits, bool data)
 {
     HRESULT hr = ND_SUCCESS;
 
+    if (connector->adapter->dialect->keeps_data)
+        return connector->held ? ND_SUCCESS : ND_CONNECTION_INVALID;
     if (limits)
         hr = nd_connector_answer(connector->state, ND_CALL_GET_READ_LIMITS)->result;
     if (SUCCEEDED(hr) && data)
@@ -335,6 +396,11 @@ static void qp_failed(struct nd_object *user, struct nd_qp *qp)
     struct nd_connector *connector = (struct nd_connector *)user;
     struct nd_cm_id *id = NULL;
 
+    if (nd_qp_failure(qp) && connector->adapter->dialect->tells_failure) {
+        /* Now, whether the peer answers or not. */
+        handle_event(connector, NULL, qp, ND_EVENT_BROKEN, NULL, ND_SUCCESS);
+        return;
+    }
     lock_acquire(&connector->lock);
     if (connector->qp == qp && connector->state == ND_CONNECTOR_CONNECTED && (id = connector->id))
         nd_cm_id_pin(id);

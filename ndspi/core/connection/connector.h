@@ -17,6 +17,8 @@
 #define NDSPI_CORE_CONNECTOR_H
 
 #include "ndspi/core/adapter/cm.h"
+#include "ndspi/core/connection/claim.h"
+#include "ndspi/core/connection/endpoint.h"
 #include "ndspi/core/connection/state.h"
 #include "ndspi/core/object.h"
 #include "ndspi/core/pending.h"
@@ -54,7 +56,9 @@ struct nd_connector {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
     struct nd_pending pending;
-    struct nd_cm_timer deadline; /* of Disconnect; a pin while it runs */
+    struct nd_cm_timer deadline;      /* of Disconnect; a pin while it runs */
+    struct nd_endpoint_user endpoint; /* set by the one Connect over it */
+    struct nd_claim *claim;           /* of a dialect of exact ports: its own, or its listener's */
 
     struct lock lock; /* everything below */
     enum nd_connector_state state;
@@ -64,10 +68,14 @@ struct nd_connector {
     struct nd_listener *listener; /* state Queued: where it waits */
     struct sockaddr_storage local, peer;
     uint8_t inbound, outbound; /* Reads in flight: asked for, then offered, then agreed */
-    bool asked_again;          /* for the peer's address, once more in this attempt */
-    unsigned ports_tried;      /* in this attempt, in place of ports that cannot reach the peer */
-    bool established_early;    /* the transport's reply established the connection */
-    bool held;                 /* received is readable */
+    bool any_port;             /* of ours, for a dialect of exact ports */
+    OVERLAPPED
+    *told; /* begins when the connection is up, ends with it; NULL: none, or it has begun */
+    uint32_t reason;        /* of the end; nd_connector_end_reason */
+    bool asked_again;       /* for the peer's address, once more in this attempt */
+    unsigned ports_tried;   /* in this attempt, in place of ports that cannot reach the peer */
+    bool established_early; /* the transport's reply established the connection */
+    bool held;              /* received is readable */
     struct nd_private_data received;
     struct nd_private_data to_send; /* of a Connect, until the route is known */
 };
@@ -110,15 +118,27 @@ struct nd_connect_params {
     unsigned inbound, outbound;
     const void *data; /* may be NULL */
     size_t data_octets;
+    struct nd_endpoint *endpoint; /* Connect: whose port it uses; NULL: one of its own */
+    OVERLAPPED *told;             /* Accept: as in nd_connector_complete_connect_telling */
 };
 
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
-/* Version 1: binds to local before it, again in each attempt. */
+/* Version 1: binds to local before it, again in each attempt; with an endpoint: to that one's address. */
 HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
     const struct sockaddr_storage *local, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
 HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED *overlapped);
+/*
+ * nd_connector_complete_connect_telling - as that, for a dialect that arms.
+ * told  in: a request that begins when CompleteConnect has ended with ND_SUCCESS (Accept the same), and only then. It
+ *       ends once, after that: with ND_SUCCESS when the peer disconnects or the connection breaks; with
+ *       ND_DEVICE_REMOVED; with another status when this side ends the connection first. NULL: none
+ */
+HRESULT nd_connector_complete_connect_telling(
+    struct nd_connector *connector, OVERLAPPED *told, OVERLAPPED *overlapped);
+/* Why the connection has ended, as far as it is known: the device's code of the request that failed, or an errno; or 0. */
+uint32_t nd_connector_end_reason(struct nd_connector *connector);
 HRESULT nd_connector_accept(
     struct nd_connector *connector, const struct nd_connect_params *params, OVERLAPPED *overlapped);
 HRESULT nd_connector_reject(struct nd_connector *connector, const void *data, size_t octets);
@@ -163,6 +183,11 @@ static inline uint8_t nd_connector_cut_reads(unsigned wanted, unsigned limit)
     return (uint8_t)(wanted < limit ? wanted : limit);
 }
 
+/* Another state: the data are kept if the dialect says so. */
+void nd_connector_drop_data_locked(struct nd_connector *connector);
+/* The connection is up, as its call has told: the request `told` begins, and ends if that is over already. */
+void nd_connector_begin_telling_locked(struct nd_connector *connector);
+
 /* Fills in what Connect and Accept send the peer about the queue pair. */
 void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param);
 
@@ -179,7 +204,7 @@ bool nd_connector_event(struct nd_connector *connector, const struct nd_cm_id *i
 /*
  * nd_connector_bind_id - a fresh id bound to an address of this adapter. A busy port is no error for a connector, which
  * may want the port of its own program's listener: it gets another one, and GetLocalAddress still returns the wanted
- * one. Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
+ * one; a dialect of exact ports refuses it. Returns ND_SUCCESS with *out, or what Bind returns. No lock held.
  */
 HRESULT nd_connector_bind_id(
     struct nd_connector *connector, const struct sockaddr_storage *local, struct nd_cm_id **out);

@@ -4,6 +4,7 @@
 
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/address.h"
+#include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 
 #include "util/log.h"
@@ -60,15 +61,17 @@ HRESULT nd_connector_bind_id(
     struct sockaddr_storage address = *local;
     char text[ND_ADDRESS_TEXT_OCTETS];
     struct nd_cm_id *id;
+    bool exact = adapter->dialect->exact_port && !connector->endpoint.endpoint;
     int reuse = 1, error;
 
     error = nd_cm_id_create(&adapter->cm, &nd_connector_id_ops, connector, &id);
     if (error)
         return nd_status_from_errno(error);
     /* Connectors may share a port among themselves; devices that cannot do that answer EADDRINUSE below. */
-    verbs->set_option(id->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse));
+    if (!exact)
+        verbs->set_option(id->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse));
     error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;
-    if (error == EADDRINUSE && nd_address_port_be(&address)) {
+    if (error == EADDRINUSE && nd_address_port_be(&address) && !adapter->dialect->exact_port) {
         nd_address_set_port_be(&address, 0);
         error = verbs->bind_addr(id->id, (struct sockaddr *)&address) ? errno : 0;
     }
@@ -79,7 +82,8 @@ HRESULT nd_connector_bind_id(
             nd_address_text(local, text), strerror(error));
         nd_cm_id_set_owner(id, NULL, NULL); /* a removal may be reporting to it now */
         nd_cm_id_unpin(id);
-        return nd_cm_bind_status(adapter->dialect, error == EADDRINUSE ? EAGAIN : error);
+        return nd_cm_bind_status(adapter->dialect,
+            error == EADDRINUSE && !nd_address_port_be(&address) ? EAGAIN : error);
     }
     *out = id;
     return ND_SUCCESS;
@@ -114,6 +118,9 @@ static struct nd_cm_id *attempt_id(
         !connector->id) {
         connector->id = id = fresh;
         nd_cm_id_pin(id);
+        if (other_port && connector->any_port && connector->adapter->dialect->exact_port)
+            nd_address_set_port_be(
+                &connector->local, connector->adapter->verbs->get_src_port(id->id));
     }
     lock_release(&connector->lock);
     if (!id) {
@@ -168,12 +175,14 @@ void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *pa
 static void request_failed(struct nd_connector *connector, const struct nd_cm_id *id, int error)
 {
     bool taken = error == EADDRNOTAVAIL || error == EADDRINUSE;
+    bool exact = connector->adapter->dialect->exact_port;
     unsigned attempt;
     bool again;
 
     lock_acquire(&connector->lock);
     attempt = connector->attempt;
-    again = taken && connector->id == id && connector->ports_tried++ < ND_CONNECT_PORTS;
+    again = taken && connector->id == id && (!exact || connector->any_port) &&
+            connector->ports_tried++ < ND_CONNECT_PORTS;
     lock_release(&connector->lock);
     if (again && nd_connector_event(connector, id, ND_EVENT_PORT_TAKEN, NULL, ND_SUCCESS))
         nd_connector_seek(connector, attempt, true);
@@ -258,9 +267,36 @@ static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, i
         connector, id, refused ? ND_EVENT_REJECTED : ND_EVENT_UNREACHABLE, NULL, ND_SUCCESS);
 }
 
+/*
+ * A request that failed, and that nobody has fetched, is why the connection ends. Where that matters it is looked for
+ * before the end is told.
+ */
+static void look_for_failure(struct nd_connector *connector, const struct nd_cm_id *id)
+{
+    struct nd_qp *qp = NULL;
+
+    if (!connector->adapter->dialect->tells_failure)
+        return;
+    lock_acquire(&connector->lock);
+    if (connector->id == id && (qp = connector->qp))
+        nd_object_pin(&qp->object);
+    lock_release(&connector->lock);
+    if (!qp)
+        return;
+    nd_cq_look(qp->initiator_cq);
+    if (qp->receive_cq != qp->initiator_cq)
+        nd_cq_look(qp->receive_cq);
+    nd_object_unpin(&qp->object);
+}
+
 /* Devices report a disconnect without the peer's answer as timed out. */
 static void disconnected(struct nd_connector *connector, struct nd_cm_id *id, int error)
 {
+    look_for_failure(connector, id);
+    lock_acquire(&connector->lock);
+    if (connector->id == id && !connector->reason)
+        connector->reason = (uint32_t)error;
+    lock_release(&connector->lock);
     if (error == ETIMEDOUT &&
         nd_connector_event(connector, id, ND_EVENT_DEADLINE, NULL, ND_SUCCESS))
         return;

@@ -78,7 +78,49 @@ static void drop_all(struct list_head *requests, struct list_head *waiters)
 
 static const struct nd_cm_owner_ops id_ops;
 
-static void request_arrived(struct nd_listener *listener, struct nd_cm_event *event)
+static void turn_away(const struct nd_listener *listener, struct nd_cm_id *request, const char *why)
+{
+    log_limited(LOG_INFO, LOG_CM, "adapter %s: a connection request is turned away: %s",
+        listener->adapter->device->name, why);
+    nd_cm_id_unpin(request); /* destroying the id rejects it */
+}
+
+static bool takes_requests_locked(const struct nd_listener *listener)
+{
+    return listener->state == ND_LISTENER_LISTENING && !listener->paused;
+}
+
+/* The request gets a connector of its own. */
+static void deliver_request(struct nd_listener *listener, struct nd_cm_event *event)
+{
+    const struct nd_listener_ops *ops = listener->ops;
+    struct nd_connector *connector = NULL;
+    bool takes, delivered = false;
+
+    lock_acquire(&listener->lock);
+    takes = takes_requests_locked(listener);
+    lock_release(&listener->lock);
+    if (takes && !(connector = ops->make(listener))) {
+        turn_away(listener, event->request, "no memory");
+        return;
+    }
+    lock_acquire(&listener->lock);
+    if (connector && takes_requests_locked(listener)) {
+        (void)nd_connector_enqueue(connector, listener); /* it is new */
+        connector->claim = nd_claim_ref(listener->claim);
+        delivered = nd_connector_deliver(connector, event->request, event);
+        if (delivered)
+            ops->deliver(listener, connector);
+    }
+    lock_release(&listener->lock);
+    if (delivered)
+        return;
+    turn_away(listener, event->request, "the listener is paused or closed");
+    if (connector)
+        ops->discard(listener, connector);
+}
+
+static void keep_request(struct nd_listener *listener, struct nd_cm_event *event)
 {
     struct request *request = malloc(sizeof(*request));
     struct list_head requests, waiters;
@@ -87,8 +129,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
     list_init(&requests);
     list_init(&waiters);
     if (!request) {
-        log_limited(LOG_ERROR, LOG_CM, "no memory for a connection request: turned away");
-        nd_cm_id_unpin(event->request);
+        turn_away(listener, event->request, "no memory");
         return;
     }
     request->id = event->request;
@@ -97,7 +138,7 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
 
     lock_acquire(&listener->lock);
     /* While a connector waits no request is kept, so the backlog rejects none. */
-    if (listener->state == ND_LISTENER_LISTENING &&
+    if (takes_requests_locked(listener) &&
         (!listener->backlog || listener->requests_kept < listener->backlog)) {
         kept = true;
         nd_cm_id_set_owner(request->id, &id_ops, listener);
@@ -113,6 +154,14 @@ static void request_arrived(struct nd_listener *listener, struct nd_cm_event *ev
         drop_request(request);
     }
     drop_all(&requests, &waiters);
+}
+
+static void request_arrived(struct nd_listener *listener, struct nd_cm_event *event)
+{
+    if (listener->ops)
+        deliver_request(listener, event);
+    else
+        keep_request(listener, event);
 }
 
 /* A kept request died. False: a connector has it by now. */
@@ -304,12 +353,15 @@ void nd_listener_close(struct nd_listener *listener)
 {
     struct list_head requests, waiters;
     struct nd_cm_id **ids;
+    struct nd_claim *claim;
     unsigned id_count;
 
     list_init(&requests);
     list_init(&waiters);
     lock_acquire(&listener->lock);
     listener->state = ND_LISTENER_CLOSED;
+    claim = listener->claim;
+    listener->claim = NULL;
     ids = listener->ids;
     id_count = listener->id_count;
     listener->ids = NULL;
@@ -323,6 +375,7 @@ void nd_listener_close(struct nd_listener *listener)
     if (ids)
         close_ids(ids, id_count);
     free(ids);
+    nd_claim_drop(claim);
     drop_all(&requests, &waiters);
     nd_object_unpin(&listener->object);
 }
@@ -373,6 +426,20 @@ static int bind_all(struct nd_listener *listener, const struct sockaddr_storage 
     return error;
 }
 
+/* In a dialect of exact ports; nothing otherwise. Returns 0 or a negative errno. */
+static int claim_port(const struct nd_listener *listener, const struct sockaddr_storage *local,
+    uint16_t port_be, struct nd_claim **claim)
+{
+    struct sockaddr_storage address = *local;
+    HRESULT hr;
+
+    if (!listener->adapter->dialect->exact_port)
+        return 0;
+    nd_address_set_port_be(&address, port_be);
+    hr = nd_claim_take(&address, claim);
+    return SUCCEEDED(hr) ? 0 : hr == ND_NO_MEMORY ? -ENOMEM : -EADDRINUSE;
+}
+
 /* The addresses that a client's address stands for: itself, or (wildcard) all of its family on this adapter. */
 static HRESULT expand(struct nd_listener *listener, const struct sockaddr_storage *local,
     struct sockaddr_storage **addresses, unsigned *count)
@@ -402,6 +469,7 @@ static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_stora
 {
     struct sockaddr_storage *addresses = NULL;
     char text[ND_ADDRESS_TEXT_OCTETS];
+    struct nd_claim *claim = NULL;
     unsigned count = 0;
     uint16_t wanted_be = nd_address_port_be(local), port_be;
     struct nd_cm_id **ids;
@@ -417,6 +485,8 @@ static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_stora
     for (int tries = 0; tries < WILDCARD_TRIES; tries++) {
         port_be = wanted_be;
         error = bind_all(listener, addresses, count, &port_be, ids);
+        if (!error && (error = claim_port(listener, local, port_be, &claim)))
+            close_ids(ids, count);
         if (error != -EADDRINUSE || wanted_be)
             break;
     }
@@ -437,9 +507,11 @@ static HRESULT bind_listener(struct nd_listener *listener, struct sockaddr_stora
         listener->local = *local;
         listener->ids = ids;
         listener->id_count = count;
+        listener->claim = claim;
     }
     lock_release(&listener->lock);
     if (FAILED(hr)) { /* another thread's Bind was faster */
+        nd_claim_drop(claim);
         close_ids(ids, count);
         free(ids);
     }
@@ -497,6 +569,18 @@ HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog)
     listener->state = ND_LISTENER_BOUND;
     lock_release(&listener->lock);
     return nd_cm_bind_status(listener->adapter->dialect, error);
+}
+
+void nd_listener_deliver_to(struct nd_listener *listener, const struct nd_listener_ops *ops)
+{
+    listener->ops = ops;
+}
+
+void nd_listener_pause(struct nd_listener *listener, bool pause)
+{
+    lock_acquire(&listener->lock);
+    listener->paused = pause;
+    lock_release(&listener->lock);
 }
 
 HRESULT nd_listener_get_local_address(

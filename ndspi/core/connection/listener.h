@@ -8,6 +8,8 @@
  * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
  * on one port.
  *
+ * In the kernel flavour nobody waits: each request gets a connector that the facade makes (nd_listener_ops).
+ *
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that either a
  * cancel or an arriving request ends each one, never both.
  */
@@ -23,6 +25,21 @@ enum nd_listener_state {
     ND_LISTENER_CLOSED,
 };
 
+struct nd_listener;
+
+/* Of a facade to which requests are delivered. */
+struct nd_listener_ops {
+    /* A connector, Idle, for one request; NULL: no memory. Called without locks, the listener pinned. */
+    struct nd_connector *(*make)(struct nd_listener *listener);
+    /*
+     * The connector has the request. The listener's lock is held: it calls nothing of the core. Not called after
+     * nd_listener_close has returned.
+     */
+    void (*deliver)(struct nd_listener *listener, struct nd_connector *connector);
+    /* The connector was made in vain: the request was turned away meanwhile. Called without locks. */
+    void (*discard)(struct nd_listener *listener, struct nd_connector *connector);
+};
+
 struct nd_listener {
     struct nd_object object;    /* first */
     struct nd_adapter *adapter; /* pinned */
@@ -35,6 +52,9 @@ struct nd_listener {
     struct nd_cm_id **ids; /* one for each address listened on */
     unsigned listening;    /* so many of them listen; written by the one thread in Listen */
     unsigned backlog;      /* requests kept at most; 0 = no bound */
+    bool paused;
+    struct nd_claim *claim;            /* of a dialect of exact ports, from Bind on */
+    const struct nd_listener_ops *ops; /* NULL: requests wait for connectors */
     unsigned requests_kept;
     struct list_head requests; /* struct request */
     struct list_head waiting;  /* struct waiter, in the order of pending */
@@ -56,6 +76,10 @@ HRESULT nd_listener_bind(
     struct nd_listener *listener, const struct sockaddr *address, size_t length);
 /* backlog: requests kept at most, 0 = no bound. ND_INVALID_DEVICE_STATE unless bound and not listening. */
 HRESULT nd_listener_listen(struct nd_listener *listener, ULONG backlog);
+/* Requests are delivered; before Listen. */
+void nd_listener_deliver_to(struct nd_listener *listener, const struct nd_listener_ops *ops);
+/* While it is paused, requests are rejected as if nobody listened. */
+void nd_listener_pause(struct nd_listener *listener, bool pause);
 /* From Bind on; before: ND_INVALID_DEVICE_STATE. */
 HRESULT nd_listener_get_local_address(
     struct nd_listener *listener, struct sockaddr *address, size_t *length);

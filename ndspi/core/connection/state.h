@@ -55,6 +55,7 @@ enum nd_connector_event {
     ND_EVENT_RESPONSE,     /* the peer accepted and waits for CompleteConnect */
     ND_EVENT_ESTABLISHED,  /* the connection is up at both ends */
     ND_EVENT_DISCONNECTED, /* by the peer, or its answer to ours */
+    ND_EVENT_BROKEN,       /* a request failed, and the dialect takes that for the peer's end */
     ND_EVENT_REMOVED,      /* the device is gone */
     ND_EVENT_DEADLINE,     /* no answer to our Disconnect in time, by our clock or the device's */
     ND_EVENT_CANCEL,       /* CancelOverlappedRequests */

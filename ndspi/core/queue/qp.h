@@ -131,6 +131,10 @@ HRESULT nd_qp_flush(struct nd_qp *qp);
  * does what follows: to the error state, and (a dialect that tells failures) the connection ends. No lock held.
  */
 void nd_qp_blame(struct nd_qp *qp, uint32_t code);
+static inline uint32_t nd_qp_failure(const struct nd_qp *qp)
+{
+    return atomic_load_explicit(&qp->failure, memory_order_relaxed);
+}
 void nd_qp_broke(struct nd_qp *qp);
 /* Whether it was flushed. Takes LOCK_QP. */
 bool nd_qp_flushed(struct nd_qp *qp);

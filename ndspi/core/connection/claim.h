@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * claim.h - who has a local address and port, in a dialect of exact ports: a listener with the connectors that it was
+ * the origin of, a connector that has a port of its own, or a shared endpoint. While one has it no other gets it,
+ * whatever the device would allow: sockets share ports that connections have left, or have.
+ *
+ * Of this process and this dialect alone; between processes the device decides.
+ *
+ * Threads: any. Lock: one for the process, of LOCK_LISTENER; no function here is called with a lock of that level.
+ */
+#ifndef NDSPI_CORE_CLAIM_H
+#define NDSPI_CORE_CLAIM_H
+
+#include "ndspi/core/base.h"
+
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+struct nd_claim;
+
+/*
+ * nd_claim_take - local in: with its port; the wildcard address stands for all of its family.
+ * claim  out: with one reference, the caller's
+ * Returns ND_SUCCESS, ND_SHARING_VIOLATION, ND_NO_MEMORY.
+ */
+HRESULT nd_claim_take(const struct sockaddr_storage *local, struct nd_claim **claim);
+
+/* One user more. Any lock may be held. NULL is allowed. Returns the claim. */
+struct nd_claim *nd_claim_ref(struct nd_claim *claim);
+/* One less; with the last one the port is free. NULL is allowed. */
+void nd_claim_drop(struct nd_claim *claim);
+
+#endif

@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_kernel_connection.c - connections of the kernel flavour over the embedded device: requests that are delivered,
+ * a listener that pauses, the end of a connection told once, data that stay readable, and ports that have one owner.
+ *
+ * Source: NDKPI, NdkListen, NdkControlConnectEvents, NdkConnect to NdkDisconnect, NdkCreateSharedEndpoint.
+ */
+#include "tests/unit/util/cmocka_test.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/address.h"
+#include "ndspi/core/connection/connector.h"
+#include "ndspi/core/connection/listener.h"
+#include "ndspi/core/deferred.h"
+#include "ndspi/core/memory/mr.h"
+#include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/datapath.h"
+#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/sink_call.h"
+#include "tests/support/settle.h"
+
+#include <arpa/inet.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_S = 20, NEVER = 1 };
+
+/* ---- requests ---- */
+
+struct request {
+    struct nd_call call;
+    sem_t ended;
+    atomic_uint ends;
+    uint32_t status;
+    unsigned turn; /* among all that ended */
+};
+
+static atomic_uint turns;
+
+static void request_ends(struct nd_call *call, HRESULT status)
+{
+    struct request *request = container_of(call, struct request, call);
+
+    request->status = (uint32_t)status;
+    request->turn = atomic_fetch_add(&turns, 1);
+    atomic_fetch_add(&request->ends, 1);
+    sem_post(&request->ended);
+}
+
+static OVERLAPPED *begin(struct request *request)
+{
+    request->call.end = request_ends;
+    atomic_init(&request->ends, 0);
+    request->status = NEVER;
+    sem_init(&request->ended, 0, 0);
+    return nd_call_request(&request->call);
+}
+
+static void wait_for(sem_t *what)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_S;
+    assert_int_equal(sem_timedwait(what, &until), 0);
+}
+
+static uint32_t end_of(struct request *request)
+{
+    wait_for(&request->ended);
+    assert_int_equal(atomic_load(&request->ends), 1);
+    return request->status;
+}
+
+/* ---- objects ---- */
+
+static struct nd_adapter *adapter;
+static struct nd_cq *cq;
+static atomic_uint adapters;
+
+static void adapter_gone(struct nd_object *object)
+{
+    nd_adapter_fini((struct nd_adapter *)object);
+    free(object);
+    atomic_fetch_sub(&adapters, 1);
+}
+
+static void cq_gone(struct nd_object *object)
+{
+    nd_cq_fini((struct nd_cq *)object);
+    free(object);
+}
+
+static void qp_gone(struct nd_object *object)
+{
+    nd_qp_fini((struct nd_qp *)object);
+    free(object);
+}
+
+static void connector_gone(struct nd_object *object)
+{
+    nd_connector_fini((struct nd_connector *)object);
+    free(object);
+}
+
+static void mr_gone(struct nd_object *object)
+{
+    nd_mr_fini((struct nd_mr *)object);
+    free(object);
+}
+
+static void endpoint_gone(struct nd_object *object)
+{
+    nd_endpoint_fini((struct nd_endpoint *)object);
+    free(object);
+}
+
+static struct sockaddr_storage address_of(uint16_t port)
+{
+    struct sockaddr_storage address = { 0 };
+    struct sockaddr_in *in = (struct sockaddr_in *)&address;
+
+    in->sin_family = AF_INET;
+    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    in->sin_port = htons(port);
+    return address;
+}
+
+static struct nd_qp *make_qp(void)
+{
+    const struct nd_qp_params params = { .receive_cq = cq,
+        .initiator_cq = cq,
+        .receive_depth = 4,
+        .initiator_depth = 4,
+        .receive_sge = 1,
+        .initiator_sge = 1 };
+    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
+
+    assert_int_equal(nd_qp_init(qp, adapter, &params, qp_gone), 0);
+    return qp;
+}
+
+static struct nd_connector *make_connector(void)
+{
+    struct nd_connector *connector = nd_object_alloc(sizeof(*connector));
+
+    nd_connector_init(connector, adapter, nd_sink_calls_file(), connector_gone);
+    return connector;
+}
+
+static uint16_t port_of(struct nd_connector *connector, bool peer)
+{
+    struct sockaddr_in in;
+    size_t length = sizeof(in);
+
+    assert_int_equal(
+        peer ? nd_connector_get_peer_address(connector, (struct sockaddr *)&in, &length)
+             : nd_connector_get_local_address(connector, (struct sockaddr *)&in, &length),
+        0);
+    return ntohs(in.sin_port);
+}
+
+/* ---- a listener and what is delivered to it ---- */
+
+struct server {
+    struct nd_listener core; /* first */
+    uint16_t port;
+    sem_t arrived;
+    struct nd_connector *delivered[4];
+    atomic_uint count, made, discarded;
+    bool no_memory;
+};
+
+static struct nd_connector *make(struct nd_listener *listener)
+{
+    struct server *server = (struct server *)listener;
+
+    if (server->no_memory)
+        return NULL;
+    atomic_fetch_add(&server->made, 1);
+    return make_connector();
+}
+
+static void deliver(struct nd_listener *listener, struct nd_connector *connector)
+{
+    struct server *server = (struct server *)listener;
+
+    server->delivered[atomic_fetch_add(&server->count, 1)] = connector;
+    sem_post(&server->arrived);
+}
+
+static void discard(struct nd_listener *listener, struct nd_connector *connector)
+{
+    atomic_fetch_add(&((struct server *)listener)->discarded, 1);
+    nd_connector_close(connector);
+}
+
+static const struct nd_listener_ops server_ops = {
+    .make = make, .deliver = deliver, .discard = discard
+};
+
+static void listener_gone(struct nd_object *object)
+{
+    nd_listener_fini((struct nd_listener *)object);
+    free(object);
+}
+
+static uint32_t listen_on(struct server *server, uint16_t port)
+{
+    struct sockaddr_storage address = address_of(port);
+    struct sockaddr_in in;
+    size_t length = sizeof(in);
+    HRESULT hr =
+        nd_listener_bind(&server->core, (struct sockaddr *)&address, sizeof(struct sockaddr_in));
+
+    if (FAILED(hr))
+        return (uint32_t)hr;
+    assert_int_equal(
+        nd_listener_get_local_address(&server->core, (struct sockaddr *)&in, &length), 0);
+    server->port = ntohs(in.sin_port);
+    return (uint32_t)nd_listener_listen(&server->core, 0);
+}
+
+static struct server *new_server(void)
+{
+    struct server *server = nd_object_alloc(sizeof(*server));
+
+    nd_listener_init(&server->core, adapter, nd_sink_calls_file(), listener_gone);
+    nd_listener_deliver_to(&server->core, &server_ops);
+    sem_init(&server->arrived, 0, 0);
+    return server;
+}
+
+static struct server *start_server(void)
+{
+    struct server *server = new_server();
+
+    assert_int_equal(listen_on(server, 0), 0);
+    return server;
+}
+
+/* ---- connecting ---- */
+
+struct end {
+    struct nd_connector *connector;
+    struct nd_qp *qp;
+    struct request step, told;
+};
+
+static struct end *new_end(void)
+{
+    struct end *end = nd_object_alloc(sizeof(*end));
+
+    end->connector = make_connector();
+    end->qp = make_qp();
+    end->told.status = NEVER;
+    return end;
+}
+
+static void drop_end(struct end *end)
+{
+    if (end->connector)
+        nd_connector_close(end->connector);
+    nd_qp_close(end->qp);
+    free(end);
+}
+
+static const char caller_data[] = "hello", callee_data[] = "you too";
+
+static uint32_t connect_from(
+    struct end *end, struct nd_endpoint *endpoint, uint16_t from, uint16_t to)
+{
+    struct sockaddr_storage local = address_of(from), destination = address_of(to);
+    const struct nd_connect_params params = { .qp = end->qp,
+        .inbound = 3,
+        .outbound = 5,
+        .data = caller_data,
+        .data_octets = sizeof(caller_data),
+        .endpoint = endpoint };
+
+    return (uint32_t)nd_connector_bind_and_connect(end->connector, &local, &params,
+        (struct sockaddr *)&destination, sizeof(struct sockaddr_in), begin(&end->step));
+}
+
+static struct end *accept_next(struct server *server)
+{
+    struct end *end = nd_object_alloc(sizeof(*end));
+    struct nd_connect_params params = {
+        .inbound = 4, .outbound = 2, .data = callee_data, .data_octets = sizeof(callee_data)
+    };
+
+    wait_for(&server->arrived);
+    end->connector = server->delivered[atomic_load(&server->count) - 1];
+    params.qp = end->qp = make_qp();
+    params.told = begin(&end->told);
+    assert_int_equal(nd_connector_accept(end->connector, &params, begin(&end->step)), 0x103);
+    return end;
+}
+
+static void complete(struct end *end, struct end *peer)
+{
+    assert_int_equal(end_of(&end->step), 0);
+    assert_int_equal(
+        nd_connector_complete_connect_telling(end->connector, begin(&end->told), begin(&end->step)),
+        0x103);
+    assert_int_equal(end_of(&end->step), 0);
+    assert_int_equal(end_of(&peer->step), 0);
+}
+
+struct pair {
+    struct end *active, *passive;
+};
+
+static struct pair connect_pair(struct server *server)
+{
+    struct pair pair = { .active = new_end() };
+
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    pair.passive = accept_next(server);
+    complete(pair.active, pair.passive);
+    return pair;
+}
+
+static void drop_pair(struct pair pair)
+{
+    drop_end(pair.active);
+    drop_end(pair.passive);
+}
+
+/* ---- fixture ---- */
+
+static int setup(void **state)
+{
+    struct sockaddr_storage address = address_of(0);
+    struct nd_device *device;
+
+    (void)state;
+    assert_int_equal(nd_provider_find(&address, &device), 0);
+    adapter = nd_object_alloc(sizeof(*adapter));
+    cq = nd_object_alloc(sizeof(*cq));
+    assert_int_equal(
+        nd_adapter_init(adapter, device, &nd_dialect_kernel, &nd_sink_calls, adapter_gone), 0);
+    atomic_store(&adapters, 1);
+    assert_int_equal(nd_cq_init(cq, adapter, nd_sink_calls_file(), 64, 0, cq_gone), 0);
+    return 0;
+}
+
+/* Everything ends: nobody has polled, and nobody waits for the library's threads. */
+static int teardown(void **state)
+{
+    (void)state;
+    nd_cq_close(cq);
+    nd_adapter_unpin(adapter);
+    return SETTLES(!atomic_load(&adapters)) ? 0 : -1;
+}
+
+/* ---- tests ---- */
+
+/* The side that ends the connection hears nothing; the other one hears of it once, after its connection was told. */
+static void test_the_end_is_told_once_to_the_other_side(void **state)
+{
+    struct server *server = start_server();
+
+    (void)state;
+    for (int active_ends = 0; active_ends < 2; active_ends++) {
+        struct pair pair = connect_pair(server);
+        struct end *first = active_ends ? pair.active : pair.passive,
+                   *other = active_ends ? pair.passive : pair.active;
+
+        assert_int_equal(atomic_load(&other->told.ends), 0);
+        assert_int_equal(nd_connector_disconnect(first->connector, begin(&first->step)), 0x103);
+        assert_int_equal(end_of(&first->step), 0);
+        assert_int_equal(end_of(&first->told), 0xC0000120);
+        assert_int_equal(end_of(&other->told), 0);
+        assert_int_equal(nd_connector_end_reason(other->connector), 0);
+        assert_false(nd_qp_flushed(other->qp)); /* that is for its own Disconnect */
+        assert_int_equal(nd_connector_disconnect(other->connector, begin(&other->step)), 0x103);
+        assert_int_equal(end_of(&other->step), 0);
+        assert_true(nd_qp_flushed(other->qp));
+        drop_pair(pair);
+    }
+    nd_listener_close(&server->core);
+}
+
+/* Flush and close without a Disconnect, as known programs do. */
+static void test_closing_tells_the_peer(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = connect_pair(server);
+
+    (void)state;
+    assert_int_equal(nd_qp_flush(pair.active->qp), 0);
+    nd_connector_close(pair.active->connector);
+    pair.active->connector = NULL;
+    assert_int_equal(end_of(&pair.active->told), 0xC0000120);
+    assert_int_equal(end_of(&pair.passive->told), 0);
+    drop_pair(pair);
+    nd_listener_close(&server->core);
+}
+
+/* Accept ends before the end of the connection is told, also if the peer has gone by then. */
+static void test_accept_ends_before_the_connection_does(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = { .active = new_end() };
+
+    (void)state;
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    pair.passive = accept_next(server);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    assert_int_equal(nd_connector_complete_connect_telling(
+                         pair.active->connector, NULL, begin(&pair.active->step)),
+        0x103);
+    assert_int_equal(
+        nd_connector_disconnect(pair.active->connector, begin(&pair.active->told)), 0x103);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    assert_int_equal(end_of(&pair.passive->step), 0);
+    assert_int_equal(end_of(&pair.passive->told), 0);
+    assert_true(pair.passive->step.turn < pair.passive->told.turn);
+    assert_int_equal(end_of(&pair.active->told), 0);
+    drop_pair(pair);
+    nd_listener_close(&server->core);
+}
+
+/* A connection that never came up has no end to tell. */
+static void test_a_failed_accept_tells_nothing(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = { .active = new_end() };
+
+    (void)state;
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    pair.passive = accept_next(server);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    assert_int_equal(nd_connector_reject(pair.active->connector, NULL, 0), 0);
+    assert_int_equal(end_of(&pair.passive->step), 0xC0000241);
+    nd_connector_close(pair.passive->connector);
+    pair.passive->connector = NULL;
+    assert_int_equal(atomic_load(&pair.passive->told.ends), 0);
+    drop_pair(pair);
+    nd_listener_close(&server->core);
+}
+
+/* A request of one side fails at the other: both ends hear of it. */
+static void test_a_failed_request_ends_the_connection(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = connect_pair(server);
+    const struct nd_remote nowhere = { .address = 0x1000, .token = 0x12345678 };
+    struct nd_result result;
+    char data[16];
+    struct nd_mr *mr = nd_object_alloc(sizeof(*mr));
+    ND2_SGE sge = { data, sizeof(data), 0 };
+
+    (void)state;
+    nd_mr_init(mr, adapter, nd_sink_calls_file(), mr_gone);
+    assert_int_equal(nd_mr_enter(mr, data, sizeof(data), ND_MR_FLAG_ALLOW_LOCAL_WRITE), 0);
+    sge.MemoryRegionToken = atomic_load(&mr->local_token);
+    assert_int_equal(nd_qp_write(pair.active->qp, (void *)1, &sge, 1, &nowhere, 0), 0);
+    assert_true(SETTLES(nd_cq_results_kernel(&cq->poll, &result, 1, sizeof(result)) == 1));
+    assert_int_equal((uint32_t)result.status, 0xC0000005);
+    assert_int_not_equal(result.vendor, 0);
+    assert_int_equal(end_of(&pair.active->told), 0);
+    assert_int_equal(end_of(&pair.passive->told), 0);
+    assert_int_equal(nd_connector_end_reason(pair.active->connector), result.vendor);
+    drop_pair(pair);
+    nd_mr_close(mr);
+    nd_listener_close(&server->core);
+}
+
+/* ---- data and limits ---- */
+
+static void expect_data(
+    struct nd_connector *connector, const char *data, size_t octets, ULONG inbound, ULONG outbound)
+{
+    ULONG in = 99, out = 99;
+    char got[512];
+    size_t size = sizeof(got);
+
+    assert_int_equal(nd_connector_get_data(connector, &in, &out, got, &size), 0);
+    assert_int_equal(size, octets);
+    assert_memory_equal(got, data, octets);
+    assert_int_equal(in, inbound);
+    assert_int_equal(out, outbound);
+    size = 2;
+    assert_int_equal(
+        (uint32_t)nd_connector_get_data(connector, NULL, NULL, got, &size), 0x80000005);
+    assert_int_equal(size, octets);
+}
+
+/* Before, during and after the connection; the limits are the smaller ones of both sides. */
+static void test_data_and_limits_stay_until_the_end(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = { .active = new_end() };
+
+    (void)state;
+    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
+    wait_for(&server->arrived);
+    sem_post(&server->arrived);
+    expect_data(server->delivered[0], caller_data, sizeof(caller_data), 5, 3);
+    pair.passive = accept_next(server);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    expect_data(pair.active->connector, callee_data, sizeof(callee_data), 2, 4);
+    pair.active->step = (struct request){ 0 };
+    assert_int_equal(nd_connector_complete_connect_telling(pair.active->connector,
+                         begin(&pair.active->told), begin(&pair.active->step)),
+        0x103);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    assert_int_equal(end_of(&pair.passive->step), 0);
+    expect_data(pair.active->connector, callee_data, sizeof(callee_data), 2, 4);
+    expect_data(pair.passive->connector, caller_data, sizeof(caller_data), 4, 2);
+    assert_int_equal(
+        nd_connector_disconnect(pair.active->connector, begin(&pair.active->step)), 0x103);
+    assert_int_equal(end_of(&pair.active->step), 0);
+    assert_int_equal(end_of(&pair.passive->told), 0);
+    expect_data(pair.active->connector, callee_data, sizeof(callee_data), 2, 4);
+    expect_data(pair.passive->connector, caller_data, sizeof(caller_data), 4, 2);
+    drop_pair(pair);
+    nd_listener_close(&server->core);
+}
+
+static void test_a_rejects_data_stay(void **state)
+{
+    struct server *server = start_server();
+    struct end *end = new_end();
+    char got[64];
+    size_t size = sizeof(got);
+
+    (void)state;
+    assert_int_equal(connect_from(end, NULL, 0, server->port), 0x103);
+    wait_for(&server->arrived);
+    assert_int_equal(nd_connector_reject(server->delivered[0], "no", 3), 0);
+    assert_int_equal(end_of(&end->step), 0xC0000236);
+    assert_int_equal(nd_connector_get_data(end->connector, NULL, NULL, got, &size), 0);
+    assert_int_equal(size, 3);
+    assert_string_equal(got, "no");
+    nd_connector_close(server->delivered[0]);
+    drop_end(end);
+    nd_listener_close(&server->core);
+}
+
+/* ---- the listener ---- */
+
+static uint32_t try_connect(uint16_t port)
+{
+    struct end *end = new_end();
+    uint32_t status;
+
+    assert_int_equal(connect_from(end, NULL, 0, port), 0x103);
+    status = end_of(&end->step);
+    drop_end(end);
+    return status;
+}
+
+static void test_a_paused_listener_refuses(void **state)
+{
+    struct server *server = start_server();
+    struct pair before = connect_pair(server), after;
+
+    (void)state;
+    nd_listener_pause(&server->core, true);
+    assert_int_equal(try_connect(server->port), 0xC0000236);
+    assert_int_equal(atomic_load(&server->count), 1);
+    assert_int_equal(atomic_load(&server->made), 1);
+    nd_listener_pause(&server->core, false);
+    after = connect_pair(server);
+    drop_pair(before);
+    drop_pair(after);
+    nd_listener_close(&server->core);
+}
+
+static void test_no_memory_for_a_connector_refuses(void **state)
+{
+    struct server *server = start_server();
+
+    (void)state;
+    server->no_memory = true;
+    assert_int_equal(try_connect(server->port), 0xC0000236);
+    server->no_memory = false;
+    drop_pair(connect_pair(server));
+    nd_listener_close(&server->core);
+}
+
+/* A connector that is closed in place of an Accept rejects. */
+static void test_closing_a_request_rejects_it(void **state)
+{
+    struct server *server = start_server();
+    struct end *end = new_end();
+
+    (void)state;
+    assert_int_equal(connect_from(end, NULL, 0, server->port), 0x103);
+    wait_for(&server->arrived);
+    nd_connector_close(server->delivered[0]);
+    assert_int_equal(end_of(&end->step), 0xC0000236);
+    drop_end(end);
+    nd_listener_close(&server->core);
+}
+
+/* A closed listener takes no more; its connections go on, and have its port. */
+static void test_a_closed_listener_leaves_its_connections(void **state)
+{
+    struct server *server = start_server(), *next = new_server();
+    struct pair pair = connect_pair(server);
+    uint16_t port = server->port;
+
+    (void)state;
+    assert_int_equal(listen_on(next, port), 0xC0000043);
+    nd_listener_close(&server->core);
+    assert_int_equal(try_connect(port), 0xC0000236);
+    assert_int_equal(atomic_load(&pair.active->told.ends), 0);
+    assert_int_equal(listen_on(next, port), 0xC0000043);
+    drop_pair(pair);
+    assert_true(SETTLES(listen_on(next, port) == 0));
+    nd_listener_close(&next->core);
+}
+
+/* ---- ports ---- */
+
+static void test_a_port_has_one_owner(void **state)
+{
+    struct server *server = start_server();
+    struct pair pair = connect_pair(server);
+    uint16_t port = port_of(pair.active->connector, false);
+    struct server *other = new_server();
+    struct end *end = new_end();
+
+    (void)state;
+    assert_int_equal(port_of(pair.passive->connector, true), port);
+    assert_int_equal(port_of(pair.passive->connector, false), server->port);
+    assert_int_equal(connect_from(end, NULL, port, server->port), 0xC0000043);
+    assert_int_equal(connect_from(end, NULL, server->port, server->port), 0xC0000043);
+    assert_int_equal(listen_on(other, port), 0xC0000043);
+    drop_pair(pair);
+    /* The one that had it is gone, and the port is free. */
+    assert_true(SETTLES(connect_from(end, NULL, port, server->port) == 0x103));
+    wait_for(&server->arrived);
+    assert_int_equal(port_of(server->delivered[1], true), port);
+    nd_connector_close(server->delivered[1]);
+    assert_int_equal(end_of(&end->step), 0xC0000236);
+    drop_end(end);
+    nd_listener_close(&other->core);
+    nd_listener_close(&server->core);
+}
+
+static void test_connecting_needs_an_address_of_the_adapter(void **state)
+{
+    struct sockaddr_storage any = { .ss_family = AF_INET }, to = address_of(1);
+    struct end *end = new_end();
+    const struct nd_connect_params params = { .qp = end->qp };
+
+    (void)state;
+    assert_int_equal((uint32_t)nd_connector_bind_and_connect(end->connector, &any, &params,
+                         (struct sockaddr *)&to, sizeof(struct sockaddr_in), begin(&end->step)),
+        0xC0000141);
+    assert_int_equal(connect_from(end, NULL, 0, 1), 0x103); /* nobody listens there */
+    assert_int_equal(end_of(&end->step), 0xC0000236);
+    drop_end(end);
+}
+
+static struct nd_endpoint *make_endpoint(uint16_t port, uint32_t expected)
+{
+    struct nd_endpoint *endpoint = nd_object_alloc(sizeof(*endpoint));
+    struct sockaddr_storage address = address_of(port);
+
+    assert_int_equal((uint32_t)nd_endpoint_init(endpoint, adapter, (struct sockaddr *)&address,
+                         sizeof(struct sockaddr_in), endpoint_gone),
+        expected);
+    if (!expected)
+        return endpoint;
+    free(endpoint);
+    return NULL;
+}
+
+/* Two destinations from one port; nobody else has it, and no destination is had twice. */
+static void test_a_shared_endpoint_reaches_several_peers(void **state)
+{
+    struct server *one = start_server(), *two = start_server(), *other = new_server();
+    struct nd_endpoint *endpoint = make_endpoint(0, 0);
+    struct end *first = new_end(), *second = new_end(), *third = new_end(), *peer, *peer_two;
+    struct sockaddr_in in;
+    size_t length = sizeof(in);
+    uint16_t port;
+
+    (void)state;
+    assert_int_equal(nd_endpoint_get_local_address(endpoint, (struct sockaddr *)&in, &length), 0);
+    port = ntohs(in.sin_port);
+    assert_int_not_equal(port, 0);
+    assert_null(make_endpoint(port, 0xC0000043));
+    assert_int_equal(listen_on(other, port), 0xC0000043);
+    assert_int_equal(connect_from(third, NULL, port, one->port), 0xC0000043);
+    assert_int_equal(connect_from(first, endpoint, 0, one->port), 0x103);
+    assert_int_equal(connect_from(third, endpoint, 0, one->port), 0xC000020A);
+    assert_int_equal(connect_from(second, endpoint, 0, two->port), 0x103);
+    peer = accept_next(one);
+    peer_two = accept_next(two);
+    complete(first, peer);
+    complete(second, peer_two);
+    assert_int_equal(port_of(first->connector, false), port);
+    assert_int_equal(port_of(second->connector, false), port);
+    assert_int_equal(port_of(peer->connector, true), port);
+    assert_int_equal(port_of(peer_two->connector, true), port);
+    nd_object_unpin(&endpoint->object); /* the connectors have it still */
+    assert_null(make_endpoint(port, 0xC0000043));
+    drop_end(first);
+    assert_null(make_endpoint(port, 0xC0000043));
+    drop_end(second);
+    assert_true(SETTLES(listen_on(other, port) == 0));
+    drop_end(third);
+    drop_end(peer);
+    drop_end(peer_two);
+    nd_listener_close(&other->core);
+    nd_listener_close(&one->core);
+    nd_listener_close(&two->core);
+}
+
+static void test_an_endpoint_is_on_the_adapter(void **state)
+{
+    struct nd_endpoint *endpoint = nd_object_alloc(sizeof(*endpoint));
+    struct sockaddr_storage any = { .ss_family = AF_INET };
+    struct server *server = start_server();
+
+    (void)state;
+    assert_int_equal((uint32_t)nd_endpoint_init(endpoint, adapter, (struct sockaddr *)&any,
+                         sizeof(struct sockaddr_in), endpoint_gone),
+        0xC0000141);
+    assert_int_equal(
+        (uint32_t)nd_endpoint_init(endpoint, adapter, NULL, 0, endpoint_gone), 0xC0000141);
+    free(endpoint);
+    assert_null(make_endpoint(server->port, 0xC0000043));
+    nd_listener_close(&server->core);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_end_is_told_once_to_the_other_side),
+        TEST(test_closing_tells_the_peer),
+        TEST(test_accept_ends_before_the_connection_does),
+        TEST(test_a_failed_accept_tells_nothing),
+        TEST(test_a_failed_request_ends_the_connection),
+        TEST(test_data_and_limits_stay_until_the_end),
+        TEST(test_a_rejects_data_stay),
+        TEST(test_a_paused_listener_refuses),
+        TEST(test_no_memory_for_a_connector_refuses),
+        TEST(test_closing_a_request_rejects_it),
+        TEST(test_a_closed_listener_leaves_its_connections),
+        TEST(test_a_port_has_one_owner),
+        TEST(test_connecting_needs_an_address_of_the_adapter),
+        TEST(test_a_shared_endpoint_reaches_several_peers),
+        TEST(test_an_endpoint_is_on_the_adapter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
