@@ -137,7 +137,7 @@ HRESULT nd_connector_complete_connect(struct nd_connector *connector, OVERLAPPED
  */
 HRESULT nd_connector_complete_connect_telling(
     struct nd_connector *connector, OVERLAPPED *told, OVERLAPPED *overlapped);
-/* Why the connection has ended, as far as it is known: the device's code of the request that failed, or an errno; or 0. */
+/* Why the connection has ended: the device's code of the request that failed, or an errno; 0: none is known. */
 uint32_t nd_connector_end_reason(struct nd_connector *connector);
 HRESULT nd_connector_accept(
     struct nd_connector *connector, const struct nd_connect_params *params, OVERLAPPED *overlapped);

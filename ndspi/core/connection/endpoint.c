@@ -66,7 +66,8 @@ HRESULT nd_endpoint_init(struct nd_endpoint *endpoint, struct nd_adapter *adapte
     nd_object_init(&endpoint->object, destroy);
     lock_init(&endpoint->lock, LOCK_LISTENER, "shared endpoint");
     list_init(&endpoint->destinations);
-    if ((error = -nd_cm_id_create(&adapter->cm, &id_ops, endpoint, &endpoint->id)))
+    /* Without an owner: until the end of this function the endpoint may still be given up. */
+    if ((error = -nd_cm_id_create(&adapter->cm, NULL, NULL, &endpoint->id)))
         return nd_status_from_errno(error);
     error = bind_id(endpoint);
     if (!error) {
@@ -78,12 +79,12 @@ HRESULT nd_endpoint_init(struct nd_endpoint *endpoint, struct nd_adapter *adapte
     if (error) {
         log_limited(LOG_INFO, LOG_CM, "adapter %s: shared endpoint on %s: %s",
             adapter->device->name, nd_address_text(&endpoint->local, text), strerror(error));
-        nd_cm_id_set_owner(endpoint->id, NULL, NULL);
         nd_cm_id_unpin(endpoint->id);
         return nd_cm_bind_status(
             adapter->dialect, error == EADDRINUSE && any_port ? EAGAIN : error);
     }
     nd_adapter_pin(adapter);
+    nd_cm_id_set_owner(endpoint->id, &id_ops, endpoint);
     return ND_SUCCESS;
 }
 

@@ -275,10 +275,8 @@ static void look_for_failure(struct nd_connector *connector, const struct nd_cm_
 {
     struct nd_qp *qp = NULL;
 
-    if (!connector->adapter->dialect->tells_failure)
-        return;
     lock_acquire(&connector->lock);
-    if (connector->id == id && (qp = connector->qp))
+    if (connector->id == id && connector->adapter->dialect->tells_failure && (qp = connector->qp))
         nd_object_pin(&qp->object);
     lock_release(&connector->lock);
     if (!qp)

@@ -28,7 +28,10 @@ struct fixture {
 
 static bool no_memory;
 void *__real_calloc(size_t count, size_t size);
+/* Visible: a sanitizer's runtime refers to this name. */
+#pragma GCC visibility push(default)
 void *__wrap_calloc(size_t count, size_t size);
+#pragma GCC visibility pop
 
 void *__wrap_calloc(size_t count, size_t size)
 {

@@ -225,7 +225,7 @@ static void drop(struct bound bound)
     nd_mr_close(bound.mr);
 }
 
-/* The peer invalidates with its Send: the Receive says which key, and the window is free whichever form is asked for. */
+/* The peer invalidates with its Send: the Receive says which key, and the window is free in either form. */
 static void test_receive_tells_what_the_peer_invalidated(void **state)
 {
     struct fixture *f = *state;
