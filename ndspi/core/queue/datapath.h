@@ -30,10 +30,13 @@ _Static_assert(sizeof(void *) != 8 ||
 _Static_assert(sizeof(void *) != 8 || (sizeof(ND_SGE) == 24 && offsetof(ND_SGE, Length) == 8 &&
                                           sizeof(struct ibv_sge) == 16),
     "an ND_SGE begins as an ibv_sge does");
-_Static_assert(sizeof(void *) != 8 || (ND_RESULT_SHORT == 24 && sizeof(struct nd_result) == 40 &&
-                                          offsetof(ND2_RESULT, RequestType) == ND_RESULT_SHORT &&
-                                          offsetof(ND2_RESULT, QueuePairContext) == 8 &&
-                                          offsetof(struct nd_result, qp_context) == 8),
+_Static_assert(sizeof(void *) != 8 ||
+                   (ND_RESULT_SHORT == 24 && sizeof(struct nd_result) == 40 &&
+                       offsetof(struct nd_result, token) == sizeof(ND2_RESULT) &&
+                       offsetof(struct nd_result, vendor) == offsetof(struct nd_request, special) &&
+                       offsetof(ND2_RESULT, RequestType) == ND_RESULT_SHORT &&
+                       offsetof(ND2_RESULT, QueuePairContext) == 8 &&
+                       offsetof(struct nd_result, qp_context) == 8),
     "both kinds of result begin alike");
 
 /*
@@ -224,13 +227,13 @@ static inline bool nd_cq_translate_kernel_locked(
     if (ND_UNLIKELY(
             (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
         return false;
-    memcpy(slot, &request->result, ND_RESULT_SHORT);
-    slot->octets = wc->byte_len & request->wc_length;
     if (size > ND_RESULT_SHORT) {
-        slot->type = request->result.RequestType;
-        slot->vendor = 0;
+        memcpy(slot, &request->result, sizeof(request->result)); /* vendor: special, which is 0 */
         slot->token = 0;
+    } else {
+        memcpy(slot, &request->result, ND_RESULT_SHORT);
     }
+    slot->octets = wc->byte_len & request->wc_length;
     /* Release: as above. */
     atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
     return true;
@@ -239,7 +242,7 @@ static inline bool nd_cq_translate_kernel_locked(
 /*
  * GetResults of the kernel flavour.
  * results  out: of room results of size octets each
- * size     in: a constant: ND_RESULT_SHORT, or that of struct nd_result
+ * size     in: a constant: ND_RESULT_SHORT, or that of struct nd_result; each has code of its own
  */
 static inline __attribute__((always_inline)) uint32_t nd_cq_results_sized(
     struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size)

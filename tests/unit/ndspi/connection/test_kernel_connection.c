@@ -5,355 +5,16 @@
  *
  * Source: NDKPI, NdkListen, NdkControlConnectEvents, NdkConnect to NdkDisconnect, NdkCreateSharedEndpoint.
  */
-#include "tests/unit/util/cmocka_test.h"
-
-#include "ndspi/core/adapter/adapter.h"
-#include "ndspi/core/address.h"
-#include "ndspi/core/connection/connector.h"
-#include "ndspi/core/connection/listener.h"
-#include "ndspi/core/deferred.h"
-#include "ndspi/core/memory/mr.h"
-#include "ndspi/core/queue/cq.h"
-#include "ndspi/core/queue/datapath.h"
-#include "ndspi/core/queue/qp.h"
-#include "ndspi/core/sink_call.h"
-#include "tests/support/settle.h"
+#include "tests/unit/ndspi/connection/kernel_pair.h"
 
 #include <arpa/inet.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { WAIT_S = 20, NEVER = 1 };
-
-/* ---- requests ---- */
-
-struct request {
-    struct nd_call call;
-    sem_t ended;
-    atomic_uint ends;
-    uint32_t status;
-    unsigned turn; /* among all that ended */
-};
-
-static atomic_uint turns;
-
-static void request_ends(struct nd_call *call, HRESULT status)
-{
-    struct request *request = container_of(call, struct request, call);
-
-    request->status = (uint32_t)status;
-    request->turn = atomic_fetch_add(&turns, 1);
-    atomic_fetch_add(&request->ends, 1);
-    sem_post(&request->ended);
-}
-
-static OVERLAPPED *begin(struct request *request)
-{
-    request->call.end = request_ends;
-    atomic_init(&request->ends, 0);
-    request->status = NEVER;
-    sem_init(&request->ended, 0, 0);
-    return nd_call_request(&request->call);
-}
-
-static void wait_for(sem_t *what)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_S;
-    assert_int_equal(sem_timedwait(what, &until), 0);
-}
-
-static uint32_t end_of(struct request *request)
-{
-    wait_for(&request->ended);
-    assert_int_equal(atomic_load(&request->ends), 1);
-    return request->status;
-}
-
-/* ---- objects ---- */
-
-static struct nd_adapter *adapter;
-static struct nd_cq *cq;
-static atomic_uint adapters;
-
-static void adapter_gone(struct nd_object *object)
-{
-    nd_adapter_fini((struct nd_adapter *)object);
-    free(object);
-    atomic_fetch_sub(&adapters, 1);
-}
-
-static void cq_gone(struct nd_object *object)
-{
-    nd_cq_fini((struct nd_cq *)object);
-    free(object);
-}
-
-static void qp_gone(struct nd_object *object)
-{
-    nd_qp_fini((struct nd_qp *)object);
-    free(object);
-}
-
-static void connector_gone(struct nd_object *object)
-{
-    nd_connector_fini((struct nd_connector *)object);
-    free(object);
-}
-
-static void mr_gone(struct nd_object *object)
-{
-    nd_mr_fini((struct nd_mr *)object);
-    free(object);
-}
 
 static void endpoint_gone(struct nd_object *object)
 {
     nd_endpoint_fini((struct nd_endpoint *)object);
     free(object);
-}
-
-static struct sockaddr_storage address_of(uint16_t port)
-{
-    struct sockaddr_storage address = { 0 };
-    struct sockaddr_in *in = (struct sockaddr_in *)&address;
-
-    in->sin_family = AF_INET;
-    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    in->sin_port = htons(port);
-    return address;
-}
-
-static struct nd_qp *make_qp(void)
-{
-    const struct nd_qp_params params = { .receive_cq = cq,
-        .initiator_cq = cq,
-        .receive_depth = 4,
-        .initiator_depth = 4,
-        .receive_sge = 1,
-        .initiator_sge = 1 };
-    struct nd_qp *qp = nd_object_alloc(sizeof(*qp));
-
-    assert_int_equal(nd_qp_init(qp, adapter, &params, qp_gone), 0);
-    return qp;
-}
-
-static struct nd_connector *make_connector(void)
-{
-    struct nd_connector *connector = nd_object_alloc(sizeof(*connector));
-
-    nd_connector_init(connector, adapter, nd_sink_calls_file(), connector_gone);
-    return connector;
-}
-
-static uint16_t port_of(struct nd_connector *connector, bool peer)
-{
-    struct sockaddr_in in;
-    size_t length = sizeof(in);
-
-    assert_int_equal(
-        peer ? nd_connector_get_peer_address(connector, (struct sockaddr *)&in, &length)
-             : nd_connector_get_local_address(connector, (struct sockaddr *)&in, &length),
-        0);
-    return ntohs(in.sin_port);
-}
-
-/* ---- a listener and what is delivered to it ---- */
-
-struct server {
-    struct nd_listener core; /* first */
-    uint16_t port;
-    sem_t arrived;
-    struct nd_connector *delivered[4];
-    atomic_uint count, made, discarded;
-    bool no_memory;
-};
-
-static struct nd_connector *make(struct nd_listener *listener)
-{
-    struct server *server = (struct server *)listener;
-
-    if (server->no_memory)
-        return NULL;
-    atomic_fetch_add(&server->made, 1);
-    return make_connector();
-}
-
-static void deliver(struct nd_listener *listener, struct nd_connector *connector)
-{
-    struct server *server = (struct server *)listener;
-
-    server->delivered[atomic_fetch_add(&server->count, 1)] = connector;
-    sem_post(&server->arrived);
-}
-
-static void discard(struct nd_listener *listener, struct nd_connector *connector)
-{
-    atomic_fetch_add(&((struct server *)listener)->discarded, 1);
-    nd_connector_close(connector);
-}
-
-static const struct nd_listener_ops server_ops = {
-    .make = make, .deliver = deliver, .discard = discard
-};
-
-static void listener_gone(struct nd_object *object)
-{
-    nd_listener_fini((struct nd_listener *)object);
-    free(object);
-}
-
-static uint32_t listen_on(struct server *server, uint16_t port)
-{
-    struct sockaddr_storage address = address_of(port);
-    struct sockaddr_in in;
-    size_t length = sizeof(in);
-    HRESULT hr =
-        nd_listener_bind(&server->core, (struct sockaddr *)&address, sizeof(struct sockaddr_in));
-
-    if (FAILED(hr))
-        return (uint32_t)hr;
-    assert_int_equal(
-        nd_listener_get_local_address(&server->core, (struct sockaddr *)&in, &length), 0);
-    server->port = ntohs(in.sin_port);
-    return (uint32_t)nd_listener_listen(&server->core, 0);
-}
-
-static struct server *new_server(void)
-{
-    struct server *server = nd_object_alloc(sizeof(*server));
-
-    nd_listener_init(&server->core, adapter, nd_sink_calls_file(), listener_gone);
-    nd_listener_deliver_to(&server->core, &server_ops);
-    sem_init(&server->arrived, 0, 0);
-    return server;
-}
-
-static struct server *start_server(void)
-{
-    struct server *server = new_server();
-
-    assert_int_equal(listen_on(server, 0), 0);
-    return server;
-}
-
-/* ---- connecting ---- */
-
-struct end {
-    struct nd_connector *connector;
-    struct nd_qp *qp;
-    struct request step, told;
-};
-
-static struct end *new_end(void)
-{
-    struct end *end = nd_object_alloc(sizeof(*end));
-
-    end->connector = make_connector();
-    end->qp = make_qp();
-    end->told.status = NEVER;
-    return end;
-}
-
-static void drop_end(struct end *end)
-{
-    if (end->connector)
-        nd_connector_close(end->connector);
-    nd_qp_close(end->qp);
-    free(end);
-}
-
-static const char caller_data[] = "hello", callee_data[] = "you too";
-
-static uint32_t connect_from(
-    struct end *end, struct nd_endpoint *endpoint, uint16_t from, uint16_t to)
-{
-    struct sockaddr_storage local = address_of(from), destination = address_of(to);
-    const struct nd_connect_params params = { .qp = end->qp,
-        .inbound = 3,
-        .outbound = 5,
-        .data = caller_data,
-        .data_octets = sizeof(caller_data),
-        .endpoint = endpoint };
-
-    return (uint32_t)nd_connector_bind_and_connect(end->connector, &local, &params,
-        (struct sockaddr *)&destination, sizeof(struct sockaddr_in), begin(&end->step));
-}
-
-static struct end *accept_next(struct server *server)
-{
-    struct end *end = nd_object_alloc(sizeof(*end));
-    struct nd_connect_params params = {
-        .inbound = 4, .outbound = 2, .data = callee_data, .data_octets = sizeof(callee_data)
-    };
-
-    wait_for(&server->arrived);
-    end->connector = server->delivered[atomic_load(&server->count) - 1];
-    params.qp = end->qp = make_qp();
-    params.told = begin(&end->told);
-    assert_int_equal(nd_connector_accept(end->connector, &params, begin(&end->step)), 0x103);
-    return end;
-}
-
-static void complete(struct end *end, struct end *peer)
-{
-    assert_int_equal(end_of(&end->step), 0);
-    assert_int_equal(
-        nd_connector_complete_connect_telling(end->connector, begin(&end->told), begin(&end->step)),
-        0x103);
-    assert_int_equal(end_of(&end->step), 0);
-    assert_int_equal(end_of(&peer->step), 0);
-}
-
-struct pair {
-    struct end *active, *passive;
-};
-
-static struct pair connect_pair(struct server *server)
-{
-    struct pair pair = { .active = new_end() };
-
-    assert_int_equal(connect_from(pair.active, NULL, 0, server->port), 0x103);
-    pair.passive = accept_next(server);
-    complete(pair.active, pair.passive);
-    return pair;
-}
-
-static void drop_pair(struct pair pair)
-{
-    drop_end(pair.active);
-    drop_end(pair.passive);
-}
-
-/* ---- fixture ---- */
-
-static int setup(void **state)
-{
-    struct sockaddr_storage address = address_of(0);
-    struct nd_device *device;
-
-    (void)state;
-    assert_int_equal(nd_provider_find(&address, &device), 0);
-    adapter = nd_object_alloc(sizeof(*adapter));
-    cq = nd_object_alloc(sizeof(*cq));
-    assert_int_equal(
-        nd_adapter_init(adapter, device, &nd_dialect_kernel, &nd_sink_calls, adapter_gone), 0);
-    atomic_store(&adapters, 1);
-    assert_int_equal(nd_cq_init(cq, adapter, nd_sink_calls_file(), 64, 0, cq_gone), 0);
-    return 0;
-}
-
-/* Everything ends: nobody has polled, and nobody waits for the library's threads. */
-static int teardown(void **state)
-{
-    (void)state;
-    nd_cq_close(cq);
-    nd_adapter_unpin(adapter);
-    return SETTLES(!atomic_load(&adapters)) ? 0 : -1;
 }
 
 /* ---- tests ---- */
@@ -384,17 +45,22 @@ static void test_the_end_is_told_once_to_the_other_side(void **state)
     nd_listener_close(&server->core);
 }
 
-/* Flush and close without a Disconnect, as known programs do. */
+/*
+ * Flush and close without a Disconnect, as known programs do. The device may take the flush for the end of the
+ * connection, and tell this side of it before it closes.
+ */
 static void test_closing_tells_the_peer(void **state)
 {
     struct server *server = start_server();
     struct pair pair = connect_pair(server);
+    uint32_t status;
 
     (void)state;
     assert_int_equal(nd_qp_flush(pair.active->qp), 0);
     nd_connector_close(pair.active->connector);
     pair.active->connector = NULL;
-    assert_int_equal(end_of(&pair.active->told), 0xC0000120);
+    status = end_of(&pair.active->told);
+    assert_true(status == 0xC0000120 || status == 0);
     assert_int_equal(end_of(&pair.passive->told), 0);
     drop_pair(pair);
     nd_listener_close(&server->core);
@@ -451,15 +117,12 @@ static void test_a_failed_request_ends_the_connection(void **state)
     const struct nd_remote nowhere = { .address = 0x1000, .token = 0x12345678 };
     struct nd_result result;
     char data[16];
-    struct nd_mr *mr = nd_object_alloc(sizeof(*mr));
-    ND2_SGE sge = { data, sizeof(data), 0 };
+    struct nd_mr *mr = make_mr(data, sizeof(data));
+    ND2_SGE sge = { data, sizeof(data), atomic_load(&mr->local_token) };
 
     (void)state;
-    nd_mr_init(mr, adapter, nd_sink_calls_file(), mr_gone);
-    assert_int_equal(nd_mr_enter(mr, data, sizeof(data), ND_MR_FLAG_ALLOW_LOCAL_WRITE), 0);
-    sge.MemoryRegionToken = atomic_load(&mr->local_token);
     assert_int_equal(nd_qp_write(pair.active->qp, (void *)1, &sge, 1, &nowhere, 0), 0);
-    assert_true(SETTLES(nd_cq_results_kernel(&cq->poll, &result, 1, sizeof(result)) == 1));
+    assert_true(SETTLES(nd_cq_results_kernel_ex(&cq->poll, &result, 1) == 1));
     assert_int_equal((uint32_t)result.status, 0xC0000005);
     assert_int_not_equal(result.vendor, 0);
     assert_int_equal(end_of(&pair.active->told), 0);
@@ -733,7 +396,7 @@ static void test_an_endpoint_is_on_the_adapter(void **state)
     nd_listener_close(&server->core);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_adapter, close_adapter)
 
 int main(void)
 {
