@@ -58,6 +58,40 @@ SRD_API int srd_dealloc_pd(struct ibv_pd *pd);
 SRD_API struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
 SRD_API int srd_dereg_mr(struct ibv_mr *mr);
 
+/*
+ * Fast registration, which libibverbs has no call for (in the kernel: ib_alloc_mr, IB_WR_REG_MR): a region whose memory
+ * is given by a request in the send queue, page by page, and taken back by IBV_WR_LOCAL_INV or the peer's Send with
+ * Invalidate, any number of times.
+ *
+ * srd_alloc_fast_mr  a region that reaches nothing yet. lkey and rkey are the same and stay so for its life. Every
+ *                    queue pair of its domain may register, use and invalidate it. srd_dereg_mr frees it in any state.
+ * srd_post_fast_reg  Returns 0, EINVAL (no region of srd_alloc_fast_mr, more pages than it has room for, not the state
+ *                    to send), ENOMEM or EIO. Everything else is checked in the request's turn, and fails with
+ *                    IBV_WC_MW_BIND_ERR: the region's domain; that it is not registered; pages, offset, length, base
+ *                    and access. Whether the memory exists is not checked: accesses fail if it does not, as they do
+ *                    where memory was unmapped. IBV_SEND_FENCE and IBV_SEND_SIGNALED count.
+ * What holds for regions of srd_reg_mr holds for addresses from base on, which mean the octets of the pages in their
+ * order. No window can be bound over it. The peer may invalidate it if it has remote rights.
+ */
+enum {
+    SRD_FAST_PAGE_OCTETS = 4096,
+    SRD_MAX_FAST_PAGES = 4096,
+    SRD_WC_FAST_REG = IBV_WC_DRIVER1, /* opcode of its completion */
+};
+struct srd_fast_reg {
+    uint64_t wr_id;
+    struct ibv_mr *mr;
+    const uint64_t *pages; /* addresses, multiples of SRD_FAST_PAGE_OCTETS; read during the call */
+    uint32_t n_pages;
+    uint32_t offset; /* of the first octet in the first page */
+    uint64_t length; /* octets */
+    uint64_t base;   /* address of the first octet for requests and peers: any */
+    int access; /* IBV_ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE (which needs local write) */
+    unsigned send_flags;
+};
+SRD_API struct ibv_mr *srd_alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages);
+SRD_API int srd_post_fast_reg(struct ibv_qp *qp, const struct srd_fast_reg *reg);
+
 /* completion */
 SRD_API struct ibv_comp_channel *srd_create_comp_channel(struct ibv_context *context);
 SRD_API int srd_destroy_comp_channel(struct ibv_comp_channel *channel);

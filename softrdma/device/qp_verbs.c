@@ -12,6 +12,7 @@
 #include "util/clock.h"
 
 #include <errno.h>
+#include <string.h>
 
 static bool caps_good(const struct ibv_qp_init_attr *attr)
 {
@@ -256,6 +257,48 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
         return EIO;
     }
     error = srd_sq_post(qp, wr, bad_wr, all, &conn);
+    if (conn) {
+        srd_conn_transmit(conn);
+        srd_conn_unref(conn);
+    }
+    return error;
+}
+
+/* The region's list with the pages of the request; NULL: not that many fit, or it has none. */
+static struct srd_page_list *list_of(const struct srd_fast_reg *reg, int *error)
+{
+    struct srd_stag_entry *entry = srd_mr_entry(reg->mr);
+    struct srd_page_list *list;
+
+    *error = EINVAL;
+    if (!entry->max_pages || reg->n_pages > entry->max_pages)
+        return NULL;
+    *error = ENOMEM;
+    list = srd_stag_list_take(&srd_device_of(reg->mr->context)->stags, entry);
+    if (!list)
+        return NULL;
+    list->count = reg->n_pages;
+    if (reg->n_pages)
+        memcpy(list->pages, reg->pages, reg->n_pages * sizeof(reg->pages[0]));
+    return list;
+}
+
+int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct srd_page_list *list;
+    struct srd_conn *conn;
+    bool queued;
+    int error;
+
+    if (srd_stale(ibqp->context))
+        return EIO;
+    list = list_of(reg, &error);
+    if (!list)
+        return error;
+    error = srd_sq_post_fast(qp, reg, list, &queued, &conn);
+    if (!queued)
+        srd_stag_list_put(&srd_device_of(reg->mr->context)->stags, srd_mr_entry(reg->mr), list);
     if (conn) {
         srd_conn_transmit(conn);
         srd_conn_unref(conn);

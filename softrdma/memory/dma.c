@@ -56,11 +56,21 @@ static void pass_on(struct sigaction *to, int sig, siginfo_t *info, void *contex
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
 }
 
+/* No mapping can be there; an x86 processor does not say what address it was. */
+static bool is_nowhere(const struct access *access, const siginfo_t *info)
+{
+    return info->si_code == SI_KERNEL && (uint64_t)access->at >> 47;
+}
+
 /* Whether the access under way caused the fault, and no other handler may mend it. */
 static bool is_ours(
     const struct access *access, const siginfo_t *info, const struct sigaction *other)
 {
-    if (!access || info->si_code <= 0 || (uintptr_t)info->si_addr - access->at >= access->octets)
+    if (!access || info->si_code <= 0)
+        return false;
+    if (is_nowhere(access, info))
+        return true;
+    if ((uintptr_t)info->si_addr - access->at >= access->octets)
         return false;
     return !(info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR && is_handler(other));
 }

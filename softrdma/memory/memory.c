@@ -122,6 +122,23 @@ struct srd_mr {
     struct srd_stag_entry entry;
 };
 
+struct srd_stag_entry *srd_mr_entry(struct ibv_mr *mr)
+{
+    return &((struct srd_mr *)mr)->entry;
+}
+
+static void free_region(struct srd_mr *mr)
+{
+    struct srd_page_list *next;
+
+    free(mr->entry.list);
+    for (struct srd_page_list *list = mr->entry.spare; list; list = next) {
+        next = list->next;
+        free(list);
+    }
+    free(mr);
+}
+
 static const int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                                 IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB;
@@ -142,6 +159,27 @@ static int check(const void *addr, size_t length, int access)
     return srd_probe_memory(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
+static struct ibv_mr *add_region(
+    struct ibv_pd *pd, struct srd_mr *mr, void *addr, size_t length, int access)
+{
+    int error;
+
+    mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
+    mr->entry.pd = pd;
+    mr->entry.access = access;
+    mr->entry.addr = (uintptr_t)addr;
+    mr->entry.length = length;
+    error = srd_stag_add(&srd_device_of(pd->context)->stags, &mr->entry);
+    if (error) {
+        free_region(mr);
+        errno = error;
+        return NULL;
+    }
+    mr->ibv.lkey = mr->ibv.rkey = mr->entry.key;
+    srd_pd_get(pd);
+    return &mr->ibv;
+}
+
 struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
     struct srd_mr *mr;
@@ -156,21 +194,41 @@ struct ibv_mr *srd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
     mr = calloc(1, sizeof(*mr));
     if (!mr)
         return NULL;
-    mr->ibv = (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
-    mr->entry.pd = pd;
     mr->entry.valid = true;
-    mr->entry.access = access;
-    mr->entry.addr = (uintptr_t)addr;
-    mr->entry.length = length;
-    error = srd_stag_add(&srd_device_of(pd->context)->stags, &mr->entry);
-    if (error) {
-        free(mr);
-        errno = error;
+    return add_region(pd, mr, addr, length, access);
+}
+
+/* Two lists, so that one can be posted while the other is registered. */
+static bool make_lists(struct srd_stag_table *table, struct srd_stag_entry *entry)
+{
+    struct srd_page_list *lists[2];
+
+    for (int i = 0; i < 2; i++)
+        lists[i] = srd_stag_list_take(table, entry);
+    for (int i = 0; i < 2; i++)
+        if (lists[i])
+            srd_stag_list_put(table, entry, lists[i]);
+    return lists[0] && lists[1];
+}
+
+struct ibv_mr *srd_alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages)
+{
+    struct srd_mr *mr;
+
+    if (srd_stale(pd->context) || !max_pages || max_pages > SRD_MAX_FAST_PAGES) {
+        errno = srd_stale(pd->context) ? EIO : EINVAL;
         return NULL;
     }
-    mr->ibv.lkey = mr->ibv.rkey = mr->entry.key;
-    srd_pd_get(pd);
-    return &mr->ibv;
+    mr = calloc(1, sizeof(*mr));
+    if (!mr)
+        return NULL;
+    mr->entry.max_pages = max_pages;
+    if (!make_lists(&srd_device_of(pd->context)->stags, &mr->entry)) {
+        free_region(mr);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return add_region(pd, mr, NULL, 0, 0);
 }
 
 int srd_dereg_mr(struct ibv_mr *ibv)
@@ -183,7 +241,7 @@ int srd_dereg_mr(struct ibv_mr *ibv)
     if (error)
         return error;
     srd_pd_put(ibv->pd);
-    free(mr);
+    free_region(mr);
     return 0;
 }
 

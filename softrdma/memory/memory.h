@@ -17,8 +17,9 @@ int srd_probe_memory(const void *addr, size_t length, bool write);
 void srd_pd_get(struct ibv_pd *pd);
 void srd_pd_put(struct ibv_pd *pd);
 
-/* The window's entry in the STag table; only the address is computed. */
+/* The entry in the STag table; only the address is computed. */
 struct srd_stag_entry *srd_mw_entry(struct ibv_mw *mw);
+struct srd_stag_entry *srd_mr_entry(struct ibv_mr *mr);
 
 /* context->ops. Conventions of ibv_*. */
 struct ibv_mw *srd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);

@@ -242,31 +242,175 @@ enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *windo
     return status;
 }
 
+/* --- fast regions ------------------------------------------------------------------------------------------------- */
+
+uint8_t *srd_stag_page_at(const struct srd_stag_entry *entry, uint64_t addr, uint32_t *octets)
+{
+    const struct srd_page_list *list = entry->list;
+    uint64_t place = addr - entry->addr + entry->offset;
+    uint64_t page = place / SRD_FAST_PAGE_OCTETS;
+    uint32_t within = (uint32_t)(place % SRD_FAST_PAGE_OCTETS),
+             here = SRD_FAST_PAGE_OCTETS - within;
+    uint64_t start = list->pages[page] + within;
+
+    if (list->linear)
+        return (uint8_t *)(uintptr_t)start;
+    for (; here < *octets && list->pages[page + 1] == list->pages[page] + SRD_FAST_PAGE_OCTETS;
+         page++)
+        here += SRD_FAST_PAGE_OCTETS;
+    if (here < *octets)
+        *octets = here;
+    return (uint8_t *)(uintptr_t)start;
+}
+
+static void put_list_locked(struct srd_stag_entry *entry, struct srd_page_list *list)
+{
+    list->next = entry->spare;
+    entry->spare = list;
+}
+
+struct srd_page_list *srd_stag_list_take(struct srd_stag_table *table, struct srd_stag_entry *entry)
+{
+    struct srd_page_list *list;
+
+    lock_acquire(&table->lock);
+    list = entry->spare;
+    if (list)
+        entry->spare = list->next;
+    lock_release(&table->lock);
+    if (list)
+        return list;
+    /* The program has posted more at once than ever before, or a flush freed some. */
+    list = malloc(sizeof(*list) + entry->max_pages * sizeof(list->pages[0]));
+    if (list)
+        list->room = entry->max_pages;
+    return list;
+}
+
+void srd_stag_list_put(
+    struct srd_stag_table *table, struct srd_stag_entry *entry, struct srd_page_list *list)
+{
+    lock_acquire(&table->lock);
+    put_list_locked(entry, list);
+    lock_release(&table->lock);
+}
+
+/* No processor gives programs addresses of more than 56 bits. */
+static const uint64_t HIGHEST_PAGE = (UINT64_C(1) << 56) - SRD_FAST_PAGE_OCTETS;
+
+/* Whether the request makes sense by itself. Also notes whether its pages follow each other. */
+static bool is_well_formed(const struct srd_sqe_fast *fast)
+{
+    const int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    struct srd_page_list *list = fast->list;
+    uint64_t octets = (uint64_t)list->count * SRD_FAST_PAGE_OCTETS, odd = 0;
+    bool linear = true;
+
+    if (!list->count || fast->offset >= SRD_FAST_PAGE_OCTETS || !fast->length ||
+        fast->length > octets - fast->offset || fast->length > UINT64_MAX - fast->base)
+        return false;
+    if (fast->access & ~known ||
+        (fast->access & IBV_ACCESS_REMOTE_WRITE && !(fast->access & IBV_ACCESS_LOCAL_WRITE)))
+        return false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        odd |= list->pages[i];
+        linear &= list->pages[i] == list->pages[0] + (uint64_t)i * SRD_FAST_PAGE_OCTETS;
+    }
+    list->linear = linear;
+    return !(odd & (SRD_FAST_PAGE_OCTETS - 1)) && odd <= HIGHEST_PAGE;
+}
+
+/* The region, which no thread accesses any more; NULL: refused. On return the lock is held. */
+static struct srd_stag_entry *find_free_and_lock(
+    struct srd_stag_table *table, const struct ibv_pd *pd, uint32_t key)
+{
+    for (;;) {
+        struct srd_stag_entry *entry;
+
+        lock_acquire(&table->lock);
+        entry = find_locked(table, key);
+        if (!entry || entry->key != key || !entry->max_pages || entry->pd != pd || entry->valid)
+            return NULL;
+        if (!(atomic_load_explicit(&entry->pins, memory_order_acquire) & PIN_COUNT))
+            return entry; /* only the holder of a pin takes one without the lock */
+        atomic_fetch_add_explicit(&entry->pins, PIN_REVOKER, memory_order_relaxed);
+        lock_release(&table->lock);
+        await_pins(entry, PIN_COUNT);
+        drop_pin(entry, PIN_REVOKER);
+    }
+}
+
+enum ibv_wc_status srd_stag_register(struct srd_qp *qp, uint32_t key, struct srd_sqe_fast *fast)
+{
+    struct srd_stag_table *table = table_of(qp);
+    bool good = is_well_formed(fast);
+    struct srd_page_list *unused = fast->list;
+    struct srd_stag_entry *entry;
+
+    entry = find_free_and_lock(table, ((struct ibv_qp *)qp)->pd, key);
+    fast->list = NULL;
+    if (entry && good) {
+        struct srd_page_list *before = entry->list;
+
+        entry->list = unused;
+        unused = before;
+        entry->addr = fast->base;
+        entry->length = fast->length;
+        entry->offset = fast->offset;
+        entry->access = fast->access;
+        entry->valid = true;
+    }
+    if (entry && unused && unused->room == entry->max_pages) {
+        put_list_locked(entry, unused);
+        unused = NULL;
+    }
+    lock_release(&table->lock);
+    free(unused);
+    return entry && good ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR;
+}
+
+/* --- invalidation ------------------------------------------------------------------------------------------------- */
+
+static enum srd_stag_error check_invalidate_locked(
+    const struct srd_stag_entry *entry, const struct srd_qp *qp, uint32_t rkey, bool by_peer)
+{
+    if (!entry || entry->key != rkey || !entry->valid)
+        return SRD_STAG_INVALID;
+    if (entry->window)
+        return entry->qp == qp ? SRD_STAG_OK : SRD_STAG_STREAM;
+    if (!entry->max_pages)
+        return SRD_STAG_NO_INVALIDATE;
+    if (entry->pd != ((const struct ibv_qp *)qp)->pd)
+        return SRD_STAG_STREAM;
+    if (by_peer && !(entry->access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)))
+        return SRD_STAG_NO_INVALIDATE;
+    return SRD_STAG_OK;
+}
+
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer)
 {
     struct srd_stag_table *table = table_of(qp);
-    struct srd_stag_entry *window;
-    enum srd_stag_error error = SRD_STAG_OK;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+    bool in_use = false;
 
-    (void)by_peer; /* the rule is the same: only a bound window, and only of this queue pair */
     lock_acquire(&table->lock);
-    window = find_locked(table, rkey);
-    if (!window || window->key != rkey || !window->valid)
-        error = SRD_STAG_INVALID;
-    else if (!window->window)
-        error = SRD_STAG_NO_INVALIDATE;
-    else if (window->qp != qp)
-        error = SRD_STAG_STREAM;
-    else {
-        unbind_locked(window);
-        atomic_fetch_add_explicit(&window->pins, PIN_REVOKER, memory_order_relaxed);
+    entry = find_locked(table, rkey);
+    error = check_invalidate_locked(entry, qp, rkey, by_peer);
+    if (!error) {
+        if (entry->window)
+            unbind_locked(entry);
+        entry->valid = false;
+        in_use = atomic_load_explicit(&entry->pins, memory_order_acquire) & PIN_COUNT;
+        if (in_use)
+            atomic_fetch_add_explicit(&entry->pins, PIN_REVOKER, memory_order_relaxed);
     }
     lock_release(&table->lock);
-    if (error)
-        return error;
-    await_pins(window, PIN_COUNT);
-    drop_pin(window, PIN_REVOKER);
-    return SRD_STAG_OK;
+    if (in_use) {
+        await_pins(entry, PIN_COUNT);
+        drop_pin(entry, PIN_REVOKER);
+    }
+    return error;
 }
 
 void srd_stag_release_qp(struct srd_qp *qp)

@@ -2,7 +2,8 @@
 /*
  * stag.h - the STag table: what a local key or a peer's STag may reach.
  *
- * One table per device. An entry is a region, a type 2 window, or nothing; its 32-bit name is a random 24-bit-sparse
+ * One table per device. An entry is a region, a fast region (one of pages, registered by requests), a type 2 window, or
+ * nothing; its 32-bit name is a random 24-bit-sparse
  * index plus a key octet that changes at each reuse (RFC 5042). Every look-up checks key, protection domain, queue
  * pair, rights and bounds for [addr, addr + length) anew and pins the entry; dereg and invalidate take the entry out
  * first and then wait until no pin is left, so that no access reaches the memory after they return.
@@ -28,7 +29,7 @@ struct srd_stag_entry {
     uint32_t key;                /* index << 8 | key octet */
     _Atomic uint32_t pins;       /* accesses under way; top bit: a thread waits for them to end */
     bool window;
-    bool valid; /* a region always; a window while bound */
+    bool valid; /* a region always; a fast one while registered; a window while bound */
     int access;
     unsigned windows; /* bound on this region */
     uint64_t addr, length;
@@ -36,6 +37,10 @@ struct srd_stag_entry {
     struct srd_qp *qp;             /* window: the queue pair it is bound to */
     struct srd_stag_entry *region; /* window: what it is bound to */
     struct list_node bound_node;
+    /* a fast region; what is registered changes only without pins */
+    uint32_t max_pages; /* 0: it is none */
+    uint32_t offset;    /* of addr in the first page */
+    struct srd_page_list *list, *spare;
 };
 
 /* Returns 0 or ENOMEM. */
@@ -70,11 +75,32 @@ enum srd_stag_error {
  * access   in: IBV_ACCESS_* needed; 0 = local read
  * remote   in: true for a peer's access (windows and regions with remote rights), false for a local SGE (regions only)
  * entry    out: pinned entry; the caller gives it back with srd_stag_unpin
- * Memory is at addr itself: windows and regions are virtual-address based.
+ * Memory is where srd_stag_at says: at addr itself for windows and regions, which are virtual-address based.
  */
 enum srd_stag_error srd_stag_pin(struct srd_qp *qp, uint32_t key, uint64_t addr, uint64_t length,
     int access, bool remote, struct srd_stag_entry **entry);
 void srd_stag_unpin(struct srd_stag_entry *entry);
+/* One more pin, by one who has one. */
+static inline void srd_stag_pin_again(struct srd_stag_entry *entry)
+{
+    atomic_fetch_add_explicit(&entry->pins, 1, memory_order_relaxed);
+}
+
+/* srd_stag_at for a fast region. */
+uint8_t *srd_stag_page_at(const struct srd_stag_entry *entry, uint64_t addr, uint32_t *octets);
+
+/*
+ * srd_stag_at - where the memory of an address is.
+ * entry   in: pinned for a range with [addr, addr + *octets)
+ * octets  in: > 0; out: how many of them are there in one piece
+ */
+static inline uint8_t *srd_stag_at(
+    const struct srd_stag_entry *entry, uint64_t addr, uint32_t *octets)
+{
+    if (__builtin_expect(!entry->max_pages, 1))
+        return (uint8_t *)(uintptr_t)addr;
+    return srd_stag_page_at(entry, addr, octets);
+}
 
 /*
  * srd_stag_bind - execute a posted IBV_WR_BIND_MW at its place in the send queue.
@@ -86,8 +112,22 @@ enum ibv_wc_status srd_stag_bind(struct srd_qp *qp, struct srd_stag_entry *windo
     uint32_t new_rkey, const struct srd_bind *bind);
 
 /*
+ * srd_stag_register - execute a fast registration at its place in the send queue: takes the request's list. Waits for
+ * pins of other threads from before the region was invalidated; the caller must hold none on it.
+ * Returns IBV_WC_SUCCESS or IBV_WC_MW_BIND_ERR (unknown, other domain, registered already, a list or rights that make
+ * no sense).
+ */
+enum ibv_wc_status srd_stag_register(struct srd_qp *qp, uint32_t key, struct srd_sqe_fast *fast);
+/* A list for max_pages of the region, to be filled; NULL without memory. Put back what is not posted. */
+struct srd_page_list *srd_stag_list_take(
+    struct srd_stag_table *table, struct srd_stag_entry *entry);
+void srd_stag_list_put(
+    struct srd_stag_table *table, struct srd_stag_entry *entry, struct srd_page_list *list);
+
+/*
  * srd_stag_invalidate - LOCAL_INV (by_peer false) or the Invalidate STag of a received Send (by_peer true). Only a
- * bound type 2 window of this queue pair. Waits for pins of other threads; the caller must hold none on it.
+ * bound type 2 window of this queue pair, or a registered fast region of its domain; by a peer, one with remote rights.
+ * Waits for pins of other threads; the caller must hold none on it.
  */
 enum srd_stag_error srd_stag_invalidate(struct srd_qp *qp, uint32_t rkey, bool by_peer);
 

@@ -24,6 +24,7 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
         tail = cap->max_inline_data;
     if (tail < sizeof(struct srd_sqe_bind))
         tail = sizeof(struct srd_sqe_bind);
+    _Static_assert(sizeof(struct srd_sqe_fast) <= sizeof(struct srd_sqe_bind), "the larger one");
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
     /* What there is room for anyway is granted. */
     sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
@@ -59,6 +60,7 @@ static enum ibv_wc_opcode wc_opcode(uint8_t kind)
     case SRD_SQE_READ: return IBV_WC_RDMA_READ;
     case SRD_SQE_BIND: return IBV_WC_BIND_MW;
     case SRD_SQE_INVALIDATE: return IBV_WC_LOCAL_INV;
+    case SRD_SQE_FAST_REG: return (enum ibv_wc_opcode)SRD_WC_FAST_REG;
     default: return IBV_WC_SEND;
     }
 }
@@ -164,17 +166,23 @@ static void fill_bind(struct srd_sqe_bind *to, const struct ibv_send_wr *wr)
         .access = info->mw_access_flags };
 }
 
-static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+static void fill_common(
+    const struct srd_sq *sq, struct srd_sqe *sqe, uint64_t wr_id, unsigned send_flags)
 {
-    sqe->wr_id = wr->wr_id;
+    sqe->wr_id = wr_id;
     sqe->number = UINT64_MAX;
     sqe->msn = 0;
     sqe->octets = 0;
     sqe->num_sge = 0;
     sqe->status = IBV_WC_SUCCESS;
-    sqe->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
-    sqe->fence = wr->send_flags & IBV_SEND_FENCE;
+    sqe->signaled = sq->sig_all || send_flags & IBV_SEND_SIGNALED;
+    sqe->fence = send_flags & IBV_SEND_FENCE;
     sqe->inlined = sqe->done = false;
+}
+
+static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    fill_common(sq, sqe, wr->wr_id, wr->send_flags);
     if (!fill_opcode(sqe, wr))
         return false;
     switch (sqe->kind) {
@@ -182,6 +190,16 @@ static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_w
     case SRD_SQE_BIND: fill_bind(srd_sqe_bind(sqe), wr); return true;
     default: return fill_data(sq, sqe, wr);
     }
+}
+
+/* Whether one more can be queued as the one of this count. Returns 0, EINVAL or ENOMEM. */
+static int look_for_room_locked(const struct srd_qp *qp, uint32_t head)
+{
+    const struct srd_sq *sq = &qp->sq;
+
+    if (!srd_qp_may_send(qp))
+        return EINVAL;
+    return head - atomic_load_explicit(&sq->tail, memory_order_relaxed) >= sq->depth ? ENOMEM : 0;
 }
 
 /* In the error state there may be no room in the ring, nor is any needed. */
@@ -207,13 +225,7 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
     for (; wr; wr = wr->next) {
         if (sq->flushing)
             error = post_flushed_locked(qp, wr);
-        else if (!srd_qp_may_send(qp))
-            error = EINVAL;
-        else if (head - atomic_load_explicit(&sq->tail, memory_order_relaxed) >= sq->depth)
-            error = ENOMEM;
-        else if (fill(sq, srd_sqe_at(sq, head), wr))
-            head++;
-        else
+        else if (!(error = look_for_room_locked(qp, head)) && !fill(sq, srd_sqe_at(sq, head), wr))
             error = EINVAL;
         if (error) {
             *bad_wr = wr;
@@ -221,10 +233,51 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
                 head = start;
             break;
         }
+        if (!sq->flushing)
+            head++;
     }
     atomic_store_explicit(
         &sq->head, head, memory_order_release); /* pairs with the builder's load */
     *conn = head != start ? srd_qp_conn_locked(qp) : NULL;
+    lock_release(&sq->lock);
+    return error;
+}
+
+static void fill_fast(struct srd_sq *sq, struct srd_sqe *sqe, const struct srd_fast_reg *reg,
+    struct srd_page_list *list)
+{
+    fill_common(sq, sqe, reg->wr_id, reg->send_flags);
+    sqe->kind = SRD_SQE_FAST_REG;
+    sqe->rkey = reg->mr->rkey;
+    *srd_sqe_fast(sqe) = (struct srd_sqe_fast){ .list = list,
+        .base = reg->base,
+        .length = reg->length,
+        .offset = reg->offset,
+        .access = reg->access };
+}
+
+int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
+    bool *queued, struct srd_conn **conn)
+{
+    struct srd_sq *sq = &qp->sq;
+    uint32_t head;
+    int error = 0;
+
+    *queued = false;
+    *conn = NULL;
+    lock_acquire(&sq->lock);
+    head = atomic_load_explicit(&sq->head, memory_order_relaxed);
+    if (sq->flushing) {
+        struct srd_sqe flushed = { .wr_id = reg->wr_id, .kind = SRD_SQE_FAST_REG };
+
+        complete(qp, &flushed, IBV_WC_WR_FLUSH_ERR, 0);
+    } else if ((error = look_for_room_locked(qp, head)) == 0) {
+        fill_fast(sq, srd_sqe_at(sq, head), reg, list);
+        atomic_store_explicit(
+            &sq->head, head + 1, memory_order_release); /* pairs with the builder's load */
+        *queued = true;
+        *conn = srd_qp_conn_locked(qp);
+    }
     lock_release(&sq->lock);
     return error;
 }
@@ -296,6 +349,8 @@ void srd_sq_flush(struct srd_qp *qp, bool has_culprit, uint32_t culprit, enum ib
         else if (!failed && built && (is_done(sq, sqe) || (in_front && is_passed(qp, sqe))))
             result = IBV_WC_SUCCESS;
         failed = result != IBV_WC_SUCCESS; /* then so do all behind it */
+        if (sqe->kind == SRD_SQE_FAST_REG)
+            free(srd_sqe_fast(sqe)->list);
         complete(qp, sqe, result, has_culprit && i == culprit ? vendor_err : 0);
     }
     atomic_store_explicit(&sq->next, head, memory_order_relaxed);

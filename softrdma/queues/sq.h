@@ -23,13 +23,20 @@
 struct srd_conn;
 struct srd_qp;
 
-enum srd_sqe_kind { SRD_SQE_SEND, SRD_SQE_WRITE, SRD_SQE_READ, SRD_SQE_BIND, SRD_SQE_INVALIDATE };
+enum srd_sqe_kind {
+    SRD_SQE_SEND,
+    SRD_SQE_WRITE,
+    SRD_SQE_READ,
+    SRD_SQE_BIND, /* from here on nothing goes on the wire */
+    SRD_SQE_INVALIDATE,
+    SRD_SQE_FAST_REG,
+};
 
 struct srd_sqe {
     uint64_t wr_id;
     uint64_t number; /* among Sends and Writes, from 1 */
     uint64_t remote_addr;
-    uint32_t rkey; /* to write, read, bind to, or invalidate */
+    uint32_t rkey; /* to write, read, bind to, invalidate, or register */
     uint32_t octets;
     uint32_t msn; /* Send and Read: of its message */
     enum ibv_wc_status status;
@@ -38,7 +45,7 @@ struct srd_sqe {
     uint8_t num_sge;     /* 0 when inlined */
     bool signaled, fence, inlined;
     bool done; /* kinds other than Send and Write, and what failed here; under the lock */
-    /* scatter/gather list, or inline data, or struct srd_sqe_bind */
+    /* scatter/gather list, or inline data, or struct srd_sqe_bind, or struct srd_sqe_fast */
     _Alignas(8) uint8_t tail[];
 };
 
@@ -54,6 +61,28 @@ struct srd_sqe_bind {
     struct srd_bind bind;
 };
 
+/* Pages of a fast registration; one block. */
+struct srd_page_list {
+    struct srd_page_list *next; /* of spare ones */
+    uint32_t room, count;
+    bool linear; /* each page follows the one before it */
+    uint64_t pages[];
+};
+
+/* What a fast registration asks for. The region by its key alone, as a Bind. */
+struct srd_sqe_fast {
+    struct srd_page_list *list; /* the request's until it is executed, then NULL */
+    uint64_t base, length;
+    uint32_t offset;
+    int access;
+};
+
+/* Whether the request is executed here, without the wire. */
+static inline bool srd_sqe_is_local(const struct srd_sqe *sqe)
+{
+    return sqe->kind >= SRD_SQE_BIND;
+}
+
 static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)
 {
     return (struct ibv_sge *)sqe->tail;
@@ -62,6 +91,11 @@ static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)
 static inline struct srd_sqe_bind *srd_sqe_bind(struct srd_sqe *sqe)
 {
     return (struct srd_sqe_bind *)sqe->tail;
+}
+
+static inline struct srd_sqe_fast *srd_sqe_fast(struct srd_sqe *sqe)
+{
+    return (struct srd_sqe_fast *)sqe->tail;
 }
 
 struct srd_sq {
@@ -94,6 +128,10 @@ static inline struct srd_sqe *srd_sqe_at(struct srd_sq *sq, uint32_t count)
  */
 int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr, bool all,
     struct srd_conn **conn);
+
+/* The same for one fast registration; list becomes the queue's when *queued. */
+int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
+    bool *queued, struct srd_conn **conn);
 
 /* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);

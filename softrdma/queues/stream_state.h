@@ -19,7 +19,12 @@
 struct srd_stag_entry;
 struct srd_sqe;
 
-enum { SRD_RX_IOV = 8, SRD_TX_IOV = 64 };
+/* SRD_TX_PIECES: of the payload of one FPDU at most: entries begin and end within pages of a fast region. */
+enum {
+    SRD_RX_IOV = 8,
+    SRD_TX_PIECES = 2 * SRD_MAX_SGE + 65536 / SRD_FAST_PAGE_OCTETS,
+    SRD_TX_IOV = 96
+};
 
 enum {
     SRD_RNR_MS = 250,     /* a message waits at least so long for a receive */
@@ -104,6 +109,7 @@ struct srd_rx {
 
 struct srd_tx_ref {
     struct srd_stag_entry *entry; /* pinned between tx and tx_done */
+    uint64_t shift;               /* from where the memory is to its address; of fast regions */
     uint32_t key;
     uint32_t request; /* whose memory it is: its count in the send queue */
     uint8_t iov;

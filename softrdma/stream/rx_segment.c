@@ -50,11 +50,40 @@ static enum srd_rx_result fault_here(
 
 /* --- where a payload goes --------------------------------------------------------------------------------------- */
 
+/* add_range for a fast region. */
+static uint32_t add_pages(struct srd_stag_entry *entry, uint64_t addr, uint32_t octets,
+    struct srd_piece *pieces, int *n, int max)
+{
+    uint32_t added = 0;
+
+    for (;;) {
+        struct srd_piece *piece = &pieces[(*n)++];
+
+        *piece = (struct srd_piece){ .octets = octets - added, .entry = entry };
+        piece->addr = srd_stag_at(entry, addr + added, &piece->octets);
+        added += piece->octets;
+        if (added == octets || *n == max)
+            return added;
+        srd_stag_pin_again(entry);
+    }
+}
+
+/* Adds pieces of a range while there is room, each with a pin; the first has the caller's. Returns octets. */
+static inline uint32_t add_range(struct srd_stag_entry *entry, uint64_t addr, uint32_t octets,
+    struct srd_piece *pieces, int *n, int max)
+{
+    if (__builtin_expect(entry->max_pages, 0))
+        return add_pages(entry, addr, octets, pieces, n, max);
+    pieces[(*n)++] = (struct srd_piece){ (uint8_t *)(uintptr_t)addr, octets, entry };
+    return octets;
+}
+
 /* Pieces of a scatter list from octet position on. */
 static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sge,
     uint64_t position, uint32_t octets, struct srd_piece *pieces, int max,
     enum srd_stag_error *error)
 {
+    struct srd_stag_entry *entry;
     int n = 0;
 
     for (uint32_t i = 0; i < num_sge && octets && n < max; i++) {
@@ -67,16 +96,14 @@ static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sg
         here -= position;
         if (here > octets)
             here = octets;
-        *error = srd_stag_pin(qp, sge[i].lkey, sge[i].addr + position, here, IBV_ACCESS_LOCAL_WRITE,
-            false, &pieces[n].entry);
+        *error = srd_stag_pin(
+            qp, sge[i].lkey, sge[i].addr + position, here, IBV_ACCESS_LOCAL_WRITE, false, &entry);
         if (*error) {
             while (n)
                 srd_stag_unpin(pieces[--n].entry);
             return -1;
         }
-        pieces[n].addr = (uint8_t *)(uintptr_t)(sge[i].addr + position);
-        pieces[n++].octets = (uint32_t)here;
-        octets -= (uint32_t)here;
+        octets -= add_range(entry, sge[i].addr + position, (uint32_t)here, pieces, &n, max);
         position = 0;
     }
     return n;
@@ -87,17 +114,18 @@ int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
+    struct srd_stag_entry *entry;
     struct srd_read_out *read;
+    int n = 0;
 
     switch (rx->sink) {
     case SRD_SINK_WRITE:
         *error = srd_stag_pin(qp, rx->segment.stag, rx->segment.to + offset, octets,
-            IBV_ACCESS_REMOTE_WRITE, true, &pieces[0].entry);
+            IBV_ACCESS_REMOTE_WRITE, true, &entry);
         if (*error)
             return -1;
-        pieces[0].addr = (uint8_t *)(uintptr_t)(rx->segment.to + offset);
-        pieces[0].octets = octets;
-        return 1;
+        add_range(entry, rx->segment.to + offset, octets, pieces, &n, max);
+        return n;
     case SRD_SINK_RECEIVE:
         return scatter(qp, rx->receive.sge, rx->receive.num_sge, (uint64_t)rx->send_mo + offset,
             octets, pieces, max, error);

@@ -31,20 +31,30 @@ static void unpin(struct srd_tx *tx)
     }
 }
 
+/* A fast region may have been invalidated, and registered with other pages, since. */
+static bool repin_piece(struct srd_qp *qp, struct srd_tx_ref *ref)
+{
+    const struct iovec *iov = &qp->stream.tx.iov[ref->iov];
+    uint64_t addr = (uintptr_t)iov->iov_base + ref->shift;
+    uint32_t here = (uint32_t)iov->iov_len;
+
+    if (srd_stag_pin(qp, ref->key, addr, here, ref->remote ? IBV_ACCESS_REMOTE_READ : 0,
+            ref->remote, &ref->entry)) {
+        ref->entry = NULL;
+        return false;
+    }
+    return srd_stag_at(ref->entry, addr, &here) == iov->iov_base && here == iov->iov_len;
+}
+
 /* Looks up and pins again the memory of entries that are offered again. */
 static bool repin(struct srd_qp *qp)
 {
     struct srd_tx *tx = &qp->stream.tx;
 
     for (int i = 0; i < tx->n_refs; i++) {
-        struct srd_tx_ref *ref = &tx->refs[i];
-        struct iovec *iov = &tx->iov[ref->iov];
-
-        if (ref->iov < tx->first || ref->entry)
+        if (tx->refs[i].iov < tx->first || tx->refs[i].entry)
             continue;
-        if (srd_stag_pin(qp, ref->key, (uintptr_t)iov->iov_base, iov->iov_len,
-                ref->remote ? IBV_ACCESS_REMOTE_READ : 0, ref->remote, &ref->entry)) {
-            ref->entry = NULL;
+        if (!repin_piece(qp, &tx->refs[i])) {
             unpin(tx);
             return false;
         }

@@ -35,7 +35,7 @@ static bool batch_has_room(const struct srd_stream *stream)
     const struct srd_tx *tx = &stream->tx;
     uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
-    return tx->count + SRD_MAX_SGE + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
+    return tx->count + SRD_TX_PIECES + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
            tx->staged + 20 + most + 3 + 4 <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
@@ -89,11 +89,61 @@ static void add_copy(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uin
     add_crc(qp, fpdu, p, octets);
 }
 
+/* fetch for a fast region. */
+static bool fetch_pages(
+    const struct srd_stag_entry *entry, uint8_t *to, uint64_t addr, uint32_t octets)
+{
+    while (octets) {
+        uint32_t here = octets;
+        const uint8_t *from = srd_stag_at(entry, addr, &here);
+
+        if (!srd_dma_fetch(to, from, here))
+            return false;
+        to += here;
+        addr += here;
+        octets -= here;
+    }
+    return true;
+}
+
+static inline bool fetch(
+    const struct srd_stag_entry *entry, uint8_t *to, uint64_t addr, uint32_t octets)
+{
+    if (__builtin_expect(entry->max_pages, 0))
+        return fetch_pages(entry, to, addr, octets);
+    return srd_dma_fetch(to, (const void *)(uintptr_t)addr, octets);
+}
+
+/* Each piece has a pin; the first has the caller's. */
+static void gather(struct srd_qp *qp, struct srd_stag_entry *entry, uint32_t key, uint64_t addr,
+    uint32_t octets, bool remote)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+
+    for (;;) {
+        uint32_t here = octets;
+        uint8_t *from = srd_stag_at(entry, addr, &here);
+
+        tx->refs[tx->n_refs++] = (struct srd_tx_ref){ .entry = entry,
+            .shift = addr - (uintptr_t)from,
+            .key = key,
+            .request = atomic_load_explicit(&qp->sq.next, memory_order_relaxed),
+            .iov = (uint8_t)tx->count,
+            .remote = remote };
+        tx->iov[tx->count++] = (struct iovec){ from, here };
+        tx->octets += here;
+        if (here == octets)
+            return;
+        addr += here;
+        octets -= here;
+        srd_stag_pin_again(entry);
+    }
+}
+
 /* Registered memory: copied when small or with CRC, else gathered from where it is and pinned until tx_done. */
 static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint32_t key,
     uint64_t addr, uint32_t octets, bool remote, bool small)
 {
-    struct srd_tx *tx = &qp->stream.tx;
     struct srd_stag_entry *entry;
     enum srd_stag_error error;
 
@@ -106,8 +156,8 @@ static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint
      * a Read finds it half changed is no reason to lose the connection.
      */
     if (small || qp->stream.params.crc) {
-        uint8_t *copy = stage(tx, octets);
-        bool there = srd_dma_fetch(copy, (const void *)(uintptr_t)addr, octets);
+        uint8_t *copy = stage(&qp->stream.tx, octets);
+        bool there = fetch(entry, copy, addr, octets);
 
         srd_stag_unpin(entry);
         if (!there)
@@ -115,13 +165,7 @@ static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint
         add_crc(qp, fpdu, copy, octets);
         return SRD_STAG_OK;
     }
-    tx->refs[tx->n_refs++] = (struct srd_tx_ref){ .entry = entry,
-        .key = key,
-        .request = atomic_load_explicit(&qp->sq.next, memory_order_relaxed),
-        .iov = (uint8_t)tx->count,
-        .remote = remote };
-    tx->iov[tx->count++] = (struct iovec){ (void *)(uintptr_t)addr, octets };
-    tx->octets += octets;
+    gather(qp, entry, key, addr, octets, remote);
     return SRD_STAG_OK;
 }
 
@@ -369,11 +413,12 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
     if (sqe->kind == SRD_SQE_BIND) {
         status = srd_stag_bind(
             qp, srd_mw_entry(srd_sqe_bind(sqe)->mw), sqe->rkey, &srd_sqe_bind(sqe)->bind);
-    } else {
-        if (qp->stream.tx.n_refs)
-            return false; /* would wait for our own pins: when this batch is gone */
-        if (srd_stag_invalidate(qp, sqe->rkey, false))
-            status = IBV_WC_LOC_PROT_ERR;
+    } else if (qp->stream.tx.n_refs) {
+        return false; /* would wait for our own pins: when this batch is gone */
+    } else if (sqe->kind == SRD_SQE_FAST_REG) {
+        status = srd_stag_register(qp, sqe->rkey, srd_sqe_fast(sqe));
+    } else if (srd_stag_invalidate(qp, sqe->rkey, false)) {
+        status = IBV_WC_LOC_PROT_ERR;
     }
     executed(qp, sqe, status, actions);
     return status == IBV_WC_SUCCESS;
@@ -418,7 +463,7 @@ static bool request_begin(struct srd_qp *qp, unsigned *actions)
         executed(qp, sqe, sqe->status, actions);
         return false;
     }
-    if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE)
+    if (srd_sqe_is_local(sqe))
         return execute(qp, sqe, actions);
     if (sqe->kind == SRD_SQE_READ)
         return request_read(qp, sqe, outstanding, actions);
@@ -569,8 +614,7 @@ bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, 
     for (uint32_t i = tail; i != end; i++) {
         const struct srd_sqe *sqe = srd_sqe_at(sq, i);
 
-        if (sqe->kind == SRD_SQE_BIND || sqe->kind == SRD_SQE_INVALIDATE ||
-            sqe->status != IBV_WC_SUCCESS || sqe->done)
+        if (srd_sqe_is_local(sqe) || sqe->status != IBV_WC_SUCCESS || sqe->done)
             continue;
         /* To others than soft peers only Reads are still out; and without a header it is the oldest. */
         if (!terminate->has_segment || matches(sqe, &terminate->segment)) {

@@ -322,6 +322,79 @@ static void invalidating_waits_for_accesses(void **state)
     assert_int_equal(ibv_dealloc_mw(mw), 0);
 }
 
+/* One page, under the address of end->memory. */
+static enum ibv_wc_status register_page(struct end *end, struct ibv_mr *mr)
+{
+    struct srd_stag_table *table = &srd_device_of(end->context)->stags;
+    struct srd_sqe_fast fast = { .list = srd_stag_list_take(table, srd_mr_entry(mr)),
+        .base = (uintptr_t)end->memory,
+        .length = SRD_FAST_PAGE_OCTETS,
+        .access = IBV_ACCESS_REMOTE_READ };
+
+    fast.list->count = 1;
+    fast.list->pages[0] = SRD_FAST_PAGE_OCTETS;
+    return srd_stag_register(srd_qp_from(end->qp), mr->rkey, &fast);
+}
+
+static void invalidating_a_fast_region_waits_for_accesses(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mr *mr = srd_alloc_fast_mr(end->pd, 1);
+    struct revoker revoker = { .qp = srd_qp_from(end->qp), .window = mr->rkey };
+
+    assert_int_equal(register_page(end, mr), IBV_WC_SUCCESS);
+    revocation_waits(end, &revoker, mr->rkey);
+    assert_int_equal(register_page(end, mr), IBV_WC_SUCCESS);
+    revoker = (struct revoker){ .mr = mr };
+    revocation_waits(end, &revoker, mr->rkey);
+}
+
+struct registrar {
+    struct end *end;
+    struct ibv_mr *mr;
+    atomic_int thread;
+    atomic_bool done;
+};
+
+static void *register_again(void *arg)
+{
+    struct registrar *registrar = arg;
+
+    atomic_store(&registrar->thread, thread_number());
+    assert_int_equal(register_page(registrar->end, registrar->mr), IBV_WC_SUCCESS);
+    atomic_store(&registrar->done, true);
+    return NULL;
+}
+
+/* An access from before the invalidation goes on in its pages: they are not exchanged under it. */
+static void registering_waits_for_accesses_from_before(void **state)
+{
+    struct end *end = *state;
+    struct ibv_mr *mr = srd_alloc_fast_mr(end->pd, 1);
+    struct revoker revoker = { .qp = srd_qp_from(end->qp), .window = mr->rkey };
+    struct registrar registrar = { .end = end, .mr = mr };
+    uint64_t addr = (uintptr_t)end->memory;
+    struct srd_stag_entry *entry;
+    pthread_t revokes, registers;
+    uint32_t octets = 1;
+
+    assert_int_equal(register_page(end, mr), IBV_WC_SUCCESS);
+    assert_int_equal(
+        srd_stag_pin(srd_qp_from(end->qp), mr->rkey, addr, 1, 0, true, &entry), SRD_STAG_OK);
+    assert_int_equal(pthread_create(&revokes, NULL, take_away, &revoker), 0);
+    assert_true(SETTLES(pin(end, mr->rkey, addr, 1, 0, true) == SRD_STAG_INVALID));
+    assert_int_equal(pthread_create(&registers, NULL, register_again, &registrar), 0);
+    assert_true(
+        SETTLES(atomic_load(&registrar.done) || thread_is_asleep(atomic_load(&registrar.thread))));
+    assert_false(atomic_load(&registrar.done));
+    assert_ptr_equal(srd_stag_at(entry, addr, &octets), (void *)(uintptr_t)SRD_FAST_PAGE_OCTETS);
+    srd_stag_unpin(entry);
+    assert_int_equal(pthread_join(revokes, NULL), 0);
+    assert_int_equal(pthread_join(registers, NULL), 0);
+    assert_int_equal(pin(end, mr->rkey, addr, 1, 0, true), SRD_STAG_OK);
+    assert_int_equal(srd_dereg_mr(mr), 0);
+}
+
 static void destroying_a_queue_pair_waits_for_accesses(void **state)
 {
     struct end *end = *state;
@@ -372,6 +445,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(type_1_windows_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(deregistering_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(invalidating_waits_for_accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            invalidating_a_fast_region_waits_for_accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            registering_waits_for_accesses_from_before, setup, teardown),
         cmocka_unit_test_setup_teardown(
             destroying_a_queue_pair_waits_for_accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(queue_pair_numbers_are_not_reused_soon, setup, teardown),

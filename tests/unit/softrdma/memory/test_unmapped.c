@@ -2,6 +2,9 @@
 /*
  * Memory that is registered, or posted, and has been unmapped since: its request ends with a local protection error,
  * the peer's with the Terminate; no process crashes or hangs. The device does not handle faults elsewhere.
+ *
+ * The same for fast regions, whose memory nobody looks at before: over pages in the opposite order, and over addresses
+ * where no memory can be.
  */
 #include "tests/unit/softrdma/pair.h"
 
@@ -55,15 +58,62 @@ struct mapped {
 
 /* An address where no other mapping lands once it is free again. A thread sanitizer's program has other addresses. */
 #if defined(__SANITIZE_THREAD__)
-#define SOMEWHERE UINT64_C(0x700000000)
+#define UNDER_TSAN
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
+#define UNDER_TSAN
+#endif
+#endif
+#if defined(UNDER_TSAN) || defined(__SANITIZE_ADDRESS__)
+#define UNDER_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_SANITIZER
+#endif
+#endif
+#ifdef UNDER_TSAN
 #define SOMEWHERE UINT64_C(0x700000000)
-#endif
-#endif
-#ifndef SOMEWHERE
+#else
 #define SOMEWHERE UINT64_C(0x200000000000)
 #endif
+
+enum way { WHOLE, PAGES, NOWHERE };
+static const enum way whole = WHOLE, pages = PAGES;
+#ifndef UNDER_SANITIZER /* whose own look at such an address ends the process */
+static const enum way nowhere = NOWHERE;
+#endif
+static enum way way; /* of the test that runs */
+
+static void begin(void **state)
+{
+    way = *(const enum way *)*state;
+    guard();
+}
+
+/* The peers of its address find its octets in pages. */
+static struct ibv_mr *register_pages(struct end *end, uint8_t *memory)
+{
+    enum { COUNT = OCTETS / SRD_FAST_PAGE_OCTETS };
+    uint64_t list[COUNT];
+    struct srd_fast_reg reg = { .mr = srd_alloc_fast_mr(end->pd, COUNT),
+        .pages = list,
+        .n_pages = COUNT,
+        .length = OCTETS,
+        .base = (uintptr_t)memory,
+        .access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+        .send_flags = IBV_SEND_SIGNALED };
+    struct ibv_wc wc;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        uint64_t back = (COUNT - 1 - i) * SRD_FAST_PAGE_OCTETS;
+
+        list[i] = way == PAGES ? (uintptr_t)memory + back : (UINT64_C(0xabcdef) << 28) + back;
+    }
+    assert_int_equal(srd_post_fast_reg(end->qp, &reg), 0);
+    test_poll(end->cq, 1, &wc);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    return reg.mr;
+}
 
 static struct mapped map(struct end *end, int fd)
 {
@@ -72,8 +122,11 @@ static struct mapped map(struct end *end, int fd)
     mapped.memory = mmap((void *)(uintptr_t)SOMEWHERE, OCTETS, PROT_READ | PROT_WRITE,
         fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
     assert_ptr_not_equal(mapped.memory, MAP_FAILED);
-    mapped.mr = srd_reg_mr(end->pd, mapped.memory, OCTETS,
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    if (way == WHOLE)
+        mapped.mr = srd_reg_mr(end->pd, mapped.memory, OCTETS,
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    else
+        mapped.mr = register_pages(end, mapped.memory);
     assert_non_null(mapped.mr);
     return mapped;
 }
@@ -161,8 +214,7 @@ static void send_from(uint32_t octets, enum ibv_wr_opcode opcode)
 
 static void send_or_write_from_it(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++) {
         send_from(sizes[i], IBV_WR_SEND);
         send_from(sizes[i], IBV_WR_RDMA_WRITE);
@@ -190,8 +242,7 @@ static void read_of(uint32_t octets)
 
 static void read_of_it_by_the_peer(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++)
         read_of(sizes[i]);
 }
@@ -226,16 +277,14 @@ static void receive_into(uint32_t octets, int fd)
 
 static void receive_into_it(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++)
         receive_into(sizes[i], -1);
 }
 
 static void receive_into_a_file_that_was_cut(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++) {
         int fd = memfd_create("unmapped", MFD_CLOEXEC);
 
@@ -263,8 +312,7 @@ static void write_into(uint32_t octets)
 
 static void write_into_it_by_the_peer(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++)
         write_into(sizes[i]);
 }
@@ -286,8 +334,7 @@ static void read_into(uint32_t octets)
 
 static void read_into_it(void **state)
 {
-    (void)state;
-    guard();
+    begin(state);
     for (int i = 0; i < SIZES; i++)
         read_into(sizes[i]);
 }
@@ -303,8 +350,7 @@ static void end_while_it_is_being_sent(void **state)
     struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
     enum { SENDS = 64 }; /* more than the peer keeps and both sockets take */
 
-    (void)state;
-    guard();
+    begin(state);
     for (int destroy = 0; destroy < 2; destroy++) {
         pair_connect(&pair, "127.0.0.1");
         mapped = map(&pair.active, -1);
@@ -418,19 +464,28 @@ static void signals_that_are_sent(void **state)
     assert_int_equal(WEXITSTATUS(status), HEARD + 1);
 }
 
+/* There is no file to be cut where there is no memory. */
+#define MOST_OF(way)                                                                               \
+    cmocka_unit_test_prestate(send_or_write_from_it, (void *)&(way)),                              \
+        cmocka_unit_test_prestate(read_of_it_by_the_peer, (void *)&(way)),                         \
+        cmocka_unit_test_prestate(receive_into_it, (void *)&(way)),                                \
+        cmocka_unit_test_prestate(write_into_it_by_the_peer, (void *)&(way)),                      \
+        cmocka_unit_test_prestate(read_into_it, (void *)&(way)),                                   \
+        cmocka_unit_test_prestate(end_while_it_is_being_sent, (void *)&(way))
+#define ALL_OF(way)                                                                                \
+    MOST_OF(way), cmocka_unit_test_prestate(receive_into_a_file_that_was_cut, (void *)&(way))
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_faults_are_those_of_the_handler_before),
         cmocka_unit_test(other_faults_end_the_process_otherwise),
         cmocka_unit_test(signals_that_are_sent),
-        cmocka_unit_test(send_or_write_from_it),
-        cmocka_unit_test(read_of_it_by_the_peer),
-        cmocka_unit_test(receive_into_it),
-        cmocka_unit_test(receive_into_a_file_that_was_cut),
-        cmocka_unit_test(write_into_it_by_the_peer),
-        cmocka_unit_test(read_into_it),
-        cmocka_unit_test(end_while_it_is_being_sent),
+        ALL_OF(whole),
+        ALL_OF(pages),
+#ifndef UNDER_SANITIZER
+        MOST_OF(nowhere),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
