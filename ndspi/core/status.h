@@ -12,9 +12,11 @@
 #include <stdbool.h>
 
 /* Codes outside ndstatus.h that clients see and test. */
-#define ND_STATUS_ACCESS_DENIED              ((HRESULT)0xC0000022u) /* a port for privileged processes */
-#define ND_STATUS_DATA_ERROR                 ((HRESULT)0xC000003Eu) /* message did not fit at the peer */
-#define ND_STATUS_BAD_NETWORK_NAME           ((HRESULT)0xC00000CCu) /* destination cannot be resolved */
+#define ND_STATUS_ACCESS_DENIED    ((HRESULT)0xC0000022u) /* a port for privileged processes */
+#define ND_STATUS_DATA_ERROR       ((HRESULT)0xC000003Eu) /* message did not fit at the peer */
+#define ND_STATUS_BAD_NETWORK_NAME ((HRESULT)0xC00000CCu) /* destination cannot be resolved */
+#define ND_STATUS_IMPLEMENTATION_LIMIT                                                             \
+    ((HRESULT)0xC000042Bu) /* more pages than a region can have */
 #define ND_STATUS_CONNECTION_DISCONNECTED    ((HRESULT)0xC000020Cu)
 #define ND_STATUS_ADDRESS_ALREADY_ASSOCIATED ((HRESULT)0xC0000238u)
 #define ND_STATUS_ADDRESS_NOT_ASSOCIATED     ((HRESULT)0xC0000239u)

@@ -66,6 +66,24 @@ static enum nd_windows kind_of_windows(nd_quirk_set quirks)
     return quirks & ND_QUIRK_BIT(WINDOW_BOUNDS) ? ND_WINDOWS_EXACT : ND_WINDOWS_REAL;
 }
 
+/* A peer can take a key back, and the program is told: that is a part of it. */
+static void find_fast_register(const struct nd_port *port, struct nd_caps *caps)
+{
+    if (port->verbs->post_fast_reg)
+        caps->fast_register = ND_FAST_DEVICE;
+    else if (caps->windows == ND_WINDOWS_REGISTERED)
+        caps->no_fast_register = "there are no type 2 memory windows";
+    else if (nd_has_quirk(caps, INVALIDATED_UNTOLD))
+        caps->no_fast_register = "a Receive does not tell that its sender invalidated a key";
+    else if (!caps->send_invalidate)
+        caps->no_fast_register = "there is no Send with invalidation";
+    else if (!port->verbs->reg_mr_iova)
+        caps->no_fast_register = "memory cannot be registered under another address";
+    else
+        caps->fast_register = ND_FAST_WINDOWS;
+    caps->max_fast_pages = caps->fast_register == ND_FAST_NONE ? 0 : ND_FAST_PAGES;
+}
+
 /* Returns 0, or a negative errno: a shortage keeps us from finding out what the device can do. */
 static int find_caps(struct nd_port *port, const struct nd_family *family)
 {
@@ -80,6 +98,7 @@ static int find_caps(struct nd_port *port, const struct nd_family *family)
     if (!nd_has_quirk(caps, NO_WINDOWS) && !try_windows(port))
         caps->quirks |= ND_QUIRK_BIT(NO_WINDOWS);
     caps->windows = kind_of_windows(caps->quirks);
+    find_fast_register(port, caps);
     if ((rc = try_cq(port)))
         return rc;
     return try_srq(port);

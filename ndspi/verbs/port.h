@@ -18,11 +18,23 @@ enum nd_windows {
     ND_WINDOWS_REAL,       /* a type 2 window over the region */
 };
 
+/* How memory is registered by requests, page by page, under any address and one key. */
+enum nd_fast_register {
+    ND_FAST_NONE,
+    ND_FAST_DEVICE, /* the device has such a request */
+    ND_FAST_WINDOWS, /* a type 2 window over a registration under that address, which the call makes */
+};
+/* Pages of ND_PAGE_OCTETS in one such region, at most. */
+enum { ND_PAGE_OCTETS = 4096, ND_FAST_PAGES = 256 };
+
 struct nd_caps {
     const char *family; /* for the log */
     nd_quirk_set quirks;
     enum nd_windows windows;
-    bool send_invalidate; /* Send with invalidation of the peer's window */
+    enum nd_fast_register fast_register;
+    const char *no_fast_register; /* ND_FAST_NONE: why, for the log */
+    uint32_t max_fast_pages;      /* ND_FAST_NONE: 0 */
+    bool send_invalidate;         /* Send with invalidation of the peer's window */
     bool cq_resize;
     bool srq;
     bool srq_resize;

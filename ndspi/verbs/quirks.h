@@ -21,16 +21,18 @@
         "There are no type 2 memory windows, or the user-space driver cannot bind them.", \
         "Bind registers the window's range, Invalidate takes that back before its completion is seen; both keep " \
         "their place in the send queue by a Write of nothing, but for a Bind with nothing in flight before it. Such " \
-        "a window serves every queue pair of its adapter.", \
+        "a window serves every queue pair of its adapter. There are no fast regions.", \
         "ndspi.quirks, conformance.mw") \
     row(WINDOW_BOUNDS, \
         "The key of a window reaches the whole region.", \
-        "Bind registers exactly the window's range and binds a window of its own over it.", \
+        "Bind registers exactly the window's range and binds a window of its own over it. A fast region's window " \
+        "lies over such a registration on every device.", \
         "ndspi.quirks, conformance.mw") \
     row(INVALIDATE_CRASHES, \
         "Linux 6.1 crashes over a local invalidation of a window that the peer has invalidated.", \
         "None is ever posted: Invalidate holds its place in the send queue by a Write of nothing, and destroys the " \
-        "window that its Bind made before its completion is seen.", \
+        "window that its Bind made before its completion is seen. For a fast region one is posted, once no Receive " \
+        "that has completed says that the peer was first: a peer that invalidates at that very moment can crash it.", \
         "ndspi.quirks, conformance.v1_window") \
     row(WINDOW_KEY, \
         "A type 2 bind leaves the window's old key in `ibv_mw`; the next bind fails.", \
@@ -44,7 +46,7 @@
     row(INVALIDATED_UNTOLD, \
         "A Receive does not tell that its sender invalidated a window.", \
         "Nothing can be: the peer's access ends, `pInvalidateResult` never comes, and the window is bound until its " \
-        "owner invalidates it. A warning says so when such a window is made.", \
+        "owner invalidates it. A warning says so when such a window is made. There are no fast regions.", \
         "conformance.v1_window") \
     row(INVALIDATE_FIELD, \
         "Send with invalidate takes the key from `wr.rdma.rkey`.", \

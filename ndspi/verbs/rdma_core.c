@@ -20,6 +20,12 @@ static struct ibv_mr *register_memory(struct ibv_pd *pd, void *addr, size_t leng
     return ibv_reg_mr(pd, addr, length, access);
 }
 
+static struct ibv_mr *register_under(
+    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+    return ibv_reg_mr_iova(pd, addr, length, iova, access);
+}
+
 static __be16 src_port(struct rdma_cm_id *id)
 {
     return rdma_get_src_port(id);
@@ -47,6 +53,7 @@ const struct nd_verbs nd_verbs_rdma_core = {
     .alloc_pd = ibv_alloc_pd,
     .dealloc_pd = ibv_dealloc_pd,
     .reg_mr = register_memory,
+    .reg_mr_iova = register_under,
     .dereg_mr = ibv_dereg_mr,
     .create_comp_channel = ibv_create_comp_channel,
     .destroy_comp_channel = ibv_destroy_comp_channel,

@@ -6,6 +6,21 @@
 
 _Static_assert((int)ND_WC_SOLICITED == (int)SRD_WC_SOLICITED, "the mark of a solicited Receive");
 
+static int post_fast_reg(struct ibv_qp *qp, const struct nd_fast_reg *reg)
+{
+    const struct srd_fast_reg its = { .wr_id = reg->wr_id,
+        .mr = reg->mr,
+        .pages = reg->pages,
+        .n_pages = reg->n_pages,
+        .offset = reg->offset,
+        .length = reg->length,
+        .base = reg->base,
+        .access = reg->access,
+        .send_flags = reg->send_flags };
+
+    return srd_post_fast_reg(qp, &its);
+}
+
 const struct nd_verbs nd_verbs_soft = {
     .name = "softrdma",
     .get_device_list = srd_get_device_list,
@@ -63,4 +78,6 @@ const struct nd_verbs nd_verbs_soft = {
     .progress_leave = srd_progress_leave,
     .progress_attach = srd_progress_attach,
     .mark_solicited = srd_mark_solicited,
+    .alloc_fast_mr = srd_alloc_fast_mr,
+    .post_fast_reg = post_fast_reg,
 };

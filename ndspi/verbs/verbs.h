@@ -9,8 +9,9 @@
  * The last groups have no counterpart in rdma-core, and are NULL in tables that do not need them. With one group a
  * waiting thread drives the embedded device (softrdma.h); hardware or the kernel drives others. mark_solicited, also of
  * the embedded device: from then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in
- * wc_flags. attempt_ended, of the shim (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after
- * a failure the queue pair may have another number.
+ * wc_flags. alloc_fast_mr and post_fast_reg are its fast registration (softrdma.h). attempt_ended, of the shim
+ * (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after a failure the queue pair may have
+ * another number.
  */
 #ifndef NDSPI_VERBS_VERBS_H
 #define NDSPI_VERBS_VERBS_H
@@ -22,6 +23,17 @@
 enum { ND_WC_SOLICITED = 1 << 30 };
 
 struct reactor_source;
+
+/* A fast registration: the members of struct srd_fast_reg. */
+struct nd_fast_reg {
+    uint64_t wr_id;
+    struct ibv_mr *mr;
+    const uint64_t *pages;
+    uint32_t n_pages, offset;
+    uint64_t length, base;
+    int access;
+    unsigned send_flags;
+};
 
 struct nd_verbs {
     const char *name;
@@ -42,6 +54,9 @@ struct nd_verbs {
     struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
     int (*dealloc_pd)(struct ibv_pd *pd);
     struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, int access);
+    /* NULL: the device cannot */
+    struct ibv_mr *(*reg_mr_iova)(
+        struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access);
     int (*dereg_mr)(struct ibv_mr *mr);
 
     struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
@@ -91,6 +106,9 @@ struct nd_verbs {
     void (*progress_leave)(struct ibv_cq *cq);
 
     void (*mark_solicited)(struct ibv_cq *cq);
+
+    struct ibv_mr *(*alloc_fast_mr)(struct ibv_pd *pd, uint32_t max_pages);
+    int (*post_fast_reg)(struct ibv_qp *qp, const struct nd_fast_reg *reg);
 
     void (*attempt_ended)(struct ibv_qp *qp, bool connected);
 };

@@ -26,6 +26,9 @@
 #include "util/log.h"
 
 struct nd_child;
+struct nd_frmr;
+
+enum { ND_FRMR_BUCKETS = 64 };
 
 /* What an adapter asks of its children, which stand above it. Called without locks, the child pinned. */
 struct nd_child_ops {
@@ -70,7 +73,9 @@ struct nd_adapter {
     struct list_head children; /* youngest first */
     struct lock memory_lock;   /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, invalidating_windows;
-    struct nd_regions regions; /* of a dialect with handles */
+    struct nd_regions regions;              /* of a dialect with handles */
+    struct nd_frmr *frmrs[ND_FRMR_BUCKETS]; /* fast regions by key; memory_lock */
+    atomic_uint frmr_count;
     struct nd_deferred end;
 };
 

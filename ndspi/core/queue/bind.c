@@ -156,16 +156,6 @@ static HRESULT prepare(struct nd_qp *qp, struct binding *b)
                           : nd_mw_mr_create(b->mr, b->buffer, b->length, b->flags, &b->own_mr);
 }
 
-/* Ends the post: refused by the device (error), refused by us (status), or posted. */
-static HRESULT finish(struct nd_queue *queue, struct nd_request *request, HRESULT status, int error)
-{
-    if (error)
-        return nd_queue_refused(queue, (uintptr_t)request, error);
-    if (FAILED(status))
-        return nd_post_abandon(queue, request, status);
-    return nd_post_done(queue);
-}
-
 static HRESULT bind_prepared(
     struct nd_queue *queue, void *context, struct binding *b, HRESULT prepared)
 {
@@ -188,7 +178,7 @@ static HRESULT bind_prepared(
     lock_release(&adapter->memory_lock);
     if (b->ends_here && SUCCEEDED(status))
         return nd_post_end_here(queue, request, ND_SUCCESS);
-    return finish(queue, request, status, error);
+    return nd_post_finish(queue, request, status, error);
 }
 
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
@@ -267,7 +257,7 @@ static HRESULT invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uin
             nd_mw_invalidating_locked(mw);
     }
     lock_release(&adapter->memory_lock);
-    return finish(queue, request, status, error);
+    return nd_post_finish(queue, request, status, error);
 }
 
 HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)

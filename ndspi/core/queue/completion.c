@@ -2,6 +2,7 @@
 /* completion.c - a request completes: from the device's completion to a result in the software queue. */
 #include "ndspi/core/queue/cq_private.h"
 
+#include "ndspi/core/memory/frmr.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/sgl.h"
 #include "ndspi/core/queue/post.h"
@@ -43,14 +44,15 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 }
 
 /*
- * The peer invalidated a window, with the Receive whose result was pushed last: pushes the window's own result behind
- * it.
+ * The peer invalidated a key of this queue pair's (or, NULL, of one that is gone), with the Receive whose result was
+ * pushed last: if it is a window's, pushes the window's own result behind it.
  */
 static void push_taken_back_locked(struct nd_cq *cq, struct nd_qp *qp, uint32_t rkey)
 {
-    struct nd_mw *mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead);
+    struct nd_mw *mw;
 
-    if (!mw)
+    if (nd_frmr_taken_back(cq->adapter, rkey, &cq->dead) || !qp ||
+        !(mw = nd_mw_taken_back(cq->adapter, qp, rkey, &cq->dead)))
         return;
     push_locked(cq, &(struct nd_cq_entry){
                         .result = { .Status = ND_SUCCESS,
@@ -163,7 +165,7 @@ static void take_shared_locked(
             tell_invalidation(&entry, wc);
     }
     push_locked(cq, &entry);
-    if (wc->status == IBV_WC_SUCCESS && invalidates(wc) && qp)
+    if (wc->status == IBV_WC_SUCCESS && invalidates(wc))
         push_taken_back_locked(cq, qp, wc->invalidated_rkey);
     if (wc->status != IBV_WC_SUCCESS && qp)
         note_broken_locked(cq, qp, wc);
@@ -178,6 +180,9 @@ static enum ibv_wc_status settle_locked(
 
     if (request->special & ND_REQUEST_STAGED)
         nd_staging_free(request->queue, request);
+    if (request->special & ND_REQUEST_FAST)
+        nd_frmr_ended(cq->adapter, request->rkey, request->number,
+            request->result.RequestType != Nd2RequestTypeInvalidate, status, &cq->dead);
     if (!(request->special & ND_REQUEST_BINDING))
         return status;
     if (request->result.RequestType != Nd2RequestTypeInvalidate) {

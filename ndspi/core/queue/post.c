@@ -64,6 +64,16 @@ HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRES
     return status;
 }
 
+HRESULT nd_post_finish(
+    struct nd_queue *queue, struct nd_request *request, HRESULT status, int error)
+{
+    if (error)
+        return nd_queue_refused(queue, (uintptr_t)request, error);
+    if (FAILED(status))
+        return nd_post_abandon(queue, request, status);
+    return nd_post_done(queue);
+}
+
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result)
 {
     nd_cq_refuse(queue->cq, request, request->next, result);

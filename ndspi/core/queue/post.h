@@ -34,6 +34,9 @@ static inline HRESULT nd_post_done(struct nd_queue *queue)
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result);
 /* Undoes it: gives the record back, drops the lock. Returns the status. */
 HRESULT nd_post_abandon(struct nd_queue *queue, struct nd_request *request, HRESULT status);
+/* Ends a post: refused by the device (error), refused by us (status), or posted. Drops the lock. */
+HRESULT nd_post_finish(
+    struct nd_queue *queue, struct nd_request *request, HRESULT status, int error);
 
 /* An Invalidate has ended, well or not. Returns as nd_mw_invalidated. Lock of the completion queue held. */
 bool nd_binding_end(

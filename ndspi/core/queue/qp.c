@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/core/queue/qp.h"
 
+#include "ndspi/core/memory/frmr.h"
 #include "ndspi/core/memory/mw.h"
 #include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/cq.h"
@@ -271,8 +272,10 @@ static void end_invalidates(struct nd_qp *qp)
         return;
     for (const struct nd_request *request = nd_queue_oldest_locked(queue); request != queue->next;
          request = request->next)
-        if (request->special & ND_REQUEST_BINDING &&
-            request->result.RequestType == Nd2RequestTypeInvalidate)
+        if (request->special & ND_REQUEST_FAST)
+            nd_frmr_forget(qp->adapter, request->rkey);
+        else if (request->special & ND_REQUEST_BINDING &&
+                 request->result.RequestType == Nd2RequestTypeInvalidate)
             (void)nd_binding_end(request, false, qp->adapter, &dead);
     nd_object_destroy_dead(dead.first);
 }
@@ -291,6 +294,7 @@ void nd_qp_fini(struct nd_qp *qp)
     nd_cq_detach(qp->receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
     end_invalidates(qp);        /* detached: no other thread looks at the ring */
     nd_mw_qp_gone(adapter, qp); /* a device may keep a queue pair that has windows */
+    nd_frmr_qp_gone(adapter, qp);
     if ((rc = adapter->verbs->destroy_qp(qp->ibv)))
         log_write(LOG_ERROR, LOG_QP, "cannot destroy a queue pair: %s", strerror(rc));
     nd_staging_fini(&qp->initiator, adapter);

@@ -17,8 +17,10 @@
 #include "ndspi/core/queue/queue.h"
 
 struct nd_cq;
+struct nd_frmr;
 struct nd_mr;
 struct nd_mw;
+struct nd_pages;
 struct nd_qp;
 struct nd_srq;
 struct rdma_cm_id;
@@ -181,6 +183,20 @@ HRESULT nd_qp_write(struct nd_qp *qp, void *context, const void *list, uint32_t 
 HRESULT nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
     const void *buffer, size_t length, uint32_t flags);
 HRESULT nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags);
+
+/*
+ * Fast regions (core/memory/frmr.h): FastRegister and Invalidate. flags: ND_OP_FLAG_SILENT_SUCCESS, _READ_FENCE,
+ * ND_POST_DEFER (without effect); of a FastRegister also _ALLOW_READ, _ALLOW_WRITE (of peers; includes
+ * ND_POST_LOCAL_WRITE) and ND_POST_LOCAL_WRITE.
+ * Return ND_SUCCESS; ND_INVALID_PARAMETER: pages that make no sense, a region of another adapter or domain;
+ * ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_ACCESS_VIOLATION: rights of peers for a region without;
+ * ND_INVALID_DEVICE_STATE: registered already, not registered, not allocated; with ND_FAST_WINDOWS also those of
+ * nd_frmr_back, and ND_INVALID_DEVICE_STATE for an Invalidate on another queue pair.
+ */
+HRESULT nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_frmr *frmr,
+    const struct nd_pages *pages, uint32_t flags);
+HRESULT nd_qp_invalidate_frmr(
+    struct nd_qp *qp, void *context, struct nd_frmr *frmr, uint32_t flags);
 /* The last Release of a window: what batches hold for it is posted first. No lock held. */
 void nd_mw_close(struct nd_mw *mw);
 

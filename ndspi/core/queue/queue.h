@@ -52,7 +52,13 @@ enum {
     ND_REQUEST_REFUSED = 1 << 5, /* the device refused it: ends in its turn */
     ND_REQUEST_FENCE = 1 << 6,   /* ours, in no ring: all requests before `next` are done */
     ND_REQUEST_OWN_MR = 1 << 7,  /* an Invalidate of a window with a registration of its own */
+    ND_REQUEST_FAST = 1 << 8,    /* FastRegister, or Invalidate of a fast region */
 };
+
+/* The type of a FastRegister, which versions 1 and 2 do not have. */
+#define ND_REQUEST_TYPE_FAST_REGISTER ((ND2_REQUEST_TYPE)(Nd2RequestTypeWrite + 1))
+/* A right that ND_OP_FLAG_* do not have: of requests of this end, to write to a fast region. */
+enum { ND_POST_LOCAL_WRITE = 1 << 17 };
 
 struct nd_request {
     _Alignas(64) union {
@@ -76,9 +82,10 @@ struct nd_request {
         struct nd_mr *mr;        /* Invalidate: the region that the window leaves, pinned */
         struct nd_mw_mr *own_mr; /* ND_REQUEST_OWN_MR: instead, pinned */
         uint64_t length;         /* v1: of a Send, Read or Write, bytes; of a Receive 0 */
+        uint64_t number;         /* ND_REQUEST_FAST: the region's number for it */
     };
     union {
-        uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one */
+        uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one; the fast region's */
         uint32_t slot; /* ND_REQUEST_STAGED */
     };
     uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */

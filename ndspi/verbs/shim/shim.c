@@ -87,6 +87,12 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *address, size_t length, in
     return shim_of(pd->context)->below->reg_mr(device_pd(pd), address, length, access);
 }
 
+static struct ibv_mr *reg_mr_iova(
+    struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access)
+{
+    return shim_of(pd->context)->below->reg_mr_iova(device_pd(pd), address, length, iova, access);
+}
+
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
     return ibv_alloc_mw(device_pd(pd), type);
@@ -153,6 +159,8 @@ static void fill_tables(struct shim *shim)
     verbs->alloc_pd = alloc_pd;
     verbs->dealloc_pd = dealloc_pd;
     verbs->reg_mr = reg_mr;
+    if (verbs->reg_mr_iova)
+        verbs->reg_mr_iova = reg_mr_iova;
     verbs->create_comp_channel = shim_create_comp_channel;
     verbs->destroy_comp_channel = shim_destroy_comp_channel;
     verbs->create_cq = shim_create_cq;

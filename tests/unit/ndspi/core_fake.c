@@ -185,6 +185,19 @@ static void keep_data(struct fake_request *request, const struct ibv_sge *sges, 
     }
 }
 
+static void keep_bind(struct fake_request *request, const struct ibv_send_wr *wr)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+
+    request->bind.mw = wr->bind_mw.mw;
+    request->bind.mr = info->mr;
+    request->bind.old_rkey = wr->bind_mw.mw->rkey;
+    request->bind.rkey = wr->bind_mw.rkey;
+    request->bind.addr = info->addr;
+    request->bind.length = info->length;
+    request->bind.access = info->mw_access_flags;
+}
+
 static int end_at_once(const struct ibv_send_wr *wr)
 {
     for (; wr; wr = wr->next)
@@ -213,6 +226,8 @@ static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send
             .num_sge = bare ? 0 : wr->num_sge,
             .invalidate_rkey = wr->invalidate_rkey,
             .remote = wr->wr.rdma.remote_addr };
+        if (wr->opcode == IBV_WR_BIND_MW)
+            keep_bind(request, wr);
         if (request->num_sge > 0)
             request->first_sge = wr->sg_list[0];
         if (request->num_sge > 1)
@@ -223,6 +238,21 @@ static int post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send
     }
     *bad = NULL;
     return fake_device.wake_error;
+}
+
+static int post_fast_reg(struct ibv_qp *ibv, const struct nd_fast_reg *reg)
+{
+    struct fake_queue *queue = &((struct fake_qp *)ibv)->send;
+    int error = queue->count == queue->depth ? ENOMEM : take_one(queue);
+
+    fake_device.post_calls++;
+    if (error)
+        return error;
+    queue->requests[queue->count++] = (struct fake_request){ .wr_id = reg->wr_id,
+        .opcode = (enum ibv_wr_opcode)FAKE_FAST_REG,
+        .send_flags = reg->send_flags,
+        .fast = *reg };
+    return 0;
 }
 
 static int keep_receive(struct fake_queue *queue, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -306,6 +336,22 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, int a
     return mr;
 }
 
+static struct ibv_mr *reg_mr_iova(
+    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+    fake_device.iova = iova;
+    return reg_mr(pd, addr, length, access);
+}
+
+static struct ibv_mr *alloc_fast_mr(struct ibv_pd *pd, uint32_t max_pages)
+{
+    struct ibv_mr *mr = reg_mr(pd, NULL, max_pages, 0);
+
+    if (mr)
+        mr->lkey = mr->rkey;
+    return mr;
+}
+
 static int dereg_mr(struct ibv_mr *mr)
 {
     void (*before)(void) = fake_device.before_dereg;
@@ -318,7 +364,7 @@ static int dereg_mr(struct ibv_mr *mr)
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
-    static uint32_t keys = 0x70000000;
+    static uint32_t keys = 0x70000042;
     struct ibv_mw *mw = new_object(sizeof(*mw));
 
     if (mw)
@@ -379,7 +425,10 @@ static struct nd_verbs fake_verbs = { .name = "fake",
     .modify_srq = modify_srq,
     .destroy_srq = destroy_srq,
     .reg_mr = reg_mr,
-    .dereg_mr = dereg_mr };
+    .reg_mr_iova = reg_mr_iova,
+    .dereg_mr = dereg_mr,
+    .alloc_fast_mr = alloc_fast_mr,
+    .post_fast_reg = post_fast_reg };
 
 /* ---- adapter ---- */
 
@@ -490,6 +539,7 @@ void fake_adapter_close(struct nd_adapter *adapter)
     assert_true(list_empty(&adapter->children));
     assert_true(list_empty(&adapter->bound_windows));
     assert_true(list_empty(&adapter->invalidating_windows));
+    assert_int_equal(atomic_load(&adapter->frmr_count), 0);
     remove_shim(adapter);
     assert_int_equal(fake_device.objects, 0);
     assert_int_equal(fake_file_pins(), 0);

@@ -39,7 +39,17 @@ struct fake_request {
     uint8_t data[64]; /* of an inline request, as it was when it was posted */
     uint32_t invalidate_rkey;
     uint64_t remote; /* of a Read or Write */
+    struct {         /* a Bind */
+        struct ibv_mw *mw;
+        struct ibv_mr *mr;
+        uint32_t old_rkey, rkey;
+        uint64_t addr, length;
+        unsigned access;
+    } bind;
+    struct nd_fast_reg
+        fast; /* a fast registration (FAKE_FAST_REG), its pages not to be looked at */
 };
+enum { FAKE_FAST_REG = 1000 }; /* in place of an opcode */
 
 struct fake_queue {
     struct fake_request requests[FAKE_QUEUE];
@@ -71,6 +81,7 @@ struct fake_device {
     bool marks;                  /* fake_device_marks */
     uint32_t cq_most, srq_most;  /* deeper queues are refused; 0: none is */
     int access;                  /* of the last registration */
+    uint64_t iova;               /* of the last one under an address of its own */
     void (*before_dereg)(void);  /* happens once */
     void (*during_error)(void);  /* the same, while a queue pair goes to the error state */
     void (*before_resize)(void); /* the same, before a completion queue gets its new size */
