@@ -96,6 +96,7 @@ static void all_groups(void)
     groups[1] = bench_fair();
     groups[2] = bench_winobj();
     groups[3] = bench_wine();
+    groups[4] = bench_fast_register();
     with_instructions = true;
 }
 
