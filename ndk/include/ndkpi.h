@@ -1,0 +1,818 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ndkpi.h - the kernel flavour of NetworkDirect: objects with dispatch tables, versions 1.1, 1.2, 2.0 and 2.1.
+ *
+ * An object is a structure that begins with NDK_OBJECT_HEADER and ends with a pointer to the table of its functions.
+ * Objects come from the object above: adapter (wskndk.h), then protection domain, completion queue, connector,
+ * listener, shared endpoint; of a protection domain regions, windows, shared receive queues, queue pairs.
+ *
+ * Said once for all functions:
+ * - Sizes are in bytes, depths and limits in requests or entries, ports in network order.
+ * - Every function may be called at any level up to DISPATCH_LEVEL, from any thread, unless "passive" is said: then at
+ *   PASSIVE_LEVEL alone. Callbacks run at up to DISPATCH_LEVEL, and must not block.
+ * - "CC": CreateCompletion and RequestContext, both in. The function returns STATUS_SUCCESS with the object stored, or
+ *   STATUS_PENDING, or a failure; after STATUS_PENDING, and only then, CreateCompletion is called once, perhaps before
+ *   the function has returned, with status and object, and nothing is stored. The object is the caller's until its
+ *   close function. Each of these may also fail with STATUS_INSUFFICIENT_RESOURCES, in the call or in the callback.
+ * - "RC": RequestCompletion and RequestContext, both in: the same with a status alone.
+ * - "Size query": the length is in: room of the buffer, out: size used or needed. STATUS_BUFFER_TOO_SMALL: the room is
+ *   less than what is needed.
+ * - The caller serialises calls that post to one queue, and the calls of one completion queue that take results or arm.
+ *   Everything else may overlap, NdkFlush and the close of a connector with posting too.
+ * - An object must not be used after its close function was called, and not be closed while one of its functions runs,
+ *   save in the completion callback of that very call.
+ *
+ * Source: the page of Microsoft's NDKPI documentation that bears the name of the function type or structure.
+ */
+#ifndef _NDKPI_H_
+#define _NDKPI_H_
+
+#include <ndktypes.h>
+#include <ndkinfo.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+/* NdkArmCq. Each is met by a failure of the queue itself, too. */
+#define NDK_CQ_NOTIFY_ERRORS    0 /* nothing else */
+#define NDK_CQ_NOTIFY_ANY       1 /* any completion */
+#define NDK_CQ_NOTIFY_SOLICITED 2 /* a Receive whose sender asked for it, or a failed request */
+
+/* Requests of a queue pair */
+#define NDK_OP_FLAG_SILENT_SUCCESS             0x00000001 /* all: no completion unless it fails */
+#define NDK_OP_FLAG_READ_FENCE                 0x00000002 /* all: start only when all earlier Reads are done */
+#define NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT     0x00000004 /* Sends: meets the receiver's NDK_CQ_NOTIFY_SOLICITED */
+#define NDK_OP_FLAG_ALLOW_REMOTE_READ          0x00000008 /* Bind, FastRegister */
+#define NDK_OP_FLAG_ALLOW_LOCAL_WRITE          0x00000010 /* FastRegister */
+#define NDK_OP_FLAG_ALLOW_REMOTE_WRITE         0x00000030 /* Bind, FastRegister; with local write: see 0x20 */
+#define NDK_OP_FLAG_INLINE                     0x00000040 /* Sends, Write: copy the data now, ignore tokens */
+#define NDK_OP_FLAG_RDMA_READ_SINK             0x00000080 /* FastRegister: to be a target of Read */
+#define NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE 0x00000100 /* Read: then invalidate the first token; 1.2 */
+#define NDK_OP_FLAG_DEFER                      0x00000200 /* all: may wait for one without this flag; 1.2 */
+
+/* NdkRegisterMr. Local reading is always allowed. */
+#define NDK_MR_FLAG_ALLOW_LOCAL_READ   0x00000000
+#define NDK_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001 /* target of Receive and Read */
+#define NDK_MR_FLAG_ALLOW_REMOTE_READ  0x00000002
+#define NDK_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005 /* with local write: bit 0x4 alone tells */
+#define NDK_MR_FLAG_RDMA_READ_SINK     0x00000008 /* target of Read */
+/* clang-format on */
+
+typedef enum _NDK_OBJECT_TYPE {
+    NdkObjectTypeUndefined = 0,
+    NdkObjectTypeAdapter = 1,
+    NdkObjectTypeQp = 2,
+    NdkObjectTypeCq = 3,
+    NdkObjectTypeMr = 4,
+    NdkObjectTypeMw = 5,
+    NdkObjectTypePd = 6,
+    NdkObjectTypeSharedEndpoint = 7,
+    NdkObjectTypeConnector = 8,
+    NdkObjectTypeListener = 9,
+    NdkObjectTypeSrq = 10,
+    NdkObjectTypeMax = 11
+} NDK_OBJECT_TYPE;
+
+/* A bit for each kind of request; both kinds of Receive have bit 1. Since 1.2. */
+typedef enum _NDK_OPERATION_TYPE {
+    NdkOperationTypeReceive = 0x0001,
+    NdkOperationTypeReceiveAndInvalidate = 0x8001, /* filled by the peer's NdkSendAndInvalidate */
+    NdkOperationTypeSend = 0x0002,                 /* NdkSend and NdkSendAndInvalidate */
+    NdkOperationTypeFastRegister = 0x0004,
+    NdkOperationTypeBind = 0x0008,
+    NdkOperationTypeInvalidate = 0x0010,
+    NdkOperationTypeRead = 0x0020,
+    NdkOperationTypeWrite = 0x0040
+} NDK_OPERATION_TYPE;
+
+/* An address that the adapter uses: one page of an NDK_LOGICAL_ADDRESS_MAPPING. */
+typedef PHYSICAL_ADDRESS NDK_LOGICAL_ADDRESS;
+
+/* The layer's above the provider, which sets it to zero once. */
+typedef struct _NDK_OBJECT_HEADER_RESERVED_BLOCK {
+    PVOID rf[4];
+} NDK_OBJECT_HEADER_RESERVED_BLOCK;
+
+/* What every object begins with. */
+typedef struct _NDK_OBJECT_HEADER {
+    NDK_VERSION Version; /* negotiated for the adapter */
+    NDK_OBJECT_TYPE ObjectType;
+    NDK_OBJECT_HEADER_RESERVED_BLOCK NdkReserved;
+} NDK_OBJECT_HEADER;
+
+typedef struct _NDK_ADAPTER NDK_ADAPTER;
+typedef struct _NDK_PD NDK_PD;
+typedef struct _NDK_CQ NDK_CQ;
+typedef struct _NDK_QP NDK_QP;
+typedef struct _NDK_MR NDK_MR;
+typedef struct _NDK_MW NDK_MW;
+typedef struct _NDK_SRQ NDK_SRQ;
+typedef struct _NDK_SHARED_ENDPOINT NDK_SHARED_ENDPOINT;
+typedef struct _NDK_CONNECTOR NDK_CONNECTOR;
+typedef struct _NDK_LISTENER NDK_LISTENER;
+
+/* One piece of a request's local memory. With the protection domain's privileged token: a logical address. */
+typedef struct _NDK_SGE {
+    __extension__ union {
+        PVOID VirtualAddress;
+        NDK_LOGICAL_ADDRESS LogicalAddress;
+    };
+    ULONG Length;
+    UINT32 MemoryRegionToken; /* NdkGetLocalTokenFromMr, NdkGetPrivilegedMemoryRegionToken */
+} NDK_SGE;
+
+/* A finished request (NdkGetCqResults). */
+typedef struct _NDK_RESULT {
+    NTSTATUS Status;        /* STATUS_CANCELLED: flushed */
+    ULONG BytesTransferred; /* of a Receive; undefined otherwise */
+    PVOID QPContext;        /* of NdkCreateQp */
+    PVOID RequestContext;   /* of the request */
+} NDK_RESULT;
+
+/* The same (NdkGetCqResultsEx). Since 1.2. */
+typedef struct _NDK_RESULT_EX {
+    NTSTATUS Status;
+    ULONG BytesTransferred;
+    PVOID QPContext;
+    PVOID RequestContext;
+    NDK_OPERATION_TYPE Type;
+    ULONG ProviderErrorCode; /* of a failed request; 0: none given. Since 2.1; padding before */
+    ULONG_PTR
+    TypeSpecificCompletionOutput; /* ReceiveAndInvalidate: the token; undefined otherwise */
+} NDK_RESULT_EX;
+
+/* Pages of memory as the adapter sees them (NdkBuildLAM): 0x10 + 8 * AdapterPageCount bytes. */
+typedef struct _NDK_LOGICAL_ADDRESS_MAPPING {
+    PVOID AdapterContext; /* the provider's */
+    ULONG AdapterPageCount;
+    NDK_LOGICAL_ADDRESS AdapterPageArray[1]; /* AdapterPageCount of them */
+} NDK_LOGICAL_ADDRESS_MAPPING;
+
+/* Functions beyond those below (NdkQueryExtension). */
+typedef struct _NDK_EXTENSION_INTERFACE {
+    const VOID *Dispatch;
+} NDK_EXTENSION_INTERFACE;
+
+/* ============================================================================================================
+ * Callbacks: the caller's functions. Context is what was given with the function.
+ */
+
+/* The object is closed, and no callback of it follows. Context in. */
+typedef VOID (*NDK_FN_CLOSE_COMPLETION)(PVOID Context);
+
+/* The request has ended. Context, Status in: as the request's function says. */
+typedef VOID (*NDK_FN_REQUEST_COMPLETION)(PVOID Context, NTSTATUS Status);
+
+/* The object is there. Context, Status in; pNdkObject in: the caller's from here on, its type being known. */
+typedef VOID (*NDK_FN_CREATE_COMPLETION)(
+    PVOID Context, NTSTATUS Status, NDK_OBJECT_HEADER *pNdkObject);
+
+/*
+ * What NdkArmCq asked for has come. Never twice at a time for one queue; it may arm again.
+ * CqNotificationContext  in
+ * CqStatus               in: STATUS_SUCCESS; STATUS_BUFFER_OVERFLOW: more results than its depth;
+ *                        STATUS_INTERNAL_ERROR: the device failed. After a failure the queue and its queue pairs are of
+ *                        no further use
+ */
+typedef VOID (*NDK_FN_CQ_NOTIFICATION_CALLBACK)(PVOID CqNotificationContext, NTSTATUS CqStatus);
+
+/*
+ * The shared receive queue holds fewer than its threshold; called once, until NdkModifySrq.
+ * SrqNotificationContext  in
+ * SrqStatus               in: STATUS_SUCCESS; STATUS_INTERNAL_ERROR: the device failed
+ */
+typedef VOID (*NDK_FN_SRQ_NOTIFICATION_CALLBACK)(PVOID SrqNotificationContext, NTSTATUS SrqStatus);
+
+/*
+ * A peer wants to connect.
+ * ConnectEventContext  in
+ * pNdkConnector        in: the caller's, who accepts, rejects, and closes it, which also rejects
+ */
+typedef VOID (*NDK_FN_CONNECT_EVENT_CALLBACK)(
+    PVOID ConnectEventContext, NDK_CONNECTOR *pNdkConnector);
+
+/* The peer ended the connection; once at most. The queue pair is not flushed. DisconnectEventContext in. */
+typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK)(PVOID DisconnectEventContext);
+
+/* The same with a reason. ProviderDisconnectReason in: the provider's code, 0: none given. Since 2.1. */
+typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK_EX)(
+    PVOID DisconnectEventContext, ULONG ProviderDisconnectReason);
+
+/* ============================================================================================================
+ * Functions of all objects
+ */
+
+/*
+ * Closes an object. What is outstanding on it is cancelled; its close completes last, after every callback of it has
+ * returned, and after the close of every object that was made from it or uses it.
+ * pNdkObject                       in: the header of the object, which must not be used any more
+ * CloseCompletion, RequestContext  in: called once after STATUS_PENDING
+ * Returns STATUS_SUCCESS: closed; STATUS_PENDING. It does not fail.
+ */
+typedef NTSTATUS (*NDK_FN_CLOSE_OBJECT)(
+    NDK_OBJECT_HEADER *pNdkObject, NDK_FN_CLOSE_COMPLETION CloseCompletion, PVOID RequestContext);
+
+/*
+ * Asks for further functions of an object.
+ * pNdkObject                in: the header of the object
+ * ExtensionInterfaceID      in: which
+ * ExtensionInterfaceVersion in: which version of them
+ * pExtensionInterface       out: the table, which lives as long as the object
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: there are none of that name and version.
+ */
+typedef NTSTATUS (*NDK_FN_QUERY_EXTENSION_INTERFACE)(NDK_OBJECT_HEADER *pNdkObject,
+    GUID *ExtensionInterfaceID, NDK_VERSION ExtensionInterfaceVersion,
+    NDK_EXTENSION_INTERFACE *pExtensionInterface);
+
+/* ============================================================================================================
+ * Adapter: closed as it was opened (wskndk.h), not by a function of its own
+ */
+
+/*
+ * Passive. What the adapter can do.
+ * pInfo        out, optional: where to
+ * pBufferSize  in and out: size query; 0x60 bytes do before 2.0
+ * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL.
+ */
+typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO)(
+    NDK_ADAPTER *pNdkAdapter, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
+
+/*
+ * CC.
+ * CqDepth                                in: depth in results
+ * CqNotification, CqNotificationContext  in: what NdkArmCq lets be called
+ * Affinity                               in, optional: processors to call it on
+ * ppNdkCq                                out
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: deeper than the adapter allows.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_CQ)(NDK_ADAPTER *pNdkAdapter, ULONG CqDepth,
+    NDK_FN_CQ_NOTIFICATION_CALLBACK CqNotification, PVOID CqNotificationContext,
+    GROUP_AFFINITY *Affinity, NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext,
+    NDK_CQ **ppNdkCq);
+
+/* CC. ppNdkPd out: a protection domain. Returns or ends with STATUS_SUCCESS. */
+typedef NTSTATUS (*NDK_FN_CREATE_PD)(NDK_ADAPTER *pNdkAdapter,
+    NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_PD **ppNdkPd);
+
+/*
+ * CC. A local address for any number of connections.
+ * pAddress, AddressLength  in: port 0: choose
+ * ppNdkSharedEndpoint      out
+ * Returns or ends with STATUS_SUCCESS; STATUS_SHARING_VIOLATION: the address is in use; STATUS_INVALID_ADDRESS: not of
+ * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_SHARED_ENDPOINT)(NDK_ADAPTER *pNdkAdapter,
+    const SOCKADDR *pAddress, ULONG AddressLength, NDK_FN_CREATE_COMPLETION CreateCompletion,
+    PVOID RequestContext, NDK_SHARED_ENDPOINT **ppNdkSharedEndpoint);
+
+/* CC. ppNdkConnector out: makes and ends one connection. Returns or ends with STATUS_SUCCESS. */
+typedef NTSTATUS (*NDK_FN_CREATE_CONNECTOR)(NDK_ADAPTER *pNdkAdapter,
+    NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext,
+    NDK_CONNECTOR **ppNdkConnector);
+
+/*
+ * CC. A listener, which NdkListen starts.
+ * ConnectEvent, ConnectEventContext  in: called for each connection request
+ * ppNdkListener                      out
+ * Returns or ends with STATUS_SUCCESS.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_LISTENER)(NDK_ADAPTER *pNdkAdapter,
+    NDK_FN_CONNECT_EVENT_CALLBACK ConnectEvent, PVOID ConnectEventContext,
+    NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_LISTENER **ppNdkListener);
+
+/*
+ * RC, RequestCompletion optional. The pages of memory, for NdkFastRegister and for entries with the privileged token.
+ * Mdl, Length  in: the first Length bytes of the chain, virtually contiguous; resident until NdkReleaseLAM, the MDLs
+ *              untouched until the request has ended
+ * pNdkLAM      out, optional: the mapping, in memory of the caller
+ * pLAMSize     in and out: size query
+ * pFBO         out: offset of the first byte in the first page
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, or the chain is shorter;
+ * STATUS_BUFFER_TOO_SMALL; STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T Length,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext,
+    NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM, ULONG *pLAMSize, ULONG *pFBO);
+
+/* pNdkLAM in: a mapping that no request uses any more; its memory stays the caller's. */
+typedef VOID (*NDK_FN_RELEASE_LAM)(NDK_ADAPTER *pNdkAdapter, NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM);
+
+/* In no table. Version in; pInfo, pBufferSize as of NDK_FN_QUERY_ADAPTER_INFO. */
+typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO_EX)(
+    NDK_ADAPTER *pNdkAdapter, NDK_VERSION Version, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
+
+typedef struct _NDK_ADAPTER_DISPATCH {
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_QUERY_ADAPTER_INFO NdkQueryAdapterInfo;
+    NDK_FN_CREATE_CQ NdkCreateCq;
+    NDK_FN_CREATE_PD NdkCreatePd;
+    NDK_FN_CREATE_SHARED_ENDPOINT NdkCreateSharedEndpoint;
+    NDK_FN_CREATE_CONNECTOR NdkCreateConnector;
+    NDK_FN_CREATE_LISTENER NdkCreateListener;
+    NDK_FN_BUILD_LAM NdkBuildLAM;
+    NDK_FN_RELEASE_LAM NdkReleaseLAM;
+} NDK_ADAPTER_DISPATCH;
+
+struct _NDK_ADAPTER {
+    NDK_OBJECT_HEADER Header;
+    const NDK_ADAPTER_DISPATCH
+        *Dispatch; /* set by the provider once, the caller's to replace; so in every object */
+};
+
+/* ============================================================================================================
+ * Protection domain: what belongs together of regions, windows and queue pairs
+ */
+
+/*
+ * CC. A region without memory.
+ * FastRegister  in: TRUE: for NdkInitializeFastRegisterMr and NdkFastRegister alone; FALSE: for NdkRegisterMr alone
+ * ppNdkMr       out
+ * Returns or ends with STATUS_SUCCESS.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_MR)(NDK_PD *pNdkPd, BOOLEAN FastRegister,
+    NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_MR **ppNdkMr);
+
+/* CC. ppNdkMw out: a window, not bound. Returns or ends with STATUS_SUCCESS. */
+typedef NTSTATUS (*NDK_FN_CREATE_MW)(NDK_PD *pNdkPd, NDK_FN_CREATE_COMPLETION CreateCompletion,
+    PVOID RequestContext, NDK_MW **ppNdkMw);
+
+/*
+ * CC. Receives for several queue pairs.
+ * SrqDepth, MaxReceiveRequestSge           in: depth in requests, entries of one
+ * NotifyThreshold                          in: call SrqNotification below so many; 0: do not
+ * SrqNotification, SrqNotificationContext  in, optional
+ * Affinity                                 in, optional: processors to call it on
+ * ppNdkSrq                                 out
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limits.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_SRQ)(NDK_PD *pNdkPd, ULONG SrqDepth, ULONG MaxReceiveRequestSge,
+    ULONG NotifyThreshold, NDK_FN_SRQ_NOTIFICATION_CALLBACK SrqNotification,
+    PVOID SrqNotificationContext, GROUP_AFFINITY *Affinity,
+    NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_SRQ **ppNdkSrq);
+
+/*
+ * CC. One end of a connection.
+ * pReceiveCq, pInitiatorCq                        in: where results go; may be one
+ * QPContext                                       in: given back with each result
+ * ReceiveQueueDepth, InitiatorQueueDepth          in: in requests
+ * MaxReceiveRequestSge, MaxInitiatorRequestSge    in: entries of one request
+ * InlineDataSize                                  in: bytes of one request with NDK_OP_FLAG_INLINE
+ * ppNdkQp                                         out
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limits.
+ */
+typedef NTSTATUS (*NDK_FN_CREATE_QP)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq, NDK_CQ *pInitiatorCq,
+    PVOID QPContext, ULONG ReceiveQueueDepth, ULONG InitiatorQueueDepth, ULONG MaxReceiveRequestSge,
+    ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
+    PVOID RequestContext, NDK_QP **ppNdkQp);
+
+/* CC. As NDK_FN_CREATE_QP; pSrq in: where its Receives come from. */
+typedef NTSTATUS (*NDK_FN_CREATE_QP_WITH_SRQ)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq,
+    NDK_CQ *pInitiatorCq, NDK_SRQ *pSrq, PVOID QPContext, ULONG InitiatorQueueDepth,
+    ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
+    PVOID RequestContext, NDK_QP **ppNdkQp);
+
+/* pToken out: the token of entries with logical addresses: local reading and writing, never remote access. */
+typedef VOID (*NDK_FN_GET_PRIVILEGED_MEMORY_REGION_TOKEN)(NDK_PD *pNdkPd, UINT32 *pToken);
+
+typedef struct _NDK_PD_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkClosePd;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_CREATE_MR NdkCreateMr;
+    NDK_FN_CREATE_MW NdkCreateMw;
+    NDK_FN_CREATE_SRQ NdkCreateSrq;
+    NDK_FN_CREATE_QP NdkCreateQp;
+    NDK_FN_CREATE_QP_WITH_SRQ NdkCreateQpWithSrq;
+    NDK_FN_GET_PRIVILEGED_MEMORY_REGION_TOKEN NdkGetPrivilegedMemoryRegionToken;
+} NDK_PD_DISPATCH;
+
+struct _NDK_PD {
+    NDK_OBJECT_HEADER Header;
+    const NDK_PD_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Completion queue
+ */
+
+/*
+ * RC. CqDepth in: new depth in results.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, or below what is there;
+ * STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_RESIZE_CQ)(NDK_CQ *pNdkCq, ULONG CqDepth,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/*
+ * Has the notification callback called once, never inside this function: for a result newer than the last call of it,
+ * at once if there is one. Of several unmet calls the strongest type counts.
+ * Type  in: NDK_CQ_NOTIFY_*
+ */
+typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
+
+/*
+ * Results  out: finished requests, filled from index 0; those of one queue in their order
+ * nResults in: room in entries
+ * Returns how many were stored; fewer than nResults: there are no more.
+ */
+typedef ULONG (*NDK_FN_GET_CQ_RESULTS)(NDK_CQ *pNdkCq, NDK_RESULT Results[], ULONG nResults);
+
+/* The same with the kind of request and what belongs to it. Since 1.2. */
+typedef ULONG (*NDK_FN_GET_CQ_RESULTS_EX)(NDK_CQ *pNdkCq, NDK_RESULT_EX Results[], ULONG nResults);
+
+/*
+ * How long notifications may be held back; 0 of either, or a count of 1, means not at all.
+ * ModerationInterval  in: microseconds; MAXULONG: no limit
+ * ModerationCount     in: results; MAXULONG: no limit
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter cannot; STATUS_INVALID_PARAMETER_MIX: no interval, and a
+ * count above the depth or none; STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION)(
+    NDK_CQ *pNdkCq, ULONG ModerationInterval, ULONG ModerationCount);
+
+typedef struct _NDK_CQ_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseCq;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_RESIZE_CQ NdkResizeCq;
+    NDK_FN_ARM_CQ NdkArmCq;
+    NDK_FN_GET_CQ_RESULTS NdkGetCqResults;
+    NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION NdkControlCqInterruptModeration;
+    NDK_FN_GET_CQ_RESULTS_EX NdkGetCqResultsEx; /* since 1.2 */
+} NDK_CQ_DISPATCH;
+
+struct _NDK_CQ {
+    NDK_OBJECT_HEADER Header;
+    const NDK_CQ_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Queue pair: an initiator queue and a receive queue
+ *
+ * What requests take: RequestContext (in: given back with the result), pSgl and nSge (in: local memory; the array is
+ * read during the call only), Flags (in: NDK_OP_FLAG_*). What all return: STATUS_SUCCESS: queued, and one result will
+ * come, unless it is silent and succeeds; STATUS_CONNECTION_INVALID: not connected (Receive: not any more). A request
+ * refused in the call changes nothing and makes no result. None returns STATUS_PENDING.
+ */
+
+/* Ends all queued requests with STATUS_CANCELLED, deferred ones too. The queue pair is of no further use. */
+typedef VOID (*NDK_FN_FLUSH)(NDK_QP *pNdkQp);
+
+/* The message fills the peer's oldest Receive. With NDK_OP_FLAG_INLINE there may be any number of entries. */
+typedef NTSTATUS (*NDK_FN_SEND)(
+    NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge, ULONG Flags);
+
+/*
+ * The same, and invalidates at the peer, before that sees its Receive complete. The peer has to have agreed; a token
+ * that it cannot invalidate ends the connection. Its result has the type of a Send. Since 1.2.
+ * RemoteToken  in: of a window or fast-registered region of the peer's
+ */
+typedef NTSTATUS (*NDK_FN_SEND_AND_INVALIDATE)(NDK_QP *pNdkQp, PVOID RequestContext,
+    const NDK_SGE *pSgl, ULONG nSge, ULONG Flags, UINT32 RemoteToken);
+
+/* Room for one message. Allowed before the connection is made. */
+typedef NTSTATUS (*NDK_FN_RECEIVE)(
+    NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
+
+/*
+ * Lets the peer access a part of a region through a window, whose token is known when the call returns.
+ * pMr, pMw                in: a registered region, a window that is not bound
+ * VirtualAddress, Length  in: the part
+ * Flags                   in: also NDK_OP_FLAG_ALLOW_REMOTE_READ, NDK_OP_FLAG_ALLOW_REMOTE_WRITE
+ * Returns also STATUS_ACCESS_VIOLATION: the region was registered without a right that Flags give.
+ */
+typedef NTSTATUS (*NDK_FN_BIND)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pMr, NDK_MW *pMw,
+    PVOID VirtualAddress, SIZE_T Length, ULONG Flags);
+
+/*
+ * Gives a region memory, which both sides name by addresses from BaseVirtualAddress on, and its tokens, which are valid
+ * when the call returns.
+ * pMr                                 in: initialised by NdkInitializeFastRegisterMr, without memory
+ * AdapterPageCount, AdapterPageArray  in: pages of live mappings, in any order; at most as many as were initialised
+ * FBO                                 in: offset of the first byte in the first page
+ * Length                              in: at most AdapterPageCount * PAGE_SIZE - FBO
+ * BaseVirtualAddress                  in: FBO and any multiple of PAGE_SIZE
+ * Flags                               in: also the ALLOW flags and NDK_OP_FLAG_RDMA_READ_SINK
+ * Returns also STATUS_ACCESS_VIOLATION: remote rights, but initialised without RemoteAccess.
+ */
+typedef NTSTATUS (*NDK_FN_FAST_REGISTER)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pMr,
+    ULONG AdapterPageCount, const NDK_LOGICAL_ADDRESS *AdapterPageArray, ULONG FBO, SIZE_T Length,
+    PVOID BaseVirtualAddress, ULONG Flags);
+
+/* Takes access back. pNdkMrOrMw in: a fast-registered region, or a bound window; nothing from NdkRegisterMr. */
+typedef NTSTATUS (*NDK_FN_INVALIDATE)(
+    NDK_QP *pNdkQp, PVOID RequestContext, NDK_OBJECT_HEADER *pNdkMrOrMw, ULONG Flags);
+
+/*
+ * Fetches from RemoteAddress, an address of the peer that RemoteToken grants; both in.
+ * Returns also STATUS_REMOTE_RESOURCES: past the end of the peer's memory.
+ */
+typedef NTSTATUS (*NDK_FN_READ)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
+    ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
+
+/* Stores there. The peer is not told. */
+typedef NTSTATUS (*NDK_FN_WRITE)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
+    ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
+
+typedef struct _NDK_QP_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseQp;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_FLUSH NdkFlush;
+    NDK_FN_SEND NdkSend;
+    NDK_FN_RECEIVE NdkReceive;
+    NDK_FN_BIND NdkBind;
+    NDK_FN_FAST_REGISTER NdkFastRegister;
+    NDK_FN_INVALIDATE NdkInvalidate;
+    NDK_FN_READ NdkRead;
+    NDK_FN_WRITE NdkWrite;
+    NDK_FN_SEND_AND_INVALIDATE NdkSendAndInvalidate; /* since 1.2 */
+} NDK_QP_DISPATCH;
+
+struct _NDK_QP {
+    NDK_OBJECT_HEADER Header;
+    const NDK_QP_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Memory region
+ */
+
+/*
+ * RC. Registers memory.
+ * Mdl, Length  in: the first Length bytes of the chain, virtually contiguous; resident while registered, the MDLs
+ *              untouched until the request has ended
+ * Flags        in: NDK_MR_FLAG_*
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, or the chain is shorter;
+ * STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_REGISTER_MR)(NDK_MR *pNdkMr, MDL *Mdl, SIZE_T Length, ULONG Flags,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* RC. Takes the registration back; the region may be registered again. Returns or ends with STATUS_SUCCESS. */
+typedef NTSTATUS (*NDK_FN_DEREGISTER_MR)(
+    NDK_MR *pNdkMr, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/*
+ * RC. Prepares a region for NdkFastRegister.
+ * AdapterPageCount  in: most pages of one registration
+ * RemoteAccess      in: whether registrations may give remote rights
+ * Returns or ends with STATUS_SUCCESS; STATUS_IMPLEMENTATION_LIMIT: more pages than the adapter's FRMRPageCount.
+ */
+typedef NTSTATUS (*NDK_FN_INITIALIZE_FAST_REGISTER_MR)(NDK_MR *pNdkMr, ULONG AdapterPageCount,
+    BOOLEAN RemoteAccess, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* The token for the peer, in the byte order of this machine. */
+typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
+
+/* The token for NDK_SGE, once the region is registered or initialised. */
+typedef UINT32 (*NDK_FN_GET_LOCAL_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
+
+typedef struct _NDK_MR_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseMr;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_REGISTER_MR NdkRegisterMr;
+    NDK_FN_DEREGISTER_MR NdkDeregisterMr;
+    NDK_FN_INITIALIZE_FAST_REGISTER_MR NdkInitializeFastRegisterMr;
+    NDK_FN_GET_REMOTE_TOKEN_FROM_MR NdkGetRemoteTokenFromMr;
+    NDK_FN_GET_LOCAL_TOKEN_FROM_MR NdkGetLocalTokenFromMr;
+} NDK_MR_DISPATCH;
+
+struct _NDK_MR {
+    NDK_OBJECT_HEADER Header;
+    const NDK_MR_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Memory window
+ */
+
+/* The token for the peer, in the byte order of this machine; known when NdkBind has returned. */
+typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MW)(NDK_MW *pNdkMw);
+
+typedef struct _NDK_MW_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseMw;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_GET_REMOTE_TOKEN_FROM_MW NdkGetRemoteTokenFromMw;
+} NDK_MW_DISPATCH;
+
+struct _NDK_MW {
+    NDK_OBJECT_HEADER Header;
+    const NDK_MW_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Shared receive queue
+ */
+
+/*
+ * RC. SrqDepth, NotifyThreshold in: new ones, 0: leave as it is; the notification may be called once again.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, or below what is there.
+ */
+typedef NTSTATUS (*NDK_FN_MODIFY_SRQ)(NDK_SRQ *pNdkSrq, ULONG SrqDepth, ULONG NotifyThreshold,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* As NDK_FN_RECEIVE. The result has the context of the queue pair that took it. */
+typedef NTSTATUS (*NDK_FN_SRQ_RECEIVE)(
+    NDK_SRQ *pNdkSrq, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
+
+typedef struct _NDK_SRQ_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseSrq;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_MODIFY_SRQ NdkModifySrq;
+    NDK_FN_SRQ_RECEIVE NdkSrqReceive;
+} NDK_SRQ_DISPATCH;
+
+struct _NDK_SRQ {
+    NDK_OBJECT_HEADER Header;
+    const NDK_SRQ_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Shared endpoint
+ */
+
+/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+typedef NTSTATUS (*NDK_FN_GET_SHARED_ENDPOINT_LOCAL_ADDRESS)(
+    NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, SOCKADDR *pAddress, ULONG *pAddressLength);
+
+typedef struct _NDK_SHARED_ENDPOINT_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseSharedEndpoint;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_GET_SHARED_ENDPOINT_LOCAL_ADDRESS NdkGetLocalAddress;
+} NDK_SHARED_ENDPOINT_DISPATCH;
+
+struct _NDK_SHARED_ENDPOINT {
+    NDK_OBJECT_HEADER Header;
+    const NDK_SHARED_ENDPOINT_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Connector: makes and ends one connection of a queue pair
+ *
+ * Active side: NdkConnect, NdkCompleteConnect. Passive side: the listener's callback, NdkAccept or NdkReject. The close
+ * of a connected connector disconnects and flushes; that of one that waits for an answer rejects.
+ */
+
+/*
+ * RC. Ends when the peer has accepted or rejected; NdkCompleteConnect or NdkReject have to follow a success.
+ * pNdkQp                               in: to be connected
+ * pSrcAddress, SrcAddressLength        in: an address of this adapter; port 0: choose
+ * pDestAddress, DestAddressLength      in: where the peer listens
+ * InboundReadLimit, OutboundReadLimit  in: Reads in flight, those of the peer and those of this side; cut silently to
+ *                                      what both sides can do
+ * pPrivateData, PrivateDataLength      in, optional: for the peer's NdkGetConnectionData; MaxCallerData at most
+ * Ends with STATUS_SUCCESS; STATUS_NETWORK_UNREACHABLE: no route; STATUS_HOST_UNREACHABLE: no answer to address
+ * resolution; STATUS_CONNECTION_REFUSED: rejected, or nobody listens; STATUS_IO_TIMEOUT: no answer;
+ * STATUS_SHARING_VIOLATION: the local address is in use; STATUS_INVALID_ADDRESS: it is not of this adapter;
+ * STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_ADDRESS_ALREADY_EXISTS: both addresses are connected already;
+ * STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_CONNECT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
+    const SOCKADDR *pSrcAddress, ULONG SrcAddressLength, const SOCKADDR *pDestAddress,
+    ULONG DestAddressLength, ULONG InboundReadLimit, ULONG OutboundReadLimit,
+    const VOID *pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    PVOID RequestContext);
+
+/* RC. The same from the address of a shared endpoint (in); none of the codes about the local address. */
+typedef NTSTATUS (*NDK_FN_CONNECT_WITH_SHARED_ENDPOINT)(NDK_CONNECTOR *pNdkConnector,
+    NDK_QP *pNdkQp, NDK_SHARED_ENDPOINT *pNdkSharedEndpoint, const SOCKADDR *pDestAddress,
+    ULONG DestAddressLength, ULONG InboundReadLimit, ULONG OutboundReadLimit,
+    const VOID *pPrivateData, ULONG PrivateDataLength, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    PVOID RequestContext);
+
+/*
+ * RC. The connection is made; the peer's NdkAccept ends.
+ * DisconnectEvent, DisconnectEventContext  in, optional: called when the peer ends the connection
+ * Returns or ends with STATUS_SUCCESS; STATUS_CONNECTION_INVALID: no accepted NdkConnect; STATUS_CONNECTION_ABORTED:
+ * the peer gave up; STATUS_IO_TIMEOUT.
+ */
+typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT)(NDK_CONNECTOR *pNdkConnector,
+    NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent, PVOID DisconnectEventContext,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* RC. The same, the callback being told the reason. Since 2.1. */
+typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
+    NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent, PVOID DisconnectEventContext,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/*
+ * RC. Ends when the peer completes the connection.
+ * pNdkQp                                   in: to be connected
+ * InboundReadLimit, OutboundReadLimit      in: as of NdkConnect
+ * pPrivateData, PrivateDataLength          in, optional: for the peer's NdkGetConnectionData; MaxCalleeData at most
+ * DisconnectEvent, DisconnectEventContext  in, optional: called when the peer ends the connection
+ * Returns or ends with STATUS_SUCCESS; STATUS_CONNECTION_ABORTED: the peer gave up; STATUS_IO_TIMEOUT: it never
+ * completed the connection.
+ */
+typedef NTSTATUS (*NDK_FN_ACCEPT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
+    ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
+    ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent,
+    PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    PVOID RequestContext);
+
+/* RC. The same, the callback being told the reason. Since 2.1. */
+typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
+    ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
+    ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent,
+    PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
+    PVOID RequestContext);
+
+/*
+ * Refuses a request, or backs out after NdkConnect.
+ * pPrivateData, PrivateDataLength  in, optional: MaxCalleeData at most
+ * Returns STATUS_SUCCESS; STATUS_CONNECTION_ABORTED: the peer gave up.
+ */
+typedef NTSTATUS (*NDK_FN_REJECT)(
+    NDK_CONNECTOR *pNdkConnector, const VOID *pPrivateData, ULONG PrivateDataLength);
+
+/*
+ * What was agreed, and what the peer gave with NdkConnect, NdkAccept or NdkReject. Transports may deliver more bytes
+ * than were given, filled with zero.
+ * pInboundReadLimit, pOutboundReadLimit  out, optional
+ * pPrivateData                           out, optional; what fits is stored in any case
+ * pPrivateDataLength                     in and out: size query; without a buffer it has to be 0
+ * Returns STATUS_SUCCESS, also of a query without a buffer; STATUS_BUFFER_TOO_SMALL; STATUS_INVALID_PARAMETER: length,
+ * but no buffer.
+ */
+typedef NTSTATUS (*NDK_FN_GET_CONNECTION_DATA)(NDK_CONNECTOR *pNdkConnector,
+    ULONG *pInboundReadLimit, ULONG *pOutboundReadLimit, VOID *pPrivateData,
+    ULONG *pPrivateDataLength);
+
+/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+typedef NTSTATUS (*NDK_FN_GET_LOCAL_ADDRESS)(
+    NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
+
+/* The same of the peer's address. */
+typedef NTSTATUS (*NDK_FN_GET_PEER_ADDRESS)(
+    NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
+
+/*
+ * RC. Ends the connection: tells the peer, then flushes the queue pair.
+ * Returns or ends with STATUS_SUCCESS; STATUS_IO_TIMEOUT: disconnected and flushed, without an answer from the peer.
+ */
+typedef NTSTATUS (*NDK_FN_DISCONNECT)(NDK_CONNECTOR *pNdkConnector,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* In no table. RC. Abortive in: do not wait for the peer. */
+typedef NTSTATUS (*NDK_FN_DISCONNECT_EX)(NDK_CONNECTOR *pNdkConnector, BOOLEAN Abortive,
+    NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+typedef struct _NDK_CONNECTOR_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseConnector;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_CONNECT NdkConnect;
+    NDK_FN_CONNECT_WITH_SHARED_ENDPOINT NdkConnectWithSharedEndpoint;
+    NDK_FN_COMPLETE_CONNECT NdkCompleteConnect;
+    NDK_FN_ACCEPT NdkAccept;
+    NDK_FN_REJECT NdkReject;
+    NDK_FN_GET_CONNECTION_DATA NdkGetConnectionData;
+    NDK_FN_GET_LOCAL_ADDRESS NdkGetLocalAddress;
+    NDK_FN_GET_PEER_ADDRESS NdkGetPeerAddress;
+    NDK_FN_DISCONNECT NdkDisconnect;
+    NDK_FN_COMPLETE_CONNECT_EX NdkCompleteConnectEx; /* since 2.1 */
+    NDK_FN_ACCEPT_EX NdkAcceptEx;                    /* since 2.1 */
+} NDK_CONNECTOR_DISPATCH;
+
+struct _NDK_CONNECTOR {
+    NDK_OBJECT_HEADER Header;
+    const NDK_CONNECTOR_DISPATCH *Dispatch;
+};
+
+/* ============================================================================================================
+ * Listener
+ */
+
+/*
+ * RC. Takes connection requests for an address from now on.
+ * pAddress, AddressLength  in: an address of this adapter; port 0: choose
+ * Returns or ends with STATUS_SUCCESS; STATUS_SHARING_VIOLATION: the address is in use; STATUS_INVALID_ADDRESS: not of
+ * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_INSUFFICIENT_RESOURCES.
+ */
+typedef NTSTATUS (*NDK_FN_LISTEN)(NDK_LISTENER *pNdkListener, const SOCKADDR *pAddress,
+    ULONG AddressLength, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
+
+/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+typedef NTSTATUS (*NDK_FN_GET_LISTENER_LOCAL_ADDRESS)(
+    NDK_LISTENER *pNdkListener, SOCKADDR *pAddress, ULONG *pAddressLength);
+
+/* Pause in: TRUE: refuse requests as if nobody listened; FALSE: take them again. */
+typedef VOID (*NDK_FN_CONTROL_CONNECT_EVENTS)(NDK_LISTENER *pNdkListener, BOOLEAN Pause);
+
+typedef struct _NDK_LISTENER_DISPATCH {
+    NDK_FN_CLOSE_OBJECT NdkCloseListener;
+    NDK_FN_QUERY_EXTENSION_INTERFACE NdkQueryExtension;
+    NDK_FN_LISTEN NdkListen;
+    NDK_FN_GET_LISTENER_LOCAL_ADDRESS NdkGetLocalAddress;
+    NDK_FN_CONTROL_CONNECT_EVENTS NdkControlConnectEvents;
+} NDK_LISTENER_DISPATCH;
+
+struct _NDK_LISTENER {
+    NDK_OBJECT_HEADER Header;
+    const NDK_LISTENER_DISPATCH *Dispatch;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
