@@ -69,7 +69,8 @@ complete() {
         echo '#undef NDK_SLOT'
         echo '#define NDK_SLOT(type, field, ...) @type.field@'
         echo "#include \"$here/ndk.def\""
-    } | "$cc" -E -P -I"$here" -xc - | grep -oE '@ *[A-Za-z_0-9]+ *(\. *[A-Za-z_0-9]+)? *@' | tr -d '@ ' | sort -u > "$work/listed"
+    } | "$cc" -E -P -I"$here" -xc - | grep -oE '@ *[A-Za-z_0-9]+ *(\. *[A-Za-z_0-9]+)? *@' | tr -d '@ ' |
+        sort -u > "$work/listed"
     printf '#include <%s>\n' ndkpi.h wskndk.h > "$work/all.c"
     "$cc" -std=c11 -I"$include" -E -dD "$work/all.c" > "$work/all.i"
     perl -ne '
@@ -119,22 +120,31 @@ mutation() {
 mutations() {
     mutation 'size of NDK_SGE' ndkpi.h 's/^( *)UINT32 MemoryRegionToken;.*/&\n    UINT64 More;/'
     mutation 'offset of NDK_RESULT_EX.ProviderErrorCode' ndkpi.h \
-        '/^typedef struct _NDK_RESULT_EX/,/^\}/{s/NDK_OPERATION_TYPE Type/ULONG Spare/; s/ULONG ProviderErrorCode/NDK_OPERATION_TYPE Type/; s/ULONG Spare/ULONG ProviderErrorCode/}'
+        '/^typedef struct _NDK_RESULT_EX/,/^\}/{
+            s/NDK_OPERATION_TYPE Type/ULONG Spare/
+            s/ULONG ProviderErrorCode/NDK_OPERATION_TYPE Type/
+            s/ULONG Spare/ULONG ProviderErrorCode/
+        }'
     mutation 'alignment of NDK_ADAPTER_INFO' ndkinfo.h 's/SIZE_T (MaxRegistrationSize|MaxWindowSize)/ULONG \1/'
     mutation 'value of NdkObjectTypeListener' ndkpi.h 's/NdkObjectTypeListener = 9/NdkObjectTypeListener = 8/'
     mutation 'value of NDK_OP_FLAG_DEFER' ndkpi.h 's/(define NDK_OP_FLAG_DEFER *)0x00000200/\10x00000100/'
     mutation 'value of STATUS_CANCELLED' ndktypes.h 's/0xC0000120u/0xC0000121u/'
     mutation 'type of STATUS_CANCELLED' ndktypes.h 's/\(\(NTSTATUS\)(0xC0000120u)\)/(\1)/'
     mutation 'slot of NDK_MR_DISPATCH.NdkGetLocalTokenFromMr' ndkpi.h \
-        '/^typedef struct _NDK_MR_DISPATCH/,/^\}/{/NdkGetRemoteTokenFromMr;/d; s/^.*NdkGetLocalTokenFromMr;/&\n    NDK_FN_GET_REMOTE_TOKEN_FROM_MR NdkGetRemoteTokenFromMr;/}'
+        '/^typedef struct _NDK_MR_DISPATCH/,/^\}/{
+            /NdkGetRemoteTokenFromMr;/d
+            s/^.*NdkGetLocalTokenFromMr;/&\n    NDK_FN_GET_REMOTE_TOKEN_FROM_MR NdkGetRemoteTokenFromMr;/
+        }'
     mutation 'type of NDK_QP_DISPATCH.NdkWrite' ndkpi.h 's/NDK_FN_WRITE NdkWrite;/NDK_FN_SEND NdkWrite;/'
     mutation 'slots in NDK_CONNECTOR_DISPATCH' ndkpi.h 's/^( *)NDK_FN_ACCEPT_EX NdkAcceptEx;/&\n    PVOID More;/'
     mutation 'type of NDK_FN_FAST_REGISTER' ndkpi.h 's/ULONG FBO, SIZE_T Length/SIZE_T Length, ULONG FBO/'
     mutation 'type of PFN_WSK_OPEN_NDK_ADAPTER' wskndk.h 's/NDK_VERSION NdkVersion/NDK_VERSION *NdkVersion/'
     # The other direction: what is new has no row.
     local change
-    for change in 's/^#define NDK_CQ_NOTIFY_ANY .*/&\n#define NDK_NEW 3/' 's/^    NdkObjectTypeMax = 11/&,\n    NdkObjectTypeNew = 12/' \
-        's/^    UINT32 MemoryRegionToken;.*/&\n    UINT64 New;/' 's/^typedef VOID \(\*NDK_FN_FLUSH.*/&\ntypedef VOID (*NDK_FN_NEW)(NDK_QP *pNdkQp);/'; do
+    for change in 's/^#define NDK_CQ_NOTIFY_ANY .*/&\n#define NDK_NEW 3/' \
+        's/^    NdkObjectTypeMax = 11/&,\n    NdkObjectTypeNew = 12/' \
+        's/^    UINT32 MemoryRegionToken;.*/&\n    UINT64 New;/' \
+        's/^typedef VOID \(\*NDK_FN_FLUSH.*/&\ntypedef VOID (*NDK_FN_NEW)(NDK_QP *pNdkQp);/'; do
         rm -rf "$work/include"
         cp -r "$root/ndk/include" "$work/include"
         sed -Ei "$change" "$work/include/ndkpi.h"
