@@ -334,6 +334,24 @@ HRESULT nd_provider_find(const struct sockaddr_storage *address, struct nd_devic
     return *device ? ND_SUCCESS : ND_INVALID_ADDRESS;
 }
 
+HRESULT nd_provider_find_interface(unsigned index, struct nd_device **device)
+{
+    HRESULT hr = refresh();
+    char netdev[IF_NAMESIZE];
+
+    *device = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (!if_indextoname(index, netdev))
+        return ND_INVALID_ADDRESS;
+    lock_acquire(&provider.lock);
+    for (unsigned i = 0; i < provider.host.count && !*device; i++)
+        if (provider.owner[i] && !strcmp(provider.host.at[i].netdev, netdev))
+            *device = provider.owner[i];
+    lock_release(&provider.lock);
+    return *device ? ND_SUCCESS : ND_INVALID_ADDRESS;
+}
+
 HRESULT nd_provider_device(uint64_t adapter_id, struct nd_device **found)
 {
     HRESULT hr = refresh();

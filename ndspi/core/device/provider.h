@@ -49,6 +49,14 @@ struct nd_device {
 HRESULT nd_provider_find(const struct sockaddr_storage *address, struct nd_device **device);
 
 /*
+ * nd_provider_find_interface - the device in use that serves the best address of a network interface.
+ * index   in: as if_nametoindex tells it
+ * device  out: NULL on failure
+ * Returns ND_SUCCESS; ND_INVALID_ADDRESS: no interface, or no device in use serves it; or as above.
+ */
+HRESULT nd_provider_find_interface(unsigned index, struct nd_device **device);
+
+/*
  * nd_provider_device - the device in use with an id of nd_provider_find.
  * device  out: NULL on failure
  * Returns ND_SUCCESS; ND_INVALID_PARAMETER: no device in use has this id; or as above.
