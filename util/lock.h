@@ -45,6 +45,10 @@ enum lock_level {
     /* delivery of overlapped completions: held over calls of winobj, see docs/internals/completion.md */
     LOCK_PENDING = 200,
     LOCK_FILE_USERS = 204, /* who is told of the end of a file */
+    /* ndk: what is to be called; given under PENDING */
+    LOCK_NDK_TOKENS = 205, /* local tokens of a protection domain */
+    LOCK_NDK_POOL = 206,
+    LOCK_NDK_WORKER = 208,
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220, /* event, port, thread */

@@ -23,8 +23,8 @@ static int outlet_ = STDERR_FILENO;
 static atomic_uint missing_; /* lines that the outlet did not take */
 
 static const char *const level_names[] = { "none", "error", "warn", "info", "debug" };
-static const char *const topic_names[] = { "device", "cm", "cq", "qp", "mr", "soft", "win",
-    "wire" };
+static const char *const topic_names[] = { "device", "cm", "cq", "qp", "mr", "soft", "win", "wire",
+    "ndk" };
 
 static const char *topic_name(enum log_topic topic)
 {

@@ -3,8 +3,8 @@
  * log.h - diagnostics that are never compiled out.
  *
  * NDSPI_LOG=LEVEL[,TOPIC...] chooses what is written: none, error, warn (default), info, debug; with topics, levels
- * above warn are limited to them (cm, cq, qp, mr, soft, win, device, wire). NDSPI_LOG_FILE=PATH writes there instead of
- * standard error. A disabled message costs one load and one compare.
+ * above warn are limited to them (cm, cq, qp, mr, soft, win, device, wire, ndk). NDSPI_LOG_FILE=PATH writes there
+ * instead of standard error. A disabled message costs one load and one compare.
  *
  * Writing never waits: a line that standard error does not take at once is dropped, and the next that it takes is
  * preceded by the number of those that are missing.
@@ -27,6 +27,7 @@ enum log_topic {
     LOG_SOFT = 1 << 5,
     LOG_WIN = 1 << 6,
     LOG_WIRE = 1 << 7,
+    LOG_NDK = 1 << 8,
 };
 
 extern enum log_level log_max_level_; /* read through log_on */

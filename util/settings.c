@@ -22,6 +22,9 @@ static const char *const names[] = {
     "NDSPI_SOFT_DEVICES",
     "NDSPI_SOFT_PATIENCE_MS",
     "NDSPI_SOFT_SPEAK_MS",
+    "NDK_FORCE_INLINE_CALLBACK",
+    "NDK_FORCE_PENDING",
+    "NDK_OPEN_PARTIAL",
 };
 
 /* What scripts, samples and tests read: their processes inherit it. NDSPI_TEST_ and anything are tests' own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * settings.h - the environment variables that the libraries read: their values, and which names that begin with NDSPI_
- * are known.
+ * are known. Names that begin with NDK_ are other programs', too.
  *
  * A new one is a row in the table of settings.c and in docs/environment.md; tests/structure compares both with the
  * sources. Each call reads the environment anew. Threads: any, as long as none changes the environment (getenv).

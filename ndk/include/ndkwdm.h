@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndkwdm.h - of the kernel primitives that callers of NDKPI need besides it, those that a header can be: lists and
- * MDLs. For Windows it is MinGW's <ddk/wdm.h>.
+ * ndkwdm.h - the kernel primitives that consumers of NDKPI need besides it: lists, MDLs, levels, locks, events,
+ * deferred work, pool memory, and as much of Winsock Kernel as opens adapters. For Windows it is MinGW's <ddk/wdm.h>.
+ *
+ * Levels: an ordinary thread is at PASSIVE_LEVEL. Callbacks of NDKPI and deferred procedures run at DISPATCH_LEVEL; so
+ * does a thread that holds a spin lock. Nothing interrupts a thread at DISPATCH_LEVEL any less, but it must not block:
+ * debug builds of the library end the program when it does.
  *
  * Source: the pages of the same names in the Windows driver documentation.
  */
@@ -101,6 +105,8 @@ static inline PSINGLE_LIST_ENTRY PopEntryList(PSINGLE_LIST_ENTRY head)
 
 /* ----- MDLs ----- */
 
+struct _IRP;
+
 #define BYTE_OFFSET(va) ((ULONG)((ULONG_PTR)(va) & (PAGE_SIZE - 1)))
 #define PAGE_ALIGN(va)  ((PVOID)((ULONG_PTR)(va) & ~(ULONG_PTR)(PAGE_SIZE - 1)))
 /* Pages that bytes from va on lie in. */
@@ -123,6 +129,271 @@ static inline void MmInitializeMdl(PMDL mdl, PVOID va, SIZE_T length)
     mdl->ByteCount = (ULONG)length;
     mdl->MappedSystemVa = va;
 }
+
+/* An MDL for length bytes at va, to be given to IoFreeMdl; NULL: no memory. secondary, charge, irp in: not used. */
+PMDL IoAllocateMdl(PVOID va, ULONG length, BOOLEAN secondary, BOOLEAN charge, struct _IRP *irp);
+VOID IoFreeMdl(PMDL mdl);
+
+/* A process's memory is always there: these do nothing. */
+#define MmBuildMdlForNonPagedPool(mdl)            ((void)(mdl))
+#define MmProbeAndLockPages(mdl, mode, operation) ((void)(mdl))
+#define MmUnlockPages(mdl)                        ((void)(mdl))
+
+/* ----- Levels ----- */
+
+typedef UCHAR KIRQL, *PKIRQL;
+
+#define PASSIVE_LEVEL  0
+#define APC_LEVEL      1
+#define DISPATCH_LEVEL 2
+
+/* Of the calling thread. */
+KIRQL KeGetCurrentIrql(void);
+/* level in: not below the present one. before out: for KeLowerIrql. */
+VOID KeRaiseIrql(KIRQL level, PKIRQL before);
+VOID KeLowerIrql(KIRQL before);
+
+#define PAGED_CODE() NT_ASSERT(KeGetCurrentIrql() <= APC_LEVEL)
+#ifdef NDEBUG
+#define NT_ASSERT(condition) ((void)0)
+#else
+#define NT_ASSERT(condition)                                                                       \
+    ((condition) ? (void)0 : NdkwdmAssertFailed(#condition, __FILE__, __LINE__))
+#endif
+/* Says so on standard error and ends the program. */
+VOID NdkwdmAssertFailed(const char *condition, const char *file, int line);
+
+/* ----- Locks ----- */
+
+typedef ULONG_PTR KSPIN_LOCK, *PKSPIN_LOCK;
+
+VOID KeInitializeSpinLock(PKSPIN_LOCK lock);
+/* To DISPATCH_LEVEL, and takes it. before out: for KeReleaseSpinLock. A thread that holds it must not take it. */
+VOID KeAcquireSpinLock(PKSPIN_LOCK lock, PKIRQL before);
+VOID KeReleaseSpinLock(PKSPIN_LOCK lock, KIRQL before);
+/* The same where the thread is at DISPATCH_LEVEL already. */
+VOID KeAcquireSpinLockAtDpcLevel(PKSPIN_LOCK lock);
+VOID KeReleaseSpinLockFromDpcLevel(PKSPIN_LOCK lock);
+
+/* A handle on the stack, in place of the level. */
+typedef struct _KLOCK_QUEUE_HANDLE {
+    struct {
+        PVOID Next;
+        PKSPIN_LOCK Lock;
+    } LockQueue;
+    KIRQL OldIrql;
+} KLOCK_QUEUE_HANDLE, *PKLOCK_QUEUE_HANDLE;
+
+VOID KeAcquireInStackQueuedSpinLock(PKSPIN_LOCK lock, PKLOCK_QUEUE_HANDLE handle);
+VOID KeReleaseInStackQueuedSpinLock(PKLOCK_QUEUE_HANDLE handle);
+VOID KeAcquireInStackQueuedSpinLockAtDpcLevel(PKSPIN_LOCK lock, PKLOCK_QUEUE_HANDLE handle);
+VOID KeReleaseInStackQueuedSpinLockFromDpcLevel(PKLOCK_QUEUE_HANDLE handle);
+
+/* Who uses something, until it is run down: then nobody can begin to, and the end of the last one can be waited for. */
+typedef struct _EX_RUNDOWN_REF {
+    __extension__ union {
+        ULONG_PTR Count;
+        PVOID Ptr;
+    };
+} EX_RUNDOWN_REF, *PEX_RUNDOWN_REF;
+
+VOID ExInitializeRundownProtection(PEX_RUNDOWN_REF ref);
+/* FALSE: it is run down. */
+BOOLEAN ExAcquireRundownProtection(PEX_RUNDOWN_REF ref);
+VOID ExReleaseRundownProtection(PEX_RUNDOWN_REF ref);
+/* Passive. Runs it down; returns when nobody uses it. */
+VOID ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF ref);
+/* After that: it may be used again. */
+VOID ExReInitializeRundownProtection(PEX_RUNDOWN_REF ref);
+
+/* ----- Events ----- */
+
+typedef enum _EVENT_TYPE { NotificationEvent, SynchronizationEvent } EVENT_TYPE;
+
+/* The members are the library's. */
+typedef struct _KEVENT {
+    LONG Type;
+    ULONG State;
+    ULONG Waiters;
+    ULONG Reserved[3];
+} KEVENT, *PKEVENT, *PRKEVENT;
+
+typedef LONG KPRIORITY;
+#define IO_NO_INCREMENT 0
+
+typedef enum _KWAIT_REASON { Executive = 0, UserRequest = 6 } KWAIT_REASON;
+typedef CHAR KPROCESSOR_MODE;
+typedef enum _MODE { KernelMode, UserMode, MaximumMode } MODE;
+
+/* A notification event stays signalled until it is reset, a synchronization event until one wait takes it. */
+VOID KeInitializeEvent(PRKEVENT event, EVENT_TYPE type, BOOLEAN signalled);
+/* Both return the state before, 0: not signalled. increment, wait in: not used. */
+LONG KeSetEvent(PRKEVENT event, KPRIORITY increment, BOOLEAN wait);
+LONG KeResetEvent(PRKEVENT event);
+VOID KeClearEvent(PRKEVENT event);
+LONG KeReadStateEvent(PRKEVENT event);
+
+/*
+ * Waits for an event. Passive, but for a timeout of 0.
+ * object                   in: a KEVENT
+ * reason, mode, alertable  in: not used
+ * timeout                  in, optional: in 100 ns; negative: from now; else since 1601-01-01 UTC; NULL: for ever
+ * Returns STATUS_SUCCESS; STATUS_TIMEOUT; STATUS_NOT_SUPPORTED: no event.
+ */
+NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MODE mode,
+    BOOLEAN alertable, PLARGE_INTEGER timeout);
+
+/* ----- Deferred work ----- */
+
+typedef struct _DEVICE_OBJECT DEVICE_OBJECT, *PDEVICE_OBJECT;
+typedef struct _IRP IRP, *PIRP;
+
+typedef enum _WORK_QUEUE_TYPE {
+    CriticalWorkQueue,
+    DelayedWorkQueue,
+    HyperCriticalWorkQueue,
+    MaximumWorkQueue
+} WORK_QUEUE_TYPE;
+
+typedef VOID (*PWORKER_THREAD_ROUTINE)(PVOID Parameter);
+typedef VOID (*PIO_WORKITEM_ROUTINE)(PDEVICE_OBJECT DeviceObject, PVOID Context);
+
+typedef struct _WORK_QUEUE_ITEM {
+    LIST_ENTRY List;
+    PWORKER_THREAD_ROUTINE WorkerRoutine;
+    PVOID Parameter;
+} WORK_QUEUE_ITEM, *PWORK_QUEUE_ITEM;
+
+#define ExInitializeWorkItem(item, routine, context)                                               \
+    ((void)((item)->WorkerRoutine = (routine), (item)->Parameter = (context),                      \
+        (item)->List.Flink = NULL))
+/* The routine is called once, at PASSIVE_LEVEL, by a thread of the library, and may block. type in: not used. */
+VOID ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type);
+
+typedef struct _IO_WORKITEM *PIO_WORKITEM;
+/* device in: for the routine, may be NULL. NULL: no memory. */
+PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device);
+/* Not while it is queued; its routine may. */
+VOID IoFreeWorkItem(PIO_WORKITEM item);
+VOID IoQueueWorkItem(
+    PIO_WORKITEM item, PIO_WORKITEM_ROUTINE routine, WORK_QUEUE_TYPE type, PVOID context);
+
+struct _KDPC;
+typedef VOID (*PKDEFERRED_ROUTINE)(
+    struct _KDPC *Dpc, PVOID DeferredContext, PVOID SystemArgument1, PVOID SystemArgument2);
+
+typedef struct _KDPC {
+    LIST_ENTRY DpcListEntry;
+    PKDEFERRED_ROUTINE DeferredRoutine;
+    PVOID DeferredContext, SystemArgument1, SystemArgument2;
+    ULONG Queued;
+} KDPC, *PKDPC, *PRKDPC;
+
+VOID KeInitializeDpc(PRKDPC dpc, PKDEFERRED_ROUTINE routine, PVOID context);
+/* The routine is called once, at DISPATCH_LEVEL, by a thread of the library. FALSE: it is queued already. */
+BOOLEAN KeInsertQueueDpc(PRKDPC dpc, PVOID argument1, PVOID argument2);
+/* FALSE: it was not queued; its routine may be running. */
+BOOLEAN KeRemoveQueueDpc(PRKDPC dpc);
+/* Passive. Returns when all that were queued have run. */
+VOID KeFlushQueuedDpcs(void);
+
+/* ----- Pool memory ----- */
+
+typedef ULONG64 POOL_FLAGS;
+/* clang-format off */
+#define POOL_FLAG_UNINITIALIZED 0x0000000000000002ULL /* else it is zeroed */
+#define POOL_FLAG_CACHE_ALIGNED 0x0000000000000008ULL
+#define POOL_FLAG_NON_PAGED     0x0000000000000040ULL
+#define POOL_FLAG_NON_PAGED_EXECUTE 0x0000000000000080ULL /* is not executable here */
+#define POOL_FLAG_PAGED         0x0000000000000100ULL
+/* clang-format on */
+
+typedef enum _POOL_TYPE { NonPagedPool = 0, PagedPool = 1, NonPagedPoolNx = 512 } POOL_TYPE;
+
+/*
+ * Memory, aligned to 16 bytes, from PAGE_SIZE on to a page.
+ * flags, type  in: kinds of memory, which are one here
+ * size         in: bytes
+ * tag          in: not 0; not used besides
+ * Returns NULL: no memory, or a size or tag of 0.
+ */
+PVOID ExAllocatePool2(POOL_FLAGS flags, SIZE_T size, ULONG tag);
+/* The same, not zeroed. */
+PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag);
+VOID ExFreePool(PVOID memory);
+VOID ExFreePoolWithTag(PVOID memory, ULONG tag);
+
+/* ----- Winsock Kernel: what opens adapters (wskndk.h) ----- */
+
+#define MAKE_WSK_VERSION(major, minor) ((USHORT)(((USHORT)(major) << 8) | ((minor)&0xff)))
+#define WSK_NO_WAIT                    0
+#define WSK_INFINITE_WAIT              0xffffffff
+
+typedef struct _NPIID *PNPIID;
+
+typedef NTSTATUS (*PFN_WSK_CLIENT_EVENT)(
+    PVOID ClientContext, ULONG EventType, PVOID Information, SIZE_T InformationLength);
+
+typedef struct _WSK_CLIENT_DISPATCH {
+    USHORT Version;
+    USHORT Reserved;
+    PFN_WSK_CLIENT_EVENT WskClientEvent;
+} WSK_CLIENT_DISPATCH, *PWSK_CLIENT_DISPATCH;
+
+typedef struct _WSK_CLIENT_NPI {
+    PVOID ClientContext;
+    const WSK_CLIENT_DISPATCH *Dispatch;
+} WSK_CLIENT_NPI, *PWSK_CLIENT_NPI;
+
+/* The members are the library's. */
+typedef struct _WSK_REGISTRATION {
+    ULONGLONG ReservedRegistrationState;
+    PVOID ReservedRegistrationContext;
+    KSPIN_LOCK ReservedRegistrationLock;
+} WSK_REGISTRATION, *PWSK_REGISTRATION;
+
+/*
+ * Answers control codes of the client; here one: WSKNDK_GET_WSK_PROVIDER_NDK_DISPATCH.
+ * client          in: of WskCaptureProviderNPI
+ * input, ...      in: not used by that code
+ * output_size     in: bytes at output
+ * output          out
+ * returned        out, optional: bytes stored
+ * irp             in: NULL
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: another code; STATUS_INVALID_PARAMETER: an irp, or no output;
+ * STATUS_BUFFER_TOO_SMALL.
+ */
+typedef NTSTATUS (*PFN_WSK_CONTROL_CLIENT)(PVOID client, ULONG code, SIZE_T input_size, PVOID input,
+    SIZE_T output_size, PVOID output, SIZE_T *returned, PIRP irp);
+
+typedef struct _WSK_PROVIDER_DISPATCH {
+    USHORT Version;
+    USHORT Reserved;
+    PVOID WskSocket, WskSocketConnect; /* NULL: there are no sockets */
+    PFN_WSK_CONTROL_CLIENT WskControlClient;
+} WSK_PROVIDER_DISPATCH, *PWSK_PROVIDER_DISPATCH;
+
+typedef struct _WSK_PROVIDER_NPI {
+    PVOID Client;
+    const WSK_PROVIDER_DISPATCH *Dispatch;
+} WSK_PROVIDER_NPI, *PWSK_PROVIDER_NPI;
+
+/*
+ * Becomes a client.
+ * client        in: stays as it is until WskDeregister
+ * registration  out
+ * Returns STATUS_SUCCESS or STATUS_INVALID_PARAMETER.
+ */
+NTSTATUS WskRegister(PWSK_CLIENT_NPI client, PWSK_REGISTRATION registration);
+/*
+ * Takes the provider, which is always there. wait in: not used.
+ * Returns STATUS_SUCCESS; STATUS_DEVICE_NOT_READY: not registered.
+ */
+NTSTATUS WskCaptureProviderNPI(
+    PWSK_REGISTRATION registration, ULONG wait, PWSK_PROVIDER_NPI provider);
+VOID WskReleaseProviderNPI(PWSK_REGISTRATION registration);
+/* Passive. Waits until what was captured has been released. */
+VOID WskDeregister(PWSK_REGISTRATION registration);
 
 #endif
 

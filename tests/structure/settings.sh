@@ -10,21 +10,21 @@ cd "$1"
 
 read_by_sources()
 {
-    grep -rhoE '(getenv|setting_(text|number|on))\("NDSPI_[A-Z_0-9]*"' \
-        --include='*.c' util reactor softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs |
+    grep -rhoE '(getenv|setting_(text|number|on))\("(NDSPI|NDK)_[A-Z_0-9]*"' \
+        --include='*.c' util reactor softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
         sed 's/.*("//; s/"//' | sort -u
 }
 in_the_table()
 {
-    sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
+    sed -n '/^static const char \*const names\[\]/,/^};/s/^ *"\(N[A-Z]*_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 others()
 {
-    sed -n '/^static const char \*const others\[\]/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
+    sed -n '/^static const char \*const others\[\]/,/^};/s/^ *"\(N[A-Z]*_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 known()
 {
-    sed -n '/^static const char/,/^};/s/^ *"\(NDSPI_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
+    sed -n '/^static const char/,/^};/s/^ *"\(N[A-Z]*_[A-Z_0-9]*\)",$/\1/p' util/settings.c | sort
 }
 of_scripts()
 {
@@ -38,7 +38,7 @@ of_scripts()
 # in_the_manual HEADING: the names in the table of a section
 in_the_manual()
 {
-    sed -n "/^## $1/,/^## /s/^| \`\(NDSPI_[A-Z_0-9]*\)\` |.*/\1/p" docs/environment.md | sort
+    sed -n "/^## $1/,/^## /s/^| \`\(N[A-Z]*_[A-Z_0-9]*\)\` |.*/\1/p" docs/environment.md | sort
 }
 
 bad=0

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* info.h - what an adapter tells of itself. */
+#ifndef NDK_ADAPTER_INFO_H
+#define NDK_ADAPTER_INFO_H
+
+#include "ndk/object/adapter.h"
+
+/* Whether peers can invalidate windows and fast-registered regions of this device, and it tells of that. */
+bool ndk_invalidates(const struct nd_port *port);
+
+/* As of the function type. */
+NTSTATUS ndk_query_adapter_info(NDK_ADAPTER *adapter, NDK_ADAPTER_INFO *info, ULONG *size);
+
+#endif

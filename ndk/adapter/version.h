@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * version.h - which version an adapter is opened with.
+ *
+ * The version tells whether peers can invalidate this adapter's memory: consumers that see 1.2 or more use it. So a
+ * device that cannot have 1.1 alone.
+ */
+#ifndef NDK_ADAPTER_VERSION_H
+#define NDK_ADAPTER_VERSION_H
+
+#include <ndkinfo.h>
+#include <stdbool.h>
+
+/*
+ * ndk_version_choose - the highest minor version of the major version asked for.
+ * asked        in: major version, and the lowest minor version that will do
+ * invalidates  in: the device can be invalidated at by peers, and tells of it
+ * chosen       out: on success
+ * Returns STATUS_SUCCESS or NDIS_STATUS_BAD_VERSION.
+ */
+NTSTATUS ndk_version_choose(NDK_VERSION asked, bool invalidates, NDK_VERSION *chosen);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * level.h - the level (IRQL) of the calling thread: PASSIVE_LEVEL, where it may block, or DISPATCH_LEVEL, inside a
+ * callback or under a spin lock.
+ */
+#ifndef NDK_DISPATCH_LEVEL_H
+#define NDK_DISPATCH_LEVEL_H
+
+#include <ndkwdm.h>
+
+extern _Thread_local KIRQL ndk_level_; /* through the functions below */
+
+static inline KIRQL ndk_level(void)
+{
+    return ndk_level_;
+}
+
+/* Returns the level before; given back to ndk_level_restore by the same thread. */
+static inline KIRQL ndk_level_raise(KIRQL level)
+{
+    KIRQL before = ndk_level_;
+
+    if (level > before)
+        ndk_level_ = level;
+    return before;
+}
+
+static inline void ndk_level_restore(KIRQL before)
+{
+    ndk_level_ = before;
+}
+
+/*
+ * ndk_passive_expected  what blocks was called: debug builds name the call and abort above PASSIVE_LEVEL
+ * ndk_passive_required  every build does: the call would wait for the very callback that makes it
+ * call  in: its name
+ */
+#ifndef NDEBUG
+#define ndk_passive_expected(call) ndk_passive_required(call)
+#else
+#define ndk_passive_expected(call) ((void)(call))
+#endif
+void ndk_passive_required(const char *call);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ndkl.h - how a Linux program opens adapters for NDKPI without Winsock Kernel (wskndk.h, ndkwdm.h have that).
+ */
+#ifndef NDKL_H
+#define NDKL_H
+
+#include <ndkpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Passive. Opens the adapter of a network interface: the device that serves an address of it.
+ * version  in: major version, and the lowest minor version that will do
+ * index    in: the interface, as if_nametoindex tells it
+ * adapter  out: the caller's until NdklCloseAdapter; untouched on failure
+ * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: adapter is NULL; NDIS_STATUS_BAD_VERSION: no such major version, or
+ * the device does not offer that minor; NDIS_STATUS_ADAPTER_NOT_READY: no device in use serves the interface, or it is
+ * gone; STATUS_INSUFFICIENT_RESOURCES.
+ */
+NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **adapter);
+
+/*
+ * Passive. Closes an adapter whose objects have all been closed, or are being closed. Returns when every callback of
+ * every one of them has returned: a program that calls it in a callback is ended by abort().
+ * adapter  in: invalid afterwards
+ */
+VOID NdklCloseAdapter(NDK_ADAPTER *adapter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

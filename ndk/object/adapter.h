@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* adapter.h - the objects that others are made from: adapter and protection domain. */
+#ifndef NDK_OBJECT_ADAPTER_H
+#define NDK_OBJECT_ADAPTER_H
+
+#include "ndk/object/object.h"
+#include "ndk/object/tokens.h"
+
+#include "ndspi/core/adapter/adapter.h"
+#include "ndspi/core/memory/pd.h"
+
+struct ndk_adapter {
+    struct ndk_object object; /* first; never closed by ndk_object_close */
+    struct ndk_root root;
+    struct ndk_pool pool; /* for the callbacks of completion queues and shared receive queues */
+    struct nd_adapter core;
+    _Atomic uint32_t ended; /* a futex: the last pin is gone */
+};
+
+struct ndk_pd {
+    struct ndk_object object; /* first */
+    struct ndk_adapter *adapter;
+    struct nd_pd core;
+    struct ndk_tokens tokens;
+};
+
+static inline struct ndk_adapter *ndk_adapter_from(NDK_ADAPTER *adapter)
+{
+    return (struct ndk_adapter *)adapter;
+}
+
+static inline struct ndk_pd *ndk_pd_from(NDK_PD *pd)
+{
+    return (struct ndk_pd *)pd;
+}
+
+/*
+ * ndk_absent - for what this library does not do yet: tells the log.
+ * Returns STATUS_NOT_SUPPORTED.
+ */
+NTSTATUS ndk_absent(const char *call);
+
+#endif

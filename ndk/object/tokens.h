@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tokens.h - local tokens: what NDK_SGE.MemoryRegionToken names, in a table of the protection domain.
+ *
+ * A token is an index of 24 bits and a generation of 8 bits, which changes when the place is used again. Posts look a
+ * token up without a lock: the places never move.
+ */
+#ifndef NDK_OBJECT_TOKENS_H
+#define NDK_OBJECT_TOKENS_H
+
+#include "util/lock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    NDK_TOKEN_GENERATION_BITS = 8,
+    NDK_TOKENS_IN_CHUNK = 4096,
+    NDK_TOKEN_CHUNKS = (1 << 24) / NDK_TOKENS_IN_CHUNK,
+    NDK_NO_TOKEN = 0, /* place 0 is never given out */
+    NDK_PRIVILEGED_TOKEN = 1,
+};
+
+/* A place of the table. */
+struct ndk_token {
+    /* The key of the device (32 bits), the generation (8 bits), whether it is in use (bit 40). */
+    _Atomic uint64_t key;
+    uint32_t next_free;
+};
+
+#define NDK_TOKEN_IN_USE (1ull << 40)
+
+struct ndk_tokens {
+    struct lock lock; /* LOCK_NDK_TOKENS: who takes and gives back; down to free */
+    uint32_t used;    /* places that were ever given out, and place 0 */
+    uint32_t free;    /* the first free one of these, 0: none */
+    _Atomic(struct ndk_token *) *chunks;
+};
+
+/* Returns false: no memory. */
+bool ndk_tokens_init(struct ndk_tokens *tokens);
+void ndk_tokens_fini(struct ndk_tokens *tokens);
+
+/* A token for a key of the device; NDK_NO_TOKEN: no memory, or all are in use. */
+uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey);
+/* token in: of ndk_tokens_take, or NDK_NO_TOKEN */
+void ndk_tokens_give_back(struct ndk_tokens *tokens, uint32_t token);
+
+/* The key of a token. False: it names nothing now. */
+static inline bool ndk_tokens_find(const struct ndk_tokens *tokens, uint32_t token, uint32_t *lkey)
+{
+    uint32_t place = token >> NDK_TOKEN_GENERATION_BITS;
+    struct ndk_token *chunk =
+        atomic_load_explicit(&tokens->chunks[place / NDK_TOKENS_IN_CHUNK], memory_order_acquire);
+    uint64_t key;
+
+    if (!chunk)
+        return false;
+    key = atomic_load_explicit(&chunk[place % NDK_TOKENS_IN_CHUNK].key, memory_order_acquire);
+    *lkey = (uint32_t)key;
+    return key >> 32 == (NDK_TOKEN_IN_USE >> 32 | (token & 0xff));
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include <ndkwdm.h>
+
+#include <stdlib.h>
+
+PMDL IoAllocateMdl(PVOID va, ULONG length, BOOLEAN secondary, BOOLEAN charge, struct _IRP *irp)
+{
+    PMDL mdl = malloc(sizeof(*mdl));
+
+    (void)secondary;
+    (void)charge;
+    (void)irp;
+    if (mdl)
+        MmInitializeMdl(mdl, va, length);
+    return mdl;
+}
+
+VOID IoFreeMdl(PMDL mdl)
+{
+    free(mdl);
+}

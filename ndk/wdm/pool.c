@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.c - pool memory of ndkwdm.h. */
+#include <ndkwdm.h>
+
+#include <stdlib.h>
+
+enum { CACHE_LINE = 64 };
+
+static PVOID allocate(SIZE_T size, ULONG tag, SIZE_T alignment)
+{
+    if (!size || !tag)
+        return NULL;
+    if (size >= PAGE_SIZE)
+        alignment = PAGE_SIZE;
+    else if (alignment <= _Alignof(max_align_t))
+        return malloc(size);
+    if (size > SIZE_MAX - alignment)
+        return NULL;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+PVOID ExAllocatePool2(POOL_FLAGS flags, SIZE_T size, ULONG tag)
+{
+    PVOID memory = allocate(size, tag, flags & POOL_FLAG_CACHE_ALIGNED ? CACHE_LINE : 1);
+
+    if (memory && !(flags & POOL_FLAG_UNINITIALIZED))
+        memset(memory, 0, size);
+    return memory;
+}
+
+PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag)
+{
+    (void)type;
+    return allocate(size, tag, 1);
+}
+
+VOID ExFreePool(PVOID memory)
+{
+    free(memory);
+}
+
+VOID ExFreePoolWithTag(PVOID memory, ULONG tag)
+{
+    (void)tag;
+    free(memory);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work.c - work items and deferred procedures of ndkwdm.h: each kind has a list and threads that serve it. More threads
+ * start while all are busy; they stay.
+ */
+#include "ndk/dispatch/level.h"
+
+#include "util/log.h"
+#include "util/thread.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { WORKERS_MOST = 64 };
+
+struct team {
+    const char *name;
+    unsigned most;
+    void (*run)(struct team *team); /* its first entry; called and left with the mutex held */
+    pthread_mutex_t
+        mutex; /* not util/lock.h: threads sleep on the conditions. A leaf below everything */
+    pthread_cond_t given, done;
+    bool ready; /* the list is */
+    LIST_ENTRY entries;
+    unsigned count, idle, threads;
+    uint64_t entries_given, entries_done;
+};
+
+static void serve(void *argument)
+{
+    struct team *team = argument;
+
+    pthread_mutex_lock(&team->mutex);
+    for (;;) {
+        if (IsListEmpty(&team->entries)) {
+            team->idle++;
+            pthread_cond_wait(&team->given, &team->mutex);
+            team->idle--;
+            continue;
+        }
+        team->count--;
+        team->run(team);
+        team->entries_done++;
+        pthread_cond_broadcast(&team->done);
+    }
+}
+
+static void start_locked(struct team *team)
+{
+    int error = thread_start_detached(team->name, serve, team);
+
+    if (!error)
+        team->threads++;
+    else if (!team->threads)
+        log_limited(LOG_ERROR, LOG_NDK,
+            "no thread for deferred work: %s; it waits (raise the limit on threads)",
+            strerror(-error));
+}
+
+static void lock_team(struct team *team)
+{
+    pthread_mutex_lock(&team->mutex);
+    if (!team->ready)
+        InitializeListHead(&team->entries);
+    team->ready = true;
+}
+
+static void give_locked(struct team *team, LIST_ENTRY *entry)
+{
+    InsertTailList(&team->entries, entry);
+    team->count++;
+    team->entries_given++;
+    if (team->count > team->idle && team->threads < team->most)
+        start_locked(team);
+    pthread_cond_signal(&team->given);
+}
+
+/* ---- work items ---- */
+
+static void run_work(struct team *team);
+
+static struct team workers = {
+    .name = "ndk-work",
+    .most = WORKERS_MOST,
+    .run = run_work,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .given = PTHREAD_COND_INITIALIZER,
+    .done = PTHREAD_COND_INITIALIZER,
+};
+
+/* The item is its owner's again when the routine begins. */
+static void run_work(struct team *team)
+{
+    WORK_QUEUE_ITEM *item =
+        CONTAINING_RECORD(RemoveHeadList(&team->entries), WORK_QUEUE_ITEM, List);
+    PWORKER_THREAD_ROUTINE routine = item->WorkerRoutine;
+    PVOID parameter = item->Parameter;
+
+    pthread_mutex_unlock(&team->mutex);
+    routine(parameter);
+    pthread_mutex_lock(&team->mutex);
+}
+
+VOID ExQueueWorkItem(PWORK_QUEUE_ITEM item, WORK_QUEUE_TYPE type)
+{
+    (void)type;
+    lock_team(&workers);
+    give_locked(&workers, &item->List);
+    pthread_mutex_unlock(&workers.mutex);
+}
+
+struct _IO_WORKITEM {
+    WORK_QUEUE_ITEM item;
+    PDEVICE_OBJECT device;
+    PIO_WORKITEM_ROUTINE routine;
+    PVOID context;
+};
+
+static VOID run_io_item(PVOID parameter)
+{
+    PIO_WORKITEM item = parameter;
+
+    item->routine(item->device, item->context); /* may free the item */
+}
+
+PIO_WORKITEM IoAllocateWorkItem(PDEVICE_OBJECT device)
+{
+    PIO_WORKITEM item = calloc(1, sizeof(*item));
+
+    if (item)
+        item->device = device;
+    return item;
+}
+
+VOID IoFreeWorkItem(PIO_WORKITEM item)
+{
+    free(item);
+}
+
+VOID IoQueueWorkItem(
+    PIO_WORKITEM item, PIO_WORKITEM_ROUTINE routine, WORK_QUEUE_TYPE type, PVOID context)
+{
+    item->routine = routine;
+    item->context = context;
+    ExInitializeWorkItem(&item->item, run_io_item, item);
+    ExQueueWorkItem(&item->item, type);
+}
+
+/* ---- deferred procedures: one thread ---- */
+
+static void run_dpc(struct team *team);
+
+static struct team deferred = {
+    .name = "ndk-dpc",
+    .most = 1,
+    .run = run_dpc,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .given = PTHREAD_COND_INITIALIZER,
+    .done = PTHREAD_COND_INITIALIZER,
+};
+
+/* It may be queued again, or freed, when the routine begins. */
+static void run_dpc(struct team *team)
+{
+    PKDPC dpc = CONTAINING_RECORD(RemoveHeadList(&team->entries), KDPC, DpcListEntry);
+    KDPC copy = *dpc;
+    KIRQL before;
+
+    dpc->Queued = 0;
+    pthread_mutex_unlock(&team->mutex);
+    before = ndk_level_raise(DISPATCH_LEVEL);
+    copy.DeferredRoutine(dpc, copy.DeferredContext, copy.SystemArgument1, copy.SystemArgument2);
+    ndk_level_restore(before);
+    pthread_mutex_lock(&team->mutex);
+}
+
+VOID KeInitializeDpc(PRKDPC dpc, PKDEFERRED_ROUTINE routine, PVOID context)
+{
+    *dpc = (KDPC){ .DeferredRoutine = routine, .DeferredContext = context };
+}
+
+BOOLEAN KeInsertQueueDpc(PRKDPC dpc, PVOID argument1, PVOID argument2)
+{
+    BOOLEAN queued;
+
+    lock_team(&deferred);
+    queued = dpc->Queued == 0;
+    if (queued) {
+        dpc->Queued = 1;
+        dpc->SystemArgument1 = argument1;
+        dpc->SystemArgument2 = argument2;
+        give_locked(&deferred, &dpc->DpcListEntry);
+    }
+    pthread_mutex_unlock(&deferred.mutex);
+    return queued;
+}
+
+BOOLEAN KeRemoveQueueDpc(PRKDPC dpc)
+{
+    BOOLEAN removed;
+
+    lock_team(&deferred);
+    removed = dpc->Queued != 0;
+    if (removed) {
+        dpc->Queued = 0;
+        RemoveEntryList(&dpc->DpcListEntry);
+        deferred.count--;
+        deferred.entries_done++;
+        pthread_cond_broadcast(&deferred.done);
+    }
+    pthread_mutex_unlock(&deferred.mutex);
+    return removed;
+}
+
+void KeFlushQueuedDpcs(void)
+{
+    uint64_t until;
+
+    ndk_passive_expected("KeFlushQueuedDpcs");
+    lock_team(&deferred);
+    until = deferred.entries_given;
+    while (deferred.entries_done < until)
+        pthread_cond_wait(&deferred.done, &deferred.mutex);
+    pthread_mutex_unlock(&deferred.mutex);
+}

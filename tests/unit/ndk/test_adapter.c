@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* test_adapter.c - adapters: versions, information, extensions, close; how objects are made and closed in each mode. */
+#include "tests/unit/ndk/harness.h"
+
+#include <wskndk.h>
+
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void versions_are_negotiated(void **state)
+{
+    static const struct {
+        USHORT major, minor;
+        NTSTATUS status;
+        USHORT got; /* minor */
+    } rows[] = {
+        { 1, 0, 0, 2 },
+        { 1, 1, 0, 2 },
+        { 1, 2, 0, 2 },
+        { 1, 3, (NTSTATUS)0xC0010004, 0 },
+        { 2, 0, 0, 1 },
+        { 2, 1, 0, 1 },
+        { 2, 2, (NTSTATUS)0xC0010004, 0 },
+        { 3, 0, (NTSTATUS)0xC0010004, 0 },
+        { 0, 0, (NTSTATUS)0xC0010004, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        NDK_VERSION version = { rows[i].major, rows[i].minor };
+        NDK_ADAPTER *adapter = NULL;
+        NDK_ADAPTER_INFO info;
+        ULONG size = sizeof(info);
+        NDK_PD *pd;
+
+        assert_int_equal(NdklOpenAdapter(version, if_nametoindex("lo"), &adapter), rows[i].status);
+        if (rows[i].status) {
+            assert_null(adapter);
+            continue;
+        }
+        assert_int_equal(adapter->Header.Version.Major, rows[i].major);
+        assert_int_equal(adapter->Header.Version.Minor, rows[i].got);
+        assert_int_equal(adapter->Dispatch->NdkQueryAdapterInfo(adapter, &info, &size), 0);
+        assert_int_equal(info.Version.Major, rows[i].major);
+        assert_int_equal(info.Version.Minor, rows[i].got);
+        pd = pd_create(adapter);
+        assert_int_equal(pd->Header.Version.Major, rows[i].major);
+        assert_int_equal(pd->Header.Version.Minor, rows[i].got);
+        close_pd(pd);
+        NdklCloseAdapter(adapter);
+    }
+}
+
+static void open_refuses_what_it_cannot(void **state)
+{
+    NDK_VERSION version = { 1, 2 };
+    NDK_ADAPTER *adapter = (NDK_ADAPTER *)&version;
+
+    (void)state;
+    assert_int_equal(NdklOpenAdapter(version, if_nametoindex("lo"), NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(NdklOpenAdapter(version, 0x7fffffff, &adapter), (NTSTATUS)0xC0010011);
+    assert_int_equal(NdklOpenAdapter(version, 0, &adapter), (NTSTATUS)0xC0010011);
+    assert_ptr_equal(adapter, &version);
+}
+
+static void headers_name_types(void **state)
+{
+    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_PD *pd = pd_create(adapter);
+
+    (void)state;
+    assert_int_equal(adapter->Header.ObjectType, 1);
+    assert_int_equal(pd->Header.ObjectType, 6);
+    for (int i = 0; i < 4; i++) {
+        assert_null(adapter->Header.NdkReserved.rf[i]);
+        assert_null(pd->Header.NdkReserved.rf[i]);
+    }
+    close_pd(pd);
+    NdklCloseAdapter(adapter);
+}
+
+static void info_before_2_0_has_0x60_bytes(void **state)
+{
+    NDK_ADAPTER *adapter = adapter_open(1, 1);
+    NDK_FN_QUERY_ADAPTER_INFO query = adapter->Dispatch->NdkQueryAdapterInfo;
+    union {
+        NDK_ADAPTER_INFO info;
+        unsigned char bytes[0x100];
+    } out;
+    ULONG size = 0;
+
+    (void)state;
+    memset(&out, 0xEE, sizeof(out));
+    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(size, 0x60);
+    assert_int_equal(query(adapter, NULL, &size), (NTSTATUS)0xC0000023);
+    size = 0x5F;
+    assert_int_equal(query(adapter, &out.info, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(size, 0x60);
+    assert_int_equal(out.bytes[0], 0xEE);
+    assert_int_equal(query(adapter, &out.info, &size), 0);
+    assert_int_equal(size, 0x60);
+    assert_int_equal(out.bytes[0x60], 0xEE);
+    size = 0x100;
+    assert_int_equal(query(adapter, &out.info, &size), 0);
+    assert_int_equal(size, 0x60);
+    assert_int_equal(out.bytes[0x60], 0xEE);
+    assert_int_equal(query(adapter, &out.info, NULL), (NTSTATUS)0xC000000D);
+    NdklCloseAdapter(adapter);
+}
+
+static void info_tells_limits(void **state)
+{
+    NDK_ADAPTER *adapter = adapter_open(2, 0);
+    NDK_FN_QUERY_ADAPTER_INFO query = adapter->Dispatch->NdkQueryAdapterInfo;
+    NDK_ADAPTER_INFO info;
+    ULONG size = 0x60;
+
+    (void)state;
+    assert_int_equal(query(adapter, &info, &size), (NTSTATUS)0xC0000023);
+    assert_int_equal(size, 0x68);
+    assert_int_equal(query(adapter, &info, &size), 0);
+    assert_int_equal(size, 0x68);
+    assert_true(info.MaxRegistrationSize >= 1 << 30);
+    assert_int_equal(info.MaxWindowSize, info.MaxRegistrationSize);
+    assert_true(info.FRMRPageCount >= 16);
+    assert_true(info.MaxInitiatorRequestSge >= 1);
+    assert_true(info.MaxReceiveRequestSge >= 1);
+    assert_true(info.MaxReadRequestSge >= 1);
+    assert_true(info.MaxTransferLength >= 1 << 20);
+    assert_true(info.MaxTransferLength <= 0x7FFFFFFF);
+    assert_true(info.MaxReceiveQueueDepth >= 255);
+    assert_true(info.MaxInitiatorQueueDepth >= 255);
+    assert_true(info.MaxSrqDepth >= 255);
+    assert_true(info.MaxCqDepth >= 1024);
+    assert_int_equal(info.LargeRequestThreshold, 4096);
+    assert_int_equal(info.MaxCallerData, 56);
+    assert_int_equal(info.MaxCalleeData, 148);
+    assert_int_equal(info.AdapterFlags, 0x00010108); /* loopback, resize, several engines */
+    assert_int_equal(info.RdmaTechnology, 1);        /* iWARP */
+    NdklCloseAdapter(adapter);
+}
+
+static void there_are_no_extensions(void **state)
+{
+    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_PD *pd = pd_create(adapter);
+    NDK_EXTENSION_INTERFACE extension;
+    NDK_VERSION version = { 1, 0 };
+    GUID id = { 1, 2, 3, { 4 } };
+
+    (void)state;
+    assert_int_equal(
+        adapter->Dispatch->NdkQueryExtension(&adapter->Header, &id, version, &extension),
+        (NTSTATUS)0xC00000BB);
+    assert_int_equal(pd->Dispatch->NdkQueryExtension(&pd->Header, &id, version, &extension),
+        (NTSTATUS)0xC00000BB);
+    close_pd(pd);
+    NdklCloseAdapter(adapter);
+}
+
+/* ---- how objects are made and closed ---- */
+
+static void objects_are_made_and_closed_in_the_call(void **state)
+{
+    NDK_ADAPTER *adapter;
+    NDK_PD *pd = NULL;
+    struct told told;
+
+    (void)state;
+    mode_set(BY_DEFAULT);
+    adapter = adapter_open(1, 2);
+    told_init(&told);
+    assert_int_equal(
+        adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, &pd), 0);
+    assert_non_null(pd);
+    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0);
+    assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, NULL, NULL, &pd), 0);
+    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, NULL, NULL), 0);
+    NdklCloseAdapter(adapter);
+    assert_int_equal(atomic_load(&told.count), 0);
+}
+
+static void forced_they_are_by_the_callback(void **state)
+{
+    NDK_ADAPTER *adapter;
+    NDK_PD *pd = NULL;
+    struct told told;
+
+    (void)state;
+    for (enum mode mode = FORCE_PENDING; mode < MODES; mode++) {
+        mode_set(mode);
+        adapter = adapter_open(1, 2);
+        told_init(&told);
+        assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, NULL),
+            (NTSTATUS)0xC000000D);
+        assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, tell_create, &told, &pd), 0x103);
+        if (mode == FORCE_INLINE)
+            assert_int_equal(atomic_load(&told.count), 1);
+        told_wait(&told);
+        assert_null(pd); /* only the callback gives it */
+        assert_int_equal(told.status, 0);
+        assert_int_equal(told.object->ObjectType, 6);
+        assert_int_equal(told.level, 2);
+        assert_int_equal(pthread_equal(told.thread, pthread_self()) != 0, mode == FORCE_INLINE);
+        pd = (NDK_PD *)told.object;
+        told_init(&told);
+        assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0x103);
+        told_wait(&told);
+        assert_int_equal(told.level, 2);
+        assert_int_equal(atomic_load(&told.count), 1);
+        /* Without a callback it can only end in the call. */
+        assert_int_equal(adapter->Dispatch->NdkCreatePd(adapter, NULL, NULL, &pd), 0);
+        assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, NULL, NULL), 0);
+        pd = NULL;
+        NdklCloseAdapter(adapter);
+    }
+    mode_set(BY_DEFAULT);
+}
+
+static VOID close_what_was_made(PVOID context, NTSTATUS status, NDK_OBJECT_HEADER *object)
+{
+    NDK_PD *pd = (NDK_PD *)object;
+    struct told *told = context;
+
+    told->status = status;
+    told->object = object;
+    /* The callback of the call itself still runs: the close ends after it. */
+    assert_int_equal(pd->Dispatch->NdkClosePd(object, tell_close, told), 0x103);
+    assert_int_equal(atomic_load(&told->count), 0);
+}
+
+static void close_inside_the_completion(void **state)
+{
+    NDK_ADAPTER *adapter;
+    NDK_PD *pd = NULL;
+    struct told told;
+
+    (void)state;
+    for (enum mode mode = FORCE_PENDING; mode < MODES; mode++) {
+        mode_set(mode);
+        adapter = adapter_open(1, 2);
+        told_init(&told);
+        assert_int_equal(
+            adapter->Dispatch->NdkCreatePd(adapter, close_what_was_made, &told, &pd), 0x103);
+        told_wait(&told);
+        assert_int_equal(atomic_load(&told.count), 1);
+        assert_null(pd);
+        NdklCloseAdapter(adapter);
+    }
+    mode_set(BY_DEFAULT);
+}
+
+/* ---- the adapter's close ---- */
+
+static struct {
+    KEVENT entered, go;
+    atomic_bool adapter_closed;
+} held;
+
+static VOID hold_close(PVOID context)
+{
+    (void)context;
+    KeSetEvent(&held.entered, 0, FALSE);
+    while (!KeReadStateEvent(&held.go))
+        sched_yield();
+    assert_false(atomic_load(&held.adapter_closed));
+}
+
+static void *close_adapter(void *adapter)
+{
+    NdklCloseAdapter(adapter);
+    atomic_store(&held.adapter_closed, true);
+    return NULL;
+}
+
+static void adapter_close_waits_for_callbacks(void **state)
+{
+    NDK_ADAPTER *adapter;
+    pthread_t thread;
+    NDK_PD *pd;
+
+    (void)state;
+    mode_set(FORCE_PENDING);
+    adapter = adapter_open(1, 2);
+    pd = pd_create(adapter);
+    KeInitializeEvent(&held.entered, NotificationEvent, FALSE);
+    KeInitializeEvent(&held.go, NotificationEvent, FALSE);
+    atomic_store(&held.adapter_closed, false);
+    assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, hold_close, NULL), 0x103);
+    assert_int_equal(KeWaitForSingleObject(&held.entered, Executive, KernelMode, FALSE, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, close_adapter, adapter), 0);
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    assert_false(atomic_load(&held.adapter_closed));
+    KeSetEvent(&held.go, 0, FALSE);
+    pthread_join(thread, NULL);
+    assert_true(atomic_load(&held.adapter_closed));
+    mode_set(BY_DEFAULT);
+}
+
+static VOID close_adapter_too(PVOID context)
+{
+    NdklCloseAdapter(context);
+}
+
+static void adapter_close_in_a_callback_ends_the_program(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (!child) {
+        struct rlimit none = { 0, 0 };
+        NDK_ADAPTER *adapter;
+        NDK_PD *pd;
+
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        mode_set(FORCE_INLINE);
+        adapter = adapter_open(1, 2);
+        pd = pd_create(adapter);
+        pd->Dispatch->NdkClosePd(&pd->Header, close_adapter_too, adapter);
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+static void adapters_come_and_go(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        NDK_ADAPTER *a = adapter_open(1, 2), *b = adapter_open(2, 1);
+        NDK_PD *pd = pd_create(b);
+
+        NdklCloseAdapter(a);
+        close_pd(pd);
+        NdklCloseAdapter(b);
+    }
+}
+
+/* ---- Winsock Kernel ---- */
+
+static void adapters_open_by_winsock_kernel(void **state)
+{
+    static const WSK_CLIENT_DISPATCH dispatch = { MAKE_WSK_VERSION(1, 0), 0, NULL };
+    WSK_CLIENT_NPI client = { NULL, &dispatch };
+    const WSK_PROVIDER_NDK_DISPATCH *table = NULL;
+    NDK_VERSION version = { 1, 0 };
+    WSK_REGISTRATION registration;
+    WSK_PROVIDER_NPI provider;
+    NDK_ADAPTER *adapter = NULL;
+    SIZE_T returned = 0;
+
+    (void)state;
+    assert_int_equal(WskRegister(NULL, &registration), (NTSTATUS)0xC000000D);
+    assert_int_equal(WskRegister(&client, &registration), 0);
+    assert_int_equal(WskCaptureProviderNPI(&registration, WSK_INFINITE_WAIT, &provider), 0);
+    assert_int_equal(provider.Dispatch->WskControlClient(
+                         provider.Client, 1, 0, NULL, sizeof(table), &table, &returned, NULL),
+        (NTSTATUS)0xC00000BB);
+    assert_int_equal(provider.Dispatch->WskControlClient(
+                         provider.Client, 0x4E444B44, 0, NULL, 7, &table, &returned, NULL),
+        (NTSTATUS)0xC0000023);
+    assert_int_equal(provider.Dispatch->WskControlClient(
+                         provider.Client, 0x4E444B44, 0, NULL, 8, NULL, &returned, NULL),
+        (NTSTATUS)0xC000000D);
+    assert_int_equal(returned, 0);
+    assert_int_equal(provider.Dispatch->WskControlClient(provider.Client, 0x4E444B44, 0, NULL,
+                         sizeof(table), &table, &returned, NULL),
+        0);
+    assert_int_equal(returned, 8);
+    assert_int_equal(
+        table->WskOpenNdkAdapter(provider.Client, version, if_nametoindex("lo"), &adapter), 0);
+    assert_int_equal(adapter->Header.Version.Minor, 2);
+    table->WskCloseNdkAdapter(provider.Client, adapter);
+    WskReleaseProviderNPI(&registration);
+    WskDeregister(&registration);
+    assert_int_equal(
+        WskCaptureProviderNPI(&registration, WSK_NO_WAIT, &provider), (NTSTATUS)0xC00000A3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* First: a child of it opens an adapter, which a process with threads of an adapter could not. */
+        cmocka_unit_test(adapter_close_in_a_callback_ends_the_program),
+        cmocka_unit_test(versions_are_negotiated),
+        cmocka_unit_test(open_refuses_what_it_cannot),
+        cmocka_unit_test(headers_name_types),
+        cmocka_unit_test(info_before_2_0_has_0x60_bytes),
+        cmocka_unit_test(info_tells_limits),
+        cmocka_unit_test(there_are_no_extensions),
+        cmocka_unit_test(objects_are_made_and_closed_in_the_call),
+        cmocka_unit_test(forced_they_are_by_the_callback),
+        cmocka_unit_test(close_inside_the_completion),
+        cmocka_unit_test(adapter_close_waits_for_callbacks),
+        cmocka_unit_test(adapters_come_and_go),
+        cmocka_unit_test(adapters_open_by_winsock_kernel),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
