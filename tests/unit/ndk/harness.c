@@ -97,6 +97,77 @@ NDK_PD *pd_create(NDK_ADAPTER *adapter)
     return pd;
 }
 
+NDK_MR *mr_create(NDK_PD *pd)
+{
+    struct told told;
+    NDK_MR *mr = NULL;
+
+    told_init(&told);
+    mr = made(&told, pd->Dispatch->NdkCreateMr(pd, FALSE, tell_create, &told, &mr), &mr);
+    assert_non_null(mr);
+    assert_int_equal(mr->Header.ObjectType, 4);
+    return mr;
+}
+
+NDK_MR *mr_register(NDK_PD *pd, void *memory, SIZE_T length, ULONG flags)
+{
+    NDK_MR *mr = mr_create(pd);
+    struct told told;
+    MDL first, second;
+
+    MmInitializeMdl(&first, memory, length / 2);
+    MmInitializeMdl(&second, (char *)memory + length / 2, length - length / 2);
+    first.Next = &second;
+    told_init(&told);
+    assert_int_equal(
+        ended(&told, mr->Dispatch->NdkRegisterMr(mr, &first, length, flags, tell_request, &told)),
+        0);
+    return mr;
+}
+
+NDK_MW *mw_create(NDK_PD *pd)
+{
+    struct told told;
+    NDK_MW *mw = NULL;
+
+    told_init(&told);
+    mw = made(&told, pd->Dispatch->NdkCreateMw(pd, tell_create, &told, &mw), &mw);
+    assert_non_null(mw);
+    assert_int_equal(mw->Header.ObjectType, 5);
+    return mw;
+}
+
+NDK_CQ *cq_create(NDK_ADAPTER *adapter, ULONG depth, struct told *notified)
+{
+    struct told told;
+    NDK_CQ *cq = NULL;
+
+    told_init(&told);
+    told_init(notified);
+    cq = made(&told,
+        adapter->Dispatch->NdkCreateCq(
+            adapter, depth, tell_request, notified, NULL, tell_create, &told, &cq),
+        &cq);
+    assert_non_null(cq);
+    assert_int_equal(cq->Header.ObjectType, 3);
+    return cq;
+}
+
+NDK_QP *qp_create(NDK_PD *pd, NDK_CQ *receive_cq, NDK_CQ *initiator_cq, void *context)
+{
+    struct told told;
+    NDK_QP *qp = NULL;
+
+    told_init(&told);
+    qp = made(&told,
+        pd->Dispatch->NdkCreateQp(
+            pd, receive_cq, initiator_cq, context, 16, 16, 4, 4, 64, tell_create, &told, &qp),
+        &qp);
+    assert_non_null(qp);
+    assert_int_equal(qp->Header.ObjectType, 2);
+    return qp;
+}
+
 int run_in_modes_(const struct CMUnitTest *tests, size_t count)
 {
     static const char *const names[MODES] = { "by default", "force pending", "force inline" };

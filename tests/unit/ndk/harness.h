@@ -53,10 +53,32 @@ NTSTATUS ended(struct told *told, NTSTATUS status);
 
 /* Calls a close function and waits for its end. */
 void close_object(NDK_OBJECT_HEADER *header, NDK_FN_CLOSE_OBJECT close);
-#define close_pd(pd) close_object(&(pd)->Header, (pd)->Dispatch->NdkClosePd)
+#define close_pd(pd)   close_object(&(pd)->Header, (pd)->Dispatch->NdkClosePd)
+#define close_mr(mr)   close_object(&(mr)->Header, (mr)->Dispatch->NdkCloseMr)
+#define close_mw(mw)   close_object(&(mw)->Header, (mw)->Dispatch->NdkCloseMw)
+#define close_cq(cq)   close_object(&(cq)->Header, (cq)->Dispatch->NdkCloseCq)
+#define close_srq(srq) close_object(&(srq)->Header, (srq)->Dispatch->NdkCloseSrq)
+#define close_qp(qp)   close_object(&(qp)->Header, (qp)->Dispatch->NdkCloseQp)
 
-/* Fails the test where it cannot be made. */
+/* They fail the test where the object cannot be made. */
 NDK_PD *pd_create(NDK_ADAPTER *adapter);
+NDK_MR *mr_create(NDK_PD *pd);
+/* Registered, with a chain of two MDLs. flags in: NDK_MR_FLAG_* */
+NDK_MR *mr_register(NDK_PD *pd, void *memory, SIZE_T length, ULONG flags);
+NDK_MW *mw_create(NDK_PD *pd);
+/* Its notifications go to told, as tell_request. */
+NDK_CQ *cq_create(NDK_ADAPTER *adapter, ULONG depth, struct told *told);
+/* 16 requests of 4 entries each way, 64 bytes inline; the context is that of its results. */
+NDK_QP *qp_create(NDK_PD *pd, NDK_CQ *receive_cq, NDK_CQ *initiator_cq, void *context);
+
+/* One entry of a list. */
+static inline NDK_SGE sge(void *memory, ULONG length, UINT32 token)
+{
+    NDK_SGE sge = { .Length = length, .MemoryRegionToken = token };
+
+    sge.VirtualAddress = memory;
+    return sge;
+}
 
 /* Runs the tests in each mode. Returns the number of failures. */
 #define run_in_modes(tests) run_in_modes_(tests, sizeof(tests) / sizeof((tests)[0]))

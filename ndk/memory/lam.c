@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* lam.c - logical addresses and the privileged token. */
 #include "ndk/memory/memory.h"
-
-NTSTATUS ndk_create_mr(NDK_PD *pd, BOOLEAN fast_register, NDK_FN_CREATE_COMPLETION completion,
-    PVOID context, NDK_MR **out)
-{
-    (void)pd, (void)fast_register, (void)completion, (void)context, (void)out;
-    return ndk_absent("NdkCreateMr");
-}
-
-NTSTATUS ndk_create_mw(NDK_PD *pd, NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_MW **out)
-{
-    (void)pd, (void)completion, (void)context, (void)out;
-    return ndk_absent("NdkCreateMw");
-}
 
 VOID ndk_get_privileged_token(NDK_PD *pd, UINT32 *token)
 {

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.c - the requests of queue pairs.
+ *
+ * Flags that a request does not have are not looked at.
+ */
+#include "ndk/queue/post.h"
+
+#include "ndk/memory/mr.h"
+#include "ndk/queue/qp.h"
+#include "ndk/queue/sgl.h"
+
+#include "ndspi/core/queue/qp.h"
+
+#include <endian.h>
+
+static struct ndk_qp *from(NDK_QP *qp)
+{
+    return (struct ndk_qp *)qp;
+}
+
+/* ---- flags ---- */
+
+enum {
+    EVERY = NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE,
+    SENDS = EVERY | NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT,
+    REMOTE_WRITE = NDK_OP_FLAG_ALLOW_REMOTE_WRITE & ~NDK_OP_FLAG_ALLOW_LOCAL_WRITE,
+};
+
+_Static_assert(NDK_OP_FLAG_SILENT_SUCCESS == ND_OP_FLAG_SILENT_SUCCESS &&
+                   NDK_OP_FLAG_READ_FENCE == ND_OP_FLAG_READ_FENCE &&
+                   NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT == ND_OP_FLAG_SEND_AND_SOLICIT_EVENT &&
+                   NDK_OP_FLAG_ALLOW_REMOTE_READ == ND_OP_FLAG_ALLOW_READ,
+    "given to the core as they are");
+
+/* same in: those that the core takes as they are */
+static uint32_t core_flags(ULONG flags, ULONG same)
+{
+    return (flags & same) | (flags & NDK_OP_FLAG_DEFER ? ND_POST_DEFER : 0);
+}
+
+static uint32_t with_inline(ULONG flags, ULONG same)
+{
+    return core_flags(flags, same) | (flags & NDK_OP_FLAG_INLINE ? ND_OP_FLAG_INLINE : 0);
+}
+
+/* ---- messages ---- */
+
+/*
+ * The list as the core takes it: of an inline request the consumer's own; else in sges, with keys.
+ */
+static NTSTATUS list_of(
+    struct ndk_qp *qp, const NDK_SGE *list, ULONG n, ULONG flags, ND2_SGE *sges, const void **out)
+{
+    *out = sges;
+    if (!(flags & NDK_OP_FLAG_INLINE))
+        return ndk_sgl(&qp->pd->tokens, list, n, sges);
+    *out = list;
+    return list || !n ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+NTSTATUS ndk_send(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags)
+{
+    struct ndk_qp *qp = from(given);
+    ND2_SGE sges[NDK_SGE_MOST];
+    const void *entries;
+    NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    return ndk_posted(
+        nd_queue_send_v2(&qp->core.initiator, context, entries, n, with_inline(flags, SENDS)));
+}
+
+NTSTATUS ndk_send_and_invalidate(
+    NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags, UINT32 token)
+{
+    struct ndk_qp *qp = from(given);
+    ND2_SGE sges[NDK_SGE_MOST];
+    const void *entries;
+    NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    return ndk_posted(nd_qp_send_invalidate(
+        &qp->core, context, entries, n, htobe32(token), with_inline(flags, SENDS)));
+}
+
+NTSTATUS ndk_receive(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n)
+{
+    struct ndk_qp *qp = from(given);
+    ND2_SGE sges[NDK_SGE_MOST];
+    NTSTATUS status = ndk_sgl(&qp->pd->tokens, list, n, sges);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    return ndk_posted(nd_queue_receive_v2(&qp->core.receive, context, sges, n));
+}
+
+VOID ndk_flush(NDK_QP *qp)
+{
+    (void)nd_qp_flush(
+        &from(qp)->core); /* fails where the device does: its queues have failed, too */
+}
+
+/* ---- the peer's memory ---- */
+
+static struct nd_remote remote_of(UINT64 address, UINT32 token)
+{
+    return (struct nd_remote){ .address = address, .token = htobe32(token) };
+}
+
+NTSTATUS ndk_read(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, UINT64 address,
+    UINT32 token, ULONG flags)
+{
+    struct nd_remote remote = remote_of(address, token);
+    struct ndk_qp *qp = from(given);
+    ND2_SGE sges[NDK_SGE_MOST];
+    NTSTATUS status = ndk_sgl(&qp->pd->tokens, list, n, sges);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    return ndk_posted(nd_qp_read(&qp->core, context, sges, n, &remote, core_flags(flags, EVERY)));
+}
+
+NTSTATUS ndk_write(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, UINT64 address,
+    UINT32 token, ULONG flags)
+{
+    struct nd_remote remote = remote_of(address, token);
+    struct ndk_qp *qp = from(given);
+    ND2_SGE sges[NDK_SGE_MOST];
+    const void *entries;
+    NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    return ndk_posted(
+        nd_qp_write(&qp->core, context, entries, n, &remote, with_inline(flags, EVERY)));
+}
+
+/* ---- windows and regions ---- */
+
+static void *in_domain(const struct ndk_qp *qp, NDK_OBJECT_HEADER *header, NDK_OBJECT_TYPE type)
+{
+    return ndk_object_of(header, type, qp->object.root);
+}
+
+/* A window that is bound already, or not bound: the pages have one code for the state of an object. */
+static NTSTATUS window_posted(HRESULT status)
+{
+    return status == ND_INVALID_DEVICE_REQUEST ? STATUS_INVALID_DEVICE_STATE : ndk_posted(status);
+}
+
+NTSTATUS ndk_bind(NDK_QP *given, PVOID context, NDK_MR *region, NDK_MW *window, PVOID address,
+    SIZE_T length, ULONG flags)
+{
+    struct ndk_qp *qp = from(given);
+    struct ndk_mr *mr = in_domain(qp, region ? &region->Header : NULL, NdkObjectTypeMr);
+    struct ndk_mw *mw = in_domain(qp, window ? &window->Header : NULL, NdkObjectTypeMw);
+
+    if (!mr || !mw || mr->pd != qp->pd || mw->pd != qp->pd)
+        return STATUS_INVALID_PARAMETER;
+    return window_posted(nd_qp_bind(&qp->core, context, &mr->core, &mw->core, address, length,
+        core_flags(flags, EVERY | NDK_OP_FLAG_ALLOW_REMOTE_READ) |
+            (flags & REMOTE_WRITE ? ND_OP_FLAG_ALLOW_WRITE : 0)));
+}
+
+NTSTATUS ndk_fast_register(NDK_QP *qp, PVOID context, NDK_MR *mr, ULONG pages,
+    const NDK_LOGICAL_ADDRESS *list, ULONG offset, SIZE_T length, PVOID base, ULONG flags)
+{
+    (void)qp, (void)context, (void)mr, (void)pages, (void)list, (void)offset, (void)length,
+        (void)base, (void)flags;
+    return ndk_absent("NdkFastRegister");
+}
+
+NTSTATUS ndk_invalidate(NDK_QP *given, PVOID context, NDK_OBJECT_HEADER *header, ULONG flags)
+{
+    struct ndk_qp *qp = from(given);
+    struct ndk_mw *mw = in_domain(qp, header, NdkObjectTypeMw);
+
+    if (!mw || mw->pd != qp->pd)
+        return STATUS_INVALID_PARAMETER;
+    return window_posted(nd_qp_invalidate(&qp->core, context, &mw->core, core_flags(flags, EVERY)));
+}

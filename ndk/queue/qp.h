@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* qp.h - queue pairs. */
+#ifndef NDK_QUEUE_QP_H
+#define NDK_QUEUE_QP_H
+
+#include "ndk/queue/queue.h"
+
+#include "ndspi/core/queue/qp.h"
+
+struct ndk_qp {
+    struct ndk_object object; /* first */
+    struct ndk_pd *pd;
+    struct nd_qp core;
+};
+
+#endif
