@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* connector.h - connectors, for listeners that make them. */
+#ifndef NDK_CONNECTION_CONNECTOR_H
+#define NDK_CONNECTION_CONNECTOR_H
+
+#include "ndk/connection/connection.h"
+
+#include "ndspi/core/connection/connector.h"
+
+struct ndk_listener;
+
+struct ndk_connector {
+    struct ndk_object object; /* first */
+    struct ndk_adapter *adapter;
+    atomic_bool used; /* it serves one connection: by a Connect, or since a listener delivered it */
+    struct nd_call disconnected;
+    struct ndk_call tell_disconnected;
+    NDK_FN_DISCONNECT_EVENT_CALLBACK event; /* one of both, or none, ... */
+    NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event_ex;
+    PVOID event_context;           /* ... with this */
+    struct ndk_listener *listener; /* whose request it has, or NULL; an antecedent */
+    struct ndk_call tell_request;
+    struct nd_connector core;
+};
+
+/* Made for an adapter, or for a request of a listener (may be NULL), which it then follows. NULL: no memory. */
+struct ndk_connector *ndk_connector_make(
+    struct ndk_adapter *adapter, struct ndk_listener *listener);
+
+/* Closes one that the consumer never got. */
+void ndk_connector_discard(struct ndk_connector *connector);
+
+#endif

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/* test_connection.c - connectors, listeners and shared endpoints. */
+#include "tests/unit/ndk/pair.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+static NTSTATUS get_data(NDK_CONNECTOR *connector, void *data, ULONG *length)
+{
+    return connector->Dispatch->NdkGetConnectionData(connector, NULL, NULL, data, length);
+}
+
+static void both_sides_agree(void **state)
+{
+    struct pair *pair = *state;
+    NDK_CONNECTOR *active = pair->active.connector, *passive;
+    ULONG inbound = 0, outbound = 0, length;
+    struct sockaddr_in address;
+    char data[300];
+
+    assert_int_equal(start_connect(&pair->active, &pair->address, "hello", 5), 0x103);
+    take_incoming(pair);
+    passive = pair->passive.connector;
+    /* The length: asked for without a buffer, too small, enough. */
+    length = 0;
+    assert_int_equal(get_data(passive, NULL, &length), 0);
+    assert_int_equal(length, 5);
+    assert_int_equal(get_data(passive, NULL, &length), (NTSTATUS)0xC000000D);
+    assert_int_equal(get_data(passive, data, NULL), (NTSTATUS)0xC000000D);
+    length = 3;
+    memset(data, 'x', sizeof(data));
+    assert_int_equal(get_data(passive, data, &length), (NTSTATUS)0xC0000023);
+    assert_int_equal(length, 5);
+    assert_memory_equal(data, "helxx", 5);
+    length = sizeof(data);
+    assert_int_equal(
+        passive->Dispatch->NdkGetConnectionData(passive, &inbound, &outbound, data, &length), 0);
+    assert_int_equal(length, 5);
+    assert_memory_equal(data, "hellox", 6);
+    assert_int_equal(inbound, 8); /* the peer's outbound */
+    assert_int_equal(outbound, 4);
+
+    assert_int_equal(start_accept(&pair->passive, "good day", 8), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    length = sizeof(data);
+    assert_int_equal(
+        active->Dispatch->NdkGetConnectionData(active, &inbound, &outbound, data, &length), 0);
+    assert_int_equal(length, 8);
+    assert_memory_equal(data, "good day", 8);
+    assert_int_equal(inbound, 2);  /* 4 asked for, 2 offered */
+    assert_int_equal(outbound, 8); /* 8 asked for, 16 offered */
+    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    assert_int_equal(outcome(&pair->passive), 0);
+
+    /* Addresses; sizes as for data, but a query without a buffer is too small. */
+    length = 0;
+    assert_int_equal(
+        active->Dispatch->NdkGetPeerAddress(active, NULL, &length), (NTSTATUS)0xC0000023);
+    assert_int_equal(length, 16);
+    assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, NULL, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(active->Dispatch->NdkGetPeerAddress(active, (SOCKADDR *)&address, &length), 0);
+    assert_int_equal(address.sin_port, pair->address.sin_port);
+    assert_int_equal(
+        active->Dispatch->NdkGetLocalAddress(active, (SOCKADDR *)&address, &length), 0);
+    assert_int_equal(address.sin_addr.s_addr, htonl(0x7F000001));
+    length = sizeof(data);
+    assert_int_equal(passive->Dispatch->NdkGetPeerAddress(passive, (SOCKADDR *)data, &length), 0);
+    assert_int_equal(length, 16);
+    assert_int_equal(((struct sockaddr_in *)data)->sin_port, address.sin_port);
+    /* What the peer gave can be read until the close. */
+    length = sizeof(data);
+    assert_int_equal(get_data(active, data, &length), 0);
+    assert_int_equal(length, 8);
+}
+
+static void disconnect_tells_the_peer_once(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    told_wait(&pair->passive.disconnect);
+    assert_int_equal(pair->passive.disconnect.level, 2);
+    assert_int_equal(start_disconnect(&pair->passive), 0x103);
+    assert_int_equal(outcome(&pair->passive), 0);
+    assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
+    assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
+}
+
+static void close_of_a_connector_disconnects(void **state)
+{
+    struct pair *pair = *state;
+    NDK_RESULT result;
+    NDK_SGE entry = sge(pair->passive.memory, 16, pair->passive.token);
+
+    assert_int_equal(pair->passive.qp->Dispatch->NdkReceive(pair->passive.qp, NULL, &entry, 1), 0);
+    close_connector(pair->active.connector);
+    pair->active.connector = NULL;
+    told_wait(&pair->passive.disconnect);
+    close_connector(pair->passive.connector);
+    pair->passive.connector = NULL;
+    while (
+        !pair->passive.receive_cq->Dispatch->NdkGetCqResults(pair->passive.receive_cq, &result, 1))
+        sched_yield();
+    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
+    assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
+}
+
+static void events_have_a_reason_since_2_1(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active, *passive = &pair->passive;
+
+    assert_int_equal(start_connect(active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    assert_int_equal(
+        passive->connector->Dispatch->NdkAcceptEx(passive->connector, passive->qp, 1, 1, NULL, 0,
+            tell_disconnect_ex, &passive->disconnect, tell_request, &passive->request),
+        0x103);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(active->connector->Dispatch->NdkCompleteConnectEx(active->connector,
+                         tell_disconnect_ex, &active->disconnect, tell_request, &active->request),
+        0x103);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(outcome(passive), 0);
+    assert_int_equal(start_disconnect(passive), 0x103);
+    assert_int_equal(outcome(passive), 0);
+    told_wait(&active->disconnect);
+    assert_int_equal(active->disconnect.status, 0); /* a disconnect as it should be gives none */
+    assert_int_equal(atomic_load(&passive->disconnect.count), 0);
+}
+
+/* ---- refusals ---- */
+
+static void reject_refuses_with_data(void **state)
+{
+    struct pair *pair = *state;
+    char data[300];
+    ULONG length = sizeof(data);
+
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    assert_int_equal(pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, NULL, 1),
+        (NTSTATUS)0xC000000D);
+    assert_int_equal(
+        pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, data, 149),
+        (NTSTATUS)0xC0000206);
+    assert_int_equal(
+        pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, "sorry", 5), 0);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(get_data(pair->active.connector, data, &length), 0);
+    assert_int_equal(length, 5);
+    assert_memory_equal(data, "sorry", 5);
+    /* A connector serves one attempt. */
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(atomic_load(&pair->active.request.count), 1);
+}
+
+static void close_of_a_request_refuses(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    close_connector(pair->passive.connector);
+    pair->passive.connector = NULL;
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+}
+
+static void nobody_listens(void **state)
+{
+    struct pair *pair = *state;
+
+    close_listener(pair->listener);
+    pair->listener = NULL;
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+}
+
+static void active_side_backs_out(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    assert_int_equal(
+        pair->active.connector->Dispatch->NdkReject(pair->active.connector, NULL, 0), 0);
+    assert_int_equal(outcome(&pair->passive), (NTSTATUS)0xC0000241);
+    assert_int_equal(atomic_load(&pair->passive.disconnect.count), 0);
+}
+
+static void paused_listener_refuses(void **state)
+{
+    struct pair *pair = *state;
+    NDK_CONNECTOR *second = connector_create(pair->active.adapter), *first;
+
+    pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, TRUE);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000236);
+    assert_int_equal(atomic_load(&pair->incoming.count), 0);
+    pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, FALSE);
+    first = pair->active.connector;
+    pair->active.connector = second;
+    pair_connect(pair); /* the refused attempt left the queue pair free, but for its close */
+    close_connector(first);
+}
+
+/* ---- what is refused in the call ---- */
+
+static void bad_calls_of_connectors(void **state)
+{
+    static char data[300];
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    NDK_CONNECTOR *connector = active->connector;
+    const NDK_CONNECTOR_DISPATCH *table = connector->Dispatch;
+    struct sockaddr_in here = loopback(0), any = { .sin_family = AF_INET }, far = loopback(0);
+    const SOCKADDR *from = (SOCKADDR *)&here, *to = (SOCKADDR *)&pair->address;
+    const struct {
+        NDK_QP *qp;
+        const SOCKADDR *from;
+        ULONG from_length;
+        const SOCKADDR *to;
+        const char *data;
+        ULONG length;
+        NDK_FN_REQUEST_COMPLETION completion;
+        NTSTATUS status;
+    } rows[] = {
+        { NULL, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
+        { pair->passive.qp, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
+        { (NDK_QP *)active->pd, from, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
+        { active->qp, NULL, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
+        { active->qp, from, 16, NULL, NULL, 0, tell_request, (NTSTATUS)0xC000000D },
+        { active->qp, from, 16, to, NULL, 1, tell_request, (NTSTATUS)0xC000000D },
+        { active->qp, from, 16, to, data, 57, tell_request, (NTSTATUS)0xC0000206 },
+        { active->qp, from, 16, to, NULL, 0, NULL, (NTSTATUS)0xC000000D },
+        { active->qp, from, 3, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
+        { active->qp, (SOCKADDR *)&any, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
+        { active->qp, (SOCKADDR *)&far, 16, to, NULL, 0, tell_request, (NTSTATUS)0xC0000141 },
+    };
+    ULONG length = sizeof(data);
+
+    far.sin_addr.s_addr = htonl(0xC6336401); /* 198.51.100.1, for documents */
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(table->NdkConnect(connector, rows[i].qp, rows[i].from, rows[i].from_length,
+                             rows[i].to, sizeof(struct sockaddr_in), 1, 1, rows[i].data,
+                             rows[i].length, rows[i].completion, &active->request),
+            rows[i].status);
+    assert_int_equal(start_complete(active), (NTSTATUS)0xC000023A);
+    assert_int_equal(start_disconnect(active), (NTSTATUS)0xC000023A);
+    assert_int_equal(table->NdkReject(connector, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(get_data(connector, data, &length), (NTSTATUS)0xC000023A);
+    assert_int_equal(
+        table->NdkGetPeerAddress(connector, (SOCKADDR *)data, &length), (NTSTATUS)0xC000023A);
+    assert_int_equal(atomic_load(&active->request.count), 0);
+    pair_connect(pair); /* none of these used it up */
+    assert_int_equal(start_complete(active), (NTSTATUS)0xC000023A);
+    assert_int_equal(table->NdkReject(connector, NULL, 0), (NTSTATUS)0xC0000184);
+}
+
+static NTSTATUS listen_at(NDK_LISTENER *listener, const struct sockaddr_in *address, ULONG length)
+{
+    struct told told;
+
+    told_init(&told);
+    return ended(&told, listener->Dispatch->NdkListen(
+                            listener, (const SOCKADDR *)address, length, tell_request, &told));
+}
+
+static void bad_calls_of_listeners(void **state)
+{
+    struct pair *pair = *state;
+    struct told incoming;
+    NDK_LISTENER *listener = listener_create(pair->passive.adapter, &incoming);
+    struct sockaddr_in address = loopback(0), foreign = loopback(0);
+    NDK_ADAPTER *adapter = pair->passive.adapter;
+    ULONG length = 0;
+
+    assert_int_equal(
+        adapter->Dispatch->NdkCreateListener(adapter, NULL, NULL, tell_create, NULL, &listener),
+        (NTSTATUS)0xC000000D);
+    assert_int_equal(listen_at(listener, NULL, 16), (NTSTATUS)0xC000000D);
+    assert_int_equal(listen_at(listener, &address, 3), (NTSTATUS)0xC0000141);
+    foreign.sin_addr.s_addr = htonl(0xC6336401);
+    assert_int_equal(listen_at(listener, &foreign, sizeof(foreign)), (NTSTATUS)0xC0000141);
+    assert_int_equal(
+        listen_at(listener, &pair->address, sizeof(pair->address)), (NTSTATUS)0xC0000043);
+    assert_int_equal(
+        listener->Dispatch->NdkGetLocalAddress(listener, NULL, &length), (NTSTATUS)0xC0000184);
+    assert_int_equal(
+        listener->Dispatch->NdkGetLocalAddress(listener, NULL, NULL), (NTSTATUS)0xC000000D);
+    assert_int_equal(listen_at(listener, &address, sizeof(address)), 0);
+    assert_int_equal(listen_at(listener, &address, sizeof(address)), (NTSTATUS)0xC0000184);
+    close_listener(listener);
+}
+
+/* ---- order of closes ---- */
+
+static void listener_ends_after_its_connectors(void **state)
+{
+    struct pair *pair = *state;
+    struct told told;
+
+    told_init(&told);
+    assert_int_equal(
+        pair->listener->Dispatch->NdkCloseListener(&pair->listener->Header, tell_close, &told),
+        0x103);
+    pair->listener = NULL;
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    assert_int_equal(atomic_load(&told.count), 0);
+    close_connector(pair->passive.connector);
+    pair->passive.connector = NULL;
+    told_wait(&told);
+}
+
+static void queue_pair_ends_after_its_connector(void **state)
+{
+    struct pair *pair = *state;
+    struct told told;
+
+    told_init(&told);
+    assert_int_equal(
+        pair->active.qp->Dispatch->NdkCloseQp(&pair->active.qp->Header, tell_close, &told), 0x103);
+    pair->active.qp = NULL;
+    told_wait(&pair->passive.disconnect); /* the close has ended the connection */
+    assert_int_equal(atomic_load(&told.count), 0);
+    close_connector(pair->active.connector);
+    pair->active.connector = NULL;
+    told_wait(&told);
+}
+
+static struct {
+    NDK_CONNECTOR *connector;
+    struct told closed;
+    NTSTATUS status;
+} closing;
+
+static VOID close_when_ended(PVOID context, NTSTATUS status)
+{
+    (void)context;
+    closing.status = status;
+    closing.connector->Dispatch->NdkCloseConnector(
+        &closing.connector->Header, tell_close, &closing.closed);
+}
+
+static void close_inside_the_completion(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in from = loopback(0);
+
+    closing.connector = pair->active.connector;
+    pair->active.connector = NULL;
+    told_init(&closing.closed);
+    pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, TRUE);
+    assert_int_equal(closing.connector->Dispatch->NdkConnect(closing.connector, pair->active.qp,
+                         (SOCKADDR *)&from, sizeof(from), (SOCKADDR *)&pair->address,
+                         sizeof(pair->address), 1, 1, NULL, 0, close_when_ended, NULL),
+        0x103);
+    told_wait(&closing.closed);
+    assert_int_equal(closing.status, (NTSTATUS)0xC0000236);
+    assert_int_equal(atomic_load(&closing.closed.count), 1);
+}
+
+static void close_ends_what_is_pending(void **state)
+{
+    struct pair *pair = *state;
+    struct told told;
+
+    told_init(&told);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    assert_int_equal(pair->active.connector->Dispatch->NdkCloseConnector(
+                         &pair->active.connector->Header, tell_close, &told),
+        0x103);
+    pair->active.connector = NULL;
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000120);
+    told_wait(&told);
+    assert_int_equal(atomic_load(&pair->active.request.count), 1);
+}
+
+static struct {
+    KEVENT entered, go;
+    struct told told;
+} held;
+
+static VOID hold_incoming(PVOID context, NDK_CONNECTOR *connector)
+{
+    (void)context;
+    KeSetEvent(&held.entered, 0, FALSE);
+    while (!KeReadStateEvent(&held.go))
+        sched_yield();
+    tell_incoming(&held.told, connector);
+}
+
+/* The first request's callback runs while the listener is closed; the second one's has not begun. */
+static void listener_close_refuses_what_was_not_told(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    NDK_ADAPTER *adapter = pair->passive.adapter;
+    NDK_QP *qp = qp_create(active->pd, active->receive_cq, active->initiator_cq, NULL);
+    NDK_CONNECTOR *second = connector_create(active->adapter);
+    struct sockaddr_in address = loopback(0);
+    ULONG length = sizeof(address);
+    NDK_LISTENER *listener = NULL;
+    struct told told, refused;
+
+    KeInitializeEvent(&held.entered, NotificationEvent, FALSE);
+    KeInitializeEvent(&held.go, NotificationEvent, FALSE);
+    told_init(&held.told);
+    told_init(&refused);
+    told_init(&told);
+    listener = made(&told,
+        adapter->Dispatch->NdkCreateListener(
+            adapter, hold_incoming, NULL, tell_create, &told, &listener),
+        &listener);
+    assert_int_equal(listen_at(listener, &address, sizeof(address)), 0);
+    assert_int_equal(
+        listener->Dispatch->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length), 0);
+    assert_int_equal(start_connect(active, &address, NULL, 0), 0x103);
+    assert_int_equal(KeWaitForSingleObject(&held.entered, Executive, KernelMode, FALSE, NULL), 0);
+    assert_int_equal(second->Dispatch->NdkConnect(second, qp,
+                         (SOCKADDR *)&(struct sockaddr_in){
+                             .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) },
+                         16, (SOCKADDR *)&address, 16, 1, 1, NULL, 0, tell_request, &refused),
+        0x103);
+    told_init(&told);
+    assert_int_equal(
+        listener->Dispatch->NdkCloseListener(&listener->Header, tell_close, &told), 0x103);
+    KeSetEvent(&held.go, 0, FALSE);
+    told_wait(&refused);
+    assert_int_equal(refused.status, (NTSTATUS)0xC0000236);
+    told_wait(&held.told);
+    close_connector((NDK_CONNECTOR *)held.told.object);
+    told_wait(&told);
+    assert_int_equal(outcome(active), (NTSTATUS)0xC0000236);
+    assert_int_equal(atomic_load(&held.told.count), 1);
+    close_connector(second);
+    close_qp(qp);
+}
+
+/* ---- shared endpoints ---- */
+
+static NTSTATUS make_endpoint(
+    NDK_ADAPTER *adapter, const struct sockaddr_in *address, NDK_SHARED_ENDPOINT **out)
+{
+    struct told told;
+    NDK_SHARED_ENDPOINT *endpoint = NULL;
+    NTSTATUS status;
+
+    told_init(&told);
+    status = adapter->Dispatch->NdkCreateSharedEndpoint(
+        adapter, (const SOCKADDR *)address, sizeof(*address), tell_create, &told, &endpoint);
+    *out = made(&told, status, &endpoint);
+    if (*out)
+        return 0;
+    return status == 0x103 ? told.status : status;
+}
+
+static NTSTATUS connect_over(struct side *side, NDK_CONNECTOR *connector, NDK_QP *qp,
+    NDK_SHARED_ENDPOINT *endpoint, const struct sockaddr_in *to)
+{
+    return connector->Dispatch->NdkConnectWithSharedEndpoint(connector, qp, endpoint,
+        (const SOCKADDR *)to, sizeof(*to), 1, 1, NULL, 0, tell_request, &side->request);
+}
+
+static void connectors_share_an_endpoint(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active;
+    struct sockaddr_in any_port = loopback(0), address, local;
+    NDK_SHARED_ENDPOINT *endpoint, *other;
+    NDK_CONNECTOR *second = connector_create(active->adapter);
+    NDK_QP *qp = qp_create(active->pd, active->receive_cq, active->initiator_cq, NULL);
+    ULONG length = sizeof(address);
+    struct told told;
+
+    assert_int_equal(make_endpoint(active->adapter, &any_port, &endpoint), 0);
+    assert_int_equal(endpoint->Header.ObjectType, 7);
+    assert_int_equal(
+        endpoint->Dispatch->NdkGetLocalAddress(endpoint, (SOCKADDR *)&address, &length), 0);
+    assert_int_equal(length, 16);
+    assert_int_not_equal(address.sin_port, 0);
+    assert_int_equal(make_endpoint(active->adapter, &address, &other), (NTSTATUS)0xC0000043);
+    assert_int_equal(connect_over(active, active->connector, active->qp, NULL, &pair->address),
+        (NTSTATUS)0xC000000D);
+
+    assert_int_equal(
+        connect_over(active, active->connector, active->qp, endpoint, &pair->address), 0x103);
+    take_incoming(pair);
+    length = sizeof(local);
+    assert_int_equal(pair->passive.connector->Dispatch->NdkGetPeerAddress(
+                         pair->passive.connector, (SOCKADDR *)&local, &length),
+        0);
+    assert_int_equal(local.sin_port, address.sin_port);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(start_complete(active), 0x103);
+    assert_int_equal(outcome(active), 0);
+    assert_int_equal(outcome(&pair->passive), 0);
+    /* The same destination once more. */
+    assert_int_equal(
+        connect_over(active, second, qp, endpoint, &pair->address), (NTSTATUS)0xC000020A);
+    /* The endpoint ends after its connectors. */
+    told_init(&told);
+    assert_int_equal(
+        endpoint->Dispatch->NdkCloseSharedEndpoint(&endpoint->Header, tell_close, &told), 0x103);
+    assert_int_equal(atomic_load(&told.count), 0);
+    close_connector(active->connector);
+    active->connector = NULL;
+    told_wait(&told);
+    close_connector(second);
+    close_qp(qp);
+}
+
+int main(void)
+{
+#define ROW(test)       cmocka_unit_test_setup_teardown(test, pair_set_up, pair_tear_down)
+#define CONNECTED(test) cmocka_unit_test_setup_teardown(test, pair_set_up_connected, pair_tear_down)
+    const struct CMUnitTest tests[] = {
+        ROW(both_sides_agree),
+        CONNECTED(disconnect_tells_the_peer_once),
+        CONNECTED(close_of_a_connector_disconnects),
+        ROW(events_have_a_reason_since_2_1),
+        ROW(reject_refuses_with_data),
+        ROW(close_of_a_request_refuses),
+        ROW(nobody_listens),
+        ROW(active_side_backs_out),
+        ROW(paused_listener_refuses),
+        ROW(bad_calls_of_connectors),
+        ROW(bad_calls_of_listeners),
+        CONNECTED(listener_ends_after_its_connectors),
+        CONNECTED(queue_pair_ends_after_its_connector),
+        ROW(close_inside_the_completion),
+        ROW(close_ends_what_is_pending),
+        ROW(listener_close_refuses_what_was_not_told),
+        ROW(connectors_share_an_endpoint),
+    };
+
+    return run_in_modes(tests);
+}
