@@ -46,7 +46,7 @@ enum lock_level {
     LOCK_PENDING = 200,
     LOCK_FILE_USERS = 204, /* who is told of the end of a file */
     /* ndk: what is to be called; given under PENDING */
-    LOCK_NDK_TOKENS = 205, /* local tokens of a protection domain */
+    LOCK_NDK_MEMORY = 205, /* a domain's local tokens; an adapter's mappings */
     LOCK_NDK_POOL = 206,
     LOCK_NDK_WORKER = 208,
     /* winobj */

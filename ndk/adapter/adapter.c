@@ -9,6 +9,7 @@
 #include "ndk/adapter/version.h"
 #include "ndk/connection/connection.h"
 #include "ndk/dispatch/level.h"
+#include "ndk/memory/lam.h"
 #include "ndk/memory/memory.h"
 #include "ndk/queue/queue.h"
 
@@ -116,6 +117,8 @@ static NTSTATUS open_device(
     }
     ndk_object_init(&adapter->object, NdkObjectTypeAdapter, &dispatch, &adapter->root,
         &adapter->core.object, NULL);
+    ndk_lams_init(&adapter->lams);
+    adapter->read_sinks = ndk_needs_read_sinks(&adapter->core.port);
     *out = adapter;
     return STATUS_SUCCESS;
 }
@@ -155,6 +158,7 @@ VOID NdklCloseAdapter(NDK_ADAPTER *given)
     nd_adapter_unpin(&adapter->core);
     wait_for_end(adapter);
     stop_workers(adapter);
+    ndk_lams_fini(&adapter->lams);
     nd_adapter_fini(&adapter->core);
     free(adapter);
 }

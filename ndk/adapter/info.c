@@ -26,6 +26,11 @@ bool ndk_invalidates(const struct nd_port *port)
            !nd_has_quirk(&port->caps, INVALIDATED_UNTOLD);
 }
 
+bool ndk_needs_read_sinks(const struct nd_port *port)
+{
+    return is_iwarp(port);
+}
+
 /* Of both versions of RoCE the connection manager takes the second by itself. */
 static NDK_RDMA_TECHNOLOGY technology(const struct nd_port *port)
 {
@@ -41,7 +46,7 @@ static ULONG flags_of(const struct nd_port *port)
     ULONG flags =
         NDK_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED | NDK_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED;
 
-    if (!is_iwarp(port))
+    if (!ndk_needs_read_sinks(port))
         flags |= NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED;
     if (port->caps.cq_resize)
         flags |= NDK_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED;

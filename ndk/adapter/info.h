@@ -8,6 +8,9 @@
 /* Whether peers can invalidate windows and fast-registered regions of this device, and it tells of that. */
 bool ndk_invalidates(const struct nd_port *port);
 
+/* Whether the target of a Read needs a right of its own. */
+bool ndk_needs_read_sinks(const struct nd_port *port);
+
 /* As of the function type. */
 NTSTATUS ndk_query_adapter_info(NDK_ADAPTER *adapter, NDK_ADAPTER_INFO *info, ULONG *size);
 

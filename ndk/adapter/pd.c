@@ -6,6 +6,7 @@
  */
 #include "ndk/adapter/pd.h"
 
+#include "ndk/memory/lam.h"
 #include "ndk/memory/memory.h"
 #include "ndk/queue/queue.h"
 
@@ -41,10 +42,11 @@ static void free_pd(struct ndk_object *object)
 
 static void destroy(struct nd_object *object)
 {
-    struct nd_pd *core = (struct nd_pd *)object;
+    struct ndk_pd *pd = container_of((struct nd_pd *)object, struct ndk_pd, core);
 
-    nd_pd_fini(core);
-    ndk_object_gone(&container_of(core, struct ndk_pd, core)->object);
+    ndk_lams_leave(pd);
+    nd_pd_fini(&pd->core);
+    ndk_object_gone(&pd->object);
 }
 
 static NTSTATUS make(struct ndk_adapter *adapter, struct ndk_object **out)
@@ -60,6 +62,7 @@ static NTSTATUS make(struct ndk_adapter *adapter, struct ndk_object **out)
     if (status != STATUS_SUCCESS)
         goto fini_tokens;
     pd->adapter = adapter;
+    list_init(&pd->registrations);
     ndk_object_init(
         &pd->object, NdkObjectTypePd, &dispatch, &adapter->root, &pd->core.object, free_pd);
     ndk_object_follow(&pd->object, &adapter->core.object);

@@ -9,10 +9,26 @@
 #include "ndspi/core/adapter/adapter.h"
 #include "ndspi/core/memory/pd.h"
 
+struct ndk_lam;
+
+/* The mappings that NdkBuildLAM made (memory/lam.h), by their starts. */
+struct ndk_lams {
+    struct lock lock; /* LOCK_NDK_MEMORY: everything below */
+    size_t count, room;
+    struct ndk_lam_place {
+        struct ndk_lam *lam;
+        uint64_t start, end; /* addresses */
+        uint64_t most;       /* the greatest end up to here */
+    } * at;
+};
+
 struct ndk_adapter {
     struct ndk_object object; /* first; never closed by ndk_object_close */
     struct ndk_root root;
     struct ndk_pool pool; /* for the callbacks of completion queues and shared receive queues */
+    struct ndk_lams lams;
+    bool
+        read_sinks; /* the target of a Read needs a right of its own, which the privileged token never gives */
     struct nd_adapter core;
     _Atomic uint32_t ended; /* a futex: the last pin is gone */
 };
@@ -22,6 +38,7 @@ struct ndk_pd {
     struct ndk_adapter *adapter;
     struct nd_pd core;
     struct ndk_tokens tokens;
+    struct list_head registrations; /* of what was named with the privileged token; lams.lock */
 };
 
 static inline struct ndk_adapter *ndk_adapter_from(NDK_ADAPTER *adapter)

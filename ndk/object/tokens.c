@@ -5,7 +5,7 @@
 
 bool ndk_tokens_init(struct ndk_tokens *tokens)
 {
-    lock_init(&tokens->lock, LOCK_NDK_TOKENS, "local tokens");
+    lock_init(&tokens->lock, LOCK_NDK_MEMORY, "local tokens");
     tokens->used = 1;
     tokens->free = 0;
     tokens->chunks = calloc(NDK_TOKEN_CHUNKS, sizeof(*tokens->chunks));

@@ -32,7 +32,7 @@ struct ndk_token {
 #define NDK_TOKEN_IN_USE (1ull << 40)
 
 struct ndk_tokens {
-    struct lock lock; /* LOCK_NDK_TOKENS: who takes and gives back; down to free */
+    struct lock lock; /* LOCK_NDK_MEMORY: who takes and gives back; down to free */
     uint32_t used;    /* places that were ever given out, and place 0 */
     uint32_t free;    /* the first free one of these, 0: none */
     _Atomic(struct ndk_token *) *chunks;

@@ -54,7 +54,7 @@ static NTSTATUS list_of(
 {
     *out = sges;
     if (!(flags & NDK_OP_FLAG_INLINE))
-        return ndk_sgl(&qp->pd->tokens, list, n, sges);
+        return ndk_sgl(qp->pd, list, n, sges);
     *out = list;
     return list || !n ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
@@ -90,7 +90,7 @@ NTSTATUS ndk_receive(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n)
 {
     struct ndk_qp *qp = from(given);
     ND2_SGE sges[NDK_SGE_MOST];
-    NTSTATUS status = ndk_sgl(&qp->pd->tokens, list, n, sges);
+    NTSTATUS status = ndk_sgl(qp->pd, list, n, sges);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -110,13 +110,23 @@ static struct nd_remote remote_of(UINT64 address, UINT32 token)
     return (struct nd_remote){ .address = address, .token = htobe32(token) };
 }
 
+/* Whether a Read may store there: what only the privileged token names has no right that the peer could use. */
+static bool takes_reads(const struct ndk_qp *qp, const NDK_SGE *list, ULONG n)
+{
+    for (ULONG i = 0; qp->pd->adapter->read_sinks && list && i < n; i++)
+        if (list[i].MemoryRegionToken == NDK_PRIVILEGED_TOKEN)
+            return false;
+    return true;
+}
+
 NTSTATUS ndk_read(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, UINT64 address,
     UINT32 token, ULONG flags)
 {
     struct nd_remote remote = remote_of(address, token);
     struct ndk_qp *qp = from(given);
     ND2_SGE sges[NDK_SGE_MOST];
-    NTSTATUS status = ndk_sgl(&qp->pd->tokens, list, n, sges);
+    NTSTATUS status =
+        takes_reads(qp, list, n) ? ndk_sgl(qp->pd, list, n, sges) : STATUS_ACCESS_VIOLATION;
 
     if (status != STATUS_SUCCESS)
         return status;

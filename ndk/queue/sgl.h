@@ -3,7 +3,7 @@
 #ifndef NDK_QUEUE_SGL_H
 #define NDK_QUEUE_SGL_H
 
-#include "ndk/object/adapter.h"
+#include "ndk/memory/lam.h"
 
 /* Entries of any request but inline ones: no adapter takes more. */
 enum { NDK_SGE_MOST = 64 };
@@ -14,15 +14,23 @@ _Static_assert(sizeof(NDK_SGE) == sizeof(ND2_SGE) &&
                    offsetof(NDK_SGE, MemoryRegionToken) == offsetof(ND2_SGE, MemoryRegionToken),
     "an inline list, whose tokens do not count, is the core's as it is");
 
+/* An entry whose token names no region: it may be the privileged one. */
+static inline NTSTATUS ndk_sgl_other(struct ndk_pd *pd, const NDK_SGE *entry, uint32_t *lkey)
+{
+    if (entry->MemoryRegionToken != NDK_PRIVILEGED_TOKEN)
+        return STATUS_ACCESS_VIOLATION;
+    return ndk_lam_key(pd, (uint64_t)entry->LogicalAddress.QuadPart, entry->Length, lkey);
+}
+
 /*
- * ndk_sgl - the list as the core takes it.
+ * ndk_sgl - the list of a request in a domain as the core takes it.
  * list  in: may be NULL where n is 0
  * sges  out: room for NDK_SGE_MOST
  * Returns STATUS_SUCCESS; STATUS_INVALID_PARAMETER: no list; STATUS_DATA_OVERRUN: too many entries;
- * STATUS_ACCESS_VIOLATION: a token names nothing.
+ * STATUS_ACCESS_VIOLATION: a token names nothing, or is the privileged one and no mapping has the entry; what
+ * ndk_lam_key returns.
  */
-static inline NTSTATUS ndk_sgl(
-    const struct ndk_tokens *tokens, const NDK_SGE *list, ULONG n, ND2_SGE *sges)
+static inline NTSTATUS ndk_sgl(struct ndk_pd *pd, const NDK_SGE *list, ULONG n, ND2_SGE *sges)
 {
     if (!list && n)
         return STATUS_INVALID_PARAMETER;
@@ -31,8 +39,12 @@ static inline NTSTATUS ndk_sgl(
     for (ULONG i = 0; i < n; i++) {
         uint32_t lkey = 0;
 
-        if (!ndk_tokens_find(tokens, list[i].MemoryRegionToken, &lkey) && list[i].Length)
-            return STATUS_ACCESS_VIOLATION;
+        if (!ndk_tokens_find(&pd->tokens, list[i].MemoryRegionToken, &lkey) && list[i].Length) {
+            NTSTATUS status = ndk_sgl_other(pd, &list[i], &lkey);
+
+            if (status != STATUS_SUCCESS)
+                return status;
+        }
         sges[i].Buffer = list[i].VirtualAddress;
         sges[i].BufferLength = list[i].Length;
         sges[i].MemoryRegionToken = lkey;

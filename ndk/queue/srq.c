@@ -55,7 +55,7 @@ static NTSTATUS receive(NDK_SRQ *given, PVOID context, const NDK_SGE *list, ULON
 {
     struct ndk_srq *srq = from(given);
     ND2_SGE sges[NDK_SGE_MOST];
-    NTSTATUS status = ndk_sgl(&srq->pd->tokens, list, n, sges);
+    NTSTATUS status = ndk_sgl(srq->pd, list, n, sges);
 
     if (status != STATUS_SUCCESS)
         return status;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* lam.h - the mappings of an adapter, for its life and for entries with the privileged token. */
+#ifndef NDK_MEMORY_LAM_H
+#define NDK_MEMORY_LAM_H
+
+#include "ndk/object/adapter.h"
+
+void ndk_lams_init(struct ndk_lams *lams);
+/* Logs those that were not released. */
+void ndk_lams_fini(struct ndk_lams *lams);
+/* A domain is closed: what was registered in it is taken back. */
+void ndk_lams_leave(struct ndk_pd *pd);
+
+/*
+ * ndk_lam_key - the key of the device for an entry with the privileged token.
+ * address, length  in: of the entry; length in bytes
+ * lkey             out: on success
+ * Returns STATUS_SUCCESS; STATUS_ACCESS_VIOLATION: no mapping has all of it, or the memory is not there;
+ * STATUS_INSUFFICIENT_RESOURCES. The first call for a mapping registers it.
+ */
+NTSTATUS ndk_lam_key(struct ndk_pd *pd, uint64_t address, uint32_t length, uint32_t *lkey);
+
+#endif
