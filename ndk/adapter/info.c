@@ -9,7 +9,6 @@
 #include "ndk/dispatch/level.h"
 
 enum {
-    FRMR_PAGES = 256,
     LARGE_REQUEST = 4096, /* bytes: from there Read and Write are advised */
     MOST_TRANSFER = 0x7FFFFFFF,
     VENDOR = 0xFFFFFF, /* 24 bits */
@@ -23,6 +22,7 @@ static bool is_iwarp(const struct nd_port *port)
 bool ndk_invalidates(const struct nd_port *port)
 {
     return port->caps.windows != ND_WINDOWS_REGISTERED &&
+           port->caps.fast_register != ND_FAST_NONE &&
            !nd_has_quirk(&port->caps, INVALIDATED_UNTOLD);
 }
 
@@ -64,7 +64,7 @@ static void describe(const struct ndk_adapter *adapter, NDK_ADAPTER_INFO *info)
         .DeviceId = limits->device_id,
         .MaxRegistrationSize = limits->max_registration,
         .MaxWindowSize = limits->max_registration,
-        .FRMRPageCount = FRMR_PAGES,
+        .FRMRPageCount = port->caps.max_fast_pages,
         .MaxInitiatorRequestSge = limits->max_initiator_sge,
         .MaxReceiveRequestSge = limits->max_receive_sge,
         .MaxReadRequestSge = limits->max_read_sge,

@@ -122,6 +122,36 @@ static struct ndk_lam *find_locked(const struct ndk_lams *lams, uint64_t start, 
     return NULL;
 }
 
+/* The end of a mapping that has some of the page, 0: none has. */
+static uint64_t end_at_locked(const struct ndk_lams *lams, uint64_t page)
+{
+    for (size_t place = before_locked(lams, page + (PAGE_SIZE - 1)); place-- > 0;) {
+        if (lams->at[place].end > page)
+            return lams->at[place].end;
+        if (lams->at[place].most <= page)
+            break;
+    }
+    return 0;
+}
+
+bool ndk_lams_have(struct ndk_lams *lams, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
+{
+    uint64_t page, end = 1;
+
+    lock_acquire(&lams->lock);
+    for (ULONG i = 0; i < count && end;) {
+        page = (uint64_t)pages[i].QuadPart;
+        end = end_at_locked(lams, page);
+        /* Those that follow it need no search. */
+        while (page < end && i < count && (uint64_t)pages[i].QuadPart == page) {
+            page += PAGE_SIZE;
+            i++;
+        }
+    }
+    lock_release(&lams->lock);
+    return end;
+}
+
 /* ---- registrations ---- */
 
 static void destroy(struct nd_object *object)

@@ -20,4 +20,7 @@ void ndk_lams_leave(struct ndk_pd *pd);
  */
 NTSTATUS ndk_lam_key(struct ndk_pd *pd, uint64_t address, uint32_t length, uint32_t *lkey);
 
+/* Whether every page is one of a mapping. pages in: count addresses, multiples of PAGE_SIZE. */
+bool ndk_lams_have(struct ndk_lams *lams, const NDK_LOGICAL_ADDRESS *pages, ULONG count);
+
 #endif

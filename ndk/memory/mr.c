@@ -24,10 +24,15 @@ static struct ndk_mr *from(NDK_MR *mr)
     return (struct ndk_mr *)mr;
 }
 
-static void drop_token(struct ndk_mr *mr)
+void ndk_region_drop_token(struct ndk_region *region)
 {
-    ndk_tokens_give_back(
-        &mr->pd->tokens, atomic_exchange_explicit(&mr->token, NDK_NO_TOKEN, memory_order_relaxed));
+    ndk_tokens_give_back(&region->pd->tokens,
+        atomic_exchange_explicit(&region->token, NDK_NO_TOKEN, memory_order_relaxed));
+}
+
+UINT32 ndk_get_local_token(NDK_MR *mr)
+{
+    return atomic_load_explicit(&ndk_region_from(mr)->token, memory_order_relaxed);
 }
 
 /* ---- registration ---- */
@@ -44,12 +49,12 @@ static NTSTATUS enter(struct ndk_mr *mr, const MDL *mdl, SIZE_T length, ULONG fl
     if (status != STATUS_SUCCESS)
         return status;
     token = ndk_tokens_take(
-        &mr->pd->tokens, atomic_load_explicit(&mr->core.local_token, memory_order_relaxed));
+        &mr->region.pd->tokens, atomic_load_explicit(&mr->core.local_token, memory_order_relaxed));
     if (token == NDK_NO_TOKEN) {
         (void)nd_mr_leave(&mr->core);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    atomic_store_explicit(&mr->token, token, memory_order_relaxed);
+    atomic_store_explicit(&mr->region.token, token, memory_order_relaxed);
     return STATUS_SUCCESS;
 }
 
@@ -58,7 +63,8 @@ static NTSTATUS register_mr(NDK_MR *given, MDL *mdl, SIZE_T length, ULONG flags,
 {
     struct ndk_mr *mr = from(given);
     struct ndk_requesting requesting;
-    NTSTATUS status = ndk_request_begin(&requesting, &mr->object, false, completion, context);
+    NTSTATUS status =
+        ndk_request_begin(&requesting, &mr->region.object, false, completion, context);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -73,7 +79,7 @@ static NTSTATUS leave(struct ndk_mr *mr)
     if (status == ND_DEVICE_BUSY)
         return STATUS_INVALID_DEVICE_STATE;
     if (SUCCEEDED(status))
-        drop_token(mr);
+        ndk_region_drop_token(&mr->region);
     return ndk_status(status);
 }
 
@@ -81,7 +87,8 @@ static NTSTATUS deregister_mr(NDK_MR *given, NDK_FN_REQUEST_COMPLETION completio
 {
     struct ndk_mr *mr = from(given);
     struct ndk_requesting requesting;
-    NTSTATUS status = ndk_request_begin(&requesting, &mr->object, false, completion, context);
+    NTSTATUS status =
+        ndk_request_begin(&requesting, &mr->region.object, false, completion, context);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -104,18 +111,13 @@ static UINT32 get_remote_token(NDK_MR *mr)
     return be32toh(atomic_load_explicit(&from(mr)->core.remote_token, memory_order_relaxed));
 }
 
-static UINT32 get_local_token(NDK_MR *mr)
-{
-    return atomic_load_explicit(&from(mr)->token, memory_order_relaxed);
-}
-
 /* ---- life ---- */
 
 static void close_core(struct ndk_object *object)
 {
     struct ndk_mr *mr = (struct ndk_mr *)object;
 
-    drop_token(mr);
+    ndk_region_drop_token(&mr->region);
     nd_mr_close(&mr->core);
 }
 
@@ -132,7 +134,7 @@ static const NDK_MR_DISPATCH dispatch = {
     .NdkDeregisterMr = deregister_mr,
     .NdkInitializeFastRegisterMr = initialize_fast_register,
     .NdkGetRemoteTokenFromMr = get_remote_token,
-    .NdkGetLocalTokenFromMr = get_local_token,
+    .NdkGetLocalTokenFromMr = ndk_get_local_token,
 };
 
 static void free_mr(struct ndk_object *object)
@@ -145,7 +147,7 @@ static void destroy(struct nd_object *object)
     struct nd_mr *core = (struct nd_mr *)object;
 
     nd_mr_fini(core);
-    ndk_object_gone(&container_of(core, struct ndk_mr, core)->object);
+    ndk_object_gone(&container_of(core, struct ndk_mr, core)->region.object);
 }
 
 static NTSTATUS make(struct ndk_pd *pd, struct ndk_object **out)
@@ -156,12 +158,12 @@ static NTSTATUS make(struct ndk_pd *pd, struct ndk_object **out)
         return STATUS_INSUFFICIENT_RESOURCES;
     nd_mr_init(&mr->core, &pd->adapter->core, nd_sink_calls_file(), destroy);
     mr->core.pd = pd->core.ibv;
-    mr->pd = pd;
-    atomic_init(&mr->token, NDK_NO_TOKEN);
-    ndk_object_init(
-        &mr->object, NdkObjectTypeMr, &dispatch, &pd->adapter->root, &mr->core.object, free_mr);
-    ndk_object_follow(&mr->object, &pd->core.object);
-    *out = &mr->object;
+    mr->region.pd = pd;
+    atomic_init(&mr->region.token, NDK_NO_TOKEN);
+    ndk_object_init(&mr->region.object, NdkObjectTypeMr, &dispatch, &pd->adapter->root,
+        &mr->core.object, free_mr);
+    ndk_object_follow(&mr->region.object, &pd->core.object);
+    *out = &mr->region.object;
     return STATUS_SUCCESS;
 }
 
@@ -174,7 +176,7 @@ NTSTATUS ndk_create_mr(NDK_PD *given, BOOLEAN fast_register, NDK_FN_CREATE_COMPL
     NTSTATUS status;
 
     if (fast_register)
-        return ndk_absent("NdkCreateMr for fast registration");
+        return ndk_create_frmr(given, completion, context, out);
     status = ndk_creation_begin(&creation, &pd->adapter->root, completion, context, (void **)out);
     if (status != STATUS_SUCCESS)
         return status;

@@ -5,15 +5,41 @@
 
 #include "ndk/memory/memory.h"
 
+#include "ndspi/core/memory/frmr.h"
 #include "ndspi/core/memory/mr.h"
 #include "ndspi/core/memory/mw.h"
 
-struct ndk_mr {
+/* What both kinds of NDK_MR begin with. */
+struct ndk_region {
     struct ndk_object object; /* first */
     struct ndk_pd *pd;
-    struct nd_mr core;
-    atomic_uint token; /* local; NDK_NO_TOKEN: not registered */
+    bool fast;         /* struct ndk_frmr, else struct ndk_mr */
+    atomic_uint token; /* local; NDK_NO_TOKEN: not registered, not initialised */
 };
+
+struct ndk_mr {
+    struct ndk_region region; /* first */
+    struct nd_mr core;
+};
+
+struct ndk_frmr {
+    struct ndk_region region; /* first */
+    struct nd_frmr core;
+};
+
+static inline struct ndk_region *ndk_region_from(NDK_MR *mr)
+{
+    return (struct ndk_region *)mr;
+}
+
+/* NdkGetLocalTokenFromMr of both. */
+UINT32 ndk_get_local_token(NDK_MR *mr);
+/* Gives the token back. */
+void ndk_region_drop_token(struct ndk_region *region);
+
+/* As of the function type, for fast registration. */
+NTSTATUS ndk_create_frmr(
+    NDK_PD *pd, NDK_FN_CREATE_COMPLETION completion, PVOID context, NDK_MR **out);
 
 struct ndk_mw {
     struct ndk_object object; /* first */

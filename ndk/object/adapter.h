@@ -51,10 +51,4 @@ static inline struct ndk_pd *ndk_pd_from(NDK_PD *pd)
     return (struct ndk_pd *)pd;
 }
 
-/*
- * ndk_absent - for what this library does not do yet: tells the log.
- * Returns STATUS_NOT_SUPPORTED.
- */
-NTSTATUS ndk_absent(const char *call);
-
 #endif

@@ -43,7 +43,8 @@ static uint32_t new_place_locked(struct ndk_tokens *tokens)
     return place;
 }
 
-uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey)
+/* use in: what the place has but its generation */
+static uint32_t take(struct ndk_tokens *tokens, uint64_t use, const void *region)
 {
     uint32_t place, token = NDK_NO_TOKEN;
 
@@ -57,12 +58,22 @@ uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey)
         uint8_t generation =
             (uint8_t)((atomic_load_explicit(&at->key, memory_order_relaxed) >> 32) + 1);
 
-        atomic_store_explicit(
-            &at->key, NDK_TOKEN_IN_USE | (uint64_t)generation << 32 | lkey, memory_order_release);
+        at->region = region;
+        atomic_store_explicit(&at->key, use | (uint64_t)generation << 32, memory_order_release);
         token = place << NDK_TOKEN_GENERATION_BITS | generation;
     }
     lock_release(&tokens->lock);
     return token;
+}
+
+uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey)
+{
+    return take(tokens, NDK_TOKEN_IN_USE | lkey, NULL);
+}
+
+uint32_t ndk_tokens_take_region(struct ndk_tokens *tokens, const void *region)
+{
+    return take(tokens, NDK_TOKEN_OF_REGION, region);
 }
 
 void ndk_tokens_give_back(struct ndk_tokens *tokens, uint32_t token)

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -24,12 +25,16 @@ enum {
 
 /* A place of the table. */
 struct ndk_token {
-    /* The key of the device (32 bits), the generation (8 bits), whether it is in use (bit 40). */
+    /* The key of the device (32 bits), the generation (8 bits), how it is in use (bits 40 and 41). */
     _Atomic uint64_t key;
-    uint32_t next_free;
+    union {
+        const void *region; /* NDK_TOKEN_OF_REGION */
+        uint32_t next_free;
+    };
 };
 
-#define NDK_TOKEN_IN_USE (1ull << 40)
+#define NDK_TOKEN_IN_USE    (1ull << 40)
+#define NDK_TOKEN_OF_REGION (1ull << 41) /* in its place: the region tells its key */
 
 struct ndk_tokens {
     struct lock lock; /* LOCK_NDK_MEMORY: who takes and gives back; down to free */
@@ -44,20 +49,41 @@ void ndk_tokens_fini(struct ndk_tokens *tokens);
 
 /* A token for a key of the device; NDK_NO_TOKEN: no memory, or all are in use. */
 uint32_t ndk_tokens_take(struct ndk_tokens *tokens, uint32_t lkey);
+/* The same for a region whose key is known only when a request is posted. */
+uint32_t ndk_tokens_take_region(struct ndk_tokens *tokens, const void *region);
 /* token in: of ndk_tokens_take, or NDK_NO_TOKEN */
 void ndk_tokens_give_back(struct ndk_tokens *tokens, uint32_t token);
 
-/* The key of a token. False: it names nothing now. */
-static inline bool ndk_tokens_find(const struct ndk_tokens *tokens, uint32_t token, uint32_t *lkey)
+/* The place of a token; NULL: there is none. */
+static inline struct ndk_token *ndk_tokens_place(const struct ndk_tokens *tokens, uint32_t token)
 {
     uint32_t place = token >> NDK_TOKEN_GENERATION_BITS;
     struct ndk_token *chunk =
         atomic_load_explicit(&tokens->chunks[place / NDK_TOKENS_IN_CHUNK], memory_order_acquire);
+
+    return chunk ? &chunk[place % NDK_TOKENS_IN_CHUNK] : NULL;
+}
+
+/* The region of a token of ndk_tokens_take_region, or NULL. */
+static inline const void *ndk_tokens_region(const struct ndk_tokens *tokens, uint32_t token)
+{
+    const struct ndk_token *at = ndk_tokens_place(tokens, token);
+
+    if (!at || atomic_load_explicit(&at->key, memory_order_acquire) !=
+                   (NDK_TOKEN_OF_REGION | (uint64_t)(token & 0xff) << 32))
+        return NULL;
+    return at->region;
+}
+
+/* The key of a token. False: it names nothing now, or a region of ndk_tokens_take_region. */
+static inline bool ndk_tokens_find(const struct ndk_tokens *tokens, uint32_t token, uint32_t *lkey)
+{
+    const struct ndk_token *at = ndk_tokens_place(tokens, token);
     uint64_t key;
 
-    if (!chunk)
+    if (!at)
         return false;
-    key = atomic_load_explicit(&chunk[place % NDK_TOKENS_IN_CHUNK].key, memory_order_acquire);
+    key = atomic_load_explicit(&at->key, memory_order_acquire);
     *lkey = (uint32_t)key;
     return key >> 32 == (NDK_TOKEN_IN_USE >> 32 | (token & 0xff));
 }

@@ -69,6 +69,7 @@ static const uint32_t operation[] = {
     [Nd2RequestTypeInvalidate] = NdkOperationTypeInvalidate,
     [Nd2RequestTypeRead] = NdkOperationTypeRead,
     [Nd2RequestTypeWrite] = NdkOperationTypeWrite,
+    [ND_REQUEST_TYPE_FAST_REGISTER] = NdkOperationTypeFastRegister,
 };
 
 static ULONG get_results_ex(NDK_CQ *cq, NDK_RESULT_EX results[], ULONG room)
@@ -140,6 +141,7 @@ static void destroy(struct nd_object *object)
 {
     struct ndk_cq *cq = container_of((struct nd_cq *)object, struct ndk_cq, core);
 
+    nd_cq_cancel(&cq->core); /* what a callback armed that ran when the queue was closed */
     nd_cq_fini(&cq->core);
     ndk_object_gone(&cq->object);
 }

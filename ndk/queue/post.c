@@ -168,26 +168,65 @@ NTSTATUS ndk_bind(NDK_QP *given, PVOID context, NDK_MR *region, NDK_MW *window, 
     struct ndk_mr *mr = in_domain(qp, region ? &region->Header : NULL, NdkObjectTypeMr);
     struct ndk_mw *mw = in_domain(qp, window ? &window->Header : NULL, NdkObjectTypeMw);
 
-    if (!mr || !mw || mr->pd != qp->pd || mw->pd != qp->pd)
+    if (!mr || !mw || mr->region.fast || mr->region.pd != qp->pd || mw->pd != qp->pd)
         return STATUS_INVALID_PARAMETER;
     return window_posted(nd_qp_bind(&qp->core, context, &mr->core, &mw->core, address, length,
         core_flags(flags, EVERY | NDK_OP_FLAG_ALLOW_REMOTE_READ) |
             (flags & REMOTE_WRITE ? ND_OP_FLAG_ALLOW_WRITE : 0)));
 }
 
-NTSTATUS ndk_fast_register(NDK_QP *qp, PVOID context, NDK_MR *mr, ULONG pages,
+/* What the addresses of the region mean to this end alone, and to peers. A target of Reads is written to. */
+static uint32_t fast_flags(ULONG flags)
+{
+    uint32_t same = core_flags(flags, EVERY | NDK_OP_FLAG_ALLOW_REMOTE_READ);
+
+    if (flags & REMOTE_WRITE)
+        same |= ND_OP_FLAG_ALLOW_WRITE;
+    if (flags & (NDK_OP_FLAG_ALLOW_LOCAL_WRITE | NDK_OP_FLAG_RDMA_READ_SINK))
+        same |= ND_POST_LOCAL_WRITE;
+    return same;
+}
+
+_Static_assert(sizeof(NDK_LOGICAL_ADDRESS) == sizeof(uint64_t), "a list of pages is the core's");
+
+NTSTATUS ndk_fast_register(NDK_QP *given, PVOID context, NDK_MR *region, ULONG count,
     const NDK_LOGICAL_ADDRESS *list, ULONG offset, SIZE_T length, PVOID base, ULONG flags)
 {
-    (void)qp, (void)context, (void)mr, (void)pages, (void)list, (void)offset, (void)length,
-        (void)base, (void)flags;
-    return ndk_absent("NdkFastRegister");
+    struct ndk_qp *qp = from(given);
+    struct ndk_frmr *frmr = in_domain(qp, region ? &region->Header : NULL, NdkObjectTypeMr);
+    struct nd_pages pages = {
+        .addresses = (const uint64_t *)list,
+        .count = count,
+        .offset = offset,
+        .length = length,
+        .base = (uintptr_t)base,
+    };
+
+    if (!frmr || !frmr->region.fast || frmr->region.pd != qp->pd || !list)
+        return STATUS_INVALID_PARAMETER;
+    if (!ndk_lams_have(&qp->pd->adapter->lams, list, count))
+        return STATUS_ACCESS_VIOLATION;
+    return ndk_posted(
+        nd_qp_fast_register(&qp->core, context, &frmr->core, &pages, fast_flags(flags)));
+}
+
+static NTSTATUS invalidate_region(
+    struct ndk_qp *qp, PVOID context, struct ndk_frmr *frmr, ULONG flags)
+{
+    if (!frmr->region.fast || frmr->region.pd != qp->pd)
+        return STATUS_INVALID_PARAMETER;
+    return ndk_posted(
+        nd_qp_invalidate_frmr(&qp->core, context, &frmr->core, core_flags(flags, EVERY)));
 }
 
 NTSTATUS ndk_invalidate(NDK_QP *given, PVOID context, NDK_OBJECT_HEADER *header, ULONG flags)
 {
     struct ndk_qp *qp = from(given);
+    struct ndk_frmr *frmr = in_domain(qp, header, NdkObjectTypeMr);
     struct ndk_mw *mw = in_domain(qp, header, NdkObjectTypeMw);
 
+    if (frmr)
+        return invalidate_region(qp, context, frmr, flags);
     if (!mw || mw->pd != qp->pd)
         return STATUS_INVALID_PARAMETER;
     return window_posted(nd_qp_invalidate(&qp->core, context, &mw->core, core_flags(flags, EVERY)));

@@ -5,6 +5,8 @@
 
 #include "ndk/memory/lam.h"
 
+#include "ndspi/core/memory/frmr.h"
+
 /* Entries of any request but inline ones: no adapter takes more. */
 enum { NDK_SGE_MOST = 64 };
 
@@ -14,11 +16,16 @@ _Static_assert(sizeof(NDK_SGE) == sizeof(ND2_SGE) &&
                    offsetof(NDK_SGE, MemoryRegionToken) == offsetof(ND2_SGE, MemoryRegionToken),
     "an inline list, whose tokens do not count, is the core's as it is");
 
-/* An entry whose token names no region: it may be the privileged one. */
+/* An entry whose token names no registered region: it may be the privileged one, or of a fast region. */
 static inline NTSTATUS ndk_sgl_other(struct ndk_pd *pd, const NDK_SGE *entry, uint32_t *lkey)
 {
-    if (entry->MemoryRegionToken != NDK_PRIVILEGED_TOKEN)
-        return STATUS_ACCESS_VIOLATION;
+    const struct nd_frmr *frmr;
+
+    if (entry->MemoryRegionToken != NDK_PRIVILEGED_TOKEN) {
+        frmr = ndk_tokens_region(&pd->tokens, entry->MemoryRegionToken);
+        *lkey = frmr ? nd_frmr_lkey(frmr) : 0;
+        return *lkey ? STATUS_SUCCESS : STATUS_ACCESS_VIOLATION;
+    }
     return ndk_lam_key(pd, (uint64_t)entry->LogicalAddress.QuadPart, entry->Length, lkey);
 }
 

@@ -14,6 +14,13 @@ union mapping {
     unsigned char bytes[0x10 + 8 * 300];
 };
 
+static ULONG_PTR page_of(union mapping *mapping, ULONG index)
+{
+    const NDK_LOGICAL_ADDRESS *pages = mapping->lam.AdapterPageArray;
+
+    return (ULONG_PTR)pages[index].QuadPart;
+}
+
 static NTSTATUS build(
     NDK_ADAPTER *adapter, void *memory, SIZE_T length, union mapping *mapping, ULONG *size)
 {
@@ -53,8 +60,8 @@ static void mapping_has_the_pages(void **state)
     assert_int_equal(build(adapter, memory + 100, 4096, &mapping, &size), 0);
     assert_int_equal(size, 0x20);
     assert_int_equal(mapping.lam.AdapterPageCount, 2);
-    assert_int_equal(mapping.lam.AdapterPageArray[0].QuadPart, (ULONG_PTR)memory);
-    assert_int_equal(mapping.lam.AdapterPageArray[1].QuadPart, (ULONG_PTR)memory + 4096);
+    assert_int_equal(page_of(&mapping, 0), (ULONG_PTR)memory);
+    assert_int_equal(page_of(&mapping, 1), (ULONG_PTR)memory + 4096);
     assert_int_equal(mapping.bytes[0x20], 0xEE);
     release(adapter, &mapping);
     /* More room than is needed: the size tells what was stored. */
