@@ -281,6 +281,75 @@ static void completion_queue_ends_after_its_queue_pair(void **state)
     assert_int_equal(order.seen, status == 0x103 ? 1 : 0);
 }
 
+static struct {
+    KEVENT entered, go;
+    NDK_CQ *cq;
+    atomic_uint calls;
+} late;
+
+static VOID arm_late(PVOID context, NTSTATUS status)
+{
+    (void)context;
+    (void)status;
+    atomic_fetch_add(&late.calls, 1);
+    KeSetEvent(&late.entered, 0, FALSE);
+    while (!KeReadStateEvent(&late.go))
+        sched_yield();
+    late.cq->Dispatch->NdkArmCq(late.cq, NDK_CQ_NOTIFY_ANY);
+}
+
+/* The queue is closed while its callback runs, which arms it once more: nothing comes of that. */
+static void close_waits_for_the_callback(void **state)
+{
+    struct end *end = *state;
+    struct told told;
+    NDK_QP *qp;
+
+    KeInitializeEvent(&late.entered, NotificationEvent, FALSE);
+    KeInitializeEvent(&late.go, NotificationEvent, FALSE);
+    atomic_store(&late.calls, 0);
+    told_init(&told);
+    late.cq = made(&told,
+        end->adapter->Dispatch->NdkCreateCq(
+            end->adapter, 16, arm_late, NULL, NULL, tell_create, &told, &late.cq),
+        &late.cq);
+    qp = qp_create(end->pd, late.cq, end->cq, NULL);
+    assert_int_equal(qp->Dispatch->NdkReceive(qp, NULL, NULL, 0), 0);
+    late.cq->Dispatch->NdkArmCq(late.cq, NDK_CQ_NOTIFY_ANY);
+    qp->Dispatch->NdkFlush(qp);
+    assert_int_equal(KeWaitForSingleObject(&late.entered, Executive, KernelMode, FALSE, NULL), 0);
+    close_qp(qp);
+    told_init(&told);
+    assert_int_equal(late.cq->Dispatch->NdkCloseCq(&late.cq->Header, tell_close, &told), 0x103);
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    assert_int_equal(atomic_load(&told.count), 0);
+    KeSetEvent(&late.go, 0, FALSE);
+    told_wait(&told);
+    assert_int_equal(atomic_load(&late.calls), 1);
+}
+
+static void overrun_is_told(void **state)
+{
+    struct end *end = *state;
+    struct told notified;
+    NDK_CQ *cq = cq_create(end->adapter, 2, &notified);
+    NDK_QP *qp = qp_create(end->pd, cq, end->cq, NULL);
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(qp->Dispatch->NdkReceive(qp, NULL, NULL, 0), 0);
+    cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ERRORS);
+    qp->Dispatch->NdkFlush(qp);
+    told_wait(&notified);
+    assert_int_equal(notified.status, (NTSTATUS)0x80000005);
+    /* It has failed for good: a later arm is told, too. */
+    cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ANY);
+    told_wait(&notified);
+    assert_int_equal(notified.status, (NTSTATUS)0x80000005);
+    close_qp(qp);
+    close_cq(cq);
+}
+
 /* ---- shared receive queues ---- */
 
 static NTSTATUS make_srq(
@@ -379,6 +448,8 @@ int main(void)
         ROW(flush_ends_receives),
         ROW(close_ends_receives),
         ROW(completion_queue_ends_after_its_queue_pair),
+        ROW(close_waits_for_the_callback),
+        ROW(overrun_is_told),
         ROW(shared_receive_queue_tells_its_threshold),
         ROW(queue_pair_takes_a_shared_receive_queue),
     };
