@@ -218,7 +218,6 @@ static uint32_t key_of(const struct registration *registration)
     return atomic_load_explicit(&registration->core.local_token, memory_order_relaxed);
 }
 
-/* Memory that cannot be written is registered for reading. */
 static NTSTATUS register_range(
     struct ndk_pd *pd, uint64_t start, uint64_t end, struct registration **out)
 {
@@ -231,9 +230,7 @@ static NTSTATUS register_range(
     nd_mr_init(&registration->core, &pd->adapter->core, NULL, destroy);
     registration->core.pd = pd->core.ibv;
     registration->pd = pd;
-    status = nd_mr_enter(&registration->core, memory, end - start, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
-    if (status == ND_ACCESS_VIOLATION)
-        status = nd_mr_enter(&registration->core, memory, end - start, 0);
+    status = nd_mr_enter_local(&registration->core, memory, end - start);
     if (FAILED(status)) {
         nd_object_unpin(&registration->core.object);
         return ndk_status(status);

@@ -100,18 +100,24 @@ static void publish_tokens(struct nd_mr *mr)
         &mr->remote_token, mr->ibv ? htobe32(mr->ibv->rkey) : 0, memory_order_relaxed);
 }
 
+static HRESULT status_of_refusal(int error)
+{
+    return error == EINVAL || error == EFAULT ? ND_ACCESS_VIOLATION : nd_status_from_errno(error);
+}
+
 HRESULT nd_mr_refused(const void *buffer, size_t length, int error)
 {
     log_write(LOG_WARN, LOG_MR, "%zu bytes at %p cannot be registered: %s%s", length, buffer,
         strerror(error), error == ENOMEM ? "; look at the limit on locked memory (ulimit -l)" : "");
-    return error == EINVAL || error == EFAULT ? ND_ACCESS_VIOLATION : nd_status_from_errno(error);
+    return status_of_refusal(error);
 }
 
-HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags)
+/* As nd_mr_enter. error out: by which the device refused it, which is not logged yet; else as it was */
+static HRESULT try_enter(
+    struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags, int *error)
 {
     struct nd_adapter *adapter = mr->adapter;
     HRESULT status;
-    int error;
 
     if (!buffer || flags & ~known_flags)
         return ND_INVALID_PARAMETER;
@@ -128,14 +134,32 @@ HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_
     mr->ibv = adapter->verbs->reg_mr(
         mr->pd, (void *)(uintptr_t)buffer, length, access_of(&adapter->port.caps, flags));
     if (!mr->ibv) {
-        error = errno ? errno : ENOMEM;
+        *error = errno ? errno : ENOMEM;
         end_change(mr, ND_MR_EMPTY);
-        return nd_mr_refused(buffer, length, error);
+        return status_of_refusal(*error);
     }
     mr->flags = flags;
     publish_tokens(mr);
     end_change(mr, ND_MR_REGISTERED);
     return ND_SUCCESS;
+}
+
+HRESULT nd_mr_enter(struct nd_mr *mr, const void *buffer, size_t length, uint32_t flags)
+{
+    int error = 0;
+    HRESULT status = try_enter(mr, buffer, length, flags, &error);
+
+    return error ? nd_mr_refused(buffer, length, error) : status;
+}
+
+HRESULT nd_mr_enter_local(struct nd_mr *mr, const void *buffer, size_t length)
+{
+    int error = 0;
+    HRESULT status = try_enter(mr, buffer, length, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &error);
+
+    if (status == ND_ACCESS_VIOLATION)
+        return nd_mr_enter(mr, buffer, length, 0);
+    return error ? nd_mr_refused(buffer, length, error) : status;
 }
 
 HRESULT nd_mr_leave(struct nd_mr *mr)
