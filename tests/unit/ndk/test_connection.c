@@ -88,6 +88,30 @@ static void disconnect_tells_the_peer_once(void **state)
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
 }
 
+/*
+ * The library leaves the queue pair as it is: it takes requests. The embedded device is an iWARP one, so it ends its
+ * queue pair with the TCP connection.
+ */
+static void device_ends_receives_when_the_peer_leaves(void **state)
+{
+    struct pair *pair = *state;
+    struct side *side = &pair->passive;
+    const NDK_SGE entry = sge(side->memory, 16, side->token);
+    NDK_RESULT result;
+
+    assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, &pair, &entry, 1), 0);
+    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    told_wait(&side->disconnect);
+    assert_int_equal(side->receive_cq->Dispatch->NdkGetCqResults(side->receive_cq, &result, 1), 1);
+    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_ptr_equal(result.RequestContext, &pair);
+    assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, &side, &entry, 1), 0);
+    assert_int_equal(side->receive_cq->Dispatch->NdkGetCqResults(side->receive_cq, &result, 1), 1);
+    assert_int_equal(result.Status, (NTSTATUS)0xC0000120);
+    assert_ptr_equal(result.RequestContext, &side);
+}
+
 static void close_of_a_connector_disconnects(void **state)
 {
     struct pair *pair = *state;
@@ -525,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ROW(both_sides_agree),
         CONNECTED(disconnect_tells_the_peer_once),
+        CONNECTED(device_ends_receives_when_the_peer_leaves),
         CONNECTED(close_of_a_connector_disconnects),
         ROW(events_have_a_reason_since_2_1),
         ROW(reject_refuses_with_data),
