@@ -10,6 +10,7 @@
 #include "ndk/queue/qp.h"
 #include "ndk/queue/sgl.h"
 
+#include "ndspi/core/queue/batch.h"
 #include "ndspi/core/queue/qp.h"
 
 #include <endian.h>
@@ -44,6 +45,12 @@ static uint32_t with_inline(ULONG flags, ULONG same)
     return core_flags(flags, same) | (flags & NDK_OP_FLAG_INLINE ? ND_OP_FLAG_INLINE : 0);
 }
 
+/* The call refuses an initiator request: deferred ones before it go to the device all the same. */
+static NTSTATUS refuse(struct ndk_qp *qp, NTSTATUS status)
+{
+    return nd_chain_end(&qp->core.initiator, 0, status);
+}
+
 /* ---- messages ---- */
 
 /*
@@ -67,7 +74,7 @@ NTSTATUS ndk_send(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, UL
     NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
 
     if (status != STATUS_SUCCESS)
-        return status;
+        return refuse(qp, status);
     return ndk_posted(
         nd_queue_send_v2(&qp->core.initiator, context, entries, n, with_inline(flags, SENDS)));
 }
@@ -81,7 +88,7 @@ NTSTATUS ndk_send_and_invalidate(
     NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
 
     if (status != STATUS_SUCCESS)
-        return status;
+        return refuse(qp, status);
     return ndk_posted(nd_qp_send_invalidate(
         &qp->core, context, entries, n, htobe32(token), with_inline(flags, SENDS)));
 }
@@ -129,7 +136,7 @@ NTSTATUS ndk_read(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, UI
         takes_reads(qp, list, n) ? ndk_sgl(qp->pd, list, n, sges) : STATUS_ACCESS_VIOLATION;
 
     if (status != STATUS_SUCCESS)
-        return status;
+        return refuse(qp, status);
     return ndk_posted(nd_qp_read(&qp->core, context, sges, n, &remote, core_flags(flags, EVERY)));
 }
 
@@ -143,7 +150,7 @@ NTSTATUS ndk_write(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, U
     NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
 
     if (status != STATUS_SUCCESS)
-        return status;
+        return refuse(qp, status);
     return ndk_posted(
         nd_qp_write(&qp->core, context, entries, n, &remote, with_inline(flags, EVERY)));
 }
@@ -169,7 +176,7 @@ NTSTATUS ndk_bind(NDK_QP *given, PVOID context, NDK_MR *region, NDK_MW *window, 
     struct ndk_mw *mw = in_domain(qp, window ? &window->Header : NULL, NdkObjectTypeMw);
 
     if (!mr || !mw || mr->region.fast || mr->region.pd != qp->pd || mw->pd != qp->pd)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(qp, STATUS_INVALID_PARAMETER);
     return window_posted(nd_qp_bind(&qp->core, context, &mr->core, &mw->core, address, length,
         core_flags(flags, EVERY | NDK_OP_FLAG_ALLOW_REMOTE_READ) |
             (flags & REMOTE_WRITE ? ND_OP_FLAG_ALLOW_WRITE : 0)));
@@ -203,9 +210,9 @@ NTSTATUS ndk_fast_register(NDK_QP *given, PVOID context, NDK_MR *region, ULONG c
     };
 
     if (!frmr || !frmr->region.fast || frmr->region.pd != qp->pd || !list)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(qp, STATUS_INVALID_PARAMETER);
     if (!ndk_lams_have(&qp->pd->adapter->lams, list, count))
-        return STATUS_ACCESS_VIOLATION;
+        return refuse(qp, STATUS_ACCESS_VIOLATION);
     return ndk_posted(
         nd_qp_fast_register(&qp->core, context, &frmr->core, &pages, fast_flags(flags)));
 }
@@ -214,7 +221,7 @@ static NTSTATUS invalidate_region(
     struct ndk_qp *qp, PVOID context, struct ndk_frmr *frmr, ULONG flags)
 {
     if (!frmr->region.fast || frmr->region.pd != qp->pd)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(qp, STATUS_INVALID_PARAMETER);
     return ndk_posted(
         nd_qp_invalidate_frmr(&qp->core, context, &frmr->core, core_flags(flags, EVERY)));
 }
@@ -228,6 +235,6 @@ NTSTATUS ndk_invalidate(NDK_QP *given, PVOID context, NDK_OBJECT_HEADER *header,
     if (frmr)
         return invalidate_region(qp, context, frmr, flags);
     if (!mw || mw->pd != qp->pd)
-        return STATUS_INVALID_PARAMETER;
+        return refuse(qp, STATUS_INVALID_PARAMETER);
     return window_posted(nd_qp_invalidate(&qp->core, context, &mw->core, core_flags(flags, EVERY)));
 }

@@ -321,6 +321,41 @@ static void deferred_requests_go_with_the_next(void **state)
     }
 }
 
+/* A request without a sense, of each kind. */
+static NTSTATUS post_bad(struct side *side, int kind)
+{
+    const NDK_SGE bad = sge(side->memory, 16, side->token ^ 1);
+    NDK_QP *qp = side->qp;
+
+    switch (kind) {
+    case 0: return qp->Dispatch->NdkSend(qp, NULL, &bad, 1, NDK_OP_FLAG_DEFER);
+    case 1: return qp->Dispatch->NdkSendAndInvalidate(qp, NULL, &bad, 1, NDK_OP_FLAG_DEFER, 1);
+    case 2: return qp->Dispatch->NdkRead(qp, NULL, &bad, 1, 0, 1, NDK_OP_FLAG_DEFER);
+    case 3: return qp->Dispatch->NdkWrite(qp, NULL, &bad, 1, 0, 1, NDK_OP_FLAG_DEFER);
+    case 4: return qp->Dispatch->NdkBind(qp, NULL, NULL, NULL, side->memory, 16, NDK_OP_FLAG_DEFER);
+    case 5: return qp->Dispatch->NdkInvalidate(qp, NULL, NULL, NDK_OP_FLAG_DEFER);
+    case 6: return qp->Dispatch->NdkInvalidate(qp, NULL, &side->mr->Header, NDK_OP_FLAG_DEFER);
+    default:
+        return qp->Dispatch->NdkFastRegister(
+            qp, NULL, NULL, 1, NULL, 0, 16, NULL, NDK_OP_FLAG_DEFER);
+    }
+}
+
+static void refused_request_sends_the_deferred_ones(void **state)
+{
+    struct pair *pair = *state;
+    struct side *from = &pair->active, *to = &pair->passive;
+    int contexts[8];
+
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(post_receive(to, &contexts[i], 0, 16), 0);
+        assert_int_equal(post_send(from, &contexts[i], 0, 16, NDK_OP_FLAG_DEFER), 0);
+        assert_int_equal(post_bad(from, i), (NTSTATUS)(i < 4 ? 0xC0000005 : 0xC000000D));
+        assert_result(to->receive_cq, 0, &contexts[i], RECEIVE, 16);
+        assert_result(from->initiator_cq, 0, &contexts[i], SEND, 0);
+    }
+}
+
 /* ---- notifications ---- */
 
 /* What becomes of a plain message, a solicited one, and a failure. */
@@ -524,6 +559,7 @@ int main(void)
         CONNECTED(window_is_bound_and_invalidated),
         CONNECTED(send_invalidates_at_the_peer),
         CONNECTED(deferred_requests_go_with_the_next),
+        CONNECTED(refused_request_sends_the_deferred_ones),
         CONNECTED(what_an_arm_fires_on),
         CONNECTED(stronger_arm_wins),
         CONNECTED(arm_fires_for_what_is_there),

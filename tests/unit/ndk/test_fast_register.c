@@ -292,6 +292,24 @@ static void token_is_the_same_for_life(void **state)
     }
 }
 
+/* Deferred, too. */
+static void deferred_ones_keep_their_place(void **state)
+{
+    struct fast *fast = *state;
+    struct side *from = &fast->pair.passive, *to = &fast->pair.active;
+    NDK_SGE entry = sge(from->memory, 16, from->token), room = sge(to->memory, 16, to->token);
+
+    assert_int_equal(to->qp->Dispatch->NdkReceive(to->qp, NULL, &room, 1), 0);
+    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, &entry, 1, NDK_OP_FLAG_DEFER), 0);
+    assert_int_equal(register_pages(fast, fast->pages, 2, 0, 2 * 4096, 0x40000000,
+                         ALL_RIGHTS | NDK_OP_FLAG_DEFER),
+        0);
+    assert_int_equal(invalidate(fast, NDK_OP_FLAG_DEFER), 0);
+    assert_ends(from, 0, 2);
+    assert_ends(from, 0, FAST_REGISTER);
+    assert_ends(from, 0, INVALIDATE);
+}
+
 /* The local token names the memory by the base's addresses, while it is registered. */
 static void own_requests_use_the_base(void **state)
 {
@@ -390,6 +408,7 @@ int main(void)
         ROW(pages_may_be_scattered),
         ROW(bad_registrations_are_refused),
         ROW(token_is_the_same_for_life),
+        ROW(deferred_ones_keep_their_place),
         ROW(own_requests_use_the_base),
         ROW(peer_invalidates),
         ROW(rights_are_those_that_were_given),
