@@ -42,6 +42,17 @@
         "the kernel crashes (rxe_invalidate_mw) when a window is invalidated that its peer has just invalidated") \
     EXCEPTION(rxe, "v1_window.own_invalidate_is_overtaken", NOT_APPLICABLE, \
         "as above") \
+    EXCEPTION(rxe, "ndk.connection.both_sides_agree", IN_PART, \
+        "private data comes filled with zeros up to what the transport carries") \
+    EXCEPTION(rxe, "ndk.connection.reject_refuses_with_data", IN_PART, \
+        "as above") \
+    EXCEPTION(rxe, "ndk.data.send_invalidates_at_the_peer", IN_PART, \
+        "the device acknowledges a Send before it looks at the key that it invalidates") \
+    EXCEPTION(rxe, "ndk.data.what_an_arm_fires_on", IN_PART, \
+        "asked for solicited completions alone the device tells no error of the send queue, so it is asked for all, " \
+        "and a notification may come too early") \
+    EXCEPTION(rxe, "ndk.fast_register.pages_may_be_scattered", IN_PART, \
+        "a region is a window, whose pages follow each other: others are refused") \
     EXCEPTION(siw, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
     EXCEPTION(siw, "v1.sendrecv.mixed_entries", NOT_APPLICABLE, \
@@ -183,7 +194,37 @@
     EXCEPTION(siw, "v1_connector.read_limits_come_from_the_endpoint", IN_PART, \
         "as above") \
     EXCEPTION(siw, "mixed.failures_in_both_words", IN_PART, \
-        "as above, and in the words of both versions: the peer's refusal shows as a lost connection")
+        "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
+        "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
+    EXCEPTION(siw, "ndk.data.what_an_arm_fires_on", IN_PART, \
+        "the device knows no solicited completions, so it is asked for all, and a notification may come too early") \
+    EXCEPTION(siw, "ndk.data.consumer_lives_in_its_callback", NOT_APPLICABLE, \
+        "a message without a Receive breaks the connection: nothing waits on the wire") \
+    EXCEPTION(siw, "ndk.data.silent_requests_tell_failures_alone", IN_PART, \
+        "a Write ends when TCP has taken it: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "ndk.data.window_is_bound_and_invalidated", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "ndk.data.send_invalidates_at_the_peer", NOT_APPLICABLE, \
+        "there are no windows that a peer could invalidate: NDKPI 1.1") \
+    EXCEPTION(siw, "ndk.fast_register.pages_are_reached_at_any_base", NOT_APPLICABLE, \
+        "there are no windows, so there is no fast registration: NDKPI 1.1") \
+    EXCEPTION(siw, "ndk.fast_register.pages_may_be_scattered", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.bad_registrations_are_refused", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.token_is_the_same_for_life", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.own_requests_use_the_base", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.peer_invalidates", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.rights_are_those_that_were_given", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.close_ends_access", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.regions_are_initialised_once", NOT_APPLICABLE, \
+        "as above")
 /* clang-format on */
 
 #endif

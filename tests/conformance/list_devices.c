@@ -16,6 +16,7 @@
 #include "devices.h"
 #include "exceptions.h"
 #include "list.h"
+#include "ndk_rows.h"
 #include "rows.h"
 
 #define ROW_(dialects, function, covers) { #dialects, #function },
@@ -23,6 +24,11 @@
 static const struct {
     const char *dialects, *name; /* dialects NULL: a suite begins */
 } rows[] = { SUITES(GROUP_) };
+
+#define NDK_ROW_(suite, row) { #suite, "ndk." #suite "." #row },
+static const struct {
+    const char *suite, *full_name;
+} ndk_rows[] = { NDK_ROWS(NDK_ROW_) };
 
 #define DEVICE_(name, text, complete) { #name, text, complete },
 static const struct {
@@ -34,6 +40,7 @@ static const struct {
 static const struct exception exceptions[] = { EXCEPTIONS(EXCEPTION_) };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { NDK_ROW_COUNT = sizeof(ndk_rows) / sizeof(ndk_rows[0]) };
 enum { DEVICE_COUNT = sizeof(devices) / sizeof(devices[0]) };
 enum { EXCEPTION_COUNT = sizeof(exceptions) / sizeof(exceptions[0]) };
 
@@ -85,6 +92,16 @@ static void add(void *context, int suite, const char *full_name)
         count(&sum->tally, sum->device, full_name);
 }
 
+static void print_tally(FILE *out, const struct tally *tally)
+{
+    fprintf(out, " %d", tally->counts[NOT_APPLICABLE + 1]);
+    for (int result = FAILS; result <= NOT_APPLICABLE; result++)
+        if (tally->counts[result])
+            fprintf(out, ", %d %s", tally->counts[result],
+                result == FAILS ? "fail" : exception_word(result));
+    fprintf(out, " |");
+}
+
 static void print_line(FILE *out, const char *title, int suite)
 {
     fprintf(out, "| %s |", title);
@@ -96,14 +113,51 @@ static void print_line(FILE *out, const char *title, int suite)
             continue;
         }
         for_rows(add, &sum);
-        fprintf(out, " %d", sum.tally.counts[NOT_APPLICABLE + 1]);
-        for (int result = FAILS; result <= NOT_APPLICABLE; result++)
-            if (sum.tally.counts[result])
-                fprintf(out, ", %d %s", sum.tally.counts[result],
-                    result == FAILS ? "fail" : exception_word(result));
-        fprintf(out, " |");
+        print_tally(out, &sum.tally);
     }
     fprintf(out, "\n");
+}
+
+/* NDKPI's rows do not run under Wine: there is no kernel whose consumers could call it. */
+static bool has_ndk(const char *device)
+{
+    return strcmp(device, "wine") != 0;
+}
+
+/* suite: NULL = all */
+static void print_ndk_line(FILE *out, const char *suite)
+{
+    fprintf(out, "| %s |", suite ? suite : "all");
+    for (int d = 0; d < DEVICE_COUNT; d++) {
+        struct tally tally = { 0 };
+
+        if (!has_ndk(devices[d].name))
+            continue;
+        for (int r = 0; r < NDK_ROW_COUNT; r++)
+            if (!suite || strcmp(ndk_rows[r].suite, suite) == 0)
+                count(&tally, devices[d].name, ndk_rows[r].full_name);
+        print_tally(out, &tally);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_ndk(FILE *out)
+{
+    fprintf(out, "\nThe rows of NDKPI (tests/unit/ndk), most of which run with requests that end "
+                 "in each of three "
+                 "ways:\n\n| Rows |");
+    for (int d = 0; d < DEVICE_COUNT; d++)
+        if (has_ndk(devices[d].name))
+            fprintf(out, " %s |", devices[d].name);
+    fprintf(out, "\n|---|");
+    for (int d = 0; d < DEVICE_COUNT; d++)
+        if (has_ndk(devices[d].name))
+            fprintf(out, "---|");
+    fprintf(out, "\n");
+    for (int r = 0; r < NDK_ROW_COUNT; r++)
+        if (!r || strcmp(ndk_rows[r].suite, ndk_rows[r - 1].suite) != 0)
+            print_ndk_line(out, ndk_rows[r].suite);
+    print_ndk_line(out, NULL);
 }
 
 struct search {
@@ -132,6 +186,8 @@ static int print_exceptions(FILE *out, const char *device)
         if (strcmp(exceptions[e].device, device) != 0)
             continue;
         for_rows(look, &search);
+        for (int r = 0; r < NDK_ROW_COUNT; r++)
+            look(&search, 0, ndk_rows[r].full_name);
         if (!search.found) {
             fprintf(stderr, "devices.h: there is no row %s\n", exceptions[e].row);
             mistakes++;
@@ -174,6 +230,7 @@ static int build(FILE *out)
         if (!rows[r].dialects)
             print_line(out, rows[r].name, r);
     print_line(out, "all", -1);
+    print_ndk(out);
     for (int d = 0; d < DEVICE_COUNT; d++)
         mistakes += print_exceptions(out, devices[d].name);
     for (int e = 0; e < EXCEPTION_COUNT; e++)

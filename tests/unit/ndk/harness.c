@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndk/harness.h"
 
+#include "tests/conformance/exceptions.h"
+#include "tests/conformance/ndk_rows.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void mode_set(enum mode mode)
 {
@@ -10,15 +17,78 @@ void mode_set(enum mode mode)
     setenv("NDK_FORCE_INLINE_CALLBACK", mode == FORCE_INLINE ? "1" : "0", 1);
 }
 
-NDK_ADAPTER *adapter_open(USHORT major, USHORT minor)
+/* ---- adapters ---- */
+
+static struct sockaddr_in address_of(const char *text, USHORT port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+
+    assert_int_equal(inet_pton(AF_INET, text ? text : "127.0.0.1", &address.sin_addr), 1);
+    return address;
+}
+
+struct sockaddr_in own_address(USHORT port)
+{
+    return address_of(getenv("NDSPI_ADDRESS"), port);
+}
+
+struct sockaddr_in peer_address(USHORT port)
+{
+    const char *peer = getenv("NDSPI_PEER");
+
+    return address_of(peer ? peer : getenv("NDSPI_ADDRESS"), port);
+}
+
+static NET_IFINDEX interface_of(const struct sockaddr_in *address)
+{
+    NET_IFINDEX index = 0;
+    struct ifaddrs *all;
+
+    assert_int_equal(getifaddrs(&all), 0);
+    for (struct ifaddrs *one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+            ((struct sockaddr_in *)one->ifa_addr)->sin_addr.s_addr == address->sin_addr.s_addr)
+            index = if_nametoindex(one->ifa_name);
+    freeifaddrs(all);
+    assert_int_not_equal(index, 0);
+    return index;
+}
+
+NET_IFINDEX own_interface(void)
+{
+    struct sockaddr_in address = own_address(0);
+
+    return interface_of(&address);
+}
+
+NDK_ADAPTER *adapter_open_at(const struct sockaddr_in *address, USHORT major, USHORT minor)
 {
     NDK_VERSION version = { major, minor };
     NDK_ADAPTER *adapter = NULL;
 
-    assert_int_equal(NdklOpenAdapter(version, if_nametoindex("lo"), &adapter), 0);
+    assert_int_equal(NdklOpenAdapter(version, interface_of(address), &adapter), 0);
     assert_non_null(adapter);
     return adapter;
 }
+
+NDK_VERSION newest_version(void)
+{
+    return strcmp(device_name(), "siw") == 0 ? (NDK_VERSION){ 1, 1 } : (NDK_VERSION){ 2, 1 };
+}
+
+NDK_ADAPTER *adapter_open_newest(void)
+{
+    return adapter_open(newest_version().Major, newest_version().Minor);
+}
+
+NDK_ADAPTER *adapter_open(USHORT major, USHORT minor)
+{
+    struct sockaddr_in address = own_address(0);
+
+    return adapter_open_at(&address, major, minor);
+}
+
+/* ---- callbacks ---- */
 
 void told_init(struct told *told)
 {
@@ -168,14 +238,81 @@ NDK_QP *qp_create(NDK_PD *pd, NDK_CQ *receive_cq, NDK_CQ *initiator_cq, void *co
     return qp;
 }
 
-int run_in_modes_(const struct CMUnitTest *tests, size_t count)
+/* ---- rows ---- */
+
+const char *device_name(void)
+{
+    const char *name = getenv("NDSPI_CONFORMANCE_DEVICE");
+
+    return name ? name : "";
+}
+
+static const struct exception *holding; /* of the row that runs */
+
+bool row_holds_in_full(void)
+{
+    return !holding;
+}
+
+/* Returns 1, and says so, if ndk_rows.h has other rows of this suite. */
+static int compare_rows(const char *suite, const struct CMUnitTest *tests, size_t count)
+{
+#define ROW_(suite, row) { #suite, #row },
+    static const struct {
+        const char *suite, *row;
+    } listed[] = { NDK_ROWS(ROW_) };
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+        if (strcmp(listed[i].suite, suite) != 0)
+            continue;
+        if (at == count || strcmp(listed[i].row, tests[at].name) != 0) {
+            printf("ndk_rows.h: %s.%s is not row %zu of that suite\n", suite, listed[i].row, at);
+            return 1;
+        }
+        at++;
+    }
+    if (at == count)
+        return 0;
+    printf("ndk_rows.h: there is no %s.%s\n", suite, tests[at].name);
+    return 1;
+}
+
+static int run_row(const char *suite, const struct CMUnitTest *test)
+{
+    char name[128];
+
+    snprintf(name, sizeof(name), "ndk.%s.%s", suite, test->name);
+    holding = exception_of(device_name(), name);
+    if (!holding || holding->result == IN_PART)
+        return _cmocka_run_group_tests(name, test, 1, NULL, NULL);
+    printf("%s: %s: %s\n", name, exception_word(holding->result), holding->reason);
+    if (holding->result == NOT_APPLICABLE)
+        return 0;
+    if (_cmocka_run_group_tests(name, test, 1, NULL, NULL))
+        return 0;
+    printf("row %s passes; devices.h says that it fails on %s\n", name, holding->device);
+    return 1;
+}
+
+int run_rows_(const char *suite, const struct CMUnitTest *tests, size_t count)
+{
+    int failed = compare_rows(suite, tests, count);
+
+    for (size_t i = 0; i < count; i++)
+        failed += run_row(suite, &tests[i]);
+    return failed;
+}
+
+int run_in_modes_(const char *suite, const struct CMUnitTest *tests, size_t count)
 {
     static const char *const names[MODES] = { "by default", "force pending", "force inline" };
     int failed = 0;
 
     for (enum mode mode = BY_DEFAULT; mode < MODES; mode++) {
+        printf("---- %s ----\n", names[mode]);
         mode_set(mode);
-        failed += _cmocka_run_group_tests(names[mode], tests, count, NULL, NULL);
+        failed += run_rows_(suite, tests, count);
     }
     return failed;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * harness.h - what the tests of NDKPI have in common: an adapter of the loopback interface, and callbacks that keep
- * what they were told.
+ * harness.h - what the tests of NDKPI have in common: adapters, callbacks that keep what they were told, rows in each
+ * mode.
+ *
+ * The rows run on any device: NDSPI_ADDRESS has the own end's IPv4 address (127.0.0.1 unless it is set), NDSPI_PEER the
+ * peer's (the same), NDSPI_CONFORMANCE_DEVICE the device whose exceptions hold (tests/conformance/devices.h: rows are
+ * named "ndk.suite.row").
  */
 #ifndef TESTS_UNIT_NDK_HARNESS_H
 #define TESTS_UNIT_NDK_HARNESS_H
@@ -11,6 +15,7 @@
 #include <ndkl.h>
 #include <ndkwdm.h>
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,7 +27,21 @@ enum mode { BY_DEFAULT, FORCE_PENDING, FORCE_INLINE, MODES };
 /* For adapters that are opened from now on. */
 void mode_set(enum mode mode);
 
+/* The two ends; port in host order, 0: any. */
+struct sockaddr_in own_address(USHORT port);
+struct sockaddr_in peer_address(USHORT port);
+
+/*
+ * What the device has: 2.1, or 1.1 where it cannot register fast. Tables of an adapter of 1.1 have the slots of later
+ * versions, too; rows about something else use them.
+ */
+NDK_VERSION newest_version(void);
+
+/* Of the own end, and by default of the newest version. */
+NET_IFINDEX own_interface(void);
 NDK_ADAPTER *adapter_open(USHORT major, USHORT minor);
+NDK_ADAPTER *adapter_open_newest(void);
+NDK_ADAPTER *adapter_open_at(const struct sockaddr_in *address, USHORT major, USHORT minor);
 
 /* What one callback was told. */
 struct told {
@@ -80,8 +99,16 @@ static inline NDK_SGE sge(void *memory, ULONG length, UINT32 token)
     return sge;
 }
 
-/* Runs the tests in each mode. Returns the number of failures. */
-#define run_in_modes(tests) run_in_modes_(tests, sizeof(tests) / sizeof((tests)[0]))
-int run_in_modes_(const struct CMUnitTest *tests, size_t count);
+/* The device whose exceptions hold; "": none. */
+const char *device_name(void);
+
+/* Whether the row that runs has to hold in full on this device. */
+bool row_holds_in_full(void);
+
+/* Runs the rows of a suite once, or in each mode. Returns the number of failures. */
+#define run_rows(suite, tests)     run_rows_(suite, tests, sizeof(tests) / sizeof((tests)[0]))
+#define run_in_modes(suite, tests) run_in_modes_(suite, tests, sizeof(tests) / sizeof((tests)[0]))
+int run_rows_(const char *suite, const struct CMUnitTest *tests, size_t count);
+int run_in_modes_(const char *suite, const struct CMUnitTest *tests, size_t count);
 
 #endif

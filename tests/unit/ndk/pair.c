@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ndk/pair.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +17,6 @@ VOID tell_disconnect(PVOID context)
 VOID tell_disconnect_ex(PVOID context, ULONG reason)
 {
     tell_request(context, (NTSTATUS)reason);
-}
-
-struct sockaddr_in loopback(USHORT port)
-{
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
-    };
 }
 
 NDK_CONNECTOR *connector_create(NDK_ADAPTER *adapter)
@@ -56,9 +48,9 @@ NDK_LISTENER *listener_create(NDK_ADAPTER *adapter, struct told *incoming)
     return listener;
 }
 
-static void open_side(struct side *side)
+static void open_side(struct side *side, struct sockaddr_in address)
 {
-    side->adapter = adapter_open(2, 1);
+    side->adapter = adapter_open_at(&address, newest_version().Major, newest_version().Minor);
     side->pd = pd_create(side->adapter);
     side->receive_cq = cq_create(side->adapter, 64, &side->received);
     side->initiator_cq = cq_create(side->adapter, 64, &side->initiated);
@@ -89,13 +81,13 @@ static void close_side(struct side *side)
 
 void pair_open(struct pair *pair)
 {
-    struct sockaddr_in any_port = loopback(0);
+    struct sockaddr_in any_port = peer_address(0);
     ULONG length = sizeof(pair->address);
     struct told told;
 
     memset(pair, 0, sizeof(*pair));
-    open_side(&pair->active);
-    open_side(&pair->passive);
+    open_side(&pair->active, own_address(0));
+    open_side(&pair->passive, peer_address(0));
     pair->active.connector = connector_create(pair->active.adapter);
     pair->listener = listener_create(pair->passive.adapter, &pair->incoming);
     told_init(&told);
@@ -149,7 +141,7 @@ int pair_tear_down(void **state)
 NTSTATUS start_connect(
     struct side *side, const struct sockaddr_in *to, const void *data, ULONG length)
 {
-    struct sockaddr_in from = loopback(0);
+    struct sockaddr_in from = own_address(0);
 
     return side->connector->Dispatch->NdkConnect(side->connector, side->qp, (SOCKADDR *)&from,
         sizeof(from), (const SOCKADDR *)to, sizeof(*to), 4, 8, data, length, tell_request,
@@ -162,7 +154,7 @@ void take_incoming(struct pair *pair)
     assert_int_equal(pair->incoming.level, 2);
     pair->passive.connector = (NDK_CONNECTOR *)pair->incoming.object;
     assert_int_equal(pair->passive.connector->Header.ObjectType, 8);
-    assert_int_equal(pair->passive.connector->Header.Version.Major, 2);
+    assert_int_equal(pair->passive.connector->Header.Version.Major, newest_version().Major);
 }
 
 NTSTATUS start_accept(struct side *side, const void *data, ULONG length)

@@ -5,8 +5,6 @@
 
 #include "tests/unit/ndk/harness.h"
 
-#include <netinet/in.h>
-
 enum { MEMORY = 64 * 1024 };
 
 struct side {
@@ -50,8 +48,6 @@ NDK_LISTENER *listener_create(NDK_ADAPTER *adapter, struct told *incoming);
 VOID tell_incoming(PVOID context, NDK_CONNECTOR *connector);
 VOID tell_disconnect(PVOID context);
 VOID tell_disconnect_ex(PVOID context, ULONG reason);
-
-struct sockaddr_in loopback(USHORT port); /* host order */
 
 /* Begins a Connect from a free port; returns what it returned. The outcome goes to side->request. */
 NTSTATUS start_connect(

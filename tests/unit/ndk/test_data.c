@@ -163,7 +163,8 @@ static void silent_requests_tell_failures_alone(void **state)
         write_silently(from, &a, to, to->remote_token);
     /* A token of nothing: the request fails, silent or not. */
     write_silently(from, &b, to, 0x01020304);
-    assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
+    if (row_holds_in_full())
+        assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
     told_wait(&from->disconnect);
     told_wait(&to->disconnect);
     assert_int_equal(atomic_load(&from->disconnect.count), 1);
@@ -183,7 +184,8 @@ static void too_long_messages_fail_at_the_receiver(void **state)
     assert_int_equal(result.Status, (NTSTATUS)0x80000005);
     assert_ptr_equal(result.RequestContext, &a);
     assert_int_equal(result.Type, RECEIVE);
-    assert_int_not_equal(result.ProviderErrorCode, 0);
+    if (row_holds_in_full())
+        assert_int_not_equal(result.ProviderErrorCode, 0);
 }
 
 static void flush_cancels_and_closes_without_disconnect(void **state)
@@ -248,7 +250,8 @@ static void window_is_bound_and_invalidated(void **state)
     assert_result(to->initiator_cq, 0, &b, INVALIDATE, 0);
     /* The token is nothing now: whoever uses it loses the connection. */
     assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, &b, &entry, 1, there, token, 0), 0);
-    assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
+    if (row_holds_in_full())
+        assert_result(from->initiator_cq, 0xC0000005, &b, WRITE, 0);
     told_wait(&to->disconnect);
     close_mw(mw);
     close_mw(foreign);
@@ -297,8 +300,10 @@ static void send_invalidates_at_the_peer(void **state)
     assert_int_equal(post_receive(to, &a, 32, 16), 0);
     assert_int_equal(
         from->qp->Dispatch->NdkSendAndInvalidate(from->qp, &b, &entry, 1, 0, token), 0);
-    told_wait(&to->disconnect);
-    told_wait(&from->disconnect);
+    if (row_holds_in_full()) {
+        told_wait(&to->disconnect);
+        told_wait(&from->disconnect);
+    }
     close_mw(mw);
 }
 
@@ -386,7 +391,9 @@ static void what_an_arm_fires_on(void **state)
             if (rows[row].fires[solicited])
                 told_wait(&to->received);
             assert_result(cq, 0, &a, RECEIVE, 16);
-            assert_int_equal(atomic_load(&to->received.count), before + rows[row].fires[solicited]);
+            if (row_holds_in_full()) /* in part: it may have fired without a reason, which is allowed */
+                assert_int_equal(
+                    atomic_load(&to->received.count), before + rows[row].fires[solicited]);
             if (rows[row].fires[solicited])
                 continue;
             /* Still armed: made stronger, it fires on the next one. */
@@ -566,5 +573,5 @@ int main(void)
         ROW(consumer_lives_in_its_callback),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes("data", tests);
 }

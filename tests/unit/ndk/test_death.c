@@ -11,7 +11,7 @@
 static void peer(int in, int out)
 {
     struct pair pair;
-    struct sockaddr_in address = loopback(0);
+    struct sockaddr_in address = peer_address(0);
 
     pair_open(&pair);
     if (read(in, &address.sin_port, sizeof(address.sin_port)) != sizeof(address.sin_port))
@@ -88,5 +88,5 @@ int main(void)
     };
 
     start_peer();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_rows("death", tests);
 }

@@ -210,6 +210,12 @@ static void pages_may_be_scattered(void **state)
         fast->pages[3] };
     static const int order[4] = { 9, 2, 14, 3 };
 
+    if (!row_holds_in_full()) {
+        assert_int_equal(
+            register_pages(fast, scattered, 4, 10, 4 * 4096 - 10, 0x7000000A, ALL_RIGHTS),
+            (NTSTATUS)0xC00000BB);
+        return;
+    }
     memset(to->memory, 0, MEMORY);
     for (int i = 0; i < 4; i++)
         memset(from->memory + (ptrdiff_t)i * 4096, '1' + i, 4096);
@@ -415,5 +421,5 @@ int main(void)
         ROW(close_ends_access),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes("fast_register", tests);
 }

@@ -23,7 +23,7 @@ static NTSTATUS do_deregister(NDK_MR *mr)
 static void region_has_tokens_while_registered(void **state)
 {
     static char memory[3 * 4096];
-    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_PD *pd = pd_create(adapter);
     NDK_MR *mr = mr_create(pd), *other;
     UINT32 local, remote;
@@ -57,7 +57,7 @@ static void region_has_tokens_while_registered(void **state)
 static void only_contiguous_memory_is_registered(void **state)
 {
     static char memory[4 * 4096];
-    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_PD *pd = pd_create(adapter);
     NDK_MR *mr = mr_create(pd);
     MDL chain[3];
@@ -85,7 +85,7 @@ static void only_contiguous_memory_is_registered(void **state)
 
 static void region_is_for_one_kind_of_registration(void **state)
 {
-    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_PD *pd = pd_create(adapter);
     NDK_MR *mr = mr_create(pd);
     struct told told;
@@ -103,7 +103,7 @@ static void region_is_for_one_kind_of_registration(void **state)
 static void tokens_are_of_their_domain(void **state)
 {
     static char memory[100];
-    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_PD *pd = pd_create(adapter);
     UINT32 seen[600];
     NDK_MR *mr;
@@ -140,7 +140,7 @@ static VOID note_close(PVOID context)
 /* The antecedents first: each close ends after those of its successors. */
 static void antecedents_end_after_successors(void **state)
 {
-    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    NDK_ADAPTER *adapter = adapter_open_newest();
     NDK_PD *pd = pd_create(adapter);
     NDK_MR *mr = mr_create(pd);
     NDK_MW *mw = mw_create(pd);
@@ -176,5 +176,5 @@ int main(void)
         cmocka_unit_test(antecedents_end_after_successors),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes("memory", tests);
 }

@@ -20,7 +20,7 @@ static int set_up(void **state)
     struct end *end = calloc(1, sizeof(*end));
 
     assert_non_null(end);
-    end->adapter = adapter_open(2, 1);
+    end->adapter = adapter_open_newest();
     end->pd = pd_create(end->adapter);
     end->cq = cq_create(end->adapter, 64, &end->notified);
     end->qp = qp_create(end->pd, end->cq, end->cq, end);
@@ -113,7 +113,7 @@ static void queue_pairs_have_limits(void **state)
     NDK_PD *pd = end->pd;
     const ULONG most = 0x7fffffff;
     struct told notified;
-    NDK_ADAPTER *other = adapter_open(1, 2);
+    NDK_ADAPTER *other = adapter_open_newest();
     NDK_CQ *foreign = cq_create(other, 4, &notified);
     struct {
         NDK_CQ *receive, *initiator;
@@ -454,5 +454,5 @@ int main(void)
         ROW(queue_pair_takes_a_shared_receive_queue),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes("queue", tests);
 }
