@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # What `cmake --install` puts where, apart from programs, which are installed beside their definition:
-#   lib/      libndspi, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a, pkgconfig/ndspi.pc,
-#             cmake/ndspi/
+#   lib/      libndspi, libndk, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a,
+#             pkgconfig/ndspi.pc, pkgconfig/ndk.pc, cmake/ndspi/
 #             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
 #   include/ndspi/          ndspi.h and its companions, the extension headers
 #   include/ndspi/compat/   the Windows-named headers; nothing outside finds them without asking
+#   include/ndspi/ndk/      NDKPI and its kernel primitives; the same
 #   include/ndspi/softrdma/ the embedded device as such
 # Everything finds its siblings where the prefix is moved to.
 
@@ -18,20 +19,22 @@ set(include_dir ${CMAKE_INSTALL_INCLUDEDIR}/ndspi)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ndspi)
 
 target_include_directories(ndspi INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
+target_include_directories(ndk_headers INTERFACE $<INSTALL_INTERFACE:${include_dir}/ndk>)
 target_include_directories(ndspi_compat INTERFACE $<INSTALL_INTERFACE:${include_dir}/compat>)
 target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}>)
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
-set_target_properties(ndspi winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(ndspi ndk winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ndinfo)
     set_target_properties(ndinfo PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-install(TARGETS ndspi winobj softrdma ndreactor ndspi_compat EXPORT ndspi
+install(TARGETS ndspi ndk ndk_headers winobj softrdma ndreactor ndspi_compat EXPORT ndspi
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${package_dir})
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndk/include/ DESTINATION ${include_dir}/ndk FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ DESTINATION ${include_dir}/compat FILES_MATCHING PATTERN *.h)
 install(FILES ${PROJECT_SOURCE_DIR}/softrdma/softrdma.h DESTINATION ${include_dir}/softrdma)
 
@@ -42,15 +45,19 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINA
     DESTINATION ${package_dir})
 
 file(RELATIVE_PATH NDSPI_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${PROJECT_SOURCE_DIR}/toolchain/ndspi.pc.in ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package ndspi ndk)
+    configure_file(${PROJECT_SOURCE_DIR}/toolchain/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 # Gives programs a run path to the libraries where the loader does not look or ldconfig has not run yet. Below /usr the
 # loader looks by itself.
-install(CODE "set(ndspi_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/ndspi.pc\")")
+install(CODE "set(ndspi_pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig\")")
 install(CODE [[
     if(CMAKE_INSTALL_PREFIX MATCHES "^(/|/usr/?)$")
-        file(READ "${ndspi_pc}" text)
-        string(REPLACE " -Wl,-rpath,\${libdir}" "" text "${text}")
-        file(WRITE "${ndspi_pc}" "${text}")
+        foreach(package ndspi ndk)
+            file(READ "${ndspi_pc}/${package}.pc" text)
+            string(REPLACE " -Wl,-rpath,\${libdir}" "" text "${text}")
+            file(WRITE "${ndspi_pc}/${package}.pc" "${text}")
+        endforeach()
     endif()
 ]])
