@@ -163,14 +163,12 @@ int main(int argc, char **argv)
     out = open_memstream(&text, &size);
     if (!out)
         abort();
-    fputs(
-        "# Compatibility\n\n"
-        "Every method of NetworkDirect's interfaces, what it does here, and the rows of the "
-        "conformance suite\n"
-        "(`tests/conformance`) that prove it; then which rows do not pass on which device. How the "
-        "behaviour differs\n"
-        "from Windows: [porting.md](porting.md). This page is generated ([testing.md](testing.md), "
-        "\"Generated pages\").\n",
+    fputs("# Compatibility\n\n"
+          "Every method of NetworkDirect's interfaces, what it does here, and the rows of the\n"
+          "conformance suite (`tests/conformance`) that prove it; then which rows do not pass on\n"
+          "which device; last the tables of NDKPI. How the behaviour differs from Windows:\n"
+          "[porting.md](porting.md). This page is generated ([testing.md](testing.md),\n"
+          "\"Generated pages\").\n",
         out);
     print_IUnknown();
     INTERFACES(CALL_)
