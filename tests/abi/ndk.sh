@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The layout of NDKPI, against ndk.def.
+# The layout of NDKPI and of its kernel primitives, against ndk.def and ndkwdm.def.
 # usage: ndk.sh values WORK-DIR      every compiler agrees with every row
-#        ndk.sh complete WORK-DIR    ndkpi.h, ndkinfo.h and wskndk.h define nothing that ndk.def lacks
+#        ndk.sh complete WORK-DIR    ndkpi.h, ndkinfo.h and wskndk.h define nothing that ndk.def lacks, nor do the others
+#                                    define status codes or pool flags
 #        ndk.sh mutations WORK-DIR   each class of row is shown to fail: by a changed header, with the name
 # CC and CXX are the native compilers; clang and MinGW are asked too where they are installed.
 set -euo pipefail
@@ -69,12 +70,18 @@ complete() {
         echo '#undef NDK_SLOT'
         echo '#define NDK_SLOT(type, field, ...) @type.field@'
         echo "#include \"$here/ndk.def\""
+        echo "#include \"$here/ndkwdm.def\""
     } | "$cc" -E -P -I"$here" -xc - | grep -oE '@ *[A-Za-z_0-9]+ *(\. *[A-Za-z_0-9]+)? *@' | tr -d '@ ' |
         sort -u > "$work/listed"
-    printf '#include <%s>\n' ndkpi.h wskndk.h > "$work/all.c"
+    printf '#include <%s>\n' ndkpi.h wskndk.h ndkwdm.h > "$work/all.c"
     "$cc" -std=c11 -I"$include" -E -dD "$work/all.c" > "$work/all.i"
     perl -ne '
-        if (/^# \d+ "(.*?)"/) { $mine = $1 =~ m{/(ndkpi|ndkinfo|wskndk)\.h$}; next }
+        if (/^# \d+ "(.*?)"/) {
+            $mine = $1 =~ m{/(ndkpi|ndkinfo|wskndk)\.h$};
+            $codes = $1 =~ m{/(ndktypes|ndkwdm)\.h$};
+            next;
+        }
+        if ($codes && /^#define ((?:NDIS_)?STATUS_\w+|POOL_FLAG_\w+) /) { print "$1\n"; next }
         next unless $mine;
         if (/^#define (\w+) \S/) { print "$1\n"; next }
         next if /^#/;
@@ -138,6 +145,8 @@ mutations() {
     mutation 'type of NDK_QP_DISPATCH.NdkWrite' ndkpi.h 's/NDK_FN_WRITE NdkWrite;/NDK_FN_SEND NdkWrite;/'
     mutation 'slots in NDK_CONNECTOR_DISPATCH' ndkpi.h 's/^( *)NDK_FN_ACCEPT_EX NdkAcceptEx;/&\n    PVOID More;/'
     mutation 'type of NDK_FN_FAST_REGISTER' ndkpi.h 's/ULONG FBO, SIZE_T Length/SIZE_T Length, ULONG FBO/'
+    mutation 'value of POOL_FLAG_PAGED' ndkwdm.h 's/0x0000000000000100ULL/0x0000000000000200ULL/'
+    mutation 'offset of WSK_PROVIDER_DISPATCH.WskControlClient' ndkwdm.h 's/WskSocket, WskSocketConnect;/WskSocket;/'
     mutation 'type of PFN_WSK_OPEN_NDK_ADAPTER' wskndk.h 's/NDK_VERSION NdkVersion/NDK_VERSION *NdkVersion/'
     # The other direction: what is new has no row.
     local change
@@ -153,6 +162,12 @@ mutations() {
             return 1
         fi
     done
+    cp "$root/ndk/include/ndkpi.h" "$work/include"
+    echo '#define STATUS_NEW ((NTSTATUS)0xC0FFEE00u)' >> "$work/include/ndktypes.h"
+    if complete "$work/include" > "$work/said" || ! grep -q STATUS_NEW "$work/said"; then
+        echo "not missed: a status code"
+        return 1
+    fi
 }
 
 case $1 in

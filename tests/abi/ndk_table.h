@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndk_table.h - ndk.def as a compiler sees it: one assertion for each row, which names it. Compiled as C and C++, with
+ * ndk_table.h - ndk.def and ndkwdm.def as a compiler sees it: one assertion for each row, which names it. Compiled as C and C++, with
  * and without the Windows headers, and for Windows; nothing has to run. With NDK_OF_MINGW: MinGW's own ndkinfo.h.
  */
 #include <stddef.h>
@@ -8,7 +8,9 @@
 #include <windows.h>
 #include <ndkinfo.h>
 #else
+#include <ndkl.h>
 #include <ndkpi.h>
+#include <ndkwdm.h>
 #include <wskndk.h>
 #endif
 
@@ -51,4 +53,5 @@ template <class A> struct ndk_same<A, A> {
 #include "ndkinfo.def"
 #else
 #include "ndk.def"
+#include "ndkwdm.def"
 #endif
