@@ -30,7 +30,7 @@ typedef struct _NDK_VERSION {
     USHORT Minor;
 } NDK_VERSION;
 
-/* Since 2.0. */
+/* What carries the adapter's connections. Since 2.0. */
 typedef enum _NDK_RDMA_TECHNOLOGY {
     NdkUndefined = 0,
     NdkiWarp = 1,
@@ -40,11 +40,10 @@ typedef enum _NDK_RDMA_TECHNOLOGY {
     NdkMaxTechnology = 5
 } NDK_RDMA_TECHNOLOGY;
 
-/* What an adapter can do (NdkQueryAdapterInfo). Sizes in bytes, depths and limits in requests or entries. */
+/* What an adapter can do (NdkQueryAdapterInfo): 0x68 bytes, 0x60 before 2.0. Sizes in bytes, limits in entries. */
 typedef struct _NDK_ADAPTER_INFO {
-    NDK_VERSION
-    Version; /* negotiated; before 2.0 the structure ends in front of RdmaTechnology, at 0x60 bytes */
-    UINT32 VendorId; /* 24 bits: an OUI */
+    NDK_VERSION Version; /* negotiated; before 2.0 the structure ends in front of RdmaTechnology */
+    UINT32 VendorId;     /* 24 bits: an OUI */
     UINT32 DeviceId;
     SIZE_T MaxRegistrationSize;
     SIZE_T MaxWindowSize;
@@ -54,8 +53,8 @@ typedef struct _NDK_ADAPTER_INFO {
     ULONG MaxReadRequestSge; /* entries of one Read, whatever MaxInitiatorRequestSge says */
     ULONG MaxTransferLength; /* of one request */
     ULONG MaxInlineDataSize;
-    ULONG MaxInboundReadLimit; /* Reads in flight with this adapter as the target, per queue pair */
-    ULONG MaxOutboundReadLimit; /* Reads in flight with this adapter as the initiator */
+    ULONG MaxInboundReadLimit;  /* Reads in flight of one queue pair, of this adapter's memory */
+    ULONG MaxOutboundReadLimit; /* Reads in flight of one queue pair, of the peer's memory */
     ULONG MaxReceiveQueueDepth;
     ULONG MaxInitiatorQueueDepth;
     ULONG MaxSrqDepth; /* 0: no shared receive queues */

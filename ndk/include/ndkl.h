@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ndkl.h - how a Linux program opens adapters for NDKPI without Winsock Kernel (wskndk.h, ndkwdm.h have that).
+ *
+ * Passive: at PASSIVE_LEVEL alone. Functions of this project; Windows has none of these names.
  */
 #ifndef NDKL_H
 #define NDKL_H

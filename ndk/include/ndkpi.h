@@ -7,22 +7,28 @@
  * listener, shared endpoint; of a protection domain regions, windows, shared receive queues, queue pairs.
  *
  * Said once for all functions:
+ * - The first parameter, in, is the object; it has to be one of this library that is not closed. Of a callback it is
+ *   what the consumer gave with the function. These are not named again.
  * - Sizes are in bytes, depths and limits in requests or entries, ports in network order.
  * - Every function may be called at any level up to DISPATCH_LEVEL, from any thread, unless "passive" is said: then at
  *   PASSIVE_LEVEL alone. Callbacks run at up to DISPATCH_LEVEL, and must not block.
  * - "CC": CreateCompletion and RequestContext, both in. The function returns STATUS_SUCCESS with the object stored, or
  *   STATUS_PENDING, or a failure; after STATUS_PENDING, and only then, CreateCompletion is called once, perhaps before
  *   the function has returned, with status and object, and nothing is stored. The object is the caller's until its
- *   close function. Each of these may also fail with STATUS_INSUFFICIENT_RESOURCES, in the call or in the callback.
+ *   close function. Each of these may also fail with STATUS_INSUFFICIENT_RESOURCES, in the call or in the callback, and
+ *   with STATUS_DEVICE_REMOVED: the device is gone. STATUS_INVALID_PARAMETER: no place for the object.
  * - "RC": RequestCompletion and RequestContext, both in: the same with a status alone.
+ * - A completion callback may be NULL if the call can end without it.
  * - "Size query": the length is in: room of the buffer, out: size used or needed. STATUS_BUFFER_TOO_SMALL: the room is
- *   less than what is needed.
+ *   less than what is needed. STATUS_INVALID_PARAMETER: no place for the length.
+ * - What a function is given stays the caller's, and is read during the call only, unless something else is said.
  * - The caller serialises calls that post to one queue, and the calls of one completion queue that take results or arm.
  *   Everything else may overlap, NdkFlush and the close of a connector with posting too.
  * - An object must not be used after its close function was called, and not be closed while one of its functions runs,
  *   save in the completion callback of that very call.
  *
- * Source: the page of Microsoft's NDKPI documentation that bears the name of the function type or structure.
+ * Codes that the pages of Microsoft's NDKPI documentation do not name are this library's, where the pages leave open
+ * what a call returns. Source: the page that bears the name of the function type or structure.
  */
 #ifndef _NDKPI_H_
 #define _NDKPI_H_
@@ -139,8 +145,8 @@ typedef struct _NDK_RESULT_EX {
     PVOID RequestContext;
     NDK_OPERATION_TYPE Type;
     ULONG ProviderErrorCode; /* of a failed request; 0: none given. Since 2.1; padding before */
-    ULONG_PTR
-    TypeSpecificCompletionOutput; /* ReceiveAndInvalidate: the token; undefined otherwise */
+    /* ReceiveAndInvalidate: the token; undefined otherwise. */
+    ULONG_PTR TypeSpecificCompletionOutput;
 } NDK_RESULT_EX;
 
 /* Pages of memory as the adapter sees them (NdkBuildLAM): 0x10 + 8 * AdapterPageCount bytes. */
@@ -159,44 +165,45 @@ typedef struct _NDK_EXTENSION_INTERFACE {
  * Callbacks: the caller's functions. Context is what was given with the function.
  */
 
-/* The object is closed, and no callback of it follows. Context in. */
+/* The object is closed, and no callback of it follows. */
 typedef VOID (*NDK_FN_CLOSE_COMPLETION)(PVOID Context);
 
-/* The request has ended. Context, Status in: as the request's function says. */
+/* The request has ended. Status in: what its function may end with. */
 typedef VOID (*NDK_FN_REQUEST_COMPLETION)(PVOID Context, NTSTATUS Status);
 
-/* The object is there. Context, Status in; pNdkObject in: the caller's from here on, its type being known. */
+/*
+ * The creation has ended.
+ * Status      in: what its function may end with
+ * pNdkObject  in: on success: the object, the consumer's from here on, to be cast to its type; else NULL
+ */
 typedef VOID (*NDK_FN_CREATE_COMPLETION)(
     PVOID Context, NTSTATUS Status, NDK_OBJECT_HEADER *pNdkObject);
 
 /*
  * What NdkArmCq asked for has come. Never twice at a time for one queue; it may arm again.
- * CqNotificationContext  in
- * CqStatus               in: STATUS_SUCCESS; STATUS_BUFFER_OVERFLOW: more results than its depth;
- *                        STATUS_INTERNAL_ERROR: the device failed. After a failure the queue and its queue pairs are of
- *                        no further use
+ * CqStatus  in: STATUS_SUCCESS; STATUS_BUFFER_OVERFLOW: more results than its depth; STATUS_INTERNAL_ERROR: the device
+ *           failed. After a failure the queue and its queue pairs are of no further use
  */
 typedef VOID (*NDK_FN_CQ_NOTIFICATION_CALLBACK)(PVOID CqNotificationContext, NTSTATUS CqStatus);
 
 /*
- * The shared receive queue holds fewer than its threshold; called once, until NdkModifySrq.
- * SrqNotificationContext  in
- * SrqStatus               in: STATUS_SUCCESS; STATUS_INTERNAL_ERROR: the device failed
+ * The shared receive queue holds fewer Receives than its threshold; called once, until NdkModifySrq.
+ * SrqStatus  in: STATUS_SUCCESS; STATUS_INTERNAL_ERROR: the device failed
  */
 typedef VOID (*NDK_FN_SRQ_NOTIFICATION_CALLBACK)(PVOID SrqNotificationContext, NTSTATUS SrqStatus);
 
 /*
  * A peer wants to connect.
- * ConnectEventContext  in
- * pNdkConnector        in: the caller's, who accepts, rejects, and closes it, which also rejects
+ * pNdkConnector  in: the consumer's from here on, to be accepted or rejected, and closed in any case; the close of one
+ *                that was not accepted rejects
  */
 typedef VOID (*NDK_FN_CONNECT_EVENT_CALLBACK)(
     PVOID ConnectEventContext, NDK_CONNECTOR *pNdkConnector);
 
-/* The peer ended the connection; once at most. The queue pair is not flushed. DisconnectEventContext in. */
+/* The peer ended the connection, or a failed request did; once at most. The queue pair is not flushed by the first. */
 typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK)(PVOID DisconnectEventContext);
 
-/* The same with a reason. ProviderDisconnectReason in: the provider's code, 0: none given. Since 2.1. */
+/* The same with a reason. ProviderDisconnectReason in: the device's code, 0: none given. Since 2.1. */
 typedef VOID (*NDK_FN_DISCONNECT_EVENT_CALLBACK_EX)(
     PVOID DisconnectEventContext, ULONG ProviderDisconnectReason);
 
@@ -242,17 +249,17 @@ typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO)(
 /*
  * CC.
  * CqDepth                                in: depth in results
- * CqNotification, CqNotificationContext  in: what NdkArmCq lets be called
+ * CqNotification, CqNotificationContext  in: called when what NdkArmCq asked for has come, until the close
  * Affinity                               in, optional: processors to call it on
  * ppNdkCq                                out
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: deeper than the adapter allows.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: depth 0 or above MaxCqDepth, or no CqNotification.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_CQ)(NDK_ADAPTER *pNdkAdapter, ULONG CqDepth,
     NDK_FN_CQ_NOTIFICATION_CALLBACK CqNotification, PVOID CqNotificationContext,
     GROUP_AFFINITY *Affinity, NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext,
     NDK_CQ **ppNdkCq);
 
-/* CC. ppNdkPd out: a protection domain. Returns or ends with STATUS_SUCCESS. */
+/* CC. ppNdkPd out: a protection domain, with regions, windows and queue pairs of its own. Ends with STATUS_SUCCESS. */
 typedef NTSTATUS (*NDK_FN_CREATE_PD)(NDK_ADAPTER *pNdkAdapter,
     NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_PD **ppNdkPd);
 
@@ -261,7 +268,7 @@ typedef NTSTATUS (*NDK_FN_CREATE_PD)(NDK_ADAPTER *pNdkAdapter,
  * pAddress, AddressLength  in: port 0: choose
  * ppNdkSharedEndpoint      out
  * Returns or ends with STATUS_SUCCESS; STATUS_SHARING_VIOLATION: the address is in use; STATUS_INVALID_ADDRESS: not of
- * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left.
+ * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_INVALID_PARAMETER: no address.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_SHARED_ENDPOINT)(NDK_ADAPTER *pNdkAdapter,
     const SOCKADDR *pAddress, ULONG AddressLength, NDK_FN_CREATE_COMPLETION CreateCompletion,
@@ -274,9 +281,9 @@ typedef NTSTATUS (*NDK_FN_CREATE_CONNECTOR)(NDK_ADAPTER *pNdkAdapter,
 
 /*
  * CC. A listener, which NdkListen starts.
- * ConnectEvent, ConnectEventContext  in: called for each connection request
+ * ConnectEvent, ConnectEventContext  in: called for each connection request, until the close
  * ppNdkListener                      out
- * Returns or ends with STATUS_SUCCESS.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: no ConnectEvent.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_LISTENER)(NDK_ADAPTER *pNdkAdapter,
     NDK_FN_CONNECT_EVENT_CALLBACK ConnectEvent, PVOID ConnectEventContext,
@@ -289,8 +296,8 @@ typedef NTSTATUS (*NDK_FN_CREATE_LISTENER)(NDK_ADAPTER *pNdkAdapter,
  * pNdkLAM      out, optional: the mapping, in memory of the caller
  * pLAMSize     in and out: size query
  * pFBO         out: offset of the first byte in the first page
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, or the chain is shorter;
- * STATUS_BUFFER_TOO_SMALL; STATUS_INSUFFICIENT_RESOURCES.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, the chain is shorter, no bytes, or no
+ * place for the offset; STATUS_BUFFER_TOO_SMALL: also of a query without a buffer; STATUS_INSUFFICIENT_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T Length,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext,
@@ -299,7 +306,7 @@ typedef NTSTATUS (*NDK_FN_BUILD_LAM)(NDK_ADAPTER *pNdkAdapter, MDL *Mdl, SIZE_T 
 /* pNdkLAM in: a mapping that no request uses any more; its memory stays the caller's. */
 typedef VOID (*NDK_FN_RELEASE_LAM)(NDK_ADAPTER *pNdkAdapter, NDK_LOGICAL_ADDRESS_MAPPING *pNdkLAM);
 
-/* In no table. Version in; pInfo, pBufferSize as of NDK_FN_QUERY_ADAPTER_INFO. */
+/* In no table, so not provided. Version in; pInfo, pBufferSize as of NDK_FN_QUERY_ADAPTER_INFO. */
 typedef NTSTATUS (*NDK_FN_QUERY_ADAPTER_INFO_EX)(
     NDK_ADAPTER *pNdkAdapter, NDK_VERSION Version, NDK_ADAPTER_INFO *pInfo, ULONG *pBufferSize);
 
@@ -317,8 +324,8 @@ typedef struct _NDK_ADAPTER_DISPATCH {
 
 struct _NDK_ADAPTER {
     NDK_OBJECT_HEADER Header;
-    const NDK_ADAPTER_DISPATCH
-        *Dispatch; /* set by the provider once, the caller's to replace; so in every object */
+    /* Set by the library once, and never read by it: the consumer may replace it. The same in every object. */
+    const NDK_ADAPTER_DISPATCH *Dispatch;
 };
 
 /* ============================================================================================================
@@ -334,18 +341,19 @@ struct _NDK_ADAPTER {
 typedef NTSTATUS (*NDK_FN_CREATE_MR)(NDK_PD *pNdkPd, BOOLEAN FastRegister,
     NDK_FN_CREATE_COMPLETION CreateCompletion, PVOID RequestContext, NDK_MR **ppNdkMr);
 
-/* CC. ppNdkMw out: a window, not bound. Returns or ends with STATUS_SUCCESS. */
+/* CC. ppNdkMw out: a window that is not bound. Returns or ends with STATUS_SUCCESS. */
 typedef NTSTATUS (*NDK_FN_CREATE_MW)(NDK_PD *pNdkPd, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_MW **ppNdkMw);
 
 /*
  * CC. Receives for several queue pairs.
  * SrqDepth, MaxReceiveRequestSge           in: depth in requests, entries of one
- * NotifyThreshold                          in: call SrqNotification below so many; 0: do not
+ * NotifyThreshold                          in: call SrqNotification when fewer Receives are posted; 0: do not
  * SrqNotification, SrqNotificationContext  in, optional
  * Affinity                                 in, optional: processors to call it on
  * ppNdkSrq                                 out
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limits.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: depth 0, above the adapter's limits, or a threshold
+ * above the depth.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_SRQ)(NDK_PD *pNdkPd, ULONG SrqDepth, ULONG MaxReceiveRequestSge,
     ULONG NotifyThreshold, NDK_FN_SRQ_NOTIFICATION_CALLBACK SrqNotification,
@@ -360,14 +368,15 @@ typedef NTSTATUS (*NDK_FN_CREATE_SRQ)(NDK_PD *pNdkPd, ULONG SrqDepth, ULONG MaxR
  * MaxReceiveRequestSge, MaxInitiatorRequestSge    in: entries of one request
  * InlineDataSize                                  in: bytes of one request with NDK_OP_FLAG_INLINE
  * ppNdkQp                                         out
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limits.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limits, an initiator queue of no
+ * depth, or a completion queue that is none of this adapter's.
  */
 typedef NTSTATUS (*NDK_FN_CREATE_QP)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq, NDK_CQ *pInitiatorCq,
     PVOID QPContext, ULONG ReceiveQueueDepth, ULONG InitiatorQueueDepth, ULONG MaxReceiveRequestSge,
     ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
     PVOID RequestContext, NDK_QP **ppNdkQp);
 
-/* CC. As NDK_FN_CREATE_QP; pSrq in: where its Receives come from. */
+/* CC. As NDK_FN_CREATE_QP; pSrq in: where its Receives come from, of the same domain. */
 typedef NTSTATUS (*NDK_FN_CREATE_QP_WITH_SRQ)(NDK_PD *pNdkPd, NDK_CQ *pReceiveCq,
     NDK_CQ *pInitiatorCq, NDK_SRQ *pSrq, PVOID QPContext, ULONG InitiatorQueueDepth,
     ULONG MaxInitiatorRequestSge, ULONG InlineDataSize, NDK_FN_CREATE_COMPLETION CreateCompletion,
@@ -397,17 +406,17 @@ struct _NDK_PD {
  */
 
 /*
- * RC. CqDepth in: new depth in results.
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, or below what is there;
- * STATUS_INSUFFICIENT_RESOURCES.
+ * RC. CqDepth in: new depth in results. No result is lost.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: 0, above MaxCqDepth, or below the results that wait;
+ * STATUS_INSUFFICIENT_RESOURCES: the device cannot.
  */
 typedef NTSTATUS (*NDK_FN_RESIZE_CQ)(NDK_CQ *pNdkCq, ULONG CqDepth,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*
  * Has the notification callback called once, never inside this function: for a result newer than the last call of it,
- * at once if there is one. Of several unmet calls the strongest type counts.
- * Type  in: NDK_CQ_NOTIFY_*
+ * at once if there is one. Of several unmet calls the strongest type counts: ANY, then SOLICITED, then ERRORS.
+ * Type  in: NDK_CQ_NOTIFY_*; another value is taken for NDK_CQ_NOTIFY_ERRORS
  */
 typedef VOID (*NDK_FN_ARM_CQ)(NDK_CQ *pNdkCq, ULONG Type);
 
@@ -425,8 +434,8 @@ typedef ULONG (*NDK_FN_GET_CQ_RESULTS_EX)(NDK_CQ *pNdkCq, NDK_RESULT_EX Results[
  * How long notifications may be held back; 0 of either, or a count of 1, means not at all.
  * ModerationInterval  in: microseconds; MAXULONG: no limit
  * ModerationCount     in: results; MAXULONG: no limit
- * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter cannot; STATUS_INVALID_PARAMETER_MIX: no interval, and a
- * count above the depth or none; STATUS_INSUFFICIENT_RESOURCES.
+ * Returns STATUS_SUCCESS; STATUS_NOT_SUPPORTED: the adapter cannot, as none of this library's; by the pages also
+ * STATUS_INVALID_PARAMETER_MIX: no interval, and a count above the depth or none; STATUS_INSUFFICIENT_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_CONTROL_CQ_INTERRUPT_MODERATION)(
     NDK_CQ *pNdkCq, ULONG ModerationInterval, ULONG ModerationCount);
@@ -450,12 +459,28 @@ struct _NDK_CQ {
  * Queue pair: an initiator queue and a receive queue
  *
  * What requests take: RequestContext (in: given back with the result), pSgl and nSge (in: local memory; the array is
- * read during the call only), Flags (in: NDK_OP_FLAG_*). What all return: STATUS_SUCCESS: queued, and one result will
- * come, unless it is silent and succeeds; STATUS_CONNECTION_INVALID: not connected (Receive: not any more). A request
- * refused in the call changes nothing and makes no result. None returns STATUS_PENDING.
+ * read during the call only; the memory is the library's until the result), Flags (in: NDK_OP_FLAG_*; others are not
+ * looked at). None returns STATUS_PENDING. All return
+ *   STATUS_SUCCESS                 queued, and one result will come, unless it is silent and succeeds
+ *   STATUS_CONNECTION_INVALID      not connected; of a Receive: not connected any more, or flushed
+ *   STATUS_ACCESS_VIOLATION        an entry's token names nothing, or what it names does not have the memory
+ *   STATUS_INVALID_PARAMETER       entries, but no list; an object of another protection domain or type
+ *   STATUS_DATA_OVERRUN            more entries than the queue pair's limit
+ *   STATUS_INVALID_BUFFER_SIZE     more bytes than the adapter's limit, or than InlineDataSize
+ *   STATUS_INSUFFICIENT_RESOURCES  the queue is full: take results
+ * A request refused in the call changes nothing and makes no result.
+ *
+ * A result's status is STATUS_SUCCESS; STATUS_CANCELLED: flushed; STATUS_BUFFER_OVERFLOW: of a Receive that was too
+ * short; STATUS_ACCESS_VIOLATION: a right or token, here or at the peer; STATUS_REMOTE_RESOURCES: of a Read, a right,
+ * token or range at the peer, of a Send: the peer had no Receive; STATUS_IO_TIMEOUT: no answer;
+ * STATUS_INVALID_DEVICE_REQUEST: the peer could not make sense of it; STATUS_INVALID_BUFFER_SIZE: too long;
+ * STATUS_INTERNAL_ERROR: the device failed. After a failure the queue pair is flushed.
  */
 
-/* Ends all queued requests with STATUS_CANCELLED, deferred ones too. The queue pair is of no further use. */
+/*
+ * Ends all queued requests with STATUS_CANCELLED, deferred ones too; their results wait in the completion queues. The
+ * queue pair is of no further use.
+ */
 typedef VOID (*NDK_FN_FLUSH)(NDK_QP *pNdkQp);
 
 /* The message fills the peer's oldest Receive. With NDK_OP_FLAG_INLINE there may be any number of entries. */
@@ -470,7 +495,7 @@ typedef NTSTATUS (*NDK_FN_SEND)(
 typedef NTSTATUS (*NDK_FN_SEND_AND_INVALIDATE)(NDK_QP *pNdkQp, PVOID RequestContext,
     const NDK_SGE *pSgl, ULONG nSge, ULONG Flags, UINT32 RemoteToken);
 
-/* Room for one message. Allowed before the connection is made. */
+/* Room for one message; the result tells its length. Allowed before the connection is made. */
 typedef NTSTATUS (*NDK_FN_RECEIVE)(
     NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
 
@@ -479,38 +504,46 @@ typedef NTSTATUS (*NDK_FN_RECEIVE)(
  * pMr, pMw                in: a registered region, a window that is not bound
  * VirtualAddress, Length  in: the part
  * Flags                   in: also NDK_OP_FLAG_ALLOW_REMOTE_READ, NDK_OP_FLAG_ALLOW_REMOTE_WRITE
- * Returns also STATUS_ACCESS_VIOLATION: the region was registered without a right that Flags give.
+ * Returns also STATUS_ACCESS_VIOLATION: the region was registered without a right that Flags give;
+ * STATUS_INVALID_PARAMETER: the part is not in the region; STATUS_INVALID_DEVICE_STATE: the window is bound already.
  */
 typedef NTSTATUS (*NDK_FN_BIND)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pMr, NDK_MW *pMw,
     PVOID VirtualAddress, SIZE_T Length, ULONG Flags);
 
 /*
- * Gives a region memory, which both sides name by addresses from BaseVirtualAddress on, and its tokens, which are valid
- * when the call returns.
+ * Gives a region memory, which both sides name by addresses from BaseVirtualAddress on. Its tokens, which it has for
+ * life, name that memory when the call returns.
  * pMr                                 in: initialised by NdkInitializeFastRegisterMr, without memory
  * AdapterPageCount, AdapterPageArray  in: pages of live mappings, in any order; at most as many as were initialised
  * FBO                                 in: offset of the first byte in the first page
  * Length                              in: at most AdapterPageCount * PAGE_SIZE - FBO
  * BaseVirtualAddress                  in: FBO and any multiple of PAGE_SIZE
  * Flags                               in: also the ALLOW flags and NDK_OP_FLAG_RDMA_READ_SINK
- * Returns also STATUS_ACCESS_VIOLATION: remote rights, but initialised without RemoteAccess.
+ * Returns also STATUS_ACCESS_VIOLATION: remote rights, but initialised without RemoteAccess, or a page of no mapping;
+ * STATUS_INVALID_PARAMETER: one of the rules above; STATUS_INVALID_DEVICE_STATE: not initialised, or it has memory;
+ * STATUS_NOT_SUPPORTED: the device needs pages that follow each other.
  */
 typedef NTSTATUS (*NDK_FN_FAST_REGISTER)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pMr,
     ULONG AdapterPageCount, const NDK_LOGICAL_ADDRESS *AdapterPageArray, ULONG FBO, SIZE_T Length,
     PVOID BaseVirtualAddress, ULONG Flags);
 
-/* Takes access back. pNdkMrOrMw in: a fast-registered region, or a bound window; nothing from NdkRegisterMr. */
+/*
+ * Takes access back: the memory is the consumer's when the result has come.
+ * pNdkMrOrMw  in: the header of a fast-registered region or a bound window; nothing from NdkRegisterMr
+ * Returns also STATUS_INVALID_DEVICE_STATE: not registered, not bound, or the peer has invalidated it.
+ */
 typedef NTSTATUS (*NDK_FN_INVALIDATE)(
     NDK_QP *pNdkQp, PVOID RequestContext, NDK_OBJECT_HEADER *pNdkMrOrMw, ULONG Flags);
 
 /*
  * Fetches from RemoteAddress, an address of the peer that RemoteToken grants; both in.
- * Returns also STATUS_REMOTE_RESOURCES: past the end of the peer's memory.
+ * Returns also STATUS_INVALID_DEVICE_REQUEST: the connection has an outbound read limit of 0. That it goes past the end
+ * of the peer's memory is told by the result, STATUS_REMOTE_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_READ)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
 
-/* Stores there. The peer is not told. */
+/* Stores there. The peer gets no result. */
 typedef NTSTATUS (*NDK_FN_WRITE)(NDK_QP *pNdkQp, PVOID RequestContext, const NDK_SGE *pSgl,
     ULONG nSge, UINT64 RemoteAddress, UINT32 RemoteToken, ULONG Flags);
 
@@ -542,29 +575,36 @@ struct _NDK_QP {
  * Mdl, Length  in: the first Length bytes of the chain, virtually contiguous; resident while registered, the MDLs
  *              untouched until the request has ended
  * Flags        in: NDK_MR_FLAG_*
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, or the chain is shorter;
- * STATUS_INSUFFICIENT_RESOURCES.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: not contiguous, the chain is shorter, or no bytes;
+ * STATUS_ACCESS_VIOLATION: the memory is not there, or not writable; STATUS_INVALID_DEVICE_STATE: registered already,
+ * or made for fast registration; STATUS_INSUFFICIENT_RESOURCES: also the limit on locked memory.
  */
 typedef NTSTATUS (*NDK_FN_REGISTER_MR)(NDK_MR *pNdkMr, MDL *Mdl, SIZE_T Length, ULONG Flags,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* RC. Takes the registration back; the region may be registered again. Returns or ends with STATUS_SUCCESS. */
+/*
+ * RC. Takes the registration back: the memory is the consumer's. The region may be registered again.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_DEVICE_STATE: not registered, a window is bound to it, or made
+ * for fast registration.
+ */
 typedef NTSTATUS (*NDK_FN_DEREGISTER_MR)(
     NDK_MR *pNdkMr, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
 /*
- * RC. Prepares a region for NdkFastRegister.
+ * RC. Prepares a region for NdkFastRegister, once.
  * AdapterPageCount  in: most pages of one registration
  * RemoteAccess      in: whether registrations may give remote rights
- * Returns or ends with STATUS_SUCCESS; STATUS_IMPLEMENTATION_LIMIT: more pages than the adapter's FRMRPageCount.
+ * Returns or ends with STATUS_SUCCESS; STATUS_IMPLEMENTATION_LIMIT: more pages than the adapter's FRMRPageCount;
+ * STATUS_INVALID_PARAMETER: no pages; STATUS_INVALID_DEVICE_STATE: done already, or made for NdkRegisterMr;
+ * STATUS_NOT_SUPPORTED: the device has no fast registration.
  */
 typedef NTSTATUS (*NDK_FN_INITIALIZE_FAST_REGISTER_MR)(NDK_MR *pNdkMr, ULONG AdapterPageCount,
     BOOLEAN RemoteAccess, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* The token for the peer, in the byte order of this machine. */
+/* The token for the peer, in the byte order of this machine, once the region is registered or initialised; else 0. */
 typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
 
-/* The token for NDK_SGE, once the region is registered or initialised. */
+/* The token for NDK_SGE, once the region is registered or initialised; else 0. */
 typedef UINT32 (*NDK_FN_GET_LOCAL_TOKEN_FROM_MR)(NDK_MR *pNdkMr);
 
 typedef struct _NDK_MR_DISPATCH {
@@ -586,7 +626,7 @@ struct _NDK_MR {
  * Memory window
  */
 
-/* The token for the peer, in the byte order of this machine; known when NdkBind has returned. */
+/* The token for the peer, in the byte order of this machine; another one when NdkBind has returned. */
 typedef UINT32 (*NDK_FN_GET_REMOTE_TOKEN_FROM_MW)(NDK_MW *pNdkMw);
 
 typedef struct _NDK_MW_DISPATCH {
@@ -606,12 +646,13 @@ struct _NDK_MW {
 
 /*
  * RC. SrqDepth, NotifyThreshold in: new ones, 0: leave as it is; the notification may be called once again.
- * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, or below what is there.
+ * Returns or ends with STATUS_SUCCESS; STATUS_INVALID_PARAMETER: above the adapter's limit, below the Receives that are
+ * posted, or a threshold above the depth; STATUS_INSUFFICIENT_RESOURCES: the device cannot.
  */
 typedef NTSTATUS (*NDK_FN_MODIFY_SRQ)(NDK_SRQ *pNdkSrq, ULONG SrqDepth, ULONG NotifyThreshold,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* As NDK_FN_RECEIVE. The result has the context of the queue pair that took it. */
+/* As NDK_FN_RECEIVE, at any time. The result has the QPContext of the queue pair that took it. */
 typedef NTSTATUS (*NDK_FN_SRQ_RECEIVE)(
     NDK_SRQ *pNdkSrq, PVOID RequestContext, const NDK_SGE *pSgl, ULONG nSge);
 
@@ -650,7 +691,8 @@ struct _NDK_SHARED_ENDPOINT {
  * Connector: makes and ends one connection of a queue pair
  *
  * Active side: NdkConnect, NdkCompleteConnect. Passive side: the listener's callback, NdkAccept or NdkReject. The close
- * of a connected connector disconnects and flushes; that of one that waits for an answer rejects.
+ * of a connected connector disconnects and flushes; that of one that waits for an answer rejects. What a close cuts
+ * short ends with STATUS_CANCELLED. A connector serves one connection.
  */
 
 /*
@@ -662,10 +704,13 @@ struct _NDK_SHARED_ENDPOINT {
  *                                      what both sides can do
  * pPrivateData, PrivateDataLength      in, optional: for the peer's NdkGetConnectionData; MaxCallerData at most
  * Ends with STATUS_SUCCESS; STATUS_NETWORK_UNREACHABLE: no route; STATUS_HOST_UNREACHABLE: no answer to address
- * resolution; STATUS_CONNECTION_REFUSED: rejected, or nobody listens; STATUS_IO_TIMEOUT: no answer;
+ * resolution; STATUS_CONNECTION_REFUSED: rejected, or no program listens; STATUS_IO_TIMEOUT: no answer;
  * STATUS_SHARING_VIOLATION: the local address is in use; STATUS_INVALID_ADDRESS: it is not of this adapter;
  * STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_ADDRESS_ALREADY_EXISTS: both addresses are connected already;
- * STATUS_INSUFFICIENT_RESOURCES.
+ * STATUS_INSUFFICIENT_RESOURCES. Returns also STATUS_INVALID_PARAMETER: no queue pair of this adapter, no address, data
+ * of no place, or no RequestCompletion; STATUS_INVALID_BUFFER_SIZE: too much private data;
+ * STATUS_INVALID_DEVICE_STATE: the connector has been used, or the queue pair was flushed; STATUS_CONNECTION_ACTIVE:
+ * the queue pair has a connection. The connector can be used after what the call itself returns but STATUS_PENDING.
  */
 typedef NTSTATUS (*NDK_FN_CONNECT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     const SOCKADDR *pSrcAddress, ULONG SrcAddressLength, const SOCKADDR *pDestAddress,
@@ -684,13 +729,13 @@ typedef NTSTATUS (*NDK_FN_CONNECT_WITH_SHARED_ENDPOINT)(NDK_CONNECTOR *pNdkConne
  * RC. The connection is made; the peer's NdkAccept ends.
  * DisconnectEvent, DisconnectEventContext  in, optional: called when the peer ends the connection
  * Returns or ends with STATUS_SUCCESS; STATUS_CONNECTION_INVALID: no accepted NdkConnect; STATUS_CONNECTION_ABORTED:
- * the peer gave up; STATUS_IO_TIMEOUT.
+ * the peer gave up; STATUS_IO_TIMEOUT: no answer; STATUS_INVALID_PARAMETER: no RequestCompletion.
  */
 typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent, PVOID DisconnectEventContext,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* RC. The same, the callback being told the reason. Since 2.1. */
+/* RC. The same; the callback gets the reason. Since 2.1. */
 typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent, PVOID DisconnectEventContext,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
@@ -702,7 +747,9 @@ typedef NTSTATUS (*NDK_FN_COMPLETE_CONNECT_EX)(NDK_CONNECTOR *pNdkConnector,
  * pPrivateData, PrivateDataLength          in, optional: for the peer's NdkGetConnectionData; MaxCalleeData at most
  * DisconnectEvent, DisconnectEventContext  in, optional: called when the peer ends the connection
  * Returns or ends with STATUS_SUCCESS; STATUS_CONNECTION_ABORTED: the peer gave up; STATUS_IO_TIMEOUT: it never
- * completed the connection.
+ * completed the connection. Returns also STATUS_CONNECTION_ACTIVE: no request waits in this connector, or the queue
+ * pair has a connection; STATUS_INVALID_PARAMETER, STATUS_INVALID_BUFFER_SIZE, STATUS_INVALID_DEVICE_STATE: as
+ * NdkConnect.
  */
 typedef NTSTATUS (*NDK_FN_ACCEPT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
@@ -710,7 +757,7 @@ typedef NTSTATUS (*NDK_FN_ACCEPT)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     PVOID DisconnectEventContext, NDK_FN_REQUEST_COMPLETION RequestCompletion,
     PVOID RequestContext);
 
-/* RC. The same, the callback being told the reason. Since 2.1. */
+/* RC. The same; the callback gets the reason. Since 2.1. */
 typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQp,
     ULONG InboundReadLimit, ULONG OutboundReadLimit, const VOID *pPrivateData,
     ULONG PrivateDataLength, NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent,
@@ -718,9 +765,11 @@ typedef NTSTATUS (*NDK_FN_ACCEPT_EX)(NDK_CONNECTOR *pNdkConnector, NDK_QP *pNdkQ
     PVOID RequestContext);
 
 /*
- * Refuses a request, or backs out after NdkConnect.
- * pPrivateData, PrivateDataLength  in, optional: MaxCalleeData at most
- * Returns STATUS_SUCCESS; STATUS_CONNECTION_ABORTED: the peer gave up.
+ * Refuses a request, or backs out after NdkConnect. The connector still has to be closed.
+ * pPrivateData, PrivateDataLength  in, optional: for the peer's NdkGetConnectionData; MaxCalleeData at most
+ * Returns STATUS_SUCCESS; STATUS_CONNECTION_ABORTED: the peer gave up; STATUS_INVALID_DEVICE_STATE: there is nothing to
+ * refuse; STATUS_CONNECTION_INVALID: it was refused or disconnected already; STATUS_INVALID_BUFFER_SIZE: too much data;
+ * STATUS_INVALID_PARAMETER: data of no place.
  */
 typedef NTSTATUS (*NDK_FN_REJECT)(
     NDK_CONNECTOR *pNdkConnector, const VOID *pPrivateData, ULONG PrivateDataLength);
@@ -732,28 +781,33 @@ typedef NTSTATUS (*NDK_FN_REJECT)(
  * pPrivateData                           out, optional; what fits is stored in any case
  * pPrivateDataLength                     in and out: size query; without a buffer it has to be 0
  * Returns STATUS_SUCCESS, also of a query without a buffer; STATUS_BUFFER_TOO_SMALL; STATUS_INVALID_PARAMETER: length,
- * but no buffer.
+ * but no buffer; STATUS_CONNECTION_INVALID: the peer has given nothing yet.
  */
 typedef NTSTATUS (*NDK_FN_GET_CONNECTION_DATA)(NDK_CONNECTOR *pNdkConnector,
     ULONG *pInboundReadLimit, ULONG *pOutboundReadLimit, VOID *pPrivateData,
     ULONG *pPrivateDataLength);
 
-/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+/*
+ * pAddress out, optional, pAddressLength in and out: size query.
+ * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL; STATUS_CONNECTION_INVALID: it has none yet.
+ */
 typedef NTSTATUS (*NDK_FN_GET_LOCAL_ADDRESS)(
     NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
 
-/* The same of the peer's address. */
+/* The same of the peer's address, known from NdkConnect or the request on. */
 typedef NTSTATUS (*NDK_FN_GET_PEER_ADDRESS)(
     NDK_CONNECTOR *pNdkConnector, SOCKADDR *pAddress, ULONG *pAddressLength);
 
 /*
  * RC. Ends the connection: tells the peer, then flushes the queue pair.
- * Returns or ends with STATUS_SUCCESS; STATUS_IO_TIMEOUT: disconnected and flushed, without an answer from the peer.
+ * Returns or ends with STATUS_SUCCESS; STATUS_IO_TIMEOUT: disconnected and flushed, without an answer from the peer;
+ * STATUS_CONNECTION_INVALID: not connected; STATUS_INVALID_DEVICE_STATE: another NdkDisconnect is under way;
+ * STATUS_INVALID_PARAMETER: no RequestCompletion.
  */
 typedef NTSTATUS (*NDK_FN_DISCONNECT)(NDK_CONNECTOR *pNdkConnector,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* In no table. RC. Abortive in: do not wait for the peer. */
+/* In no table, so not provided. RC. Abortive in: do not wait for the peer. */
 typedef NTSTATUS (*NDK_FN_DISCONNECT_EX)(NDK_CONNECTOR *pNdkConnector, BOOLEAN Abortive,
     NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
@@ -783,19 +837,23 @@ struct _NDK_CONNECTOR {
  */
 
 /*
- * RC. Takes connection requests for an address from now on.
+ * RC. Takes connection requests for an address from now on, once for a listener.
  * pAddress, AddressLength  in: an address of this adapter; port 0: choose
  * Returns or ends with STATUS_SUCCESS; STATUS_SHARING_VIOLATION: the address is in use; STATUS_INVALID_ADDRESS: not of
- * this adapter; STATUS_TOO_MANY_ADDRESSES: no port left; STATUS_INSUFFICIENT_RESOURCES.
+ * this adapter, or the wildcard where the adapter has several of the family; STATUS_TOO_MANY_ADDRESSES: no port left;
+ * STATUS_INVALID_PARAMETER: no address; STATUS_INVALID_DEVICE_STATE: it listens already; STATUS_INSUFFICIENT_RESOURCES.
  */
 typedef NTSTATUS (*NDK_FN_LISTEN)(NDK_LISTENER *pNdkListener, const SOCKADDR *pAddress,
     ULONG AddressLength, NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);
 
-/* pAddress out, optional, pAddressLength in and out: size query. Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL. */
+/*
+ * pAddress out, optional, pAddressLength in and out: size query.
+ * Returns STATUS_SUCCESS; STATUS_BUFFER_TOO_SMALL; STATUS_INVALID_DEVICE_STATE: it does not listen.
+ */
 typedef NTSTATUS (*NDK_FN_GET_LISTENER_LOCAL_ADDRESS)(
     NDK_LISTENER *pNdkListener, SOCKADDR *pAddress, ULONG *pAddressLength);
 
-/* Pause in: TRUE: refuse requests as if nobody listened; FALSE: take them again. */
+/* Pause in: TRUE: refuse requests as if no program listened; FALSE: take them again. */
 typedef VOID (*NDK_FN_CONTROL_CONNECT_EVENTS)(NDK_LISTENER *pNdkListener, BOOLEAN Pause);
 
 typedef struct _NDK_LISTENER_DISPATCH {
