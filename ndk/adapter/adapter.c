@@ -66,19 +66,25 @@ static void stop_workers(struct ndk_adapter *adapter)
 static NTSTATUS choose_version(struct ndk_adapter *adapter, NDK_VERSION asked)
 {
     const char *device = adapter->core.device->name;
-    bool invalidates = ndk_invalidates(&adapter->core.port);
+    const struct nd_port *port = &adapter->core.port;
+    bool invalidates = ndk_invalidates(port);
     NTSTATUS status = ndk_version_choose(
         asked, invalidates || setting_on("NDK_OPEN_PARTIAL"), &adapter->root.version);
 
-    if (status != STATUS_SUCCESS)
-        log_limited(LOG_WARN, LOG_NDK, "adapter %s cannot be opened with version %u.%u: %s", device,
-            asked.Major, asked.Minor,
-            invalidates ? "there is no such version"
-                        : "peers cannot invalidate its memory, so it has 1.1 alone");
+    if (invalidates && status != STATUS_SUCCESS)
+        log_limited(LOG_WARN, LOG_NDK,
+            "adapter %s cannot be opened with version %u.%u: there is no such version", device,
+            asked.Major, asked.Minor);
+    else if (status != STATUS_SUCCESS)
+        log_limited(LOG_WARN, LOG_NDK,
+            "adapter %s cannot be opened with version %u.%u: it has 1.1 alone, since peers cannot "
+            "invalidate its memory: %s",
+            device, asked.Major, asked.Minor, port->caps.no_fast_register);
     else if (!invalidates)
         log_limited(LOG_WARN, LOG_NDK,
-            "adapter %s is opened with version %u.%u; peers cannot invalidate its memory", device,
-            adapter->root.version.Major, adapter->root.version.Minor);
+            "adapter %s is opened with version %u.%u; peers cannot invalidate its memory: %s",
+            device, adapter->root.version.Major, adapter->root.version.Minor,
+            port->caps.no_fast_register);
     return status;
 }
 

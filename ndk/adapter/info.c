@@ -21,9 +21,7 @@ static bool is_iwarp(const struct nd_port *port)
 
 bool ndk_invalidates(const struct nd_port *port)
 {
-    return port->caps.windows != ND_WINDOWS_REGISTERED &&
-           port->caps.fast_register != ND_FAST_NONE &&
-           !nd_has_quirk(&port->caps, INVALIDATED_UNTOLD);
+    return port->caps.fast_register != ND_FAST_NONE;
 }
 
 bool ndk_needs_read_sinks(const struct nd_port *port)

@@ -5,7 +5,10 @@
 
 #include "ndk/object/adapter.h"
 
-/* Whether peers can invalidate windows and fast-registered regions of this device, and it tells of that. */
+/*
+ * Whether peers can invalidate windows and fast-registered regions of this device, and it tells of that: it has no fast
+ * registration otherwise. False: caps.no_fast_register says why.
+ */
 bool ndk_invalidates(const struct nd_port *port);
 
 /* Whether the target of a Read needs a right of its own. */
