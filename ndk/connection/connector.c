@@ -37,7 +37,7 @@ static void tell_disconnected(struct ndk_call *call)
     nd_object_unpin(&connector->core.object);
 }
 
-/* Locks of the core are held. Other ends than these two mean that no event comes: this side was first. */
+/* Locks of the core are held. Any other status means that this side ended the connection: the consumer gets no event. */
 static void disconnected(struct nd_call *call, HRESULT status)
 {
     struct ndk_connector *connector = container_of(call, struct ndk_connector, disconnected);
@@ -54,7 +54,7 @@ struct event {
     PVOID context;
 };
 
-/* What the core is given to tell of the peer's disconnect; NULL: the consumer does not want to know. */
+/* The core's request that ends with the peer's disconnect; NULL: the consumer gave no callback. */
 static OVERLAPPED *listen_for_end(struct ndk_connector *connector, const struct event *event)
 {
     connector->event = event->plain;

@@ -15,8 +15,8 @@ enum { STARTING, RUNNING, FAILED, STOPPED };
 static void set_state(struct ndk_worker *worker, uint32_t state)
 {
     atomic_store_explicit(&worker->state, state, memory_order_release);
-    futex_wake(
-        &worker->state, 1); /* after a stop the worker may be freed: the address alone is used */
+    /* After a stop the worker may be freed: the address alone is used. */
+    futex_wake(&worker->state, 1);
 }
 
 /* Sleeps while the worker is in this state. Returns the next one. */

@@ -44,7 +44,7 @@ int ndk_worker_start(struct ndk_worker *worker, const char *name);
 /* Returns when everything given was run and the thread is done with the worker. Not from a call of it. */
 void ndk_worker_stop(struct ndk_worker *worker);
 
-/* Has the call run. Any thread; any lock below LOCK_NDK_WORKER may be held. Cannot fail. */
+/* Has the worker's thread run the call. Any thread; any lock below LOCK_NDK_WORKER may be held. Cannot fail. */
 void ndk_worker_give(struct ndk_worker *worker, struct ndk_call *call);
 
 /* Runs a call in this thread, at DISPATCH_LEVEL. */

@@ -3,9 +3,9 @@
  * lam.c - logical addresses: NdkBuildLAM, NdkReleaseLAM, and the privileged token.
  *
  * A logical address is the virtual one; a mapping (LAM) says that its memory stays. The adapter keeps its mappings in
- * the order of their starts, each with the greatest end so far, so that one which has a range is found by a search and
- * few steps. What is named with the privileged token is registered when a post needs it first, for its domain, until
- * the mapping is released: for local access alone.
+ * the order of their starts, each with the greatest end so far, so that a search and a few steps find one that has a
+ * range. The first post of a domain that names a mapping with the privileged token registers it for that domain, until
+ * NdkReleaseLAM: for local access alone.
  */
 #include "ndk/memory/lam.h"
 

@@ -27,8 +27,7 @@ struct ndk_adapter {
     struct ndk_root root;
     struct ndk_pool pool; /* for the callbacks of completion queues and shared receive queues */
     struct ndk_lams lams;
-    bool
-        read_sinks; /* the target of a Read needs a right of its own, which the privileged token never gives */
+    bool read_sinks; /* targets of Reads need a right that the privileged token never gives */
     struct nd_adapter core;
     _Atomic uint32_t ended; /* a futex: the last pin is gone */
 };

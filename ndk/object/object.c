@@ -121,8 +121,8 @@ NTSTATUS ndk_status(HRESULT status)
 }
 
 /*
- * Whether a status may be told by the callback, where the call itself could: the codes that the pages give to the
- * callback as well. What is wrong with the parameters, the call says.
+ * Whether the callback may bring a status that the call could return: one of those that the pages give to both. The
+ * call itself answers wrong parameters.
  */
 static bool may_pend(NTSTATUS status)
 {

@@ -43,13 +43,12 @@ enum { NDK_ANTECEDENTS = 4 };
 
 struct ndk_object {
     NDK_OBJECT_HEADER header; /* first, as of every public structure ... */
-    const void
-        *dispatch; /* ... and this second; the consumer may replace it, so it is not used here */
+    const void *dispatch;     /* ... and this second; the consumer's to replace: never read */
     struct ndk_root *root;
     struct nd_object *pins; /* of the core object inside, or of its own */
     void (*free)(struct ndk_object *object);
-    struct nd_object *antecedents
-        [NDK_ANTECEDENTS]; /* pinned until it is closed; unused ones at the end are NULL */
+    /* Pinned until the object is closed; unused ones at the end are NULL. */
+    struct nd_object *antecedents[NDK_ANTECEDENTS];
     _Atomic uint32_t closing;
     NDK_FN_CLOSE_COMPLETION completion; /* of the close, may be NULL */
     PVOID context;

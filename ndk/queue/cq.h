@@ -8,8 +8,8 @@
 #include "ndspi/core/queue/cq.h"
 
 /*
- * ndk_notice - a callback that the core's arming ends with, on a worker. Of what becomes due while it is queued nothing
- * more is called, since its callback comes after that; what becomes due while it runs is called after it.
+ * ndk_notice - the consumer's callback for the end of an arm, which a worker calls: once for all arms that end while it
+ * is queued, and once more for those that end while it runs.
  */
 struct ndk_notice {
     struct nd_call core; /* for the arming function */

@@ -117,7 +117,7 @@ static struct nd_remote remote_of(UINT64 address, UINT32 token)
     return (struct nd_remote){ .address = address, .token = htobe32(token) };
 }
 
-/* Whether a Read may store there: what only the privileged token names has no right that the peer could use. */
+/* Whether a Read may store there: where that takes a right for the peer, the privileged token does not give it. */
 static bool takes_reads(const struct ndk_qp *qp, const NDK_SGE *list, ULONG n)
 {
     for (ULONG i = 0; qp->pd->adapter->read_sinks && list && i < n; i++)

@@ -13,7 +13,7 @@ static struct ndk_srq *from(NDK_SRQ *srq)
     return (struct ndk_srq *)srq;
 }
 
-/* The callback is once for each arming; the device's failures it tells as one. */
+/* A worker calls it once for each arm. Every failure of the device is one status. */
 static void tell(struct ndk_notice *notice, NTSTATUS status)
 {
     struct ndk_srq *srq = container_of(notice, struct ndk_srq, notice);

@@ -18,8 +18,8 @@ struct team {
     const char *name;
     unsigned most;
     void (*run)(struct team *team); /* its first entry; called and left with the mutex held */
-    pthread_mutex_t
-        mutex; /* not util/lock.h: threads sleep on the conditions. A leaf below everything */
+    /* Not util/lock.h: threads sleep on the conditions. No lock is taken under it. */
+    pthread_mutex_t mutex;
     pthread_cond_t given, done;
     bool ready; /* the list is */
     LIST_ENTRY entries;
