@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* copy.h - what the parts of smbdcopy share. */
+#ifndef COPY_H
+#define COPY_H
+
+#include "copy_protocol.h"
+#include "smbd.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <time.h>
+#include <xxhash.h>
+
+/* ---- copy_address.c ---- */
+
+struct copy_address {
+    union {
+        struct sockaddr sa;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    };
+    socklen_t length;
+};
+
+/*
+ * copy_parse_address - ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT; the port is SMB Direct's where none is given.
+ * Says what is wrong and returns false if that is none.
+ */
+bool copy_parse_address(const char *text, struct copy_address *address);
+/* ADDRESS:PORT. Returns text. */
+const char *copy_address_text(const struct sockaddr *address, char *text, size_t size);
+/* Makes the port 0. */
+void copy_any_port(struct copy_address *address);
+/* The local address that reaches remote, port 0. False: none does; errno says why. */
+bool copy_local_address(const struct copy_address *remote, struct copy_address *local);
+/* The network interface that has the address; 0: none has. */
+unsigned copy_interface_of(const struct copy_address *address);
+
+enum { COPY_ADDRESS_TEXT = 80 };
+
+/* ---- copy_status.c ---- */
+
+/* "STATUS_IO_TIMEOUT", or its number. Returns text. */
+const char *copy_status_text(NTSTATUS status, char *text, size_t size);
+/* What the user can do about it, or NULL. */
+const char *copy_status_hint(NTSTATUS status);
+/* Writes "smbdcopy: " and a line to standard error. */
+void copy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- copy_file.c ---- */
+
+/* Whether it names a file in a directory, and nothing else. */
+bool copy_name_allowed(const char *name, size_t length);
+
+/* A regular file to read. Returns a descriptor, size out; or a negative errno. */
+int copy_open_source(int directory, const char *name, uint64_t *size);
+
+/* A file that is being received: it gets its name when it is whole. */
+struct copy_target {
+    int directory, fd; /* fd: -1: none */
+    char name[COPY_NAME_MOST + 1];
+    char temporary[32]; /* its name meanwhile; "": it has none */
+};
+
+/* These return 0 or a negative errno. */
+int copy_target_open(struct copy_target *target, int directory, const char *name);
+/* Gives it its name, in the place of any file that had it, and closes it. */
+int copy_target_keep(struct copy_target *target);
+/* Removes what there is of it. */
+void copy_target_drop(struct copy_target *target);
+
+/* All bytes; 0, a negative errno, or -ENODATA: the file is shorter. */
+int copy_read(int fd, void *data, size_t size, uint64_t offset);
+int copy_write(int fd, const void *data, size_t size, uint64_t offset);
+
+/* Of the bytes so far. */
+struct copy_sum {
+    XXH3_state_t *state;
+    uint64_t size;
+};
+
+bool copy_sum_init(struct copy_sum *sum);
+void copy_sum_reset(struct copy_sum *sum);
+void copy_sum_add(struct copy_sum *sum, const void *data, size_t size);
+void copy_sum_end(const struct copy_sum *sum, uint8_t checksum[COPY_CHECKSUM]);
+void copy_sum_free(struct copy_sum *sum);
+/* In hexadecimal digits. Returns text. */
+const char *copy_sum_text(const uint8_t checksum[COPY_CHECKSUM], char text[2 * COPY_CHECKSUM + 1]);
+
+/* ---- copy_progress.c ---- */
+
+/* One file on its way: a line that changes where standard error is a terminal; a line that stays at the end. */
+struct copy_progress {
+    const char *name;
+    uint64_t size, done;
+    bool shown, quiet;
+    struct timespec began, showed;
+};
+
+void copy_progress_begin(
+    struct copy_progress *progress, const char *name, uint64_t size, bool quiet);
+void copy_progress_add(struct copy_progress *progress, uint64_t bytes);
+/* way in: "sent", "fetched" */
+void copy_progress_end(
+    struct copy_progress *progress, const char *way, const uint8_t checksum[COPY_CHECKSUM]);
+/* Without the line at the end. */
+void copy_progress_fail(struct copy_progress *progress);
+
+/* ---- the two sides; they return the program's status ---- */
+
+struct copy_options {
+    struct copy_address address; /* where to listen, or the server's */
+    struct copy_address local;   /* length 0: chosen by the route */
+    const char *directory;       /* of the server, or for fetched files */
+    bool get, in_messages, quiet;
+};
+
+int copy_serve(const struct copy_options *options);
+int copy_files(const struct copy_options *options, char **files, int count);
+
+#endif

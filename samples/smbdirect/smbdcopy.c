@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* smbdcopy - copies files between two hosts over SMB Direct. */
+#include "copy.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define DEFAULT_ADDRESS "127.0.0.1:5445"
+
+static const char usage[] =
+    "usage: smbdcopy -s DIRECTORY [ADDRESS[:PORT]]      serve the files of a directory, and then\n"
+    "       smbdcopy -c ADDRESS[:PORT] FILE...          send files to it, or\n"
+    "       smbdcopy -c ADDRESS[:PORT] -g NAME...       fetch files from it\n"
+    "over SMB Direct, by RDMA. Files are written under their names alone, in the place of those "
+    "that had them.\n"
+    "\n"
+    "  -s, --serve DIRECTORY    until SIGINT or SIGTERM; the address is one of an RDMA device, by "
+    "default\n"
+    "                           " DEFAULT_ADDRESS "; port 0: any free one\n"
+    "  -c, --connect ADDRESS    the server's; an IPv6 address with a port is written "
+    "[ADDRESS]:PORT\n"
+    "  -g, --get                fetch\n"
+    "  -o, --output DIRECTORY   for fetched files (default: the current one)\n"
+    "  -b, --bind ADDRESS       the client's own (default: by the route to the server)\n"
+    "  -i, --inline             data in messages, none by RDMA\n"
+    "  -q, --quiet              say only what went wrong\n"
+    "  -h, --help               this\n"
+    "\n"
+    "A client ends with status 0 only if all files arrived and both ends computed the same "
+    "checksums.\n";
+
+static const struct option long_options[] = {
+    { "serve", required_argument, NULL, 's' },
+    { "connect", required_argument, NULL, 'c' },
+    { "get", no_argument, NULL, 'g' },
+    { "output", required_argument, NULL, 'o' },
+    { "bind", required_argument, NULL, 'b' },
+    { "inline", no_argument, NULL, 'i' },
+    { "quiet", no_argument, NULL, 'q' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+};
+
+struct arguments {
+    const char *serve, *connect, *output, *bind;
+    bool get, in_messages, quiet, help;
+};
+
+/* False: one is wrong, and getopt has said so. */
+static bool parse(int argc, char **argv, struct arguments *arguments)
+{
+    int letter;
+
+    while ((letter = getopt_long(argc, argv, "s:c:go:b:iqh", long_options, NULL)) != -1) {
+        switch (letter) {
+        case 's': arguments->serve = optarg; break;
+        case 'c': arguments->connect = optarg; break;
+        case 'g': arguments->get = true; break;
+        case 'o': arguments->output = optarg; break;
+        case 'b': arguments->bind = optarg; break;
+        case 'i': arguments->in_messages = true; break;
+        case 'q': arguments->quiet = true; break;
+        case 'h': arguments->help = true; break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+/* What does not go together; NULL: nothing. */
+static const char *mistake(const struct arguments *arguments, int left)
+{
+    if (!arguments->serve == !arguments->connect)
+        return "either -s DIRECTORY or -c ADDRESS is needed (-h helps)";
+    if (arguments->serve && left > 1)
+        return "-s takes one address";
+    if (arguments->serve &&
+        (arguments->get || arguments->output || arguments->bind || arguments->in_messages))
+        return "-g, -o, -b and -i are the client's";
+    if (arguments->connect && !left)
+        return "-c needs the names of files";
+    if (arguments->output && !arguments->get)
+        return "-o is for -g";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = { .serve = NULL };
+    struct copy_options options = { .local.length = 0 };
+    const char *wrong, *address;
+
+    if (!parse(argc, argv, &arguments))
+        return 1;
+    if (arguments.help) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if ((wrong = mistake(&arguments, argc - optind))) {
+        copy_say("%s", wrong);
+        return 1;
+    }
+    address = arguments.connect;
+    if (arguments.serve)
+        address = optind < argc ? argv[optind] : DEFAULT_ADDRESS;
+    if (!copy_parse_address(address, &options.address) ||
+        (arguments.bind && !copy_parse_address(arguments.bind, &options.local)))
+        return 1;
+    copy_any_port(&options.local);
+    options.directory = arguments.serve ? arguments.serve : arguments.output;
+    if (!options.directory)
+        options.directory = ".";
+    options.get = arguments.get;
+    options.in_messages = arguments.in_messages;
+    options.quiet = arguments.quiet;
+    return arguments.serve ? copy_serve(&options)
+                           : copy_files(&options, argv + optind, argc - optind);
+}
