@@ -38,7 +38,7 @@ typedef struct _SMBD_PARAMETERS {
     ULONG KeepAliveMs;       /* silence after which the peer is asked for a sign of life */
     ULONG ResponseMs;        /* for its answer to that */
     ULONG
-        CreditMs; /* for the peer to grant a credit to this end, which has none left and wants to send */
+    CreditMs; /* for the peer to grant a credit to this end, which has none left and wants to send */
     ULONG NegotiateMs; /* for the peer's part of the negotiation */
 } SMBD_PARAMETERS;
 

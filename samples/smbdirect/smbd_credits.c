@@ -18,13 +18,19 @@ BOOLEAN SmbdCreditsMaySend(const SMBD_CREDITS *Credits)
     return Credits->Send > 1 || (Credits->Send == 1 && SmbdCreditsToGrant(Credits));
 }
 
-USHORT SmbdCreditsSent(SMBD_CREDITS *Credits)
+USHORT SmbdCreditsGrant(SMBD_CREDITS *Credits)
 {
     ULONG Count = SmbdCreditsToGrant(Credits);
 
-    Credits->Send--;
     Credits->Granted += Count;
+    Credits->Told = TRUE;
     return (USHORT)Count;
+}
+
+USHORT SmbdCreditsSent(SMBD_CREDITS *Credits)
+{
+    Credits->Send--;
+    return SmbdCreditsGrant(Credits);
 }
 
 BOOLEAN SmbdCreditsReceived(SMBD_CREDITS *Credits, ULONG Granted)
@@ -39,5 +45,5 @@ BOOLEAN SmbdCreditsReceived(SMBD_CREDITS *Credits, ULONG Granted)
 
 BOOLEAN SmbdCreditsGrantDue(const SMBD_CREDITS *Credits)
 {
-    return SmbdCreditsToGrant(Credits) && Credits->Granted <= Credits->Target / 2;
+    return Credits->Told && SmbdCreditsToGrant(Credits) && Credits->Granted <= Credits->Target / 2;
 }

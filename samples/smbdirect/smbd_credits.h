@@ -19,6 +19,7 @@ typedef struct _SMBD_CREDITS {
     ULONG Posted;  /* Receives that are posted */
     ULONG Granted; /* of these the peer knows */
     ULONG Send;    /* messages that this side may send */
+    BOOLEAN Told;  /* the peer was granted some already */
 } SMBD_CREDITS;
 
 /* The peer asks for that many. */
@@ -27,11 +28,16 @@ VOID SmbdCreditsAsked(SMBD_CREDITS *Credits, ULONG Count);
 ULONG SmbdCreditsToGrant(const SMBD_CREDITS *Credits);
 /* Whether a message may be sent. The last credit is for one that grants some: else both sides could wait for ever. */
 BOOLEAN SmbdCreditsMaySend(const SMBD_CREDITS *Credits);
+/* A message is sent that takes no credit, as those of the negotiation. Returns how many it grants. */
+USHORT SmbdCreditsGrant(SMBD_CREDITS *Credits);
 /* A message is sent: it takes a credit. Returns how many it grants. */
 USHORT SmbdCreditsSent(SMBD_CREDITS *Credits);
 /* A message arrived that grants so many. FALSE: the peer had no credit for it. */
 BOOLEAN SmbdCreditsReceived(SMBD_CREDITS *Credits, ULONG Granted);
-/* Whether the peer has used half of its credits, and there are some to grant. */
+/*
+ * Whether the peer has used half of its credits, and there are some to grant. The first ones need no message of their
+ * own: they go with the first message of the active side, before which the peer has nothing to say.
+ */
 BOOLEAN SmbdCreditsGrantDue(const SMBD_CREDITS *Credits);
 
 #endif

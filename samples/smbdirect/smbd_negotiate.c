@@ -148,8 +148,7 @@ static NTSTATUS Respond(SMBD_CONNECTION *Connection, ULONG CreditsAsked)
 
     SmbdLock(Connection, &Handle);
     Begin(Connection, CreditsAsked);
-    Response.CreditsGranted = (USHORT)SmbdCreditsToGrant(&Connection->Credits);
-    Connection->Credits.Granted = Connection->Credits.Posted;
+    Response.CreditsGranted = SmbdCreditsGrant(&Connection->Credits);
     SmbdUnlock(&Handle);
     return SmbdSendPlain(Connection, &Response, sizeof(Response));
 }

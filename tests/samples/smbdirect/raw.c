@@ -47,8 +47,8 @@ void library_listen(struct scene *scene)
     assert_int_equal(SmbdListen(scene->adapter, (SOCKADDR *)&any_port, sizeof(any_port),
                          &scene->parameters, &service, &scene->listener),
         0);
-    assert_int_equal(SmbdListenerAddress(
-                         scene->listener, (SOCKADDR *)&scene->address, sizeof(scene->address)),
+    assert_int_equal(
+        SmbdListenerAddress(scene->listener, (SOCKADDR *)&scene->address, sizeof(scene->address)),
         0);
 }
 
@@ -170,4 +170,39 @@ ULONG raw_receive(struct scene *scene, void *message, ULONG size)
 void raw_ended(struct scene *scene)
 {
     told_wait(&scene->peer->disconnect);
+}
+
+/* ---- the library connects to the raw peer ---- */
+
+static void *connect_thread(void *argument)
+{
+    struct connecting *connecting = argument;
+    struct scene *scene = connecting->scene;
+    struct sockaddr_in from = loopback(0);
+
+    connecting->status =
+        SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&scene->raw.address,
+            sizeof(from), &scene->parameters, &scene->connection, &connecting->reason);
+    return NULL;
+}
+
+void library_start_connect(struct scene *scene, struct connecting *connecting)
+{
+    connecting->scene = scene;
+    assert_int_equal(pthread_create(&connecting->thread, NULL, connect_thread, connecting), 0);
+}
+
+void library_connect(struct scene *scene)
+{
+    const SMBD_NEGOTIATE_RESPONSE response = { 0x0100, 0x0100, 0x0100, 0, 8, 8, 0, 65536, 1024,
+        1024, 131072 };
+    struct connecting connecting;
+    SMBD_NEGOTIATE_REQUEST request;
+
+    library_start_connect(scene, &connecting);
+    raw_accept(scene);
+    assert_int_equal(raw_receive(scene, &request, sizeof(request)), 20);
+    raw_send(scene, &response, sizeof(response));
+    assert_int_equal(pthread_join(connecting.thread, NULL), 0);
+    assert_int_equal(connecting.status, 0);
 }

@@ -42,6 +42,18 @@ void raw_connect(struct scene *scene);
 /* The same, and negotiates, asking for 8 credits and granting none. */
 void raw_negotiate(struct scene *scene);
 
+/* A call of SmbdConnect, to the raw peer, in a thread of its own. */
+struct connecting {
+    struct scene *scene;
+    pthread_t thread;
+    NTSTATUS status;
+    const char *reason;
+};
+
+void library_start_connect(struct scene *scene, struct connecting *connecting);
+/* The whole of it: 8 credits each way; 65536 bytes in a descriptor. */
+void library_connect(struct scene *scene);
+
 /* The raw peer takes the library's connection request, which another thread has made, and accepts. */
 void raw_accept(struct scene *scene);
 

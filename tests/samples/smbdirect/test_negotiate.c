@@ -152,36 +152,16 @@ static void a_peer_may_leave_instead(void **state)
 
 /* ---- the active side ---- */
 
-static const SMBD_NEGOTIATE_RESPONSE agreed = {
-    0x0100, 0x0100, 0x0100, 0, 50, 20, 0, 65536, 1000, 1200, 131072
-};
-
-struct connecting {
-    struct scene *scene;
-    NTSTATUS status;
-    const char *reason;
-};
-
-static void *connect_thread(void *argument)
-{
-    struct connecting *connecting = argument;
-    struct scene *scene = connecting->scene;
-    struct sockaddr_in from = loopback(0);
-
-    connecting->status = SmbdConnect(scene->adapter, (SOCKADDR *)&from,
-        (SOCKADDR *)&scene->raw.address, sizeof(from), &scene->parameters, &scene->connection,
-        &connecting->reason);
-    return NULL;
-}
+static const SMBD_NEGOTIATE_RESPONSE agreed = { 0x0100, 0x0100, 0x0100, 0, 50, 20, 0, 65536, 1000,
+    1200, 131072 };
 
 /* The library connects to the raw peer, which answers with that response; length 0: with none. */
 static struct connecting connects(struct scene *scene, const void *response, ULONG length)
 {
-    struct connecting connecting = { .scene = scene };
+    struct connecting connecting;
     SMBD_NEGOTIATE_REQUEST request;
-    pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, connect_thread, &connecting), 0);
+    library_start_connect(scene, &connecting);
     raw_accept(scene);
     assert_int_equal(raw_receive(scene, &request, sizeof(request)), 20);
     assert_int_equal(request.MinVersion, 0x0100);
@@ -193,7 +173,7 @@ static struct connecting connects(struct scene *scene, const void *response, ULO
     assert_int_equal(request.MaxFragmentedSize, 1048576);
     if (length)
         raw_send(scene, response, length);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_join(connecting.thread, NULL), 0);
     return connecting;
 }
 
@@ -260,14 +240,14 @@ static void a_response_that_refuses_the_version(void **state)
         .MinVersion = 0x0200, .MaxVersion = 0x0200, .Status = 0xC00000BB
     };
 
-    gives_up(*state, &response, 32, 0xC00000BB,
-        "the peer does not speak this version of SMB Direct");
+    gives_up(
+        *state, &response, 32, 0xC00000BB, "the peer does not speak this version of SMB Direct");
 }
 
 static void a_response_that_refuses(void **state)
 {
-    const SMBD_NEGOTIATE_RESPONSE response = { 0x0100, 0x0100, 0x0100, 0, 1, 1, 0xC000009A, 0, 0,
-        0, 0 };
+    const SMBD_NEGOTIATE_RESPONSE response = { 0x0100, 0x0100, 0x0100, 0, 1, 1, 0xC000009A, 0, 0, 0,
+        0 };
 
     gives_up(*state, &response, 32, 0xC000009A, "the peer refuses the negotiation");
 }
@@ -293,8 +273,8 @@ static void a_response_of_too_little(void **state)
     SMBD_NEGOTIATE_RESPONSE response = agreed;
 
     response.MaxFragmentedSize = 131071;
-    gives_up(*state, &response, 32, 0xC0000010,
-        "the peer can receive less than the protocol asks for");
+    gives_up(
+        *state, &response, 32, 0xC0000010, "the peer can receive less than the protocol asks for");
 }
 
 static void no_response(void **state)

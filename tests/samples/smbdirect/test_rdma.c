@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rdma.c - buffers: exposed to a peer, hidden from it, moved to and from memory that it describes. */
+#include "tests/samples/smbdirect/raw.h"
+
+#include <stdlib.h>
+
+enum { THERE = 40960, LENGTH = 20000 }; /* the part of the peer's memory that no Receive has */
+
+static int set_up_connected(void **state)
+{
+    scene_set_up(state);
+    library_connect(*state);
+    return 0;
+}
+
+static SMBD_BUFFER *buffer_of(struct scene *scene, ULONG length)
+{
+    SMBD_BUFFER *buffer = NULL;
+
+    assert_int_equal(SmbdCreateBuffer(scene->connection, length, &buffer), 0);
+    assert_non_null(buffer);
+    return buffer;
+}
+
+static void fill(void *memory, ULONG length, unsigned seed)
+{
+    for (ULONG i = 0; i < length; i++)
+        ((UCHAR *)memory)[i] = (UCHAR)(i * 13 + seed);
+}
+
+static void assert_filled(const void *memory, ULONG length, unsigned seed)
+{
+    for (ULONG i = 0; i < length; i++)
+        if (((const UCHAR *)memory)[i] != (UCHAR)(i * 13 + seed))
+            fail_msg("byte %u is another", i);
+}
+
+/* What the peer describes. */
+static SMBD_DESCRIPTOR there(struct scene *scene, ULONG length)
+{
+    return (SMBD_DESCRIPTOR){ .Offset = (ULONG_PTR)scene->peer->memory + THERE,
+        .Token = scene->peer->remote_token,
+        .Length = length };
+}
+
+/* The peer's request on an exposed buffer; its result. */
+static NTSTATUS peer_access(
+    struct scene *scene, const SMBD_DESCRIPTOR *descriptor, ULONG length, bool write)
+{
+    struct side *side = scene->peer;
+    NDK_SGE entry = sge(side->memory + THERE, length, side->token);
+    NDK_RESULT result;
+
+    if (write)
+        assert_int_equal(side->qp->Dispatch->NdkWrite(
+                             side->qp, NULL, &entry, 1, descriptor->Offset, descriptor->Token, 0),
+            0);
+    else
+        assert_int_equal(side->qp->Dispatch->NdkRead(
+                             side->qp, NULL, &entry, 1, descriptor->Offset, descriptor->Token, 0),
+            0);
+    while (!side->initiator_cq->Dispatch->NdkGetCqResults(side->initiator_cq, &result, 1))
+        sched_yield();
+    return result.Status;
+}
+
+/* ---- buffers ---- */
+
+static void buffers_have_bounds(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = NULL;
+
+    assert_int_equal(SmbdCreateBuffer(scene->connection, 0, &buffer), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdCreateBuffer(scene->connection, 65537, &buffer), (NTSTATUS)0xC0000206);
+    for (unsigned i = 0; i < 16; i++)
+        buffer_of(scene, i ? 1 : 65536);
+    assert_int_equal(SmbdCreateBuffer(scene->connection, 1, &buffer), (NTSTATUS)0xC000009A);
+    assert_null(buffer);
+}
+
+static void lengths_are_checked(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH - 1), mine;
+
+    assert_int_equal(
+        SmbdExpose(scene->connection, buffer, LENGTH + 1, TRUE, &mine), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, 0, TRUE, &mine), (NTSTATUS)0xC0000206);
+    assert_int_equal(
+        SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000206);
+    assert_int_equal(
+        SmbdStartRead(scene->connection, buffer, 0, &descriptor), (NTSTATUS)0xC0000206);
+    descriptor.Length = LENGTH + 1;
+    assert_int_equal(
+        SmbdStartRead(scene->connection, buffer, LENGTH + 1, &descriptor), (NTSTATUS)0xC0000206);
+    assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
+    assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+    assert_int_equal(SmbdFailure(scene->connection, NULL), 0);
+}
+
+/* ---- moving ---- */
+
+static void what_is_written_arrives(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH);
+
+    for (unsigned round = 0; round < 3; round++) {
+        fill(SmbdBufferMemory(buffer), LENGTH, round);
+        assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), 0);
+        assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
+        assert_filled(scene->peer->memory + THERE, LENGTH, round);
+    }
+}
+
+/* A message sent then comes behind the data. */
+static void a_message_follows_the_data(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH);
+    struct raw_transfer transfer;
+
+    fill(SmbdBufferMemory(buffer), LENGTH, 7);
+    assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), 0);
+    assert_int_equal(SmbdSend(scene->connection, "done", 4, NULL, 0, NULL), 0);
+    assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 28);
+    assert_filled(scene->peer->memory + THERE, LENGTH, 7);
+    assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
+}
+
+static void what_is_read_arrives(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH);
+
+    for (unsigned round = 0; round < 3; round++) {
+        fill(scene->peer->memory + THERE, LENGTH, round);
+        assert_int_equal(SmbdStartRead(scene->connection, buffer, LENGTH, &descriptor), 0);
+        assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
+        assert_filled(SmbdBufferMemory(buffer), LENGTH, round);
+    }
+}
+
+static void a_buffer_does_one_thing(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH), mine;
+
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &mine), 0);
+    assert_int_equal(
+        SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &mine), (NTSTATUS)0xC0000184);
+    assert_int_equal(
+        SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000184);
+    assert_int_equal(
+        SmbdStartRead(scene->connection, buffer, LENGTH, &descriptor), (NTSTATUS)0xC0000184);
+    assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+    assert_int_equal(SmbdStartWrite(scene->connection, buffer, LENGTH, &descriptor), 0);
+    assert_int_equal(SmbdFinish(scene->connection, buffer), 0);
+}
+
+static void a_wrong_descriptor_ends_the_connection(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH);
+    SMBD_MESSAGE *message;
+
+    descriptor.Token ^= 0x100;
+    if (SmbdStartRead(scene->connection, buffer, LENGTH, &descriptor) == 0)
+        assert_int_not_equal(SmbdFinish(scene->connection, buffer), 0);
+    assert_int_not_equal(SmbdReceive(scene->connection, TRUE, &message), 0);
+    assert_int_not_equal(SmbdFailure(scene->connection, NULL), 0);
+    assert_int_not_equal(SmbdSend(scene->connection, "x", 1, NULL, 0, NULL), 0);
+}
+
+/* ---- exposing ---- */
+
+static void the_peer_writes_what_it_may(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor;
+
+    for (unsigned round = 0; round < 3; round++) {
+        assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
+        assert_int_equal(descriptor.Length, LENGTH);
+        fill(scene->peer->memory + THERE, LENGTH, round);
+        assert_int_equal(peer_access(scene, &descriptor, LENGTH, true), 0);
+        assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+        assert_filled(SmbdBufferMemory(buffer), LENGTH, round);
+    }
+}
+
+static void the_peer_reads_what_it_may(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor;
+
+    fill(SmbdBufferMemory(buffer), LENGTH, 5);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, FALSE, &descriptor), 0);
+    assert_int_equal(peer_access(scene, &descriptor, LENGTH, false), 0);
+    assert_filled(scene->peer->memory + THERE, LENGTH, 5);
+    assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+}
+
+/* The connection of a peer that tries has ended; so has what it could reach. */
+static void assert_kept_out(struct scene *scene, const SMBD_DESCRIPTOR *descriptor, bool write)
+{
+    SMBD_MESSAGE *message;
+
+    peer_access(scene, descriptor, LENGTH, write); /* a Write may succeed here, and end there */
+    assert_int_not_equal(SmbdReceive(scene->connection, TRUE, &message), 0);
+}
+
+static void a_hidden_buffer_is_out_of_reach(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor;
+
+    memset(SmbdBufferMemory(buffer), 0, LENGTH);
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
+    assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+    fill(scene->peer->memory + THERE, LENGTH, 1);
+    assert_kept_out(scene, &descriptor, true);
+    for (ULONG i = 0; i < LENGTH; i++)
+        assert_int_equal(((UCHAR *)SmbdBufferMemory(buffer))[i], 0);
+}
+
+static void what_is_to_be_read_is_not_written(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor;
+
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, FALSE, &descriptor), 0);
+    assert_kept_out(scene, &descriptor, true);
+}
+
+static void what_is_to_be_written_is_not_read(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor;
+
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
+    assert_kept_out(scene, &descriptor, false);
+}
+
+/* ---- invalidation by the peer ---- */
+
+/* The peer's answer takes the registration back; the buffer is free at once, and can be exposed again. */
+static void the_peer_takes_it_back(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
+    struct side *side = scene->peer;
+    struct raw_transfer transfer;
+    SMBD_DESCRIPTOR descriptor;
+    SMBD_MESSAGE *message;
+
+    for (unsigned round = 0; round < 3; round++) {
+        struct raw_transfer answer = { .header = {
+                                           .CreditsRequested = 8,
+                                           .CreditsGranted = 1,
+                                           .DataOffset = 24,
+                                           .DataLength = 2,
+                                       } };
+        NDK_SGE entry = sge(side->memory, 26, side->token);
+        NDK_RESULT result;
+
+        assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
+        assert_int_equal(SmbdSend(scene->connection, "go", 2, NULL, 0, NULL), 0);
+        assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 26);
+        fill(side->memory + THERE, LENGTH, round);
+        assert_int_equal(peer_access(scene, &descriptor, LENGTH, true), 0);
+        memcpy(side->memory, &answer, 26);
+        assert_int_equal(side->qp->Dispatch->NdkSendAndInvalidate(
+                             side->qp, NULL, &entry, 1, 0, descriptor.Token),
+            0);
+        while (!side->initiator_cq->Dispatch->NdkGetCqResults(side->initiator_cq, &result, 1))
+            sched_yield();
+        assert_int_equal(result.Status, 0);
+        assert_int_equal(SmbdReceive(scene->connection, TRUE, &message), 0);
+        SmbdFreeMessage(message);
+        assert_int_equal(SmbdHide(scene->connection, buffer), 0);
+        assert_filled(SmbdBufferMemory(buffer), LENGTH, round);
+    }
+}
+
+/* And the other way: the library's message invalidates a region of the peer's. */
+static void a_message_invalidates(void **state)
+{
+    enum { PAGES = 5 };
+    struct scene *scene = *state;
+    struct side *side = scene->peer;
+    struct told told;
+    NDK_MR *region = NULL;
+    NDK_LOGICAL_ADDRESS_MAPPING *lam;
+    struct raw_transfer transfer;
+    NDK_RESULT_EX result;
+    ULONG size = 0, offset, token;
+    MDL mdl;
+
+    MmInitializeMdl(&mdl, side->memory + THERE, PAGES * 4096);
+    assert_int_equal(side->adapter->Dispatch->NdkBuildLAM(
+                         side->adapter, &mdl, PAGES * 4096, NULL, NULL, NULL, &size, &offset),
+        (NTSTATUS)0xC0000023);
+    lam = malloc(size);
+    assert_int_equal(side->adapter->Dispatch->NdkBuildLAM(
+                         side->adapter, &mdl, PAGES * 4096, NULL, NULL, lam, &size, &offset),
+        0);
+    told_init(&told);
+    region = made(&told,
+        side->pd->Dispatch->NdkCreateMr(side->pd, TRUE, tell_create, &told, &region), &region);
+    told_init(&told);
+    assert_int_equal(ended(&told, region->Dispatch->NdkInitializeFastRegisterMr(
+                                      region, PAGES, TRUE, tell_request, &told)),
+        0);
+    assert_int_equal(
+        side->qp->Dispatch->NdkFastRegister(side->qp, NULL, region, PAGES, lam->AdapterPageArray,
+            offset, PAGES * 4096, side->memory + THERE, NDK_OP_FLAG_ALLOW_REMOTE_WRITE),
+        0);
+    token = region->Dispatch->NdkGetRemoteTokenFromMr(region);
+    assert_int_equal(SmbdSend(scene->connection, "done", 4, NULL, 0, &token), 0);
+    while (!side->receive_cq->Dispatch->NdkGetCqResultsEx(side->receive_cq, &result, 1))
+        sched_yield();
+    assert_int_equal(result.Status, 0);
+    assert_int_equal(result.Type, 0x8001);
+    assert_int_equal(result.TypeSpecificCompletionOutput, token);
+    memcpy(&transfer, result.RequestContext, 28);
+    assert_int_equal(transfer.header.DataLength, 4);
+    close_mr(region);
+    side->adapter->Dispatch->NdkReleaseLAM(side->adapter, lam);
+    free(lam);
+}
+
+/* A connection may be closed with memory exposed, and with requests under way. */
+static void a_connection_closes_under_them(void **state)
+{
+    struct scene *scene = *state;
+    SMBD_BUFFER *exposed = buffer_of(scene, LENGTH), *moving = buffer_of(scene, LENGTH);
+    SMBD_DESCRIPTOR descriptor = there(scene, LENGTH), mine;
+
+    assert_int_equal(SmbdExpose(scene->connection, exposed, LENGTH, TRUE, &mine), 0);
+    assert_int_equal(SmbdStartRead(scene->connection, moving, LENGTH, &descriptor), 0);
+    SmbdClose(scene->connection);
+    scene->connection = NULL;
+    raw_ended(scene);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up_connected, scene_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(buffers_have_bounds),
+        test(lengths_are_checked),
+        test(what_is_written_arrives),
+        test(a_message_follows_the_data),
+        test(what_is_read_arrives),
+        test(a_buffer_does_one_thing),
+        test(a_wrong_descriptor_ends_the_connection),
+        test(the_peer_writes_what_it_may),
+        test(the_peer_reads_what_it_may),
+        test(a_hidden_buffer_is_out_of_reach),
+        test(what_is_to_be_read_is_not_written),
+        test(what_is_to_be_written_is_not_read),
+        test(the_peer_takes_it_back),
+        test(a_message_invalidates),
+        test(a_connection_closes_under_them),
+    };
+
+    return run_in_modes(tests);
+}
