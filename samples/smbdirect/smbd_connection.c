@@ -60,6 +60,15 @@ VOID SmbdWorkFailed(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Re
         SmbdFlushed(Connection);
 }
 
+NTSTATUS SmbdAwaitEnd(SMBD_CONNECTION *Connection)
+{
+    NTSTATUS Status;
+
+    while (NT_SUCCESS(Status = SmbdFailure(Connection, NULL)))
+        SmbdAwaitPeer(Connection, &Connection->MessageEvent);
+    return Status;
+}
+
 NTSTATUS SmbdFailure(SMBD_CONNECTION *Connection, const char **Reason)
 {
     KLOCK_QUEUE_HANDLE Handle;

@@ -223,6 +223,7 @@ NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Leng
     BOOLEAN PeerWrites, SMBD_DESCRIPTOR *Descriptor)
 {
     KLOCK_QUEUE_HANDLE Handle;
+    BOOLEAN Refused = FALSE;
     NTSTATUS Status;
 
     if (!Length || Length > Buffer->Memory.Length)
@@ -231,9 +232,11 @@ NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Leng
     Status = Connection->Status;
     if (NT_SUCCESS(Status) && Buffer->State != SmbdBufferIdle)
         Status = STATUS_INVALID_DEVICE_STATE;
-    if (NT_SUCCESS(Status))
+    if (NT_SUCCESS(Status)) {
         Status = SmbdRegister(Connection, Buffer, Length,
             PeerWrites ? NDK_OP_FLAG_ALLOW_REMOTE_WRITE : NDK_OP_FLAG_ALLOW_REMOTE_READ);
+        Refused = !NT_SUCCESS(Status);
+    }
     if (NT_SUCCESS(Status)) {
         Buffer->State = SmbdBufferExposed;
         Descriptor->Offset = (ULONG_PTR)Buffer->Memory.Memory;
@@ -241,7 +244,7 @@ NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Leng
         Descriptor->Length = Length;
     }
     SmbdUnlock(&Handle);
-    return Status;
+    return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
 VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, ULONG Token)
@@ -255,24 +258,32 @@ VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, ULONG Token)
     }
 }
 
+/* With the lock. Where the peer has done it, nothing is left to do. */
+static NTSTATUS StartToHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
+{
+    NTSTATUS Status;
+
+    if (Buffer->State == SmbdBufferTakenBack)
+        Buffer->State = SmbdBufferIdle;
+    if (Buffer->State != SmbdBufferExposed)
+        return STATUS_SUCCESS;
+    if (!NT_SUCCESS(Connection->Status))
+        return Connection->Status;
+    Status = SmbdInvalidate(Connection, Buffer, 0);
+    if (NT_SUCCESS(Status))
+        Buffer->State = SmbdBufferHiding;
+    return Status;
+}
+
 NTSTATUS SmbdHide(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)
 {
     KLOCK_QUEUE_HANDLE Handle;
-    BOOLEAN Hiding;
     NTSTATUS Status;
 
     SmbdLock(Connection, &Handle);
-    Status = Connection->Status;
-    if (Buffer->State == SmbdBufferTakenBack) {
-        Buffer->State = SmbdBufferIdle;
-        Status = STATUS_SUCCESS;
-    } else if (NT_SUCCESS(Status) && Buffer->State == SmbdBufferExposed) {
-        Status = SmbdInvalidate(Connection, Buffer, 0);
-        if (NT_SUCCESS(Status))
-            Buffer->State = SmbdBufferHiding;
-    }
-    Hiding = Buffer->State == SmbdBufferHiding;
+    Status = StartToHide(Connection, Buffer);
     SmbdUnlock(&Handle);
-    return NT_SUCCESS(Status) && Hiding ? SmbdAwaitBuffer(Connection, Buffer, SmbdBufferHiding)
-                                        : Status;
+    if (!NT_SUCCESS(Status))
+        return SmbdAwaitEnd(Connection);
+    return SmbdAwaitBuffer(Connection, Buffer, SmbdBufferHiding);
 }

@@ -226,6 +226,11 @@ NTSTATUS SmbdFail(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Reas
  * by itself: what the peer had sent before is taken first, and the first Receive that is flushed tells of the end.
  */
 VOID SmbdWorkFailed(SMBD_CONNECTION *Connection, NTSTATUS Status, const char *Reason);
+/*
+ * After a failed post, without the lock: waits until it is known why the connection has come to its end, which is when
+ * all that the peer had sent has been received. Returns that.
+ */
+NTSTATUS SmbdAwaitEnd(SMBD_CONNECTION *Connection);
 /* The queue pair has no connection any more, and no message of the peer's is left in it. With the lock. */
 VOID SmbdFlushed(SMBD_CONNECTION *Connection);
 

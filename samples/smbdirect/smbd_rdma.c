@@ -99,17 +99,19 @@ NTSTATUS SmbdStartWrite(
     SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, const SMBD_DESCRIPTOR *There)
 {
     KLOCK_QUEUE_HANDLE Handle;
+    BOOLEAN Refused = FALSE;
     NTSTATUS Status;
 
     SmbdLock(Connection, &Handle);
     Status = Begin(Connection, Buffer, Length, There);
     if (NT_SUCCESS(Status)) {
         Status = MoveMapped(Connection, Buffer, Length, There, FALSE);
-        if (!NT_SUCCESS(Status))
+        Refused = !NT_SUCCESS(Status);
+        if (Refused)
             SmbdWorkFailed(Connection, Status, "an RDMA Write was refused");
     }
     SmbdUnlock(&Handle);
-    return Status;
+    return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
 /* Into a region that is registered for it, and taken back behind the Reads. */
@@ -148,6 +150,7 @@ NTSTATUS SmbdStartRead(
 {
     ULONG Flags = Connection->Adapter->Info.AdapterFlags;
     KLOCK_QUEUE_HANDLE Handle;
+    BOOLEAN Refused = FALSE;
     NTSTATUS Status;
 
     SmbdLock(Connection, &Handle);
@@ -157,11 +160,12 @@ NTSTATUS SmbdStartRead(
             Status = MoveMapped(Connection, Buffer, Length, There, TRUE);
         else
             Status = ReadIntoSink(Connection, Buffer, Length, There);
-        if (!NT_SUCCESS(Status))
+        Refused = !NT_SUCCESS(Status);
+        if (Refused)
             SmbdWorkFailed(Connection, Status, "an RDMA Read was refused");
     }
     SmbdUnlock(&Handle);
-    return Status;
+    return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
 NTSTATUS SmbdFinish(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer)

@@ -212,7 +212,7 @@ NTSTATUS SmbdSend(SMBD_CONNECTION *Connection, const VOID *Head, ULONG HeadLengt
             Header->RemainingDataLength ? NULL : Invalidate);
         SmbdUnlock(&Handle);
         if (!NT_SUCCESS(Status))
-            return Status;
+            return SmbdAwaitEnd(Connection);
     }
     return STATUS_SUCCESS;
 }

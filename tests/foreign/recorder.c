@@ -3,7 +3,10 @@
  * recorder.c - relays one TCP connection and writes what passes as a capture: one packet for each piece that was read,
  * under IPv4 and TCP headers of its own making. So an ordinary user gets a file that a protocol analyser reads.
  *
- *     recorder LISTEN_PORT TARGET_PORT FILE      on 127.0.0.1; ends when both directions have ended
+ *     recorder LISTEN_PORT TARGET_PORT FILE [mpa]     on 127.0.0.1; ends when both directions have ended
+ *
+ * With "mpa" a packet is one frame of MPA (without markers), or a part of one that is long: analysers look for the upper
+ * layer's messages in the first FPDU of a packet alone.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE_OCTETS = 32 * 1024, LINKTYPE_RAW = 101, SNAP_OCTETS = 65535 };
+enum {
+    PIECE_OCTETS = 32 * 1024,
+    LINKTYPE_RAW = 101,
+    SNAP_OCTETS = 65535,
+    STARTUP_OCTETS = 20,              /* of an MPA Request or Reply, before its private data */
+    FRAME_OCTETS = 2 + 65535 + 3 + 4, /* the longest FPDU: length, ULPDU, padding, CRC */
+};
 
 struct file_header {
     uint32_t magic;
@@ -37,8 +46,13 @@ struct direction {
     uint16_t from_port, to_port;
     uint32_t sequence;
     struct direction *back;
+    /* With "mpa": what was read behind the last whole frame. */
+    bool started; /* the first frame is past */
+    size_t held;
+    uint8_t frame[FRAME_OCTETS + PIECE_OCTETS];
 };
 
+static bool by_frames;
 static FILE *file;
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -93,6 +107,38 @@ static void record(struct direction *way, const uint8_t *data, size_t octets, bo
     pthread_mutex_unlock(&file_lock);
 }
 
+static void record_data(struct direction *way, const uint8_t *data, size_t octets)
+{
+    for (size_t done = 0, n; done < octets; done += n) {
+        n = octets - done < PIECE_OCTETS ? octets - done : PIECE_OCTETS;
+        record(way, data + done, n, false, false);
+    }
+}
+
+/* Of the frame that begins in what is held; 0: it is too short to tell. */
+static size_t frame_octets(const struct direction *way)
+{
+    const uint8_t *frame = way->frame;
+
+    if (way->started)
+        return way->held < 2 ? 0 : ((2u + (frame[0] << 8 | frame[1]) + 3u) & ~3u) + 4u;
+    return way->held < STARTUP_OCTETS ? 0 : STARTUP_OCTETS + (frame[18] << 8 | frame[19]);
+}
+
+static void record_frames(struct direction *way, const uint8_t *data, size_t octets)
+{
+    size_t frame;
+
+    memcpy(way->frame + way->held, data, octets);
+    way->held += octets;
+    while ((frame = frame_octets(way)) && frame <= way->held) {
+        record_data(way, way->frame, frame);
+        way->held -= frame;
+        memmove(way->frame, way->frame + frame, way->held);
+        way->started = true;
+    }
+}
+
 static void *relay(void *arg)
 {
     struct direction *way = arg;
@@ -100,13 +146,17 @@ static void *relay(void *arg)
     ssize_t got;
 
     while ((got = recv(way->from, piece, sizeof(piece), 0)) > 0) {
-        record(way, piece, (size_t)got, false, false);
+        if (by_frames)
+            record_frames(way, piece, (size_t)got);
+        else
+            record_data(way, piece, (size_t)got);
         for (ssize_t sent = 0, n; sent < got; sent += n) {
             n = send(way->to, piece + sent, (size_t)(got - sent), MSG_NOSIGNAL);
             if (n < 0)
                 return NULL; /* it reads no more; the other direction says why */
         }
     }
+    record_data(way, way->frame, way->held);
     record(way, NULL, 0, false, true);
     shutdown(way->to, SHUT_WR);
     return NULL;
@@ -129,13 +179,14 @@ static int tcp_socket(uint16_t port, struct sockaddr_in *addr)
 int main(int argc, char **argv)
 {
     const struct file_header header = { 0xA1B2C3D4, 2, 4, 0, 0, SNAP_OCTETS, LINKTYPE_RAW };
-    struct direction there = { .from_port = 40000 }, back = { .to_port = 40000 };
+    static struct direction there = { .from_port = 40000 }, back = { .to_port = 40000 };
     struct sockaddr_in addr;
     pthread_t threads[2];
     int listener;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: recorder LISTEN_PORT TARGET_PORT FILE\n");
+    by_frames = argc == 5 && !strcmp(argv[4], "mpa");
+    if (argc != 4 && !by_frames) {
+        fprintf(stderr, "usage: recorder LISTEN_PORT TARGET_PORT FILE [mpa]\n");
         return 2;
     }
     there.to_port = back.from_port = (uint16_t)atoi(argv[2]);

@@ -1,0 +1,260 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]
+# A server and clients of smbdcopy in processes of their own. The scenarios are the functions scenario_*.
+set -euo pipefail
+program=$1 scenario=$2 address=${3:-127.0.0.1}
+. "$(dirname "$0")/../../foreign/lib.sh"
+mkdir "$scratch/store" "$scratch/in" "$scratch/out"
+
+# start_server: where it listens is $server, its process $pid, what it says server.log.
+start_server() {
+    local deadline=$((SECONDS + 60))
+    "$program" -s "$scratch/store" "$address:0" 2> "$scratch/server.log" &
+    pid=$!
+    until grep -q 'listening on ' "$scratch/server.log"; do
+        kill -0 $pid 2> /dev/null || fail "the server ended before it listened"
+        [ $SECONDS -lt $deadline ] || fail "the server does not listen"
+        pause
+    done
+    server=$(sed -n 's/.*listening on //p' "$scratch/server.log")
+}
+
+stop_server() {
+    kill -TERM $pid
+    wait $pid || fail "server: status $?"
+}
+
+# client STATUS [ARGUMENT...]: a client, which has to end with that status; what it says is client.log.
+client() {
+    local expected=$1 status=0
+    shift
+    timeout 120 "$program" -c "$server" "$@" > "$scratch/client.log" 2>&1 || status=$?
+    [ $status = "$expected" ] || fail "client $*: status $status, not $expected"
+}
+
+# says LOG PATTERN
+says() { grep -Eq -- "$2" "$scratch/$1.log" || fail "$1 says nothing like: $2"; }
+
+# await_line LOG PATTERN: until it says so.
+await_line() {
+    local deadline=$((SECONDS + 60))
+    until grep -Eq -- "$2" "$scratch/$1.log"; do
+        [ $SECONDS -lt $deadline ] || fail "$1 never says: $2"
+        pause
+    done
+}
+
+input() { head -c "$2" /dev/urandom > "$scratch/in/$1"; }
+same() { cmp "$scratch/in/$1" "$scratch/$2/$1" || fail "$1: another file in $2"; }
+
+# Nothing but the files named is in a folder: no part of another.
+holds() {
+    local folder=$1
+    shift
+    [ "$(ls -A "$scratch/$folder" | tr '\n' ' ')" = "$*${*:+ }" ] || fail "$folder holds $(ls -A "$scratch/$folder")"
+}
+
+# both_ways OPTION...: each of the sizes there and back; those around what goes in a message, a fragment, a piece.
+both_ways() {
+    local sizes=(0 1 1339 1340 4096 4097 1048576 1048577 9000001) size names=()
+    for size in "${sizes[@]}"; do
+        input "f$size" "$size"
+        names+=("f$size")
+    done
+    start_server
+    client 0 "$@" "${names[@]/#/$scratch/in/}"
+    client 0 "$@" -g -o "$scratch/out" "${names[@]}"
+    for size in "${names[@]}"; do
+        same "$size" store
+        same "$size" out
+    done
+    says client "^f9000001: fetched 9000001 bytes in .* xxh128 [0-9a-f]{32}\$"
+    says server "f9000001: stored 9000001 bytes, xxh128 $(sed -n 's/^f9000001: .* xxh128 //p' "$scratch/client.log")\$"
+    stop_server
+}
+scenario_rdma() { both_ways; }
+scenario_messages() { both_ways -i; }
+
+# A file takes the place of the one that had its name.
+scenario_replace() {
+    start_server
+    input f 50000
+    client 0 "$scratch/in/f"
+    input f 100
+    client 0 "$scratch/in/f"
+    same f store
+    holds store f
+    stop_server
+}
+
+# Clients at the same time, of one server.
+scenario_together() {
+    local clients=() name status=0
+    start_server
+    for name in a b c d; do
+        input $name 3000000
+        timeout 120 "$program" -q -c "$server" "$scratch/in/$name" > "$scratch/$name.log" 2>&1 &
+        clients+=($!)
+    done
+    for process in "${clients[@]}"; do
+        wait "$process" || status=$?
+    done
+    [ $status = 0 ] || fail "a client: status $status"
+    for name in a b c d; do
+        same $name store
+    done
+    stop_server
+}
+
+# What leads out of the directory, or is no file; the next one is copied all the same.
+scenario_names() {
+    input f 100
+    echo secret > "$scratch/secret"
+    ln -s ../secret "$scratch/store/link"
+    mkdir "$scratch/store/folder"
+    start_server
+    for name in ../secret /etc/passwd store/f . .. ''; do
+        client 1 -g -o "$scratch/out" "$name"
+        says client "a name without a directory is needed"
+    done
+    client 1 -g -o "$scratch/out" link folder nothing
+    says client "^smbdcopy: link: the server says: it is a link\$"
+    says client "^smbdcopy: folder: the server says: Is a directory\$"
+    says client "^smbdcopy: nothing: the server says: No such file or directory\$"
+    client 1 "$scratch/in/nothing" "$scratch" "$scratch/in/f"
+    says client "in/nothing: No such file or directory\$"
+    says client "Is a directory\$"
+    same f store
+    client 1 "$scratch/in/" # has no name
+    [ "$(cat "$scratch/store/link")" = secret ] || fail "the link was followed"
+    holds out
+    stop_server
+}
+
+# A file replaces a link, not what that points to.
+scenario_link() {
+    input f 100
+    echo secret > "$scratch/secret"
+    ln -s ../secret "$scratch/store/f"
+    start_server
+    client 0 "$scratch/in/f"
+    same f store
+    [ ! -L "$scratch/store/f" ] || fail "it is a link"
+    [ "$(cat "$scratch/secret")" = secret ] || fail "the link was followed"
+    stop_server
+}
+
+scenario_wrong_address() {
+    server="$address:$(free_port)"
+    input f 100
+    client 1 "$scratch/in/f"
+    says client "^smbdcopy: $server: no connection: STATUS_CONNECTION_REFUSED \(does smbdcopy -s run there\?\)\$"
+    server=203.0.113.77:5445
+    client 1 -b "$address" "$scratch/in/f"
+    says client "^smbdcopy: 203.0.113.77:5445: .*STATUS_[A-Z_]+"
+    client 1 -b 203.0.113.77 "$scratch/in/f"
+    says client "no adapter with the local address 203.0.113.77:0: NDIS_STATUS_ADAPTER_NOT_READY"
+}
+
+# large FOLDER: a file that takes no room, and longer to copy than until it is interrupted
+large() { truncate -s 1T "$scratch/$1/large"; }
+
+# started PROCESS: until it has copied some of a file.
+started() {
+    local deadline=$((SECONDS + 60))
+    until [ "$(moved "$1")" -gt 50000000 ]; do
+        kill -0 "$1" 2> /dev/null || fail "it ended before it was interrupted"
+        [ $SECONDS -lt $deadline ] || fail "nothing is copied"
+        pause
+    done
+}
+# Bytes that a process has read from files and written to them.
+moved() { awk '/^[rw]char:/ { sum += $2 } END { printf "%d", sum }' "/proc/$1/io"; }
+
+# begin_client ARGUMENT...: in the background, as $running; returns when it copies.
+begin_client() {
+    "$program" -c "$server" "$@" > "$scratch/client.log" 2>&1 &
+    running=$!
+    started $running
+}
+
+scenario_server_killed_while_fetching() {
+    large store
+    start_server
+    begin_client -g -o "$scratch/out" large
+    kill -KILL $pid
+    local status=0
+    wait $running || status=$?
+    [ $status = 1 ] || fail "client: status $status"
+    says client "^smbdcopy: $server: .*: STATUS_[A-Z_]+\$"
+    says client "^smbdcopy: large: not copied\$"
+    holds out
+}
+
+scenario_server_killed_while_sending() {
+    large in
+    start_server
+    begin_client "$scratch/in/large"
+    kill -KILL $pid
+    local status=0
+    wait $running || status=$?
+    [ $status = 1 ] || fail "client: status $status"
+    says client "^smbdcopy: $server: .*: STATUS_[A-Z_]+\$"
+    says client "in/large: not copied\$"
+    holds store
+}
+
+# The server loses that client alone, and keeps nothing of its file.
+scenario_client_killed() {
+    large in
+    input f 3000000
+    start_server
+    begin_client "$scratch/in/large"
+    kill -KILL $running
+    wait $running || true
+    await_line server "large: incomplete: not kept\$"
+    client 0 "$scratch/in/f"
+    same f store
+    holds store f
+    large store
+    begin_client -g -o "$scratch/out" large
+    kill -KILL $running
+    wait $running || true
+    await_line server "large: not fetched as a whole\$"
+    client 0 -g -o "$scratch/out" f
+    same f out
+    holds out f
+    stop_server
+}
+
+# A server that is told to end in the middle of a file ends its connections.
+scenario_server_stopped() {
+    large store
+    start_server
+    begin_client -g -o "$scratch/out" large
+    stop_server
+    local status=0
+    wait $running || status=$?
+    [ $status = 1 ] || fail "client: status $status"
+    says server "this side is ending: STATUS_CANCELLED\$"
+    holds out
+}
+
+# The server may not write so much: it says so, and goes on.
+scenario_no_room() {
+    trap '' XFSZ
+    ulimit -S -f 1000 # KiB
+    start_server
+    ulimit -S -f unlimited
+    input f 3000000
+    client 1 "$scratch/in/f"
+    says client "in/f: the server says: File too large\$"
+    input g 1000
+    client 0 "$scratch/in/g"
+    same g store
+    holds store g
+    stop_server
+}
+
+"scenario_$scenario"
