@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * smbd_listener.c - the passive side. A connection request is taken in a callback, and handed to a work item of its
- * own, which accepts, negotiates and serves at PASSIVE_LEVEL: a slow peer, or one that sends rubbish, delays only itself.
+ * own, which accepts, negotiates and serves at PASSIVE_LEVEL: a slow peer, or one that sends rubbish, delays no other.
  */
 #include "smbd_private.h"
 

@@ -2,8 +2,9 @@
 /*
  * smbd_rdma.c - RDMA between a buffer and memory that the peer described.
  *
- * What is written comes from mapped memory by the privileged token. So goes what is read, where the adapter allows it;
- * where Reads want a target that was registered for them (iWARP), the buffer's region is, for as long as the Read takes.
+ * What is written comes from mapped memory by the privileged token. Where the adapter allows it, what is read goes
+ * there the same way. Where Reads want a target that was registered for them (iWARP), the buffer's region is, as long
+ * as the Read takes.
  */
 #include "smbd_private.h"
 

@@ -5,8 +5,8 @@
  *
  *     recorder LISTEN_PORT TARGET_PORT FILE [mpa]     on 127.0.0.1; ends when both directions have ended
  *
- * With "mpa" a packet is one frame of MPA (without markers), or a part of one that is long: analysers look for the upper
- * layer's messages in the first FPDU of a packet alone.
+ * With "mpa" a packet is one frame of MPA (without markers), or a part of one that is long: analysers look for the
+ * upper layer's messages in the first FPDU of a packet alone.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: capture.sh SMBDCOPY RECORDER
-# smbdcopy in two processes with a recorder between; tshark decodes what passed as SMB Direct over iWARP: every Send, the
-# negotiation, credits, fragments put together again, one Send with Invalidate for each piece that went by RDMA.
+# smbdcopy in two processes with a recorder between; tshark decodes what passed as SMB Direct over iWARP: every Send,
+# the negotiation, credits, fragments put together again, a Send with Invalidate for each piece that went by RDMA.
 set -euo pipefail
 . "$(dirname "$0")/../../foreign/lib.sh"
 . "$(dirname "$0")/../../foreign/decode.sh"
@@ -47,7 +47,8 @@ check() {
         fields+=(-e "smb_direct.$field")
     done
     tshark -2 -r "$1" -T fields -E separator=';' -e iwarp_rdma.opcode -e frame.protocols "${fields[@]}" \
-        2> "$scratch/tshark.log" | sed -E 's/;[^;]*:smb_direct[^;]*;/;smb_direct;/; s/;raw:[^;]*;/;none;/' > "$scratch/all"
+        2> "$scratch/tshark.log" |
+        sed -E 's/;[^;]*:smb_direct[^;]*;/;smb_direct;/; s/;raw:[^;]*;/;none;/' > "$scratch/all"
     grep ';smb_direct;' "$scratch/all" > "$scratch/smbd" || fail "no SMB Direct"
     ! grep -E '^0x0?[3-6];none' "$scratch/all" || fail "Sends that are no SMB Direct"
     expect "$(wc -l < "$scratch/smbd")" '^0x0?[3-6];' "frames with a Send, and nothing else"
