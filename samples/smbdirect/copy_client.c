@@ -53,9 +53,6 @@ static const char *error_text(int error)
 
 /* ---- requests and answers ---- */
 
-static enum outcome take_answer(
-    struct client *client, uint32_t id, SMBD_MESSAGE **out, struct copy_header *answer);
-
 /* The server may have said why before the connection ended. */
 static enum outcome not_sent(struct client *client)
 {
@@ -184,20 +181,32 @@ static enum outcome start_in_messages(struct client *client, struct slot *slot)
 
 static enum outcome prepare_slot(struct client *client, struct slot *slot, uint32_t piece)
 {
-    if (slot->buffer || !client->rdma)
+    NTSTATUS status = STATUS_SUCCESS;
+    char text[64];
+
+    if (!slot->buffer && client->rdma)
+        status = SmbdCreateBuffer(client->connection, piece, &slot->buffer);
+    if (NT_SUCCESS(status))
         return WELL;
-    return connection_failed(SmbdCreateBuffer(client->connection, piece, &slot->buffer));
+    return file_failed(client, copy_status_text(status, text, sizeof(text)));
+}
+
+static uint32_t least(uint32_t one, uint32_t other)
+{
+    return one < other ? one : other;
+}
+
+/* Of a piece that goes in messages; peers reassemble 128 KiB at least. */
+static uint32_t inline_most(const struct client *client)
+{
+    return least(SmbdLongestSend(client->connection) - (uint32_t)sizeof(struct copy_header),
+        COPY_INLINE_PIECE);
 }
 
 static uint32_t piece_most(const struct client *client)
 {
-    uint32_t most = SmbdLongestSend(client->connection) - sizeof(struct copy_header);
-
-    if (client->rdma) {
-        most = SmbdAgreed(client->connection)->MaxReadWriteSize;
-        return most < COPY_PIECE ? most : COPY_PIECE;
-    }
-    return most < COPY_INLINE_PIECE ? most : COPY_INLINE_PIECE;
+    return client->rdma ? least(SmbdAgreed(client->connection)->MaxReadWriteSize, COPY_PIECE)
+                        : inline_most(client);
 }
 
 static enum outcome start_piece(struct client *client, enum copy_command command)
@@ -414,13 +423,13 @@ static int connect_and_copy(
     SmbdDefaultParameters(&parameters);
     parameters.Buffers = COPY_PIPELINE;
     client->rdma = info->FRMRPageCount && !client->options->in_messages;
-    client->inline_most = info->LargeRequestThreshold;
     status = SmbdConnect(client->adapter, &local->sa, &remote->sa, remote->length, &parameters,
         &client->connection, &reason);
     if (!NT_SUCCESS(status)) {
         say_ended(client, status, reason, NULL);
         return 1;
     }
+    client->inline_most = least(info->LargeRequestThreshold, inline_most(client));
     result = copy_all(client, files, count);
     SmbdClose(client->connection);
     return result;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]
+# usage: copy.sh SMBDCOPY SCENARIO [ADDRESS]; RUDE: the program of rude.c, for the scenarios that begin with "rude"
 # A server and clients of smbdcopy in processes of their own. The scenarios are the functions scenario_*.
 set -euo pipefail
 program=$1 scenario=$2 address=${3:-127.0.0.1}
@@ -255,6 +255,40 @@ scenario_no_room() {
     same g store
     holds store g
     stop_server
+}
+
+# Clients that break the rules of smbdcopy's protocol: the server answers, or disconnects, and keeps nothing.
+scenario_rude_clients() {
+    input f 1000
+    echo secret > "$scratch/secret"
+    start_server
+    client 0 "$scratch/in/f"
+    timeout 120 "$RUDE" -c "${server##*:}" > "$scratch/rude.log" 2>&1 || fail "rude: status $?"
+    client 0 -g -o "$scratch/out" f
+    same f out
+    holds store f
+    says server "x: the checksum is wrong: not kept\$"
+    stop_server
+}
+
+# Servers that do: the client says so, and keeps nothing.
+scenario_rude_servers() {
+    local case complaint
+    while IFS=: read -r case complaint; do
+        timeout 120 "$RUDE" -s "$case" > "$scratch/rude.log" 2>&1 &
+        pid=$!
+        await_line rude "listening on "
+        server=$(sed -n 's/.*listening on //p' "$scratch/rude.log")
+        client 1 -g -o "$scratch/out" f
+        says client "$complaint"
+        wait $pid || fail "rude: status $?"
+        holds out
+    done << 'CASES'
+checksum:f. the checksums differ. not kept$
+short:f. the server sent another piece than was asked for$
+id:an answer that makes no sense$
+tail:an answer that makes no sense$
+CASES
 }
 
 "scenario_$scenario"
