@@ -175,6 +175,7 @@ NTSTATUS SmbdCreateConnection(SMBD_ADAPTER *Adapter, const SMBD_PARAMETERS *Para
     KeInitializeEvent(&Connection->SendEvent, SynchronizationEvent, FALSE);
     KeInitializeEvent(&Connection->RdmaEvent, SynchronizationEvent, FALSE);
     KeInitializeEvent(&Connection->DrainEvent, SynchronizationEvent, FALSE);
+    ExInitializeRundownProtection(&Connection->Callbacks);
     KeInitializeSpinLock(&Connection->Lock);
     InitializeListHead(&Connection->Messages);
     InitializeListHead(&Connection->Buffers);

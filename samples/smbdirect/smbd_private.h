@@ -150,7 +150,7 @@ NTSTATUS SmbdNegotiatePassive(SMBD_CONNECTION *Connection);
 /* ----- smbd_queue.c: completion queues ----- */
 
 NTSTATUS SmbdCreateQueues(SMBD_CONNECTION *Connection);
-/* After it no callback comes. */
+/* The results of all requests have come. After it no callback comes. */
 VOID SmbdCloseQueues(SMBD_CONNECTION *Connection);
 
 /* ----- Adapters ----- */
@@ -182,6 +182,8 @@ struct _SMBD_CONNECTION {
     KEVENT SendEvent;    /* a credit, or a buffer to send from */
     KEVENT RdmaEvent;    /* an RDMA request has ended, or taken back memory */
     KEVENT DrainEvent;   /* no request is outstanding */
+
+    EX_RUNDOWN_REF Callbacks; /* those that use the completion queues */
 
     KSPIN_LOCK Lock; /* over everything below, and over posting */
     NTSTATUS Status; /* why it has ended; STATUS_SUCCESS: it has not */

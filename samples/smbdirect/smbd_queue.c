@@ -61,24 +61,30 @@ static VOID QueueFailed(SMBD_CONNECTION *Connection, NTSTATUS CqStatus)
     SmbdUnlock(&Handle);
 }
 
+/* A queue may notify until it is closed. After that no callback may use it, not even to arm it. */
+static VOID Notified(SMBD_CONNECTION *Connection, NDK_CQ *Cq, NTSTATUS CqStatus)
+{
+    if (!ExAcquireRundownProtection(&Connection->Callbacks))
+        return;
+    if (NT_SUCCESS(CqStatus))
+        Serve(Connection, Cq);
+    else
+        QueueFailed(Connection, CqStatus);
+    ExReleaseRundownProtection(&Connection->Callbacks);
+}
+
 static VOID Received(PVOID Context, NTSTATUS CqStatus)
 {
     SMBD_CONNECTION *Connection = Context;
 
-    if (NT_SUCCESS(CqStatus))
-        Serve(Connection, Connection->ReceiveCq);
-    else
-        QueueFailed(Connection, CqStatus);
+    Notified(Connection, Connection->ReceiveCq, CqStatus);
 }
 
 static VOID Initiated(PVOID Context, NTSTATUS CqStatus)
 {
     SMBD_CONNECTION *Connection = Context;
 
-    if (NT_SUCCESS(CqStatus))
-        Serve(Connection, Connection->InitiatorCq);
-    else
-        QueueFailed(Connection, CqStatus);
+    Notified(Connection, Connection->InitiatorCq, CqStatus);
 }
 
 static NTSTATUS CreateCq(SMBD_CONNECTION *Connection, ULONG Depth,
@@ -133,6 +139,7 @@ NTSTATUS SmbdCreateQueues(SMBD_CONNECTION *Connection)
 
 VOID SmbdCloseQueues(SMBD_CONNECTION *Connection)
 {
+    ExWaitForRundownProtectionRelease(&Connection->Callbacks);
     if (Connection->Qp)
         SmbdCloseObject(&Connection->Qp->Header, Connection->Qp->Dispatch->NdkCloseQp);
     if (Connection->InitiatorCq)
