@@ -111,6 +111,14 @@ void copy_progress_fail(struct copy_progress *progress);
 
 /* ---- the two sides; they return the program's status ---- */
 
+/* Parameters out: of both sides' connections. Hosts may be busy, so a peer is waited for longer than by default. */
+static inline void copy_parameters(SMBD_PARAMETERS *parameters)
+{
+    SmbdDefaultParameters(parameters);
+    parameters->Buffers = COPY_PIPELINE;
+    parameters->CreditMs = parameters->ResponseMs = parameters->RequestMs = 60000;
+}
+
 struct copy_options {
     struct copy_address address; /* where to listen, or the server's */
     struct copy_address local;   /* length 0: chosen by the route */

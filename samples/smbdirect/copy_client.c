@@ -420,8 +420,7 @@ static int connect_and_copy(
     NTSTATUS status;
     int result;
 
-    SmbdDefaultParameters(&parameters);
-    parameters.Buffers = COPY_PIPELINE;
+    copy_parameters(&parameters);
     client->rdma = info->FRMRPageCount && !client->options->in_messages;
     status = SmbdConnect(client->adapter, &local->sa, &remote->sa, remote->length, &parameters,
         &client->connection, &reason);

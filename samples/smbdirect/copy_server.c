@@ -443,8 +443,7 @@ static int listen_and_run(struct server *server, const sigset_t *ending)
     SMBD_LISTENER *listener;
     NTSTATUS status;
 
-    SmbdDefaultParameters(&parameters);
-    parameters.Buffers = COPY_PIPELINE;
+    copy_parameters(&parameters);
     status = SmbdListen(
         server->adapter, &address->sa, address->length, &parameters, &service, &listener);
     if (NT_SUCCESS(status))

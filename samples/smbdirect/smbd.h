@@ -37,12 +37,12 @@ typedef struct _SMBD_PARAMETERS {
     ULONG Buffers;           /* that SmbdCreateBuffer can make */
     ULONG KeepAliveMs;       /* silence after which the peer is asked for a sign of life */
     ULONG ResponseMs;        /* for its answer to that */
-    ULONG
-    CreditMs; /* for the peer to grant a credit to this end, which has none left and wants to send */
-    ULONG NegotiateMs; /* for the peer's part of the negotiation */
+    ULONG CreditMs;          /* for the peer to grant a credit where this end needs one to send */
+    ULONG NegotiateMs;       /* active side: for the peer's answer to the negotiation */
+    ULONG RequestMs;         /* passive side: for the peer to begin it */
 } SMBD_PARAMETERS;
 
-/* Those of Windows, with an active side's patience; a listener shortens that to 5 s by itself. */
+/* Those of Windows. */
 VOID SmbdDefaultParameters(SMBD_PARAMETERS *Parameters);
 
 /* ----- Adapters (smbd_adapter.c) ----- */
@@ -140,7 +140,7 @@ typedef struct _SMBD_MESSAGE {
  * credit within CreditMs, which ends the connection; the status of a connection that has ended.
  */
 NTSTATUS SmbdSend(SMBD_CONNECTION *Connection, const VOID *Head, ULONG HeadLength, const VOID *Data,
-    ULONG DataLength, const ULONG *Invalidate);
+    ULONG DataLength, const UINT32 *Invalidate);
 
 /*
  * Takes the oldest message.

@@ -21,6 +21,7 @@ VOID SmbdDefaultParameters(SMBD_PARAMETERS *Parameters)
     Parameters->ResponseMs = 5000;
     Parameters->CreditMs = 5000;
     Parameters->NegotiateMs = 120000;
+    Parameters->RequestMs = 5000;
 }
 
 /* ----- Its end ----- */

@@ -5,8 +5,6 @@
  */
 #include "smbd_private.h"
 
-enum { NEGOTIATE_MS = 5000 }; /* [MS-SMBD] 3.1.5.2: for a passive side */
-
 struct _SMBD_LISTENER {
     SMBD_ADAPTER *Adapter;
     NDK_LISTENER *Listener;
@@ -183,8 +181,6 @@ NTSTATUS SmbdListen(SMBD_ADAPTER *Adapter, const SOCKADDR *Address, ULONG Addres
     Listener->Adapter = Adapter;
     Listener->Parameters = *Parameters;
     Listener->Service = *Service;
-    if (Listener->Parameters.NegotiateMs > NEGOTIATE_MS)
-        Listener->Parameters.NegotiateMs = NEGOTIATE_MS;
     ExInitializeRundownProtection(&Listener->Running);
     KeInitializeSpinLock(&Listener->Lock);
     InitializeListHead(&Listener->Connections);

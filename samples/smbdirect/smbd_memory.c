@@ -247,7 +247,7 @@ NTSTATUS SmbdExpose(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Leng
     return Refused ? SmbdAwaitEnd(Connection) : Status;
 }
 
-VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, ULONG Token)
+VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, UINT32 Token)
 {
     for (LIST_ENTRY *Entry = Connection->Buffers.Flink; Entry != &Connection->Buffers;
          Entry = Entry->Flink) {

@@ -17,13 +17,14 @@ static ULONG Least(ULONG One, ULONG Other)
 }
 
 /* Message out: the peer's message, of Size bytes at least. */
-static NTSTATUS AwaitMessage(SMBD_CONNECTION *Connection, VOID *Message, ULONG Size)
+static NTSTATUS AwaitMessage(
+    SMBD_CONNECTION *Connection, ULONG Milliseconds, VOID *Message, ULONG Size)
 {
     KLOCK_QUEUE_HANDLE Handle;
     ULONG Length = 0;
     NTSTATUS Status;
 
-    if (!SmbdWait(&Connection->MessageEvent, Connection->Parameters.NegotiateMs))
+    if (!SmbdWait(&Connection->MessageEvent, Milliseconds))
         return SmbdFail(Connection, STATUS_IO_TIMEOUT, "the peer does not negotiate");
     SmbdLock(Connection, &Handle);
     Status = Connection->Status;
@@ -87,7 +88,7 @@ NTSTATUS SmbdNegotiateActive(SMBD_CONNECTION *Connection)
 
     Status = SmbdSendPlain(Connection, &Request, sizeof(Request));
     if (NT_SUCCESS(Status))
-        Status = AwaitMessage(Connection, &Response, sizeof(Response));
+        Status = AwaitMessage(Connection, Parameters->NegotiateMs, &Response, sizeof(Response));
     if (NT_SUCCESS(Status))
         Status = CheckResponse(Connection, &Response);
     if (!NT_SUCCESS(Status))
@@ -157,7 +158,7 @@ NTSTATUS SmbdNegotiatePassive(SMBD_CONNECTION *Connection)
 {
     SMBD_PARAMETERS *Parameters = &Connection->Parameters;
     SMBD_NEGOTIATE_REQUEST Request;
-    NTSTATUS Status = AwaitMessage(Connection, &Request, sizeof(Request));
+    NTSTATUS Status = AwaitMessage(Connection, Parameters->RequestMs, &Request, sizeof(Request));
 
     if (!NT_SUCCESS(Status))
         return Status;

@@ -86,7 +86,7 @@ struct _SMBD_BUFFER {
     LIST_ENTRY Link; /* of the connection's */
     SMBD_MEMORY Memory;
     NDK_MR *Region; /* for fast registration, with remote access */
-    ULONG LocalToken, RemoteToken;
+    UINT32 LocalToken, RemoteToken;
     SMBD_WORK Registered; /* silent: it has a result only when it fails */
     SMBD_WORK Invalidated, Moved;
     /* Under the connection's lock: */
@@ -98,7 +98,7 @@ struct _SMBD_BUFFER {
 NTSTATUS SmbdRegister(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Length, ULONG Rights);
 NTSTATUS SmbdInvalidate(SMBD_CONNECTION *Connection, SMBD_BUFFER *Buffer, ULONG Flags);
 /* The region of that token was invalidated by the peer. With the lock. */
-VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, ULONG Token);
+VOID SmbdBufferTakenBackByPeer(SMBD_CONNECTION *Connection, UINT32 Token);
 VOID SmbdFreeBuffers(SMBD_CONNECTION *Connection);
 
 /* ----- smbd_rdma.c ----- */
@@ -163,7 +163,7 @@ struct _SMBD_ADAPTER {
     NDK_ADAPTER *Adapter;
     NDK_PD *Pd;
     NDK_ADAPTER_INFO Info;
-    ULONG PrivilegedToken;
+    UINT32 PrivilegedToken;
 };
 
 /* ----- Connections ----- */
@@ -190,7 +190,9 @@ struct _SMBD_CONNECTION {
     const char *Reason;
     BOOLEAN QueuesFailed; /* no results come any more */
     BOOLEAN Negotiated;
-    BOOLEAN Heard;         /* something arrived since the owner looked last */
+    BOOLEAN Heard; /* something arrived since the owner looked last */
+    PKEVENT
+    AnswerEvent; /* the owner waits for the answer to its question; NULL: it has not asked */
     BOOLEAN ResponseDue;   /* the peer asks for a sign of life */
     BOOLEAN FirstReceived; /* the message of the negotiation is at Negotiation */
     ULONG Outstanding;     /* requests that will have a result */

@@ -72,8 +72,8 @@ VOID SmbdSendDone(SMBD_CONNECTION *Connection, SMBD_WORK *Work, const NDK_RESULT
 }
 
 /* With the lock. The first Length bytes of a buffer; a buffer that is not sent is free again. */
-static NTSTATUS Post(
-    SMBD_CONNECTION *Connection, SMBD_MESSAGE_BUFFER *Buffer, ULONG Length, const ULONG *Invalidate)
+static NTSTATUS Post(SMBD_CONNECTION *Connection, SMBD_MESSAGE_BUFFER *Buffer, ULONG Length,
+    const UINT32 *Invalidate)
 {
     NDK_SGE Sgl[SMBD_MAX_SGE];
     NDK_QP *Qp = Connection->Qp;
@@ -186,7 +186,7 @@ static VOID CopyPart(
 }
 
 NTSTATUS SmbdSend(SMBD_CONNECTION *Connection, const VOID *Head, ULONG HeadLength, const VOID *Data,
-    ULONG DataLength, const ULONG *Invalidate)
+    ULONG DataLength, const UINT32 *Invalidate)
 {
     ULONG Fragment = Connection->Parameters.MaxSendSize - SMBD_DATA_OFFSET;
     ULONG64 Length = (ULONG64)HeadLength + DataLength;
@@ -334,6 +334,14 @@ static VOID FirstReceived(SMBD_CONNECTION *Connection, const UCHAR *Data, ULONG 
     SmbdSignal(&Connection->MessageEvent);
 }
 
+static VOID Heard(SMBD_CONNECTION *Connection)
+{
+    Connection->Heard = TRUE;
+    if (Connection->AnswerEvent)
+        SmbdSignal(Connection->AnswerEvent);
+    Connection->AnswerEvent = NULL;
+}
+
 VOID SmbdReceiveDone(SMBD_CONNECTION *Connection, SMBD_WORK *Work, const NDK_RESULT_EX *Result)
 {
     SMBD_MESSAGE_BUFFER *Buffer = CONTAINING_RECORD(Work, SMBD_MESSAGE_BUFFER, Work);
@@ -344,9 +352,9 @@ VOID SmbdReceiveDone(SMBD_CONNECTION *Connection, SMBD_WORK *Work, const NDK_RES
     } else if (!NT_SUCCESS(Result->Status)) {
         SmbdBreak(Connection, Result->Status, "a message could not be received");
     } else if (NT_SUCCESS(Connection->Status)) {
-        Connection->Heard = TRUE;
+        Heard(Connection);
         if (Result->Type == NdkOperationTypeReceiveAndInvalidate)
-            SmbdBufferTakenBackByPeer(Connection, (ULONG)Result->TypeSpecificCompletionOutput);
+            SmbdBufferTakenBackByPeer(Connection, (UINT32)Result->TypeSpecificCompletionOutput);
         if (Connection->Negotiated)
             Transferred(Connection, Buffer->Data, Result->BytesTransferred);
         else
@@ -409,8 +417,11 @@ BOOLEAN SmbdWait(PKEVENT Event, ULONG Milliseconds)
     return KeWaitForSingleObject(Event, Executive, KernelMode, FALSE, &Timeout) == STATUS_SUCCESS;
 }
 
-/* Whether the peer gave a sign of life since the last question. Asks it for one if it did not. */
-static BOOLEAN HeardOrAsked(SMBD_CONNECTION *Connection, BOOLEAN Ask)
+/*
+ * Whether the peer gave a sign of life since this was asked last. If it did not, it is asked for one now, whose arrival
+ * sets the event; Event in, optional.
+ */
+static BOOLEAN HeardOrAsked(SMBD_CONNECTION *Connection, PKEVENT Event)
 {
     KLOCK_QUEUE_HANDLE Handle;
     BOOLEAN Heard;
@@ -418,7 +429,8 @@ static BOOLEAN HeardOrAsked(SMBD_CONNECTION *Connection, BOOLEAN Ask)
     SmbdLock(Connection, &Handle);
     Heard = Connection->Heard;
     Connection->Heard = FALSE;
-    if (!Heard && Ask && NT_SUCCESS(Connection->Status))
+    Connection->AnswerEvent = Heard ? NULL : Event;
+    if (Connection->AnswerEvent && NT_SUCCESS(Connection->Status))
         SendEmpty(Connection, SMBD_FLAG_RESPONSE_REQUESTED);
     SmbdUnlock(&Handle);
     return Heard;
@@ -426,9 +438,9 @@ static BOOLEAN HeardOrAsked(SMBD_CONNECTION *Connection, BOOLEAN Ask)
 
 VOID SmbdAwaitPeer(SMBD_CONNECTION *Connection, PKEVENT Event)
 {
-    if (SmbdWait(Event, Connection->Parameters.KeepAliveMs) || HeardOrAsked(Connection, TRUE))
+    if (SmbdWait(Event, Connection->Parameters.KeepAliveMs) || HeardOrAsked(Connection, Event))
         return;
-    if (SmbdWait(Event, Connection->Parameters.ResponseMs) || HeardOrAsked(Connection, FALSE))
+    if (SmbdWait(Event, Connection->Parameters.ResponseMs) || HeardOrAsked(Connection, NULL))
         return;
     SmbdFail(Connection, STATUS_IO_TIMEOUT, "the peer gives no sign of life");
 }

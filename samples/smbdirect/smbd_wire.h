@@ -58,7 +58,7 @@ typedef struct _SMBD_DATA_TRANSFER {
 /* [MS-SMBD] 2.2.3.1, Buffer Descriptor V1: memory of the sender's that the receiver may read or write. */
 typedef struct _SMBD_DESCRIPTOR {
     ULONG64 Offset; /* the address to name in the RDMA request */
-    ULONG Token;
+    UINT32 Token;
     ULONG Length;
 } SMBD_DESCRIPTOR;
 

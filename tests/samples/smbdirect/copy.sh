@@ -275,7 +275,8 @@ scenario_rude_clients() {
 scenario_rude_servers() {
     local case complaint
     while IFS=: read -r case complaint; do
-        timeout 120 "$RUDE" -s "$case" > "$scratch/rude.log" 2>&1 &
+        : > "$scratch/rude.log" # else the line of the one before may be found
+        timeout 120 "$RUDE" -s "$case" >> "$scratch/rude.log" 2>&1 &
         pid=$!
         await_line rude "listening on "
         server=$(sed -n 's/.*listening on //p' "$scratch/rude.log")

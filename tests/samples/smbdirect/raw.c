@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { LONG_MS = 600000 }; /* no machine is that slow */
+
 /* ---- the library's end ---- */
 
 static VOID echo(PVOID context, SMBD_CONNECTION *connection)
@@ -69,6 +71,8 @@ int scene_set_up(void **state)
     scene->peer = &scene->raw.active;
     assert_int_equal(SmbdOpenAdapter(if_nametoindex("lo"), &scene->adapter), 0);
     SmbdDefaultParameters(&scene->parameters);
+    scene->parameters.CreditMs = scene->parameters.ResponseMs = LONG_MS;
+    scene->parameters.NegotiateMs = scene->parameters.RequestMs = LONG_MS;
     KeInitializeEvent(&scene->served.ended, SynchronizationEvent, FALSE);
     *state = scene;
     return 0;

@@ -31,7 +31,7 @@ struct scene {
     SMBD_CONNECTION *connection; /* of library_connect */
 };
 
-/* As fixtures: *state is the scene, with default parameters but short patience. */
+/* As fixtures: *state is the scene, with default parameters but long patience. */
 int scene_set_up(void **state);
 int scene_tear_down(void **state);
 

@@ -131,7 +131,7 @@ static void a_silent_peer_is_given_up(void **state)
 {
     struct scene *scene = *state;
 
-    scene->parameters.NegotiateMs = 50;
+    scene->parameters.RequestMs = 50;
     library_listen(scene);
     raw_connect(scene);
     raw_ended(scene);

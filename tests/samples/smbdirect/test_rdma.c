@@ -306,7 +306,8 @@ static void a_message_invalidates(void **state)
     NDK_LOGICAL_ADDRESS_MAPPING *lam;
     struct raw_transfer transfer;
     NDK_RESULT_EX result;
-    ULONG size = 0, offset, token;
+    ULONG size = 0, offset;
+    UINT32 token;
     MDL mdl;
 
     MmInitializeMdl(&mdl, side->memory + THERE, PAGES * 4096);
