@@ -95,10 +95,15 @@ static bool add(struct ndk_lams *lams, struct ndk_lam *lam)
     return added;
 }
 
-/* False: it is none of the adapter's. */
-static bool remove_locked(struct ndk_lams *lams, const struct ndk_lam *lam)
+/*
+ * first in: the address of its first page: nothing says that there is a mapping at lam.
+ * False: it is none of the adapter's.
+ */
+static bool remove_locked(struct ndk_lams *lams, const struct ndk_lam *lam, uint64_t first)
 {
-    for (size_t place = before_locked(lams, lam->start); place-- > 0;) {
+    for (size_t place = before_locked(lams, first + (PAGE_SIZE - 1)); place-- > 0;) {
+        if (lams->at[place].start < first)
+            break;
         if (lams->at[place].lam != lam)
             continue;
         lams->count--;
@@ -344,7 +349,8 @@ VOID ndk_release_lam(NDK_ADAPTER *given, NDK_LOGICAL_ADDRESS_MAPPING *mapping)
     struct nd_dead dead = { NULL };
 
     lock_acquire(&lams->lock);
-    if (remove_locked(lams, mapping->AdapterContext))
+    if (remove_locked(
+            lams, mapping->AdapterContext, (uint64_t)mapping->AdapterPageArray[0].QuadPart))
         free_lam_locked(mapping->AdapterContext, &dead);
     lock_release(&lams->lock);
     nd_object_destroy_dead(dead.first); /* the memory may be unmapped when this returns */

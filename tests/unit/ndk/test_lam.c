@@ -114,6 +114,26 @@ static void bad_mappings_are_refused(void **state)
     NdklCloseAdapter(adapter);
 }
 
+/* A second release finds no mapping; what was the first one's is not looked at. */
+static void second_release_does_nothing(void **state)
+{
+    static char memory[4096];
+    NDK_ADAPTER *adapter = adapter_open(1, 2);
+    union mapping mapping, other;
+    ULONG size = sizeof(mapping);
+
+    (void)state;
+    assert_int_equal(build(adapter, memory, 4096, &mapping, &size), 0);
+    release(adapter, &mapping);
+    release(adapter, &mapping);
+    size = sizeof(other);
+    assert_int_equal(build(adapter, memory, 4096, &other, &size), 0);
+    mapping.lam.AdapterContext = NULL;
+    release(adapter, &mapping);
+    release(adapter, &other);
+    NdklCloseAdapter(adapter);
+}
+
 static UINT32 privileged(struct side *side)
 {
     UINT32 token = 0;
@@ -339,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mapping_has_the_pages),
         cmocka_unit_test(bad_mappings_are_refused),
+        cmocka_unit_test(second_release_does_nothing),
         CONNECTED(privileged_token_names_mapped_memory),
         CONNECTED(released_memory_may_be_mapped_anew),
         CONNECTED(memory_without_a_right_to_write_is_sent),
