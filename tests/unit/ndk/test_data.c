@@ -475,6 +475,7 @@ struct worker {
     struct side *side;
     NDK_CQ *cq;
     atomic_uint inside, posted; /* callbacks that run; Receives */
+    EX_RUNDOWN_REF users;       /* of the queue, which is closed when they are gone */
     unsigned received;
     KEVENT end;
 };
@@ -494,6 +495,8 @@ static VOID drain(PVOID context, NTSTATUS status)
     NDK_RESULT results[4];
     ULONG count;
 
+    if (!ExAcquireRundownProtection(&worker->users))
+        return;
     expect_in_callback(status, 0, "notification");
     expect_in_callback((NTSTATUS)atomic_fetch_add(&worker->inside, 1), 0, "callbacks beside it");
     while ((count = worker->cq->Dispatch->NdkGetCqResults(worker->cq, results, 4)) > 0) {
@@ -510,6 +513,7 @@ static VOID drain(PVOID context, NTSTATUS status)
         KeSetEvent(&worker->end, 0, FALSE);
     atomic_fetch_sub(&worker->inside, 1);
     worker->cq->Dispatch->NdkArmCq(worker->cq, NDK_CQ_NOTIFY_ANY);
+    ExReleaseRundownProtection(&worker->users);
 }
 
 /*
@@ -527,6 +531,7 @@ static void consumer_lives_in_its_callback(void **state)
     to->qp = NULL;
     close_cq(to->receive_cq);
     worker = (struct worker){ .side = to };
+    ExInitializeRundownProtection(&worker.users);
     KeInitializeEvent(&worker.end, NotificationEvent, FALSE);
     told_init(&told);
     worker.cq = made(&told,
@@ -549,7 +554,8 @@ static void consumer_lives_in_its_callback(void **state)
         assert_int_equal(status, 0);
     }
     assert_int_equal(KeWaitForSingleObject(&worker.end, Executive, KernelMode, FALSE, NULL), 0);
-    /* Now all is closed. The queue's close waits for its callbacks; nothing is called after it. */
+    /* From here on its callback leaves the queue alone, which is closed with all else. */
+    ExWaitForRundownProtectionRelease(&worker.users);
 }
 
 int main(void)
