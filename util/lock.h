@@ -49,6 +49,7 @@ enum lock_level {
     LOCK_NDK_MEMORY = 205, /* a domain's local tokens; an adapter's mappings */
     LOCK_NDK_POOL = 206,
     LOCK_NDK_WORKER = 208,
+    LOCK_NDK_VERIFIER = 209, /* what the checker of consumers knows: a leaf */
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220, /* event, port, thread */

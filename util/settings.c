@@ -25,6 +25,7 @@ static const char *const names[] = {
     "NDK_FORCE_INLINE_CALLBACK",
     "NDK_FORCE_PENDING",
     "NDK_OPEN_PARTIAL",
+    "NDK_VERIFIER",
 };
 
 /* What scripts, samples and tests read: their processes inherit it. NDSPI_TEST_ and anything are tests' own. */
@@ -133,4 +134,21 @@ bool setting_on(const char *name)
     if (first_warning(name))
         log_write(LOG_WARN, LOG_DEVICE, "%s=%s: 0 or 1 is wanted; taken as not set", name, text);
     return false;
+}
+
+unsigned setting_word(const char *name, const char *const words[])
+{
+    const char *text = setting_text(name);
+    char all[64] = "";
+
+    for (unsigned i = 0; text && words[i]; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        strncat(all, i ? ", " : "", sizeof(all) - strlen(all) - 1);
+        strncat(all, words[i], sizeof(all) - strlen(all) - 1);
+    }
+    if (text && first_warning(name))
+        log_write(
+            LOG_WARN, LOG_DEVICE, "%s=%s: one of %s is wanted; taken as not set", name, text, all);
+    return 0;
 }

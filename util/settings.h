@@ -26,6 +26,13 @@ unsigned setting_number(const char *name, unsigned fallback, unsigned maximum);
 /* A switch: 1 or 0, the default. Anything else is taken as not set, with one warning. */
 bool setting_on(const char *name);
 
+/*
+ * setting_word - one of several words.
+ * words  in: the default first; NULL behind the last
+ * Returns the index of the word: 0 where the variable is not set. Anything else is taken as not set, with one warning.
+ */
+unsigned setting_word(const char *name, const char *const words[]);
+
 /* The names that the libraries read, in the order of the table; NULL after the last. */
 const char *setting_name(size_t index);
 

@@ -8,10 +8,11 @@
 #include "ndk/adapter/pd.h"
 #include "ndk/adapter/version.h"
 #include "ndk/connection/connection.h"
-#include "ndk/dispatch/level.h"
 #include "ndk/memory/lam.h"
 #include "ndk/memory/memory.h"
 #include "ndk/queue/queue.h"
+#include "ndk/verifier/passive.h"
+#include "ndk/verifier/verifier.h"
 
 #include "util/futex.h"
 #include "util/settings.h"
@@ -88,6 +89,11 @@ static NTSTATUS choose_version(struct ndk_adapter *adapter, NDK_VERSION asked)
     return status;
 }
 
+static void free_adapter(struct ndk_object *object)
+{
+    free(object);
+}
+
 /* Nothing has begun on it: its one pin is given back at once. */
 static void undo_init(struct ndk_adapter *adapter)
 {
@@ -113,6 +119,7 @@ static NTSTATUS open_device(
     adapter->root.adapter = &adapter->core.object;
     adapter->root.force_pending = setting_on("NDK_FORCE_PENDING");
     adapter->root.force_inline = setting_on("NDK_FORCE_INLINE_CALLBACK");
+    ndk_verifier_start(&adapter->root);
     status = choose_version(adapter, asked);
     if (status == STATUS_SUCCESS)
         status = start_workers(adapter);
@@ -122,7 +129,7 @@ static NTSTATUS open_device(
         return status;
     }
     ndk_object_init(&adapter->object, NdkObjectTypeAdapter, &dispatch, &adapter->root,
-        &adapter->core.object, NULL);
+        &adapter->core.object, free_adapter);
     ndk_lams_init(&adapter->lams);
     adapter->read_sinks = ndk_needs_read_sinks(&adapter->core.port);
     *out = adapter;
@@ -137,7 +144,7 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **o
     NTSTATUS status;
     HRESULT found;
 
-    ndk_passive_expected("NdklOpenAdapter");
+    ndk_passive_expected("NdklOpenAdapter", "NDK_ADAPTER", NULL);
     if (!out)
         return STATUS_INVALID_PARAMETER;
     if (ndk_version_choose(version, true, &any) != STATUS_SUCCESS)
@@ -151,8 +158,10 @@ NTSTATUS NdklOpenAdapter(NDK_VERSION version, NET_IFINDEX index, NDK_ADAPTER **o
     }
     if (FAILED(found))
         return ndk_status(found);
-    if ((status = open_device(version, device, &adapter)) == STATUS_SUCCESS)
+    if ((status = open_device(version, device, &adapter)) == STATUS_SUCCESS) {
         *out = (NDK_ADAPTER *)adapter;
+        ndk_verifier_opened(*out);
+    }
     return status;
 }
 
@@ -160,11 +169,13 @@ VOID NdklCloseAdapter(NDK_ADAPTER *given)
 {
     struct ndk_adapter *adapter = ndk_adapter_from(given);
 
-    ndk_passive_required("NdklCloseAdapter");
+    if (!ndk_passive_required("NdklCloseAdapter", "NDK_ADAPTER", given) ||
+        !ndk_verifier_closes(given))
+        return;
     nd_adapter_unpin(&adapter->core);
     wait_for_end(adapter);
     stop_workers(adapter);
     ndk_lams_fini(&adapter->lams);
     nd_adapter_fini(&adapter->core);
-    free(adapter);
+    adapter->object.free(&adapter->object);
 }

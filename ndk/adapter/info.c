@@ -6,7 +6,7 @@
  */
 #include "ndk/adapter/info.h"
 
-#include "ndk/dispatch/level.h"
+#include "ndk/verifier/passive.h"
 
 enum {
     LARGE_REQUEST = 4096, /* bytes: from there Read and Write are advised */
@@ -89,7 +89,7 @@ NTSTATUS ndk_query_adapter_info(NDK_ADAPTER *given, NDK_ADAPTER_INFO *info, ULON
     ULONG room, needed = sizeof(*info);
     NDK_ADAPTER_INFO whole;
 
-    ndk_passive_expected("NdkQueryAdapterInfo");
+    ndk_passive_expected("NdkQueryAdapterInfo", "NDK_ADAPTER", given);
     if (!size)
         return STATUS_INVALID_PARAMETER;
     if (adapter->root.version.Major < 2)

@@ -30,16 +30,4 @@ static inline void ndk_level_restore(KIRQL before)
     ndk_level_ = before;
 }
 
-/*
- * ndk_passive_expected  what blocks was called: debug builds name the call and abort above PASSIVE_LEVEL
- * ndk_passive_required  every build does: the call would wait for the very callback that makes it
- * call  in: its name
- */
-#ifndef NDEBUG
-#define ndk_passive_expected(call) ndk_passive_required(call)
-#else
-#define ndk_passive_expected(call) ((void)(call))
-#endif
-void ndk_passive_required(const char *call);
-
 #endif

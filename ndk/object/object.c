@@ -40,6 +40,8 @@ void ndk_object_init(struct ndk_object *object, NDK_OBJECT_TYPE type, const void
     object->free = free;
     atomic_init(&object->closing, OPEN);
     object->end.run = complete_close;
+    if (root->made)
+        root->made(object);
 }
 
 void ndk_object_follow(struct ndk_object *object, struct nd_object *antecedent)

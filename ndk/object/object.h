@@ -23,12 +23,16 @@
 
 #include <ndkpi.h>
 
+struct ndk_object;
+
 /* What the objects of one adapter share. */
 struct ndk_root {
     NDK_VERSION version;
     bool force_pending; /* what could end in the call ends by its callback on the control thread */
     bool force_inline;  /* by its callback inside the call; goes before force_pending */
-    struct nd_object *adapter; /* pinned by calls that belong to no object */
+    void (*made)(
+        struct ndk_object *object); /* NULL, or told of each object: the last step of making it */
+    struct nd_object *adapter;      /* pinned by calls that belong to no object */
     struct ndk_worker
         control; /* for the callbacks of all but completion queues and shared receive queues */
 };

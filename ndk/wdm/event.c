@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - events of ndkwdm.h. The state is a futex word. */
-#include "ndk/dispatch/level.h"
+#include "ndk/verifier/passive.h"
 
 #include "util/clock.h"
 #include "util/futex.h"
@@ -107,7 +107,7 @@ NTSTATUS KeWaitForSingleObject(PVOID object, KWAIT_REASON reason, KPROCESSOR_MOD
         return STATUS_NOT_SUPPORTED;
     }
     if (!timeout || timeout->QuadPart)
-        ndk_passive_expected("KeWaitForSingleObject");
+        ndk_passive_expected("KeWaitForSingleObject", "KEVENT", event);
     if (timeout)
         deadline_ns = clock_now_ns() + left_ns(timeout);
     while (!taken(event)) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ndk/verifier/verifier.h"
+
 #include <ndkwdm.h>
 
 #include <stdlib.h>
@@ -17,5 +19,6 @@ PMDL IoAllocateMdl(PVOID va, ULONG length, BOOLEAN secondary, BOOLEAN charge, st
 
 VOID IoFreeMdl(PMDL mdl)
 {
+    ndk_verifier_frees(mdl);
     free(mdl);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.c - pool memory of ndkwdm.h. */
-#include <ndkwdm.h>
+#include "ndk/verifier/passive.h"
 
 #include <stdlib.h>
 
@@ -21,7 +21,11 @@ static PVOID allocate(SIZE_T size, ULONG tag, SIZE_T alignment)
 
 PVOID ExAllocatePool2(POOL_FLAGS flags, SIZE_T size, ULONG tag)
 {
-    PVOID memory = allocate(size, tag, flags & POOL_FLAG_CACHE_ALIGNED ? CACHE_LINE : 1);
+    PVOID memory;
+
+    if (flags & POOL_FLAG_PAGED)
+        ndk_paged_expected("ExAllocatePool2");
+    memory = allocate(size, tag, flags & POOL_FLAG_CACHE_ALIGNED ? CACHE_LINE : 1);
 
     if (memory && !(flags & POOL_FLAG_UNINITIALIZED))
         memset(memory, 0, size);
@@ -30,7 +34,8 @@ PVOID ExAllocatePool2(POOL_FLAGS flags, SIZE_T size, ULONG tag)
 
 PVOID ExAllocatePoolWithTag(POOL_TYPE type, SIZE_T size, ULONG tag)
 {
-    (void)type;
+    if (type == PagedPool)
+        ndk_paged_expected("ExAllocatePoolWithTag");
     return allocate(size, tag, 1);
 }
 

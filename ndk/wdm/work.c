@@ -3,7 +3,7 @@
  * work.c - work items and deferred procedures of ndkwdm.h: each kind has a list and threads that serve it. More threads
  * start while all are busy; they stay.
  */
-#include "ndk/dispatch/level.h"
+#include "ndk/verifier/passive.h"
 
 #include "util/log.h"
 #include "util/thread.h"
@@ -217,7 +217,7 @@ void KeFlushQueuedDpcs(void)
 {
     uint64_t until;
 
-    ndk_passive_expected("KeFlushQueuedDpcs");
+    ndk_passive_expected("KeFlushQueuedDpcs", "queue of DPCs", NULL);
     lock_team(&deferred);
     until = deferred.entries_given;
     while (deferred.entries_done < until)

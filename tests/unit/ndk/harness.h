@@ -27,6 +27,12 @@ enum mode { BY_DEFAULT, FORCE_PENDING, FORCE_INLINE, MODES };
 /* For adapters that are opened from now on. */
 void mode_set(enum mode mode);
 
+/*
+ * The state of a test that breaks rules on purpose, to see what the library answers: where NDK_VERIFIER is set, the
+ * test is skipped here.
+ */
+void *breaks_rules(void **state);
+
 /* The two ends; port in host order, 0: any. */
 struct sockaddr_in own_address(USHORT port);
 struct sockaddr_in peer_address(USHORT port);

@@ -234,7 +234,7 @@ static void pages_may_be_scattered(void **state)
 
 static void bad_registrations_are_refused(void **state)
 {
-    struct fast *fast = *state;
+    struct fast *fast = breaks_rules(state);
     struct side *side = &fast->pair.passive;
     NDK_MR *local = fast_create(side->pd), *ordinary = side->mr, *mine = fast->mr;
     NTSTATUS invalid = (NTSTATUS)0xC000000D;
@@ -319,7 +319,7 @@ static void deferred_ones_keep_their_place(void **state)
 /* The local token names the memory by the base's addresses, while it is registered. */
 static void own_requests_use_the_base(void **state)
 {
-    struct fast *fast = *state;
+    struct fast *fast = breaks_rules(state);
     struct side *to = &fast->pair.active, *from = &fast->pair.passive;
     NDK_SGE entry = sge((void *)(ULONG_PTR)(0x40000000 + 4090), 12,
         fast->mr->Dispatch->NdkGetLocalTokenFromMr(fast->mr));

@@ -301,7 +301,7 @@ static VOID arm_late(PVOID context, NTSTATUS status)
 /* The queue is closed while its callback runs, which arms it once more: nothing comes of that. */
 static void close_waits_for_the_callback(void **state)
 {
-    struct end *end = *state;
+    struct end *end = breaks_rules(state);
     struct told told;
     NDK_QP *qp;
 

@@ -69,6 +69,30 @@ static void test_a_switch_is_0_or_1(void **state)
         "ndspi: warn: device: NDSPI_SOFT_CRC=no: 0 or 1 is wanted; taken as not set\n");
 }
 
+static void test_a_word_is_one_of_several(void **state)
+{
+    static const char *const words[] = { "0", "1", "log", NULL };
+
+    (void)state;
+    unsetenv("NDK_VERIFIER");
+    assert_int_equal(setting_word("NDK_VERIFIER", words), 0);
+    setenv("NDK_VERIFIER", "", 1);
+    assert_int_equal(setting_word("NDK_VERIFIER", words), 0);
+    setenv("NDK_VERIFIER", "0", 1);
+    assert_int_equal(setting_word("NDK_VERIFIER", words), 0);
+    setenv("NDK_VERIFIER", "1", 1);
+    assert_int_equal(setting_word("NDK_VERIFIER", words), 1);
+    setenv("NDK_VERIFIER", "log", 1);
+    assert_int_equal(setting_word("NDK_VERIFIER", words), 2);
+    log_catch();
+    for (int i = 0; i < 2; i++) {
+        setenv("NDK_VERIFIER", "logs", 1);
+        assert_int_equal(setting_word("NDK_VERIFIER", words), 0);
+    }
+    assert_string_equal(log_caught(),
+        "ndspi: warn: device: NDK_VERIFIER=logs: one of 0, 1, log is wanted; taken as not set\n");
+}
+
 static void test_unknown_names_are_found(void **state)
 {
     char *const variables[] = { "PATH=/bin", "NDSPI_DEVCIE=soft", "NDSPI_DEVICE=soft", "NDSPI=1",
@@ -101,6 +125,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_digits_in_range),
         cmocka_unit_test(test_a_bad_number_is_warned_of_once_and_counts_as_not_set),
         cmocka_unit_test(test_a_switch_is_0_or_1),
+        cmocka_unit_test(test_a_word_is_one_of_several),
         cmocka_unit_test(test_unknown_names_are_found),
         cmocka_unit_test(test_names_have_their_places),
     };

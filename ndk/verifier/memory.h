@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.h - what the checker knows of mappings, and of tokens that name nothing any more. */
+#ifndef NDK_VERIFIER_MEMORY_H
+#define NDK_VERIFIER_MEMORY_H
+
+#include "ndk/object/adapter.h"
+#include "ndk/verifier/shadow.h"
+
+/* NdkBuildLAM made a mapping in the consumer's memory. */
+void ndk_mapping_made(const struct ndk_root *root, const NDK_LOGICAL_ADDRESS_MAPPING *mapping);
+/* NdkReleaseLAM is called. Returns false: it is none; that is reported. */
+bool ndk_mapping_released(const struct ndk_use *use, const NDK_LOGICAL_ADDRESS_MAPPING *mapping);
+/* As ndk_shadow_report_open. */
+bool ndk_mappings_report(const struct ndk_root *root, const char *call);
+
+/* A call took a region's token: NDK_NO_TOKEN: it had none. */
+void ndk_token_lost(const NDK_MR *region, UINT32 token, const char *call);
+/* NdkBind was refused: reports a region that is not registered. */
+void ndk_bind_refused(const struct ndk_use *use, NDK_MR *region);
+/*
+ * ndk_list_refused - a post answered STATUS_ACCESS_VIOLATION: reports the entry whose token, or logical address, names
+ * nothing.
+ * pd    in: of the queue
+ * list  in: n entries
+ */
+void ndk_list_refused(const struct ndk_use *use, struct ndk_pd *pd, const NDK_SGE *list, ULONG n);
+/* The same of NdkFastRegister: a page of no mapping. */
+void ndk_pages_refused(
+    const struct ndk_use *use, struct ndk_pd *pd, const NDK_LOGICAL_ADDRESS *pages, ULONG count);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shadow.h - what the checker knows of the objects of adapters that were opened with NDK_VERIFIER: one shadow for each,
+ * found by the object's address, and the calls that run on it.
+ *
+ * The objects get tables whose functions check first and then call the plain ones (tables.h). Their memory is not freed
+ * when they are closed, until NDK_DEAD_MOST others were: so a call on a closed object is told of, and undoes nothing.
+ * One lock guards all of it. Without the checker nothing here is called.
+ */
+#ifndef NDK_VERIFIER_SHADOW_H
+#define NDK_VERIFIER_SHADOW_H
+
+#include "ndk/object/object.h"
+#include "ndk/verifier/report.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <pthread.h>
+
+enum { NDK_DEAD_MOST = 4096 };
+
+enum ndk_shadow_state {
+    NDK_SHADOW_MADE, /* not the consumer's yet */
+    NDK_SHADOW_OPEN,
+    NDK_SHADOW_CLOSED,
+};
+
+struct ndk_shadow {
+    struct ndk_shadow *next; /* of its bucket */
+    struct list_node
+        link; /* of all that live, in the order of creation; of the dead, in that of their end */
+    struct ndk_object *object;
+    const char *kind;  /* as "NDK_QP" */
+    const void *plain; /* its own table */
+    void (*free)(struct ndk_object *object);
+    struct ndk_root *root;
+    enum ndk_shadow_state state;
+    bool dead;             /* freed, but for its memory */
+    const char *closed_by; /* CLOSED: the call */
+    struct ndk_use *uses;  /* calls that run on it */
+    void *of_callback;     /* what its callback is called with; freed with the shadow */
+};
+
+/* The calls of one lane of an object do not overlap. */
+enum ndk_lane { NDK_LANE_NONE, NDK_LANE_INITIATOR, NDK_LANE_RECEIVE, NDK_LANE_RESULTS };
+
+/* A call, on its stack. */
+struct ndk_use {
+    struct ndk_shadow *shadow;
+    const char *call;
+    enum ndk_lane lane;
+    pthread_t thread;
+    uint64_t number; /* of the call, among all */
+    struct ndk_use *next;
+};
+
+/*
+ * ndk_use_begin - a checked function begins.
+ * object  in: what it is called on
+ * type    in: what that should be; NdkObjectTypeUndefined: any
+ * call    in: its name; NULL: as the object's close function is called
+ * Returns false: the object is closed, or none. Then nothing else may be done.
+ */
+bool ndk_use_begin(struct ndk_use *use, const void *object, NDK_OBJECT_TYPE type,
+    enum ndk_lane lane, const char *call);
+/* Its end; the object may be gone. */
+void ndk_use_end(struct ndk_use *use);
+
+/* Another object of the call; may be NULL. Returns false: it is closed. */
+bool ndk_use_argument(const struct ndk_use *use, const void *object);
+
+/* The call closes its object: that is checked, and noted. */
+void ndk_use_closes(struct ndk_use *use);
+
+/* The object is the consumer's from now on. of_callback in: NULL, or what is freed with it. */
+void ndk_shadow_give(const void *object, void *of_callback);
+
+/* The number of the call whose completion callback this thread is in; 0: none. */
+extern _Thread_local uint64_t ndk_completing;
+
+/*
+ * ndk_shadow_watch - ndk_root.made: gives an object a shadow and the checked table.
+ * Where there is no memory for it, the object stays as it is.
+ */
+void ndk_shadow_watch(struct ndk_object *object);
+
+/* Whether an object at this address has a shadow. */
+bool ndk_shadow_known(const void *object);
+
+/*
+ * ndk_shadow_report_open - reports what the consumer has and did not close.
+ * root  in: the adapter whose objects; NULL: of all adapters, and these, too
+ * call  in: what ends
+ * Returns whether there was anything. ndk_report_end is the caller's.
+ */
+bool ndk_shadow_report_open(const struct ndk_root *root, enum ndk_rule rule, const char *call);
+
+/* Guards all that the checker knows. */
+extern struct lock ndk_verifier_lock;
+
+#endif
