@@ -8,6 +8,8 @@
 
 #include "ndk/verifier/passive.h"
 
+#include "ndspi/core/queue/moderation.h"
+
 enum {
     LARGE_REQUEST = 4096, /* bytes: from there Read and Write are advised */
     MOST_TRANSFER = 0x7FFFFFFF,
@@ -46,6 +48,8 @@ static ULONG flags_of(const struct nd_port *port)
 
     if (!ndk_needs_read_sinks(port))
         flags |= NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED;
+    if (nd_moderates(port))
+        flags |= NDK_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED;
     if (port->caps.cq_resize)
         flags |= NDK_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED;
     return flags;

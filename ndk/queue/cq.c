@@ -7,6 +7,7 @@
 #include "ndk/queue/cq.h"
 
 #include "ndspi/core/queue/cq.h"
+#include "ndspi/core/queue/moderation.h"
 
 _Static_assert(
     sizeof(NDK_RESULT) == 24 && sizeof(NDK_RESULT_EX) == sizeof(struct nd_result) &&
@@ -45,13 +46,9 @@ static VOID arm(NDK_CQ *cq, ULONG type)
     nd_cq_arm(&from(cq)->core, type, nd_call_request(&from(cq)->notice.core));
 }
 
-/* This library claims no NDK_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED. */
 static NTSTATUS control_interrupt_moderation(NDK_CQ *cq, ULONG interval, ULONG count)
 {
-    (void)cq;
-    (void)interval;
-    (void)count;
-    return STATUS_NOT_SUPPORTED;
+    return ndk_status(nd_cq_moderate(&from(cq)->core, interval, count));
 }
 
 /* ---- results ---- */

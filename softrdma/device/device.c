@@ -239,6 +239,8 @@ static int query_device_ex(struct ibv_context *context,
     if (octets >=
         offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(attr->phys_port_cnt_ex))
         attr->phys_port_cnt_ex = 1;
+    if (octets >= offsetof(struct ibv_device_attr_ex, cq_mod_caps) + sizeof(attr->cq_mod_caps))
+        attr->cq_mod_caps = (struct ibv_cq_moderation_caps){ UINT16_MAX, UINT16_MAX };
     return srd_query_device(context, &attr->orig_attr);
 }
 
@@ -274,6 +276,7 @@ struct ibv_context *srd_open_device(struct ibv_device *device)
     context->verbs.query_device_ex = query_device_ex;
     context->verbs.create_qp_ex = srd_create_qp_ex;
     context->verbs.open_xrcd = open_xrcd;
+    context->verbs.modify_cq = srd_modify_cq;
     ibv = &context->verbs.context;
     ibv->device = device;
     ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;

@@ -10,6 +10,7 @@
 #include "softrdma/queues/channel.h"
 #include "softrdma/context.h"
 #include "softrdma/events/source.h"
+#include "softrdma/queues/hold.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct srd_cq {
     uint32_t head; /* next to fetch */
     atomic_uint count;
     enum armed armed;
+    struct srd_hold *hold;  /* NULL: its events were never moderated */
     bool marks;             /* srd_mark_solicited */
     atomic_uint idle_polls; /* still to come */
     atomic_uint vain;       /* looks at several connections in a row that found nothing */
@@ -123,6 +125,7 @@ int srd_destroy_cq(struct ibv_cq *ibv)
     }
     if (!srd_stale(ibv->context))
         srd_async_forget(ibv->context, ibv);
+    srd_hold_end(cq->hold);
     srd_channel_detach(ibv->channel, &cq->events);
     atomic_fetch_sub_explicit(&srd_context_from(ibv->context)->users, 1, memory_order_release);
     pthread_mutex_destroy(&ibv->mutex);
@@ -146,6 +149,80 @@ void srd_ack_cq_events(struct ibv_cq *ibv, unsigned int nevents)
     srd_channel_acked(&from(ibv)->events, nevents);
 }
 
+/* ---- events ---- */
+
+static void fire_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    cq->armed = ARMED_NOT;
+    if (cq->hold)
+        srd_hold_give_up(cq->hold);
+    if (cq->ibv.channel)
+        srd_channel_fire(cq->ibv.channel, &cq->events);
+}
+
+/* A failure is never held back, nor what fills the queue: without an event it might overrun. */
+static bool held_locked(struct srd_cq *cq, enum ibv_wc_status status)
+{
+    return cq->hold && status == IBV_WC_SUCCESS &&
+           atomic_load_explicit(&cq->count, memory_order_relaxed) < (uint32_t)cq->ibv.cqe &&
+           srd_hold_takes(cq->hold);
+}
+
+/* What was held back has been for long enough. */
+static void hold_over(void *owner)
+{
+    struct srd_cq *cq = owner;
+
+    lock_acquire(&cq->lock);
+    if (cq->hold->held)
+        fire_locked(cq);
+    lock_release(&cq->lock);
+}
+
+/* Makes the queue's hold, unless it has one. Returns 0 or an errno. */
+static int make_hold(struct srd_cq *cq)
+{
+    struct srd_hold *hold;
+    bool has;
+    int error;
+
+    lock_acquire(&cq->lock);
+    has = cq->hold;
+    lock_release(&cq->lock);
+    if (has)
+        return 0;
+    if (!(hold = srd_hold_make(hold_over, cq, &error)))
+        return -error;
+    lock_acquire(&cq->lock);
+    if (!(has = cq->hold))
+        cq->hold = hold;
+    lock_release(&cq->lock);
+    if (has) /* another thread's */
+        srd_hold_end(hold);
+    return 0;
+}
+
+int srd_modify_cq(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
+{
+    struct srd_cq *cq = from(ibv);
+    int error;
+
+    if (srd_stale(ibv->context))
+        return EIO;
+    if (attr->attr_mask != IBV_CQ_ATTR_MODERATE)
+        return EINVAL;
+    if ((error = make_hold(cq)))
+        return error;
+    lock_acquire(&cq->lock);
+    cq->hold->count = attr->moderate.cq_period ? attr->moderate.cq_count : 0;
+    cq->hold->us = attr->moderate.cq_period;
+    if (cq->hold->held)
+        fire_locked(cq);
+    lock_release(&cq->lock);
+    return 0;
+}
+
 void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
 {
     struct srd_cq *cq = from(ibv);
@@ -165,11 +242,9 @@ void srd_cq_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
             cq->ring[at].wc_flags |= SRD_WC_SOLICITED;
         atomic_store_explicit(&cq->count, count + 1, memory_order_relaxed);
     }
-    if (cq->armed == ARMED_ANY || (cq->armed == ARMED_SOLICITED && solicited)) {
-        cq->armed = ARMED_NOT;
-        if (ibv->channel)
-            srd_channel_fire(ibv->channel, &cq->events);
-    }
+    if ((cq->armed == ARMED_ANY || (cq->armed == ARMED_SOLICITED && solicited)) &&
+        !held_locked(cq, wc->status))
+        fire_locked(cq);
     lock_release(&cq->lock);
     if (lost) {
         struct ibv_async_event event = { .event_type = IBV_EVENT_CQ_ERR, .element.cq = ibv };

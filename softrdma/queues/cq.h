@@ -36,4 +36,11 @@ void srd_cq_detach_source(struct ibv_cq *cq, struct srd_source *source);
 int srd_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int srd_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
+/*
+ * Of the extended context. Moderation alone: an event that a completion would raise is held back until cq_count such
+ * have come, or for cq_period microseconds; a count below 2 or a period of 0: not at all. Returns 0, EINVAL, EIO,
+ * ENOMEM.
+ */
+int srd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+
 #endif

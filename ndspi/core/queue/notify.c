@@ -179,7 +179,7 @@ bool nd_cq_early(struct nd_cq *cq)
     bool ended = false;
 
     lock_acquire(&cq->poll.lock);
-    if (cq->armed == ND_CQ_ARMED_ANY) {
+    if (cq->armed == ND_CQ_ARMED_ANY && !cq->moderated) {
         nd_cq_drain_locked(cq);
         ended = nd_cq_match_notifies_locked(cq, true) && !cq->waiting &&
                 !nd_cq_drains_closing_locked(cq);

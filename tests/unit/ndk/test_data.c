@@ -467,6 +467,55 @@ static void arm_fires_for_what_is_there(void **state)
     assert_result(cq, 0, &b, RECEIVE, 16);
 }
 
+/* One callback for all of them, when enough have come or the time is over. */
+static void moderated_notification_comes(void **state)
+{
+    static const struct {
+        ULONG interval, count;
+    } rows[] = { { 200, 0xFFFFFFFF }, { 0xFFFFFFFF, 8 }, { 1000, 8 }, { 0, 0 } };
+    struct pair *pair = *state;
+    struct side *from = &pair->active, *to = &pair->passive;
+    NDK_CQ *cq = to->receive_cq;
+    int a;
+
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        unsigned before = atomic_load(&to->received.count);
+
+        assert_int_equal(
+            cq->Dispatch->NdkControlCqInterruptModeration(cq, rows[row].interval, rows[row].count),
+            0);
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(post_receive(to, &a, 0, 16), 0);
+        cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ANY);
+        for (int i = 0; i < 8; i++) {
+            assert_int_equal(post_send(from, &a, 0, 16, 0), 0);
+            assert_result(from->initiator_cq, 0, &a, SEND, 0);
+        }
+        told_wait(&to->received);
+        assert_int_equal(to->received.status, 0);
+        for (int i = 0; i < 8; i++)
+            assert_result(cq, 0, &a, RECEIVE, 16);
+        assert_int_equal(atomic_load(&to->received.count), before + 1);
+    }
+}
+
+/* Nothing else comes: the failure of a request is told of at once. */
+static void moderation_holds_no_failure(void **state)
+{
+    struct pair *pair = *state;
+    struct side *to = &pair->passive;
+    int a;
+
+    assert_int_equal(
+        to->receive_cq->Dispatch->NdkControlCqInterruptModeration(to->receive_cq, 0xFFFFFFFF, 64),
+        0);
+    assert_int_equal(post_receive(to, &a, 0, 16), 0);
+    to->receive_cq->Dispatch->NdkArmCq(to->receive_cq, NDK_CQ_NOTIFY_SOLICITED);
+    to->qp->Dispatch->NdkFlush(to->qp);
+    told_wait(&to->received);
+    assert_result(to->receive_cq, 0xC0000120, &a, RECEIVE, 0);
+}
+
 /* ---- a consumer that works in its callback ---- */
 
 enum { MESSAGES = 3000 };
@@ -576,6 +625,8 @@ int main(void)
         CONNECTED(what_an_arm_fires_on),
         CONNECTED(stronger_arm_wins),
         CONNECTED(arm_fires_for_what_is_there),
+        CONNECTED(moderated_notification_comes),
+        CONNECTED(moderation_holds_no_failure),
         ROW(consumer_lives_in_its_callback),
     };
 

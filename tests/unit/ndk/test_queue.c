@@ -78,8 +78,32 @@ static void completion_queues_have_limits(void **state)
     assert_int_equal(make_cq(end->adapter, 1, tell_request, &affinity), 0);
     assert_int_equal(make_cq(end->adapter, 1, tell_request, &affinity), 0);
     assert_int_equal(make_cq(end->adapter, 1, tell_request, &nowhere), 0);
-    assert_int_equal(
-        end->cq->Dispatch->NdkControlCqInterruptModeration(end->cq, 10, 10), (NTSTATUS)0xC00000BB);
+}
+
+static void moderation_has_an_end(void **state)
+{
+    static const struct {
+        ULONG interval, count;
+        NTSTATUS status;
+    } rows[] = {
+        { 10, 10, 0 },
+        { 0xFFFFFFFE, 0xFFFFFFFF, 0 },
+        { 0xFFFFFFFF, 16, 0 }, /* as many as the queue is deep */
+        { 0xFFFFFFFF, 17, (NTSTATUS)0xC0000030 },
+        { 0xFFFFFFFF, 0xFFFFFFFF, (NTSTATUS)0xC0000030 },
+        { 0, 0xFFFFFFFF, 0 }, /* these are none */
+        { 0xFFFFFFFF, 1, 0 },
+        { 0, 0, 0 },
+    };
+    struct end *end = *state;
+    struct told told;
+    NDK_CQ *cq = cq_create(end->adapter, 16, &told);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(
+            cq->Dispatch->NdkControlCqInterruptModeration(cq, rows[i].interval, rows[i].count),
+            rows[i].status);
+    close_cq(cq);
 }
 
 static NTSTATUS resize(NDK_CQ *cq, ULONG depth)
@@ -441,6 +465,7 @@ int main(void)
 #define ROW(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ROW(completion_queues_have_limits),
+        ROW(moderation_has_an_end),
         ROW(depth_changes),
         ROW(queue_pairs_have_limits),
         ROW(initiator_needs_a_connection),

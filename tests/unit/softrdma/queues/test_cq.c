@@ -4,6 +4,7 @@
 #include "reactor/reactor.h"
 #include "softrdma/queues/cq.h"
 #include "tests/support/settle.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -240,6 +241,108 @@ static void overrun_is_told_once_and_kills_the_queue(void **state)
     assert_true(ibv_poll_cq(s->cq, 1, &wc) < 0);
 }
 
+static int moderate(struct cqs *s, uint16_t count, uint16_t period)
+{
+    struct ibv_modify_cq_attr attr = { .attr_mask = IBV_CQ_ATTR_MODERATE,
+        .moderate = { count, period } };
+
+    return ibv_modify_cq(s->cq, &attr);
+}
+
+/* Fetches the event there is, and what completed. */
+static void fetch(struct cqs *s, int count)
+{
+    struct ibv_wc wc[4];
+    struct ibv_cq *cq;
+    void *context;
+
+    assert_int_equal(srd_get_cq_event(s->channel, &cq, &context), 0);
+    srd_ack_cq_events(cq, 1);
+    assert_false(readable(s->channel->fd));
+    assert_int_equal(ibv_poll_cq(s->cq, 4, wc), count);
+}
+
+static void moderated_event_waits_for_the_count(void **state)
+{
+    struct cqs *s = *state;
+    struct ibv_device_attr_ex attr;
+    uint64_t start_ns;
+    bool early;
+
+    assert_int_equal(ibv_query_device_ex(s->context, NULL, &attr), 0);
+    assert_int_equal(attr.cq_mod_caps.max_cq_count, 65535);
+    assert_int_equal(attr.cq_mod_caps.max_cq_period, 65535);
+    assert_int_equal(moderate(s, 3, 65535), 0);
+    /* Again, if the period was over before it was looked at. */
+    do {
+        assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+        start_ns = clock_now_ns();
+        push(s, 1, false);
+        push(s, 2, false);
+        early = readable(s->channel->fd);
+        if (early) {
+            assert_true(clock_now_ns() - start_ns >= 65535000u);
+            fetch(s, 2);
+        }
+    } while (early);
+    push(s, 3, false);
+    fetch(s, 3);
+    /* One event for each arming, as ever. */
+    push(s, 4, false);
+    push(s, 5, false);
+    push(s, 6, false);
+    assert_false(readable(s->channel->fd));
+    expect(s, 4, 3);
+}
+
+static void moderated_event_waits_for_the_period(void **state)
+{
+    struct cqs *s = *state;
+    struct pollfd p = { .fd = s->channel->fd, .events = POLLIN };
+
+    assert_int_equal(moderate(s, 65535, 200), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+        push(s, i, false);
+        assert_int_equal(poll(&p, 1, -1), 1);
+        fetch(s, 1);
+    }
+}
+
+/* What tells the program at once: a failure, a queue that is full, no moderation any more. */
+static void moderated_event_does_not_wait_for_ever(void **state)
+{
+    struct cqs *s = *state;
+    struct ibv_wc failed = { .status = IBV_WC_WR_FLUSH_ERR };
+    struct ibv_modify_cq_attr other = { .attr_mask = IBV_CQ_ATTR_MODERATE | 2 };
+
+    assert_int_equal(moderate(s, 65535, 65535), 0);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 1), 0);
+    push(s, 1, false);
+    srd_cq_push(s->cq, &failed, true);
+    fetch(s, 2);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+    for (uint64_t i = 0; i < 4; i++)
+        push(s, i, false);
+    fetch(s, 4);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+    push(s, 1, false);
+    assert_int_equal(moderate(s, 1, 65535), 0);
+    fetch(s, 1);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+    push(s, 1, false);
+    fetch(s, 1);
+    assert_int_equal(moderate(s, 3, 0), 0);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+    push(s, 1, false);
+    fetch(s, 1);
+    assert_int_equal(ibv_modify_cq(s->cq, &other), EINVAL);
+    /* Something is held when the queue goes. */
+    assert_int_equal(moderate(s, 3, 65535), 0);
+    assert_int_equal(ibv_req_notify_cq(s->cq, 0), 0);
+    push(s, 1, false);
+}
+
 static void exactly_full_is_no_overrun(void **state)
 {
     struct cqs *s = *state;
@@ -454,6 +557,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(polling_for_less_than_none_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(overrun_is_told_once_and_kills_the_queue, setup, teardown),
         cmocka_unit_test_setup_teardown(exactly_full_is_no_overrun, setup, teardown),
+        cmocka_unit_test_setup_teardown(moderated_event_waits_for_the_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(moderated_event_waits_for_the_period, setup, teardown),
+        cmocka_unit_test_setup_teardown(moderated_event_does_not_wait_for_ever, setup, teardown),
         cmocka_unit_test_setup_teardown(notification_fires_once_per_arming, setup, teardown),
         cmocka_unit_test_setup_teardown(solicited_arming_waits_for_solicited, setup, teardown),
         cmocka_unit_test_setup_teardown(

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* moderation.h - notifications of a completion queue that wait for more results. */
+#ifndef NDSPI_CORE_MODERATION_H
+#define NDSPI_CORE_MODERATION_H
+
+#include "ndspi/core/queue/cq.h"
+
+#include "ndspi/verbs/port.h"
+
+/* Whether the device can do that. */
+bool nd_moderates(const struct nd_port *port);
+
+/*
+ * nd_cq_moderate - a notification that a result would complete is held back until so many results have come, or for so
+ * long; as the device can, which rounds both down to its limits. Failed requests may be told of at once.
+ * interval_us  in: microseconds; UINT32_MAX: as long as the device can; 0: notifications are not held back
+ * count        in: results; UINT32_MAX: any number; 0 and 1: not held back
+ * Returns ND_SUCCESS; ND_NOT_SUPPORTED: the device cannot; ND_INVALID_PARAMETER_MIX: neither would ever end it: no limit
+ * of time, and more results than the queue is deep; ND_INSUFFICIENT_RESOURCES: the device refused; ND_DEVICE_REMOVED.
+ */
+HRESULT nd_cq_moderate(struct nd_cq *cq, uint32_t interval_us, uint32_t count);
+
+#endif
