@@ -296,7 +296,8 @@ NTSTATUS ndk_lam_key(struct ndk_pd *pd, uint64_t address, uint32_t length, uint3
 VOID ndk_get_privileged_token(NDK_PD *pd, UINT32 *token)
 {
     (void)pd;
-    *token = NDK_PRIVILEGED_TOKEN;
+    if (token)
+        *token = NDK_PRIVILEGED_TOKEN;
 }
 
 enum { HEAD = offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray), ENTRY = 8 };
@@ -348,6 +349,8 @@ VOID ndk_release_lam(NDK_ADAPTER *given, NDK_LOGICAL_ADDRESS_MAPPING *mapping)
     struct ndk_lams *lams = &ndk_adapter_from(given)->lams;
     struct nd_dead dead = { NULL };
 
+    if (!mapping)
+        return;
     lock_acquire(&lams->lock);
     if (remove_locked(
             lams, mapping->AdapterContext, (uint64_t)mapping->AdapterPageArray[0].QuadPart))

@@ -54,7 +54,8 @@ bool ndk_mapping_released(const struct ndk_use *use, const NDK_LOGICAL_ADDRESS_M
     struct mapping *mapping;
 
     lock_acquire(&ndk_verifier_lock);
-    if ((mapping = mapping_locked(use->shadow->root, at->AdapterContext)))
+    mapping = at ? mapping_locked(use->shadow->root, at->AdapterContext) : NULL;
+    if (mapping)
         list_del(&mapping->link);
     lock_release(&ndk_verifier_lock);
     if (!mapping) {

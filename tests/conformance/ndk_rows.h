@@ -22,12 +22,23 @@
     ROW(adapter, adapter_close_waits_for_callbacks) \
     ROW(adapter, adapters_come_and_go) \
     ROW(adapter, adapters_open_by_winsock_kernel) \
+    ROW(bad_input, objects_of_an_adapter) \
+    ROW(bad_input, addresses_of_an_endpoint) \
+    ROW(bad_input, objects_of_a_domain) \
+    ROW(bad_input, queue_pairs) \
+    ROW(bad_input, shared_receive_queues) \
+    ROW(bad_input, regions) \
+    ROW(bad_input, mappings) \
+    ROW(bad_input, requests) \
+    ROW(bad_input, windows) \
+    ROW(bad_input, connectors) \
     ROW(memory, region_has_tokens_while_registered) \
     ROW(memory, only_contiguous_memory_is_registered) \
     ROW(memory, region_is_for_one_kind_of_registration) \
     ROW(memory, tokens_are_of_their_domain) \
     ROW(memory, antecedents_end_after_successors) \
     ROW(queue, completion_queues_have_limits) \
+    ROW(queue, moderation_has_an_end) \
     ROW(queue, depth_changes) \
     ROW(queue, queue_pairs_have_limits) \
     ROW(queue, initiator_needs_a_connection) \
@@ -41,6 +52,7 @@
     ROW(queue, queue_pair_takes_a_shared_receive_queue) \
     ROW(connection, both_sides_agree) \
     ROW(connection, disconnect_tells_the_peer_once) \
+    ROW(connection, device_ends_receives_when_the_peer_leaves) \
     ROW(connection, close_of_a_connector_disconnects) \
     ROW(connection, events_have_a_reason_since_2_1) \
     ROW(connection, reject_refuses_with_data) \
@@ -65,9 +77,12 @@
     ROW(data, window_is_bound_and_invalidated) \
     ROW(data, send_invalidates_at_the_peer) \
     ROW(data, deferred_requests_go_with_the_next) \
+    ROW(data, refused_request_sends_the_deferred_ones) \
     ROW(data, what_an_arm_fires_on) \
     ROW(data, stronger_arm_wins) \
     ROW(data, arm_fires_for_what_is_there) \
+    ROW(data, moderated_notification_comes) \
+    ROW(data, moderation_holds_no_failure) \
     ROW(data, consumer_lives_in_its_callback) \
     ROW(death, killed_peer_is_told_once) \
     ROW(fast_register, regions_are_initialised_once) \
@@ -75,12 +90,14 @@
     ROW(fast_register, pages_may_be_scattered) \
     ROW(fast_register, bad_registrations_are_refused) \
     ROW(fast_register, token_is_the_same_for_life) \
+    ROW(fast_register, deferred_ones_keep_their_place) \
     ROW(fast_register, own_requests_use_the_base) \
     ROW(fast_register, peer_invalidates) \
     ROW(fast_register, rights_are_those_that_were_given) \
     ROW(fast_register, close_ends_access) \
     ROW(lam, mapping_has_the_pages) \
     ROW(lam, bad_mappings_are_refused) \
+    ROW(lam, second_release_does_nothing) \
     ROW(lam, privileged_token_names_mapped_memory) \
     ROW(lam, released_memory_may_be_mapped_anew) \
     ROW(lam, memory_without_a_right_to_write_is_sent) \

@@ -59,8 +59,8 @@
         "data.what_an_arm_fires_on data.stronger_arm_wins data.arm_fires_for_what_is_there " \
         "queue.overrun_is_told") \
     SLOT(NDK_CQ_DISPATCH, NdkGetCqResults, "1.1", DONE, "data.messages_arrive data.send_invalidates_at_the_peer") \
-    SLOT(NDK_CQ_DISPATCH, NdkControlCqInterruptModeration, "1.1", "not supported: STATUS_NOT_SUPPORTED, and no " \
-        "adapter sets the flag", "queue.completion_queues_have_limits") \
+    SLOT(NDK_CQ_DISPATCH, NdkControlCqInterruptModeration, "1.1", DONE "; STATUS_NOT_SUPPORTED on a " \
+        "device that cannot", "queue.completion_queues_have_limits") \
     SLOT(NDK_CQ_DISPATCH, NdkGetCqResultsEx, "1.2", DONE, "data.messages_arrive " \
         "data.send_invalidates_at_the_peer") \
     SLOT(NDK_QP_DISPATCH, NdkCloseQp, "1.1", ENDS_LAST, "queue.close_ends_receives " \
@@ -263,7 +263,7 @@
     VALUE(NDK_MR_FLAG_RDMA_READ_SINK, "1.1", DONE) \
     VALUE(NDK_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED, "1.1", "never set") \
     VALUE(NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED, "1.1", "set but for iWARP") \
-    VALUE(NDK_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED, "1.1", "never set") \
+    VALUE(NDK_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED, "1.1", "set where the device can") \
     VALUE(NDK_ADAPTER_FLAG_MULTI_ENGINE_SUPPORTED, "1.1", "always set") \
     VALUE(NDK_ADAPTER_FLAG_RDMA_READ_LOCAL_INVALIDATE_SUPPORTED, "1.2", "never set") \
     VALUE(NDK_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED, "1.1", "set where the device can") \
@@ -294,7 +294,7 @@
         "full") \
     CODE(STATUS_DEVICE_NOT_READY, "WskCaptureProviderNPI: not registered") \
     CODE(STATUS_IO_TIMEOUT, "NdkConnect, NdkAccept, NdkDisconnect: no answer; results: the peer does not answer") \
-    CODE(STATUS_NOT_SUPPORTED, "NdkQueryExtension, NdkControlCqInterruptModeration, fast registration where the " \
+    CODE(STATUS_NOT_SUPPORTED, "NdkQueryExtension; interrupt moderation and fast registration where the " \
         "device cannot, other control codes") \
     CODE(STATUS_INTERNAL_ERROR, "results, callbacks of queues: the device failed") \
     CODE(STATUS_CANCELLED, "results: flushed; requests of a connector that is closed") \
