@@ -153,17 +153,21 @@ HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped)
 {
     HRESULT hr = check_connect(connector, params, overlapped);
+    bool entered = false;
 
     if (SUCCEEDED(hr) && params->endpoint) {
         local = &params->endpoint->local;
         hr = enter_endpoint(connector, params->endpoint, destination, length);
+        entered = SUCCEEDED(hr);
     }
     if (SUCCEEDED(hr))
         hr = bind_for(
             connector, ND_CALL_BIND_AND_CONNECT, (const struct sockaddr *)local, sizeof(*local));
-    if (FAILED(hr))
-        return hr;
-    return nd_connector_connect(connector, params, destination, length, overlapped);
+    if (SUCCEEDED(hr))
+        hr = nd_connector_connect(connector, params, destination, length, overlapped);
+    if (FAILED(hr) && entered)
+        nd_endpoint_leave(&connector->endpoint);
+    return hr;
 }
 
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,

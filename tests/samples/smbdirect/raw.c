@@ -44,7 +44,7 @@ void library_listen(struct scene *scene)
     const SMBD_SERVICE service = {
         .Serve = echo, .Refused = refused, .Context = scene, .MaxConnections = 2
     };
-    struct sockaddr_in any_port = loopback(0);
+    struct sockaddr_in any_port = own_address(0);
 
     assert_int_equal(SmbdListen(scene->adapter, (SOCKADDR *)&any_port, sizeof(any_port),
                          &scene->parameters, &service, &scene->listener),
@@ -182,7 +182,7 @@ static void *connect_thread(void *argument)
 {
     struct connecting *connecting = argument;
     struct scene *scene = connecting->scene;
-    struct sockaddr_in from = loopback(0);
+    struct sockaddr_in from = own_address(0);
 
     connecting->status =
         SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&scene->raw.address,

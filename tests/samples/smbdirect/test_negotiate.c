@@ -9,7 +9,7 @@ static const SMBD_NEGOTIATE_REQUEST good = { 0x0100, 0x0100, 0, 100, 1024, 4096,
 /* A listener goes on after each of its peers. */
 static void is_served(struct scene *scene)
 {
-    struct sockaddr_in from = loopback(0);
+    struct sockaddr_in from = own_address(0);
     SMBD_MESSAGE *message;
 
     assert_int_equal(SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&scene->address,
@@ -288,7 +288,7 @@ static void no_response(void **state)
 static void nobody_listens(void **state)
 {
     struct scene *scene = *state;
-    struct sockaddr_in from = loopback(0), nowhere = loopback(9);
+    struct sockaddr_in from = own_address(0), nowhere = own_address(9);
     const char *reason;
 
     assert_int_equal(SmbdConnect(scene->adapter, (SOCKADDR *)&from, (SOCKADDR *)&nowhere,
@@ -325,5 +325,5 @@ int main(void)
         test(nobody_listens),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes(NULL, tests);
 }

@@ -379,5 +379,5 @@ int main(void)
         test(a_connection_closes_under_them),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes(NULL, tests);
 }

@@ -352,7 +352,7 @@ static void a_peer_may_leave(void **state)
 
 static int set_up_library(void **state)
 {
-    struct sockaddr_in from = loopback(0);
+    struct sockaddr_in from = own_address(0);
     struct scene *scene;
 
     scene_set_up(state);
@@ -442,7 +442,7 @@ static void a_listener_that_closes_ends_its_connections(void **state)
 /* The listener serves 2 at a time. */
 static void one_too_many_is_rejected(void **state)
 {
-    struct sockaddr_in from = loopback(0);
+    struct sockaddr_in from = own_address(0);
     SMBD_CONNECTION *second = NULL, *third = NULL;
     struct scene *scene = *state;
 
@@ -493,5 +493,5 @@ int main(void)
         test(one_too_many_is_rejected, set_up_library),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes(NULL, tests);
 }

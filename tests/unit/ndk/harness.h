@@ -111,7 +111,10 @@ const char *device_name(void);
 /* Whether the row that runs has to hold in full on this device. */
 bool row_holds_in_full(void);
 
-/* Runs the rows of a suite once, or in each mode. Returns the number of failures. */
+/*
+ * Runs the rows of a suite once, or in each mode. Returns the number of failures.
+ * suite  in: as in tests/conformance/ndk_rows.h; NULL: it runs on the embedded device alone
+ */
 #define run_rows(suite, tests)     run_rows_(suite, tests, sizeof(tests) / sizeof((tests)[0]))
 #define run_in_modes(suite, tests) run_in_modes_(suite, tests, sizeof(tests) / sizeof((tests)[0]))
 int run_rows_(const char *suite, const struct CMUnitTest *tests, size_t count);

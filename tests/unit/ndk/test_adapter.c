@@ -125,7 +125,7 @@ static const struct kind {
 } kinds[] = {
     { "rxe", 0x0001010A, 4 }, /* no right needed for the target of a Read; RoCE version 2 */
     { "siw", 0x00010008, 1 }, /* no resize */
-    { "", 0x0001010C, 1 }, /* loopback, moderation, resize, several engines; iWARP */
+    { "", 0x0001010C, 1 },    /* loopback, moderation, resize, several engines; iWARP */
 };
 
 static void info_tells_limits(void **state)
