@@ -160,7 +160,7 @@ static void profile_print(struct profile *profile, FILE *table, const char *titl
                 is_device(profile->functions[i].name) ? "   (device)" : "");
 }
 
-enum { COUNTED_V1, COUNTED_V2, COUNTED_VERBS, COUNTED };
+enum { COUNTED_V1, COUNTED_V2, COUNTED_NDK, COUNTED_VERBS, COUNTED };
 
 static const struct {
     const char *what, *title;
@@ -168,6 +168,7 @@ static const struct {
 } counted[COUNTED] = {
     [COUNTED_V1] = { "v1", "NetworkDirect v1", 140 },
     [COUNTED_V2] = { "v2", "NetworkDirect v2", 120 },
+    [COUNTED_NDK] = { "ndk", "NDKPI", 0 },
     [COUNTED_VERBS] = { "verbs", "raw verbs calls", 0 },
 };
 
@@ -204,6 +205,18 @@ static void report_overhead(struct bench_report *report, const struct profile *t
     bench_say(report, "%-38s %9.1f\n", key, value);
 }
 
+/* The whole of a round without the device, the caller included: the kernel flavour's over version 2's. */
+static void report_ratio(struct bench_report *report, const struct profile *profiles)
+{
+    static const char key[] = "instructions.ndk_over_v2";
+    double value = profiles[COUNTED_NDK].sum / profiles[COUNTED_V2].sum;
+
+    bench_put(report, key, value);
+    bench_say(report, "%-38s %9.3f", key, value);
+    bench_judge(report, key, value, 1.1, false);
+    bench_say(report, "\n");
+}
+
 bool bench_instructions(struct bench_report *report)
 {
     static struct profile together[COUNTED], singly[COUNTED];
@@ -221,5 +234,6 @@ bool bench_instructions(struct bench_report *report)
         report->directory);
     for (int i = 0; i < COUNTED_VERBS; i++)
         report_overhead(report, together, singly, i);
+    report_ratio(report, together);
     return true;
 }

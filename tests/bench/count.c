@@ -3,14 +3,16 @@
  * ndspi-bench-count - one Send, one Receive and their completions, over and over, on the fake device; run under
  * callgrind by ndspi-bench, which collects inside bench_counted only.
  *
- * usage: ndspi-bench-count v1|v2|verbs together|singly
- * v1, v2: through the public vtables of the libndspi as installed. verbs: the same by raw verbs calls.
+ * usage: ndspi-bench-count v1|v2|ndk|verbs together|singly
+ * v1, v2: through the public vtables of the libndspi as installed. ndk: through the public tables of libndk. verbs: the
+ * same by raw verbs calls.
  */
 #include "tests/bench/count.h"
 
 #include "tests/support/fake_device.h"
 #include "tests/support/nd1_end.h"
 #include "tests/support/nd2_end.h"
+#include "tests/support/ndk_end.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -113,6 +115,39 @@ static unsigned v2_fetch(void *end, unsigned max)
     return v2->cq->lpVtbl->GetResults(v2->cq, results, max);
 }
 
+/* ---- the kernel flavour ---------------------------------------------------------------------------------------- */
+
+static void *ndk_open(void)
+{
+    static struct ndk_end ndk;
+    struct ndk_end_options options = { .depth = DEPTH, .memory_octets = MEMORY_OCTETS };
+
+    if (ndk_end_open(&ndk, &options) != STATUS_SUCCESS ||
+        ndk_end_connect(&ndk, htons(7)) != STATUS_SUCCESS)
+        die(ndk.step);
+    return &ndk;
+}
+
+static void ndk_posts(void *end)
+{
+    struct ndk_end *ndk = end;
+    NDK_SGE sge = {
+        .VirtualAddress = ndk->memory, .Length = OCTETS, .MemoryRegionToken = ndk->token
+    };
+
+    if (ndk->qp->Dispatch->NdkReceive(ndk->qp, ndk, &sge, 1) != STATUS_SUCCESS ||
+        ndk->qp->Dispatch->NdkSend(ndk->qp, ndk, &sge, 1, 0) != STATUS_SUCCESS)
+        die("a post failed");
+}
+
+static unsigned ndk_fetch(void *end, unsigned max)
+{
+    struct ndk_end *ndk = end;
+    NDK_RESULT_EX results[2];
+
+    return ndk->cq->Dispatch->NdkGetCqResultsEx(ndk->cq, results, max);
+}
+
 /* ---- verbs ----------------------------------------------------------------------------------------------------- */
 
 struct verbs_end {
@@ -178,6 +213,7 @@ static unsigned verbs_fetch(void *end, unsigned max)
 static const struct count_api apis[] = {
     { "v1", v1_open, v1_posts, v1_fetch },
     { "v2", v2_open, v2_posts, v2_fetch },
+    { "ndk", ndk_open, ndk_posts, ndk_fetch },
     { "verbs", verbs_open, verbs_posts, verbs_fetch },
 };
 
@@ -191,7 +227,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], apis[i].name) == 0)
             api = &apis[i];
     if (!api) {
-        fprintf(stderr, "usage: ndspi-bench-count v1|v2|verbs together|singly\n");
+        fprintf(stderr, "usage: ndspi-bench-count v1|v2|ndk|verbs together|singly\n");
         return 2;
     }
     singly = strcmp(argv[2], "singly") == 0;
