@@ -24,8 +24,9 @@ enum lock_level {
     LOCK_QP = 50,       /* a queue pair's connection side: claim, state, flush */
     LOCK_SRQ_LIMIT =
         52, /* which limit the device watches for a shared receive queue, and who waits for it */
-    LOCK_QP_QUEUE = 54, /* one request ring (initiator or receive), SRQ */
-    LOCK_CQ_SIZE = 56,  /* resizing of a completion queue, over the device's call */
+    LOCK_NDK_QUEUES = 53, /* ndk: the queue pairs of a protection domain */
+    LOCK_QP_QUEUE = 54,   /* one request ring (initiator or receive), SRQ */
+    LOCK_CQ_SIZE = 56,    /* resizing of a completion queue, over the device's call */
     LOCK_CQ = 58,
     LOCK_MEMORY = 60, /* MR and MW */
     /* ndspi/verbs/shim: called from all of the above, never calls up */

@@ -63,6 +63,8 @@ static NTSTATUS make(struct ndk_adapter *adapter, struct ndk_object **out)
         goto fini_tokens;
     pd->adapter = adapter;
     list_init(&pd->registrations);
+    lock_init(&pd->queues_lock, LOCK_NDK_QUEUES, "queues of a protection domain");
+    list_init(&pd->queues);
     ndk_object_init(
         &pd->object, NdkObjectTypePd, &dispatch, &adapter->root, &pd->core.object, free_pd);
     ndk_object_follow(&pd->object, &adapter->core.object);

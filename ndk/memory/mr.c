@@ -8,6 +8,8 @@
 
 #include "ndk/memory/mdl.h"
 
+#include "ndspi/core/queue/qp.h"
+
 #include <endian.h>
 
 /* NDK_MR_FLAG_* that have a meaning; they have the values of those of version 2. */
@@ -24,10 +26,26 @@ static struct ndk_mr *from(NDK_MR *mr)
     return (struct ndk_mr *)mr;
 }
 
+static void forget(struct ndk_pd *pd, uint32_t token)
+{
+    lock_acquire(&pd->queues_lock);
+    list_for_each (&pd->queues, node) {
+        struct nd_qp *qp = list_entry(node, struct ndk_knower, link)->qp;
+
+        nd_queue_forget(&qp->initiator, token);
+        nd_queue_forget(&qp->receive, token);
+    }
+    lock_release(&pd->queues_lock);
+}
+
 void ndk_region_drop_token(struct ndk_region *region)
 {
-    ndk_tokens_give_back(&region->pd->tokens,
-        atomic_exchange_explicit(&region->token, NDK_NO_TOKEN, memory_order_relaxed));
+    uint32_t token = atomic_exchange_explicit(&region->token, NDK_NO_TOKEN, memory_order_relaxed);
+
+    if (token == NDK_NO_TOKEN)
+        return;
+    forget(region->pd, token);
+    ndk_tokens_give_back(&region->pd->tokens, token);
 }
 
 UINT32 ndk_get_local_token(NDK_MR *mr)

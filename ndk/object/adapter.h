@@ -32,11 +32,19 @@ struct ndk_adapter {
     _Atomic uint32_t ended; /* a futex: the last pin is gone */
 };
 
+/* A queue pair in its domain's list. */
+struct ndk_knower {
+    struct list_node link;
+    struct nd_qp *qp;
+};
+
 struct ndk_pd {
     struct ndk_object object; /* first */
     struct ndk_adapter *adapter;
     struct nd_pd core;
     struct ndk_tokens tokens;
+    struct lock queues_lock;        /* LOCK_NDK_QUEUES: queues */
+    struct list_head queues;        /* ndk_knower.link: they forget a token that is given back */
     struct list_head registrations; /* of what was named with the privileged token; lams.lock */
 };
 

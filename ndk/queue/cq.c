@@ -58,28 +58,19 @@ static ULONG get_results(NDK_CQ *cq, NDK_RESULT results[], ULONG room)
     return nd_cq_results_kernel(&from(cq)->core.poll, results, room);
 }
 
-/* NDK_OPERATION_TYPE of the core's type of request. */
-static const uint32_t operation[] = {
-    [Nd2RequestTypeReceive] = NdkOperationTypeReceive,
-    [Nd2RequestTypeSend] = NdkOperationTypeSend,
-    [Nd2RequestTypeBind] = NdkOperationTypeBind,
-    [Nd2RequestTypeInvalidate] = NdkOperationTypeInvalidate,
-    [Nd2RequestTypeRead] = NdkOperationTypeRead,
-    [Nd2RequestTypeWrite] = NdkOperationTypeWrite,
-    [ND_REQUEST_TYPE_FAST_REGISTER] = NdkOperationTypeFastRegister,
-};
+_Static_assert((int)NdkOperationTypeReceive == ND_OPERATION_RECEIVE &&
+                   (int)NdkOperationTypeReceiveAndInvalidate == ND_OPERATION_INVALIDATED &&
+                   (int)NdkOperationTypeSend == ND_OPERATION_SEND &&
+                   (int)NdkOperationTypeFastRegister == ND_OPERATION_FAST_REGISTER &&
+                   (int)NdkOperationTypeBind == ND_OPERATION_BIND &&
+                   (int)NdkOperationTypeInvalidate == ND_OPERATION_INVALIDATE &&
+                   (int)NdkOperationTypeRead == ND_OPERATION_READ &&
+                   (int)NdkOperationTypeWrite == ND_OPERATION_WRITE,
+    "the core numbers kinds of requests as the pages do");
 
 static ULONG get_results_ex(NDK_CQ *cq, NDK_RESULT_EX results[], ULONG room)
 {
-    ULONG count = nd_cq_results_kernel_ex(&from(cq)->core.poll, results, room);
-
-    for (ULONG i = 0; i < count; i++) {
-        uint32_t type = (uint32_t)results[i].Type;
-
-        results[i].Type = type & ND_RESULT_INVALIDATED ? NdkOperationTypeReceiveAndInvalidate
-                                                       : (NDK_OPERATION_TYPE)operation[type];
-    }
-    return count;
+    return nd_cq_results_kernel_ex(&from(cq)->core.poll, results, room);
 }
 
 /* ---- depth ---- */

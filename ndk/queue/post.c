@@ -11,7 +11,7 @@
 #include "ndk/queue/sgl.h"
 
 #include "ndspi/core/queue/batch.h"
-#include "ndspi/core/queue/qp.h"
+#include "ndspi/core/queue/datapath.h"
 
 #include <endian.h>
 
@@ -66,17 +66,58 @@ static NTSTATUS list_of(
     return list || !n ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-NTSTATUS ndk_send(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags)
+/*
+ * The queue knows it now: the next list of one entry of that region is usual. Tokens that name no region of their own,
+ * but mapped or fast memory, are looked up each time.
+ */
+static void know(struct ndk_qp *qp, struct nd_queue *queue, const NDK_SGE *list, ULONG n)
 {
-    struct ndk_qp *qp = from(given);
+    uint32_t lkey;
+
+    if (n == 1 && ndk_tokens_find(&qp->pd->tokens, list->MemoryRegionToken, &lkey))
+        nd_queue_know(queue, list->MemoryRegionToken, lkey);
+}
+
+static __attribute__((noinline)) HRESULT refused(struct nd_queue *queue, uint64_t wr_id, int error)
+{
+    return ndk_posted(nd_queue_refused(queue, wr_id, error));
+}
+
+static __attribute__((noinline)) HRESULT send_other(
+    struct nd_queue *queue, void *context, const void *given, uint32_t n, uint32_t flags)
+{
+    struct ndk_qp *qp = container_of(queue, struct ndk_qp, core.initiator);
+    const NDK_SGE *list = given;
     ND2_SGE sges[NDK_SGE_MOST];
     const void *entries;
     NTSTATUS status = list_of(qp, list, n, flags, sges, &entries);
 
     if (status != STATUS_SUCCESS)
         return refuse(qp, status);
-    return ndk_posted(
-        nd_queue_send_v2(&qp->core.initiator, context, entries, n, with_inline(flags, SENDS)));
+    if (!(flags & NDK_OP_FLAG_INLINE))
+        know(qp, queue, list, n);
+    return ndk_posted(nd_queue_send_general(queue, context, entries, n, with_inline(flags, SENDS)));
+}
+
+static __attribute__((noinline)) HRESULT send_locked(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
+{
+    lock_release(&queue->lock);
+    return send_other(queue, context, list, n, flags);
+}
+
+/* A function of its own: inside the next one the compiler keeps queue pair and queue in a register each. */
+static __attribute__((noinline)) NTSTATUS send_known(
+    struct nd_queue *queue, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags)
+{
+    static const struct nd_kernel_exits exits = { send_other, send_locked, refused };
+
+    return nd_queue_send_known(queue, context, list, n, flags, &exits);
+}
+
+NTSTATUS ndk_send(NDK_QP *qp, PVOID context, const NDK_SGE *list, ULONG n, ULONG flags)
+{
+    return send_known(&from(qp)->core.initiator, context, list, n, flags);
 }
 
 NTSTATUS ndk_send_and_invalidate(
@@ -93,15 +134,39 @@ NTSTATUS ndk_send_and_invalidate(
         &qp->core, context, entries, n, htobe32(token), with_inline(flags, SENDS)));
 }
 
-NTSTATUS ndk_receive(NDK_QP *given, PVOID context, const NDK_SGE *list, ULONG n)
+static __attribute__((noinline)) HRESULT receive_other(
+    struct nd_queue *queue, void *context, const void *given, uint32_t n, uint32_t flags)
 {
-    struct ndk_qp *qp = from(given);
+    struct ndk_qp *qp = container_of(queue, struct ndk_qp, core.receive);
+    const NDK_SGE *list = given;
     ND2_SGE sges[NDK_SGE_MOST];
     NTSTATUS status = ndk_sgl(qp->pd, list, n, sges);
 
+    (void)flags;
     if (status != STATUS_SUCCESS)
         return status;
-    return ndk_posted(nd_queue_receive_v2(&qp->core.receive, context, sges, n));
+    know(qp, queue, list, n);
+    return ndk_posted(nd_queue_receive_general(queue, context, sges, n));
+}
+
+static __attribute__((noinline)) HRESULT receive_locked(
+    struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags)
+{
+    lock_release(&queue->lock);
+    return receive_other(queue, context, list, n, flags);
+}
+
+static __attribute__((noinline)) NTSTATUS receive_known(
+    struct nd_queue *queue, PVOID context, const NDK_SGE *list, ULONG n)
+{
+    static const struct nd_kernel_exits exits = { receive_other, receive_locked, refused };
+
+    return nd_queue_receive_known(queue, context, list, n, &exits);
+}
+
+NTSTATUS ndk_receive(NDK_QP *qp, PVOID context, const NDK_SGE *list, ULONG n)
+{
+    return receive_known(&from(qp)->core.receive, context, list, n);
 }
 
 VOID ndk_flush(NDK_QP *qp)

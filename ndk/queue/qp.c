@@ -43,6 +43,9 @@ static void destroy(struct nd_object *object)
 {
     struct ndk_qp *qp = container_of((struct nd_qp *)object, struct ndk_qp, core);
 
+    lock_acquire(&qp->pd->queues_lock);
+    list_del(&qp->knower.link);
+    lock_release(&qp->pd->queues_lock);
     nd_qp_fini(&qp->core);
     ndk_object_gone(&qp->object);
 }
@@ -61,6 +64,10 @@ static NTSTATUS make(struct ndk_pd *pd, struct nd_qp_params *params, struct ndk_
         return status;
     }
     qp->pd = pd;
+    qp->knower.qp = &qp->core;
+    lock_acquire(&pd->queues_lock);
+    list_add_tail(&pd->queues, &qp->knower.link);
+    lock_release(&pd->queues_lock);
     ndk_object_init(
         &qp->object, NdkObjectTypeQp, &dispatch, &pd->adapter->root, &qp->core.object, free_qp);
     ndk_object_follow(&qp->object, &pd->core.object);

@@ -53,13 +53,12 @@ struct nd_result {
     HRESULT status;
     uint32_t octets; /* of a Receive; else 0 */
     void *qp_context, *context;
-    uint32_t type;   /* ND2_REQUEST_TYPE; with ND_RESULT_INVALIDATED: the Receive that told of it */
+    uint32_t type;   /* enum nd_operation */
     uint32_t vendor; /* of a failure: the device's own code, or its status; 0: success, or none */
-    uintptr_t token; /* ND_RESULT_INVALIDATED: the key that the peer invalidated; else 0 */
+    uintptr_t token; /* ND_OPERATION_INVALIDATED: the key that the peer invalidated; else 0 */
 };
 
-#define ND_RESULT_INVALIDATED 0x100u
-#define ND_RESULT_SHORT       ((uint32_t)offsetof(struct nd_result, type))
+#define ND_RESULT_SHORT ((uint32_t)offsetof(struct nd_result, type))
 
 /* A completion in the software queue. */
 struct nd_cq_entry {
@@ -199,6 +198,11 @@ unsigned nd_cq_results_general_kernel(
     struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size);
 unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t room);
 unsigned nd_cq_results_rest(struct nd_cq_poll *poll, unsigned polled, unsigned left);
+/* The kernel flavour's, whose results have this size. */
+unsigned nd_cq_results_deep_kernel(
+    struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size);
+unsigned nd_cq_results_rest_kernel(struct nd_cq_poll *poll, unsigned polled, unsigned left);
+unsigned nd_cq_results_rest_kernel_short(struct nd_cq_poll *poll, unsigned polled, unsigned left);
 
 /* A shared receive queue may put any number of results here. */
 #define ND_CQ_ANY_NUMBER UINT32_MAX

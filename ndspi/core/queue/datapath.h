@@ -8,7 +8,8 @@
  * change.
  *
  * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
- * GetResults fills it. The kernel flavour posts as version 2 does, and has results of its own.
+ * GetResults fills it. The kernel flavour's lists have tokens of its facade in the place of keys: the queue keeps the
+ * last one's key beside its own entry, and the usual list has one entry with that token. It has results of its own.
  */
 #ifndef NDSPI_CORE_DATAPATH_H
 #define NDSPI_CORE_DATAPATH_H
@@ -51,6 +52,7 @@ HRESULT nd_queue_receive_full(struct nd_queue *queue, void *context, const void 
 size_t nd_cq_results_count_v1(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled);
+unsigned nd_cq_results_count_kernel_short(struct nd_cq_poll *poll, int polled);
 unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
 
 /*
@@ -162,6 +164,99 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
 }
 
 /*
+ * What the posts of the kernel flavour go on with when a request is not usual, as last calls: each is a constant.
+ * other    nothing was done
+ * locked   nothing was done but that the lock is held
+ * refused  nd_queue_refused has to be called
+ */
+struct nd_kernel_exits {
+    HRESULT(*other)
+    (struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+    HRESULT(*locked)
+    (struct nd_queue *queue, void *context, const void *list, uint32_t n, uint32_t flags);
+    HRESULT (*refused)(struct nd_queue *queue, uint64_t wr_id, int error);
+};
+
+/*
+ * The usual list of the kernel flavour: n 1, no flags, and a token whose key the queue knows. Returns the record, the
+ * lock held; NULL: list goes to one of the exits, `locked` if *held.
+ */
+static inline __attribute__((always_inline)) struct nd_request *nd_queue_take_known(
+    struct nd_queue *queue, const ND2_SGE *list, bool *held)
+{
+    struct nd_request *request;
+    uint32_t length;
+
+    *held = false;
+    if (ND_UNLIKELY(!list))
+        return NULL;
+    length = list->BufferLength;
+    if (ND_UNLIKELY(length > (uint32_t)queue->max_length) ||
+        ND_UNLIKELY(!lock_acquire_quick(&queue->lock)))
+        return NULL;
+    *held = true;
+    if (ND_UNLIKELY(list->MemoryRegionToken != queue->known))
+        return NULL;
+    request = nd_queue_take_locked(queue);
+    if (ND_UNLIKELY(!request))
+        return NULL;
+    queue->sge.addr = (uintptr_t)list->Buffer;
+    queue->sge.length = length;
+    return request;
+}
+
+/* NdkSend; list: NDK_SGEs, which are ND2_SGEs with tokens in the place of keys. */
+static inline __attribute__((always_inline)) HRESULT nd_queue_send_known(struct nd_queue *queue,
+    void *context, const void *list, uint32_t n, uint32_t flags,
+    const struct nd_kernel_exits *exits)
+{
+    struct nd_request *request;
+    bool held;
+    int error;
+
+    if (ND_UNLIKELY((n ^ 1) | flags))
+        return exits->other(queue, context, list, n, flags);
+    request = nd_queue_take_known(queue, list, &held);
+    if (ND_UNLIKELY(!request))
+        return held ? exits->locked(queue, context, list, 1, 0)
+                    : exits->other(queue, context, list, 1, 0);
+    request->result.RequestContext = context;
+    request->kind_and_special = ND_KIND(Nd2RequestTypeSend);
+    request->operation = ND_OPERATION_SEND;
+    queue->send_wr.wr_id = (uintptr_t)request;
+    error = queue->post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
+    if (ND_UNLIKELY(error))
+        return exits->refused(queue, queue->send_wr.wr_id, error);
+    if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
+        return nd_queue_release(queue);
+    return ND_SUCCESS;
+}
+
+/* NdkReceive; as above. */
+static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(struct nd_queue *queue,
+    void *context, const void *list, uint32_t n, const struct nd_kernel_exits *exits)
+{
+    struct nd_request *request;
+    bool held;
+    int error;
+
+    if (ND_UNLIKELY(n != 1))
+        return exits->other(queue, context, list, n, 0);
+    request = nd_queue_take_known(queue, list, &held);
+    if (ND_UNLIKELY(!request))
+        return held ? exits->locked(queue, context, list, 1, 0)
+                    : exits->other(queue, context, list, 1, 0);
+    request->result.RequestContext = context;
+    queue->recv_wr.wr_id = (uintptr_t)request;
+    error = queue->post_recv(queue->ibv, &queue->recv_wr, &queue->bad_recv);
+    if (ND_UNLIKELY(error))
+        return exits->refused(queue, queue->recv_wr.wr_id, error);
+    if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
+        return nd_queue_release(queue);
+    return ND_SUCCESS;
+}
+
+/*
  * One completion into the caller's slot, an ND2_RESULT; v1: a pointer. False: it needs the general way, nothing was
  * done. CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those
  * alone, and asking for the kind would cost more than it saves; in version 1 other records have theirs.
@@ -218,6 +313,13 @@ static inline __attribute__((always_inline)) size_t nd_cq_results(
     return 1;
 }
 
+/* type, vendor and token of a struct nd_result: one load, one store. */
+typedef uint32_t nd_result_end __attribute__((vector_size(16)));
+
+_Static_assert(
+    sizeof(void *) != 8 || sizeof(struct nd_result) == ND_RESULT_SHORT + sizeof(nd_result_end),
+    "they end a result");
+
 /* As nd_cq_translate_locked; slot: size octets of a struct nd_result. */
 static inline bool nd_cq_translate_kernel_locked(
     const struct ibv_wc *wc, struct nd_result *slot, uint32_t size)
@@ -227,16 +329,24 @@ static inline bool nd_cq_translate_kernel_locked(
     if (ND_UNLIKELY(
             (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
         return false;
+    memcpy(slot, &request->result, ND_RESULT_SHORT);
     if (size > ND_RESULT_SHORT) {
-        memcpy(slot, &request->result, sizeof(request->result)); /* vendor: special, which is 0 */
-        slot->token = 0;
-    } else {
-        memcpy(slot, &request->result, ND_RESULT_SHORT);
+        const nd_result_end end = { request->operation };
+
+        memcpy(&slot->type, &end, sizeof(end));
     }
     slot->octets = wc->byte_len & request->wc_length;
     /* Release: as above. */
     atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
     return true;
+}
+
+/* size in: a constant */
+static inline unsigned nd_cq_results_rest_of_size(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left, uint32_t size)
+{
+    return size == ND_RESULT_SHORT ? nd_cq_results_rest_kernel_short(poll, polled, left)
+                                   : nd_cq_results_rest_kernel(poll, polled, left);
 }
 
 /*
@@ -251,16 +361,16 @@ static inline __attribute__((always_inline)) uint32_t nd_cq_results_sized(
 
     if (ND_UNLIKELY(!lock_acquire_quick(&poll->lock)))
         return nd_cq_results_general_kernel(poll, results, room, size);
-    poll->size = size;
     if (ND_UNLIKELY(room > (uint32_t)poll->usual_room))
-        return nd_cq_results_deep(poll, results, room);
+        return nd_cq_results_deep_kernel(poll, results, room, size);
     poll->results = results;
     poll->room = room;
     polled = poll->poll_cq(poll->ibv, (int)room, poll->wc);
     if (ND_UNLIKELY(polled != 1))
-        return nd_cq_results_count_kernel(poll, polled);
+        return size == ND_RESULT_SHORT ? nd_cq_results_count_kernel_short(poll, polled)
+                                       : nd_cq_results_count_kernel(poll, polled);
     if (!nd_cq_translate_kernel_locked(poll->wc, poll->results, size))
-        return nd_cq_results_rest(poll, 1, 1);
+        return nd_cq_results_rest_of_size(poll, 1, 1, size);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return nd_cq_results_release(poll, 1);
     return 1;

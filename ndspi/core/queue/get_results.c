@@ -8,6 +8,16 @@
 
 #include <string.h>
 
+const uint32_t nd_operations[] = {
+    [Nd2RequestTypeReceive] = ND_OPERATION_RECEIVE,
+    [Nd2RequestTypeSend] = ND_OPERATION_SEND,
+    [Nd2RequestTypeBind] = ND_OPERATION_BIND,
+    [Nd2RequestTypeInvalidate] = ND_OPERATION_INVALIDATE,
+    [Nd2RequestTypeRead] = ND_OPERATION_READ,
+    [Nd2RequestTypeWrite] = ND_OPERATION_WRITE,
+    [ND_REQUEST_TYPE_FAST_REGISTER] = ND_OPERATION_FAST_REGISTER,
+};
+
 static void hand_out_v1(const ND2_RESULT *result, ND_RESULT **slot)
 {
     ND_RESULT *own = result->RequestContext;
@@ -25,7 +35,8 @@ static void hand_out_kernel(const struct nd_cq_entry *entry, void *slot, uint32_
         .octets = entry->result.BytesTransferred,
         .qp_context = entry->result.QueuePairContext,
         .context = entry->result.RequestContext,
-        .type = entry->result.RequestType | (entry->invalidated ? ND_RESULT_INVALIDATED : 0),
+        .type = entry->invalidated ? ND_OPERATION_INVALIDATED
+                                   : nd_operations[entry->result.RequestType],
         .vendor = failed ? entry->vendor : 0,
         .token = entry->invalidated ? entry->token : 0,
     };
@@ -164,22 +175,50 @@ unsigned nd_cq_results_count_v2(struct nd_cq_poll *poll, int polled)
     return (unsigned)results_count(ND_V2, poll, polled);
 }
 
-unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled)
+__attribute__((noinline)) unsigned nd_cq_results_rest_kernel(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    poll->size = sizeof(struct nd_result);
+    return nd_cq_results_rest(poll, polled, left);
+}
+
+__attribute__((noinline)) unsigned nd_cq_results_rest_kernel_short(
+    struct nd_cq_poll *poll, unsigned polled, unsigned left)
+{
+    poll->size = ND_RESULT_SHORT;
+    return nd_cq_results_rest(poll, polled, left);
+}
+
+/* size in: a constant */
+static inline __attribute__((always_inline)) unsigned results_count_kernel(
+    struct nd_cq_poll *poll, int polled, uint32_t size)
 {
     const struct ibv_wc *wc = poll->wc;
     char *results = poll->results;
     unsigned left = (unsigned)polled;
 
-    if (ND_UNLIKELY(polled <= 0))
+    if (ND_UNLIKELY(polled <= 0)) {
+        poll->size = size;
         return (unsigned)results_none(poll, polled);
+    }
     do {
-        if (!nd_cq_translate_kernel_locked(wc++, (struct nd_result *)(void *)results, poll->size))
-            return nd_cq_results_rest(poll, (unsigned)polled, left);
-        results += poll->size;
+        if (!nd_cq_translate_kernel_locked(wc++, (struct nd_result *)(void *)results, size))
+            return nd_cq_results_rest_of_size(poll, (unsigned)polled, left, size);
+        results += size;
     } while (--left);
     if (ND_UNLIKELY(!lock_release_quick(&poll->lock)))
         return nd_cq_results_release(poll, (unsigned)polled);
     return (unsigned)polled;
+}
+
+unsigned nd_cq_results_count_kernel(struct nd_cq_poll *poll, int polled)
+{
+    return results_count_kernel(poll, polled, sizeof(struct nd_result));
+}
+
+unsigned nd_cq_results_count_kernel_short(struct nd_cq_poll *poll, int polled)
+{
+    return results_count_kernel(poll, polled, ND_RESULT_SHORT);
 }
 
 /*
@@ -196,7 +235,9 @@ static unsigned results_counted(struct nd_cq *cq, struct nd_cq_poll *poll)
     switch (cq->adapter->dialect->index) {
     case ND_V2: return nd_cq_results_count_v2(poll, polled);
     case ND_V1: return (unsigned)nd_cq_results_count_v1(poll, polled);
-    default: return nd_cq_results_count_kernel(poll, polled);
+    default:
+        return poll->size == ND_RESULT_SHORT ? nd_cq_results_count_kernel_short(poll, polled)
+                                             : nd_cq_results_count_kernel(poll, polled);
     }
 }
 
@@ -206,6 +247,13 @@ unsigned nd_cq_results_deep(struct nd_cq_poll *poll, void *results, uint32_t roo
     poll->room = room;
     return poll->counted ? results_counted(container_of(poll, struct nd_cq, poll), poll)
                          : nd_cq_results_rest(poll, 0, 0);
+}
+
+unsigned nd_cq_results_deep_kernel(
+    struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size)
+{
+    poll->size = size;
+    return nd_cq_results_deep(poll, results, room);
 }
 
 unsigned nd_cq_results_general(struct nd_cq_poll *poll, void *results, uint32_t room)
@@ -218,6 +266,5 @@ unsigned nd_cq_results_general_kernel(
     struct nd_cq_poll *poll, void *results, uint32_t room, uint32_t size)
 {
     lock_acquire(&poll->lock);
-    poll->size = size;
-    return nd_cq_results_deep(poll, results, room);
+    return nd_cq_results_deep_kernel(poll, results, room, size);
 }

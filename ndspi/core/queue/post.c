@@ -93,6 +93,7 @@ HRESULT nd_post_begin(struct nd_queue *queue, void *context, ND2_REQUEST_TYPE ty
         return nd_post_abandon(queue, *request, ND_INVALID_DEVICE_REQUEST);
     (*request)->result.RequestContext = context;
     (*request)->result.RequestType = type;
+    (*request)->operation = nd_operations[type];
     (*request)->special = flags & ND_OP_FLAG_SILENT_SUCCESS ? ND_REQUEST_SILENT : 0;
     return ND_SUCCESS;
 }

@@ -27,11 +27,13 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
         request->result.QueuePairContext = queue_pair_context;
         request->result.RequestType = type;
         request->queue = queue;
+        request->operation = nd_operations[type];
         request->wc_length = type == Nd2RequestTypeReceive ? UINT32_MAX : 0;
         request->next = &queue->records[(i + 1) % records];
     }
     queue->next = queue->records;
     atomic_init(&queue->freed, queue->records);
+    queue->known = ND_QUEUE_UNKNOWN;
     queue->mode = mode;
     queue->slow = mode != ND_QUEUE_OPEN;
     queue->stop = queue->slow ? queue->next->next : queue->next;
@@ -47,6 +49,22 @@ void nd_queue_fini(struct nd_queue *queue)
     free(queue->bounce);
     free(queue->sges);
     free(queue->records);
+}
+
+void nd_queue_know(struct nd_queue *queue, uint32_t token, uint32_t lkey)
+{
+    lock_acquire(&queue->lock);
+    queue->known = token;
+    queue->sge.lkey = lkey;
+    lock_release(&queue->lock);
+}
+
+void nd_queue_forget(struct nd_queue *queue, uint32_t token)
+{
+    lock_acquire(&queue->lock);
+    if (queue->known == token)
+        queue->known = ND_QUEUE_UNKNOWN;
+    lock_release(&queue->lock);
 }
 
 void nd_queue_park_locked(struct nd_queue *queue)

@@ -60,6 +60,21 @@ enum {
 /* A right that ND_OP_FLAG_* do not have: of requests of this end, to write to a fast region. */
 enum { ND_POST_LOCAL_WRITE = 1 << 17 };
 
+/* Kinds of requests as the kernel flavour numbers them. */
+enum nd_operation {
+    ND_OPERATION_RECEIVE = 0x01,
+    ND_OPERATION_SEND = 0x02,
+    ND_OPERATION_FAST_REGISTER = 0x04,
+    ND_OPERATION_BIND = 0x08,
+    ND_OPERATION_INVALIDATE = 0x10,
+    ND_OPERATION_READ = 0x20,
+    ND_OPERATION_WRITE = 0x40,
+    ND_OPERATION_INVALIDATED = 0x8001, /* a Receive whose message invalidated a key */
+};
+
+/* By ND2_REQUEST_TYPE, and ND_REQUEST_TYPE_FAST_REGISTER. */
+extern const uint32_t nd_operations[7];
+
 struct nd_request {
     _Alignas(64) union {
         /* as reported on success, but for a Receive's length; v1: RequestContext is the ND_RESULT */
@@ -87,6 +102,7 @@ struct nd_request {
     union {
         uint32_t rkey; /* Bind: the window's new key; Invalidate: its last one; the fast region's */
         uint32_t slot; /* ND_REQUEST_STAGED */
+        uint32_t operation; /* nothing special, kernel flavour: enum nd_operation */
     };
     uint32_t wc_length; /* mask: of a Receive all bits, its length comes with the completion */
 };
@@ -107,6 +123,9 @@ enum nd_queue_mode {
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
+/* No token: they have 32 bits. */
+#define ND_QUEUE_UNKNOWN (1ull << 32)
+
 struct nd_queue {
     /* posting side, guarded by lock */
     struct lock lock;                /* LOCK_QP_QUEUE */
@@ -114,7 +133,7 @@ struct nd_queue {
     const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
-    union { /* what the fast path posts: all but wr_id and sg_list is fixed */
+    union { /* what the fast path posts: all but wr_id and, in version 2, sg_list is fixed */
         struct {
             struct ibv_send_wr send_wr, *bad_send;
             /* as ibv_post_send would load it, kept here: one load less */
@@ -125,7 +144,8 @@ struct nd_queue {
             int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
         };
     };
-    struct ibv_sge sge; /* v1: what send_wr, recv_wr point to */
+    struct ibv_sge sge; /* v1, kernel flavour: what send_wr, recv_wr point to */
+    uint64_t known;     /* kernel flavour: the facade's token for sge.lkey, or ND_QUEUE_UNKNOWN */
     enum nd_queue_mode mode;
     uint32_t depth, max_sge, max_read_sge;
     bool receives; /* else it is an initiator's */
@@ -177,6 +197,10 @@ void nd_queue_set_mode_locked(struct nd_queue *queue, enum nd_queue_mode mode);
  * is slow: the device does not get its posts, or not at once, or the call has to refuse even one entry.
  */
 void nd_queue_park_locked(struct nd_queue *queue);
+
+/* Kernel flavour: the key of a token, from now on; the token means nothing any more. They take the lock. */
+void nd_queue_know(struct nd_queue *queue, uint32_t token, uint32_t lkey);
+void nd_queue_forget(struct nd_queue *queue, uint32_t token);
 
 /*
  * nd_queue_try_take_locked - the next record by the slow path: in any mode, also while batching.

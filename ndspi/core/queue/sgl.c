@@ -176,8 +176,7 @@ HRESULT nd_sgl_place_locked(const struct nd_sgl *sgl, struct nd_queue *queue,
     }
     if (sgl->mode == ND_SGL_INLINE && (data || sgl->n > queue->max_sge)) {
         *num_sge = 1;
-        *sg_list = data ? sges : &queue->sge;
-        gather(sgl, queue, data ? data : queue->bounce, *sg_list);
+        gather(sgl, queue, data ? data : queue->bounce, sges);
         return ND_SUCCESS;
     }
     if (!queue->regions) {

@@ -85,6 +85,44 @@ static void messages_arrive(void **state)
     assert_result(from->initiator_cq, 0, &d, SEND, 0);
 }
 
+static NTSTATUS post_both(struct side *side, NDK_SGE *entry)
+{
+    NTSTATUS status = side->qp->Dispatch->NdkReceive(side->qp, NULL, entry, 1);
+
+    assert_int_equal(side->qp->Dispatch->NdkSend(side->qp, NULL, entry, 1, 0), status);
+    return status;
+}
+
+/* Queues keep the last token's key; not beyond the region's registration, nor for a token that is like it. */
+static void tokens_are_forgotten(void **state)
+{
+    struct pair *pair = *state;
+    struct side *from = &pair->active, *to = &pair->passive;
+    NDK_MR *first = mr_register(from->pd, from->memory, 100, NDK_MR_FLAG_ALLOW_LOCAL_WRITE);
+    NDK_SGE entry = sge(from->memory, 10, first->Dispatch->NdkGetLocalTokenFromMr(first));
+    NDK_SGE other = sge(from->memory, 10, from->token), bad = entry;
+
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(post_receive(to, NULL, 0, 100), 0);
+    assert_int_equal(post_both(from, &entry), 0); /* looked up */
+    assert_int_equal(post_both(from, &entry), 0); /* known */
+    bad.MemoryRegionToken++;
+    assert_int_equal(post_both(from, &bad), (NTSTATUS)0xC0000005);
+    assert_int_equal(from->qp->Dispatch->NdkSend(from->qp, NULL, NULL, 1, 0), (NTSTATUS)0xC000000D);
+    assert_int_equal(from->qp->Dispatch->NdkReceive(from->qp, NULL, NULL, 1), (NTSTATUS)0xC000000D);
+    assert_int_equal(post_both(from, &other), 0);
+    assert_int_equal(post_both(from, &entry), 0);
+    for (int i = 0; i < 4; i++)
+        assert_result(from->initiator_cq, 0, NULL, SEND, 0);
+    close_mr(first); /* flushes nothing: its Receives stay posted, and are not used */
+    assert_int_equal(post_both(from, &entry), (NTSTATUS)0xC0000005);
+    assert_int_equal(post_both(from, &other), 0);
+    assert_result(from->initiator_cq, 0, NULL, SEND, 0);
+    entry = other;
+    entry.Length = 0x80000001; /* known, but too long */
+    assert_int_equal(post_both(from, &entry), (NTSTATUS)0xC0000206);
+}
+
 static void inline_data_is_copied(void **state)
 {
     struct pair *pair = *state;
@@ -613,6 +651,7 @@ int main(void)
 #define CONNECTED(test) cmocka_unit_test_setup_teardown(test, pair_set_up_connected, pair_tear_down)
     const struct CMUnitTest tests[] = {
         CONNECTED(messages_arrive),
+        CONNECTED(tokens_are_forgotten),
         CONNECTED(inline_data_is_copied),
         CONNECTED(peers_memory_is_read_and_written),
         CONNECTED(silent_requests_tell_failures_alone),

@@ -83,8 +83,8 @@ static void arrive(struct fixture *f, enum arrival what)
     struct ibv_wc wc = { .status = what == FAILURE ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS };
     ND2_SGE sge = { f->data, 4, 1 };
 
-    assert_int_equal(sends ? nd_queue_send_v2(&f->qp->initiator, NULL, &sge, 1, 0)
-                           : nd_queue_receive_v2(&f->qp->receive, NULL, &sge, 1),
+    assert_int_equal(sends ? nd_queue_send_general(&f->qp->initiator, NULL, &sge, 1, 0)
+                           : nd_queue_receive_general(&f->qp->receive, NULL, &sge, 1),
         0);
     wc.wr_id = queue->requests[0].wr_id;
     queue->count = 0;
@@ -263,7 +263,7 @@ static void test_no_arrival_is_missed_while_arming(void **state)
     ND2_SGE sge = { f->data, 4, 1 };
 
     for (unsigned round = 1; round <= 2; round++) {
-        assert_int_equal(nd_queue_receive_v2(&f->qp->receive, NULL, &sge, 1), 0);
+        assert_int_equal(nd_queue_receive_general(&f->qp->receive, NULL, &sge, 1), 0);
         arm(f, ERRORS);
         fake_cq_of(f->cq)->before_arming = arrives_first;
         fake_cq_of(f->cq)->before_arming_context = f;

@@ -56,12 +56,12 @@ static int teardown(void **state)
 
 static uint32_t send_it(struct fixture *f, uintptr_t context, uint32_t flags)
 {
-    return (uint32_t)nd_queue_send_v2(&f->qp->initiator, (void *)context, f->sge, 1, flags);
+    return (uint32_t)nd_queue_send_general(&f->qp->initiator, (void *)context, f->sge, 1, flags);
 }
 
 static uint32_t receive_it(struct fixture *f, uintptr_t context)
 {
-    return (uint32_t)nd_queue_receive_v2(&f->qp->receive, (void *)context, f->sge, 1);
+    return (uint32_t)nd_queue_receive_general(&f->qp->receive, (void *)context, f->sge, 1);
 }
 
 /* The oldest request of a queue completes so. */
@@ -115,16 +115,16 @@ static void test_result_of_each_kind_in_the_usual_way(void **state)
     assert_int_equal(receive_it(f, 1), 0);
     ends(f, &f->device->receive, (struct ibv_wc){ .byte_len = 5 });
     assert_int_equal(fetch(f, results, 3), 1);
-    expect_long(f, results, 0, 5, 1, 0, 0, 0);
+    expect_long(f, results, 0, 5, 1, 1, 0, 0);
     assert_int_equal(send_it(f, 2, 0), 0);
     assert_int_equal((uint32_t)nd_qp_read(f->qp, (void *)3, f->sge, 1, &remote, 0), 0);
     assert_int_equal((uint32_t)nd_qp_write(f->qp, (void *)4, f->sge, 1, &remote, 0), 0);
     for (int i = 0; i < 3; i++)
         send_ends(f);
     assert_int_equal(fetch(f, results, 3), 3);
-    expect_long(f, &results[0], 0, 0, 2, 1, 0, 0);
-    expect_long(f, &results[1], 0, 0, 3, 4, 0, 0);
-    expect_long(f, &results[2], 0, 0, 4, 5, 0, 0);
+    expect_long(f, &results[0], 0, 0, 2, 2, 0, 0);
+    expect_long(f, &results[1], 0, 0, 3, 0x20, 0, 0);
+    expect_long(f, &results[2], 0, 0, 4, 0x40, 0, 0);
     assert_int_equal(fetch(f, results, 3), 0);
 }
 
@@ -176,7 +176,7 @@ static void test_long_and_short_results_mixed(void **state)
                                : nd_cq_results_kernel_ex(&f->cq->poll, &result, 1),
             1);
         assert_ptr_equal(result.context, (void *)i);
-        assert_int_equal(result.type, i % 2 ? 0xAAAAAAAA : 1);
+        assert_int_equal(result.type, i % 2 ? 0xAAAAAAAA : 2);
         if (i == 2)
             nd_cq_look(f->cq);
     }
@@ -197,10 +197,10 @@ static void test_failed_results_name_the_devices_code(void **state)
     ends(f, &f->device->send, (struct ibv_wc){ .status = IBV_WC_WR_FLUSH_ERR, .vendor_err = 0xF9 });
     ends(f, &f->device->receive, (struct ibv_wc){ .status = IBV_WC_WR_FLUSH_ERR });
     assert_int_equal(fetch(f, results, 4), 4);
-    expect_long(f, &results[0], 0xC000013D, 0, 2, 1, 0x87, 0);
-    expect_long(f, &results[1], 0xC00000B5, 0, 3, 1, 12, 0);
-    expect_long(f, &results[2], 0xC0000120, 0, 4, 1, 0xF9, 0);
-    expect_long(f, &results[3], 0xC0000120, 0, 1, 0, 5, 0);
+    expect_long(f, &results[0], 0xC000013D, 0, 2, 2, 0x87, 0);
+    expect_long(f, &results[1], 0xC00000B5, 0, 3, 2, 12, 0);
+    expect_long(f, &results[2], 0xC0000120, 0, 4, 2, 0xF9, 0);
+    expect_long(f, &results[3], 0xC0000120, 0, 1, 1, 5, 0);
 }
 
 struct bound {
@@ -237,13 +237,13 @@ static void test_receive_tells_what_the_peer_invalidated(void **state)
 
         send_ends(f);
         assert_int_equal(fetch(f, &result, 1), 1);
-        expect_long(f, &result, 0, 0, 1, 2, 0, 0);
+        expect_long(f, &result, 0, 0, 1, 8, 0, 0);
         assert_int_equal(receive_it(f, 2), 0);
         ends(f, &f->device->receive,
             (struct ibv_wc){ .byte_len = 5, .wc_flags = IBV_WC_WITH_INV, .invalidated_rkey = key });
         if (round == 0) {
             assert_int_equal(fetch(f, &result, 1), 1);
-            expect_long(f, &result, 0, 5, 2, 0x100, 0, key);
+            expect_long(f, &result, 0, 5, 2, 0x8001, 0, key);
         } else {
             assert_int_equal(nd_cq_results_kernel(&f->cq->poll, &result, 1), 1);
             assert_int_equal(result.octets, 5);
@@ -265,7 +265,7 @@ static void test_receive_tells_of_a_key_that_is_not_known(void **state)
         (struct ibv_wc){
             .byte_len = 5, .wc_flags = IBV_WC_WITH_INV, .invalidated_rkey = 0xFFFFFFFF });
     assert_int_equal(fetch(f, &result, 1), 1);
-    expect_long(f, &result, 0, 5, 2, 0x100, 0, 0xFFFFFFFF);
+    expect_long(f, &result, 0, 5, 2, 0x8001, 0, 0xFFFFFFFF);
 }
 
 static void test_shared_receive_tells_what_the_peer_invalidated(void **state)
@@ -286,7 +286,7 @@ static void test_shared_receive_tells_what_the_peer_invalidated(void **state)
     assert_ptr_equal(result.qp_context, qp);
     assert_ptr_equal(result.context, (void *)8);
     assert_int_equal(result.octets, 6);
-    assert_int_equal(result.type, 0x100);
+    assert_int_equal(result.type, 0x8001);
     assert_int_equal(result.token, 0x1234);
     nd_qp_close(qp);
     nd_srq_close(srq);
@@ -321,10 +321,12 @@ static void test_a_flush_before_the_connection_is_up_stays(void **state)
     struct fixture *f = *state;
     struct nd_qp *qp = fake_make_qp(f->adapter, f->cq, NULL, 4);
 
-    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
     assert_int_equal(nd_qp_flush(qp), 0);
     nd_qp_set_sendable(qp);
-    assert_int_equal((uint32_t)nd_queue_send_v2(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_general(&qp->initiator, NULL, f->sge, 1, 0), 0xC000023A);
     nd_qp_close(qp);
 }
 
@@ -341,7 +343,8 @@ static void test_inline_data_of_many_entries(void **state)
     for (int i = 0; i < 16; i++)
         sge[i] = (ND2_SGE){ f->data + 4 * i, 4, 0xBAD };
     assert_int_equal(
-        (uint32_t)nd_queue_send_v2(&f->qp->initiator, (void *)1, sge, 16, ND_OP_FLAG_INLINE), 0);
+        (uint32_t)nd_queue_send_general(&f->qp->initiator, (void *)1, sge, 16, ND_OP_FLAG_INLINE),
+        0);
     assert_int_equal((uint32_t)nd_qp_send_invalidate(
                          f->qp, (void *)2, sge, 16, htobe32(0x5678), ND_OP_FLAG_INLINE),
         0);
@@ -379,7 +382,7 @@ static void test_deferred_requests_go_with_the_next(void **state)
     struct bound bound;
 
     assert_int_equal(
-        (uint32_t)nd_queue_send_v2(&f->qp->initiator, (void *)1, &sge, 1, ND_POST_DEFER), 0);
+        (uint32_t)nd_queue_send_general(&f->qp->initiator, (void *)1, &sge, 1, ND_POST_DEFER), 0);
     sge.Buffer = NULL; /* it is not read any more */
     bound = bind_window(f, ND_POST_DEFER);
     assert_int_equal((uint32_t)nd_qp_read(f->qp, (void *)3, f->sge, 2, &remote, ND_POST_DEFER), 0);
@@ -426,7 +429,7 @@ static void test_a_failed_post_hands_the_chain_over(void **state)
         assert_int_equal(send_it(f, 1, ND_POST_DEFER), 0);
         assert_int_equal(f->device->send.count, before);
         switch (way) {
-        case 0: status = nd_queue_send_v2(&f->qp->initiator, NULL, f->sge, 3, 0); break;
+        case 0: status = nd_queue_send_general(&f->qp->initiator, NULL, f->sge, 3, 0); break;
         case 1: status = nd_qp_send_invalidate(f->qp, NULL, NULL, 1, 0, ND_POST_DEFER); break;
         case 2: status = nd_qp_read(f->qp, NULL, f->sge, 1, &remote, 0x80); break;
         case 3:
@@ -482,7 +485,7 @@ static void test_deferred_requests_that_the_device_refuses(void **state)
     assert_int_equal(f->device->ibv.state, IBV_QPS_ERR);
     send_ends(f);
     assert_int_equal(fetch(f, results, 4), 3);
-    expect_long(f, &results[0], 0, 0, 1, 1, 0, 0);
+    expect_long(f, &results[0], 0, 0, 1, 2, 0, 0);
     assert_int_equal((uint32_t)results[1].status, 0xC0000005);
     assert_ptr_equal(results[1].context, (void *)2);
     assert_int_equal((uint32_t)results[2].status, 0xC0000120);
