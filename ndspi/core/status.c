@@ -98,12 +98,13 @@ struct wc_row {
     HRESULT receive, invalidate, other[ND_KERNEL];
 };
 
-/* The kernel flavour's, of all but Receives: where the text of NDKPI names another status than version 2 has. */
+/* The kernel flavour's: where the text of NDKPI names another status than version 2 has. */
 static HRESULT kernel_status(
     enum ibv_wc_status status, ND2_REQUEST_TYPE type, const struct wc_row *row)
 {
     switch (status) {
-    case IBV_WC_LOC_LEN_ERR: return ND_INVALID_BUFFER_SIZE;
+    case IBV_WC_LOC_LEN_ERR:
+        return type == Nd2RequestTypeReceive ? ND_BUFFER_OVERFLOW : ND_INVALID_BUFFER_SIZE;
     case IBV_WC_REM_INV_REQ_ERR: return ND_INVALID_DEVICE_REQUEST;
     case IBV_WC_REM_OP_ERR:
     case IBV_WC_RNR_RETRY_EXC_ERR: return ND_REMOTE_ERROR;
@@ -129,10 +130,10 @@ HRESULT nd_status_from_wc(
 
     if ((size_t)status < sizeof(rows) / sizeof(rows[0]))
         row = &rows[status];
-    if (type == Nd2RequestTypeReceive)
-        return row->receive;
     if (dialect->index == ND_KERNEL)
         return kernel_status(status, type, row);
+    if (type == Nd2RequestTypeReceive)
+        return row->receive;
     switch (type) {
     case Nd2RequestTypeInvalidate: return row->invalidate;
     default: return row->other[dialect->index];

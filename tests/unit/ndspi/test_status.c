@@ -66,7 +66,7 @@ static void test_wc_every_status_and_kind_has_its_code(void **state)
     }
 }
 
-/* What the kernel flavour has: for a Receive as in version 2, for a Read, and for all others, Invalidate included. */
+/* What the kernel flavour has: for a Receive, for a Read, and for all others, Invalidate included. */
 static void test_wc_of_the_kernel_flavour(void **state)
 {
     static const struct {
@@ -80,16 +80,16 @@ static void test_wc_of_the_kernel_flavour(void **state)
         { IBV_WC_LOC_PROT_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
         { IBV_WC_WR_FLUSH_ERR, 0xC0000120, 0xC0000120, 0xC0000120 },
         { IBV_WC_MW_BIND_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
-        { IBV_WC_BAD_RESP_ERR, 0xC000003E, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_BAD_RESP_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
         { IBV_WC_LOC_ACCESS_ERR, 0xC0000005, 0xC0000005, 0xC0000005 },
-        { IBV_WC_REM_INV_REQ_ERR, 0xC000003E, 0xC0000010, 0xC0000010 },
+        { IBV_WC_REM_INV_REQ_ERR, 0xC0000010, 0xC0000010, 0xC0000010 },
         { IBV_WC_REM_ACCESS_ERR, 0xC0000005, 0xC000013D, 0xC0000005 },
-        { IBV_WC_REM_OP_ERR, 0xC000003E, 0xC000013D, 0xC000013D },
+        { IBV_WC_REM_OP_ERR, 0xC000013D, 0xC000013D, 0xC000013D },
         { IBV_WC_RETRY_EXC_ERR, 0xC00000B5, 0xC00000B5, 0xC00000B5 },
-        { IBV_WC_RNR_RETRY_EXC_ERR, 0xC00000B5, 0xC000013D, 0xC000013D },
+        { IBV_WC_RNR_RETRY_EXC_ERR, 0xC000013D, 0xC000013D, 0xC000013D },
         { IBV_WC_LOC_RDD_VIOL_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
-        { IBV_WC_REM_INV_RD_REQ_ERR, 0xC000003E, 0xC00000E5, 0xC00000E5 },
-        { IBV_WC_REM_ABORT_ERR, 0xC000013D, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_REM_INV_RD_REQ_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
+        { IBV_WC_REM_ABORT_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
         { IBV_WC_INV_EECN_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
         { IBV_WC_INV_EEC_STATE_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
         { IBV_WC_FATAL_ERR, 0xC00000E5, 0xC00000E5, 0xC00000E5 },
