@@ -97,6 +97,7 @@ static void all_groups(void)
     groups[2] = bench_winobj();
     groups[3] = bench_wine();
     groups[4] = bench_fast_register();
+    groups[5] = bench_ndk();
     with_instructions = true;
 }
 
