@@ -69,6 +69,7 @@
     ROW(connection, listener_close_refuses_what_was_not_told) \
     ROW(connection, connectors_share_an_endpoint) \
     ROW(data, messages_arrive) \
+    ROW(data, tokens_are_forgotten) \
     ROW(data, inline_data_is_copied) \
     ROW(data, peers_memory_is_read_and_written) \
     ROW(data, silent_requests_tell_failures_alone) \

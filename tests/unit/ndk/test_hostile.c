@@ -313,5 +313,5 @@ int main(void)
         ROW(reads_after_the_owners_invalidation),
     };
 
-    return run_in_modes(tests);
+    return run_in_modes(NULL, tests);
 }
