@@ -37,7 +37,7 @@ static void tell_disconnected(struct ndk_call *call)
     nd_object_unpin(&connector->core.object);
 }
 
-/* Locks of the core are held. Any other status means that this side ended the connection: the consumer gets no event. */
+/* Locks of the core are held. Any other status means that this side ended the connection: there is no event then. */
 static void disconnected(struct nd_call *call, HRESULT status)
 {
     struct ndk_connector *connector = container_of(call, struct ndk_connector, disconnected);

@@ -182,10 +182,13 @@ static struct nd_remote remote_of(UINT64 address, UINT32 token)
     return (struct nd_remote){ .address = address, .token = htobe32(token) };
 }
 
-/* Whether a Read may store there: where that takes a right for the peer, the privileged token does not give it. */
+/*
+ * Whether a Read may store there: where that takes a right for the peer, the privileged token does not give it. A list
+ * that is too long is not read.
+ */
 static bool takes_reads(const struct ndk_qp *qp, const NDK_SGE *list, ULONG n)
 {
-    for (ULONG i = 0; qp->pd->adapter->read_sinks && list && i < n; i++)
+    for (ULONG i = 0; qp->pd->adapter->read_sinks && list && n <= NDK_SGE_MOST && i < n; i++)
         if (list[i].MemoryRegionToken == NDK_PRIVILEGED_TOKEN)
             return false;
     return true;
@@ -276,7 +279,8 @@ NTSTATUS ndk_fast_register(NDK_QP *given, PVOID context, NDK_MR *region, ULONG c
 
     if (!frmr || !frmr->region.fast || frmr->region.pd != qp->pd || !list)
         return refuse(qp, STATUS_INVALID_PARAMETER);
-    if (!ndk_lams_have(&qp->pd->adapter->lams, list, count))
+    /* More than the region takes, or a region that takes none yet: the core refuses that, and the list is not read. */
+    if (count <= frmr->core.max_pages && !ndk_lams_have(&qp->pd->adapter->lams, list, count))
         return refuse(qp, STATUS_ACCESS_VIOLATION);
     return ndk_posted(
         nd_qp_fast_register(&qp->core, context, &frmr->core, &pages, fast_flags(flags)));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The layout of NDKPI and of its kernel primitives, against ndk.def and ndkwdm.def.
 # usage: ndk.sh values WORK-DIR      every compiler agrees with every row
-#        ndk.sh complete WORK-DIR    ndkpi.h, ndkinfo.h and wskndk.h define nothing that ndk.def lacks, nor do the others
-#                                    define status codes or pool flags
+#        ndk.sh complete WORK-DIR    ndkpi.h, ndkinfo.h and wskndk.h define nothing that ndk.def lacks; nor do the
+#                                    others define such status codes or pool flags
 #        ndk.sh mutations WORK-DIR   each class of row is shown to fail: by a changed header, with the name
 # CC and CXX are the native compilers; clang and MinGW are asked too where they are installed.
 set -euo pipefail

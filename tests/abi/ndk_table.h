@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ndk_table.h - ndk.def and ndkwdm.def as a compiler sees it: one assertion for each row, which names it. Compiled as C and C++, with
- * and without the Windows headers, and for Windows; nothing has to run. With NDK_OF_MINGW: MinGW's own ndkinfo.h.
+ * ndk_table.h - ndk.def and ndkwdm.def as a compiler sees them: one assertion for each row, which names it. Compiled
+ * as C and C++, with and without the Windows headers, and for Windows; nothing has to run. With NDK_OF_MINGW: MinGW's
+ * own ndkinfo.h.
  */
 #include <stddef.h>
 #ifdef NDK_OF_MINGW

@@ -10,6 +10,7 @@
 
 #define INVALID  ((NTSTATUS)0xC000000D)
 #define STATE    ((NTSTATUS)0xC0000184)
+#define ACTIVE   ((NTSTATUS)0xC000023B)
 #define DENIED   ((NTSTATUS)0xC0000005)
 #define OVERRUN  ((NTSTATUS)0xC000003C)
 #define OVERLONG ((NTSTATUS)0xC0000206)
@@ -478,7 +479,7 @@ static void connectors(void **state)
         INVALID, table->NdkAccept(connector, qp, 1, 1, NULL, 1, NULL, NULL, tell_request, &nobody));
     REFUSED(INVALID, table->NdkAccept(connector, qp, 1, 1, NULL, 0, NULL, NULL, NULL, NULL));
     REFUSED(
-        STATE, table->NdkAccept(connector, qp, 1, 1, NULL, 0, NULL, NULL, tell_request, &nobody));
+        ACTIVE, table->NdkAccept(connector, qp, 1, 1, NULL, 0, NULL, NULL, tell_request, &nobody));
     REFUSED(INVALID, table->NdkCompleteConnect(connector, NULL, NULL, NULL, NULL));
     REFUSED(INVALID, table->NdkCompleteConnectEx(connector, NULL, NULL, NULL, NULL));
     REFUSED(INVALID, table->NdkDisconnect(connector, NULL, NULL));

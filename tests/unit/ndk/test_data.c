@@ -96,7 +96,7 @@ static NTSTATUS post_both(struct side *side, NDK_SGE *entry)
 /* Queues keep the last token's key; not beyond the region's registration, nor for a token that is like it. */
 static void tokens_are_forgotten(void **state)
 {
-    struct pair *pair = *state;
+    struct pair *pair = breaks_rules(state);
     struct side *from = &pair->active, *to = &pair->passive;
     NDK_MR *first = mr_register(from->pd, from->memory, 100, NDK_MR_FLAG_ALLOW_LOCAL_WRITE);
     NDK_SGE entry = sge(from->memory, 10, first->Dispatch->NdkGetLocalTokenFromMr(first));
