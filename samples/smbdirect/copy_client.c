@@ -27,7 +27,7 @@ struct client {
     struct slot slots[COPY_PIPELINE]; /* a ring */
     unsigned first, count;
     uint32_t next_id;
-    bool rdma;            /* the adapter registers memory for it */
+    bool rdma;            /* both adapters register memory for it */
     uint32_t inline_most; /* pieces up to here go in messages */
     uint8_t *piece;       /* of COPY_INLINE_PIECE bytes */
     int directory;        /* for fetched files */
@@ -421,13 +421,15 @@ static int connect_and_copy(
     int result;
 
     copy_parameters(&parameters);
-    client->rdma = info->FRMRPageCount && !client->options->in_messages;
     status = SmbdConnect(client->adapter, &local->sa, &remote->sa, remote->length, &parameters,
         &client->connection, &reason);
     if (!NT_SUCCESS(status)) {
         say_ended(client, status, reason, NULL);
         return 1;
     }
+    /* Where either end has no fast registration the negotiation leaves nothing. */
+    client->rdma =
+        SmbdAgreed(client->connection)->MaxReadWriteSize && !client->options->in_messages;
     client->inline_most = least(info->LargeRequestThreshold, inline_most(client));
     result = copy_all(client, files, count);
     SmbdClose(client->connection);

@@ -33,7 +33,7 @@ typedef struct _SMBD_PARAMETERS {
     ULONG MaxSendSize;       /* of one message on the wire */
     ULONG MaxReceiveSize;    /* the same; 2 pages at most */
     ULONG MaxFragmentedSize; /* of a received message that was reassembled */
-    ULONG MaxReadWriteSize;  /* of what one descriptor describes */
+    ULONG MaxReadWriteSize;  /* of what one descriptor describes; 0: an end cannot register */
     ULONG Buffers;           /* that SmbdCreateBuffer can make */
     ULONG KeepAliveMs;       /* silence after which the peer is asked for a sign of life */
     ULONG ResponseMs;        /* for its answer to that */

@@ -195,6 +195,8 @@
         "as above") \
     EXCEPTION(siw, "mixed.failures_in_both_words", IN_PART, \
         "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "ndk.connection.listener_close_refuses_what_was_not_told", NOT_APPLICABLE, \
+        "a request that waits when its listener closes may get no answer: the connecting side waits for its time") \
     EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
         "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
     EXCEPTION(siw, "ndk.data.what_an_arm_fires_on", IN_PART, \
