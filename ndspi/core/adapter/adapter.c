@@ -88,6 +88,9 @@ static struct nd_child *find_child(const struct ibv_async_event *event)
     case IBV_EVENT_CQ_ERR: child = event->element.cq->cq_context; break;
     case IBV_EVENT_SRQ_LIMIT_REACHED:
     case IBV_EVENT_SRQ_ERR: child = event->element.srq->srq_context; break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR: child = event->element.qp->qp_context; break;
     default: break;
     }
     return child && nd_object_try_pin(child->object) ? child : NULL;

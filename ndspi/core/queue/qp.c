@@ -31,7 +31,7 @@ static int create_device_qp(const struct nd_qp *qp, struct ibv_qp **ibv)
 {
     struct nd_adapter *adapter = qp->adapter;
     struct ibv_qp_init_attr init = {
-        .qp_context = (void *)(uintptr_t)qp,
+        .qp_context = (void *)(uintptr_t)&qp->child,
         .send_cq = qp->initiator_cq->poll.ibv,
         .recv_cq = qp->receive_cq->poll.ibv,
         .srq = qp->srq ? qp->srq->ibv : NULL,
@@ -139,7 +139,27 @@ static void removed(struct nd_child *child)
     nd_queue_set_mode(&qp->receive, ND_QUEUE_REMOVED);
 }
 
-static const struct nd_child_ops child_ops = { .removed = removed };
+/*
+ * The device says that the queue pair has failed. In the kernel flavour that ends the connection; why, a request that
+ * failed may tell better.
+ */
+static void failed(struct nd_child *child, enum ibv_event_type type)
+{
+    struct nd_qp *qp = container_of(child, struct nd_qp, child);
+
+    if (!qp->adapter->dialect->tells_failure)
+        return;
+    log_write(
+        LOG_INFO, LOG_QP, "queue pair %u failed: %s", qp->ibv->qp_num, ibv_event_type_str(type));
+    nd_cq_look(qp->initiator_cq);
+    if (qp->receive_cq != qp->initiator_cq)
+        nd_cq_look(qp->receive_cq);
+    nd_qp_blame(qp, IBV_WC_FATAL_ERR);
+    if (!atomic_exchange_explicit(&qp->broken, true, memory_order_relaxed))
+        nd_qp_broke(qp);
+}
+
+static const struct nd_child_ops child_ops = { .event = failed, .removed = removed };
 
 /* From here on nothing fails. */
 static void publish(struct nd_qp *qp, const struct nd_qp_params *params)

@@ -149,7 +149,9 @@ int shim_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
         event->element.cq = event->element.cq->cq_context;
     else if (is_of_srq(event))
         event->element.srq = event->element.srq->srq_context;
-    return 0; /* of a queue pair: it names the device's, which the client does not know */
+    else if (is_of_qp(event))
+        event->element.qp = event->element.qp->qp_context;
+    return 0;
 }
 
 void shim_ack_async_event(struct ibv_async_event *event)
@@ -164,7 +166,8 @@ void shim_ack_async_event(struct ibv_async_event *event)
         shim = (struct shim *)event->element.srq->context;
         devices.element.srq = ((struct shim_srq *)event->element.srq)->device;
     } else if (is_of_qp(event)) {
-        shim = ((struct shim_qp *)event->element.qp->qp_context)->shim;
+        shim = (struct shim *)event->element.qp->context;
+        devices.element.qp = ((struct shim_qp *)event->element.qp)->device;
     } else {
         return; /* of a port or the device: nothing waits for it */
     }

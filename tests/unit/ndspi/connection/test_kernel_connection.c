@@ -154,6 +154,31 @@ static void expect_data(
 }
 
 /* Before, during and after the connection; the limits are the smaller ones of both sides. */
+/* The device reports it, and nothing else shows: both sides hear of the end, once. */
+static void test_a_failed_queue_pair_ends_the_connection(void **state)
+{
+    static const enum ibv_event_type types[] = { IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR,
+        IBV_EVENT_QP_ACCESS_ERR };
+    struct server *server = start_server();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct pair pair = connect_pair(server);
+        struct nd_child *child = pair.active->qp->ibv->qp_context;
+
+        child->ops->event(child, types[i]);
+        child->ops->event(child, types[i]);
+        assert_int_equal(end_of(&pair.active->told), 0);
+        assert_int_equal(end_of(&pair.passive->told), 0);
+        assert_int_equal(nd_connector_end_reason(pair.active->connector), 20);
+        assert_int_equal(
+            (unsigned)nd_queue_send(ND_V2, &pair.active->qp->initiator, NULL, NULL, 0, 0),
+            0xC000023A);
+        drop_pair(pair);
+    }
+    nd_listener_close(&server->core);
+}
+
 static void test_data_and_limits_stay_until_the_end(void **state)
 {
     struct server *server = start_server();
@@ -406,6 +431,7 @@ int main(void)
         TEST(test_accept_ends_before_the_connection_does),
         TEST(test_a_failed_accept_tells_nothing),
         TEST(test_a_failed_request_ends_the_connection),
+        TEST(test_a_failed_queue_pair_ends_the_connection),
         TEST(test_data_and_limits_stay_until_the_end),
         TEST(test_a_rejects_data_stay),
         TEST(test_a_paused_listener_refuses),
