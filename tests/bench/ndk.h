@@ -24,7 +24,8 @@ uint64_t ndk_register_process(const void *argument);
 
 /* bench_process_fns: transfers of 1 MiB to the client, by RDMA Write; argument: a struct ndk_transfers. */
 struct ndk_transfers {
-    bool registers; /* as SMB Direct: the client does, and asks; the answer invalidates; else Writes alone */
+    /* As SMB Direct: the client registers and asks, the answer invalidates. Else there are Writes alone. */
+    bool registers;
     unsigned count; /* those that are measured */
     int port[2];    /* a pipe: the server tells its port */
 };
