@@ -170,7 +170,7 @@ static void test_a_failed_queue_pair_ends_the_connection(void **state)
         child->ops->event(child, types[i]);
         assert_int_equal(end_of(&pair.active->told), 0);
         assert_int_equal(end_of(&pair.passive->told), 0);
-        assert_int_equal(nd_connector_end_reason(pair.active->connector), 20);
+        assert_int_equal(nd_connector_end_reason(pair.active->connector), 19);
         assert_int_equal(
             (unsigned)nd_queue_send(ND_V2, &pair.active->qp->initiator, NULL, NULL, 0, 0),
             0xC000023A);
