@@ -46,6 +46,14 @@
         "private data comes filled with zeros up to what the transport carries") \
     EXCEPTION(rxe, "ndk.connection.reject_refuses_with_data", IN_PART, \
         "as above") \
+    EXCEPTION(rxe, "ndk.connection.device_ends_receives_when_the_peer_leaves", NOT_APPLICABLE, \
+        "the device leaves Receives to the queue pair's owner") \
+    EXCEPTION(rxe, "ndk.queue.moderation_has_an_end", IN_PART, \
+        "the device moderates no completions: the call is refused") \
+    EXCEPTION(rxe, "ndk.data.moderated_notification_comes", IN_PART, \
+        "as above") \
+    EXCEPTION(rxe, "ndk.data.moderation_holds_no_failure", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(rxe, "ndk.data.send_invalidates_at_the_peer", IN_PART, \
         "the device acknowledges a Send before it looks at the key that it invalidates") \
     EXCEPTION(rxe, "ndk.data.what_an_arm_fires_on", IN_PART, \
@@ -199,6 +207,12 @@
         "a request that waits when its listener closes may get no answer: the connecting side waits for its time") \
     EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
         "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
+    EXCEPTION(siw, "ndk.queue.moderation_has_an_end", IN_PART, \
+        "the device moderates no completions: the call is refused") \
+    EXCEPTION(siw, "ndk.data.moderated_notification_comes", IN_PART, \
+        "as above") \
+    EXCEPTION(siw, "ndk.data.moderation_holds_no_failure", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "ndk.data.what_an_arm_fires_on", IN_PART, \
         "the device knows no solicited completions, so it is asked for all, and a notification may come too early") \
     EXCEPTION(siw, "ndk.data.consumer_lives_in_its_callback", NOT_APPLICABLE, \

@@ -516,6 +516,11 @@ static void moderated_notification_comes(void **state)
     NDK_CQ *cq = to->receive_cq;
     int a;
 
+    if (!row_holds_in_full()) {
+        assert_int_equal(
+            cq->Dispatch->NdkControlCqInterruptModeration(cq, 200, 8), (NTSTATUS)0xC00000BB);
+        return;
+    }
     for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
         unsigned before = atomic_load(&to->received.count);
 

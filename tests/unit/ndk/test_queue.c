@@ -102,7 +102,7 @@ static void moderation_has_an_end(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_int_equal(
             cq->Dispatch->NdkControlCqInterruptModeration(cq, rows[i].interval, rows[i].count),
-            rows[i].status);
+            row_holds_in_full() ? rows[i].status : (NTSTATUS)0xC00000BB);
     close_cq(cq);
 }
 
