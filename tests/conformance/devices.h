@@ -205,6 +205,8 @@
         "as above, and in the words of both versions: the peer's refusal shows as a lost connection") \
     EXCEPTION(siw, "ndk.connection.listener_close_refuses_what_was_not_told", NOT_APPLICABLE, \
         "a request that waits when its listener closes may get no answer: the connecting side waits for its time") \
+    EXCEPTION(siw, "ndk.connection.device_ends_receives_when_the_peer_leaves", IN_PART, \
+        "the device takes no more Receives then") \
     EXCEPTION(siw, "ndk.connection.active_side_backs_out", IN_PART, \
         "the passive side's Accept ends with the reply, and what comes after it is a disconnect") \
     EXCEPTION(siw, "ndk.queue.moderation_has_an_end", IN_PART, \
@@ -238,6 +240,8 @@
     EXCEPTION(siw, "ndk.fast_register.rights_are_those_that_were_given", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "ndk.fast_register.close_ends_access", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.fast_register.deferred_ones_keep_their_place", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "ndk.fast_register.regions_are_initialised_once", NOT_APPLICABLE, \
         "as above")

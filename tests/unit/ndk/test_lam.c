@@ -123,7 +123,7 @@ static void second_release_does_nothing(void **state)
     NDK_ADAPTER *adapter;
 
     (void)breaks_rules(state);
-    adapter = adapter_open(1, 2);
+    adapter = adapter_open_newest();
     assert_int_equal(build(adapter, memory, 4096, &mapping, &size), 0);
     release(adapter, &mapping);
     release(adapter, &mapping);
