@@ -127,34 +127,39 @@ static struct ndk_lam *find_locked(const struct ndk_lams *lams, uint64_t start, 
     return NULL;
 }
 
-/* The end of a mapping that has some of the page, 0: none has. */
-static uint64_t end_at_locked(const struct ndk_lams *lams, uint64_t page)
+/* A mapping that has some of the page, or NULL. */
+static const struct ndk_lam_place *place_of_locked(const struct ndk_lams *lams, uint64_t page)
 {
     for (size_t place = before_locked(lams, page + (PAGE_SIZE - 1)); place-- > 0;) {
         if (lams->at[place].end > page)
-            return lams->at[place].end;
+            return &lams->at[place];
         if (lams->at[place].most <= page)
             break;
     }
-    return 0;
+    return NULL;
 }
 
 bool ndk_lams_have(struct ndk_lams *lams, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
 {
-    uint64_t page, end = 1;
+    uint64_t first = 0,
+             end = 0; /* of the mapping that had the page before: most have this one too */
+    bool have = true;
 
     lock_acquire(&lams->lock);
-    for (ULONG i = 0; i < count && end;) {
-        page = (uint64_t)pages[i].QuadPart;
-        end = end_at_locked(lams, page);
-        /* Those that follow it need no search. */
-        while (page < end && i < count && (uint64_t)pages[i].QuadPart == page) {
-            page += PAGE_SIZE;
-            i++;
+    for (ULONG i = 0; i < count && have; i++) {
+        uint64_t page = (uint64_t)pages[i].QuadPart;
+
+        if (page < first || page >= end) {
+            const struct ndk_lam_place *place = place_of_locked(lams, page);
+
+            if ((have = place != NULL)) {
+                first = place->start & ~(uint64_t)(PAGE_SIZE - 1);
+                end = place->end;
+            }
         }
     }
     lock_release(&lams->lock);
-    return end;
+    return have;
 }
 
 /* ---- registrations ---- */
