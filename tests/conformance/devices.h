@@ -244,6 +244,8 @@
     EXCEPTION(siw, "ndk.fast_register.deferred_ones_keep_their_place", NOT_APPLICABLE, \
         "as above") \
     EXCEPTION(siw, "ndk.fast_register.regions_are_initialised_once", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.bad_input.regions_for_fast_registration", NOT_APPLICABLE, \
         "as above")
 /* clang-format on */
 

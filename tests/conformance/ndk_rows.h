@@ -28,6 +28,7 @@
     ROW(bad_input, queue_pairs) \
     ROW(bad_input, shared_receive_queues) \
     ROW(bad_input, regions) \
+    ROW(bad_input, regions_for_fast_registration) \
     ROW(bad_input, mappings) \
     ROW(bad_input, requests) \
     ROW(bad_input, windows) \

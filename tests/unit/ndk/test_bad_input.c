@@ -279,8 +279,7 @@ static void regions(void **state)
 {
     struct pair *pair = *state;
     struct side *side = &pair->active;
-    NDK_MR *mr = mr_create(side->pd), *fast = NULL;
-    struct told told;
+    NDK_MR *mr = mr_create(side->pd);
     MDL mdl, endless;
 
     MmInitializeMdl(&mdl, side->memory, 4096);
@@ -294,7 +293,16 @@ static void regions(void **state)
     REFUSED(STATE, mr->Dispatch->NdkInitializeFastRegisterMr(mr, 1, FALSE, tell_request, &nobody));
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr(mr), 0);
     close_mr(mr);
+}
 
+static void regions_for_fast_registration(void **state)
+{
+    struct side *side = &((struct pair *)*state)->active;
+    NDK_MR *fast = NULL;
+    struct told told;
+    MDL mdl;
+
+    MmInitializeMdl(&mdl, side->memory, 4096);
     told_init(&told);
     fast = made(
         &told, side->pd->Dispatch->NdkCreateMr(side->pd, TRUE, tell_create, &told, &fast), &fast);
@@ -503,6 +511,7 @@ int main(void)
         ROW(queue_pairs),
         ROW(shared_receive_queues),
         ROW(regions),
+        ROW(regions_for_fast_registration),
         ROW(mappings),
         ROW(requests),
         ROW(windows),
