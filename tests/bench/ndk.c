@@ -24,34 +24,17 @@ void ndk_must(NTSTATUS status, const char *what)
 
 NDK_MR *ndk_fast_region(struct ndk_end *end, ULONG pages)
 {
-    struct ndk_end_wait wait;
-    NTSTATUS status;
     NDK_MR *mr;
 
-    ndk_end_wait_begin(&wait);
-    status = end->pd->Dispatch->NdkCreateMr(end->pd, TRUE, ndk_end_created, &wait, &mr);
-    ndk_must(ndk_end_wait_for(&wait, status), "NdkCreateMr");
-    if (status == STATUS_PENDING)
-        mr = (NDK_MR *)wait.object;
-    ndk_end_wait_begin(&wait);
-    status = mr->Dispatch->NdkInitializeFastRegisterMr(mr, pages, TRUE, ndk_end_requested, &wait);
-    ndk_must(ndk_end_wait_for(&wait, status), "NdkInitializeFastRegisterMr");
+    ndk_must(ndk_end_fast_region(end, pages, &mr), "a fast region");
     return mr;
 }
 
 const NDK_LOGICAL_ADDRESS *ndk_pages(struct ndk_end *end, void *memory, ULONG pages)
 {
-    ULONG size = (ULONG)(sizeof(NDK_LOGICAL_ADDRESS_MAPPING) + pages * sizeof(NDK_LOGICAL_ADDRESS));
-    NDK_LOGICAL_ADDRESS_MAPPING *lam = malloc(size);
-    ULONG offset;
-    MDL mdl;
+    NDK_LOGICAL_ADDRESS_MAPPING *lam;
 
-    if (!lam)
-        bench_die("no memory");
-    MmInitializeMdl(&mdl, memory, (SIZE_T)pages * PAGE_SIZE);
-    ndk_must(end->adapter->Dispatch->NdkBuildLAM(
-                 end->adapter, &mdl, (SIZE_T)pages * PAGE_SIZE, NULL, NULL, lam, &size, &offset),
-        "NdkBuildLAM");
+    ndk_must(ndk_end_map(end, memory, pages, &lam), "NdkBuildLAM");
     return lam->AdapterPageArray;
 }
 

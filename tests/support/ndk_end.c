@@ -264,6 +264,34 @@ NTSTATUS ndk_end_receive(struct ndk_end *end, void *context, SIZE_T offset, SIZE
     return end->qp->Dispatch->NdkReceive(end->qp, context, &sge, 1);
 }
 
+NTSTATUS ndk_end_fast_region(struct ndk_end *end, ULONG pages, NDK_MR **mr)
+{
+    CREATE(end, "NdkCreateMr", mr,
+        end->pd->Dispatch->NdkCreateMr(end->pd, TRUE, ndk_end_created, &end->call, mr));
+    REQUEST(end, "NdkInitializeFastRegisterMr",
+        (*mr)->Dispatch->NdkInitializeFastRegisterMr(
+            *mr, pages, TRUE, ndk_end_requested, &end->call));
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS ndk_end_map(
+    struct ndk_end *end, void *memory, ULONG pages, NDK_LOGICAL_ADDRESS_MAPPING **mapping)
+{
+    ULONG size = (ULONG)(sizeof(**mapping) + pages * sizeof(NDK_LOGICAL_ADDRESS)), offset;
+    NTSTATUS status;
+    MDL mdl;
+
+    end->step = "NdkBuildLAM";
+    if (!(*mapping = malloc(size)))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    MmInitializeMdl(&mdl, memory, (SIZE_T)pages * PAGE_SIZE);
+    status = end->adapter->Dispatch->NdkBuildLAM(
+        end->adapter, &mdl, (SIZE_T)pages * PAGE_SIZE, NULL, NULL, *mapping, &size, &offset);
+    if (status != STATUS_SUCCESS)
+        free(*mapping);
+    return status;
+}
+
 unsigned ndk_end_results(
     struct ndk_end *end, NDK_RESULT_EX *results, unsigned count, unsigned timeout_ms)
 {

@@ -79,6 +79,12 @@ NTSTATUS ndk_end_send(
     struct ndk_end *end, void *context, SIZE_T offset, SIZE_T octets, ULONG flags);
 NTSTATUS ndk_end_receive(struct ndk_end *end, void *context, SIZE_T offset, SIZE_T octets);
 
+/* A region for fast registration of this many pages, which peers may reach; the caller closes it. */
+NTSTATUS ndk_end_fast_region(struct ndk_end *end, ULONG pages, NDK_MR **mr);
+/* The logical addresses of so many pages of memory; the caller releases the mapping, then frees it. */
+NTSTATUS ndk_end_map(
+    struct ndk_end *end, void *memory, ULONG pages, NDK_LOGICAL_ADDRESS_MAPPING **mapping);
+
 /* Sleeps (NdkArmCq) until count results are there. Returns how many of them came within the time. */
 unsigned ndk_end_results(
     struct ndk_end *end, NDK_RESULT_EX *results, unsigned count, unsigned timeout_ms);

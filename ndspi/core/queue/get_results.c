@@ -110,7 +110,9 @@ __attribute__((noinline)) unsigned nd_cq_results_rest(
     if (ND_UNLIKELY(
             !list_empty(&cq->batches))) /* then the fast path was closed, nothing half done */
         nd_cq_submit_batches_locked(cq);
-    nd_cq_drain_locked(cq);
+    /* Where the fast path is open, the device keeps what the array has no room for. */
+    if (!poll->usual_room || cq->count < room - stored)
+        nd_cq_drain_locked(cq);
     nd_cq_match_notifies_locked(cq, false);
     stored = fetch_locked(cq, results, stored, room);
     nd_cq_unlock_and_deliver(cq);

@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Fast registration and its invalidation make no system call: a filter ends the process at any. */
+#include "tests/support/no_calls.h"
 #include "tests/unit/softrdma/pair.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { ROUNDS = 10000, MOST = 256, PAGE = SRD_FAST_PAGE_OCTETS };
-/* how a child ends */
-enum { DONE = 0, CALLED = 10, WRONG = 11, NO_FILTER = 12 };
-
-static void on_call(int sig, siginfo_t *info, void *context)
-{
-    (void)sig, (void)context;
-    _exit(info->si_syscall == SYS_exit_group ? WRONG : CALLED);
-}
-
-/* From here on this thread may only end. The handler may, too. */
-static void forbid_calls(void)
-{
-    struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-    };
-    struct sock_fprog program = { sizeof(rules) / sizeof(*rules), rules };
-    struct sigaction action = { .sa_flags = SA_SIGINFO, .sa_sigaction = on_call };
-
-    sigaction(SIGSYS, &action, NULL);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        _exit(NO_FILTER);
-}
 
 /* Silent, and with a completion. */
 static bool turn(struct end *end, struct srd_fast_reg *reg)
@@ -59,10 +25,11 @@ static bool turn(struct end *end, struct srd_fast_reg *reg)
            ibv_poll_cq(end->cq, 1, &wc) == 1 && wc.wr_id == 2 && wc.status == IBV_WC_SUCCESS;
 }
 
-/* In a process of its own: what was filtered once stays so. */
-static void child(uint32_t n_pages)
+/* argument: how many pages */
+static void child(const void *argument)
 {
     static uint64_t pages[MOST];
+    uint32_t n_pages = *(const uint32_t *)argument;
     struct srd_fast_reg reg = { .pages = pages,
         .n_pages = n_pages,
         .length = (uint64_t)n_pages * PAGE,
@@ -75,35 +42,23 @@ static void child(uint32_t n_pages)
     for (uint32_t i = 0; i < n_pages; i++)
         pages[i] = (uint64_t)(i * 3 + 1) * PAGE;
     if (!turn(&pair.active, &reg)) /* what happens once has happened */
-        _exit(WRONG);
-    forbid_calls();
+        return;
+    no_calls_from_here();
     for (int i = 0; i < ROUNDS; i++)
         if (!turn(&pair.active, &reg))
-            _exit(WRONG);
-    _exit(DONE);
-}
-
-static void no_call_for(uint32_t n_pages)
-{
-    pid_t pid = fork();
-    int status;
-
-    assert_true(pid >= 0);
-    if (!pid)
-        child(n_pages);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), DONE);
+            return;
+    _exit(NO_CALLS_DONE);
 }
 
 static void registering_makes_no_system_call(void **state)
 {
+    static const uint32_t few = 16, most = MOST;
+
     (void)state;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    skip(); /* their runtime makes some */
-#endif
-    no_call_for(16);
-    no_call_for(MOST);
+    if (!NO_CALLS_TESTABLE)
+        skip();
+    assert_int_equal(no_calls_run(child, &few), NO_CALLS_DONE);
+    assert_int_equal(no_calls_run(child, &most), NO_CALLS_DONE);
 }
 
 int main(void)
