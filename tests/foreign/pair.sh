@@ -45,6 +45,8 @@ stood_still() {
 }
 stood_still $status
 if [ $status != 0 ] && ! flawed $status client; then
+    # A server that ends has closed its connections before it is seen to have ended.
+    timeout 10 tail --pid=$pid -f /dev/null || true
     [ -n "$(jobs -rp)" ] || wait $pid || stood_still $?
     fail "client: status $status"
 fi
