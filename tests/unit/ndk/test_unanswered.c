@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_unanswered.c - peers that are not there, or that say nothing, on the embedded device: its peers here are TCP
+ * sockets, and its limit for an answer is set short (NDSPI_SOFT_ANSWER_MS).
+ */
+#include "tests/unit/ndk/pair.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int new_socket(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* TCP takes connections there; no program does. */
+static int silent_listener(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof(*address);
+    int fd = new_socket();
+
+    *address = own_address(0);
+    assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof(*address)), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &length), 0);
+    return fd;
+}
+
+/* The attempt has used the connector up, not the queue pair. */
+static void assert_another_connects(struct pair *pair)
+{
+    NDK_CONNECTOR *failed = pair->active.connector;
+
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), (NTSTATUS)0xC0000184);
+    assert_int_equal(atomic_load(&pair->active.request.count), 1);
+    pair->active.connector = connector_create(pair->active.adapter);
+    pair_connect(pair);
+    close_connector(failed);
+    assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
+}
+
+static void nobody_answers_a_connect(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in silent;
+    int fd = silent_listener(&silent);
+
+    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC00000B5);
+    close(fd);
+    assert_another_connects(pair);
+}
+
+/* From the loopback address no other network is reached. */
+static void no_route_leads_to_the_peer(void **state)
+{
+    struct pair *pair = *state;
+    struct sockaddr_in far = own_address(5000);
+
+    far.sin_addr.s_addr = htonl(0xC6336401); /* 198.51.100.1, for documents */
+    assert_int_equal(start_connect(&pair->active, &far, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC000023C);
+    assert_another_connects(pair);
+}
+
+/* The peer asks for a connection as it should, and never confirms what it is answered. */
+static void nobody_confirms_an_accept(void **state)
+{
+    /* Revision 2, peer to peer, confirmed by a Write; 4 Reads each way. */
+    static const unsigned char request[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q',
+        ' ', 'F', 'r', 'a', 'm', 'e', 0x10, 2, 0, 4, 0x80, 4, 0x80, 4 };
+    struct pair *pair = *state;
+    int fd = new_socket();
+
+    assert_int_equal(connect(fd, (struct sockaddr *)&pair->address, sizeof(pair->address)), 0);
+    assert_int_equal(send(fd, request, sizeof(request), MSG_NOSIGNAL), sizeof(request));
+    take_incoming(pair);
+    assert_int_equal(start_accept(&pair->passive, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->passive), (NTSTATUS)0xC00000B5);
+    close(fd);
+    assert_int_equal(start_disconnect(&pair->passive), (NTSTATUS)0xC000023A);
+    close_connector(pair->passive.connector);
+    pair->passive.connector = NULL;
+    assert_int_equal(atomic_load(&pair->passive.request.count), 1);
+    assert_int_equal(atomic_load(&pair->passive.disconnect.count), 0);
+}
+
+static void close_ends_an_unanswered_connect(void **state)
+{
+    struct pair *pair = *state;
+    NDK_CONNECTOR *connector = pair->active.connector;
+    struct sockaddr_in silent;
+    int fd = silent_listener(&silent);
+
+    setenv("NDSPI_SOFT_ANSWER_MS", "0", 1); /* no limit */
+    assert_int_equal(start_connect(&pair->active, &silent, NULL, 0), 0x103);
+    pair->active.connector = NULL;
+    close_connector(connector);
+    assert_int_equal(outcome(&pair->active), (NTSTATUS)0xC0000120);
+    assert_int_equal(atomic_load(&pair->active.request.count), 1);
+    close(fd);
+}
+
+static int set_up(void **state)
+{
+    setenv("NDSPI_SOFT_ANSWER_MS", "100", 1);
+    return pair_set_up(state);
+}
+
+static int tear_down(void **state)
+{
+    unsetenv("NDSPI_SOFT_ANSWER_MS");
+    return pair_tear_down(state);
+}
+
+int main(void)
+{
+#define ROW(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        ROW(nobody_answers_a_connect),
+        ROW(no_route_leads_to_the_peer),
+        ROW(nobody_confirms_an_accept),
+        ROW(close_ends_an_unanswered_connect),
+    };
+
+    return run_in_modes(NULL, tests);
+}
