@@ -140,6 +140,7 @@ HRESULT nd_connector_accept(
     if (SUCCEEDED(hr)) {
         id = connector->id;
         nd_cm_id_pin(id);
+        nd_object_pin(&connector->object); /* as in Connect */
     }
     inbound = connector->inbound;
     outbound = connector->outbound;
@@ -151,6 +152,7 @@ HRESULT nd_connector_accept(
     if (FAILED(hr))
         nd_connector_event(connector, id, ND_EVENT_FAILED, NULL, hr);
     nd_cm_id_unpin(id);
+    nd_object_unpin(&connector->object);
     return ND_PENDING;
 }
 

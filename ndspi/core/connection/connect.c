@@ -183,11 +183,14 @@ HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_con
     lock_acquire(&connector->lock);
     hr = begin_locked(connector, params, &to, overlapped);
     attempt = connector->attempt;
+    if (SUCCEEDED(hr))
+        nd_object_pin(&connector->object); /* its end may be told, and it be closed */
     lock_release(&connector->lock);
     if (FAILED(hr))
         return hr;
 
     nd_connector_seek(connector, attempt, false);
+    nd_object_unpin(&connector->object);
     return ND_PENDING;
 }
 
@@ -247,6 +250,7 @@ HRESULT nd_connector_complete_connect_telling(
         lock_release(&connector->lock);
         return hr;
     }
+    nd_object_pin(&connector->object); /* as in Connect */
     /* Connected from here on: a NotifyDisconnect of another thread is as good as one after our return. */
     connector->state = answer->next;
     nd_connector_drop_data_locked(connector);
@@ -269,5 +273,6 @@ HRESULT nd_connector_complete_connect_telling(
             nd_connector_status(connector->adapter->dialect, ND_ENDS_WITH_GIVEN, hr), NULL) &&
         SUCCEEDED(hr) && told)
         begin_telling(connector, told);
+    nd_object_unpin(&connector->object);
     return ND_PENDING;
 }

@@ -74,6 +74,7 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
         lock_release(&connector->lock);
         return hr;
     }
+    nd_object_pin(&connector->object); /* as in Connect */
     connector->state = answer->next;
     if (answer->result == ND_PENDING) {
         nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_NOTIFY,
@@ -90,5 +91,6 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
         start_disconnect(connector, &actions);
     else
         finish_disconnect(connector, &actions);
+    nd_object_unpin(&connector->object);
     return ND_PENDING;
 }

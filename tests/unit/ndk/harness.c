@@ -11,8 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum mode set = BY_DEFAULT;
+
+enum mode mode_now(void)
+{
+    return set;
+}
+
 void mode_set(enum mode mode)
 {
+    set = mode;
     setenv("NDK_FORCE_PENDING", mode == FORCE_PENDING ? "1" : "0", 1);
     setenv("NDK_FORCE_INLINE_CALLBACK", mode == FORCE_INLINE ? "1" : "0", 1);
 }

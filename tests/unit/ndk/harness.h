@@ -26,6 +26,8 @@ enum mode { BY_DEFAULT, FORCE_PENDING, FORCE_INLINE, MODES };
 
 /* For adapters that are opened from now on. */
 void mode_set(enum mode mode);
+/* The last one that was set. */
+enum mode mode_now(void);
 
 /*
  * The state of a test that breaks rules on purpose, to see what the library answers: where NDK_VERIFIER is set, the

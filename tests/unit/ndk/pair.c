@@ -68,6 +68,10 @@ static void open_side(struct side *side, struct sockaddr_in address)
 
 static void close_side(struct side *side)
 {
+    if (side->closed) {
+        free(side->memory);
+        return;
+    }
     if (side->connector)
         close_connector(side->connector);
     if (side->qp)

@@ -8,6 +8,7 @@
 enum { MEMORY = 64 * 1024 };
 
 struct side {
+    bool closed; /* all but the adapter and the memory, by the test */
     NDK_ADAPTER *adapter;
     NDK_PD *pd;
     NDK_CQ *receive_cq, *initiator_cq;
