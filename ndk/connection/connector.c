@@ -54,12 +54,31 @@ struct event {
     PVOID context;
 };
 
-/* The core's request that ends with the peer's disconnect; NULL: the consumer gave no callback. */
-static OVERLAPPED *listen_for_end(struct ndk_connector *connector, const struct event *event)
+/*
+ * Of a call that the core may still refuse: another call's event stays as it is.
+ * Returns whether this call's is the connector's now.
+ */
+static bool begin_answer(struct ndk_connector *connector, const struct event *event)
 {
+    if (atomic_exchange_explicit(&connector->answered, true, memory_order_relaxed))
+        return false;
     connector->event = event->plain;
     connector->event_ex = event->ex;
     connector->event_context = event->context;
+    return true;
+}
+
+/* The core's answer to that call, which it has taken if it is STATUS_PENDING: then the connector may be gone. */
+static NTSTATUS end_answer(struct ndk_connector *connector, bool began, NTSTATUS status)
+{
+    if (began && status != STATUS_PENDING)
+        atomic_store_explicit(&connector->answered, false, memory_order_relaxed);
+    return status;
+}
+
+/* The core's request that ends with the peer's disconnect; NULL: the consumer gave no callback. */
+static OVERLAPPED *end_request(struct ndk_connector *connector, const struct event *event)
+{
     return event->plain || event->ex ? nd_call_request(&connector->disconnected) : NULL;
 }
 
@@ -163,13 +182,15 @@ static NTSTATUS complete(struct ndk_connector *connector, const struct event *ev
 {
     struct ndk_requesting requesting;
     NTSTATUS status = ndk_request_begin(&requesting, &connector->object, true, completion, context);
-    OVERLAPPED *end;
+    bool began;
 
     if (status != STATUS_SUCCESS)
         return status;
-    end = listen_for_end(connector, event);
-    return ndk_request_started(&requesting, nd_connector_complete_connect_telling(&connector->core,
-                                                end, nd_call_request(&requesting.request->core)));
+    began = begin_answer(connector, event);
+    status = ndk_request_started(&requesting,
+        nd_connector_complete_connect_telling(&connector->core, end_request(connector, event),
+            nd_call_request(&requesting.request->core)));
+    return end_answer(connector, began, status);
 }
 
 static NTSTATUS complete_connect(NDK_CONNECTOR *given, NDK_FN_DISCONNECT_EVENT_CALLBACK event,
@@ -197,6 +218,7 @@ static NTSTATUS start_accept(struct ndk_connector *connector, NDK_QP *given_qp,
     struct ndk_qp *qp = qp_of(connector, given_qp);
     struct ndk_requesting requesting;
     NTSTATUS status;
+    bool began;
 
     if (!qp || (params->data_octets && !params->data))
         return STATUS_INVALID_PARAMETER;
@@ -204,9 +226,11 @@ static NTSTATUS start_accept(struct ndk_connector *connector, NDK_QP *given_qp,
     if (status != STATUS_SUCCESS)
         return status;
     params->qp = &qp->core;
-    params->told = listen_for_end(connector, event);
-    return end_use(connector, &requesting,
+    params->told = end_request(connector, event);
+    began = begin_answer(connector, event);
+    status = end_use(connector, &requesting,
         nd_connector_accept(&connector->core, params, nd_call_request(&requesting.request->core)));
+    return end_answer(connector, began, status);
 }
 
 static NTSTATUS accept_request(NDK_CONNECTOR *given, NDK_QP *qp, ULONG inbound, ULONG outbound,
@@ -361,6 +385,7 @@ struct ndk_connector *ndk_connector_make(struct ndk_adapter *adapter, struct ndk
     connector->disconnected.end = disconnected;
     connector->tell_disconnected.run = tell_disconnected;
     atomic_init(&connector->used, listener != NULL);
+    atomic_init(&connector->answered, false);
     ndk_object_init(&connector->object, NdkObjectTypeConnector, &dispatch, &adapter->root,
         &connector->core.object, free_connector);
     ndk_object_follow(&connector->object, &adapter->core.object);

@@ -15,6 +15,7 @@ struct ndk_connector {
     atomic_bool used; /* it serves one connection: by a Connect, or since a listener delivered it */
     struct nd_call disconnected;
     struct ndk_call tell_disconnected;
+    atomic_bool answered;                   /* an Accept or CompleteConnect has given its event */
     NDK_FN_DISCONNECT_EVENT_CALLBACK event; /* one of both, or none, ... */
     NDK_FN_DISCONNECT_EVENT_CALLBACK_EX event_ex;
     PVOID event_context;           /* ... with this */

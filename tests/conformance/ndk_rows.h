@@ -53,6 +53,9 @@
     ROW(queue, queue_pair_takes_a_shared_receive_queue) \
     ROW(connection, both_sides_agree) \
     ROW(connection, disconnect_tells_the_peer_once) \
+    ROW(connection, both_sides_disconnect_at_once) \
+    ROW(connection, refused_calls_leave_the_event) \
+    ROW(connection, refused_accepts_leave_the_event) \
     ROW(connection, device_ends_receives_when_the_peer_leaves) \
     ROW(connection, close_of_a_connector_disconnects) \
     ROW(connection, events_have_a_reason_since_2_1) \
@@ -69,6 +72,7 @@
     ROW(connection, close_ends_what_is_pending) \
     ROW(connection, listener_close_refuses_what_was_not_told) \
     ROW(connection, connectors_share_an_endpoint) \
+    ROW(connection, endpoint_has_two_destinations) \
     ROW(data, messages_arrive) \
     ROW(data, tokens_are_forgotten) \
     ROW(data, inline_data_is_copied) \

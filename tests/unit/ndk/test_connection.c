@@ -94,6 +94,91 @@ static void disconnect_tells_the_peer_once(void **state)
     assert_int_equal(atomic_load(&pair->passive.disconnect.count), 1);
 }
 
+/* Each end's request ends well, whichever the other end saw first. */
+static void both_sides_disconnect_at_once(void **state)
+{
+    struct pair *pair = *state;
+
+    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(start_disconnect(&pair->passive), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    assert_int_equal(outcome(&pair->passive), 0);
+    assert_int_equal(start_disconnect(&pair->active), (NTSTATUS)0xC000023A);
+    close_connector(pair->active.connector);
+    close_connector(pair->passive.connector);
+    pair->active.connector = pair->passive.connector = NULL;
+    assert_int_equal(atomic_load(&pair->active.disconnect.count), 0);
+    assert_true(atomic_load(&pair->passive.disconnect.count) <= 1);
+}
+
+/* They bring no callback, or another one; that of the call which made the connection stays. */
+static void refused_calls_leave_the_event(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active, *passive = &pair->passive;
+    NDK_QP *qp = qp_create(passive->pd, passive->receive_cq, passive->initiator_cq, NULL);
+    NDK_CONNECTOR *connector = active->connector;
+    struct told other, never;
+
+    told_init(&other);
+    told_init(&never);
+    assert_int_equal(
+        connector->Dispatch->NdkCompleteConnect(connector, NULL, NULL, tell_request, &never),
+        (NTSTATUS)0xC000023A);
+    assert_int_equal(connector->Dispatch->NdkCompleteConnectEx(
+                         connector, tell_disconnect_ex, &other, tell_request, &never),
+        (NTSTATUS)0xC000023A);
+    connector = passive->connector;
+    assert_int_equal(connector->Dispatch->NdkAccept(
+                         connector, qp, 1, 1, NULL, 0, NULL, NULL, tell_request, &never),
+        (NTSTATUS)0xC000023B);
+    assert_int_equal(connector->Dispatch->NdkAcceptEx(connector, qp, 1, 1, NULL, 0,
+                         tell_disconnect_ex, &other, tell_request, &never),
+        (NTSTATUS)0xC000023B);
+    passive->qp->Dispatch->NdkFlush(passive->qp);
+    close_connector(passive->connector);
+    passive->connector = NULL;
+    told_wait(&active->disconnect);
+    assert_int_equal(active->disconnect.status, 0);
+    assert_int_equal(atomic_load(&active->disconnect.count), 1);
+    assert_int_equal(atomic_load(&other.count), 0);
+    assert_int_equal(atomic_load(&never.count), 0);
+    close_qp(qp);
+}
+
+/* The same at the side that accepted; a refused Accept that comes before the good one leaves nothing. */
+static void refused_accepts_leave_the_event(void **state)
+{
+    static char data[149];
+    struct pair *pair = *state;
+    struct side *passive = &pair->passive;
+    struct told other, never;
+    NDK_CONNECTOR *connector;
+
+    told_init(&other);
+    told_init(&never);
+    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    take_incoming(pair);
+    connector = passive->connector;
+    assert_int_equal(connector->Dispatch->NdkAcceptEx(connector, passive->qp, 1, 1, data,
+                         sizeof(data), tell_disconnect_ex, &other, tell_request, &never),
+        (NTSTATUS)0xC0000206);
+    assert_int_equal(start_accept(passive, NULL, 0), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    assert_int_equal(start_complete(&pair->active), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    assert_int_equal(outcome(passive), 0);
+    assert_int_equal(connector->Dispatch->NdkCompleteConnectEx(
+                         connector, tell_disconnect_ex, &other, tell_request, &never),
+        (NTSTATUS)0xC000023A);
+    assert_int_equal(start_disconnect(&pair->active), 0x103);
+    assert_int_equal(outcome(&pair->active), 0);
+    told_wait(&passive->disconnect);
+    assert_int_equal(atomic_load(&passive->disconnect.count), 1);
+    assert_int_equal(atomic_load(&other.count), 0);
+    assert_int_equal(atomic_load(&never.count), 0);
+}
+
 /*
  * The library leaves the queue pair as it is: it takes requests. The embedded device is an iWARP one, so it ends its
  * queue pair with the TCP connection.
@@ -175,8 +260,12 @@ static void reject_refuses_with_data(void **state)
     char data[300];
     ULONG length = sizeof(data);
 
-    assert_int_equal(start_connect(&pair->active, &pair->address, NULL, 0), 0x103);
+    assert_int_equal(start_connect(&pair->active, &pair->address, "please", 6), 0x103);
     take_incoming(pair);
+    assert_int_equal(get_data(pair->passive.connector, data, &length), 0);
+    assert_int_equal(length, told_length(6, 56));
+    assert_memory_equal(data, "please", 6);
+    length = sizeof(data);
     assert_int_equal(pair->passive.connector->Dispatch->NdkReject(pair->passive.connector, NULL, 1),
         (NTSTATUS)0xC000000D);
     assert_int_equal(
@@ -561,6 +650,71 @@ static void connectors_share_an_endpoint(void **state)
     close_qp(qp);
 }
 
+/* One address, two destinations; what arrives at each comes over its own connection. */
+static void endpoint_has_two_destinations(void **state)
+{
+    struct pair *pair = *state;
+    struct side *active = &pair->active, *passive = &pair->passive;
+    struct sockaddr_in any_port = own_address(0), second_address = peer_address(0), local[3];
+    NDK_CONNECTOR *second = connector_create(active->adapter), *first = active->connector;
+    NDK_CONNECTOR *ends[2];
+    NDK_QP *qp = qp_create(active->pd, active->receive_cq, active->initiator_cq, NULL);
+    NDK_QP *far_qp = qp_create(passive->pd, passive->receive_cq, passive->initiator_cq, NULL);
+    NDK_QP *qps[2] = { active->qp, qp }, *far_qps[2] = { passive->qp, far_qp };
+    NDK_SHARED_ENDPOINT *endpoint;
+    struct told incoming;
+    NDK_LISTENER *listener = listener_create(passive->adapter, &incoming);
+    ULONG length = sizeof(second_address);
+
+    assert_int_equal(listen_at(listener, &second_address, sizeof(second_address)), 0);
+    assert_int_equal(
+        listener->Dispatch->NdkGetLocalAddress(listener, (SOCKADDR *)&second_address, &length), 0);
+    assert_int_equal(make_endpoint(active->adapter, &any_port, &endpoint), 0);
+    length = sizeof(local[0]);
+    assert_int_equal(
+        endpoint->Dispatch->NdkGetLocalAddress(endpoint, (SOCKADDR *)&local[2], &length), 0);
+    for (int i = 0; i < 2; i++) {
+        active->connector = i ? second : first;
+        assert_int_equal(connect_over(active, active->connector, qps[i], endpoint,
+                             i ? &second_address : &pair->address),
+            0x103);
+        told_wait(i ? &incoming : &pair->incoming);
+        ends[i] = (NDK_CONNECTOR *)(i ? incoming.object : pair->incoming.object);
+        length = sizeof(local[i]);
+        assert_int_equal(
+            ends[i]->Dispatch->NdkGetPeerAddress(ends[i], (SOCKADDR *)&local[i], &length), 0);
+        assert_int_equal(local[i].sin_port, local[2].sin_port);
+        assert_int_equal(ends[i]->Dispatch->NdkAccept(ends[i], far_qps[i], 1, 1, NULL, 0, NULL,
+                             NULL, tell_request, &passive->request),
+            0x103);
+        assert_int_equal(outcome(active), 0);
+        assert_int_equal(start_complete(active), 0x103);
+        assert_int_equal(outcome(active), 0);
+        assert_int_equal(outcome(passive), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        NDK_SGE room = sge(passive->memory, 8, passive->token);
+        NDK_SGE entry = sge(active->memory, 8, active->token);
+        NDK_RESULT result;
+
+        assert_int_equal(far_qps[i]->Dispatch->NdkReceive(far_qps[i], &ends[i], &room, 1), 0);
+        assert_int_equal(qps[i]->Dispatch->NdkSend(qps[i], NULL, &entry, 1, 0), 0);
+        while (!passive->receive_cq->Dispatch->NdkGetCqResults(passive->receive_cq, &result, 1))
+            sched_yield();
+        assert_int_equal(result.Status, 0);
+        assert_ptr_equal(result.RequestContext, &ends[i]);
+    }
+    close_connector(first);
+    close_connector(second);
+    active->connector = NULL;
+    close_connector(ends[0]);
+    close_connector(ends[1]);
+    close_listener(listener);
+    close_qp(qp);
+    close_qp(far_qp);
+    close_object(&endpoint->Header, endpoint->Dispatch->NdkCloseSharedEndpoint);
+}
+
 int main(void)
 {
 #define ROW(test)       cmocka_unit_test_setup_teardown(test, pair_set_up, pair_tear_down)
@@ -568,6 +722,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ROW(both_sides_agree),
         CONNECTED(disconnect_tells_the_peer_once),
+        CONNECTED(both_sides_disconnect_at_once),
+        CONNECTED(refused_calls_leave_the_event),
+        ROW(refused_accepts_leave_the_event),
         CONNECTED(device_ends_receives_when_the_peer_leaves),
         CONNECTED(close_of_a_connector_disconnects),
         ROW(events_have_a_reason_since_2_1),
@@ -584,6 +741,7 @@ int main(void)
         ROW(close_ends_what_is_pending),
         ROW(listener_close_refuses_what_was_not_told),
         ROW(connectors_share_an_endpoint),
+        ROW(endpoint_has_two_destinations),
     };
 
     return run_in_modes("connection", tests);
