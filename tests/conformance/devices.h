@@ -221,6 +221,8 @@
         "a message without a Receive breaks the connection: nothing waits on the wire") \
     EXCEPTION(siw, "ndk.data.silent_requests_tell_failures_alone", IN_PART, \
         "a Write ends when TCP has taken it: the peer's refusal shows as a lost connection") \
+    EXCEPTION(siw, "ndk.data.failure_in_a_silent_run_is_told_in_its_place", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "ndk.data.window_is_bound_and_invalidated", IN_PART, \
         "as above") \
     EXCEPTION(siw, "ndk.data.send_invalidates_at_the_peer", NOT_APPLICABLE, \
@@ -245,7 +247,11 @@
         "as above") \
     EXCEPTION(siw, "ndk.fast_register.regions_are_initialised_once", NOT_APPLICABLE, \
         "as above") \
+    EXCEPTION(siw, "ndk.fast_register.invalidated_token_ends_the_peers_access", NOT_APPLICABLE, \
+        "as above") \
     EXCEPTION(siw, "ndk.bad_input.regions_for_fast_registration", NOT_APPLICABLE, \
+        "as above") \
+    EXCEPTION(siw, "ndk.bad_input.fast_registrations", NOT_APPLICABLE, \
         "as above")
 /* clang-format on */
 

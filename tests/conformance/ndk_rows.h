@@ -23,16 +23,20 @@
     ROW(adapter, adapters_come_and_go) \
     ROW(adapter, adapters_open_by_winsock_kernel) \
     ROW(bad_input, objects_of_an_adapter) \
+    ROW(bad_input, extensions) \
+    ROW(bad_input, depths_of_completion_queues) \
     ROW(bad_input, addresses_of_an_endpoint) \
     ROW(bad_input, objects_of_a_domain) \
     ROW(bad_input, queue_pairs) \
     ROW(bad_input, shared_receive_queues) \
     ROW(bad_input, regions) \
     ROW(bad_input, regions_for_fast_registration) \
+    ROW(bad_input, fast_registrations) \
     ROW(bad_input, mappings) \
     ROW(bad_input, requests) \
     ROW(bad_input, windows) \
     ROW(bad_input, connectors) \
+    ROW(bad_input, listeners) \
     ROW(memory, region_has_tokens_while_registered) \
     ROW(memory, only_contiguous_memory_is_registered) \
     ROW(memory, region_is_for_one_kind_of_registration) \
@@ -78,6 +82,8 @@
     ROW(data, inline_data_is_copied) \
     ROW(data, peers_memory_is_read_and_written) \
     ROW(data, silent_requests_tell_failures_alone) \
+    ROW(data, failure_in_a_silent_run_is_told_in_its_place) \
+    ROW(data, flush_ends_deferred_requests) \
     ROW(data, too_long_messages_fail_at_the_receiver) \
     ROW(data, flush_cancels_and_closes_without_disconnect) \
     ROW(data, window_is_bound_and_invalidated) \
@@ -99,6 +105,7 @@
     ROW(fast_register, deferred_ones_keep_their_place) \
     ROW(fast_register, own_requests_use_the_base) \
     ROW(fast_register, peer_invalidates) \
+    ROW(fast_register, invalidated_token_ends_the_peers_access) \
     ROW(fast_register, rights_are_those_that_were_given) \
     ROW(fast_register, close_ends_access) \
     ROW(lam, mapping_has_the_pages) \

@@ -141,11 +141,12 @@ static HRESULT enter_endpoint(struct nd_connector *connector, struct nd_endpoint
     const struct sockaddr *destination, size_t length)
 {
     struct sockaddr_storage to;
-    HRESULT hr = nd_address_import(destination, length, &to);
 
-    if (SUCCEEDED(hr) && connector->endpoint.endpoint)
-        hr = ND_INVALID_DEVICE_STATE;
-    return FAILED(hr) ? hr : nd_endpoint_enter(endpoint, &connector->endpoint, &to);
+    if (FAILED(nd_address_import(destination, length, &to)))
+        return connector->adapter->dialect->unresolved;
+    if (connector->endpoint.endpoint)
+        return ND_INVALID_DEVICE_STATE;
+    return nd_endpoint_enter(endpoint, &connector->endpoint, &to);
 }
 
 HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,

@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INVALID  ((NTSTATUS)0xC000000D)
-#define STATE    ((NTSTATUS)0xC0000184)
-#define ACTIVE   ((NTSTATUS)0xC000023B)
-#define DENIED   ((NTSTATUS)0xC0000005)
-#define OVERRUN  ((NTSTATUS)0xC000003C)
-#define OVERLONG ((NTSTATUS)0xC0000206)
+#define INVALID   ((NTSTATUS)0xC000000D)
+#define STATE     ((NTSTATUS)0xC0000184)
+#define ACTIVE    ((NTSTATUS)0xC000023B)
+#define DENIED    ((NTSTATUS)0xC0000005)
+#define OVERRUN   ((NTSTATUS)0xC000003C)
+#define OVERLONG  ((NTSTATUS)0xC0000206)
+#define UNREACHED ((NTSTATUS)0xC000023D)
+#define NONE      ((NTSTATUS)0xC00000BB)
+#define ADDRESS   ((NTSTATUS)0xC0000141)
+#define UNBOUND   ((NTSTATUS)0xC000023A)
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -67,6 +71,18 @@ static int tear_down(void **state)
     return pair_tear_down(state);
 }
 
+static NDK_SRQ *srq_create(NDK_PD *pd)
+{
+    struct told told;
+    NDK_SRQ *srq = NULL;
+
+    told_init(&told);
+    srq = made(&told,
+        pd->Dispatch->NdkCreateSrq(pd, 4, 1, 0, NULL, NULL, NULL, tell_create, &told, &srq), &srq);
+    assert_non_null(srq);
+    return srq;
+}
+
 /* ---- what is made of adapters ---- */
 
 static NTSTATUS create_cq(
@@ -110,6 +126,59 @@ static void objects_of_an_adapter(void **state)
                          adapter, NULL, NULL, tell_create, &nobody, (NDK_LISTENER **)&untouched));
     REFUSED(INVALID, create_endpoint(adapter, NULL, sizeof(local), &untouched));
     REFUSED(INVALID, create_endpoint(adapter, &local, sizeof(local), NULL));
+}
+
+/* Of every object: there is no extension, whatever is asked for; nothing is stored. */
+static void extensions(void **state)
+{
+    struct pair *pair = *state;
+    struct side *side = &pair->active;
+    NDK_MW *mw = mw_create(side->pd);
+    NDK_SRQ *srq = srq_create(side->pd);
+    NDK_OBJECT_HEADER *headers[] = { &side->pd->Header, &side->receive_cq->Header,
+        &side->qp->Header, &side->mr->Header, &mw->Header, &srq->Header, &side->connector->Header,
+        &pair->listener->Header };
+    NDK_EXTENSION_INTERFACE extension = { headers };
+    NDK_VERSION version = { 0xFFFF, 0xFFFF };
+    GUID id = { 1, 2, 3, { 4 } };
+
+    REFUSED(NONE,
+        side->adapter->Dispatch->NdkQueryExtension(&side->adapter->Header, NULL, version, NULL));
+    for (size_t i = 0; i < COUNT(headers); i++) {
+        /* Every table but the adapter's has it behind the close function. */
+        NDK_FN_QUERY_EXTENSION_INTERFACE query =
+            ((NDK_PD *)headers[i])->Dispatch->NdkQueryExtension;
+
+        REFUSED(NONE, query(headers[i], &id, version, &extension));
+        REFUSED(NONE, query(headers[i], NULL, version, NULL));
+    }
+    assert_ptr_equal(extension.Dispatch, headers);
+    close_srq(srq);
+    close_mw(mw);
+}
+
+static void depths_of_completion_queues(void **state)
+{
+    struct pair *pair = *state;
+    NDK_CQ *cq = pair->active.receive_cq;
+    const NDK_CQ_DISPATCH *table = cq->Dispatch;
+    NDK_ADAPTER_INFO info;
+    ULONG size = sizeof(info);
+    NDK_RESULT_EX result;
+
+    assert_int_equal(
+        pair->active.adapter->Dispatch->NdkQueryAdapterInfo(pair->active.adapter, &info, &size), 0);
+    REFUSED(INVALID, table->NdkResizeCq(cq, 0, tell_request, &nobody));
+    REFUSED(INVALID, table->NdkResizeCq(cq, info.MaxCqDepth + 1, tell_request, &nobody));
+    REFUSED(INVALID, table->NdkResizeCq(cq, 0xFFFFFFFF, tell_request, &nobody));
+    REFUSED(INVALID, table->NdkResizeCq(cq, 0, NULL, NULL));
+    /* No room; kinds of notification that are none. */
+    assert_int_equal(table->NdkGetCqResults(cq, NULL, 0), 0);
+    assert_int_equal(table->NdkGetCqResultsEx(cq, NULL, 0), 0);
+    assert_int_equal(table->NdkGetCqResultsEx(cq, &result, 1), 0);
+    table->NdkArmCq(cq, 3);
+    table->NdkArmCq(cq, 0xFFFFFFFF);
+    assert_int_equal(atomic_load(&pair->active.received.count), 0);
 }
 
 /* The addresses are no address of the adapter: the callback may tell of that. */
@@ -216,18 +285,6 @@ static void queue_pairs(void **state)
                          side->pd, cq, cq, NULL, 4, 4, 1, 1, 0, tell_create, &nobody, NULL));
 }
 
-static NDK_SRQ *srq_create(NDK_PD *pd)
-{
-    struct told told;
-    NDK_SRQ *srq = NULL;
-
-    told_init(&told);
-    srq = made(&told,
-        pd->Dispatch->NdkCreateSrq(pd, 4, 1, 0, NULL, NULL, NULL, tell_create, &told, &srq), &srq);
-    assert_non_null(srq);
-    return srq;
-}
-
 static void shared_receive_queues(void **state)
 {
     struct pair *pair = *state;
@@ -295,18 +352,24 @@ static void regions(void **state)
     close_mr(mr);
 }
 
+static NDK_MR *fast_create(NDK_PD *pd)
+{
+    NDK_MR *fast = NULL;
+    struct told told;
+
+    told_init(&told);
+    fast = made(&told, pd->Dispatch->NdkCreateMr(pd, TRUE, tell_create, &told, &fast), &fast);
+    assert_non_null(fast);
+    return fast;
+}
+
 static void regions_for_fast_registration(void **state)
 {
     struct side *side = &((struct pair *)*state)->active;
-    NDK_MR *fast = NULL;
-    struct told told;
+    NDK_MR *fast = fast_create(side->pd);
     MDL mdl;
 
     MmInitializeMdl(&mdl, side->memory, 4096);
-    told_init(&told);
-    fast = made(
-        &told, side->pd->Dispatch->NdkCreateMr(side->pd, TRUE, tell_create, &told, &fast), &fast);
-    assert_non_null(fast);
     REFUSED(STATE, fast->Dispatch->NdkRegisterMr(fast, &mdl, 4096, 0, tell_request, &nobody));
     REFUSED(STATE, fast->Dispatch->NdkDeregisterMr(fast, tell_request, &nobody));
     REFUSED(INVALID,
@@ -318,6 +381,69 @@ static void regions_for_fast_registration(void **state)
     assert_int_equal(fast->Dispatch->NdkGetLocalTokenFromMr(fast), 0);
     assert_int_equal(fast->Dispatch->NdkGetRemoteTokenFromMr(fast), 0);
     close_mr(fast);
+}
+
+static void fast_registrations(void **state)
+{
+    struct pair *pair = breaks_rules(state);
+    struct side *side = &pair->active;
+    const NDK_QP_DISPATCH *table = side->qp->Dispatch;
+    NDK_PD *second = pd_create(side->adapter);
+    NDK_MR *fast = fast_create(side->pd), *near = fast_create(second);
+    NDK_MR *far = fast_create(pair->passive.pd);
+    union {
+        NDK_LOGICAL_ADDRESS_MAPPING lam;
+        unsigned char octets[0x10 + 8 * 2];
+    } mapping;
+    ULONG size = sizeof(mapping), offset;
+    const NDK_LOGICAL_ADDRESS *pages = mapping.lam.AdapterPageArray;
+    struct told told;
+    MDL mdl;
+
+    MmInitializeMdl(&mdl, side->memory, 8192);
+    assert_int_equal(side->adapter->Dispatch->NdkBuildLAM(
+                         side->adapter, &mdl, 8192, NULL, NULL, &mapping.lam, &size, &offset),
+        0);
+    for (int i = 0; i < 3; i++) {
+        NDK_MR *mr = i == 0 ? fast : i == 1 ? near : far;
+
+        told_init(&told);
+        assert_int_equal(ended(&told, mr->Dispatch->NdkInitializeFastRegisterMr(
+                                          mr, 2, TRUE, tell_request, &told)),
+            0);
+    }
+    const struct {
+        NDK_MR *mr;
+        ULONG count;
+        const NDK_LOGICAL_ADDRESS *pages;
+        ULONG offset;
+        SIZE_T length;
+        UINT64 base;
+        NTSTATUS status;
+    } rows[] = {
+        { NULL, 2, pages, 0, 16, 0, INVALID }, { near, 2, pages, 0, 16, 0, INVALID },
+        { far, 2, pages, 0, 16, 0, INVALID }, { side->mr, 2, pages, 0, 16, 0, INVALID },
+        { (NDK_MR *)side->pd, 2, pages, 0, 16, 0, INVALID }, { fast, 2, NULL, 0, 16, 0, INVALID },
+        { fast, 0, pages, 0, 16, 0, INVALID }, { fast, 3, pages, 0, 16, 0, INVALID },
+        { fast, 0xFFFFFFFF, pages, 0, 16, 0, INVALID }, { fast, 2, pages, 4096, 16, 4096, INVALID },
+        { fast, 2, pages, 0xFFFFFFFF, 16, 0xFFFFFFFF, INVALID },
+        { fast, 2, pages, 0, 0, 0, INVALID }, { fast, 2, pages, 0, 8193, 0, INVALID },
+        { fast, 2, pages, 1, 8192, 1, INVALID }, { fast, 2, pages, 0, ~(SIZE_T)0, 0, INVALID },
+        { fast, 2, pages, 0, 16, 1, INVALID }, { fast, 2, pages, 1, 16, 0, INVALID },
+        { fast, 2, pages, 0, 8192, ~(UINT64)4095, INVALID }, /* over the end of all addresses */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        REFUSED(rows[i].status, table->NdkFastRegister(side->qp, NULL, rows[i].mr, rows[i].count,
+                                    rows[i].pages, rows[i].offset, rows[i].length,
+                                    (PVOID)(ULONG_PTR)rows[i].base, NDK_OP_FLAG_ALLOW_REMOTE_READ));
+    REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &near->Header, 0));
+    REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &far->Header, 0));
+    REFUSED(STATE, table->NdkInvalidate(side->qp, NULL, &fast->Header, 0));
+    side->adapter->Dispatch->NdkReleaseLAM(side->adapter, &mapping.lam);
+    close_mr(fast);
+    close_mr(near);
+    close_mr(far);
+    close_pd(second);
 }
 
 static void mappings(void **state)
@@ -394,6 +520,7 @@ static void windows(void **state)
     NDK_MR *mr = side->mr, *near = mr_register(second, side->memory, 4096, 0);
     NDK_MW *mw = mw_create(side->pd), *near_mw = mw_create(second);
     NDK_MW *far_mw = mw_create(pair->passive.pd);
+    NDK_MR *unregistered = mr_create(side->pd), *fast = fast_create(side->pd);
     char *memory = side->memory;
     const struct {
         NDK_MR *mr;
@@ -413,6 +540,8 @@ static void windows(void **state)
         { mr, mw, memory + MEMORY - 15, 16 },
         { mr, mw, memory, ~(SIZE_T)0 },
         { mr, mw, NULL, 16 },
+        { unregistered, mw, memory, 16 },
+        { fast, mw, memory, 16 },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -423,7 +552,11 @@ static void windows(void **state)
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &side->qp->Header, 0));
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &far_mw->Header, 0));
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &near_mw->Header, 0));
+    REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &unregistered->Header, 0));
     REFUSED(STATE, table->NdkInvalidate(side->qp, NULL, &mw->Header, 0));
+    assert_int_equal(mw->Dispatch->NdkGetRemoteTokenFromMw(mw), 0);
+    close_mr(unregistered);
+    close_mr(fast);
     close_mw(mw);
     close_mw(near_mw);
     close_mw(far_mw);
@@ -445,6 +578,11 @@ static void connectors(void **state)
     NDK_SHARED_ENDPOINT *endpoint = NULL;
     const SOCKADDR *to = (const SOCKADDR *)&pair->address;
     NDK_QP *foreign = pair->passive.qp, *other = (NDK_QP *)side->pd;
+    NDK_SHARED_ENDPOINT *far = NULL;
+    struct sockaddr_in there = peer_address(0), nowhere = { .sin_family = AF_INET };
+    struct sockaddr_in6 six = {
+        .sin6_family = AF_INET6, .sin6_port = htons(5000), .sin6_addr = IN6ADDR_LOOPBACK_INIT
+    };
 
     told_init(&told);
     endpoint = made(&told,
@@ -452,6 +590,13 @@ static void connectors(void **state)
             side->adapter, (SOCKADDR *)&local, sizeof(local), tell_create, &told, &endpoint),
         &endpoint);
     assert_non_null(endpoint);
+    told_init(&told);
+    far = made(&told,
+        pair->passive.adapter->Dispatch->NdkCreateSharedEndpoint(
+            pair->passive.adapter, (SOCKADDR *)&there, sizeof(there), tell_create, &told, &far),
+        &far);
+    assert_non_null(far);
+    nowhere.sin_port = htons(5000);
     const struct {
         NDK_QP *qp;
         NDK_SHARED_ENDPOINT *endpoint;
@@ -467,6 +612,10 @@ static void connectors(void **state)
         { qp, NULL, to, NULL, 0, tell_request, INVALID },
         { qp, (NDK_SHARED_ENDPOINT *)side->pd, to, NULL, 0, tell_request, INVALID },
         { qp, (NDK_SHARED_ENDPOINT *)pair->listener, to, NULL, 0, tell_request, INVALID },
+        { qp, far, to, NULL, 0, tell_request, INVALID },
+        { side->qp, endpoint, to, NULL, 0, tell_request, ACTIVE },
+        { qp, endpoint, (SOCKADDR *)&nowhere, NULL, 0, tell_request, UNREACHED },
+        { qp, endpoint, (SOCKADDR *)&six, NULL, 0, tell_request, UNREACHED },
         { qp, endpoint, NULL, NULL, 0, tell_request, INVALID },
         { qp, endpoint, to, NULL, 1, tell_request, INVALID },
         { qp, endpoint, to, side->memory, 57, tell_request, OVERLONG },
@@ -488,6 +637,15 @@ static void connectors(void **state)
     REFUSED(INVALID, table->NdkAccept(connector, qp, 1, 1, NULL, 0, NULL, NULL, NULL, NULL));
     REFUSED(
         ACTIVE, table->NdkAccept(connector, qp, 1, 1, NULL, 0, NULL, NULL, tell_request, &nobody));
+    table = pair->passive.connector->Dispatch; /* connected */
+    REFUSED(INVALID, table->NdkConnect(pair->passive.connector, pair->passive.qp, NULL, 0, to, 16,
+                         1, 1, NULL, 0, tell_request, &nobody));
+    REFUSED(STATE, table->NdkConnect(pair->passive.connector, pair->passive.qp, (SOCKADDR *)&there,
+                       sizeof(there), to, 16, 1, 1, NULL, 0, tell_request, &nobody));
+    REFUSED(STATE, table->NdkReject(pair->passive.connector, NULL, 0));
+    REFUSED(UNBOUND,
+        table->NdkCompleteConnect(pair->passive.connector, NULL, NULL, tell_request, &nobody));
+    REFUSED(UNBOUND, table->NdkDisconnect(connector, tell_request, &nobody));
     REFUSED(INVALID, table->NdkCompleteConnect(connector, NULL, NULL, NULL, NULL));
     REFUSED(INVALID, table->NdkCompleteConnectEx(connector, NULL, NULL, NULL, NULL));
     REFUSED(INVALID, table->NdkDisconnect(connector, NULL, NULL));
@@ -499,6 +657,53 @@ static void connectors(void **state)
     close_connector(connector);
     close_qp(qp);
     close_object(&endpoint->Header, endpoint->Dispatch->NdkCloseSharedEndpoint);
+    close_object(&far->Header, far->Dispatch->NdkCloseSharedEndpoint);
+}
+
+static void listeners(void **state)
+{
+    struct pair *pair = *state;
+    struct told incoming, told;
+    NDK_LISTENER *listener = listener_create(pair->passive.adapter, &incoming);
+    const NDK_LISTENER_DISPATCH *table = listener->Dispatch;
+    struct sockaddr_in address = peer_address(0), far = peer_address(0), strange = peer_address(0);
+    const struct {
+        const void *address;
+        ULONG length;
+        NTSTATUS status;
+    } rows[] = {
+        { NULL, 0, INVALID },
+        { NULL, sizeof(address), INVALID },
+        { &address, 0, ADDRESS },
+        { &address, sizeof(address) - 1, ADDRESS },
+        { &far, sizeof(far), ADDRESS },
+        { &strange, sizeof(strange), ADDRESS },
+    };
+    ULONG length = sizeof(address);
+
+    far.sin_addr.s_addr = htonl(0xC0000201); /* 192.0.2.1: nobody's */
+    strange.sin_family = 77;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        told_init(&told); /* the callback may tell of an address that is not the adapter's */
+        assert_int_equal(ended(&told, table->NdkListen(listener, rows[i].address, rows[i].length,
+                                          tell_request, &told)),
+            rows[i].status);
+    }
+    REFUSED(STATE, table->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length));
+    REFUSED(INVALID, table->NdkGetLocalAddress(listener, NULL, NULL));
+    table->NdkControlConnectEvents(listener, TRUE); /* it does not listen */
+    table->NdkControlConnectEvents(listener, 77);
+    table->NdkControlConnectEvents(listener, FALSE);
+    address = peer_address(0);
+    assert_int_equal(
+        table->NdkListen(listener, (SOCKADDR *)&address, sizeof(address), NULL, NULL), 0);
+    REFUSED(STATE,
+        table->NdkListen(listener, (SOCKADDR *)&address, sizeof(address), tell_request, &nobody));
+    length = 3;
+    REFUSED(
+        (NTSTATUS)0xC0000023, table->NdkGetLocalAddress(listener, (SOCKADDR *)&address, &length));
+    assert_int_equal(length, sizeof(address));
+    close_listener(listener);
 }
 
 int main(void)
@@ -506,16 +711,20 @@ int main(void)
 #define ROW(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ROW(objects_of_an_adapter),
+        ROW(extensions),
+        ROW(depths_of_completion_queues),
         ROW(addresses_of_an_endpoint),
         ROW(objects_of_a_domain),
         ROW(queue_pairs),
         ROW(shared_receive_queues),
         ROW(regions),
         ROW(regions_for_fast_registration),
+        ROW(fast_registrations),
         ROW(mappings),
         ROW(requests),
         ROW(windows),
         ROW(connectors),
+        ROW(listeners),
     };
 
     return run_in_modes("bad_input", tests);

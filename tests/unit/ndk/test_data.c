@@ -209,6 +209,47 @@ static void silent_requests_tell_failures_alone(void **state)
     assert_int_equal(atomic_load(&to->disconnect.count), 1);
 }
 
+/* The failed one is told as itself, and each after it as flushed, silent or not; those before it are not told. */
+static void failure_in_a_silent_run_is_told_in_its_place(void **state)
+{
+    struct pair *pair = *state;
+    struct side *from = &pair->active, *to = &pair->passive;
+    NDK_SGE entry = sge(from->memory, 8, from->token);
+    int contexts[8];
+
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(from->qp->Dispatch->NdkWrite(from->qp, &contexts[i], &entry, 1,
+                             (UINT64)(ULONG_PTR)to->memory, i == 4 ? 0x01020304 : to->remote_token,
+                             NDK_OP_FLAG_SILENT_SUCCESS | (i < 7 ? NDK_OP_FLAG_DEFER : 0)),
+            0);
+    assert_result(from->initiator_cq, 0xC0000005, &contexts[4], WRITE, 0);
+    for (int i = 5; i < 8; i++)
+        assert_result(from->initiator_cq, 0xC0000120, &contexts[i], WRITE, 0);
+    assert_no_result(from->initiator_cq);
+    told_wait(&from->disconnect);
+    told_wait(&to->disconnect);
+}
+
+/* Those that were deferred, too: each ends, once, in its place. */
+static void flush_ends_deferred_requests(void **state)
+{
+    struct pair *pair = *state;
+    struct side *from = &pair->active;
+    NDK_SGE entry = sge(from->memory, 8, from->token);
+    int contexts[5];
+
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(
+            from->qp->Dispatch->NdkSend(from->qp, &contexts[i], &entry, 1, NDK_OP_FLAG_DEFER), 0);
+    from->qp->Dispatch->NdkFlush(from->qp);
+    for (int i = 0; i < 5; i++)
+        assert_result(from->initiator_cq, 0xC0000120, &contexts[i], SEND, 0);
+    assert_no_result(from->initiator_cq);
+    assert_int_equal(post_send(from, NULL, 0, 8, NDK_OP_FLAG_DEFER), (NTSTATUS)0xC000023A);
+    from->qp->Dispatch->NdkFlush(from->qp); /* again: nothing is left */
+    assert_no_result(from->initiator_cq);
+}
+
 static void too_long_messages_fail_at_the_receiver(void **state)
 {
     struct pair *pair = *state;
@@ -660,6 +701,8 @@ int main(void)
         CONNECTED(inline_data_is_copied),
         CONNECTED(peers_memory_is_read_and_written),
         CONNECTED(silent_requests_tell_failures_alone),
+        CONNECTED(failure_in_a_silent_run_is_told_in_its_place),
+        CONNECTED(flush_ends_deferred_requests),
         CONNECTED(too_long_messages_fail_at_the_receiver),
         CONNECTED(flush_cancels_and_closes_without_disconnect),
         CONNECTED(window_is_bound_and_invalidated),

@@ -371,6 +371,35 @@ static void peer_invalidates(void **state)
     told_wait(&to->disconnect);
 }
 
+/* By the owner: what is registered anew is reached by the same token, what is not ends the peer's connection. */
+static void invalidated_token_ends_the_peers_access(void **state)
+{
+    struct fast *fast = *state;
+    struct side *to = &fast->pair.passive, *from = &fast->pair.active;
+    UINT32 token = fast->mr->Dispatch->NdkGetRemoteTokenFromMr(fast->mr);
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(register_pages(fast, fast->pages, 2, 0, 4096, 0x50000000,
+                             ALL_RIGHTS | NDK_OP_FLAG_SILENT_SUCCESS),
+            0);
+        assert_int_equal(write_there(fast, 0x50000000, token, 8), 0);
+        assert_ends(from, 0, WRITE);
+        assert_int_equal(invalidate(fast, 0), 0);
+        assert_ends(to, 0, INVALIDATE);
+    }
+    memset(to->memory, 'v', 8);
+    memset(from->memory, 'w', 8);
+    assert_int_equal(write_there(fast, 0x50000000, token, 8), 0);
+    assert_ends(from, (NTSTATUS)0xC0000005, WRITE);
+    told_wait(&to->disconnect);
+    assert_int_equal(to->memory[0], 'v');
+    /* Nothing is registered on a queue pair that is not connected; the region is as it was. */
+    to->qp->Dispatch->NdkFlush(to->qp);
+    assert_int_equal(register_pages(fast, fast->pages, 2, 0, 4096, 0x50000000, ALL_RIGHTS),
+        (NTSTATUS)0xC000023A);
+    assert_int_equal(invalidate(fast, 0), (NTSTATUS)0xC000023A);
+}
+
 static void rights_are_those_that_were_given(void **state)
 {
     struct fast *fast = *state;
@@ -417,6 +446,7 @@ int main(void)
         ROW(deferred_ones_keep_their_place),
         ROW(own_requests_use_the_base),
         ROW(peer_invalidates),
+        ROW(invalidated_token_ends_the_peers_access),
         ROW(rights_are_those_that_were_given),
         ROW(close_ends_access),
     };
