@@ -43,6 +43,7 @@
 
 #else
 
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -147,6 +148,17 @@ typedef struct _GROUP_AFFINITY {
 
 /* The system's own: sa_family has the values of its <sys/socket.h>. */
 typedef struct sockaddr SOCKADDR, *PSOCKADDR;
+typedef struct sockaddr_in SOCKADDR_IN, *PSOCKADDR_IN;
+typedef struct sockaddr_in6 SOCKADDR_IN6, *PSOCKADDR_IN6;
+typedef struct sockaddr_storage SOCKADDR_STORAGE, *PSOCKADDR_STORAGE;
+typedef USHORT ADDRESS_FAMILY;
+
+/* An address of either family. */
+typedef union _SOCKADDR_INET {
+    SOCKADDR_IN Ipv4;
+    SOCKADDR_IN6 Ipv6;
+    ADDRESS_FAMILY si_family;
+} SOCKADDR_INET, *PSOCKADDR_INET;
 
 #define MAXULONG                  ((ULONG)0xFFFFFFFFu)
 #define UNREFERENCED_PARAMETER(p) ((void)(p))
