@@ -35,6 +35,7 @@
     ROW(bad_input, mappings) \
     ROW(bad_input, requests) \
     ROW(bad_input, windows) \
+    ROW(bad_input, windows_over_nothing) \
     ROW(bad_input, connectors) \
     ROW(bad_input, listeners) \
     ROW(memory, region_has_tokens_while_registered) \

@@ -520,7 +520,6 @@ static void windows(void **state)
     NDK_MR *mr = side->mr, *near = mr_register(second, side->memory, 4096, 0);
     NDK_MW *mw = mw_create(side->pd), *near_mw = mw_create(second);
     NDK_MW *far_mw = mw_create(pair->passive.pd);
-    NDK_MR *unregistered = mr_create(side->pd), *fast = fast_create(side->pd);
     char *memory = side->memory;
     const struct {
         NDK_MR *mr;
@@ -540,8 +539,6 @@ static void windows(void **state)
         { mr, mw, memory + MEMORY - 15, 16 },
         { mr, mw, memory, ~(SIZE_T)0 },
         { mr, mw, NULL, 16 },
-        { unregistered, mw, memory, 16 },
-        { fast, mw, memory, 16 },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -552,16 +549,32 @@ static void windows(void **state)
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &side->qp->Header, 0));
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &far_mw->Header, 0));
     REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &near_mw->Header, 0));
-    REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &unregistered->Header, 0));
     REFUSED(STATE, table->NdkInvalidate(side->qp, NULL, &mw->Header, 0));
     assert_int_equal(mw->Dispatch->NdkGetRemoteTokenFromMw(mw), 0);
-    close_mr(unregistered);
-    close_mr(fast);
     close_mw(mw);
     close_mw(near_mw);
     close_mw(far_mw);
     close_mr(near);
     close_pd(second);
+}
+
+/* Over regions that hold no registration, or not one that windows are for. */
+static void windows_over_nothing(void **state)
+{
+    struct pair *pair = breaks_rules(state);
+    struct side *side = &pair->active;
+    const NDK_QP_DISPATCH *table = side->qp->Dispatch;
+    NDK_MR *regions[] = { mr_create(side->pd), fast_create(side->pd) };
+    NDK_MW *mw = mw_create(side->pd);
+
+    for (size_t i = 0; i < COUNT(regions); i++)
+        REFUSED(INVALID, table->NdkBind(side->qp, NULL, regions[i], mw, side->memory, 16,
+                             NDK_OP_FLAG_ALLOW_REMOTE_READ));
+    REFUSED(INVALID, table->NdkInvalidate(side->qp, NULL, &regions[0]->Header, 0));
+    REFUSED(STATE, table->NdkInvalidate(side->qp, NULL, &regions[1]->Header, 0));
+    for (size_t i = 0; i < COUNT(regions); i++)
+        close_mr(regions[i]);
+    close_mw(mw);
 }
 
 /* ---- connections ---- */
@@ -723,6 +736,7 @@ int main(void)
         ROW(mappings),
         ROW(requests),
         ROW(windows),
+        ROW(windows_over_nothing),
         ROW(connectors),
         ROW(listeners),
     };
