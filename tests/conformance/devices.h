@@ -225,6 +225,8 @@
         "as above") \
     EXCEPTION(siw, "ndk.data.window_is_bound_and_invalidated", IN_PART, \
         "as above") \
+    EXCEPTION(siw, "ndk.data.flush_ends_deferred_requests", IN_PART, \
+        "the device sends them in the call that hands them over, before it is flushed") \
     EXCEPTION(siw, "ndk.data.send_invalidates_at_the_peer", NOT_APPLICABLE, \
         "there are no windows that a peer could invalidate: NDKPI 1.1") \
     EXCEPTION(siw, "ndk.fast_register.pages_are_reached_at_any_base", NOT_APPLICABLE, \
