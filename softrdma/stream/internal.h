@@ -122,6 +122,7 @@ struct srd_end {
     enum ibv_wc_status receive_status; /* of the receive in progress; 0 (success) means flushed */
     enum ibv_event_type event;         /* to raise; 0 (CQ_ERR) means none */
     bool keep_responses;               /* what the peer read before is still answered */
+    bool keep_built;                   /* as far as it is built already */
     bool reset;                        /* the socket is dead */
 };
 

@@ -131,7 +131,8 @@ static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
     uint8_t fpdu[SRD_FPDU_LENGTH_OCTETS + SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS];
     struct srd_end end = { .event = IBV_EVENT_QP_ACCESS_ERR,
         .ulpdu = fpdu + SRD_FPDU_LENGTH_OCTETS,
-        .ulpdu_octets = SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS };
+        .ulpdu_octets = SRD_DDP_UNTAGGED_OCTETS + SRD_READ_REQUEST_OCTETS,
+        .keep_built = stream->params.soft_peer };
     struct srd_read_in *read;
 
     lock_acquire(&qp->tx_lock);

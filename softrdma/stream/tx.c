@@ -46,12 +46,12 @@ static bool repin_piece(struct srd_qp *qp, struct srd_tx_ref *ref)
     return srd_stag_at(ref->entry, addr, &here) == iov->iov_base && here == iov->iov_len;
 }
 
-/* Looks up and pins again the memory of entries that are offered again. */
-static bool repin(struct srd_qp *qp)
+/* Looks up and pins again the memory of entries that are offered again; end: behind the last of them. */
+static bool repin(struct srd_qp *qp, int end)
 {
     struct srd_tx *tx = &qp->stream.tx;
 
-    for (int i = 0; i < tx->n_refs; i++) {
+    for (int i = 0; i < tx->n_refs && tx->refs[i].iov < end; i++) {
         if (tx->refs[i].iov < tx->first || tx->refs[i].entry)
             continue;
         if (!repin_piece(qp, &tx->refs[i])) {
@@ -96,7 +96,7 @@ int srd_stream_tx(
     if (tx->first == tx->count) {
         batch_clear(tx);
         srd_tx_build(qp, actions);
-    } else if (!repin(qp)) {
+    } else if (!repin(qp, tx->count)) {
         cut_off(qp, actions);
         return 0;
     }
@@ -229,9 +229,13 @@ unsigned srd_stream_tx_fault(struct srd_qp *qp)
 static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
 {
     struct srd_tx *tx = &qp->stream.tx;
+    size_t offered = 0;
     bool there = true;
+    int end = tx->first;
 
-    if (!repin(qp))
+    while (offered < octets)
+        offered += tx->iov[end++].iov_len;
+    if (!repin(qp, end))
         return false;
     for (int i = tx->first; octets && there; i++) {
         uint32_t n = tx->iov[i].iov_len < octets ? (uint32_t)tx->iov[i].iov_len : octets;
@@ -244,7 +248,10 @@ static bool copy_rest(struct srd_qp *qp, uint8_t *out, uint32_t octets)
     return there;
 }
 
-/* Copies the part of the batch that still has to be sent: the flush gives the program its memory back. */
+/*
+ * Copies the part of the batch that still has to be sent, all or the FPDU under way: the flush gives the program its
+ * memory back. Returns false, with the batch as it was, when memory has gone.
+ */
 static bool salvage(struct srd_qp *qp, bool all)
 {
     struct srd_tx *tx = &qp->stream.tx;
@@ -262,7 +269,6 @@ static bool salvage(struct srd_qp *qp, bool all)
     rest = end - tx->taken;
     if (rest && (!(copy = malloc(rest)) || !copy_rest(qp, copy, rest))) {
         free(copy);
-        batch_clear(tx);
         return false;
     }
     batch_clear(tx);
@@ -292,6 +298,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
     bool keep = end->keep_responses && !tx->broken_off; /* a response taken back cannot go on */
+    bool missing = false; /* of what was built: a Terminate without a header is about the oldest */
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);
@@ -308,12 +315,17 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     } else if (tx->source == SRD_TX_REQUEST) {
         tx->source = SRD_TX_NONE;
     }
-    if (tx->first != tx->count && !salvage(qp, keep))
-        atomic_store_explicit(&stream->cut, true, memory_order_release);
+    if (tx->first != tx->count && !salvage(qp, keep || end->keep_built)) {
+        missing = true;
+        if (keep || !end->keep_built || !salvage(qp, false)) {
+            batch_clear(tx);
+            atomic_store_explicit(&stream->cut, true, memory_order_release);
+        }
+    }
     if (!may_send_terminate(stream, end->fault))
         return;
     tx->ack_last = stream->params.soft_peer;
     if (end->fault != SRD_FAULT_NONE)
-        tx->terminate_octets = srd_terminate_build(
-            end->fault, end->ulpdu, end->ulpdu_octets, stream->params.crc, tx->terminate);
+        tx->terminate_octets = srd_terminate_build(end->fault, missing ? NULL : end->ulpdu,
+            missing ? 0 : end->ulpdu_octets, stream->params.crc, tx->terminate);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A fault at the target: the very request that caused it fails with its own status, on both sides in order. */
 #include "softrdma/stream/internal.h"
+#include "softrdma/wire/wire.h"
 #include "tests/unit/softrdma/stream_pair.h"
 
 #include <string.h>
@@ -338,6 +339,86 @@ static void reads_in_front_of_the_culprit_succeed(void **state)
     pair_with_soft_peers(reads_before);
 }
 
+/* The source of a Read goes while the response to the one in front of it is built and not sent. */
+static void source_goes_behind(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    struct ibv_mr *mr = srd_reg_mr(b->pd, b->mem, 4096, IBV_ACCESS_REMOTE_READ);
+
+    fill(b->mem, 100000, 9);
+    post_read(a, 1, 0, 100000, at(b, 0), b->mr->rkey, 0);
+    post_read(a, 2, 200000, 192, at(b, 0), mr->rkey, 0);
+    post_send(a, 3, 0, 8, 0);
+    while (pair_move(pair, a, b))
+        ;
+    assert_int_equal(srd_dereg_mr(mr), 0);
+    pair_pump(pair);
+    expect_wc(a->scq, 1, IBV_WC_SUCCESS);
+    assert_int_equal(expect_wc(a->scq, 2, IBV_WC_REM_ACCESS_ERR).vendor_err, 0x0100);
+    expect_wc(a->scq, 3, IBV_WC_WR_FLUSH_ERR);
+    assert_memory_equal(a->mem, b->mem, 100000);
+    assert_int_equal(next_async(b), IBV_EVENT_QP_ACCESS_ERR);
+    pair_expect_over(pair);
+}
+
+static void reads_in_front_of_one_whose_source_goes_succeed(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(source_goes_behind);
+}
+
+/* What one call to send takes: the first FPDU of the batch alone. */
+static unsigned send_one_fpdu(struct pair *pair, struct end *from, struct end *to)
+{
+    struct srd_qp *qp = srd_qp_from(from->qp);
+    struct iovec iov[SRD_TX_IOV];
+    uint8_t fpdu[65536 + 16];
+    unsigned actions = 0;
+    size_t total, taken = 0;
+
+    lock_acquire(&qp->tx_lock);
+    assert_true(srd_stream_tx(qp, iov, pair->now_ms, &actions) > 0);
+    total = srd_fpdu_octets(wire_get16(iov[0].iov_base));
+    for (int i = 0; taken < total; i++) {
+        size_t here = iov[i].iov_len < total - taken ? iov[i].iov_len : total - taken;
+
+        memcpy(fpdu + taken, iov[i].iov_base, here);
+        taken += here;
+    }
+    actions |= srd_stream_tx_done(qp, total, pair->now_ms);
+    lock_release(&qp->tx_lock);
+    end_feed(pair, to, fpdu, total, 0);
+    return actions;
+}
+
+/* Then the source of the one in front goes, too: the Terminate is about that, since its response is cut. */
+static void both_sources_go_one_after_the_other(void **state)
+{
+    struct pair pair;
+    struct ibv_mr *first, *second;
+    unsigned actions;
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT, 0);
+    pair_pump(&pair);
+    first = srd_reg_mr(pair.b.pd, pair.b.mem, 100000, IBV_ACCESS_REMOTE_READ);
+    second = srd_reg_mr(pair.b.pd, pair.b.mem, 4096, IBV_ACCESS_REMOTE_READ);
+    post_read(&pair.a, 1, 0, 100000, at(&pair.b, 0), first->rkey, 0);
+    post_read(&pair.a, 2, 200000, 192, at(&pair.b, 0), second->rkey, 0);
+    while (pair_move(&pair, &pair.a, &pair.b))
+        ;
+    assert_int_equal(srd_dereg_mr(second), 0);
+    actions = send_one_fpdu(&pair, &pair.b, &pair.a);
+    assert_int_equal(srd_dereg_mr(first), 0);
+    end_want(&pair, &pair.b, actions);
+    pair_pump(&pair);
+    assert_int_equal(expect_wc(pair.a.scq, 1, IBV_WC_REM_ACCESS_ERR).vendor_err, 0x0100);
+    expect_wc(pair.a.scq, 2, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(next_async(&pair.b), IBV_EVENT_QP_ACCESS_ERR);
+    pair_expect_over(&pair);
+    pair_close(&pair);
+}
+
 /* Towards others a Write is complete when TCP has it; its refusal shows as a flush and an event. */
 static void foreign_peer_sees_flush_and_event(void **state)
 {
@@ -502,6 +583,8 @@ int main(void)
         cmocka_unit_test(invalidate_of_what_may_not_be),
         cmocka_unit_test(invalidated_window_is_closed),
         cmocka_unit_test(reads_in_front_of_the_culprit_succeed),
+        cmocka_unit_test(reads_in_front_of_one_whose_source_goes_succeed),
+        cmocka_unit_test(both_sources_go_one_after_the_other),
         cmocka_unit_test(foreign_peer_sees_flush_and_event),
         cmocka_unit_test(foreign_read_carries_its_own_status),
         cmocka_unit_test(refused_while_it_is_being_sent),
