@@ -356,6 +356,7 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
 void srd_conn_detach(struct srd_qp *qp)
 {
     struct srd_conn *conn = srd_device_unbind_conn(qp);
+    enum srd_conn_phase phase = SRD_CONN_STREAM;
 
     if (!conn)
         return;
@@ -364,7 +365,8 @@ void srd_conn_detach(struct srd_qp *qp)
     lock_acquire(&qp->tx_lock);
     if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
         collect_rest(conn);
-        atomic_store_explicit(&conn->phase, SRD_CONN_LINGER, memory_order_release);
+        /* Unless another thread has begun to close it meanwhile. */
+        atomic_compare_exchange_strong(&conn->phase, &phase, SRD_CONN_LINGER);
     }
     lock_release(&qp->tx_lock);
     lock_release(&qp->rx_lock);

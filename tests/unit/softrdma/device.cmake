@@ -10,7 +10,8 @@ nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c LINK softrdma_internal
 nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES device/test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_conn_end PRIVATE -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create)
+target_link_options(test_softrdma_conn_end PRIVATE
+    -Wl,--wrap=srd_conn_apply,--wrap=srd_conn_create,--wrap=srd_stream_tx)
 nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_cm_faults PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)

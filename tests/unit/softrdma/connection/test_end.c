@@ -41,6 +41,22 @@ void __wrap_srd_conn_apply(struct srd_conn *conn, unsigned actions)
         __real_srd_conn_apply(conn, actions);
 }
 
+/* Whose next srd_stream_tx begins with begin_to_close. */
+static _Atomic(struct srd_qp *) sends_next;
+static void begin_to_close(void);
+
+int __real_srd_stream_tx(struct srd_qp *qp, struct iovec *iov, uint64_t now_ms, unsigned *actions);
+int __wrap_srd_stream_tx(struct srd_qp *qp, struct iovec *iov, uint64_t now_ms, unsigned *actions);
+
+int __wrap_srd_stream_tx(struct srd_qp *qp, struct iovec *iov, uint64_t now_ms, unsigned *actions)
+{
+    struct srd_qp *expected = qp;
+
+    if (atomic_compare_exchange_strong(&sends_next, &expected, NULL))
+        begin_to_close();
+    return __real_srd_stream_tx(qp, iov, now_ms, actions);
+}
+
 static void spying_free(struct srd_source *source)
 {
     if (source == atomic_load(&watched))
@@ -151,10 +167,49 @@ static void shared_receive_for_a_connection_that_ends(void **state)
     pair_close(&pair);
 }
 
+static struct srd_conn *closing;
+static pthread_t closer;
+
+static void *close_it(void *unused)
+{
+    (void)unused;
+    srd_conn_close(closing);
+    return NULL;
+}
+
+/* Another thread begins to close the connection; it then waits for the locks of this one. */
+static void begin_to_close(void)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+
+    assert_int_equal(pthread_create(&closer, NULL, close_it, NULL), 0);
+    while (atomic_load(&closing->phase) != SRD_CONN_CLOSED) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+}
+
+/* A queue pair is destroyed, and what it has still to send is being collected: the connection stays closed. */
+static void closed_while_its_queue_pair_goes(void **state)
+{
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    closing = srd_qp_conn(srd_qp_from(pair.active.qp));
+    assert_non_null(closing);
+    atomic_store(&sends_next, srd_qp_from(pair.active.qp));
+    srd_conn_detach(srd_qp_from(pair.active.qp));
+    assert_null(atomic_load(&sends_next)); /* it was called */
+    assert_int_equal(atomic_load(&closing->phase), SRD_CONN_CLOSED);
+    assert_int_equal(pthread_join(closer, NULL), 0);
+    srd_conn_unref(closing);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_receive_for_a_connection_that_ends),
+        cmocka_unit_test(closed_while_its_queue_pair_goes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
