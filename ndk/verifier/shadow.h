@@ -4,8 +4,8 @@
  * found by the object's address, and the calls that run on it.
  *
  * The objects get tables whose functions check first and then call the plain ones (tables.h). Their memory is not freed
- * when they are closed, until NDK_DEAD_MOST others were: so a call on a closed object is told of, and undoes nothing.
- * One lock guards all of it. Without the checker nothing here is called.
+ * when they are closed, until NDK_DEAD_MOST others were: so the checker can report a call on a closed object, and the
+ * call harms nothing. One lock guards all of it. Without the checker nothing here is called.
  */
 #ifndef NDK_VERIFIER_SHADOW_H
 #define NDK_VERIFIER_SHADOW_H

@@ -52,7 +52,7 @@ static void complete(struct nd_sink_file *file, OVERLAPPED *request, HRESULT sta
     call->end(call, status);
 }
 
-/* Nobody makes files, closes them or waits for a result there. */
+/* The kernel flavour has no files, and no call that waits for a result. */
 const struct nd_sink nd_sink_calls = {
     .file_ref = file_ref,
     .file_unref = file_unref,

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * An id on the address, whose port is filled in. In a dialect of exact ports the port is the connector's own; it may
- * turn out that somebody has it. A connector over an endpoint has that one's.
+ * An id on the address, whose port is filled in. In a dialect of exact ports the port is the connector's own: where
+ * another owner has claimed it (claim.h) and any port will do, the next one is tried. A connector over an endpoint uses
+ * the endpoint's port.
  */
 static HRESULT bind_id(struct nd_connector *connector, struct sockaddr_storage *local,
     struct nd_cm_id **id, struct nd_claim **claim)

@@ -124,7 +124,10 @@ struct nd_connect_params {
 
 HRESULT nd_connector_connect(struct nd_connector *connector, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);
-/* Version 1: binds to local before it, again in each attempt; with an endpoint: to that one's address. */
+/*
+ * Version 1: binds the connector to local before it connects, again in each attempt; a connector with an endpoint is
+ * bound to the endpoint's address.
+ */
 HRESULT nd_connector_bind_and_connect(struct nd_connector *connector,
     const struct sockaddr_storage *local, const struct nd_connect_params *params,
     const struct sockaddr *destination, size_t length, OVERLAPPED *overlapped);

@@ -268,8 +268,8 @@ static void answer_failed(struct nd_connector *connector, struct nd_cm_id *id, i
 }
 
 /*
- * A request that failed, and that nobody has fetched, is why the connection ends. Where that matters it is looked for
- * before the end is told.
+ * A failed request, whose result the program has not fetched, may be why the connection ends. In a dialect that tells
+ * failures (tells_failure) core looks for it before it tells the end.
  */
 static void look_for_failure(struct nd_connector *connector, const struct nd_cm_id *id)
 {

@@ -8,7 +8,8 @@
  * The wildcard means every address that this adapter has when it is bound, and no other adapter's: one id for each, all
  * on one port.
  *
- * In the kernel flavour nobody waits: each request gets a connector that the facade makes (nd_listener_ops).
+ * In the kernel flavour there is no GetConnectionRequest: each request gets a connector that the facade makes
+ * (nd_listener_ops).
  *
  * Lock: LOCK_LISTENER, taken before a connector's. GetConnectionRequests are completed with it held, so that either a
  * cancel or an arriving request ends each one, never both.

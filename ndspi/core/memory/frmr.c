@@ -383,7 +383,7 @@ void nd_frmr_qp_gone(struct nd_adapter *adapter, const struct nd_qp *qp)
             frmr->qp = NULL;
             if (!frmr->backing && !frmr->left)
                 continue;
-            destroy_window(frmr->window); /* under the lock: nobody may bind it meanwhile */
+            destroy_window(frmr->window); /* under the lock, so that no request binds it */
             frmr->window = NULL;
             drop_backings_locked(frmr, &dead);
             set_state_locked(frmr, ND_FRMR_DEAD);

@@ -133,7 +133,7 @@ void nd_frmr_ended(struct nd_adapter *adapter, uint32_t key, uint64_t number, bo
 /* A peer invalidated this key. Returns whether it is that of a fast region. */
 bool nd_frmr_taken_back(struct nd_adapter *adapter, uint32_t key, struct nd_dead *dead);
 
-/* Nobody looked how a request of this key ended: whether the device has it registered is not known any more. */
+/* The result of a request of this key is lost: core no longer knows whether the device has it registered. */
 void nd_frmr_forget(struct nd_adapter *adapter, uint32_t key);
 
 /* A queue pair is about to be destroyed: a device may keep it while windows are bound on it. No lock held. */

@@ -104,7 +104,7 @@ static uint32_t vendor_of(const struct ibv_wc *wc)
 /*
  * Flushes the queue pair. It notifies a peer that does not see the failure otherwise; and a Bind without the device's
  * help must know that its queue pair is in the error state (bind.c). In the kernel flavour it ends the connection, too:
- * whoever waits for its end hears of it now, also if the peer is not there any more.
+ * the disconnect event comes now, also if the peer is not there any more.
  */
 static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp, const struct ibv_wc *wc)
 {

@@ -124,7 +124,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
     return status;
 }
 
-/* Whether a request of this type ends by more than those that wait. */
+/* Whether a Notify of this type waits for completions that no pending one waits for. */
 static bool is_stronger(const struct nd_cq *cq, ULONG type)
 {
     unsigned as_strong = ND_CQ_WAITS(ND_CQ_NOTIFY_ANY);

@@ -296,7 +296,7 @@ static void objects_are_closed_where_their_requests_end(void **state)
 
 /* ---- requests that always end by their callback ---- */
 
-/* The peer has accepted: its Accept finds nobody. */
+/* The peer accepts, but the connector that asked is gone. */
 static void assert_peer_is_left_alone(struct pair *pair)
 {
     take_incoming(pair);
