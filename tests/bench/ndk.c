@@ -10,8 +10,6 @@
 
 #include "util/clock.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,16 +52,6 @@ NDK_RESULT_EX ndk_next(struct ndk_end *end)
 
 enum { REGISTER_MOST = 256, BASE = 0x70000000 };
 
-/* The other end: accepts, and is there. */
-static void *accept_main(void *argument)
-{
-    struct ndk_end *end = argument;
-
-    ndk_must(ndk_end_request(end), "the request to connect");
-    ndk_must(ndk_end_accept(end), "NdkAccept");
-    return NULL;
-}
-
 static void register_turn(
     struct ndk_end *end, NDK_MR *mr, const NDK_LOGICAL_ADDRESS *pages, ULONG count)
 {
@@ -86,18 +74,12 @@ uint64_t ndk_register_process(const void *argument)
     ULONG count = *(const uint32_t *)argument;
     struct ndk_end passive, active;
     uint64_t start_ns = 0;
-    pthread_t thread;
-    USHORT port_be;
     NDK_MR *mr;
 
     setenv("NDSPI_DEVICE", "soft", 1);
     ndk_must(ndk_end_open(&passive, &options), "opening");
     ndk_must(ndk_end_open(&active, &options), "opening");
-    ndk_must(ndk_end_listen(&passive, &port_be), "NdkListen");
-    if ((errno = pthread_create(&thread, NULL, accept_main, &passive)))
-        bench_die("pthread_create: %s", strerror(errno));
-    ndk_must(ndk_end_connect(&active, port_be), "connecting");
-    pthread_join(thread, NULL);
+    ndk_must(ndk_end_join(&active, &passive), "connecting");
     mr = ndk_fast_region(&active, count);
     pages = ndk_pages(&active, active.memory, 2 * count);
     for (ULONG i = 0; i < count; i++)

@@ -3,6 +3,8 @@
 
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* ---- calls that end by a callback ---- */
@@ -215,6 +217,31 @@ NTSTATUS ndk_end_accept(struct ndk_end *end)
         end->connector->Dispatch->NdkAccept(end->connector, end->qp, NDK_END_READ_LIMIT,
             NDK_END_READ_LIMIT, NULL, 0, NULL, NULL, ndk_end_requested, &end->call));
     return STATUS_SUCCESS;
+}
+
+static void *request_and_accept(void *argument)
+{
+    struct ndk_end *end = argument;
+    NTSTATUS status = ndk_end_request(end);
+
+    return (void *)(intptr_t)(status == STATUS_SUCCESS ? ndk_end_accept(end) : status);
+}
+
+NTSTATUS ndk_end_join(struct ndk_end *active, struct ndk_end *passive)
+{
+    void *accepted = NULL;
+    NTSTATUS status;
+    pthread_t thread;
+    USHORT port_be;
+
+    if ((status = ndk_end_listen(passive, &port_be)) != STATUS_SUCCESS)
+        return status;
+    STEP(passive, "pthread_create",
+        pthread_create(&thread, NULL, request_and_accept, passive) ? STATUS_INSUFFICIENT_RESOURCES
+                                                                   : STATUS_SUCCESS);
+    status = ndk_end_connect(active, port_be);
+    pthread_join(thread, &accepted);
+    return status == STATUS_SUCCESS ? (NTSTATUS)(intptr_t)accepted : status;
 }
 
 /* Successors before what they were made of, so that each close waits for nothing but itself. */

@@ -71,6 +71,9 @@ NTSTATUS ndk_end_listen(struct ndk_end *end, USHORT *port_be);
 NTSTATUS ndk_end_request(struct ndk_end *end);
 NTSTATUS ndk_end_accept(struct ndk_end *end);
 
+/* Both ends are open, in this process: connects active to passive. The step of a failure is in the end that failed. */
+NTSTATUS ndk_end_join(struct ndk_end *active, struct ndk_end *passive);
+
 /* Closes everything, in any state. */
 void ndk_end_close(struct ndk_end *end);
 

@@ -3,7 +3,6 @@
 #include "tests/support/ndk_end.h"
 #include "tests/support/no_calls.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,26 +12,6 @@
 #include <cmocka.h>
 
 enum { ROUNDS = 10000, MOST = 256, OCTETS = 2 * MOST * PAGE_SIZE };
-
-static void *accept_main(void *argument)
-{
-    struct ndk_end *end = argument;
-
-    return ndk_end_request(end) || ndk_end_accept(end) ? end : NULL;
-}
-
-static bool connected(struct ndk_end *active, struct ndk_end *passive)
-{
-    const struct ndk_end_options options = { .depth = 16, .memory_octets = OCTETS };
-    void *failed = NULL;
-    pthread_t thread;
-    USHORT port_be;
-
-    return !ndk_end_open(passive, &options) && !ndk_end_open(active, &options) &&
-           !ndk_end_listen(passive, &port_be) &&
-           !pthread_create(&thread, NULL, accept_main, passive) &&
-           !ndk_end_connect(active, port_be) && !pthread_join(thread, &failed) && !failed;
-}
 
 /* A silent registration and its end, which is told. */
 static bool turn(
@@ -53,13 +32,15 @@ static bool turn(
 /* argument: how many pages */
 static void child(const void *argument)
 {
+    const struct ndk_end_options options = { .depth = 16, .memory_octets = OCTETS };
     ULONG count = *(const ULONG *)argument;
     NDK_LOGICAL_ADDRESS pages[MOST];
     NDK_LOGICAL_ADDRESS_MAPPING *mapping;
     struct ndk_end active, passive;
     NDK_MR *mr;
 
-    if (!connected(&active, &passive) || ndk_end_fast_region(&active, count, &mr) ||
+    if (ndk_end_open(&passive, &options) || ndk_end_open(&active, &options) ||
+        ndk_end_join(&active, &passive) || ndk_end_fast_region(&active, count, &mr) ||
         ndk_end_map(&active, active.memory, 2 * count, &mapping))
         return;
     for (ULONG i = 0; i < count; i++)
