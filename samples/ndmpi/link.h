@@ -53,10 +53,11 @@ class Link
     {
         credits_ = credits;
     }
-    // From now on it may be sent on. Receives work before that.
+    // From now on it may be sent on. Receives work before that: what came by then has used the peer's credits up.
     void set_up()
     {
         up_ = true;
+        pay_credits();
     }
     bool can_send() const
     {

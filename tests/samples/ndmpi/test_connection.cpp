@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // test_connection.cpp - which connection wins when two ranks connect to each other at once, in every order of the
-// events. The adapter is a fake: a test ends each call when it wants to.
+// events, and what a link owes its peer by then. The adapter is a fake: a test ends each call when it wants to.
 #include "samples/ndmpi/connection.h"
 
 #include "cmocka_cpp.h" // has a macro fail
@@ -20,7 +20,9 @@ class FakeMemory : public Memory
 class FakeEndpoint : public Endpoint
 {
   public:
-    FakeEndpoint() : last(NULL), connects(0), completes(0), accepts(0), rejects(0), flushed(false)
+    FakeEndpoint()
+        : last(NULL), sent(), connects(0), completes(0), accepts(0), rejects(0), sends(0),
+          flushed(false)
     {
         ++live;
     }
@@ -69,17 +71,33 @@ class FakeEndpoint : public Endpoint
         while (!works.empty()) {
             Work *work = works.back();
             works.pop_back();
+            buffers.pop_back();
             work->done(ND_CANCELED, 0);
         }
     }
-    HRESULT receive(Work &work, void *, size_t, Memory &)
+    HRESULT receive(Work &work, void *data, size_t, Memory &)
     {
         works.push_back(&work);
+        buffers.push_back(data);
         return ND_SUCCESS;
     }
-    HRESULT send(Work &, const void *, size_t, Memory &)
+    // The test ends no Send; flush does.
+    HRESULT send(Work &work, const void *data, size_t size, Memory &)
     {
-        return ND_NOT_SUPPORTED;
+        assert_true(sent.unpack((const unsigned char *)data, size));
+        ++sends;
+        works.push_back(&work);
+        buffers.push_back(NULL);
+        return ND_SUCCESS;
+    }
+    // The peer's next message fills the oldest Receive.
+    void arrive(Header header)
+    {
+        Work *work = works.front();
+        header.pack((unsigned char *)buffers.front());
+        works.erase(works.begin());
+        buffers.erase(buffers.begin());
+        work->done(ND_SUCCESS, Header::SIZE);
     }
     HRESULT read(Work &, void *, size_t, Memory &, const Descriptor &)
     {
@@ -107,9 +125,11 @@ class FakeEndpoint : public Endpoint
     static int live;
     Request *last;
     Hello hello;
-    int connects, completes, accepts, rejects;
+    Header sent; // of the last Send
+    int connects, completes, accepts, rejects, sends;
     bool flushed;
     std::vector<Work *> works;
+    std::vector<void *> buffers; // of works, in their order; NULL for a Send's
 };
 
 int FakeEndpoint::live;
@@ -234,6 +254,22 @@ void test_passive(void **)
     assert_null(side.adapter.made);
     theirs->end(ND_SUCCESS);
     assert_int_equal(side.owner.connections, 1);
+}
+
+// The peer's side was up first, and has sent all it may: it waits for credits, and nothing else will come from it.
+void test_credits_of_what_came_before_the_accept_ended_are_paid(void **)
+{
+    Side side(5, 3);
+    FakeEndpoint *theirs = side.request();
+    const Header message = { EAGER, 0, 0, 0, 0 };
+    for (int i = 0; i < RECEIVES - 1; ++i)
+        theirs->arrive(message);
+    assert_int_equal(theirs->sends, 0);
+    theirs->end(ND_SUCCESS);
+    assert_int_equal(theirs->sends, 1);
+    assert_int_equal(theirs->sent.kind, CREDIT);
+    assert_int_equal(theirs->sent.credits, RECEIVES - 1);
+    theirs->flush();
 }
 
 void test_higher_rank_rejects_and_goes_on(void **)
@@ -373,6 +409,8 @@ int main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_active, none_left),
         cmocka_unit_test_teardown(test_passive, none_left),
+        cmocka_unit_test_teardown(
+            test_credits_of_what_came_before_the_accept_ended_are_paid, none_left),
         cmocka_unit_test_teardown(test_higher_rank_rejects_and_goes_on, none_left),
         cmocka_unit_test_teardown(test_lower_rank_hears_of_its_refusal_first, none_left),
         cmocka_unit_test_teardown(test_lower_rank_sees_the_other_request_first, none_left),
