@@ -16,6 +16,9 @@ foreach(part crc32c mpa terminate stream_wire stream_session stream_fuzz)
     target_compile_definitions(test_softrdma_${part} PRIVATE
         VECTOR_FILE="${PROJECT_SOURCE_DIR}/tests/vectors/iwarp-fpdu.txt")
 endforeach()
+add_test(NAME softrdma.crc32c_aarch64 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/wire/aarch64.sh ${PROJECT_SOURCE_DIR}
+    ${CMAKE_CURRENT_BINARY_DIR}/aarch64)
+set_tests_properties(softrdma.crc32c_aarch64 PROPERTIES SKIP_RETURN_CODE 77)
 nd_test(NAME softrdma.stream_threads SOURCES stream/test_threads.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.stream_fast_threads SOURCES stream/test_fast_threads.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.stream_fast_calls SOURCES stream/test_fast_calls.c pair.c LINK softrdma_internal)
