@@ -2,6 +2,7 @@
 /* dma.c - see dma.h. */
 #include "softrdma/memory/dma.h"
 
+#include "softrdma/wire/crc32c.h"
 #include "util/log.h"
 
 #include <pthread.h>
@@ -163,6 +164,21 @@ __attribute__((noinline)) bool srd_dma_fetch(void *to, const void *from, size_t 
     }
     begin(&access, from, octets);
     memcpy(to, from, octets);
+    end();
+    return true;
+}
+
+__attribute__((noinline)) bool srd_dma_fetch_crc(
+    void *to, const void *from, size_t octets, uint32_t *crc)
+{
+    struct access access;
+
+    if (_setjmp(access.env)) {
+        srd_dma_gone(from, octets);
+        return false;
+    }
+    begin(&access, from, octets);
+    *crc = srd_crc32c_copy(*crc, to, from, octets);
     end();
     return true;
 }

@@ -25,12 +25,14 @@ void srd_dma_guard(void);
  * srd_dma_place - octets (> 0) into the program's memory at to.
  * last_apart: the last octet is stored after all others, with release order
  * srd_dma_fetch - octets from the program's memory at from.
+ * srd_dma_fetch_crc - the same, and crc goes on over what was fetched (srd_crc32c_copy).
  * False: some of that memory does not exist. What was there has been copied, or has not.
  *
  * The program may use the memory at the same time (toolchain/tsan.supp).
  */
 bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_apart);
 bool srd_dma_fetch(void *to, const void *from, size_t octets);
+bool srd_dma_fetch_crc(void *to, const void *from, size_t octets, uint32_t *crc);
 
 /* Logs an access by the kernel that failed, as those above log theirs. */
 void srd_dma_gone(const void *at, size_t octets);

@@ -73,6 +73,7 @@ enum srd_sink { SRD_SINK_NONE, SRD_SINK_WRITE, SRD_SINK_RECEIVE, SRD_SINK_RESPON
 struct srd_rx {
     uint8_t *staging;
     uint32_t rd, wr;
+    uint32_t crc, crc_octets; /* of so many octets of the FPDU at rd */
 
     /* the FPDU in progress, when its payload goes to its place piece by piece (CRC off) */
     bool in_payload;

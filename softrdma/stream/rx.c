@@ -16,6 +16,7 @@ enum {
     DIRECT_OCTETS = 4096,  /* payloads with so much missing are placed directly */
     TAIL_OCTETS = 2048,    /* staging behind a direct payload */
     WINDOW_OCTETS = 16384, /* staging offered at once where large payloads may be placed directly */
+    CRC_STEP_OCTETS = 4096, /* of an incomplete FPDU the CRC goes on in such steps */
 };
 
 static void unpin(struct srd_rx *rx)
@@ -49,6 +50,22 @@ static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
     return n;
 }
 
+/*
+ * With CRC: what a large FPDU in progress lacks, if it fits where it stands. Then just that is read, so staging is
+ * empty behind it and nothing large is ever moved. 0: there is none.
+ */
+static uint32_t large_missing(const struct srd_rx *rx)
+{
+    uint32_t have = rx->wr - rx->rd, total;
+
+    if (have < SRD_FPDU_LENGTH_OCTETS)
+        return 0;
+    total = srd_fpdu_octets(wire_get16(rx->staging + rx->rd));
+    if (total < SRD_RX_STAGING / 4 || have >= total || rx->rd + total > SRD_RX_STAGING)
+        return 0;
+    return total - have;
+}
+
 int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
 {
     struct srd_stream *stream = &qp->stream;
@@ -69,12 +86,14 @@ int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV])
             n = direct_space(qp, iov, &rest);
         break;
     }
-    if (rx->rd && SRD_RX_STAGING - rx->wr < SRD_RX_STAGING / 2) {
+    window = stream->params.crc ? large_missing(rx) : 0;
+    if (rx->rd && !window && SRD_RX_STAGING - rx->wr < SRD_RX_STAGING / 2) {
         memmove(rx->staging, rx->staging + rx->rd, rx->wr - rx->rd);
         rx->wr -= rx->rd;
         rx->rd = 0;
     }
-    window = SRD_RX_STAGING - rx->wr;
+    if (!window)
+        window = SRD_RX_STAGING - rx->wr;
     if (n && window > TAIL_OCTETS)
         window = TAIL_OCTETS;
     else if (stream->params.soft_peer && !stream->params.crc && window > WINDOW_OCTETS)
@@ -102,10 +121,22 @@ static bool payload_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     return true;
 }
 
-static bool crc_good(const uint8_t *fpdu, uint32_t total)
+/* Goes on with the CRC of the FPDU at rd, while what has come of it is in the cache. */
+static void crc_step(struct srd_rx *rx, uint32_t have, uint32_t total)
 {
-    return srd_crc32c(0, fpdu, total - SRD_FPDU_CRC_OCTETS) ==
-           wire_get_crc(fpdu + total - SRD_FPDU_CRC_OCTETS);
+    uint32_t end = have < total ? have & ~(uint32_t)(CRC_STEP_OCTETS - 1) : total;
+
+    if (end > total - SRD_FPDU_CRC_OCTETS)
+        end = total - SRD_FPDU_CRC_OCTETS;
+    rx->crc = srd_crc32c(rx->crc, rx->staging + rx->rd + rx->crc_octets, end - rx->crc_octets);
+    rx->crc_octets = end;
+}
+
+/* The FPDU at rd is dealt with. */
+static void next_fpdu(struct srd_rx *rx, uint32_t total)
+{
+    rx->rd += total;
+    rx->crc = rx->crc_octets = 0;
 }
 
 /* A segment that is there completely. Returns whether it is dealt with. */
@@ -169,9 +200,10 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     ulpdu_octets = wire_get16(fpdu);
     total = srd_fpdu_octets(ulpdu_octets);
     if (stream->params.crc) {
+        crc_step(rx, have, total);
         if (have < total)
             return false;
-        if (!crc_good(fpdu, total)) {
+        if (rx->crc != wire_get_crc(fpdu + total - SRD_FPDU_CRC_OCTETS)) {
             srd_rx_fault(qp, SRD_FAULT_CRC, NULL, 0, now_ms, actions);
             return false;
         }
@@ -184,7 +216,7 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     if (have >= total) {
         if (!whole(qp, fpdu + 2, ulpdu_octets, now_ms, actions))
             return false;
-        rx->rd += total;
+        next_fpdu(rx, total);
         return true;
     }
     if (stream->params.crc || rx->held || !can_stream(fpdu + 2, ulpdu_octets) ||

@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+enum { PAYLOAD_ALIGNMENT = 64 }; /* in staging, of those worth it */
+
 /* --- one FPDU more: begin, add, end; or begin, add, undo -------------------------------------------------------- */
 
 /* Where it begins in the batch. */
@@ -36,7 +38,8 @@ static bool batch_has_room(const struct srd_stream *stream)
     uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
     return tx->count + SRD_TX_PIECES + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-           tx->staged + 20 + most + 3 + 4 <= tx->room && tx->octets < SRD_TX_BATCH_OCTETS;
+           tx->staged + PAYLOAD_ALIGNMENT + 20 + most + 3 + 4 <= tx->room &&
+           tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
 static bool last_is_memory(const struct srd_tx *tx)
@@ -44,11 +47,16 @@ static bool last_is_memory(const struct srd_tx *tx)
     return tx->n_refs && tx->refs[tx->n_refs - 1].iov == tx->count - 1;
 }
 
+static bool is_behind(const struct iovec *iov, const uint8_t *p)
+{
+    return (const uint8_t *)iov->iov_base + iov->iov_len == p;
+}
+
 static uint8_t *stage(struct srd_tx *tx, uint32_t octets)
 {
     uint8_t *p = tx->staging + tx->staged;
 
-    if (tx->count && !last_is_memory(tx))
+    if (tx->count && !last_is_memory(tx) && is_behind(&tx->iov[tx->count - 1], p))
         tx->iov[tx->count - 1].iov_len += octets;
     else
         tx->iov[tx->count++] = (struct iovec){ p, octets };
@@ -61,6 +69,14 @@ static void add_crc(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint
 {
     if (qp->stream.params.crc)
         fpdu->crc = srd_crc32c(fpdu->crc, data, octets);
+}
+
+/* A large payload is copied to the border of a cache line, whatever its header: a third faster. */
+static void align_payload(struct srd_tx *tx, uint32_t header)
+{
+    uintptr_t at = (uintptr_t)(tx->staging + tx->staged) + header;
+
+    tx->staged += (uint32_t)(-at & (PAYLOAD_ALIGNMENT - 1));
 }
 
 static void begin_fpdu(
@@ -76,6 +92,8 @@ static void begin_fpdu(
     fpdu->octets = tx->octets;
     fpdu->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
     fpdu->crc = 0;
+    if (qp->stream.params.crc && payload > SRD_TX_COPY_OCTETS)
+        align_payload(tx, octets);
     p = stage(tx, octets);
     srd_fpdu_begin(p, segment, payload);
     add_crc(qp, fpdu, p, octets);
@@ -89,15 +107,24 @@ static void add_copy(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uin
     add_crc(qp, fpdu, p, octets);
 }
 
+/* False: the memory is gone. */
+static bool fetch_piece(
+    struct srd_qp *qp, struct fpdu *fpdu, uint8_t *to, const void *from, uint32_t octets)
+{
+    if (qp->stream.params.crc)
+        return srd_dma_fetch_crc(to, from, octets, &fpdu->crc);
+    return srd_dma_fetch(to, from, octets);
+}
+
 /* fetch for a fast region. */
-static bool fetch_pages(
-    const struct srd_stag_entry *entry, uint8_t *to, uint64_t addr, uint32_t octets)
+static bool fetch_pages(struct srd_qp *qp, struct fpdu *fpdu, const struct srd_stag_entry *entry,
+    uint8_t *to, uint64_t addr, uint32_t octets)
 {
     while (octets) {
         uint32_t here = octets;
         const uint8_t *from = srd_stag_at(entry, addr, &here);
 
-        if (!srd_dma_fetch(to, from, here))
+        if (!fetch_piece(qp, fpdu, to, from, here))
             return false;
         to += here;
         addr += here;
@@ -106,12 +133,12 @@ static bool fetch_pages(
     return true;
 }
 
-static inline bool fetch(
-    const struct srd_stag_entry *entry, uint8_t *to, uint64_t addr, uint32_t octets)
+static inline bool fetch(struct srd_qp *qp, struct fpdu *fpdu, const struct srd_stag_entry *entry,
+    uint8_t *to, uint64_t addr, uint32_t octets)
 {
     if (__builtin_expect(entry->max_pages, 0))
-        return fetch_pages(entry, to, addr, octets);
-    return srd_dma_fetch(to, (const void *)(uintptr_t)addr, octets);
+        return fetch_pages(qp, fpdu, entry, to, addr, octets);
+    return fetch_piece(qp, fpdu, to, (const void *)(uintptr_t)addr, octets);
 }
 
 /* Each piece has a pin; the first has the caller's. */
@@ -157,13 +184,10 @@ static enum srd_stag_error add_memory(struct srd_qp *qp, struct fpdu *fpdu, uint
      */
     if (small || qp->stream.params.crc) {
         uint8_t *copy = stage(&qp->stream.tx, octets);
-        bool there = fetch(entry, copy, addr, octets);
+        bool there = fetch(qp, fpdu, entry, copy, addr, octets);
 
         srd_stag_unpin(entry);
-        if (!there)
-            return SRD_STAG_GONE;
-        add_crc(qp, fpdu, copy, octets);
-        return SRD_STAG_OK;
+        return there ? SRD_STAG_OK : SRD_STAG_GONE;
     }
     gather(qp, entry, key, addr, octets, remote);
     return SRD_STAG_OK;
