@@ -46,6 +46,8 @@ static uint64_t side_play(const void *argument)
 
     setenv(
         "NDSPI_DEVICE", side->client ? side->place->client.device : side->place->server.device, 1);
+    if (side->test->crc)
+        setenv("NDSPI_SOFT_CRC", "1", 1);
     return side->play(side);
 }
 

@@ -7,7 +7,7 @@
 
 #include <netinet/in.h>
 
-enum { POLL, EVENT, PORT, STREAM, SINGLE, BATCH, TESTS };
+enum { POLL, EVENT, PORT, STREAM, CRC_STREAM, SINGLE, BATCH, TESTS };
 
 #define BY_ALL (BY(TCP) | BY(VERBS) | BY_ND | BY(LIBFABRIC))
 
@@ -19,6 +19,12 @@ static const struct wire_test tests[TESTS] = {
         { .name = "port_8B", .wait = BENCH_PORT, .octets = 8, .warmup = 300, .count = 3000 } },
     [STREAM] = { BY_ALL,
         { .name = "stream_1MiB", .stream = true, .octets = 1 << 20, .warmup = 60, .count = 600 } },
+    [CRC_STREAM] = { BY(ND2), { .name = "crc_stream_1MiB",
+                                  .stream = true,
+                                  .crc = true,
+                                  .octets = 1 << 20,
+                                  .warmup = 60,
+                                  .count = 600 } },
     [SINGLE] = { BY(ND1),
         { .name = "single16_64B", .burst = 16, .octets = 64, .warmup = 300, .count = 3000 } },
     [BATCH] = { BY(ND1), { .name = "batch16_64B",
@@ -53,6 +59,7 @@ static const struct wire_ratio compared[] = {
     { TRANSPORT_ND2, STREAM, "vs_tcp", TRANSPORT_TCP, STREAM, 0.85 },
     { TRANSPORT_ND2, STREAM, "vs_libfabric", TRANSPORT_LIBFABRIC, STREAM, 0 },
     { TRANSPORT_ND2, STREAM, "vs_verbs", TRANSPORT_VERBS, STREAM, 0.95 },
+    { TRANSPORT_ND2, CRC_STREAM, "vs_plain", TRANSPORT_ND2, STREAM, 0.8 },
 };
 
 struct bench_group *bench_wire(void)

@@ -24,6 +24,7 @@ struct bench_test {
     unsigned answered;    /* a stream of which the server answers each n-th message, for devices
                              whose sends end before they arrive; warmup and count: multiples */
     bool batch;           /* a burst is posted as one request batch */
+    bool crc;             /* both sides ask for CRC; otherwise as NDSPI_SOFT_CRC says */
     unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
     size_t octets;        /* of a message */
     unsigned warmup;      /* messages (round trips) before the clock starts */
