@@ -184,7 +184,10 @@ static void deliver(struct nd_cm_id *id, struct nd_cm_event *event)
         nd_cm_id_unpin(event->request);
 }
 
-/* An id that has not been told that the device is gone, pinned; NULL when all have. */
+/*
+ * An id that has not been told that the device is gone, pinned; NULL when all have. Those that have stand at the end,
+ * with what came since.
+ */
 static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
 {
     struct nd_cm_id *found = NULL;
@@ -193,11 +196,15 @@ static struct nd_cm_id *next_to_tell(struct nd_cm *cm)
     list_for_each (&cm->ids, node) {
         struct nd_cm_id *id = list_entry(node, struct nd_cm_id, link);
 
-        if (found || id->told_removal)
+        if (id->told_removal)
             continue;
         id->told_removal = true;
-        if (try_pin(id))
-            found = id;
+        if (!try_pin(id))
+            continue;
+        found = id;
+        list_del(&id->link);
+        list_add_tail(&cm->ids, &id->link);
+        break;
     }
     lock_release(&cm->lock);
     return found;
