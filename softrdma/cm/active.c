@@ -169,17 +169,17 @@ static void peer_closed_locked(struct srd_id *id, int error)
 static void send_request_locked(struct srd_id *id)
 {
     uint8_t frame[SRD_MPA_FRAME_MAX], private_data[SRD_CM_CONNECT_PRIVATE];
-    uint16_t private_octets = id->request.private_octets;
+    uint16_t private_octets = id->request->private_octets;
     int error;
 
-    memcpy(private_data, id->request.private_data, private_octets);
-    srd_mpa_request(&id->request, &id->local, id->revision);
-    memcpy(id->request.private_data, private_data, private_octets);
-    id->request.private_octets = private_octets;
+    memcpy(private_data, id->request->private_data, private_octets);
+    srd_mpa_request(id->request, &id->local, id->revision);
+    memcpy(id->request->private_data, private_data, private_octets);
+    id->request->private_octets = private_octets;
     id->state = SRD_ID_REQUEST_SENT;
     error = srd_conn_watch(id->conn, true, false);
     if (!error)
-        error = srd_conn_send(id->conn, frame, srd_mpa_encode(&id->request, frame));
+        error = srd_conn_send(id->conn, frame, srd_mpa_encode(id->request, frame));
     if (error)
         peer_closed_locked(id, -error);
     else
@@ -229,16 +229,16 @@ static void refuse_reply_locked(struct srd_id *id, unsigned code)
 
 static unsigned replied_locked(struct srd_id *id)
 {
-    switch (srd_mpa_conclude(&id->request, &id->reply, &id->local, &id->params)) {
+    switch (srd_mpa_conclude(id->request, id->reply, &id->local, &id->params)) {
     case SRD_MPA_AGREED:
         if (id->ibv.qp)
             return establish_itself_locked(id);
         id->state = SRD_ID_RESPONSE;
         srd_conn_watch(id->conn, !id->conn->in_octets, false);
-        srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &id->reply);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, id->reply);
         return 0;
     case SRD_MPA_REJECTED:
-        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, &id->reply);
+        fail_locked(id, RDMA_CM_EVENT_REJECTED, SRD_CM_CONSUMER, id->reply);
         return 0;
     case SRD_MPA_NO_IRD: refuse_reply_locked(id, 0x06); return 0;
     case SRD_MPA_NO_RTR: refuse_reply_locked(id, 0x07); return 0;
@@ -260,7 +260,7 @@ static unsigned receive_reply_locked(struct srd_id *id)
         peer_closed_locked(id, (int)-got);
         return 0;
     }
-    taken = srd_mpa_decode(&id->reply, true, id->conn->in, id->conn->in_octets);
+    taken = srd_mpa_decode(id->reply, true, id->conn->in, id->conn->in_octets);
     if (!taken)
         return 0;
     if (taken < 0) {
@@ -375,9 +375,9 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
         return srd_id_leave(ibv, error);
     id->revision = 2;
     id->retry_until_ms = clock_now_ms() + srd_cm_retry_ms();
-    id->request.private_octets = octets;
+    id->request->private_octets = octets;
     if (octets)
-        memcpy(id->request.private_data, param->private_data, octets);
+        memcpy(id->request->private_data, param->private_data, octets);
     error = start_tcp_locked(id);
     /* Errors of the network are reported as events, as by any other device. */
     if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
@@ -409,6 +409,7 @@ int srd_establish(struct rdma_cm_id *ibv)
     if (!error)
         actions = attach_locked(id, &error);
     if (!error) {
+        srd_id_forget_frames_locked(id); /* the program has the Reply */
         conn = id->conn;
         srd_conn_ref(conn);
     }

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* How many ports bind_shared looks at, each time from another one on. */
@@ -71,13 +72,28 @@ void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device)
     id->ibv.port_num = device ? 1 : 0;
 }
 
+void srd_cm_report_files(const char *what, int error)
+{
+    struct rlimit files = { 0 };
+
+    if (error != EMFILE && error != ENFILE)
+        return;
+    getrlimit(RLIMIT_NOFILE, &files);
+    log_limited(LOG_ERROR, LOG_CM,
+        "cannot %s: %s; the limit of open files is %llu: raise it (ulimit -n)", what,
+        strerror(error), (unsigned long long)files.rlim_cur);
+}
+
 static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
 {
     int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     int error = 0;
 
-    if (fd < 0)
-        return errno;
+    if (fd < 0) {
+        error = errno;
+        srd_cm_report_files("open a socket", error);
+        return error;
+    }
     if (addr->sa_family == AF_INET6)
         set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, id->af_only || !srd_addr_is_any(addr));
     if (id->tos)
@@ -223,8 +239,11 @@ static int route_source(const struct sockaddr *dst, struct sockaddr_storage *src
     int fd = socket(dst->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP);
     int error = 0;
 
-    if (fd < 0)
-        return errno;
+    if (fd < 0) {
+        error = errno;
+        srd_cm_report_files("open a socket", error);
+        return error;
+    }
     if (connect(fd, dst, srd_addr_len(dst)) || getsockname(fd, (struct sockaddr *)src, &octets))
         error = errno;
     close(fd);

@@ -86,6 +86,11 @@ struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context)
 
     if (!id)
         return NULL;
+    if (!(id->request = calloc(2, sizeof(*id->request)))) {
+        free(id);
+        return NULL;
+    }
+    id->reply = id->request + 1;
     lock_init(&id->lock, LOCK_SRD_CM, "softrdma id");
     atomic_init(&id->refs, 1);
     id->generation = srd_generation;
@@ -116,7 +121,15 @@ void srd_id_unref(struct srd_id *id)
     if (id->listener)
         srd_id_unref(id->listener);
     free(id->child_attr);
+    free(id->request);
     free(id);
+}
+
+void srd_id_forget_frames_locked(struct srd_id *id)
+{
+    lock_assert_held(&id->lock);
+    free(id->request);
+    id->request = id->reply = NULL;
 }
 
 bool srd_id_enter(struct rdma_cm_id *ibv)
@@ -150,11 +163,11 @@ void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t o
     id->state = SRD_ID_OVER;
     if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
         return;
-    srd_mpa_refuse(&id->request, NULL, &id->reply);
-    id->reply.private_octets = octets;
+    srd_mpa_refuse(id->request, NULL, id->reply);
+    id->reply->private_octets = octets;
     if (octets)
-        memcpy(id->reply.private_data, private_data, octets);
-    if (srd_conn_send(id->conn, frame, srd_mpa_encode(&id->reply, frame)))
+        memcpy(id->reply->private_data, private_data, octets);
+    if (srd_conn_send(id->conn, frame, srd_mpa_encode(id->reply, frame)))
         srd_conn_close(id->conn);
     else
         srd_conn_linger(id->conn);
@@ -212,9 +225,11 @@ void srd_id_on_established(void *owner, struct srd_conn *conn)
         id->was_connected = true;
         srd_id_await_ended(id);
         srd_cm_post_event_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+        srd_id_forget_frames_locked(id);
     } else if (id->conn == conn && id->unreported) {
         id->unreported = false;
-        srd_cm_post_event_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, &id->reply);
+        srd_cm_post_event_locked(id, RDMA_CM_EVENT_ESTABLISHED, 0, id->reply);
+        srd_id_forget_frames_locked(id);
     }
     lock_release(&id->lock);
 }

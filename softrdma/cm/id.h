@@ -115,7 +115,7 @@ struct srd_id {
     uint8_t revision;
     bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
     struct srd_mpa_local local;
-    struct srd_mpa_frame request, reply;
+    struct srd_mpa_frame *request, *reply; /* one allocation; NULL once established */
     struct srd_stream_params params;
     uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
 
@@ -148,6 +148,8 @@ static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
 struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
 void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
+/* The connection is established, and that is reported: what was said for it is not needed any more. */
+void srd_id_forget_frames_locked(struct srd_id *id);
 /* Takes id->lock of a call by the program; false with errno EIO in the child of a fork. */
 bool srd_id_enter(struct rdma_cm_id *id);
 /* Drops the lock; 0, or -1 with errno from a positive error. */
@@ -214,6 +216,11 @@ void srd_id_on_unref(void *owner);
 /* A socket bound to addr; sets the id's source address and, for a concrete one, its device. Positive errno or 0. */
 int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
+/*
+ * Says that there is no descriptor for a connection, and what the limit is; nothing where error is another one.
+ * what  "accept", "open a socket"
+ */
+void srd_cm_report_files(const char *what, int error);
 /* Options of a connected socket. */
 void srd_cm_tune(int fd);
 /* NDSPI_SOFT_CRC=1: CRC asked for, also of soft peers. It is always used when the peer asks. */

@@ -144,8 +144,9 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
 /* Stops accepting for a while: the peers stay in TCP's backlog, and the socket would stay readable. */
 static void pause_accepting(struct srd_id *listener, int error)
 {
-    log_limited(LOG_ERROR, LOG_CM, "cannot accept: %s; raise the limit of open files (ulimit -n)",
-        strerror(error));
+    srd_cm_report_files("accept", error);
+    if (error == ENOMEM || error == ENOBUFS)
+        log_limited(LOG_ERROR, LOG_CM, "cannot accept: %s", strerror(error));
     atomic_store(&listener->paused, true);
     srd_source_update(&listener->source);
     srd_source_deadline(&listener->source, clock_now_ms() + PAUSE_MS);
@@ -169,7 +170,7 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
                 source->fd, (struct sockaddr *)&peer, &octets, SOCK_CLOEXEC | SOCK_NONBLOCK);
         lock_release(&listener->lock);
         if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
                 pause_accepting(listener, errno);
             break;
         }

@@ -49,7 +49,7 @@ static void receive_request_locked(struct srd_id *id)
         drop_locked(id, "ended before its MPA request", true);
         return;
     }
-    taken = srd_mpa_decode(&id->request, false, id->conn->in, id->conn->in_octets);
+    taken = srd_mpa_decode(id->request, false, id->conn->in, id->conn->in_octets);
     if (!taken)
         return;
     if (taken < 0) {
@@ -62,7 +62,7 @@ static void receive_request_locked(struct srd_id *id)
     }
     id->conn->in_octets = 0;
     srd_source_deadline(&id->conn->source, UINT64_MAX);
-    if (srd_mpa_accept(&id->request, &probe, &id->reply, &id->params) != SRD_MPA_AGREED) {
+    if (srd_mpa_accept(id->request, &probe, id->reply, &id->params) != SRD_MPA_AGREED) {
         char text[SRD_ADDR_TEXT];
         log_limited(LOG_WARN, LOG_CM,
             "connection from %s demands MPA markers, which are not provided; rejected",
@@ -131,7 +131,7 @@ void srd_passive_report(struct srd_id *id)
     id->listener = NULL;
     request = id->state == SRD_ID_REQUEST;
     if (request && listener)
-        event = srd_cm_event_record(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &id->request);
+        event = srd_cm_event_record(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, id->request);
     lock_release(&id->lock);
     if (!listener)
         return;
@@ -195,10 +195,10 @@ static int reject_frame_locked(struct srd_id *id)
     if (seen < KEY_OCTETS)
         return 0;
     conn->in[KEY_AT] = KEY_REPLY;
-    taken = srd_mpa_decode(&id->reply, true, conn->in, conn->in_octets);
+    taken = srd_mpa_decode(id->reply, true, conn->in, conn->in_octets);
     conn->in[KEY_AT] = KEY_REJECT;
     if (taken < 0)
-        id->reply.private_octets = 0;
+        id->reply->private_octets = 0;
     return taken ? 1 : 0;
 }
 
@@ -245,7 +245,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
     }
     switch (reject_frame_locked(id)) {
     case 0: return 0;
-    case 1: refused_locked(id, &id->reply); return 0;
+    case 1: refused_locked(id, id->reply); return 0;
     default: return attach_locked(id);
     }
 }
@@ -368,13 +368,12 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
         error = srd_id_qp_ready(id);
     if (error)
         return error;
-    srd_mpa_accept(
-        &id->request, &id->local, &id->reply, &id->params); /* agreed: seen when it came */
-    id->reply.private_octets = octets;
+    srd_mpa_accept(id->request, &id->local, id->reply, &id->params); /* agreed: seen when it came */
+    id->reply->private_octets = octets;
     if (octets)
-        memcpy(id->reply.private_data, param->private_data, octets);
+        memcpy(id->reply->private_data, param->private_data, octets);
     id->state = SRD_ID_ACCEPTED;
-    error = -srd_conn_send(id->conn, frame, srd_mpa_encode(&id->reply, frame));
+    error = -srd_conn_send(id->conn, frame, srd_mpa_encode(id->reply, frame));
     if (error) {
         id->state = SRD_ID_OVER;
         srd_conn_close(id->conn);
@@ -407,10 +406,10 @@ static void refuse_response_locked(struct srd_id *id, const void *private_data, 
 
     id->state = SRD_ID_OVER;
     if (id->params.soft_peer) {
-        srd_mpa_refuse(&id->request, NULL, &id->reply);
-        id->reply.private_octets = octets;
-        memcpy(id->reply.private_data, private_data, octets);
-        size_t count = srd_mpa_encode(&id->reply, frame);
+        srd_mpa_refuse(id->request, NULL, id->reply);
+        id->reply->private_octets = octets;
+        memcpy(id->reply->private_data, private_data, octets);
+        size_t count = srd_mpa_encode(id->reply, frame);
         frame[KEY_AT] = KEY_REJECT;
         if (srd_conn_send(id->conn, frame, count)) {
             srd_conn_close(id->conn);
