@@ -115,6 +115,8 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
         got = srd_dma_recv(conn->source.fd, iov, count);
         if (got > 0) {
             *moved = true;
+            if (!atomic_load_explicit(&conn->busy, memory_order_relaxed))
+                srd_conn_is_busy(conn);
             actions |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
             if (actions & SRD_STREAM_ESTABLISHED)
                 atomic_store(&conn->up, true);
@@ -216,6 +218,8 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
                 atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
             break;
         }
+        if (!atomic_load_explicit(&conn->busy, memory_order_relaxed))
+            srd_conn_is_busy(conn);
         actions |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
         if ((size_t)sent < iov_octets(iov, count)) {
@@ -510,6 +514,7 @@ static void on_free(struct srd_source *source)
         srd_qp_unpin(conn->qp);
     conn->owner_ops->unref(conn->owner);
     free(conn->rest);
+    free(conn->in);
     free(conn);
 }
 
@@ -529,11 +534,17 @@ struct srd_conn *srd_conn_create(
 
     if (!conn)
         return NULL;
+    if (!(conn->in = malloc(SRD_CONN_STARTUP_OCTETS + SRD_MPA_FRAME_MAX))) {
+        free(conn);
+        return NULL;
+    }
+    conn->out = conn->in + SRD_CONN_STARTUP_OCTETS;
     srd_source_init(&conn->source, &source_ops, fd);
     conn->owner_ops = owner_ops;
     conn->owner = owner;
     conn->owner_lock = owner_lock;
     lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
     atomic_init(&conn->close_ms, UINT64_MAX);
+    list_node_init(&conn->idle_node);
     return conn;
 }

@@ -34,6 +34,8 @@ enum srd_conn_phase { SRD_CONN_STARTUP, SRD_CONN_STREAM, SRD_CONN_LINGER, SRD_CO
 
 /* Octets of a startup frame, and room for what comes behind it in the same read. */
 enum { SRD_CONN_STARTUP_OCTETS = SRD_MPA_FRAME_MAX + 512, SRD_CONN_CLOSE_MS = 2000 };
+/* So long without traffic, and it is idle. */
+enum { SRD_CONN_IDLE_MS = 250 };
 
 struct srd_conn {
     struct srd_source source; /* first */
@@ -61,9 +63,16 @@ struct srd_conn {
     atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
     _Atomic uint64_t close_ms;
 
-    /* startup phase, and what it left: under the owner's lock */
+    atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
+    /* of that list: */
+    bool idle_left;     /* for good */
+    uint64_t idle_ms;   /* when it is looked at */
+    uint64_t idle_mark; /* of srd_stream_give_back */
+    struct list_node idle_node;
+
+    /* startup phase, and what it left: under the owner's lock. From attach on there are no buffers. */
     size_t in_octets, out_octets, out_sent;
-    uint8_t in[SRD_CONN_STARTUP_OCTETS], out[SRD_MPA_FRAME_MAX];
+    uint8_t *in, *out; /* SRD_CONN_STARTUP_OCTETS, and behind them SRD_MPA_FRAME_MAX */
 
     struct lock linger_lock; /* LOCK_SRD_TX */
     uint8_t *rest;           /* linger phase: what is still to be sent */

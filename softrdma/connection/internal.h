@@ -25,4 +25,13 @@ void srd_conn_report_down(struct srd_conn *conn, int status);
 void srd_conn_finish(struct srd_conn *conn, int status);
 void srd_linger_step(struct srd_conn *conn);
 
+/*
+ * idle.c
+ * srd_conn_is_busy     octets have come or gone, and conn->busy is not set
+ * srd_conn_leave_busy  it has no stream any more; the caller has a reference
+ * Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+void srd_conn_is_busy(struct srd_conn *conn);
+void srd_conn_leave_busy(struct srd_conn *conn);
+
 #endif

@@ -74,6 +74,7 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
         return false;
     srd_source_remove(&conn->source);
+    srd_conn_leave_busy(conn);
     if (qp) {
         lock_acquire(&qp->rx_lock);
         lock_acquire(&qp->tx_lock);
@@ -259,7 +260,7 @@ int srd_conn_flush(struct srd_conn *conn)
 int srd_conn_send(struct srd_conn *conn, const void *octets, size_t count)
 {
     lock_assert_held(conn->owner_lock);
-    if (conn->out_sent < conn->out_octets || count > sizeof(conn->out))
+    if (conn->out_sent < conn->out_octets || !conn->out || count > SRD_MPA_FRAME_MAX)
         return -EBUSY; /* one frame at a time, and none is longer */
     memcpy(conn->out, octets, count);
     conn->out_octets = count;
@@ -272,11 +273,11 @@ ssize_t srd_conn_fill(struct srd_conn *conn)
     ssize_t got;
 
     lock_assert_held(conn->owner_lock);
-    if (conn->in_octets == sizeof(conn->in))
+    if (!conn->in || conn->in_octets == SRD_CONN_STARTUP_OCTETS)
         return -EAGAIN;
     do
-        got = recv(conn->source.fd, conn->in + conn->in_octets, sizeof(conn->in) - conn->in_octets,
-            MSG_DONTWAIT);
+        got = recv(conn->source.fd, conn->in + conn->in_octets,
+            SRD_CONN_STARTUP_OCTETS - conn->in_octets, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return -errno;
@@ -349,6 +350,11 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     *actions |= SRD_STREAM_TX;      /* posted before there was a connection to send on */
     atomic_store(&conn->up, *actions & SRD_STREAM_ESTABLISHED);
     atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
+    if (conn->in_octets)
+        srd_conn_is_busy(conn);
+    free(conn->in);
+    conn->in = conn->out = NULL;
+    conn->in_octets = conn->out_octets = conn->out_sent = 0;
     set_interest(conn, true, false);
     return 0;
 }
@@ -371,6 +377,7 @@ void srd_conn_detach(struct srd_qp *qp)
     lock_release(&qp->tx_lock);
     lock_release(&qp->rx_lock);
     lock_release(conn->owner_lock);
+    srd_conn_leave_busy(conn);
     srd_cq_detach_source(qp->qp.send_cq, &conn->source);
     if (qp->qp.recv_cq != qp->qp.send_cq)
         srd_cq_detach_source(qp->qp.recv_cq, &conn->source);

@@ -24,9 +24,9 @@ void srd_stream_init(struct srd_stream *stream)
 
 void srd_stream_fini(struct srd_stream *stream)
 {
-    free(stream->rx.staging);
+    srd_buffer_unmap(stream->rx.staging, SRD_RX_STAGING);
     free(stream->rx.hold);
-    free(stream->tx.staging);
+    srd_buffer_unmap(stream->tx.batch, sizeof(*stream->tx.batch) + stream->tx.room);
     free(stream->tx.salvage);
     free(stream->reads_in);
     free(stream->reads_out);

@@ -8,6 +8,7 @@
 #ifndef SOFTRDMA_QUEUES_STREAM_STATE_H
 #define SOFTRDMA_QUEUES_STREAM_STATE_H
 
+#include "softrdma/queues/buffer.h"
 #include "softrdma/wire/ddp.h"
 #include "softrdma/wire/mpa.h"
 #include "softrdma/queues/rq.h"
@@ -119,17 +120,27 @@ struct srd_tx_ref {
 
 enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_RESPONSE };
 
+/* Of a batch, with its staging: in a buffer, so that an idle connection does not keep them. */
+struct srd_tx_batch {
+    struct iovec iov[SRD_TX_IOV];
+    struct srd_tx_ref refs[SRD_TX_IOV];
+    uint32_t fpdu_end[SRD_TX_FPDUS];
+    bool fpdu_completes[SRD_TX_FPDUS];
+    uint8_t staging[];
+};
+
 struct srd_tx {
-    uint8_t *staging; /* headers, small payloads, trailers; with CRC all payloads */
+    struct srd_tx_batch *batch; /* from start on; what follows points into it */
+    uint8_t *staging;           /* headers, small payloads, trailers; with CRC all payloads */
     uint32_t staged, room;
 
     /* the batch: FPDUs built and not wholly sent */
-    struct iovec iov[SRD_TX_IOV];
+    struct iovec *iov;
     int first, count;
-    struct srd_tx_ref refs[SRD_TX_IOV];
+    struct srd_tx_ref *refs;
     int n_refs;
-    uint32_t fpdu_end[SRD_TX_FPDUS];   /* octets from the beginning of the batch */
-    bool fpdu_completes[SRD_TX_FPDUS]; /* it ends a Send or Write */
+    uint32_t *fpdu_end;   /* octets from the beginning of the batch */
+    bool *fpdu_completes; /* it ends a Send or Write */
     uint32_t n_fpdus, n_gone, octets, taken;
 
     /* the message being built */

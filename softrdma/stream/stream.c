@@ -246,14 +246,23 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
 
 static bool allocate(struct srd_stream *stream)
 {
-    stream->rx.staging = malloc(SRD_RX_STAGING);
-    stream->tx.room = stream->params.crc ? SRD_TX_STAGING_CRC : SRD_TX_STAGING;
-    stream->tx.staging = malloc(stream->tx.room);
+    struct srd_tx *tx = &stream->tx;
+
+    tx->room = stream->params.crc ? SRD_TX_STAGING_CRC : SRD_TX_STAGING;
+    stream->rx.staging = srd_buffer_map(SRD_RX_STAGING);
+    tx->batch = srd_buffer_map(sizeof(*tx->batch) + tx->room);
+    if (!stream->rx.staging || !tx->batch)
+        return false;
+    tx->iov = tx->batch->iov;
+    tx->refs = tx->batch->refs;
+    tx->fpdu_end = tx->batch->fpdu_end;
+    tx->fpdu_completes = tx->batch->fpdu_completes;
+    tx->staging = tx->batch->staging;
     stream->in.mask = srd_ring_mask(stream->params.ird ? stream->params.ird : 1);
     stream->out.mask = srd_ring_mask(stream->params.ord ? stream->params.ord : 1);
     stream->reads_in = calloc(stream->in.mask + (size_t)1, sizeof(*stream->reads_in));
     stream->reads_out = calloc(stream->out.mask + (size_t)1, sizeof(*stream->reads_out));
-    return stream->rx.staging && stream->tx.staging && stream->reads_in && stream->reads_out;
+    return stream->reads_in && stream->reads_out;
 }
 
 unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
@@ -363,6 +372,46 @@ unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
     actions = srd_stream_fail(qp, &end, now_ms);
     lock_release(&qp->rx_lock);
     return actions;
+}
+
+/* --- while nothing happens -------------------------------------------------------------------------------------- */
+
+/* What has come and gone: no part of it falls, so it changes if any part does. */
+static uint64_t traffic_of(const struct srd_stream *stream)
+{
+    return 1 + atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) +
+           atomic_load_explicit(&stream->acked_sent, memory_order_relaxed) +
+           atomic_load_explicit(&stream->handed, memory_order_relaxed) + stream->rx.acknowledged +
+           stream->rx.read_msn + stream->tx.read_msn +
+           atomic_load_explicit(&stream->in.tail, memory_order_relaxed) +
+           atomic_load_explicit(&stream->out.tail, memory_order_relaxed);
+}
+
+static bool is_between_messages(struct srd_stream *stream)
+{
+    const struct srd_rx *rx = &stream->rx;
+    const struct srd_tx *tx = &stream->tx;
+
+    return srd_phase(stream) == SRD_STREAM_UP && !rx->in_payload && rx->rd == rx->wr && !rx->skip &&
+           !rx->held && tx->first == tx->count && !tx->n_refs;
+}
+
+bool srd_stream_give_back(struct srd_qp *qp, uint64_t *mark)
+{
+    struct srd_stream *stream = &qp->stream;
+    uint64_t traffic = traffic_of(stream);
+    bool still = traffic == *mark;
+
+    lock_assert_held(&qp->rx_lock);
+    lock_assert_held(&qp->tx_lock);
+    *mark = traffic;
+    if (!still || !is_between_messages(stream))
+        return false;
+    srd_buffer_give_back(stream->rx.staging, SRD_RX_STAGING);
+    srd_buffer_give_back(stream->tx.batch, sizeof(*stream->tx.batch) + stream->tx.room);
+    free(stream->rx.hold);
+    stream->rx.hold = NULL;
+    return true;
 }
 
 /* --- time ------------------------------------------------------------------------------------------------------- */

@@ -89,6 +89,13 @@ bool srd_stream_owes_ack(struct srd_qp *qp);
 /* Whether it could be sent now: not before the program of an initiator confirms. */
 bool srd_stream_may_ack(struct srd_qp *qp);
 
+/*
+ * srd_stream_give_back - gives the staging's memory back if the stream is idle; LOCK_SRD_RX and LOCK_SRD_TX held.
+ * mark  in, out: what has come and gone until now; 0 at first
+ * Returns whether it is idle: nothing has come or gone since the last call, nothing is under way.
+ */
+bool srd_stream_give_back(struct srd_qp *qp, uint64_t *mark);
+
 /* Receives were posted for a held message; LOCK_SRD_RX held. */
 unsigned srd_stream_resume(struct srd_qp *qp, uint64_t now_ms);
 
