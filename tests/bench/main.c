@@ -11,6 +11,7 @@
  * Everything is measured once a round, in many short rounds, in an order that changes from round to round (rounds.c),
  * each measurement in processes of its own. A ratio is the median over the rounds of the ratio within the round.
  */
+#include "tests/bench/connections.h"
 #include "tests/bench/instructions.h"
 #include "tests/bench/process.h"
 #include "tests/bench/report.h"
@@ -24,7 +25,7 @@
 enum { GROUPS_MAX = 8 };
 
 static struct bench_group *groups[GROUPS_MAX + 1]; /* NULL behind the last */
-static bool with_instructions;
+static bool with_others; /* what is measured in its own way: connections, instructions */
 static struct bench_report report = { .rounds = BENCH_ROUNDS };
 
 static void usage(FILE *to)
@@ -45,10 +46,17 @@ static void usage(FILE *to)
         for (unsigned j = 0; groups[i]->tests[j]; j++)
             fprintf(to, "  %s\n", groups[i]->tests[j]);
     }
-    if (with_instructions)
+    if (with_others)
         fprintf(to,
+            "\n%-14s 1 to 10000 connections between two processes: memory, rates, what idle ones "
+            "cost\n"
             "\n%-14s what a Send, a Receive and their completions cost beyond verbs calls\n",
-            BENCH_INSTRUCTIONS);
+            BENCH_CONNECTIONS, BENCH_INSTRUCTIONS);
+}
+
+static bool is_other(const char *name)
+{
+    return with_others && (bench_is_connections(name) || strcmp(name, BENCH_INSTRUCTIONS) == 0);
 }
 
 static bool is_test(const char *name)
@@ -60,7 +68,7 @@ static bool is_test(const char *name)
             if (strcmp(name, groups[i]->tests[j]) == 0)
                 return true;
     }
-    return with_instructions && strcmp(name, BENCH_INSTRUCTIONS) == 0;
+    return is_other(name);
 }
 
 static bool group_wanted(const struct bench_group *group, const char *only)
@@ -98,7 +106,7 @@ static void all_groups(void)
     groups[3] = bench_wine();
     groups[4] = bench_fast_register();
     groups[5] = bench_ndk();
-    with_instructions = true;
+    with_others = true;
 }
 
 /* 0: not a number from 1 to BENCH_ROUNDS. */
@@ -164,9 +172,11 @@ int main(int argc, char **argv)
         return 2;
     }
     bench_pin_begin();
-    if (!only || strcmp(only, BENCH_INSTRUCTIONS) != 0)
+    if (!only || !is_other(only))
         good = measure(only);
-    if (with_instructions && (!only || strcmp(only, BENCH_INSTRUCTIONS) == 0))
+    if (with_others && (!only || bench_is_connections(only)))
+        good = bench_connections(&report, only) && good;
+    if (with_others && (!only || strcmp(only, BENCH_INSTRUCTIONS) == 0))
         good = bench_instructions(&report) && good;
     if (!bench_report_close(&report)) {
         fprintf(stderr, "ndspi-bench: %s: %s\n", report.directory, strerror(errno));

@@ -77,9 +77,10 @@ static pid_t bench_fork(const struct bench_process *process, unsigned place, int
  * Waits until all have ended, or the deadline passed; one that fails takes the others with it. Returns whether all
  * ended well.
  */
-static bool bench_reap(const struct bench_process *processes, const pid_t *pids, unsigned count)
+static bool bench_reap(
+    const struct bench_process *processes, const pid_t *pids, unsigned count, uint64_t limit_ms)
 {
-    uint64_t deadline_ms = clock_now_ms() + BENCH_DEADLINE_MS;
+    uint64_t deadline_ms = clock_now_ms() + limit_ms;
     struct pollfd ends[BENCH_PROCESSES];
     unsigned left = count;
     bool good = true;
@@ -114,7 +115,7 @@ static bool bench_reap(const struct bench_process *processes, const pid_t *pids,
     return good;
 }
 
-uint64_t bench_run(const struct bench_process *processes, unsigned count)
+uint64_t bench_run_for(const struct bench_process *processes, unsigned count, uint64_t limit_ms)
 {
     pid_t pids[BENCH_PROCESSES];
     uint64_t elapsed_ns;
@@ -129,9 +130,14 @@ uint64_t bench_run(const struct bench_process *processes, unsigned count)
             bench_die("fork: %s", strerror(errno));
     }
     close(result[1]);
-    if (!bench_reap(processes, pids, count) ||
+    if (!bench_reap(processes, pids, count, limit_ms) ||
         read(result[0], &elapsed_ns, sizeof elapsed_ns) != sizeof elapsed_ns)
         elapsed_ns = 0;
     close(result[0]);
     return elapsed_ns;
+}
+
+uint64_t bench_run(const struct bench_process *processes, unsigned count)
+{
+    return bench_run_for(processes, count, BENCH_DEADLINE_MS);
 }

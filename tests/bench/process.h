@@ -25,6 +25,8 @@ struct bench_process {
  * deadline passed.
  */
 uint64_t bench_run(const struct bench_process *processes, unsigned count);
+/* The same with another deadline. */
+uint64_t bench_run_for(const struct bench_process *processes, unsigned count, uint64_t limit_ms);
 
 /*
  * Where the calling thread runs: on the first, or the second, of the processors this program may use. Left to itself
