@@ -17,6 +17,7 @@ static bool is_error(const ND2_RESULT *result)
 
 static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
 {
+    struct nd_cq_entry *at;
     uint32_t tail;
 
     if (cq->closed || cq->failed)
@@ -28,15 +29,20 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
     if (!cq->count)
         cq->head = 0; /* stay at the start: few pages of a deep ring are ever touched */
     tail = cq->head + cq->count;
-    cq->entries[tail < cq->depth ? tail : tail - cq->depth] = *entry;
+    at = &cq->entries[tail < cq->depth ? tail : tail - cq->depth];
+    *at = *entry;
     cq->count++;
     cq->arrived++;
     if (is_error(&entry->result) || entry->solicited)
         cq->arrived_solicited = cq->arrived;
     else if (entry->result.RequestType == Nd2RequestTypeReceive && !cq->marks)
         cq->arrived_perhaps = cq->arrived;
-    if (entry->queue && !entry->queue->unfetched++)
-        entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
+    if (entry->queue) {
+        if (!entry->queue->unfetched++)
+            entry->queue->seen = atomic_load_explicit(&entry->queue->freed, memory_order_relaxed);
+        at->older = entry->queue->newest;
+        entry->queue->newest = (uint32_t)cq->arrived;
+    }
     if (entry->srq)
         nd_object_pin(&entry->srq->object);
     if (entry->mw)

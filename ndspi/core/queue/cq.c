@@ -373,16 +373,35 @@ void nd_cq_attach(struct nd_cq *cq, uint32_t most)
     depths_changed(cq, most);
 }
 
+/* The entry that came when nd_cq.arrived became this, of which these are the low bits. It has not been fetched. */
+static struct nd_cq_entry *entry_locked(struct nd_cq *cq, uint32_t arrived)
+{
+    uint32_t younger = (uint32_t)cq->arrived - arrived;
+    uint64_t at = (uint64_t)cq->head + cq->count - 1 - younger;
+
+    return &cq->entries[at < cq->depth ? at : at - cq->depth];
+}
+
+/* The results of a queue that is going. Those of others are not looked at, as many as they may be. */
+static void forget_queue_locked(struct nd_cq *cq, const struct nd_queue *queue)
+{
+    uint32_t left = cq->count ? queue->unfetched : 0, arrived = queue->newest;
+
+    lock_assert_held(&cq->poll.lock);
+    for (; left; left--) {
+        struct nd_cq_entry *entry = entry_locked(cq, arrived);
+
+        entry->queue = NULL;
+        arrived = entry->older;
+    }
+}
+
 void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most)
 {
     lock_acquire(&cq->poll.lock);
     cq->queues--;
     cq->most -= most;
-    for (uint32_t i = 0, at = cq->head; i < cq->count; i++) {
-        if (cq->entries[at].queue == queue)
-            cq->entries[at].queue = NULL;
-        at = at + 1 == cq->depth ? 0 : at + 1;
-    }
+    forget_queue_locked(cq, queue);
     nd_cq_unlock_and_deliver(cq);
 }
 

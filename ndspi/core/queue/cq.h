@@ -67,6 +67,7 @@ struct nd_cq_entry {
     struct nd_srq *srq;      /* pinned */
     struct nd_mw *mw;        /* pinned: the entry reports that the peer invalidated it */
     struct nd_request *next; /* freed up to here when it is fetched */
+    uint32_t older;          /* queue->newest before this one: leads to the queue's last result */
     bool solicited;          /* the device reports it */
     bool invalidated;        /* a Receive: the peer invalidated `token` */
     union {

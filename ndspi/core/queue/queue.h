@@ -171,6 +171,7 @@ struct nd_queue {
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
+    uint32_t newest;         /* nd_cq.arrived, its low bits, at the last of the unfetched results */
     bool closing;            /* its queue pair waits for the last completion */
     bool marker_posted;      /* by the thread that closes */
     bool marked;             /* the marker completed: nothing follows it */

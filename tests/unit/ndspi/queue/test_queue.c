@@ -368,6 +368,59 @@ static void test_results_seen_before_the_release_outlive_the_queue_pair(void **s
     assert_int_equal((uintptr_t)results[1].RequestContext, 2);
 }
 
+/* How many results that wait say so of this queue. */
+static unsigned results_of(struct fixture *f, const struct nd_queue *queue)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < f->cq->count; i++)
+        count += f->cq->entries[(f->cq->head + i) % f->cq->depth].queue == queue;
+    return count;
+}
+
+static void one_send_each(struct fixture *f, struct nd_qp *other, uintptr_t context)
+{
+    assert_int_equal(send_it(f, context, 0), 0);
+    assert_int_equal(
+        (uint32_t)nd_queue_send_v2(&other->initiator, (void *)(context + 100), f->sge, 1, 0), 0);
+    sends_end(f, 1, IBV_WC_SUCCESS);
+    fake_complete(f->cq, &fake_qp_of(other)->send, &fake_qp_of(other)->ibv, 1, IBV_WC_SUCCESS);
+    nd_cq_look(f->cq);
+}
+
+/* In a ring whose start has moved, also to another place. */
+static void test_a_queue_pair_leaves_its_own_results_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_qp *other = fake_make_qp(f->adapter, f->cq, NULL, DEPTH);
+    const struct nd_queue *gone = &f->qp->initiator, *stays = &other->initiator;
+    ND2_RESULT results[12];
+
+    nd_qp_set_sendable(other);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 12), 0);
+    for (uintptr_t i = 1; i <= 4; i++)
+        one_send_each(f, other, i);
+    assert_int_equal(fetch(f, results, 5), 5);
+    for (uintptr_t i = 5; i <= 8; i++)
+        one_send_each(f, other, i);
+    assert_int_equal((uint32_t)nd_cq_resize(f->cq, 11), 0);
+    assert_int_equal(results_of(f, gone), 5);
+    assert_int_equal(results_of(f, stays), 6);
+    nd_qp_close(f->qp);
+    f->qp = NULL;
+    sends_end(f, 1, IBV_WC_WR_FLUSH_ERR); /* the marker */
+    nd_cq_look(f->cq);
+    assert_int_equal(fake_device.objects, 2); /* it went */
+    assert_int_equal(results_of(f, gone), 0);
+    assert_int_equal(results_of(f, NULL), 5);
+    assert_int_equal(results_of(f, stays), 6);
+    assert_int_equal(fetch(f, results, 12), 11);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 4);
+    assert_int_equal((uintptr_t)results[10].RequestContext, 108);
+    assert_int_equal(stays->unfetched, 0);
+    nd_qp_close(other);
+}
+
 static void test_completion_queue_released_first(void **state)
 {
     struct fixture *f = *state;
@@ -450,6 +503,7 @@ int main(void)
         ROW(test_read_obeys_its_own_limits),
         ROW(test_released_queue_pair_still_hands_out_its_results),
         ROW(test_results_seen_before_the_release_outlive_the_queue_pair),
+        ROW(test_a_queue_pair_leaves_its_own_results_alone),
         ROW(test_completion_queue_released_first),
         ROW(test_completion_queue_released_while_a_queue_pair_waits_for_it),
         ROW(test_resize_keeps_every_result),
