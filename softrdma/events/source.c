@@ -29,6 +29,11 @@ static struct {
 };
 
 static _Thread_local bool in_background;
+/* In srd_sources_poll: where each source that is found is noted. */
+static _Thread_local struct found {
+    struct srd_source *only; /* referenced */
+    unsigned count;
+} * found;
 
 bool srd_in_background(void)
 {
@@ -260,6 +265,31 @@ static bool serve_ready(struct srd_source *source, uint32_t events, bool backgro
     return served;
 }
 
+static void note_found(struct srd_source *source)
+{
+    if (!found)
+        return;
+    if (found->count++ == 0) {
+        srd_source_ref(source);
+        found->only = source;
+    } else if (found->only) {
+        srd_source_unref(found->only);
+        found->only = NULL;
+    }
+}
+
+bool srd_sources_poll(struct srd_source **only)
+{
+    struct found now = { 0 }, *before = found;
+    bool any;
+
+    found = &now;
+    any = reactor_poll();
+    found = before;
+    *only = now.only;
+    return any;
+}
+
 /*
  * The background thread leaves it to a thread that polls. A thread that waits may be the one that polled before: it
  * serves it, unless it finds that another thread has.
@@ -271,6 +301,7 @@ static void on_ready(struct reactor_source *reactor, uint32_t events, enum react
 
     if (how == REACTOR_LOOKING) {
         atomic_store_explicit(&source->looked_at, true, memory_order_relaxed);
+        note_found(source);
         source->ops->ready(source, events, false);
         return;
     }

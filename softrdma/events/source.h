@@ -57,6 +57,8 @@ struct srd_source {
     atomic_uint soon;             /* 1: in the list of what is soon; the lock to change */
     uint64_t soon_ms;             /* when it is due */
     struct list_node soon_node;
+    /* the completion queues that poll it, each sets and reads its own; NULL */
+    _Atomic(const void *) queues[2];
 };
 
 /* One reference, the caller's. Not known to the reactor yet. */
@@ -97,6 +99,13 @@ static inline bool srd_source_was_polled(struct srd_source *source)
 }
 /* The thread that polled it does so no longer: the reactor serves it at once. */
 void srd_source_leave(struct srd_source *source);
+
+/*
+ * srd_sources_poll - runs what is ready, as reactor_poll does.
+ * only  out: the one source that was ready, referenced; NULL: none was, or several were
+ * Returns whether any was.
+ */
+bool srd_sources_poll(struct srd_source **only);
 
 /* Sets (UINT64_MAX: clears) the deadline of a source that is added, clock_now_ms() units. */
 void srd_source_deadline(struct srd_source *source, uint64_t deadline_ms);

@@ -2,8 +2,9 @@
 /*
  * cq.c - completion queues: a ring of exactly the size asked for, and progress by threads that poll it.
  *
- * An empty poll moves the device: with one connection it receives on that socket directly, with more it asks the
- * reactor for what is ready. Either way it makes at most one system call when nothing is there.
+ * An empty poll moves the device: with one connection it receives on that socket directly; with more it asks the
+ * reactor for what is ready, and in between receives on the socket that had something last. Either way it makes at
+ * most one system call when nothing is there.
  */
 #include "softrdma/queues/cq.h"
 
@@ -37,10 +38,12 @@ struct srd_cq {
     atomic_uint idle_polls; /* still to come */
     atomic_uint vain;       /* looks at several connections in a row that found nothing */
     atomic_bool overrun;
-    unsigned sources;          /* connections */
-    struct srd_source *source; /* when there is 1, with a reference */
-    atomic_bool polled;        /* whether an empty poll has anything to do: sources > 0 */
-    atomic_uint users;         /* queue pairs, once per role */
+    unsigned sources; /* connections */
+    /* the one that is looked at past the reactor: the only one, or that which had something last; with a reference */
+    struct srd_source *source;
+    atomic_uint turn;   /* of looks at several connections */
+    atomic_bool polled; /* whether an empty poll has anything to do: sources > 0 */
+    atomic_uint users;  /* queue pairs, once per role */
     struct srd_channel_cq events;
     struct srd_async overrun_event;
 };
@@ -282,53 +285,23 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
     return count;
 }
 
-/* The one connection there is, referenced; NULL: none, or several. */
-static struct srd_source *only_source_locked(struct srd_cq *cq)
+/*
+ * The connection to look at now, referenced; NULL: all. Where there are several, each second look is at the one that
+ * had something last: it mostly has the next thing, too, and then the others cost nothing.
+ */
+static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
 {
+    unsigned turn;
+
     lock_assert_held(&cq->lock);
-    if (!cq->source || cq->sources != 1)
+    if (!cq->source)
         return NULL;
-    srd_source_ref(cq->source);
-    return cq->source;
-}
-
-/* Whether anything moved. As for one connection (conn.c), what is owed goes out after so many looks in vain. */
-static bool look_at_all(struct srd_cq *cq)
-{
-    bool moved = reactor_poll();
-    unsigned vain = moved ? 0 : atomic_load_explicit(&cq->vain, memory_order_relaxed) + 1;
-
-    atomic_store_explicit(&cq->vain, vain, memory_order_relaxed);
-    reactor_active();
-    if (vain == SRD_SOON_LOOKS)
-        srd_run_soon();
-    return moved;
-}
-
-/* Whether anything moved. */
-static bool progress(struct srd_cq *cq)
-{
-    struct srd_source *source;
-    bool moved;
-
-    if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
-        return false;
-    lock_acquire(&cq->lock);
-    source = only_source_locked(cq);
-    lock_release(&cq->lock);
-    if (!source)
-        return look_at_all(cq);
-    moved = source->ops->poll(source);
-    srd_source_unref(source);
-    return moved;
-}
-
-/* The same if it has been polled since it was left. */
-static struct srd_source *polled_source_locked(struct srd_cq *cq)
-{
-    lock_assert_held(&cq->lock);
-    if (!cq->source || cq->sources != 1 || !srd_source_was_polled(cq->source))
-        return NULL;
+    if (cq->sources != 1) {
+        turn = atomic_load_explicit(&cq->turn, memory_order_relaxed);
+        atomic_store_explicit(&cq->turn, turn + 1, memory_order_relaxed);
+        if (turn % 2)
+            return NULL;
+    }
     srd_source_ref(cq->source);
     return cq->source;
 }
@@ -339,6 +312,89 @@ static void leave(struct srd_source *source)
         return;
     srd_source_leave(source);
     srd_source_unref(source);
+}
+
+static bool is_ours(const struct srd_cq *cq, struct srd_source *source)
+{
+    return atomic_load_explicit(&source->queues[0], memory_order_relaxed) == cq ||
+           atomic_load_explicit(&source->queues[1], memory_order_relaxed) == cq;
+}
+
+/*
+ * Something was ready: it is looked at from now on; none is where several are busy.
+ * only  its connection, with a reference for this call; NULL: several
+ */
+static void prefer(struct srd_cq *cq, struct srd_source *only)
+{
+    struct srd_source *left = NULL;
+
+    lock_acquire(&cq->lock);
+    if (cq->source != only && (only ? is_ours(cq, only) : cq->sources > 1)) {
+        left = cq->source;
+        cq->source = only;
+        only = NULL;
+    }
+    lock_release(&cq->lock);
+    leave(left);
+    if (only)
+        srd_source_unref(only);
+}
+
+/*
+ * One of several connections, or all, were looked at. As with one (conn.c), what is owed goes out after so many looks
+ * in vain.
+ */
+static void looked(struct srd_cq *cq, bool moved)
+{
+    unsigned vain = moved ? 0 : atomic_load_explicit(&cq->vain, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&cq->vain, vain, memory_order_relaxed);
+    reactor_active();
+    if (vain == SRD_SOON_LOOKS)
+        srd_run_soon();
+}
+
+/* Whether anything moved. */
+static bool look_at_all(struct srd_cq *cq)
+{
+    struct srd_source *only;
+    bool moved = srd_sources_poll(&only);
+
+    if (moved)
+        prefer(cq, only);
+    looked(cq, moved);
+    return moved;
+}
+
+/* Whether anything moved. */
+static bool progress(struct srd_cq *cq)
+{
+    struct srd_source *source;
+    bool moved, several;
+
+    if (!atomic_load_explicit(&cq->polled, memory_order_relaxed))
+        return false;
+    lock_acquire(&cq->lock);
+    source = source_of_turn_locked(cq);
+    several = cq->sources > 1;
+    lock_release(&cq->lock);
+    if (!source)
+        return look_at_all(cq);
+    moved = source->ops->poll(source);
+    srd_source_unref(source);
+    if (several)
+        looked(cq, moved);
+    return moved;
+}
+
+/* The same if it has been polled since it was left. */
+static struct srd_source *polled_source_locked(struct srd_cq *cq)
+{
+    lock_assert_held(&cq->lock);
+    if (!cq->source || !srd_source_was_polled(cq->source))
+        return NULL;
+    srd_source_ref(cq->source);
+    return cq->source;
 }
 
 void srd_progress_leave(struct ibv_cq *ibv)
@@ -416,6 +472,17 @@ void srd_cq_forget_qp(struct ibv_cq *cq, struct srd_qp *qp)
     atomic_fetch_sub_explicit(&from(cq)->users, 1, memory_order_release);
 }
 
+/* Has one of the places for queues say now instead of was. */
+static void set_queue(struct srd_source *source, const void *was, const void *now)
+{
+    for (int i = 0; i < 2; i++) {
+        const void *expected = was;
+
+        if (atomic_compare_exchange_strong(&source->queues[i], &expected, now))
+            return;
+    }
+}
+
 void srd_cq_attach_source(struct ibv_cq *ibv, struct srd_source *source)
 {
     struct srd_cq *cq = from(ibv);
@@ -425,6 +492,7 @@ void srd_cq_attach_source(struct ibv_cq *ibv, struct srd_source *source)
         cq->source = source;
         srd_source_ref(source);
     }
+    set_queue(source, NULL, cq);
     atomic_store_explicit(&cq->polled, true, memory_order_relaxed);
     lock_release(&cq->lock);
 }
@@ -435,11 +503,11 @@ void srd_cq_detach_source(struct ibv_cq *ibv, struct srd_source *source)
     struct srd_source *drop = NULL;
 
     lock_acquire(&cq->lock);
+    set_queue(source, cq, NULL);
     atomic_store_explicit(&cq->polled, --cq->sources > 0, memory_order_relaxed);
     if (cq->source == source) {
         drop = source;
-        cq->source =
-            NULL; /* of those left none is remembered: the reactor is asked until all are gone */
+        cq->source = NULL; /* the reactor is asked, and finds the next */
     }
     lock_release(&cq->lock);
     if (drop)

@@ -2,6 +2,8 @@
 # The device: memory, queues, connections.
 nd_test(NAME softrdma.connect SOURCES cm/test_connect.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cq SOURCES queues/test_cq.c pair.c LINK softrdma_internal)
+nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=reactor_poll,--wrap=ppoll)
 nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
