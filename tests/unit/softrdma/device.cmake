@@ -24,6 +24,8 @@ nd_test(NAME softrdma.absent SOURCES device/test_absent.c pair.c LINK softrdma_i
     ENV "NDSPI_LOG=warn;NDSPI_LOG_FILE=${CMAKE_CURRENT_BINARY_DIR}/absent.log")
 nd_test(NAME softrdma.timer SOURCES events/test_timer.c LINK softrdma_internal)
 target_link_options(test_softrdma_timer PRIVATE -Wl,--wrap=clock_gettime)
+nd_test(NAME softrdma.idle SOURCES connection/test_idle.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_idle PRIVATE -Wl,--wrap=clock_gettime,--wrap=srd_stream_give_back)
 nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
