@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+enum { SOON_IDLE = 16 }; /* idle ones that stay in the list when it is served */
+
 static struct {
     struct lock lock;      /* LOCK_SRD_CHANNEL; deadlines, the list, calls of reactor_update */
     struct list_head soon; /* the first is due first; each with a reference */
@@ -193,18 +195,22 @@ static void timer_expired(struct reactor_source *timer, enum reactor_how how)
 
 /*
  * What to serve next. What is idle stays, to expire for nothing: its acknowledgement has ridden on data, as most do,
- * and the next message needs no new entry.
+ * and the next message needs no new entry. That holds for the first few; the others are served though they are idle, so
+ * that no thread that is about to sleep passes many more than once.
  */
 static struct srd_source *take_soon(void)
 {
     struct srd_source *found = NULL;
+    unsigned idle = 0;
 
     lock_acquire(&sources.lock);
     list_for_each (&sources.soon, node) {
         struct srd_source *source = list_entry(node, struct srd_source, soon_node);
 
-        if (source->ops->idle && source->ops->idle(source))
+        if (idle < SOON_IDLE && source->ops->idle && source->ops->idle(source)) {
+            idle++;
             continue;
+        }
         found = source;
         take_out_locked(source);
         break;

@@ -188,8 +188,11 @@ static void what_is_soon_is_served_before_a_sleep(void **state)
 
 static bool busy[COUNT];
 
+static unsigned idle_asked;
+
 static bool is_idle(struct srd_source *source)
 {
+    idle_asked++;
     return !busy[source - sources];
 }
 
@@ -238,6 +241,29 @@ static void what_is_soon_is_found_behind_many_that_are_idle(void **state)
     srd_run_soon();
     assert_false(srd_source_is_soon(&sources[99]));
     busy[99] = false;
+}
+
+/* A thread that sleeps again and again passes a few of them each time, not all. */
+static void many_that_are_idle_are_passed_once(void **state)
+{
+    static const struct srd_source_ops idle_ops = {
+        .expired = expired, .interest = nothing_wanted, .idle = is_idle, .free = released
+    };
+
+    (void)state;
+    stopped_ms = 5000;
+    for (int i = 0; i < 100; i++) {
+        sources[i].ops = &idle_ops;
+        soon(i);
+    }
+    srd_run_soon();
+    assert_int_equal(expired_count, 84);
+    assert_true(srd_source_is_soon(&sources[15]));
+    assert_false(srd_source_is_soon(&sources[16]));
+    idle_asked = 0;
+    srd_run_soon();
+    assert_int_equal(idle_asked, 16);
+    assert_int_equal(expired_count, 84);
 }
 
 static void again(struct srd_source *source)
@@ -388,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_idle_keeps_its_deadline, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_soon_is_found_behind_many_that_are_idle, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_that_are_idle_are_passed_once, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_soon_again_waits_for_its_next_turn, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_soon_and_another_deadline_are_two, setup, teardown),
