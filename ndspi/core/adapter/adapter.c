@@ -352,6 +352,7 @@ void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child)
 /*
  * A child whose `removed` was not called yet, pinned, or NULL. That call may free other objects, so no lock is held in
  * it. Youngest first, hence a queue pair before its completion queues: a client that learns of it can post no more.
+ * Those that have been told stand at the end.
  */
 static struct nd_child *next_to_tell(struct nd_adapter *adapter)
 {
@@ -361,10 +362,13 @@ static struct nd_child *next_to_tell(struct nd_adapter *adapter)
     list_for_each (&adapter->children, node) {
         struct nd_child *child = list_entry(node, struct nd_child, link);
 
-        if (!found && !child->told && nd_object_try_pin(child->object)) {
-            child->told = true;
-            found = child;
-        }
+        if (child->told || !nd_object_try_pin(child->object))
+            continue;
+        child->told = true;
+        found = child;
+        list_del(node);
+        list_add_tail(&adapter->children, node);
+        break;
     }
     lock_release(&adapter->lock);
     return found;

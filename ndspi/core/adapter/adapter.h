@@ -70,7 +70,7 @@ struct nd_adapter {
     atomic_bool left; /* a driver left an event in the channel */
     atomic_bool removed;
     struct lock lock;          /* children */
-    struct list_head children; /* youngest first */
+    struct list_head children; /* youngest first; at the end those told that the device is gone */
     struct lock memory_lock;   /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, invalidating_windows;
     struct nd_regions regions;              /* of a dialect with handles */
