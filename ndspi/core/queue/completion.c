@@ -86,17 +86,13 @@ static void retire_locked(struct nd_cq *cq, struct nd_request *request)
     }
 }
 
-/* Most recently used first: one connection is usually the busy one. */
-static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t qp_num)
+static struct nd_qp *find_shared_locked(struct nd_cq *cq, uint32_t number)
 {
-    list_for_each (&cq->shared, node) {
+    list_for_each (nd_cq_shared_place(&cq->shared, number), node) {
         struct nd_qp *qp = list_entry(node, struct nd_qp, shared_link);
 
-        if (qp->number != qp_num)
-            continue;
-        list_del(node);
-        list_add_head(&cq->shared, node);
-        return qp;
+        if (qp->number == number)
+            return qp;
     }
     return NULL;
 }

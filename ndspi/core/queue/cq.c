@@ -107,6 +107,75 @@ void nd_cq_unlock_and_deliver(struct nd_cq *cq)
         flush_broken(list_entry(list_pop(&broken), struct nd_qp, broken_link));
 }
 
+/* ---- the queue pairs with an SRQ, by number ---- */
+
+static void set_places(struct nd_cq_shared *shared, struct list_head *places, uint32_t count)
+{
+    shared->places = places;
+    shared->mask = count - 1;
+    for (uint32_t i = 0; i < count; i++)
+        list_init(&places[i]);
+}
+
+static void init_shared(struct nd_cq_shared *shared)
+{
+    set_places(shared, shared->few, sizeof(shared->few) / sizeof(shared->few[0]));
+}
+
+static void free_places(const struct nd_cq_shared *shared, struct list_head *places)
+{
+    if (places != shared->few)
+        free(places);
+}
+
+/* Without memory each place has more of them. */
+static void grow_shared_locked(struct nd_cq_shared *shared)
+{
+    uint32_t count = shared->mask + 1;
+    struct list_head *old = shared->places, *places;
+    struct list_node *node;
+
+    if (shared->count < 2 * count || !(places = malloc(4 * count * sizeof(*places))))
+        return;
+    set_places(shared, places, 4 * count);
+    for (uint32_t i = 0; i < count; i++)
+        while ((node = list_pop(&old[i])))
+            list_add_tail(
+                nd_cq_shared_place(shared, list_entry(node, struct nd_qp, shared_link)->number),
+                node);
+    free_places(shared, old);
+}
+
+void nd_cq_add_shared(struct nd_cq *cq, struct nd_qp *qp)
+{
+    struct nd_cq_shared *shared = &cq->shared;
+
+    lock_acquire(&cq->poll.lock);
+    grow_shared_locked(shared);
+    shared->count++;
+    list_add_tail(nd_cq_shared_place(shared, qp->number), &qp->shared_link);
+    lock_release(&cq->poll.lock);
+}
+
+void nd_cq_remove_shared(struct nd_cq *cq, struct nd_qp *qp)
+{
+    lock_acquire(&cq->poll.lock);
+    cq->shared.count--;
+    list_del(&qp->shared_link);
+    lock_release(&cq->poll.lock);
+}
+
+void nd_cq_number_shared(struct nd_cq *cq, struct nd_qp *qp, uint32_t number)
+{
+    lock_acquire(&cq->poll.lock);
+    qp->number = number;
+    if (list_linked(&qp->shared_link)) {
+        list_del(&qp->shared_link);
+        list_add_tail(nd_cq_shared_place(&cq->shared, number), &qp->shared_link);
+    }
+    lock_release(&cq->poll.lock);
+}
+
 /* ---- life ---- */
 
 /* Hidden completions of one queue pair at a time: two forced signals, and some Invalidates. */
@@ -176,7 +245,7 @@ HRESULT nd_cq_init(struct nd_cq *cq, struct nd_adapter *adapter, struct nd_sink_
     lock_init(&cq->poll.lock, LOCK_CQ, "completion queue");
     lock_init(&cq->size_lock, LOCK_CQ_SIZE, "completion queue size");
     list_init(&cq->closing);
-    list_init(&cq->shared);
+    init_shared(&cq->shared);
     list_init(&cq->batches);
     list_init(&cq->broken);
     if (!make_device_queue(cq, depth))
@@ -227,6 +296,7 @@ void nd_cq_fini(struct nd_cq *cq)
         log_write(LOG_ERROR, LOG_CQ, "cannot destroy a completion queue: %s", strerror(rc));
     nd_pending_fini(&cq->pending);
     free(cq->entries);
+    free_places(&cq->shared, cq->shared.places);
     nd_adapter_unpin(adapter);
 }
 
@@ -424,20 +494,6 @@ void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue)
     nd_cq_unlock_and_deliver(cq);
     if (drains)
         nd_adapter_take_left(cq->adapter); /* arms the queue again, if the event was for this one */
-}
-
-void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node)
-{
-    lock_acquire(&cq->poll.lock);
-    list_add_tail(&cq->shared, node);
-    lock_release(&cq->poll.lock);
-}
-
-void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node)
-{
-    lock_acquire(&cq->poll.lock);
-    list_del(node);
-    lock_release(&cq->poll.lock);
 }
 
 /* ---- their batches: the open ones, and what the device refused ---- */

@@ -91,6 +91,16 @@ struct nd_cq_poll {
     struct ibv_wc wc[ND_CQ_BATCH];
 };
 
+/*
+ * Queue pairs with an SRQ that receive here, by the number of the device's queue pair: a completion of an SRQ names
+ * only that. nd_qp.shared_link in the place of its number; two for each place at most, where there is memory.
+ */
+struct nd_cq_shared {
+    struct list_head few[16]; /* the places until there are more */
+    struct list_head *places;
+    uint32_t mask, count;
+};
+
 struct nd_cq {
     struct nd_object object; /* first */
     struct nd_cq_poll poll;
@@ -123,7 +133,7 @@ struct nd_cq {
     unsigned queues;          /* attached */
     unsigned unacknowledged;  /* events of ibv */
     struct list_head closing; /* nd_queue.closing_link; each pins its queue pair */
-    struct list_head shared;  /* nd_qp.shared_link: queue pairs with an SRQ that receive here */
+    struct nd_cq_shared shared;
     struct list_head batches; /* nd_queue.batch_link: those with an open batch */
     unsigned refused;         /* sum of nd_queue.refused */
     struct list_head broken;  /* nd_qp.broken_link; pinned: those that we have to flush */
@@ -219,8 +229,10 @@ void nd_cq_detach(struct nd_cq *cq, struct nd_queue *queue, uint32_t most);
  * closed or has failed.
  */
 void nd_cq_close_queue(struct nd_cq *cq, struct nd_queue *queue);
-void nd_cq_add_shared(struct nd_cq *cq, struct list_node *node);
-void nd_cq_remove_shared(struct nd_cq *cq, struct list_node *node);
+/* A queue pair with an SRQ; number: sets nd_qp.number, of one with an SRQ or without. */
+void nd_cq_add_shared(struct nd_cq *cq, struct nd_qp *qp);
+void nd_cq_remove_shared(struct nd_cq *cq, struct nd_qp *qp);
+void nd_cq_number_shared(struct nd_cq *cq, struct nd_qp *qp, uint32_t number);
 
 /*
  * Batches (core/queue/batch.h); the queue's lock is held, except for the last.

@@ -26,6 +26,13 @@ static inline bool nd_cq_drains_closing_locked(const struct nd_cq *cq)
     return cq->adapter->dialect->closing_drains && !list_empty(&cq->closing);
 }
 
+/* Where the queue pair of this number stands. Devices number them in a row, or near to it. */
+static inline struct list_head *nd_cq_shared_place(
+    const struct nd_cq_shared *shared, uint32_t number)
+{
+    return &shared->places[(number ^ number >> 12) & shared->mask];
+}
+
 /* ---- cq.c ---- */
 
 void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status);

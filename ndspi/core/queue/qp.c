@@ -170,7 +170,7 @@ static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
     nd_object_pin(&params->initiator_cq->object);
     if (params->srq) {
         nd_object_pin(&params->srq->object);
-        nd_cq_add_shared(params->receive_cq, &qp->shared_link);
+        nd_cq_add_shared(params->receive_cq, qp);
     }
     nd_adapter_add(adapter, &qp->child, &qp->object, &child_ops);
 }
@@ -308,7 +308,7 @@ void nd_qp_fini(struct nd_qp *qp)
     nd_adapter_drop(adapter, &qp->child);
     if (qp->srq) {
         nd_cq_look(qp->receive_cq); /* Receives that it took from the SRQ carry its context */
-        nd_cq_remove_shared(qp->receive_cq, &qp->shared_link);
+        nd_cq_remove_shared(qp->receive_cq, qp);
     }
     nd_cq_detach(qp->initiator_cq, &qp->initiator, qp->initiator.depth);
     nd_cq_detach(qp->receive_cq, &qp->receive, qp->srq ? ND_CQ_ANY_NUMBER : qp->receive.depth);
@@ -466,9 +466,7 @@ void nd_qp_attempt_failed(struct nd_qp *qp)
     if (!verbs->attempt_ended || !is_fresh(qp) || nd_adapter_removed(qp->adapter))
         return;
     verbs->attempt_ended(qp->ibv, false);
-    lock_acquire(&cq->poll.lock);
-    qp->number = qp->ibv->qp_num;
-    lock_release(&cq->poll.lock);
+    nd_cq_number_shared(cq, qp, qp->ibv->qp_num);
     nd_cq_look(cq); /* what is left of the attempt */
 }
 

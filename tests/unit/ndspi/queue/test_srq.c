@@ -87,6 +87,38 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
     nd_srq_close(srq);
 }
 
+enum { MANY = 200 };
+
+/* A completion names its queue pair by number alone; some of them have gone. */
+static void test_srq_of_many_queue_pairs(void **state)
+{
+    struct fixture *f = *state;
+    struct nd_srq *srq = fake_make_srq(f->adapter, 4, 0);
+    ND2_SGE sge = { f->memory, 8, 0 };
+    struct nd_qp *qps[MANY];
+    ND2_RESULT result;
+
+    for (int i = 0; i < MANY; i++)
+        assert_non_null(qps[i] = fake_make_qp(f->adapter, f->cq, srq, 4));
+    for (int i = 0; i < MANY; i += 3) {
+        nd_qp_close(qps[i]);
+        qps[i] = NULL;
+    }
+    for (int i = MANY - 1; i >= 0; i--) {
+        if (!qps[i])
+            continue;
+        assert_int_equal(nd_srq_receive(srq, (void *)(uintptr_t)i, &sge, 1), ND_SUCCESS);
+        srq_completes(f, srq, qps[i], 0);
+        assert_int_equal(nd_cq_results_v2(&f->cq->poll, &result, 1), 1);
+        assert_ptr_equal(result.QueuePairContext, qps[i]);
+        assert_int_equal((uintptr_t)result.RequestContext, i);
+    }
+    for (int i = 0; i < MANY; i++)
+        if (qps[i])
+            nd_qp_close(qps[i]);
+    nd_srq_close(srq);
+}
+
 static void test_srq_notify_at_the_threshold(void **state)
 {
     struct fixture *f = *state;
@@ -259,6 +291,7 @@ int main(void)
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         ROW(test_srq_places_free_in_any_order_when_fetched),
+        ROW(test_srq_of_many_queue_pairs),
         ROW(test_srq_notify_at_the_threshold),
         ROW(test_srq_notify_while_another_ends),
         ROW(test_srq_threshold_is_reached_while_it_is_set),
