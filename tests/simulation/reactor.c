@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reactor.c - in place of the reactor: which sources are ready is asked of the simulated kernel, and who drives decides
+ * the schedule. Each host has a reactor of its own, as two processes have; what softrdma has one of in a process, the
+ * list of what is soon, is shared out here (the interposed calls).
+ */
+#include "simulation.h"
+
+#include "reactor/reactor.h"
+#include "softrdma/events/source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+    SOURCES = 2 * HOSTS * LINKS + 2 * HOSTS + 2
+}; /* connections, also of the schedule before; holds; timers */
+
+REACTOR_API atomic_uint reactor_activity;
+
+static struct reactor_source *sources[SOURCES];
+static int adders[SOURCES];                    /* the host whose thread added it; -1: none */
+static bool driven[HOSTS];                     /* a thread of the host is in a turn */
+static struct reactor_source *expiring[HOSTS]; /* whose callback that turn runs */
+static void (*before_wait)(void);
+
+/* Sources whose time has come, found by a thread of the other host. */
+static struct srd_source *late[SOURCES];
+static int n_late;
+
+static int host_of(const struct reactor_source *source)
+{
+    if (source->fd >= 0)
+        return end_of_fd(source->fd)->host;
+    return source->slot == UINT32_MAX ? -1 : adders[source->slot];
+}
+
+void reactor_source_init(
+    struct reactor_source *source, const struct reactor_source_ops *ops, int fd)
+{
+    memset(source, 0, sizeof(*source));
+    source->ops = ops;
+    source->fd = fd;
+    atomic_init(&source->refs, 1);
+    source->slot = UINT32_MAX;
+    source->deadline_ns = REACTOR_NEVER;
+}
+
+void reactor_ref(struct reactor_source *source)
+{
+    CHECK(atomic_fetch_add(&source->refs, 1), "a source without references gets one");
+}
+
+void reactor_unref(struct reactor_source *source)
+{
+    unsigned before = atomic_fetch_sub(&source->refs, 1);
+
+    CHECK(before, "a source loses a reference that it has not");
+    if (before == 1 && source->ops->free)
+        source->ops->free(source);
+}
+
+int reactor_add(struct reactor_source *source, uint32_t events)
+{
+    for (uint32_t i = 0; i < SOURCES; i++)
+        if (!sources[i]) {
+            sources[i] = source;
+            adders[i] = current ? current->host : -1;
+            source->slot = i;
+            source->events = events;
+            reactor_ref(source);
+            return 0;
+        }
+    return -ENOMEM;
+}
+
+int reactor_update(struct reactor_source *source, uint32_t events)
+{
+    thread_may_change();
+    if (source->slot == UINT32_MAX)
+        return 0;
+    source->events = events;
+    return 0;
+}
+
+void reactor_remove(struct reactor_source *source)
+{
+    if (source->slot == UINT32_MAX)
+        return;
+    sources[source->slot] = NULL;
+    source->slot = UINT32_MAX;
+    reactor_unref(source);
+}
+
+void reactor_remove_sync(struct reactor_source *source)
+{
+    reactor_remove(source);
+    for (int host = 0; host < HOSTS; host++)
+        while (expiring[host] == source) {
+            CHECK(current, "a callback never ends");
+            thread_yield();
+        }
+}
+
+void reactor_deadline(struct reactor_source *source, uint64_t deadline_ns)
+{
+    thread_may_change();
+    if (source->slot != UINT32_MAX)
+        source->deadline_ns = deadline_ns;
+}
+
+void reactor_run(struct reactor_source *source)
+{
+    (void)source;
+    fail("reactor_run: no source of the simulation has it");
+}
+
+bool reactor_in_turn(void)
+{
+    return current && current->in_turn;
+}
+
+void reactor_before_wait(void (*function)(void))
+{
+    before_wait = function;
+}
+
+void reactor_leave(void)
+{
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static uint32_t ready_events(const struct reactor_source *source)
+{
+    uint32_t events;
+
+    if (source->fd < 0 || !source->events || !end_of_fd(source->fd)->socket.open)
+        return 0;
+    events = socket_events(end_of_fd(source->fd));
+    return events & (source->events | EPOLLERR | EPOLLHUP);
+}
+
+/* The sources of a host in an order drawn at random, each with a reference. */
+static int sources_of(int host, struct reactor_source *found[SOURCES])
+{
+    int count = 0;
+
+    for (int i = 0; i < SOURCES; i++)
+        if (sources[i] && (host_of(sources[i]) == host || host_of(sources[i]) < 0)) {
+            int at = (int)below((uint32_t)++count);
+
+            found[count - 1] = found[at];
+            found[at] = sources[i];
+            reactor_ref(sources[i]);
+        }
+    return count;
+}
+
+static bool one_ready(struct reactor_source *source, enum reactor_how how)
+{
+    uint32_t events = source->slot == UINT32_MAX ? 0 : ready_events(source);
+
+    if (!events)
+        return false;
+    say("host %d: ready, events %#x, %s", host_of(source), events,
+        how == REACTOR_BACKGROUND ? "background thread"
+        : how == REACTOR_LOOKING  ? "a poll"
+                                  : "a thread that waits");
+    source->ops->ready(source, events, how);
+    return true;
+}
+
+bool reactor_poll(void)
+{
+    struct reactor_source *found[SOURCES];
+    int count = sources_of(current->host, found);
+    bool any = false, was_in = current->in_turn;
+
+    current->in_turn = true;
+    for (int i = 0; i < count; i++) {
+        if (found[i]->ops->shared)
+            any |= one_ready(found[i], REACTOR_LOOKING);
+        reactor_unref(found[i]);
+    }
+    current->in_turn = was_in;
+    return any;
+}
+
+static bool one_due(struct reactor_source *source, enum reactor_how how)
+{
+    if (source->slot == UINT32_MAX || source->deadline_ns > sim.now_ns)
+        return false;
+    say("host %d: a deadline has passed", current->host);
+    source->deadline_ns = REACTOR_NEVER;
+    expiring[current->host] = source;
+    source->ops->expired(source, how);
+    expiring[current->host] = NULL;
+    return true;
+}
+
+static const struct srd_source_ops *real_ops;
+
+static bool run_late(int host, bool background)
+{
+    bool any = false;
+
+    for (int i = 0; i < n_late; i++) {
+        struct srd_source *source = late[i];
+
+        if (host_of(&source->reactor) != host)
+            continue;
+        late[i--] = late[--n_late];
+        if (source->fd >= 0) {
+            if (background)
+                atomic_store(&source->attended, true);
+            real_ops->expired(source);
+            if (background)
+                atomic_store(&source->attended, false);
+        }
+        srd_source_unref(source);
+        any = true;
+    }
+    return any;
+}
+
+bool reactor_turns(int host, bool background)
+{
+    enum reactor_how how = background ? REACTOR_BACKGROUND : REACTOR_WAITING;
+    struct reactor_source *found[SOURCES];
+    bool any;
+    int count;
+
+    if (driven[host])
+        return false;
+    driven[host] = current->in_turn = true;
+    any = run_late(host, background);
+    count = sources_of(host, found);
+    for (int i = 0; i < count; i++) {
+        /* What is ready and not looked at now is so in the next turn. */
+        if (sim.resting || below(8))
+            any |= one_ready(found[i], how);
+        any |= one_due(found[i], how);
+        reactor_unref(found[i]);
+    }
+    driven[host] = current->in_turn = false;
+    return any;
+}
+
+bool reactor_has_work(int host)
+{
+    for (int i = 0; i < n_late; i++)
+        if (host_of(&late[i]->reactor) == host)
+            return true;
+    for (int i = 0; i < SOURCES; i++)
+        if (sources[i] && (host_of(sources[i]) == host || host_of(sources[i]) < 0) &&
+            (sources[i]->deadline_ns <= sim.now_ns || ready_events(sources[i])))
+            return true;
+    return false;
+}
+
+uint64_t reactor_next_ns(void)
+{
+    uint64_t next = REACTOR_NEVER;
+
+    for (int i = 0; i < SOURCES; i++)
+        if (sources[i] && sources[i]->deadline_ns < next)
+            next = sources[i]->deadline_ns;
+    return next;
+}
+
+void reactor_check_empty(void)
+{
+    for (int i = 0; i < SOURCES; i++)
+        CHECK(!sources[i] || sources[i]->fd < 0, "a source is left in the reactor");
+    CHECK(!n_late, "a source is left that is soon");
+}
+
+/* --- threads that wait ------------------------------------------------------------------------ */
+
+struct reactor_waiter *reactor_waiter_self(void)
+{
+    return (struct reactor_waiter *)current;
+}
+
+void reactor_signal(struct reactor_waiter *waiter)
+{
+    ((struct thread *)waiter)->signalled = true;
+}
+
+bool host_sleeps(int host)
+{
+    for (int i = 0; i < THREADS; i++)
+        if (sim.threads[i].host == host && sim.threads[i].state == THREAD_SLEEPS)
+            return true;
+    return false;
+}
+
+int reactor_wait(struct reactor_waiter *waiter, uint64_t deadline_ns, int cancel_state)
+{
+    struct thread *me = (struct thread *)waiter;
+
+    (void)cancel_state;
+    CHECK(me == current && deadline_ns == REACTOR_NEVER && !me->in_turn,
+        "a wait that the simulation does not know");
+    before_wait();
+    while (!me->signalled && !me->sent_home) {
+        me->state = THREAD_SLEEPS;
+        thread_yield();
+        me->state = THREAD_READY;
+        if (!me->signalled)
+            reactor_turns(me->host, false);
+    }
+    if (!me->signalled)
+        return -ETIMEDOUT;
+    me->signalled = false;
+    return 0;
+}
+
+/* --- two processes, not one ------------------------------------------------------------------- */
+
+static bool of_this_host(const struct srd_source *source)
+{
+    return !current || host_of(&source->reactor) == current->host;
+}
+
+/* A thread that goes to sleep serves its own process. */
+static bool on_idle(struct srd_source *source)
+{
+    return !of_this_host(source) || real_ops->idle(source);
+}
+
+/* The list has one timer; whoever runs it leaves the other process what is that one's. */
+static void on_expired(struct srd_source *source)
+{
+    if (of_this_host(source)) {
+        real_ops->expired(source);
+        return;
+    }
+    for (int i = 0; i < n_late; i++)
+        if (late[i] == source)
+            return;
+    srd_source_ref(source);
+    late[n_late++] = source;
+}
+
+void __real_srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
+void __wrap_srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
+void __wrap_srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd)
+{
+    static struct srd_source_ops interposed;
+
+    real_ops = ops;
+    interposed = *ops;
+    interposed.idle = on_idle;
+    interposed.expired = on_expired;
+    __real_srd_source_init(source, &interposed, fd);
+}
