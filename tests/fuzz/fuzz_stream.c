@@ -5,7 +5,8 @@
  * Input: one octet of flags, then steps, each an octet that says what, and its operands (see step). Frames name memory
  * at 0x1000 with STag 0x11223344; the target moves both to where the memory is, and may correct what chance does not
  * get right: lengths, sequence numbers, the CRC. STag 0x11223345 is a window's, which the program binds and
- * invalidates. Some steps are whole frames that chance would hardly make: acknowledgements, messages in large segments.
+ * invalidates, 0x11223346 a fast region's, which it registers. Some steps are whole frames that chance would hardly
+ * make: acknowledgements, messages in large segments.
  *
  * Whatever comes: each request of the program completes once and in order, nothing but registered memory is written,
  * and the stream sends only whole and correct FPDUs, with one Terminate at most, at the end.
@@ -28,8 +29,11 @@ enum {
     REGISTERED = 65536,
     STAG = 0x11223344,
     WINDOW = STAG + 1,
+    FAST = STAG + 2,
     BASE = 0x1000,
-    REQUESTS = 48, /* of either kind */
+    FAST_BASE = 0x70000000, /* its addresses */
+    FAST_PAGES = 8,         /* of the memory registered otherwise, too */
+    REQUESTS = 48,          /* of either kind */
     STEPS = 64,
     SENT = 4 << 20,
 };
@@ -44,6 +48,7 @@ static bool terminated;
 static uint32_t sink_stag; /* of the Read that was sent last */
 static struct ibv_mw *mw;
 static uint32_t window; /* its STag when it is, or was last, bound */
+static struct ibv_mr *fast;
 
 /* ---- the program ---- */
 
@@ -72,7 +77,8 @@ static void make_qp(bool shared)
     end.srq = attr.srq = shared ? srd_create_srq(end.pd, &srq) : NULL;
     end.qp = srd_create_qp(end.pd, &attr);
     mw = ibv_alloc_mw(end.pd, IBV_MW_TYPE_2);
-    FUZZ_CHECK(end.qp && mw && (end.srq || !shared));
+    fast = srd_alloc_fast_mr(end.pd, FAST_PAGES);
+    FUZZ_CHECK(end.qp && mw && fast && (end.srq || !shared));
     window = mw->rkey;
     for (int i = 0; i < 3; i++) {
         struct ibv_qp_attr to = { .qp_state = states[i] };
@@ -112,10 +118,53 @@ static void bind_window(uint8_t octets)
     window = rkey;
 }
 
-static void invalidate(void)
+static void invalidate(uint32_t key)
 {
     if (sends < REQUESTS)
-        post_local_inv(&end, sends++, window);
+        post_local_inv(&end, sends++, key);
+}
+
+/* Pages in an order of the input's, some twice; much of what it asks for is refused. */
+static void register_fast(struct fuzz_input *input)
+{
+    uint8_t how = fuzz_octet(input);
+    uint64_t first = (at(&end, GUARD) + SRD_FAST_PAGE_OCTETS - 1) & ~(SRD_FAST_PAGE_OCTETS - 1ull);
+    uint64_t pages[FAST_PAGES];
+    struct srd_fast_reg reg = { .wr_id = sends,
+        .mr = fast,
+        .pages = pages,
+        .n_pages = how % (FAST_PAGES + 1),
+        .offset = fuzz_octet(input) * 17u,
+        .length = fuzz_octet(input) * 128u,
+        .base = FAST_BASE,
+        .access = IBV_ACCESS_LOCAL_WRITE,
+        .send_flags = IBV_SEND_SIGNALED };
+
+    if (sends == REQUESTS)
+        return;
+    for (unsigned i = 0; i < FAST_PAGES; i++)
+        pages[i] = first + i * (how >> 4 & 7) % FAST_PAGES * SRD_FAST_PAGE_OCTETS;
+    if (how & 0x80)
+        reg.access |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    FUZZ_CHECK(!srd_post_fast_reg(end.qp, &reg));
+    sends++;
+}
+
+/* A request whose own octets are in the fast region. */
+static void post_from_fast(enum ibv_wr_opcode opcode, uint8_t at_octet, uint32_t octets)
+{
+    struct ibv_sge sge = { FAST_BASE + at_octet * 64u, octets, fast->lkey };
+    struct ibv_send_wr *bad, wr = { .wr_id = sends,
+        .opcode = opcode,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .send_flags = IBV_SEND_SIGNALED,
+        .wr.rdma = { BASE, STAG } };
+
+    if (sends == REQUESTS)
+        return;
+    FUZZ_CHECK(!ibv_post_send(end.qp, &wr, &bad));
+    sends++;
 }
 
 /* A held message goes on with it, by the device's own clock; there is no connection to act on what that leads to. */
@@ -192,6 +241,11 @@ enum { SEAL_LENGTH = 1, SEAL_CRC = 2, MOVE = 4, NUMBER = 8, SINK = 16, PIECES = 
 
 static void move(uint8_t *stag, uint8_t *offset)
 {
+    if (wire_get32(stag) == FAST) {
+        wire_put32(stag, fast->rkey);
+        wire_put64(offset, wire_get64(offset) - BASE + FAST_BASE);
+        return;
+    }
     if (wire_get32(stag) == STAG)
         wire_put32(stag, end.mr->rkey);
     else if (wire_get32(stag) == WINDOW)
@@ -270,7 +324,8 @@ static void acknowledge(uint8_t less)
 
 /*
  * One segment of what is due, with a payload of some KiB: so large that, in pieces, it goes straight to its place.
- * how: 0, 1 a Write to the region or the window; 2 a Send, 3 one that invalidates the window; 4 a Read's response
+ * how: 0, 1 a Write to the region or the window; 2 a Send, 3 one that invalidates the window; 4 a Read's response;
+ *      5 a Write to the fast region, 6 a Send that invalidates it
  */
 static void feed_large(struct fuzz_input *input, uint8_t how)
 {
@@ -278,16 +333,20 @@ static void feed_large(struct fuzz_input *input, uint8_t how)
     struct srd_read_out *read =
         srd_ring_used(&qp()->stream.out) ? srd_read_out_front(&qp()->stream) : NULL;
     uint8_t flags = fuzz_octet(input);
-    struct srd_segment segment = { .tagged = how < 2 || how == 4, .last = flags & 1 };
+    struct srd_segment segment = { .tagged = how < 2 || how == 4 || how == 5, .last = flags & 1 };
     uint32_t payload = fuzz_octet(input) * 128u, header;
 
-    if (how < 2) {
+    if (how == 5) {
+        segment.opcode = SRD_OP_WRITE;
+        segment.stag = fast->rkey;
+        segment.to = FAST_BASE + fuzz_octet(input) * 64u;
+    } else if (how < 2) {
         segment.opcode = SRD_OP_WRITE;
         segment.stag = how ? window : end.mr->rkey;
         segment.to = at(&end, GUARD) + fuzz_octet(input) * 256u;
-    } else if (how < 4) {
+    } else if (how != 4) {
         segment.opcode = how == 2 ? SRD_OP_SEND : SRD_OP_SEND_INV;
-        segment.stag = how == 2 ? 0 : window;
+        segment.stag = how == 2 ? 0 : how == 3 ? window : fast->rkey;
         segment.qn = SRD_QN_SEND;
         segment.msn = qp()->stream.rx.send_msn;
         segment.mo = qp()->stream.rx.send_mo;
@@ -306,6 +365,26 @@ static void feed_large(struct fuzz_input *input, uint8_t how)
     header = srd_fpdu_begin(fpdu, &segment, payload);
     memset(fpdu + header, 0x42, payload);
     feed_whole(fpdu, header - 2 + payload, flags & 4 ? 0 : 200 + (flags >> 3) * 64u);
+}
+
+/* A whole Read Request for the region, the window or the fast region. */
+static void feed_read(struct fuzz_input *input, uint8_t which)
+{
+    struct srd_segment segment = { .last = true,
+        .opcode = SRD_OP_READ_REQUEST,
+        .qn = SRD_QN_READ,
+        .msn = qp()->stream.rx.read_msn };
+    struct srd_read_request request = { .sink_stag = STAG,
+        .octets = fuzz_octet(input) * 128u,
+        .source_stag = which == 0   ? end.mr->rkey
+                       : which == 1 ? window
+                                    : fast->rkey,
+        .source_to = (which == 2 ? FAST_BASE : at(&end, GUARD)) + fuzz_octet(input) * 64u };
+    uint8_t fpdu[64];
+    uint32_t header = srd_fpdu_begin(fpdu, &segment, SRD_READ_REQUEST_OCTETS);
+
+    srd_read_request_encode(fpdu + header, &request);
+    feed_whole(fpdu, header - 2 + SRD_READ_REQUEST_OCTETS, 0);
 }
 
 /* ---- what was sent ---- */
@@ -333,17 +412,42 @@ static void look_at_sent(bool whole)
 
 /* ---- steps ---- */
 
+static void fast_step(struct fuzz_input *input)
+{
+    uint8_t what = fuzz_octet(input), where;
+
+    if (what & 0x80) {
+        feed_read(input, what % 3);
+        return;
+    }
+    switch (what % 8) {
+    case 0:
+    case 1: register_fast(input); break;
+    case 2: invalidate(fast->rkey); break;
+    case 3: feed_large(input, 5); break;
+    case 4: feed_large(input, 6); break;
+    default:
+        where = fuzz_octet(input);
+        post_from_fast(what % 8 == 5   ? IBV_WR_SEND
+                       : what % 8 == 6 ? IBV_WR_RDMA_WRITE
+                                       : IBV_WR_RDMA_READ,
+            where, fuzz_octet(input) * 32u);
+        break;
+    }
+}
+
 static void rare_step(struct fuzz_input *input, uint8_t what)
 {
     switch (what) {
     case 1: bind_window(fuzz_octet(input)); break;
-    case 2: invalidate(); break;
+    case 2: invalidate(window); break;
     case 3: acknowledge(fuzz_octet(input)); break;
     case 4:
     case 5:
     case 6:
     case 7:
     case 8: feed_large(input, what - 4); break;
+    case 9: fast_step(input); break;
     default: end_want(&pair, &end, srd_stream_abort(qp(), pair.now_ms)); break;
     }
 }
@@ -426,7 +530,7 @@ static void check_end(void)
         FUZZ_CHECK(end.mem[i] == 0xa5 && end.mem[GUARD + REGISTERED + i] == 0xa5);
     while (next_async(&end) >= 0)
         ;
-    FUZZ_CHECK(!srd_destroy_qp(end.qp) && !ibv_dealloc_mw(mw));
+    FUZZ_CHECK(!srd_destroy_qp(end.qp) && !ibv_dealloc_mw(mw) && !srd_dereg_mr(fast));
     FUZZ_CHECK(!end.srq || !srd_destroy_srq(end.srq));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seeds.c FOLDER - writes what the fuzzers begin with, from the test vectors: FOLDER/{mpa,terminate,stream}/NAME. */
+/* seeds.c FOLDER - writes what the fuzzers begin with, also from the test vectors: FOLDER/TARGET/NAME. */
 #include "tests/unit/softrdma/vectors.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void write_seed(const char *target, const char *name, const void *head, s
     make_folder(path);
     snprintf(path, sizeof path, "%s/%s/%s", folder, target, name);
     file = fopen(path, "wb");
-    if (!file || fwrite(head, 1, head_octets, file) != head_octets ||
+    if (!file || (head_octets && fwrite(head, 1, head_octets, file) != head_octets) ||
         fwrite(octets, 1, count, file) != count || fclose(file)) {
         perror(path);
         exit(1);
@@ -80,6 +80,7 @@ static void stream_seeds(void)
 /* Steps of fuzz_stream.c that are whole operations, see step and rare_step there. */
 enum {
     TAKE = 0,
+    TAKE_SOME = 2,
     SEND = 3,
     WRITE = 15,
     READ_LONG = 28,
@@ -92,6 +93,7 @@ enum {
     IN_SEND = 83,
     IN_SEND_INV = 95,
     IN_RESPONSE = 107,
+    FAST = 119, /* then what of it, see fast_step */
 };
 
 static void operation_seeds(void)
@@ -99,7 +101,7 @@ static void operation_seeds(void)
     /* flags: 4 soft peer, 1 initiator, 64 shared receives */
     static const struct {
         const char *name;
-        uint8_t octets[40], count;
+        uint8_t octets[48], count;
     } seeds[] = {
         { "acknowledged",
             { 5, SEND, 8, WRITE, 8, TAKE, ACK, 1, SEND, 8, TAKE, ACK, 2, ACK, 1, ACK, 0 }, 17 },
@@ -112,6 +114,25 @@ static void operation_seeds(void)
                 255, RECEIVE, 255, IN_SEND_INV, 1, 1, TAKE, IN_WINDOW, 1, 64, 0, TAKE },
             26 },
         { "window-refused", { 5, BIND, 255, TAKE, SEND, 8, TAKE }, 7 },
+        { "fast",
+            { 5, FAST, 0, 0x98, 1, 200, FAST, 5, 2, 100, FAST, 7, 40, 100, TAKE, FAST, 3, 5, 30, 3,
+                FAST, 3, 1, 64, 9, IN_RESPONSE, 2, 0, FAST, 2, FAST, 0, 0xb4, 0, 60, TAKE, RECEIVE,
+                255, RECEIVE, 255, FAST, 4, 1, 1, TAKE },
+            45 },
+        { "source-goes", /* of the second Read, while the first is answered; then of one that is half sent */
+            { 5, BIND, 40, TAKE, FAST, 0x81, 200, 0, FAST, 0x82, 20, 0, RECEIVE, 255, IN_SEND_INV,
+                1, 0, TAKE_SOME, 50, TAKE, TAKE },
+            21 },
+        { "source-goes-half-sent",
+            { 5, BIND, 40, TAKE, FAST, 0x82, 200, 0, TAKE_SOME, 100, RECEIVE, 255, IN_SEND_INV, 1,
+                0, TAKE },
+            16 },
+        { "fast-source-goes",
+            { 5, FAST, 0, 0x98, 1, 200, TAKE, FAST, 0x80, 150, 4, TAKE_SOME, 100, RECEIVE, 255,
+                FAST, 4, 1, 0, TAKE },
+            20 },
+        { "fast-refused", { 4, FAST, 1, 0x13, 255, 255, FAST, 2, TAKE, FAST, 3, 1, 1, 0, TAKE },
+            15 },
         { "shared",
             { 4 | 64, RECEIVE, 255, IN_SEND, 1, 1, IN_SEND, 1, 1, IN_SEND, 1, 1, RECEIVE, 255, TAKE,
                 RECEIVE, 255, RECEIVE, 255, TAKE, IN_SEND, 1, 1, TAKE },
@@ -123,6 +144,35 @@ static void operation_seeds(void)
     for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
         write_seed(
             "stream", seeds[i].name, seeds[i].octets, 1, seeds[i].octets + 1, seeds[i].count - 1u);
+}
+
+/* See step of fuzz_ack.c. */
+static void ack_seeds(void)
+{
+    enum {
+        ALL = 0,
+        PART = 1,
+        POST_SEND = 2,
+        POST_WRITE = 3,
+        MORE = 4,
+        SENT = 5,
+        ANY = 6,
+        TIME = 7
+    };
+    static const struct {
+        const char *name;
+        uint8_t octets[32], count;
+    } seeds[] = {
+        { "in-order", { POST_SEND, 4, POST_WRITE, 9, ALL, MORE + 8, MORE + 8, MORE }, 8 },
+        { "in-parts", { POST_WRITE, 255, PART, 200, SENT + 8, PART, 100, ALL, SENT + 8 }, 9 },
+        { "too-many", { POST_SEND, 4, ALL, SENT }, 4 },
+        { "fewer", { POST_SEND, 4, POST_SEND, 4, ALL, SENT + 8, SENT + 16 }, 7 },
+        { "huge", { POST_SEND, 4, ALL, ANY, 255, 255, 255, 255, 255, 255, 255, 255 }, 12 },
+        { "in-pieces", { POST_SEND, 1, ALL, ANY + 8, 0, 0, 0, 0, 0, 0, 0, 1, TIME }, 13 },
+    };
+
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
+        write_seed("ack", seeds[i].name, NULL, 0, seeds[i].octets, seeds[i].count);
 }
 
 int main(int argc, char **argv)
@@ -147,5 +197,6 @@ int main(int argc, char **argv)
     }
     stream_seeds();
     operation_seeds();
+    ack_seeds();
     return 0;
 }
