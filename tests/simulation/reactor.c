@@ -172,20 +172,45 @@ static bool one_ready(struct reactor_source *source, enum reactor_how how)
     return true;
 }
 
-bool reactor_poll(void)
+/* only out: with a reference, if one source alone had something; else NULL */
+static bool poll_shared(struct srd_source **only)
 {
     struct reactor_source *found[SOURCES];
-    int count = sources_of(current->host, found);
-    bool any = false, was_in = current->in_turn;
+    int count = sources_of(current->host, found), served = 0;
+    bool was_in = current->in_turn;
 
+    *only = NULL;
     current->in_turn = true;
     for (int i = 0; i < count; i++) {
-        if (found[i]->ops->shared)
-            any |= one_ready(found[i], REACTOR_LOOKING);
+        if (found[i]->ops->shared && one_ready(found[i], REACTOR_LOOKING) && served++ == 0) {
+            *only = container_of(found[i], struct srd_source, reactor);
+            srd_source_ref(*only);
+        }
         reactor_unref(found[i]);
     }
     current->in_turn = was_in;
+    if (served > 1) {
+        srd_source_unref(*only);
+        *only = NULL;
+    }
+    return served;
+}
+
+bool reactor_poll(void)
+{
+    struct srd_source *only;
+    bool any = poll_shared(&only);
+
+    if (only)
+        srd_source_unref(only);
     return any;
+}
+
+/* softrdma notes in its thread what it found; here one thread runs them all. */
+bool __wrap_srd_sources_poll(struct srd_source **only);
+bool __wrap_srd_sources_poll(struct srd_source **only)
+{
+    return poll_shared(only);
 }
 
 static bool one_due(struct reactor_source *source, enum reactor_how how)
