@@ -9,7 +9,7 @@ set xlabel "connections"
 set format x "%.0f"
 set grid
 set style data linespoints
-set key top left
+set key below
 set yrange [0:*]
 set title "memory of an idle connection (KiB)"
 plot "connections.dat" using 1:2 title "active end" pt 7, "" using 1:3 title "passive end" pt 5
