@@ -19,7 +19,10 @@
 
 #include <string.h>
 
-enum { PAYLOAD_ALIGNMENT = 64 }; /* in staging, of those worth it */
+enum {
+    PAYLOAD_ALIGNMENT = 64, /* in staging, with CRC */
+    ALIGNED_OCTETS = 8192,  /* of larger payloads: each takes an entry of the iovec */
+};
 
 /* --- one FPDU more: begin, add, end; or begin, add, undo -------------------------------------------------------- */
 
@@ -47,16 +50,11 @@ static bool last_is_memory(const struct srd_tx *tx)
     return tx->n_refs && tx->refs[tx->n_refs - 1].iov == tx->count - 1;
 }
 
-static bool is_behind(const struct iovec *iov, const uint8_t *p)
-{
-    return (const uint8_t *)iov->iov_base + iov->iov_len == p;
-}
-
 static uint8_t *stage(struct srd_tx *tx, uint32_t octets)
 {
     uint8_t *p = tx->staging + tx->staged;
 
-    if (tx->count && !last_is_memory(tx) && is_behind(&tx->iov[tx->count - 1], p))
+    if (tx->count && !last_is_memory(tx))
         tx->iov[tx->count - 1].iov_len += octets;
     else
         tx->iov[tx->count++] = (struct iovec){ p, octets };
@@ -71,12 +69,13 @@ static void add_crc(struct srd_qp *qp, struct fpdu *fpdu, const void *data, uint
         fpdu->crc = srd_crc32c(fpdu->crc, data, octets);
 }
 
-/* A large payload is copied to the border of a cache line, whatever its header: a third faster. */
+/* A large payload is copied to the border of a cache line, whatever its header: a third faster. It begins an entry. */
 static void align_payload(struct srd_tx *tx, uint32_t header)
 {
     uintptr_t at = (uintptr_t)(tx->staging + tx->staged) + header;
 
     tx->staged += (uint32_t)(-at & (PAYLOAD_ALIGNMENT - 1));
+    tx->iov[tx->count++] = (struct iovec){ tx->staging + tx->staged, 0 };
 }
 
 static void begin_fpdu(
@@ -92,7 +91,7 @@ static void begin_fpdu(
     fpdu->octets = tx->octets;
     fpdu->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
     fpdu->crc = 0;
-    if (qp->stream.params.crc && payload > SRD_TX_COPY_OCTETS)
+    if (qp->stream.params.crc && payload > ALIGNED_OCTETS)
         align_payload(tx, octets);
     p = stage(tx, octets);
     srd_fpdu_begin(p, segment, payload);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { LONGEST = 4096, ALIGNMENTS = 64, FENCE = 64 };
+enum { LONGEST = 4096, ALIGNMENTS = 16, FENCE = 64 };
 
 static uint32_t one_bit_at_a_time(uint32_t crc, const uint8_t *p, size_t octets)
 {
@@ -49,16 +49,15 @@ static void with_each(each_fn *test)
 static uint32_t copied(const struct srd_crc32c_method *method, uint32_t crc, uint8_t *to,
     const uint8_t *data, size_t octets)
 {
-    uint8_t *place = to - FENCE;
+    uint8_t *place = to - FENCE, fence[FENCE];
 
+    memset(fence, 0xa5, FENCE);
     memset(place, 0xa5, FENCE);
-    memset(to + octets, 0x5a, FENCE);
+    memset(to + octets, 0xa5, FENCE);
     crc = method->copy(crc, to, data, octets);
     assert_memory_equal(to, data, octets);
-    for (size_t i = 0; i < FENCE; i++) {
-        assert_int_equal(place[i], 0xa5);
-        assert_int_equal(to[octets + i], 0x5a);
-    }
+    assert_memory_equal(place, fence, FENCE);
+    assert_memory_equal(to + octets, fence, FENCE);
     return crc;
 }
 
@@ -243,6 +242,7 @@ static void continues_over_pieces(void **state)
     with_each(continues_by);
 }
 
+#ifndef __SANITIZE_THREAD__
 /* --- a source that changes meanwhile ----------------------------------------------------------------------------- */
 
 static uint64_t changing[70000 / 8];
@@ -281,6 +281,7 @@ static void the_sum_is_that_of_the_copy(void **state)
     atomic_store(&over, true);
     pthread_join(thread, NULL);
 }
+#endif
 
 int main(int argc, char **argv)
 {
@@ -291,7 +292,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_length_agrees_with_the_definition),
         cmocka_unit_test(long_ones_agree_with_the_definition),
         cmocka_unit_test(continues_over_pieces),
+#ifndef __SANITIZE_THREAD__ /* a race on purpose */
         cmocka_unit_test(the_sum_is_that_of_the_copy),
+#endif
     };
 
     vectors_load(argc, argv);
