@@ -75,22 +75,33 @@ static struct srd_conn *take_due(uint64_t now_ms)
     return conn;
 }
 
+/* What a thread wanted to send that found the send side taken by rests. */
+static void send_what_came(struct srd_conn *conn)
+{
+    atomic_thread_fence(
+        memory_order_seq_cst); /* the release, before looking for who came meanwhile */
+    if (atomic_load(&conn->tx_pending))
+        srd_conn_apply(conn, SRD_STREAM_TX);
+}
+
 /* Whether it is idle, and has given back what it can. A thread that is inside it has its locks. */
 static bool rests(struct srd_conn *conn)
 {
     struct srd_qp *qp = conn->qp;
-    bool idle = false;
+    bool idle = false, tried;
 
     if (!lock_try(&qp->rx_lock))
         return false;
-    if (lock_try(&qp->tx_lock)) {
+    if ((tried = lock_try(&qp->tx_lock))) {
         idle =
             srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_give_back(qp, &conn->idle_mark);
         if (idle) /* who holds one of the locks next sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
         lock_release(&qp->tx_lock);
     }
-    lock_release(&qp->rx_lock);
+    lock_release(&qp->rx_lock); /* who found that taken finds the socket ready again */
+    if (tried)
+        send_what_came(conn);
     return idle;
 }
 

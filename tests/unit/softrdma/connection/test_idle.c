@@ -51,6 +51,17 @@ static uint64_t real_ms(void)
 
 static _Atomic(struct srd_qp *) watched; /* whose looks are counted */
 static atomic_uint looks;
+/* The next look waits for the test, its locks held: if `stops` is set, it sets `stands`, and goes on at `go`. */
+static atomic_bool stops, stands, go;
+
+static void wait_for(atomic_bool *flag)
+{
+    uint64_t end_ms = real_ms() + DEADLINE_MS;
+
+    while (!atomic_load(flag) && real_ms() < end_ms)
+        sched_yield();
+    assert_true(atomic_load(flag));
+}
 
 bool __real_srd_stream_give_back(struct srd_qp *qp, uint64_t *mark);
 bool __wrap_srd_stream_give_back(struct srd_qp *qp, uint64_t *mark);
@@ -58,8 +69,13 @@ bool __wrap_srd_stream_give_back(struct srd_qp *qp, uint64_t *mark)
 {
     bool idle = __real_srd_stream_give_back(qp, mark);
 
-    if (qp == atomic_load(&watched))
-        atomic_fetch_add(&looks, 1);
+    if (qp != atomic_load(&watched))
+        return idle;
+    if (atomic_exchange(&stops, false)) {
+        atomic_store(&stands, true);
+        wait_for(&go);
+    }
+    atomic_fetch_add(&looks, 1);
     return idle;
 }
 
@@ -201,6 +217,35 @@ static void a_thread_inside_keeps_it(void **state)
     await_idle(&pair.active);
 }
 
+/* A thread that posts leaves the send side to the one that has it. */
+static void what_is_posted_during_a_look_is_sent(void **state)
+{
+    uint64_t end_ms;
+    struct ibv_wc wc;
+
+    (void)state;
+    atomic_store(&watched, srd_qp_from(pair.active.qp));
+    one_message(&pair);
+    next_look();
+    atomic_store(&stands, false);
+    atomic_store(&go, false);
+    atomic_store(&stops, true);
+    atomic_fetch_add(&stopped_ms, 250);
+    wait_for(&stands);
+    end_recv(&pair.passive, 17, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 18, 0, 64, NULL, 0, 0);
+    atomic_store(&go, true);
+    end_ms = real_ms() + DEADLINE_MS;
+    while (!ibv_poll_cq(pair.passive.cq, 1, &wc) && real_ms() < end_ms)
+        ;
+    assert_true(real_ms() < end_ms);
+    assert_int_equal(wc.wr_id, 17);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+    srd_run_soon(); /* its acknowledgement */
+    test_poll(pair.active.cq, 1, &wc);
+    assert_int_equal(wc.wr_id, 18);
+}
+
 static void closing_one_that_is_busy_takes_it_off_the_list(void **state)
 {
     struct pair other;
@@ -254,6 +299,7 @@ int main(void)
         TEST(the_second_look_without_traffic_is_the_last),
         TEST(traffic_keeps_it),
         TEST(a_thread_inside_keeps_it),
+        TEST(what_is_posted_during_a_look_is_sent),
         TEST(closing_one_that_is_busy_takes_it_off_the_list),
         TEST(a_fork_takes_no_connection_along),
     };
