@@ -388,7 +388,7 @@ static void one_send_each(struct fixture *f, struct nd_qp *other, uintptr_t cont
     nd_cq_look(f->cq);
 }
 
-/* In a ring whose start has moved, also to another place. */
+/* In a ring that was moved, whose start has moved since, and whose end comes round. */
 static void test_a_queue_pair_leaves_its_own_results_alone(void **state)
 {
     struct fixture *f = *state;
@@ -401,9 +401,12 @@ static void test_a_queue_pair_leaves_its_own_results_alone(void **state)
     for (uintptr_t i = 1; i <= 4; i++)
         one_send_each(f, other, i);
     assert_int_equal(fetch(f, results, 5), 5);
-    for (uintptr_t i = 5; i <= 8; i++)
-        one_send_each(f, other, i);
     assert_int_equal((uint32_t)nd_cq_resize(f->cq, 11), 0);
+    for (uintptr_t i = 5; i <= 7; i++)
+        one_send_each(f, other, i);
+    assert_int_equal(fetch(f, results, 2), 2);
+    for (uintptr_t i = 8; i <= 9; i++)
+        one_send_each(f, other, i);
     assert_int_equal(results_of(f, gone), 5);
     assert_int_equal(results_of(f, stays), 6);
     nd_qp_close(f->qp);
@@ -415,8 +418,8 @@ static void test_a_queue_pair_leaves_its_own_results_alone(void **state)
     assert_int_equal(results_of(f, NULL), 5);
     assert_int_equal(results_of(f, stays), 6);
     assert_int_equal(fetch(f, results, 12), 11);
-    assert_int_equal((uintptr_t)results[1].RequestContext, 4);
-    assert_int_equal((uintptr_t)results[10].RequestContext, 108);
+    assert_int_equal((uintptr_t)results[1].RequestContext, 5);
+    assert_int_equal((uintptr_t)results[10].RequestContext, 109);
     assert_int_equal(stays->unfetched, 0);
     nd_qp_close(other);
 }

@@ -89,7 +89,7 @@ static void test_srq_places_free_in_any_order_when_fetched(void **state)
 
 enum { MANY = 200 };
 
-/* A completion names its queue pair by number alone; some of them have gone. */
+/* A completion names its queue pair by number alone. Some of them have gone, some have another number since. */
 static void test_srq_of_many_queue_pairs(void **state)
 {
     struct fixture *f = *state;
@@ -103,6 +103,10 @@ static void test_srq_of_many_queue_pairs(void **state)
     for (int i = 0; i < MANY; i += 3) {
         nd_qp_close(qps[i]);
         qps[i] = NULL;
+    }
+    for (int i = 1; i < MANY; i += 3) {
+        qps[i]->ibv->qp_num += 1000000;
+        nd_cq_number_shared(f->cq, qps[i], qps[i]->ibv->qp_num);
     }
     for (int i = MANY - 1; i >= 0; i--) {
         if (!qps[i])
