@@ -17,9 +17,9 @@ void srd_absent(enum srd_absent what)
         [SRD_ABSENT_XRC] = "XRC is not provided: use a shared receive queue of RC queue pairs",
         [SRD_ABSENT_ATOMICS] = "atomic operations are not provided: iWARP has none",
         [SRD_ABSENT_IMMEDIATE] = "immediate data is not provided: iWARP has none",
-        [SRD_ABSENT_BOOTSTRAP] = "the program connects a queue pair by number and address, which "
-                                 "iWARP cannot: let it use "
-                                 "the connection manager (rdma_connect, rdma_accept; perftest: -R)",
+        [SRD_ABSENT_EXCHANGE] = "the program connects a queue pair by number and address that was "
+                                "not made for it: let it use srd_create_exchange_qp, or "
+                                "the connection manager (rdma_connect, rdma_accept)",
     };
     static atomic_bool logged[SRD_ABSENTS];
 

@@ -9,7 +9,7 @@ enum srd_absent {
     SRD_ABSENT_XRC,
     SRD_ABSENT_ATOMICS,
     SRD_ABSENT_IMMEDIATE,
-    SRD_ABSENT_BOOTSTRAP, /* a queue pair that the program connects by number and address */
+    SRD_ABSENT_EXCHANGE, /* a queue pair that the program connects by number and address */
     SRD_ABSENTS
 };
 

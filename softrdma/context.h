@@ -35,8 +35,18 @@ struct srd_stag_table {
 
 struct srd_qp_slot {
     struct srd_qp *qp;
-    uint8_t generation; /* upper octet of the 24-bit number: a stale number finds nothing */
+    uint8_t generation; /* 7 bits, above those of the slot: a stale number finds nothing */
     uint32_t next_free;
+};
+
+/* The numbers that name a port of TCP: its 16 bits, of which the highest is set, and 8 bits that count on. */
+enum { SRD_QP_PORT_QPS = 256, SRD_QP_PORT_MIN = 1 << 15 };
+struct srd_qp_port {
+    struct srd_qp_port *next;
+    uint16_t number; /* host order */
+    uint16_t users;  /* queue pairs that have not left it */
+    uint8_t at;      /* where the next free number is looked for */
+    struct srd_qp *qps[SRD_QP_PORT_QPS];
 };
 
 struct srd_device {
@@ -48,7 +58,10 @@ struct srd_device {
     struct srd_stag_table stags;
     struct lock qp_lock; /* LOCK_SRD_DEVICE */
     struct srd_qp_slot *qps;
-    uint32_t n_qps, free_qp;
+    uint32_t n_qps;
+    uint32_t free_qp,
+        last_free_qp; /* a list: the slot that is free for the longest time is taken */
+    struct srd_qp_port *ports;
     /* what rdma_cm ids show as verbs; opened on first use, never closed */
     struct srd_context *_Atomic shared;
     struct ibv_pd *shared_pd; /* of shared, set before it; the domain of ids that name none */

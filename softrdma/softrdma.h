@@ -116,6 +116,17 @@ SRD_API int srd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int a
 SRD_API int srd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 SRD_API int srd_destroy_srq(struct ibv_srq *srq);
 SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+/*
+ * Queue pairs that a program connects by an exchange of its own, without ids, as InfiniBand's programs do: each end
+ * tells the other qp_num and a GID of its device, and names the peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid,
+ * grh.sgid_index, dest_qp_num, rq_psn). Between softrdma ends alone; docs/softrdma.md has what follows from TCP.
+ * srd_create_qp makes queue pairs for ids, whose numbers say nothing; these two make such whose numbers are a TCP port
+ * and 8 bits more. The first one of each 256 has the process bind a port, on which it listens from the first move to
+ * RTR with a peer on, until the last of them is destroyed. errno besides that of srd_create_qp: EMFILE, EADDRINUSE.
+ */
+SRD_API struct ibv_qp *srd_create_exchange_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+SRD_API struct ibv_qp *srd_create_exchange_qp_ex(
+    struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* NULL unless made by ibv_create_qp_ex or srd_create_id_qp_ex with send_ops_flags. */
 SRD_API struct ibv_qp_ex *srd_qp_to_qp_ex(struct ibv_qp *qp);
 SRD_API int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);

@@ -34,9 +34,10 @@ enum lock_level {
     LOCK_SHIM_RING = 72, /* over its posts */
     LOCK_SHIM_CQ = 74,
     /* softrdma: called from all of the above, never calls up */
-    LOCK_SRD_CM = 110, /* one rdma_cm_id */
-    LOCK_SRD_RX = 120, /* whoever reads a connection's socket */
-    LOCK_SRD_TX = 130, /* whoever writes it */
+    LOCK_SRD_EXCHANGE = 105, /* how one queue pair is connected by number and address */
+    LOCK_SRD_CM = 110,       /* one rdma_cm_id */
+    LOCK_SRD_RX = 120,       /* whoever reads a connection's socket */
+    LOCK_SRD_TX = 130,       /* whoever writes it */
     LOCK_SRD_SQ = 140,
     LOCK_SRD_RQ = 150,     /* receive queue or shared receive queue */
     LOCK_SRD_MEMORY = 160, /* STag table */

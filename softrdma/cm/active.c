@@ -190,8 +190,7 @@ static unsigned attach_locked(struct srd_id *id, int *error)
 {
     unsigned actions = 0;
 
-    id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
-    id->params.rnr_retries = id->rnr_retries;
+    srd_id_complete_params_locked(id);
     *error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &actions);
     if (!*error) {
         id->state = SRD_ID_CONNECTED;
@@ -418,4 +417,19 @@ int srd_establish(struct rdma_cm_id *ibv)
     srd_conn_started(conn, actions);
     srd_conn_unref(conn);
     return 0;
+}
+
+bool srd_id_withdraw(struct rdma_cm_id *ibv)
+{
+    struct srd_id *id = srd_id_from(ibv);
+    bool unsent;
+
+    lock_acquire(&id->lock);
+    unsent = id->state < SRD_ID_REQUEST_SENT || id->state == SRD_ID_OVER;
+    if (id->state == SRD_ID_CONNECTING)
+        srd_conn_cut(id->conn);
+    if (unsent)
+        id->state = SRD_ID_OVER;
+    lock_release(&id->lock);
+    return unsent;
 }

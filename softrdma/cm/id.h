@@ -118,6 +118,8 @@ struct srd_id {
     struct srd_mpa_frame *request, *reply; /* one allocation; NULL once established */
     struct srd_stream_params params;
     uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
+    struct srd_qp
+        *exchanged; /* of exchange.c, which pins it: the queue pair; NULL: the program's id */
 
     /* listening */
     struct srd_source source;
@@ -245,6 +247,8 @@ int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param
 /* Read limits from a call's parameters (NULL: the most). EINVAL above the device's. */
 int srd_id_pick_limits_locked(struct srd_id *id, const struct rdma_conn_param *param);
 uint32_t srd_id_fpdu_octets(const struct srd_id *id);
+/* Completes id->params before the connection is attached. */
+void srd_id_complete_params_locked(struct srd_id *id);
 
 /*
  * passive.c
@@ -254,6 +258,12 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id);
 unsigned srd_passive_ready_locked(struct srd_id *id);
 void srd_passive_report(struct srd_id *id);
 extern const struct srd_conn_owner_ops srd_passive_conn_ops;
+
+/*
+ * active.c
+ * Takes back an attempt whose Request is not sent. False: it was sent, the peer's answer counts.
+ */
+bool srd_id_withdraw(struct rdma_cm_id *ibv);
 
 /* listen.c */
 void srd_listen_stop(struct srd_id *id); /* no lock held */

@@ -208,8 +208,7 @@ static unsigned attach_locked(struct srd_id *id)
     int error;
 
     srd_source_deadline(&id->conn->source, UINT64_MAX);
-    id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
-    id->params.rnr_retries = id->rnr_retries;
+    srd_id_complete_params_locked(id);
     error = srd_conn_attach(id->conn, id->device, id->qp_num, &id->params, &actions);
     if (error) {
         log_limited(LOG_WARN, LOG_CM,

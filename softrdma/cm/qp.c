@@ -24,6 +24,18 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id)
     return srd_mpa_fpdu_octets((uint32_t)emss);
 }
 
+/* What a queue pair of an exchange was told is in its attributes, not in those of the id. */
+void srd_id_complete_params_locked(struct srd_id *id)
+{
+    struct srd_qp *qp = id->exchanged;
+
+    lock_assert_held(&id->lock);
+    id->params.fpdu_max_octets = srd_id_fpdu_octets(id);
+    id->params.rnr_retries =
+        qp ? atomic_load_explicit(&qp->rnr_retries, memory_order_relaxed) : id->rnr_retries;
+    id->params.quiet_end = qp != NULL;
+}
+
 int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param)
 {
     struct srd_qp *qp;

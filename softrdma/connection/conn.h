@@ -116,6 +116,9 @@ ssize_t srd_conn_fill(struct srd_conn *conn);
 int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t qp_num,
     const struct srd_stream_params *params, unsigned *actions);
 
+/* Whether it is in a state to. */
+bool srd_conn_may_attach(struct srd_qp *qp);
+
 void srd_conn_started(struct srd_conn *conn, unsigned actions);
 
 /* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */

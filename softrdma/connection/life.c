@@ -301,7 +301,7 @@ void srd_conn_linger(struct srd_conn *conn)
 
 /* --- the queue pair, coming and going ----------------------------------------------------------------------------- */
 
-static bool may_connect(struct srd_qp *qp)
+bool srd_conn_may_attach(struct srd_qp *qp)
 {
     enum ibv_qp_state state;
 
@@ -317,7 +317,7 @@ static int bind_qp(struct srd_conn *conn, struct srd_device *device, uint32_t qp
     struct srd_qp *qp = srd_device_find_qp(device, qp_num);
     int error = EINVAL;
 
-    if (qp && may_connect(qp)) {
+    if (qp && srd_conn_may_attach(qp)) {
         conn->qp = qp; /* with the pin */
         error = srd_device_bind_conn(device, qp, conn);
     }

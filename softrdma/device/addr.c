@@ -106,7 +106,7 @@ const char *srd_addr_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT])
     return text;
 }
 
-static void to_gid(const struct sockaddr *addr, union ibv_gid *gid)
+void srd_addr_to_gid(const struct sockaddr *addr, union ibv_gid *gid)
 {
     memset(gid, 0, sizeof(*gid));
     if (addr->sa_family == AF_INET6) {
@@ -117,15 +117,34 @@ static void to_gid(const struct sockaddr *addr, union ibv_gid *gid)
     memcpy(gid->raw + 12, &((const struct sockaddr_in *)addr)->sin_addr, 4);
 }
 
-/* Counts the addresses up to SRD_MAX_GID; the one at index goes to gid. */
-static int walk(struct srd_device *device, int index, union ibv_gid *gid)
+static void keep(const struct sockaddr *from, struct sockaddr_storage *addr)
+{
+    memset(addr, 0, sizeof(*addr));
+    memcpy(addr, from, srd_addr_len(from));
+}
+
+void srd_addr_of_gid(
+    const union ibv_gid *gid, const struct sockaddr *from, struct sockaddr_storage *addr)
+{
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+
+    memcpy(&six.sin6_addr, gid->raw, 16);
+    if (from->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr))
+        six.sin6_scope_id = ((const struct sockaddr_in6 *)from)->sin6_scope_id;
+    memset(addr, 0, sizeof(*addr));
+    memcpy(addr, &six, sizeof(six));
+    srd_addr_unmap(addr);
+}
+
+/* Counts the addresses up to SRD_MAX_GID; the one at index goes to addr. */
+static int walk(struct srd_device *device, int index, struct sockaddr_storage *addr)
 {
     struct ifaddrs *list;
     int count = 0;
 
     if (device->n_addrs) {
         if (index >= 0 && index < device->n_addrs)
-            to_gid((struct sockaddr *)&device->addrs[index], gid);
+            memcpy(addr, &device->addrs[index], sizeof(*addr));
         return device->n_addrs;
     }
     if (!getifaddrs(&list)) {
@@ -133,7 +152,7 @@ static int walk(struct srd_device *device, int index, union ibv_gid *gid)
             if (!it->ifa_addr || !srd_addr_len(it->ifa_addr) || !(it->ifa_flags & IFF_UP))
                 continue;
             if (count++ == index)
-                to_gid(it->ifa_addr, gid);
+                keep(it->ifa_addr, addr);
         }
         freeifaddrs(list);
     }
@@ -142,7 +161,7 @@ static int walk(struct srd_device *device, int index, union ibv_gid *gid)
     if (index == 0) {
         const struct sockaddr_in loopback = { .sin_family = AF_INET,
             .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        to_gid((const struct sockaddr *)&loopback, gid);
+        keep((const struct sockaddr *)&loopback, addr);
     }
     return 1;
 }
@@ -152,7 +171,17 @@ int srd_addr_count(struct srd_device *device)
     return walk(device, -1, NULL);
 }
 
+int srd_addr_at(struct srd_device *device, int index, struct sockaddr_storage *addr)
+{
+    return index >= 0 && index < walk(device, index, addr) ? 0 : EINVAL;
+}
+
 int srd_addr_gid(struct srd_device *device, int index, union ibv_gid *gid)
 {
-    return index < walk(device, index, gid) ? 0 : EINVAL;
+    struct sockaddr_storage addr;
+
+    if (srd_addr_at(device, index, &addr))
+        return EINVAL;
+    srd_addr_to_gid((struct sockaddr *)&addr, gid);
+    return 0;
 }

@@ -30,7 +30,13 @@ const char *srd_addr_text(const struct sockaddr *addr, char text[SRD_ADDR_TEXT])
 /* A device's addresses, those of interfaces that are up when it has every address of the host; at
  * least one. */
 int srd_addr_count(struct srd_device *device);
-/* The address as a GID (IPv4 mapped). 0 or EINVAL. */
+/* An address as a GID (IPv4 mapped), and one of the device's. The latter: 0 or EINVAL. */
+void srd_addr_to_gid(const struct sockaddr *addr, union ibv_gid *gid);
 int srd_addr_gid(struct srd_device *device, int index, union ibv_gid *gid);
+/* 0 or EINVAL. */
+int srd_addr_at(struct srd_device *device, int index, struct sockaddr_storage *addr);
+/* What a GID means to a host that is reached from the address from: IPv4 where it is mapped, else IPv6. Port 0. */
+void srd_addr_of_gid(
+    const union ibv_gid *gid, const struct sockaddr *from, struct sockaddr_storage *addr);
 
 #endif

@@ -120,6 +120,7 @@ static void forked(void)
         device->qps = NULL;
         device->n_qps = 0;
         device->free_qp = UINT32_MAX;
+        device->ports = NULL;
         lock_init(&device->qp_lock, LOCK_SRD_DEVICE, "softrdma qps");
         srd_stag_table_init(&device->stags);
         atomic_store_explicit(&device->shared, NULL, memory_order_relaxed);

@@ -166,10 +166,26 @@ static bool names_peer(const struct ibv_qp_attr *attr, int mask)
            (mask & IBV_QP_AV && (attr->ah_attr.is_global || attr->ah_attr.dlid));
 }
 
+/* Only with RTR, and of a queue pair that was made for it. */
+static int check_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    const int needed = IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN;
+
+    if (!qp->exchange) {
+        srd_absent(SRD_ABSENT_EXCHANGE);
+        return EINVAL;
+    }
+    if ((mask & needed) != needed || attr->qp_state != IBV_QPS_RTR)
+        return EINVAL;
+    return qp->exchange->ops->check(qp, attr);
+}
+
 int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
+    bool named = names_peer(attr, attr_mask);
     enum ibv_qp_state from, to;
+    int error = 0;
 
     if (srd_stale(ibqp->context))
         return EIO;
@@ -180,9 +196,10 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         (attr_mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
         attr_mask & (IBV_QP_ALT_PATH | IBV_QP_CAP))
         return EINVAL;
-    if (names_peer(attr, attr_mask)) {
-        srd_absent(SRD_ABSENT_BOOTSTRAP);
-        return EINVAL;
+    if (named) {
+        error = check_peer(qp, attr, attr_mask);
+        if (error)
+            return error;
     }
     lock_acquire(&qp->sq.lock);
     from = ibqp->state;
@@ -204,8 +221,17 @@ int srd_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
         lock_acquire(&qp->sq.lock);
         ibqp->state = IBV_QPS_RESET;
         lock_release(&qp->sq.lock);
+        if (qp->exchange)
+            qp->exchange->ops->forget(qp, false);
+    } else if (qp->exchange && to != from && (to == IBV_QPS_RTR || to == IBV_QPS_RTS)) {
+        error = qp->exchange->ops->moved(qp, named);
+        if (error) {
+            lock_acquire(&qp->sq.lock);
+            ibqp->state = from;
+            lock_release(&qp->sq.lock);
+        }
     }
-    return 0;
+    return error;
 }
 
 int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
@@ -236,6 +262,8 @@ int srd_destroy_qp(struct ibv_qp *ibqp)
     srd_stream_abort(qp, clock_now_ms());
     srd_conn_detach(qp);
     srd_stag_release_qp(qp);
+    if (qp->exchange)
+        qp->exchange->ops->forget(qp, true);
     srd_async_forget(ibqp->context, ibqp);
     srd_cq_forget_qp(ibqp->send_cq, qp);
     srd_cq_forget_qp(ibqp->recv_cq, qp);
@@ -260,6 +288,8 @@ static int post(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr 
     if (conn) {
         srd_conn_transmit(conn);
         srd_conn_unref(conn);
+    } else if (qp->exchange) {
+        qp->exchange->ops->posted(qp);
     }
     return error;
 }
@@ -302,6 +332,8 @@ int srd_post_fast_reg(struct ibv_qp *ibqp, const struct srd_fast_reg *reg)
     if (conn) {
         srd_conn_transmit(conn);
         srd_conn_unref(conn);
+    } else if (qp->exchange) {
+        qp->exchange->ops->posted(qp);
     }
     return error;
 }

@@ -24,8 +24,6 @@ FORWARD_VOID(ibv_free_device_list, srd_free_device_list, (struct ibv_device **li
 FORWARD(
     const char *, ibv_get_device_name, srd_get_device_name, (struct ibv_device *device), (device))
 FORWARD(__be64, ibv_get_device_guid, srd_get_device_guid, (struct ibv_device *device), (device))
-FORWARD(
-    struct ibv_context *, ibv_open_device, srd_open_device, (struct ibv_device *device), (device))
 FORWARD(int, ibv_close_device, srd_close_device, (struct ibv_context *context), (context))
 FORWARD(int, ibv_query_device, srd_query_device,
     (struct ibv_context *context, struct ibv_device_attr *attr), (context, attr))
@@ -38,6 +36,15 @@ FORWARD(int, ibv_query_pkey, srd_query_pkey,
 FORWARD(int, ibv_get_async_event, srd_get_async_event,
     (struct ibv_context *context, struct ibv_async_event *event), (context, event))
 FORWARD_VOID(ibv_ack_async_event, srd_ack_async_event, (struct ibv_async_event *event), (event))
+
+PRELOAD struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    struct ibv_context *context = srd_open_device(device);
+
+    if (context) /* ibv_create_qp_ex is an inline function that calls this */
+        verbs_get_ctx(context)->create_qp_ex = srd_create_exchange_qp_ex;
+    return context;
+}
 
 /* The device is no kernel's: it has no index there (ibv_get_device_index(3)). */
 PRELOAD int ibv_get_device_index(struct ibv_device *device)
@@ -136,7 +143,7 @@ FORWARD(int, ibv_modify_srq, srd_modify_srq,
 FORWARD(int, ibv_query_srq, srd_query_srq, (struct ibv_srq *srq, struct ibv_srq_attr *attr),
     (srq, attr))
 FORWARD(int, ibv_destroy_srq, srd_destroy_srq, (struct ibv_srq *srq), (srq))
-FORWARD(struct ibv_qp *, ibv_create_qp, srd_create_qp,
+FORWARD(struct ibv_qp *, ibv_create_qp, srd_create_exchange_qp,
     (struct ibv_pd *pd, struct ibv_qp_init_attr *attr), (pd, attr))
 FORWARD(struct ibv_qp_ex *, ibv_qp_to_qp_ex, srd_qp_to_qp_ex, (struct ibv_qp *qp), (qp))
 FORWARD(int, ibv_modify_qp, srd_modify_qp, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask),

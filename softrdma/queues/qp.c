@@ -3,8 +3,9 @@
  * qp.c - a queue pair as an object: its memory, made with its queues and its stream and freed by the last pin;
  * its number; its connection.
  *
- * A number is a slot of the device's table and, in its upper octet, how often the slot was given away: the number of a
- * destroyed queue pair finds nothing for a long time.
+ * A number is a slot of the device's table and, in the 7 bits above, how often the slot was given away: the number of
+ * a destroyed queue pair finds nothing for a long time. With the highest of the 24 bits set it names a port of TCP
+ * instead (cm/exchange.h).
  */
 #include "softrdma/queues/qp.h"
 
@@ -34,6 +35,8 @@ void srd_stream_fini(struct srd_stream *stream)
 
 static void qp_free(struct srd_qp *qp)
 {
+    if (qp->exchange)
+        qp->exchange->ops->free(qp->exchange);
     srd_stream_fini(&qp->stream);
     srd_sq_fini(&qp->sq);
     srd_rq_fini(&qp->own_rq);
@@ -91,7 +94,13 @@ struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *at
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-enum { SLOT_BITS = 16, FIRST_SLOTS = 64, MAX_SLOTS = 1 << SLOT_BITS };
+enum {
+    SLOT_BITS = 16,
+    FIRST_SLOTS = 64,
+    MAX_SLOTS = 1 << SLOT_BITS,
+    GENERATIONS = 1 << 7,
+    PORT_BITS = 8
+};
 #define NO_SLOT UINT32_MAX
 
 static bool grow_locked(struct srd_device *device)
@@ -105,6 +114,7 @@ static bool grow_locked(struct srd_device *device)
         slots[i] = (struct srd_qp_slot){ .next_free = i + 1 < count ? i + 1 : NO_SLOT };
     /* Number 0 is no queue pair; number 1 is special on InfiniBand. */
     device->free_qp = old ? old : 2;
+    device->last_free_qp = count - 1;
     device->qps = slots;
     device->n_qps = count;
     return true;
@@ -138,50 +148,120 @@ static struct srd_qp_slot *slot_locked(struct srd_device *device, uint32_t qp_nu
     return slot && slot->qp && slot->generation == qp_num >> SLOT_BITS ? slot : NULL;
 }
 
+/* Where a number that names a port keeps its queue pair; NULL: no such port here. */
+static struct srd_qp **place_locked(struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp_port *port = device->ports;
+
+    lock_assert_held(&device->qp_lock);
+    while (port && port->number != qp_num >> PORT_BITS)
+        port = port->next;
+    return port ? &port->qps[qp_num & (SRD_QP_PORT_QPS - 1)] : NULL;
+}
+
+static struct srd_qp *find_locked(struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp_slot *slot = slot_locked(device, qp_num);
+    struct srd_qp **place = slot ? NULL : place_locked(device, qp_num);
+
+    return slot ? slot->qp : place ? *place : NULL;
+}
+
+static void remove_locked(struct srd_device *device, uint32_t qp_num)
+{
+    struct srd_qp_slot *slot = slot_locked(device, qp_num);
+    struct srd_qp **place = slot ? NULL : place_locked(device, qp_num);
+
+    if (slot) {
+        slot->qp = NULL;
+        slot->generation = (slot->generation + 1) % GENERATIONS;
+        slot->next_free = NO_SLOT;
+        if (device->free_qp == NO_SLOT)
+            device->free_qp = (uint32_t)(slot - device->qps);
+        else
+            device->qps[device->last_free_qp].next_free = (uint32_t)(slot - device->qps);
+        device->last_free_qp = (uint32_t)(slot - device->qps);
+    } else if (place) {
+        *place = NULL;
+    }
+}
+
 void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num)
 {
     struct srd_device *device = srd_device_of(context);
-    struct srd_qp_slot *slot;
 
     if (srd_stale(context))
         return;
     lock_acquire(&device->qp_lock);
-    slot = slot_locked(device, qp_num);
-    if (slot) {
-        slot->qp = NULL;
-        slot->generation++;
-        slot->next_free = device->free_qp;
-        device->free_qp = (uint32_t)(slot - device->qps);
-    }
+    remove_locked(device, qp_num);
     lock_release(&device->qp_lock);
 }
 
 struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num)
 {
-    struct srd_qp_slot *slot;
-    struct srd_qp *qp = NULL;
+    struct srd_qp *qp;
 
     lock_acquire(&device->qp_lock);
-    slot = slot_locked(device, qp_num);
-    if (slot) {
-        qp = slot->qp;
+    qp = find_locked(device, qp_num);
+    if (qp)
         srd_qp_pin(qp);
-    }
     lock_release(&device->qp_lock);
     return qp;
+}
+
+void srd_device_add_port(struct srd_device *device, struct srd_qp_port *port)
+{
+    lock_acquire(&device->qp_lock);
+    port->next = device->ports;
+    device->ports = port;
+    lock_release(&device->qp_lock);
+}
+
+struct srd_qp_port *srd_device_join_port(struct srd_qp *qp)
+{
+    struct srd_device *device = srd_device_of(qp->qp.context);
+    struct srd_qp_port *port;
+
+    lock_acquire(&device->qp_lock);
+    for (port = device->ports; port && port->users == SRD_QP_PORT_QPS; port = port->next)
+        ;
+    if (port) {
+        while (port->qps[port->at])
+            port->at++;
+        remove_locked(device, qp->qp.qp_num);
+        qp->qp.qp_num = (uint32_t)port->number << PORT_BITS | port->at;
+        port->qps[port->at++] = qp;
+        port->users++;
+    }
+    lock_release(&device->qp_lock);
+    return port;
+}
+
+bool srd_device_leave_port(struct srd_device *device, struct srd_qp_port *port)
+{
+    struct srd_qp_port **link = &device->ports;
+    bool last;
+
+    lock_acquire(&device->qp_lock);
+    last = !--port->users;
+    if (last) {
+        while (*link != port)
+            link = &(*link)->next;
+        *link = port->next;
+    }
+    lock_release(&device->qp_lock);
+    return last;
 }
 
 /* --- its connection ----------------------------------------------------------------------------------------------- */
 
 int srd_device_bind_conn(struct srd_device *device, struct srd_qp *qp, struct srd_conn *conn)
 {
-    struct srd_qp_slot *slot;
     int error = 0;
 
     lock_acquire(&qp->sq.lock);
     lock_acquire(&device->qp_lock);
-    slot = slot_locked(device, qp->qp.qp_num);
-    if (!slot || slot->qp != qp) {
+    if (find_locked(device, qp->qp.qp_num) != qp) {
         error = EINVAL; /* destroyed since */
     } else if (qp->conn) {
         error = EISCONN;

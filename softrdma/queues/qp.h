@@ -26,6 +26,24 @@ struct srd_drafts {
     int error;
 };
 
+/*
+ * What a queue pair is told to that its program may connect by number and address (cm/exchange.c). No lock of softrdma
+ * is held in any of these but free.
+ */
+struct srd_qp_exchange {
+    const struct srd_qp_exchange_ops {
+        /* Whether the peer that attr names can be one: 0 or EINVAL. Changes nothing. */
+        int (*check)(struct srd_qp *qp, const struct ibv_qp_attr *attr);
+        /* It is in RTR or RTS now; named: by a call that named the peer. 0, or a positive errno in RTR alone. */
+        int (*moved)(struct srd_qp *qp, bool named);
+        /* A request may have been queued while there was no connection. */
+        void (*posted)(struct srd_qp *qp);
+        /* It was reset, or is being destroyed; its connection is off. */
+        void (*forget)(struct srd_qp *qp, bool destroyed);
+        void (*free)(struct srd_qp_exchange *exchange); /* with the queue pair's memory */
+    } * ops;
+};
+
 struct srd_qp {
     union {
         struct ibv_qp qp;    /* first; state: under sq.lock */
@@ -46,6 +64,7 @@ struct srd_qp {
     struct list_node waiting_node; /* on rq->waiting */
     struct srd_stream stream;
     struct srd_drafts drafts;
+    struct srd_qp_exchange *exchange; /* NULL: connected by ids alone */
 
     /* What modify set and the stream acts on. */
     _Atomic int remote_access; /* IBV_ACCESS_REMOTE_*: what a peer may do here at most */
@@ -70,10 +89,14 @@ static inline void srd_qp_pin(struct srd_qp *qp)
 struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *attr);
 void srd_qp_unpin(struct srd_qp *qp);
 
-/* Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. */
+/*
+ * Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. With an exchange also
+ * RTR, where perftest's ib_send_bw leaves the end that gives credits, which it does on iWARP devices alone.
+ */
 static inline bool srd_qp_may_send(const struct srd_qp *qp)
 {
-    return qp->qp.state == IBV_QPS_RTS || qp->qp.state == IBV_QPS_SQD;
+    return qp->qp.state == IBV_QPS_RTS || qp->qp.state == IBV_QPS_SQD ||
+           (qp->qp.state == IBV_QPS_RTR && qp->exchange);
 }
 
 /* context->ops */
@@ -91,6 +114,16 @@ int srd_post_all(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int srd_device_add_qp(struct ibv_context *context, struct srd_qp *qp, uint32_t *qp_num);
 void srd_device_remove_qp(struct ibv_context *context, uint32_t qp_num);
 struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
+
+/*
+ * srd_device_add_port    has queue pairs of the device take numbers that name the port
+ * srd_device_join_port   gives a queue pair, which no other thread knows yet, such a number in place of its own. Returns
+ *                        its port; NULL: none has a number left.
+ * srd_device_leave_port  of a queue pair that was removed. Returns whether it was the last: the port is the caller's.
+ */
+void srd_device_add_port(struct srd_device *device, struct srd_qp_port *port);
+struct srd_qp_port *srd_device_join_port(struct srd_qp *qp);
+bool srd_device_leave_port(struct srd_device *device, struct srd_qp_port *port);
 
 /*
  * srd_device_bind_conn - make conn the connection of a queue pair that was found: qp->conn has a reference now. The

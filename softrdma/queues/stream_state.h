@@ -184,6 +184,7 @@ struct srd_stream {
     struct srd_read_out *reads_out;
     struct srd_read_ring out;
     uint32_t stag_seed;
+    bool quiet; /* ending, and the queues are not flushed; both locks to change */
 
     _Atomic uint64_t rnr_deadline_ms, end_deadline_ms; /* UINT64_MAX none */
 };

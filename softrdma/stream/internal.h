@@ -124,6 +124,7 @@ struct srd_end {
     bool keep_responses;               /* what the peer read before is still answered */
     bool keep_built;                   /* as far as it is built already */
     bool reset;                        /* the socket is dead */
+    bool quiet;                        /* nothing is flushed: the queue pair stays as it is */
 };
 
 /* stream.c; LOCK_SRD_RX held; also srd_stream_rx_end (stream.h) */

@@ -95,8 +95,9 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     bool reset = end->reset;
 
     lock_assert_held(&qp->rx_lock);
-    if (phase == SRD_STREAM_ENDING)
+    if (phase == SRD_STREAM_ENDING && !stream->quiet)
         return 0;
+    stream->quiet = end->quiet;
     srd_rx_hold_end(qp);
     if (phase == SRD_STREAM_UP) {
         lock_acquire(&qp->tx_lock);
@@ -107,15 +108,17 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
             &stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
         reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
     }
-    srd_sq_flush(qp, end->has_culprit, end->culprit, end->status, end->vendor_err);
-    flush_receives(qp, end->receive_status);
+    if (!end->quiet) {
+        srd_sq_flush(qp, end->has_culprit, end->culprit, end->status, end->vendor_err);
+        flush_receives(qp, end->receive_status);
+    }
     if (end->event) {
         struct ibv_async_event event = { .event_type = end->event, .element.qp = &qp->qp };
 
         srd_async_raise(qp->qp.context, &event, &qp->failed_event);
     }
     if (phase != SRD_STREAM_UP)
-        return SRD_STREAM_DOWN;
+        return phase == SRD_STREAM_IDLE ? SRD_STREAM_DOWN : 0;
     return SRD_STREAM_DOWN | (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN);
 }
 
@@ -239,6 +242,7 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
     /* A softrdma peer that has sent its FIN reads nothing more. */
     end.keep_responses = !error && at_border(stream) && !stream->params.soft_peer;
     end.reset = !end.keep_responses;
+    end.quiet = stream->params.quiet_end;
     return srd_stream_fail(qp, &end, now_ms);
 }
 
@@ -372,6 +376,33 @@ unsigned srd_stream_abort(struct srd_qp *qp, uint64_t now_ms)
     actions = srd_stream_fail(qp, &end, now_ms);
     lock_release(&qp->rx_lock);
     return actions;
+}
+
+unsigned srd_stream_part(struct srd_qp *qp, uint64_t now_ms)
+{
+    const struct srd_end end = { .fault = SRD_FAULT_NONE, .reset = true, .quiet = true };
+    unsigned actions = 0;
+
+    lock_acquire(&qp->rx_lock);
+    if (srd_phase(&qp->stream) == SRD_STREAM_UP)
+        actions = srd_stream_fail(qp, &end, now_ms);
+    lock_release(&qp->rx_lock);
+    return actions;
+}
+
+void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms)
+{
+    struct srd_end end = { .fault = SRD_FAULT_NONE, .status = IBV_WC_RETRY_EXC_ERR };
+    struct srd_sq *sq = &qp->sq;
+
+    lock_acquire(&qp->rx_lock);
+    lock_acquire(&sq->lock);
+    end.culprit = atomic_load_explicit(&sq->tail, memory_order_relaxed);
+    end.has_culprit = end.culprit != atomic_load_explicit(&sq->head, memory_order_relaxed);
+    lock_release(&sq->lock);
+    if (end.has_culprit)
+        srd_stream_fail(qp, &end, now_ms);
+    lock_release(&qp->rx_lock);
 }
 
 /* --- while nothing happens -------------------------------------------------------------------------------------- */

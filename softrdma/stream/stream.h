@@ -84,6 +84,15 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms);
  */
 unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms);
 
+/*
+ * Of a queue pair whose peer was named by number and address (quiet_end); no lock held.
+ * srd_stream_part         the connection is given up, and nothing is flushed. Returns actions.
+ * srd_stream_unreachable  there is no connection: if requests are queued, the first fails with IBV_WC_RETRY_EXC_ERR,
+ *                         both queues are flushed, and the queue pair is in the error state
+ */
+unsigned srd_stream_part(struct srd_qp *qp, uint64_t now_ms);
+void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms);
+
 /* Whether an acknowledgement is owed: it rides on the next data, or goes alone when that is too long in coming. */
 bool srd_stream_owes_ack(struct srd_qp *qp);
 /* Whether it could be sent now: not before the program of an initiator confirms. */

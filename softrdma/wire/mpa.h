@@ -69,6 +69,7 @@ struct srd_stream_params {
     /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
     bool rtr_expected;
     bool speaks_first;   /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */
+    bool quiet_end;      /* the peer's end flushes nothing: cm/exchange.h */
     uint8_t rtr;         /* the kind agreed (enum srd_mpa_rtr), 0 none; the initiator sends it */
     uint8_t rnr_retries; /* how often the peer would try again while there is no receive */
     uint16_t ird, ord;   /* read depths in force here */

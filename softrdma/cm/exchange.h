@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exchange.h - queue pairs that a program connects by number and address, which it exchanged by means of its own.
+ *
+ * The number of such a queue pair says where it can be reached: its upper 16 bits are a TCP port of this process, the
+ * address is the GID. A connection between two of them is one of the connection manager's like every other, made with
+ * ids that the program does not see:
+ *
+ *   IDLE --RTR--> ASKING --refused--> WAITING --the peer's Request--> JOINED --end--> LOST
+ *                    +------accepted---------------------------------->
+ *
+ * Each end asks the other when its program moves it to RTR. The first finds the other not ready, is refused, and waits
+ * for its attempt; the second finds it waiting. When both have asked, the Request of the end with the smaller address
+ * and number counts: the other end yields, and this one keeps the other's Request until its own is answered. So nothing
+ * is repeated, and nothing waits for a clock but the program's requests.
+ *
+ * As on InfiniBand a peer that is not there is silent: no queue is flushed, and receives stay posted. Requests that
+ * have waited for it fail with IBV_WC_RETRY_EXC_ERR, before a connection and after its end alike.
+ *
+ * A Request has both numbers and the sequence number that its sender expects (rq_psn) as private data, a Reply the
+ * latter. An end takes a Request from the named peer's address to its own named address alone, with both numbers; from
+ * RTS on also with its own sequence number.
+ */
+#ifndef SOFTRDMA_CM_EXCHANGE_H
+#define SOFTRDMA_CM_EXCHANGE_H
+
+#include "softrdma/cm/id.h"
+#include "softrdma/queues/qp.h"
+
+struct srd_exchange_port {
+    struct srd_qp_port base; /* first */
+    struct rdma_cm_id *id;   /* bound; listens from the first move to RTR on */
+};
+
+/* exchange_port.c */
+
+/*
+ * srd_exchange_join    gives the queue pair, which no other thread knows yet, a number that names a port: one that the
+ *                      device has, or a new one. Returns 0 or a positive errno.
+ * srd_exchange_leave   of a queue pair that was removed. No lock held.
+ * srd_exchange_listen  from now on peers are heard there. Returns 0 or a positive errno.
+ */
+int srd_exchange_join(struct srd_qp *qp, struct srd_exchange_port **port);
+void srd_exchange_leave(struct srd_device *device, struct srd_exchange_port *port);
+int srd_exchange_listen(struct srd_exchange_port *port);
+
+/* Where the events of the ids go; made by srd_exchange_join. */
+struct rdma_event_channel *srd_exchange_channel(void);
+
+/* exchange.c: an event of that channel, in the reactor, one at a time. Acknowledges it. */
+void srd_exchange_event(struct rdma_cm_event *event);
+
+#endif

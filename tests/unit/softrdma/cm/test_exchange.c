@@ -1,0 +1,1017 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs that a program connects by number and GID: who asks whom in which order, and what strangers may do. */
+#include "tests/unit/softrdma/pair.h"
+#include "softrdma/cm/exchange.h"
+#include "tests/support/settle.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- events of the ids, which a test may hold back, and handle one by one ---- */
+
+static atomic_bool holding;
+
+int __real_srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int __wrap_srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int __wrap_srd_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+    if (!atomic_load(&holding) || channel != srd_exchange_channel())
+        return __real_srd_get_cm_event(channel, event);
+    errno = EAGAIN;
+    return -1;
+}
+
+static struct srd_evq *queue(void)
+{
+    return &((struct srd_event_channel *)srd_exchange_channel())->q;
+}
+
+static void hold(bool on)
+{
+    atomic_store(&holding, on);
+    lock_acquire(&queue()->lock);
+    srd_evq_settle_locked(queue());
+    lock_release(&queue()->lock);
+}
+
+/* Whether there is one; those of resolving are handled. */
+static bool is_event_held(void)
+{
+    for (;;) {
+        struct rdma_cm_event *event = NULL;
+        enum rdma_cm_event_type type = RDMA_CM_EVENT_ESTABLISHED;
+        bool empty;
+
+        lock_acquire(&queue()->lock);
+        empty = list_empty(&queue()->queue);
+        if (!empty)
+            type = list_entry(queue()->queue.n.next, struct srd_cm_event, node)->ibv.event;
+        lock_release(&queue()->lock);
+        if (type != RDMA_CM_EVENT_ADDR_RESOLVED && type != RDMA_CM_EVENT_ROUTE_RESOLVED)
+            return !empty;
+        assert_int_equal(__real_srd_get_cm_event(srd_exchange_channel(), &event), 0);
+        srd_exchange_event(event);
+    }
+}
+
+static int events_held(void)
+{
+    int count = 0;
+
+    if (!is_event_held())
+        return 0;
+    lock_acquire(&queue()->lock);
+    list_for_each (&queue()->queue, node)
+        count +=
+            list_entry(node, struct srd_cm_event, node)->ibv.event != RDMA_CM_EVENT_ADDR_RESOLVED &&
+            list_entry(node, struct srd_cm_event, node)->ibv.event != RDMA_CM_EVENT_ROUTE_RESOLVED;
+    lock_release(&queue()->lock);
+    return count;
+}
+
+/* Handles the next one, which has to be of the type, in this thread. */
+static void step(enum rdma_cm_event_type type)
+{
+    struct rdma_cm_event *event = NULL;
+
+    assert_true(SETTLES(is_event_held()));
+    assert_int_equal(__real_srd_get_cm_event(srd_exchange_channel(), &event), 0);
+    assert_int_equal(event->event, type);
+    srd_exchange_event(event);
+}
+
+/* ---- ends ---- */
+
+enum { PSN = 0x123456 };
+
+static uint8_t gid_index(struct end *end, const char *host, union ibv_gid *gid)
+{
+    struct in6_addr wanted = { .s6_addr = { [10] = 0xFF, [11] = 0xFF } };
+
+    if (inet_pton(AF_INET, host, wanted.s6_addr + 12) != 1)
+        assert_int_equal(inet_pton(AF_INET6, host, &wanted), 1);
+    for (int i = 0; !srd_query_gid(end->context, 1, i, gid); i++)
+        if (!memcmp(gid, &wanted, sizeof(wanted)))
+            return (uint8_t)i;
+    fail_msg("no GID %s", host);
+    return 0;
+}
+
+static void make_qp(struct end *end)
+{
+    struct ibv_qp_init_attr init = { .send_cq = end->cq,
+        .recv_cq = end->cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 } };
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+        .port_num = 1,
+        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+
+    end->qp = srd_create_exchange_qp(end->pd, &init);
+    assert_non_null(end->qp);
+    assert_int_equal(srd_modify_qp(end->qp, &attr,
+                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+        0);
+}
+
+enum {
+    RTR_MASK = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+               IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+    RTS_MASK = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+               IBV_QP_MAX_QP_RD_ATOMIC,
+};
+
+static struct ibv_qp_attr rtr_attr(struct end *end, uint32_t peer, const char *host)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
+        .path_mtu = IBV_MTU_1024,
+        .dest_qp_num = peer,
+        .rq_psn = PSN,
+        .max_dest_rd_atomic = 1,
+        .min_rnr_timer = 12,
+        .ah_attr = { .is_global = 1, .port_num = 1, .grh = { .hop_limit = 1 } } };
+
+    attr.ah_attr.grh.sgid_index = gid_index(end, host, &attr.ah_attr.grh.dgid);
+    return attr;
+}
+
+static void to_rtr(struct end *end, uint32_t peer, const char *host)
+{
+    struct ibv_qp_attr attr = rtr_attr(end, peer, host);
+
+    assert_int_equal(srd_modify_qp(end->qp, &attr, RTR_MASK), 0);
+}
+
+static void to_rts(struct end *end, uint32_t psn)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+        .timeout = 14,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .sq_psn = psn,
+        .max_rd_atomic = 1 };
+
+    assert_int_equal(srd_modify_qp(end->qp, &attr, RTS_MASK), 0);
+}
+
+static void move(struct end *end, enum ibv_qp_state to)
+{
+    struct ibv_qp_attr attr = { .qp_state = to };
+
+    assert_int_equal(srd_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
+}
+
+static enum ibv_qp_state state_of(struct end *end)
+{
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+
+    assert_int_equal(srd_query_qp(end->qp, &attr, IBV_QP_STATE, &init), 0);
+    return attr.qp_state;
+}
+
+static void open_pair(struct pair *pair)
+{
+    memset(pair, 0, sizeof(*pair));
+    end_open(&pair->active);
+    end_open(&pair->passive);
+    make_qp(&pair->active);
+    make_qp(&pair->passive);
+}
+
+static void connect_pair(struct pair *pair, const char *host)
+{
+    to_rtr(&pair->active, pair->passive.qp->qp_num, host);
+    to_rts(&pair->active, PSN);
+    to_rtr(&pair->passive, pair->active.qp->qp_num, host);
+    to_rts(&pair->passive, PSN);
+}
+
+static void expect(struct end *end, uint64_t wr_id, enum ibv_wc_status status)
+{
+    struct ibv_wc wc;
+
+    test_poll(end->cq, 1, &wc);
+    assert_int_equal(wc.wr_id, wr_id);
+    assert_int_equal(wc.status, status);
+}
+
+/* A Send, a Write and a Read each way. */
+static void works(struct pair *pair)
+{
+    struct end *ends[2] = { &pair->active, &pair->passive };
+
+    for (int i = 0; i < 2; i++) {
+        struct end *from = ends[i], *to = ends[!i];
+
+        memset(from->memory, 'a' + i, 64);
+        end_recv(to, 1, 4096, 64);
+        end_post(from, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+        end_post(from, IBV_WR_RDMA_WRITE, 3, 0, 64, to, 8192, 0);
+        end_post(from, IBV_WR_RDMA_READ, 4, 12288, 64, to, 8192, 0);
+        expect(to, 1, IBV_WC_SUCCESS);
+        for (uint64_t id = 2; id <= 4; id++)
+            expect(from, id, IBV_WC_SUCCESS);
+        assert_memory_equal(to->memory + 4096, from->memory, 64);
+        assert_memory_equal(from->memory + 12288, from->memory, 64);
+    }
+}
+
+/* Both have the one connection of the exchange. */
+static bool is_connected(struct end *end)
+{
+    struct srd_conn *conn = srd_qp_conn(srd_qp_from(end->qp));
+
+    if (conn)
+        srd_conn_unref(conn);
+    return conn != NULL;
+}
+
+static int answer_limit(const char *ms)
+{
+    return setenv("NDSPI_SOFT_ANSWER_MS", ms, 1);
+}
+
+static int usual_limit(void **state)
+{
+    (void)state;
+    return unsetenv("NDSPI_SOFT_ANSWER_MS");
+}
+
+static int short_limit(void **state)
+{
+    (void)state;
+    return answer_limit("100");
+}
+
+/* ---- orders ---- */
+
+static void either_end_may_be_first(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    assert_int_not_equal(pair.active.qp->qp_num, pair.passive.qp->qp_num);
+    assert_true(pair.active.qp->qp_num >> 23 == 1);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    pair_close(&pair);
+    open_pair(&pair);
+    to_rtr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1");
+    to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    to_rts(&pair.active, PSN);
+    to_rts(&pair.passive, PSN);
+    works(&pair);
+    pair_close(&pair);
+}
+
+static void ipv6(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    connect_pair(&pair, "::1");
+    works(&pair);
+    pair_close(&pair);
+}
+
+/* What is posted before there is a connection is sent then. */
+static void requests_wait_for_the_connection(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    to_rts(&pair.active, PSN);
+    end_post(&pair.active, IBV_WR_SEND, 7, 0, 64, NULL, 0, 0);
+    end_recv(&pair.passive, 8, 0, 64);
+    end_recv(&pair.active, 9, 0, 64);
+    to_rtr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1"); /* and stays there */
+    expect(&pair.passive, 8, IBV_WC_SUCCESS);
+    expect(&pair.active, 7, IBV_WC_SUCCESS);
+    end_post(&pair.passive, IBV_WR_SEND, 10, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 9, IBV_WC_SUCCESS);
+    expect(&pair.passive, 10, IBV_WC_SUCCESS);
+    pair_close(&pair);
+}
+
+/* Both have asked; their Requests are handled in the order told. */
+static void cross(bool smaller_first)
+{
+    struct end *smaller, *larger;
+    struct pair pair;
+
+    open_pair(&pair);
+    smaller = pair.active.qp->qp_num < pair.passive.qp->qp_num ? &pair.active : &pair.passive;
+    larger = smaller == &pair.active ? &pair.passive : &pair.active;
+    hold(true);
+    for (int i = 0; i < 2; i++) {
+        if (smaller_first == !i)
+            to_rtr(smaller, larger->qp->qp_num, "127.0.0.1");
+        else
+            to_rtr(larger, smaller->qp->qp_num, "127.0.0.1");
+        assert_true(SETTLES(events_held() == i + 1)); /* its Request */
+    }
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    hold(false);
+    to_rts(&pair.active, PSN);
+    to_rts(&pair.passive, PSN);
+    works(&pair);
+    pair_close(&pair);
+}
+
+static void two_that_have_asked_agree(void **state)
+{
+    (void)state;
+    cross(true);
+    cross(false);
+}
+
+enum { RACERS = 24 };
+struct race {
+    struct end *end;
+    struct ibv_qp *own[RACERS], *peer[RACERS];
+    pthread_barrier_t *start;
+};
+
+static void *run_race(void *argument)
+{
+    struct race *race = argument;
+    struct end end = *race->end;
+
+    pthread_barrier_wait(race->start);
+    for (int i = 0; i < RACERS; i++) {
+        end.qp = race->own[i];
+        to_rtr(&end, race->peer[i]->qp_num, "127.0.0.1");
+        to_rts(&end, PSN);
+    }
+    return NULL;
+}
+
+static void both_at_once(void **state)
+{
+    struct race races[2];
+    pthread_barrier_t start;
+    pthread_t threads[2];
+    struct pair pair;
+
+    (void)state;
+    memset(&pair, 0, sizeof(pair));
+    end_open(&pair.active);
+    end_open(&pair.passive);
+    races[0].end = &pair.active;
+    races[1].end = &pair.passive;
+    for (int i = 0; i < RACERS; i++) {
+        make_qp(&pair.active);
+        make_qp(&pair.passive);
+        races[0].own[i] = races[1].peer[i] = pair.active.qp;
+        races[1].own[i] = races[0].peer[i] = pair.passive.qp;
+    }
+    assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
+    for (int i = 0; i < 2; i++) {
+        races[i].start = &start;
+        assert_int_equal(pthread_create(&threads[i], NULL, run_race, &races[i]), 0);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < RACERS; i++) {
+        pair.active.qp = races[0].own[i];
+        pair.passive.qp = races[1].own[i];
+        works(&pair);
+        if (i < RACERS - 1) {
+            assert_int_equal(srd_destroy_qp(pair.active.qp), 0);
+            assert_int_equal(srd_destroy_qp(pair.passive.qp), 0);
+        }
+    }
+    pthread_barrier_destroy(&start);
+    pair_close(&pair);
+}
+
+/* ---- no peer ---- */
+
+static void a_request_without_a_peer_fails(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    to_rts(&pair.active, PSN);
+    end_recv(&pair.active, 1, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+    end_post(&pair.active, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 2, IBV_WC_RETRY_EXC_ERR);
+    expect(&pair.active, 3, IBV_WC_WR_FLUSH_ERR);
+    expect(&pair.active, 1, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(state_of(&pair.active), IBV_QPS_ERR);
+    pair_close(&pair);
+}
+
+/* The peer names another queue pair, or is named by another address, or expects other messages. */
+static void what_does_not_fit_is_not_connected(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct ibv_qp_attr attr;
+
+        open_pair(&pair);
+        attr = rtr_attr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1");
+        if (i == 0)
+            attr.dest_qp_num ^= 1 << 7;
+        if (i == 1) /* the host has it without having been told to */
+            attr.ah_attr.grh.dgid.raw[15] = 2;
+        if (i == 2)
+            attr.rq_psn++;
+        to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+        to_rts(&pair.active, PSN);
+        assert_int_equal(srd_modify_qp(pair.passive.qp, &attr, RTR_MASK), 0);
+        to_rts(&pair.passive, PSN);
+        end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+        end_post(&pair.passive, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+        expect(&pair.active, 2, IBV_WC_RETRY_EXC_ERR);
+        expect(&pair.passive, 3, IBV_WC_RETRY_EXC_ERR);
+        pair_close(&pair);
+    }
+}
+
+/* They are connected in RTR; what one will send is known from RTS on. */
+static void a_wrong_sequence_number_ends_the_connection(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    to_rtr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1");
+    assert_true(SETTLES(is_connected(&pair.active) && is_connected(&pair.passive)));
+    end_recv(&pair.active, 1, 0, 64);
+    to_rts(&pair.active, PSN + 1);
+    assert_true(SETTLES(!is_connected(&pair.active) && !is_connected(&pair.passive)));
+    end_post(&pair.active, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 2, IBV_WC_RETRY_EXC_ERR);
+    expect(&pair.active, 1, IBV_WC_WR_FLUSH_ERR);
+    pair_close(&pair);
+}
+
+static void a_peer_that_goes_is_silent(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    end_recv(&pair.active, 1, 0, 64);
+    assert_int_equal(srd_destroy_qp(pair.passive.qp), 0);
+    pair.passive.qp = NULL;
+    assert_true(SETTLES(!is_connected(&pair.active)));
+    assert_int_equal(state_of(&pair.active), IBV_QPS_RTS);
+    end_recv(&pair.active, 2, 0, 64);
+    end_post(&pair.active, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0);
+    expect(&pair.active, 3, IBV_WC_RETRY_EXC_ERR);
+    expect(&pair.active, 1, IBV_WC_WR_FLUSH_ERR);
+    expect(&pair.active, 2, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(state_of(&pair.active), IBV_QPS_ERR);
+    pair_close(&pair);
+}
+
+/* A Read waits for the peer when that goes. */
+static void a_request_under_way_fails_when_the_peer_goes(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    end_post(&pair.active, IBV_WR_SEND, 3, 0, 64, NULL, 0, 0); /* there is no Receive */
+    end_recv(&pair.active, 4, 0, 64);
+    assert_int_equal(srd_destroy_qp(pair.passive.qp), 0);
+    pair.passive.qp = NULL;
+    expect(&pair.active, 3, IBV_WC_RETRY_EXC_ERR);
+    expect(&pair.active, 4, IBV_WC_WR_FLUSH_ERR);
+    pair_close(&pair);
+}
+
+static void after_the_peer_the_program_may_flush_or_begin_anew(void **state)
+{
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+        .port_num = 1,
+        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+    struct pair pair;
+    struct ibv_wc wc;
+
+    (void)state;
+    open_pair(&pair);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    end_recv(&pair.active, 1, 0, 64);
+    move(&pair.passive, IBV_QPS_RESET);
+    assert_true(SETTLES(!is_connected(&pair.active)));
+    assert_int_equal(ibv_poll_cq(pair.active.cq, 1, &wc), 0);
+    move(&pair.active, IBV_QPS_ERR);
+    expect(&pair.active, 1, IBV_WC_WR_FLUSH_ERR);
+    move(&pair.active, IBV_QPS_RESET);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(srd_modify_qp(i ? pair.active.qp : pair.passive.qp, &attr,
+                             IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+            0);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    pair_close(&pair);
+}
+
+/* With the events of its attempt handled so far, and no further. */
+static void a_queue_pair_may_go_at_any_time(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    for (int steps = 0; steps < 6; steps++) {
+        open_pair(&pair);
+        hold(true);
+        to_rtr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+        to_rtr(&pair.passive, pair.active.qp->qp_num, "127.0.0.1");
+        for (int i = 0; i < steps; i++) {
+            struct rdma_cm_event *event;
+
+            if (!SETTLES_WITHIN(20, is_event_held()))
+                break; /* that was the last */
+            assert_int_equal(__real_srd_get_cm_event(srd_exchange_channel(), &event), 0);
+            srd_exchange_event(event);
+        }
+        assert_int_equal(srd_destroy_qp(pair.active.qp), 0);
+        pair.active.qp = NULL;
+        hold(false);
+        pair_close(&pair);
+    }
+}
+
+/* ---- strangers ---- */
+
+static void put(uint8_t *at, uint32_t value)
+{
+    value = htonl(value);
+    memcpy(at, &value, sizeof(value));
+}
+
+/* A Request as a softrdma end sends it, with the private data given. Returns the socket. */
+static int send_request(const char *from, uint32_t to, const uint8_t *data, uint8_t octets)
+{
+    static const uint8_t request[24] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F',
+        'r', 'a', 'm', 'e', 0x14, 2, 0, 0, 0x80, 4, 0x80, 4 };
+    struct sockaddr_storage own, address;
+    uint8_t frame[64];
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    test_address(from, 0, &own);
+    test_address("127.0.0.1", (uint16_t)(to >> 8), &address);
+    assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(struct sockaddr_in)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(struct sockaddr_in)), 0);
+    memcpy(frame, request, sizeof(request));
+    frame[19] = (uint8_t)(octets + 4);
+    memcpy(frame + sizeof(request), data, octets);
+    assert_int_equal(
+        send(fd, frame, sizeof(request) + octets, MSG_NOSIGNAL), (int)sizeof(request) + octets);
+    return fd;
+}
+
+/* Reads the Reply. */
+static bool is_accepted(int fd)
+{
+    uint8_t reply[20];
+
+    assert_int_equal(recv(fd, reply, sizeof(reply), MSG_WAITALL), (int)sizeof(reply));
+    assert_memory_equal(reply, "MPA ID Rep Frame", 16);
+    return !(reply[16] & 0x20);
+}
+
+static bool asks(const char *from, uint32_t to, const uint8_t *data, uint8_t octets)
+{
+    int fd = send_request(from, to, data, octets);
+    bool accepted = is_accepted(fd);
+
+    close(fd);
+    return accepted;
+}
+
+static void strangers_are_refused(void **state)
+{
+    struct pair pair;
+    uint8_t card[16] = { 's', 'r', 'x', 1 }, wrong[16];
+    uint32_t own, peer;
+
+    (void)state;
+    open_pair(&pair);
+    own = pair.active.qp->qp_num;
+    peer = pair.passive.qp->qp_num;
+    put(card + 4, peer);
+    put(card + 8, own);
+    put(card + 12, PSN);
+    to_rtr(&pair.active, peer, "127.0.0.1");
+    to_rts(&pair.active, PSN);
+    assert_false(asks("127.0.0.1", own, card, 0)); /* a Request of the connection manager's */
+    assert_false(asks("127.0.0.1", own, card, 15));
+    assert_false(asks("127.0.0.2", own, card, 16)); /* from elsewhere */
+    for (int at = 0; at < 16; at++) {
+        memcpy(wrong, card, sizeof(card));
+        wrong[at] ^= 0x40;
+        assert_false(asks("127.0.0.1", own, wrong, 16));
+    }
+    pair_close(&pair);
+}
+
+/* ---- a peer made by hand ---- */
+
+struct by_hand {
+    struct end end;
+    int listener;
+    uint32_t number;
+    uint8_t card[16];
+};
+
+/* larger: whether its number is larger than the end's, whose Request counts then. */
+static void open_by_hand(struct by_hand *peer, bool larger, int backlog)
+{
+    struct sockaddr_storage address;
+    uint32_t port;
+
+    memset(peer, 0, sizeof(*peer));
+    end_open(&peer->end);
+    make_qp(&peer->end);
+    port = peer->end.qp->qp_num >> 8;
+    peer->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    do {
+        port += larger ? 1 : (uint32_t)-1;
+        assert_true(port >= 1 << 15 && port < 1 << 16);
+        test_address("127.0.0.1", (uint16_t)port, &address);
+    } while (bind(peer->listener, (struct sockaddr *)&address, sizeof(struct sockaddr_in)));
+    assert_int_equal(listen(peer->listener, backlog), 0);
+    peer->number = port << 8 | 5;
+    memcpy(peer->card, (uint8_t[]){ 's', 'r', 'x', 1 }, 4);
+    put(peer->card + 4, peer->number);
+    put(peer->card + 8, peer->end.qp->qp_num);
+    put(peer->card + 12, PSN);
+}
+
+static void close_by_hand(struct by_hand *peer)
+{
+    close(peer->listener);
+    end_close(&peer->end);
+}
+
+/* Accepts the end's TCP connection and reads its Request. */
+static int read_request(struct by_hand *peer)
+{
+    uint8_t request[40], card[16] = { 's', 'r', 'x', 1 };
+    int fd = accept(peer->listener, NULL, NULL);
+
+    assert_true(fd >= 0);
+    assert_int_equal(recv(fd, request, sizeof(request), MSG_WAITALL), (int)sizeof(request));
+    assert_memory_equal(request, "MPA ID Req Frame", 16);
+    put(card + 4, peer->end.qp->qp_num);
+    put(card + 8, peer->number);
+    put(card + 12, PSN);
+    assert_memory_equal(request + 24, card, sizeof(card));
+    return fd;
+}
+
+static void answer(struct by_hand *peer, int fd, bool accept)
+{
+    uint8_t reply[40] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F', 'r', 'a', 'm',
+        'e', 0x12, 2, 0, 20, 0x80, 1, 0x80, 1 };
+
+    if (!accept)
+        reply[16] |= 0x20;
+    memcpy(reply + 24, peer->card, sizeof(peer->card));
+    assert_int_equal(send(fd, reply, sizeof(reply), MSG_NOSIGNAL), (int)sizeof(reply));
+}
+
+static void expect_end(int fd)
+{
+    uint8_t octet;
+
+    assert_true(recv(fd, &octet, 1, 0) <= 0);
+    close(fd);
+}
+
+/* The peer's Request waits for the answer to the end's own. */
+static void the_end_waits_for_the_larger_to_yield(void **state)
+{
+    struct by_hand peer;
+    uint8_t rtr[20];
+
+    (void)state;
+    for (int accepted = 0; accepted < 2; accepted++) {
+        int own, other;
+
+        open_by_hand(&peer, true, 8);
+        hold(true);
+        to_rtr(&peer.end, peer.number, "127.0.0.1");
+        own = read_request(&peer);
+        other = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+        step(RDMA_CM_EVENT_CONNECT_REQUEST);
+        answer(&peer, own, accepted);
+        step(accepted ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_REJECTED);
+        assert_int_equal(is_accepted(other), !accepted);
+        if (accepted) {
+            assert_int_equal(recv(own, rtr, sizeof(rtr), MSG_WAITALL), (int)sizeof(rtr));
+            assert_true(is_connected(&peer.end));
+        }
+        close(other);
+        close(own);
+        hold(false);
+        close_by_hand(&peer);
+    }
+}
+
+/* An earlier Request of the peer's is given up for a later one, and one whose peer went away is forgotten. */
+static void the_last_request_of_the_peer_counts(void **state)
+{
+    struct by_hand peer;
+    int own, first, second;
+
+    (void)state;
+    open_by_hand(&peer, true, 8);
+    hold(true);
+    to_rtr(&peer.end, peer.number, "127.0.0.1");
+    own = read_request(&peer);
+    first = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    close(first);
+    step(RDMA_CM_EVENT_REJECTED);
+    first = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    second = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_false(is_accepted(first));
+    answer(&peer, own, false);
+    step(RDMA_CM_EVENT_REJECTED);
+    assert_true(is_accepted(second));
+    close(first);
+    close(second);
+    close(own);
+    hold(false);
+    close_by_hand(&peer);
+}
+
+static void the_end_yields_to_the_smaller(void **state)
+{
+    struct by_hand peer;
+    int own, other;
+
+    (void)state;
+    open_by_hand(&peer, false, 8);
+    hold(true);
+    to_rtr(&peer.end, peer.number, "127.0.0.1");
+    own = read_request(&peer);
+    other = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_true(is_accepted(other));
+    expect_end(own);
+    close(other);
+    hold(false);
+    close_by_hand(&peer);
+}
+
+/* TCP does not connect: the peer's firewall may let out what it does not let in. */
+static void a_request_that_was_not_sent_is_taken_back(void **state)
+{
+    struct sockaddr_storage address;
+    struct by_hand peer;
+    int fill[8], other;
+
+    (void)state;
+    open_by_hand(&peer, true, 0);
+    test_address("127.0.0.1", (uint16_t)(peer.number >> 8), &address);
+    for (int i = 0; i < 8; i++) { /* the backlog is full: no SYN is answered any more */
+        fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(fill[i], (struct sockaddr *)&address, sizeof(struct sockaddr_in));
+    }
+    hold(true);
+    to_rtr(&peer.end, peer.number, "127.0.0.1");
+    other = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+    step(RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_true(is_accepted(other));
+    close(other);
+    hold(false);
+    for (int i = 0; i < 8; i++)
+        close(fill[i]);
+    close_by_hand(&peer);
+}
+
+/* The peer says what it expects in its answer, too; and may say nothing. */
+static void an_answer_that_does_not_fit_is_none(void **state)
+{
+    struct by_hand peer;
+    int own;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_by_hand(&peer, true, 8);
+        hold(true);
+        to_rtr(&peer.end, peer.number, "127.0.0.1");
+        to_rts(&peer.end, PSN);
+        own = read_request(&peer);
+        peer.card[i ? 0 : 15] ^= 1;
+        answer(&peer, own, true);
+        step(RDMA_CM_EVENT_CONNECT_RESPONSE);
+        assert_false(is_connected(&peer.end));
+        hold(false);
+        end_post(&peer.end, IBV_WR_SEND, 2, 0, 64, NULL, 0, 0);
+        expect(&peer.end, 2, IBV_WC_RETRY_EXC_ERR);
+        close(own);
+        close_by_hand(&peer);
+    }
+}
+
+/* It has asked and does not complete the connection: another attempt may. */
+static void a_peer_may_ask_again(void **state)
+{
+    struct by_hand peer;
+    int own, other;
+
+    (void)state;
+    open_by_hand(&peer, false, 8);
+    hold(true);
+    to_rtr(&peer.end, peer.number, "127.0.0.1");
+    own = read_request(&peer);
+    answer(&peer, own, false);
+    step(RDMA_CM_EVENT_REJECTED);
+    for (int i = 0; i < 2; i++) {
+        other = send_request("127.0.0.1", peer.end.qp->qp_num, peer.card, 16);
+        step(RDMA_CM_EVENT_CONNECT_REQUEST);
+        assert_true(is_accepted(other));
+        close(other);
+        step(RDMA_CM_EVENT_REJECTED);
+    }
+    close(own);
+    hold(false);
+    close_by_hand(&peer);
+}
+
+/* ---- what is refused at once ---- */
+
+static void refused(struct end *end, const struct ibv_qp_attr *with, int mask)
+{
+    struct ibv_qp_attr attr = *with;
+
+    assert_int_equal(srd_modify_qp(end->qp, &attr, mask), EINVAL);
+    assert_int_equal(state_of(end), IBV_QPS_INIT);
+}
+
+static void a_peer_that_cannot_be_named_is_refused(void **state)
+{
+    struct ibv_qp_attr good, attr;
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair);
+    good = rtr_attr(&pair.active, pair.passive.qp->qp_num, "127.0.0.1");
+    attr = good;
+    attr.ah_attr.is_global = 0;
+    refused(&pair.active, &attr, RTR_MASK);
+    attr = good;
+    attr.ah_attr.grh.sgid_index = 255;
+    refused(&pair.active, &attr, RTR_MASK);
+    attr = good;
+    attr.dest_qp_num = 2; /* of a queue pair for ids */
+    refused(&pair.active, &attr, RTR_MASK);
+    attr = good;
+    attr.dest_qp_num |= 1 << 24;
+    refused(&pair.active, &attr, RTR_MASK);
+    attr = good;
+    attr.dest_qp_num = pair.active.qp->qp_num;
+    refused(&pair.active, &attr, RTR_MASK);
+    attr = good;
+    memset(&attr.ah_attr.grh.dgid, 0, sizeof(attr.ah_attr.grh.dgid));
+    refused(&pair.active, &attr, RTR_MASK); /* IPv6 from an IPv4 address */
+    attr.ah_attr.grh.sgid_index = gid_index(&pair.active, "::1", &(union ibv_gid){ .raw = { 0 } });
+    refused(&pair.active, &attr, RTR_MASK); /* zero */
+    refused(&pair.active, &good, RTR_MASK & ~IBV_QP_DEST_QPN);
+    refused(&pair.active, &good, RTR_MASK & ~IBV_QP_STATE);
+    attr = good;
+    attr.qp_state = IBV_QPS_INIT;
+    refused(&pair.active, &attr, RTR_MASK);
+    connect_pair(&pair, "127.0.0.1");
+    works(&pair);
+    pair_close(&pair);
+}
+
+/* ---- numbers ---- */
+
+static void numbers_name_ports(void **state)
+{
+    enum { COUNT = 300 };
+    struct ibv_qp *qps[COUNT];
+    uint32_t ports[2] = { 0, 0 };
+    struct sockaddr_in any = { .sin_family = AF_INET };
+    struct end end;
+    int fd;
+
+    (void)state;
+    end_open(&end);
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t port;
+
+        make_qp(&end);
+        qps[i] = end.qp;
+        port = end.qp->qp_num >> 8;
+        if (i == 0)
+            ports[0] = port;
+        if (i == 256)
+            ports[1] = port;
+        assert_true(port == ports[i >= 256]);
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(qps[j]->qp_num, end.qp->qp_num);
+    }
+    assert_int_not_equal(ports[0], ports[1]);
+    /* A number that became free is not given away at once. */
+    for (int i = 256; i < 260; i++) {
+        uint32_t number = qps[i]->qp_num;
+
+        assert_int_equal(srd_destroy_qp(qps[i]), 0);
+        make_qp(&end);
+        qps[i] = end.qp;
+        assert_int_equal(end.qp->qp_num >> 8, ports[1]);
+        assert_int_not_equal(end.qp->qp_num, number);
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(srd_destroy_qp(qps[i]), 0);
+    end.qp = NULL;
+    for (int i = 0; i < 2; i++) { /* given back */
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        any.sin_port = htons((uint16_t)ports[i]);
+        assert_int_equal(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
+        close(fd);
+    }
+    end_close(&end);
+}
+
+/* A queue pair of either kind may still be connected by ids. */
+static void ids_connect_them_too(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    make_qp(&pair.active);
+    end_make_qp(&pair.passive);
+    end_resolve(&pair.active, &pair.address);
+    pair_request(&pair, 4);
+    pair_accept(&pair, 4);
+    pair_establish(&pair);
+    works(&pair);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(either_end_may_be_first),
+        cmocka_unit_test(ipv6),
+        cmocka_unit_test(requests_wait_for_the_connection),
+        cmocka_unit_test(two_that_have_asked_agree),
+        cmocka_unit_test(both_at_once),
+        cmocka_unit_test_setup_teardown(a_request_without_a_peer_fails, short_limit, usual_limit),
+        cmocka_unit_test_setup_teardown(
+            what_does_not_fit_is_not_connected, short_limit, usual_limit),
+        cmocka_unit_test_setup_teardown(
+            a_wrong_sequence_number_ends_the_connection, short_limit, usual_limit),
+        cmocka_unit_test_setup_teardown(a_peer_that_goes_is_silent, short_limit, usual_limit),
+        cmocka_unit_test_setup_teardown(
+            a_request_under_way_fails_when_the_peer_goes, short_limit, usual_limit),
+        cmocka_unit_test(after_the_peer_the_program_may_flush_or_begin_anew),
+        cmocka_unit_test(a_queue_pair_may_go_at_any_time),
+        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(the_end_waits_for_the_larger_to_yield),
+        cmocka_unit_test(the_last_request_of_the_peer_counts),
+        cmocka_unit_test(the_end_yields_to_the_smaller),
+        cmocka_unit_test(a_request_that_was_not_sent_is_taken_back),
+        cmocka_unit_test_setup_teardown(
+            an_answer_that_does_not_fit_is_none, short_limit, usual_limit),
+        cmocka_unit_test(a_peer_may_ask_again),
+        cmocka_unit_test(a_peer_that_cannot_be_named_is_refused),
+        cmocka_unit_test(numbers_name_ports),
+        cmocka_unit_test(ids_connect_them_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
