@@ -15,8 +15,11 @@ void srd_absent(enum srd_absent what)
             "the program asks for queue pairs of a type that is not provided: iWARP "
             "has reliable connections (RC) only",
         [SRD_ABSENT_XRC] = "XRC is not provided: use a shared receive queue of RC queue pairs",
-        [SRD_ABSENT_ATOMICS] = "atomic operations are not provided: iWARP has none",
-        [SRD_ABSENT_IMMEDIATE] = "immediate data is not provided: iWARP has none",
+        [SRD_ABSENT_ATOMICS] =
+            "atomic operations are refused: this peer is not softrdma, and iWARP "
+            "has none",
+        [SRD_ABSENT_IMMEDIATE] =
+            "immediate data is refused: this peer is not softrdma, and iWARP has none",
         [SRD_ABSENT_EXCHANGE] = "the program connects a queue pair by number and address that was "
                                 "not made for it: let it use srd_create_exchange_qp, or "
                                 "the connection manager (rdma_connect, rdma_accept)",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* absent.h - features of RDMA that this device lacks: the first use of each writes one line to the log. */
+/* absent.h - features of RDMA that this device lacks, or the peer: the first use of each writes one line to the log. */
 #ifndef SOFTRDMA_ABSENT_H
 #define SOFTRDMA_ABSENT_H
 
@@ -7,7 +7,7 @@ enum srd_absent {
     SRD_ABSENT_DATAGRAMS, /* UD queue pairs, the port spaces that have them */
     SRD_ABSENT_QP_TYPE,   /* others that are not RC */
     SRD_ABSENT_XRC,
-    SRD_ABSENT_ATOMICS,
+    SRD_ABSENT_ATOMICS, /* the peer is not softrdma */
     SRD_ABSENT_IMMEDIATE,
     SRD_ABSENT_EXCHANGE, /* a queue pair that the program connects by number and address */
     SRD_ABSENTS

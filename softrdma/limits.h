@@ -20,7 +20,7 @@ enum {
     SRD_MAX_MR = 1 << 20,
     SRD_MAX_MW = 1 << 20,
     SRD_MAX_PD = 65536,
-    SRD_MAX_RD_ATOM = 16, /* reads in flight, per queue pair and direction */
+    SRD_MAX_RD_ATOM = 16, /* Reads and Atomics in flight, per queue pair and direction */
     SRD_MAX_GID = 128,
 };
 

@@ -80,8 +80,8 @@ static void fill_attr(const struct srd_id *id, struct ibv_qp_attr *attr, int *ma
     switch (state) {
     case IBV_QPS_INIT:
         attr->port_num = 1;
-        attr->qp_access_flags =
-            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+        attr->qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
         *mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
         break;
     case IBV_QPS_RTR:

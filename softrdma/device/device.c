@@ -366,7 +366,7 @@ int srd_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
         .max_qp_rd_atom = SRD_MAX_RD_ATOM,
         .max_res_rd_atom = SRD_MAX_RD_ATOM * SRD_MAX_QP,
         .max_qp_init_rd_atom = SRD_MAX_RD_ATOM,
-        .atomic_cap = IBV_ATOMIC_NONE,
+        .atomic_cap = IBV_ATOMIC_GLOB, /* where the peer is softrdma, too */
         .max_mw = SRD_MAX_MW,
         .max_srq = SRD_MAX_SRQ,
         .max_srq_wr = SRD_MAX_SRQ_WR,

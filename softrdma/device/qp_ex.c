@@ -6,7 +6,6 @@
  * thread between the two calls; the mutex that sees to it is the public struct's, not one of ours, for the program's
  * own code runs under it.
  */
-#include "softrdma/absent.h"
 #include "softrdma/queues/qp.h"
 
 #include "softrdma/context.h"
@@ -24,12 +23,11 @@ struct srd_draft {
 /* The first drafts of a queue pair; they double as one list needs more, up to the depth of the queue. */
 enum { DRAFTS_FIRST = 16 };
 
-static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
-                                  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |
+static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+                                  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+                                  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+                                  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |
                                   IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
-
-static const uint64_t atomic_ops =
-    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
 static struct srd_qp *from(struct ibv_qp_ex *ex)
 {
@@ -75,20 +73,56 @@ static struct ibv_send_wr *draft(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode
     return wr;
 }
 
-static void wr_rdma(
+/* Returns the request, or NULL, as draft does. */
+static struct ibv_send_wr *wr_rdma(
     struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t remote_addr)
 {
     struct ibv_send_wr *wr = draft(ex, opcode);
 
     if (!wr)
-        return;
+        return NULL;
     wr->wr.rdma.rkey = rkey;
     wr->wr.rdma.remote_addr = remote_addr;
+    return wr;
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
 {
     wr_rdma(ex, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+}
+
+static void wr_rdma_write_imm(
+    struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
+{
+    struct ibv_send_wr *wr = wr_rdma(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
+
+    if (wr)
+        wr->imm_data = imm_data;
+}
+
+static void wr_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey,
+    uint64_t remote_addr, uint64_t compare_add, uint64_t swap)
+{
+    struct ibv_send_wr *wr = draft(ex, opcode);
+
+    if (!wr)
+        return;
+    wr->wr.atomic.rkey = rkey;
+    wr->wr.atomic.remote_addr = remote_addr;
+    wr->wr.atomic.compare_add = compare_add;
+    wr->wr.atomic.swap = swap;
+}
+
+static void wr_atomic_cmp_swp(
+    struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t compare, uint64_t swap)
+{
+    wr_atomic(ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr, compare, swap);
+}
+
+static void wr_atomic_fetch_add(
+    struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t add)
+{
+    wr_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr, add, 0);
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
@@ -99,6 +133,14 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_ad
 static void wr_send(struct ibv_qp_ex *ex)
 {
     draft(ex, IBV_WR_SEND);
+}
+
+static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
+{
+    struct ibv_send_wr *wr = draft(ex, IBV_WR_SEND_WITH_IMM);
+
+    if (wr)
+        wr->imm_data = imm_data;
 }
 
 static void wr_invalidating(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey)
@@ -231,10 +273,18 @@ static void fill_calls(struct ibv_qp_ex *ex, uint64_t ops)
 {
     if (ops & IBV_QP_EX_WITH_RDMA_WRITE)
         ex->wr_rdma_write = wr_rdma_write;
+    if (ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+        ex->wr_rdma_write_imm = wr_rdma_write_imm;
+    if (ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
+        ex->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
+    if (ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+        ex->wr_atomic_fetch_add = wr_atomic_fetch_add;
     if (ops & IBV_QP_EX_WITH_RDMA_READ)
         ex->wr_rdma_read = wr_rdma_read;
     if (ops & IBV_QP_EX_WITH_SEND)
         ex->wr_send = wr_send;
+    if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM)
+        ex->wr_send_imm = wr_send_imm;
     if (ops & IBV_QP_EX_WITH_SEND_WITH_INV)
         ex->wr_send_inv = wr_send_inv;
     if (ops & IBV_QP_EX_WITH_LOCAL_INV)
@@ -258,8 +308,6 @@ struct ibv_qp *srd_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
     struct srd_qp *qp;
     size_t tail;
 
-    if (extended && attr->send_ops_flags & atomic_ops)
-        srd_absent(SRD_ABSENT_ATOMICS);
     if (attr->comp_mask & ~known || (extended && attr->send_ops_flags & ~known_ops)) {
         errno = EOPNOTSUPP;
         return NULL;

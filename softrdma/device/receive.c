@@ -190,7 +190,7 @@ int srd_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_w
         if (wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
             error = EINVAL;
         else if (rq->flushing)
-            srd_receive_complete(qp, wr->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
+            srd_receive_complete(qp, wr->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, 0, false);
         else
             error = put_locked(rq, wr);
         if (error) {

@@ -182,3 +182,23 @@ __attribute__((noinline)) bool srd_dma_fetch_crc(
     end();
     return true;
 }
+
+__attribute__((noinline)) bool srd_dma_atomic(
+    uint64_t *at, const struct srd_atomic *atomic, uint64_t *original)
+{
+    struct access access;
+    uint64_t value;
+
+    if (_setjmp(access.env)) {
+        srd_dma_gone(at, sizeof(*at));
+        return false;
+    }
+    begin(&access, at, sizeof(*at));
+    value = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(
+        at, &value, srd_atomic_result(atomic, value), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        ;
+    end();
+    *original = value;
+    return true;
+}

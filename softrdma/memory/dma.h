@@ -14,6 +14,8 @@
 #ifndef SOFTRDMA_MEMORY_DMA_H
 #define SOFTRDMA_MEMORY_DMA_H
 
+#include "softrdma/wire/ddp.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +35,9 @@ void srd_dma_guard(void);
 bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_apart);
 bool srd_dma_fetch(void *to, const void *from, size_t octets);
 bool srd_dma_fetch_crc(void *to, const void *from, size_t octets, uint32_t *crc);
+
+/* srd_dma_atomic - as one step, also to the processor; at is aligned. original out: what was there before. */
+bool srd_dma_atomic(uint64_t *at, const struct srd_atomic *atomic, uint64_t *original);
 
 /* Logs an access by the kernel that failed, as those above log theirs. */
 void srd_dma_gone(const void *at, size_t octets);

@@ -16,8 +16,8 @@
 void srd_stream_init(struct srd_stream *stream)
 {
     memset(stream, 0, sizeof(*stream));
-    stream->rx.send_msn = stream->rx.read_msn = 1;
-    stream->tx.send_msn = stream->tx.read_msn = 1;
+    stream->rx.send_msn = stream->rx.read_msn = stream->rx.atomic_msn = 1;
+    stream->tx.send_msn = stream->tx.read_msn = stream->tx.atomic_msn = 1;
     stream->tx.response_fault = SRD_FAULT_NONE;
     atomic_init(&stream->rnr_deadline_ms, UINT64_MAX);
     atomic_init(&stream->end_deadline_ms, UINT64_MAX);
@@ -64,7 +64,8 @@ static void fill_public(struct srd_qp *qp, struct ibv_pd *pd, const struct ibv_q
     qp->qp.state = IBV_QPS_RESET;
     qp->qp.qp_type = attr->qp_type;
     qp->init_attr = *attr;
-    qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    qp->attr.qp_access_flags =
+        IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
     atomic_init(&qp->remote_access, (int)qp->attr.qp_access_flags);
     qp->attr.port_num = 1;
     qp->rq = attr->srq ? &((struct srd_srq *)attr->srq)->rq : &qp->own_rq;

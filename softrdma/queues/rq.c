@@ -130,8 +130,8 @@ bool srd_rq_stop_waiting(struct srd_qp *qp)
     return waited;
 }
 
-void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
-    uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited)
+static inline void report(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
+    enum ibv_wc_opcode opcode, uint32_t octets, unsigned flags, uint32_t word, bool solicited)
 {
     struct ibv_wc wc;
 
@@ -140,15 +140,25 @@ void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status 
     memset(&wc, 0, sizeof(wc));
     wc.wr_id = wr_id;
     wc.status = status;
-    wc.opcode = IBV_WC_RECV;
-    wc.vendor_err = vendor_err;
+    wc.opcode = opcode;
     wc.byte_len = octets;
     wc.qp_num = qp->qp.qp_num;
-    if (with_inv) {
-        wc.wc_flags = IBV_WC_WITH_INV;
-        wc.invalidated_rkey = invalidated;
-    }
+    wc.wc_flags = flags;
+    wc.invalidated_rkey = word; /* the place of imm_data, too */
     srd_cq_push(qp->qp.recv_cq, &wc, solicited || status != IBV_WC_SUCCESS);
+}
+
+void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
+    uint32_t octets, unsigned flags, uint32_t word, bool solicited)
+{
+    report(qp, wr_id, status, IBV_WC_RECV, octets, flags, word, solicited);
+}
+
+void srd_receive_immediate(
+    struct srd_qp *qp, uint64_t wr_id, uint32_t octets, __be32 immediate, bool solicited)
+{
+    report(qp, wr_id, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, octets, IBV_WC_WITH_IMM, immediate,
+        solicited);
 }
 
 void srd_rq_flush(struct srd_qp *qp)
@@ -160,7 +170,7 @@ void srd_rq_flush(struct srd_qp *qp)
     lock_acquire(&rq->lock);
     for (; rq->tail != rq->head; rq->tail++)
         srd_receive_complete(
-            qp, srd_rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
+            qp, srd_rqe_at(rq, rq->tail)->wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, 0, false);
     rq->flushing = true;
     lock_release(&rq->lock);
 }

@@ -80,11 +80,18 @@ void srd_rq_flush(struct srd_qp *qp);
 void srd_rq_reset(struct srd_rq *rq);
 
 /*
- * Reports one receive. length and flags count for success only. solicited: its sender asked for an event; a failed one
- * always does.
+ * srd_receive_complete   reports the Receive of a Send
+ * srd_receive_immediate  reports the Receive that the immediate data behind a Write took
+ * status     in: octets, flags and word count for success only
+ * octets     in: of the Send, or of the Write
+ * flags      in: IBV_WC_WITH_INV, IBV_WC_WITH_IMM, or 0
+ * word       in: the key that was invalidated, or the immediate data as in struct ibv_wc
+ * solicited  in: its sender asked for an event; a failed one always does
  */
 void srd_receive_complete(struct srd_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
-    uint32_t vendor_err, uint32_t octets, bool with_inv, uint32_t invalidated, bool solicited);
+    uint32_t octets, unsigned flags, uint32_t word, bool solicited);
+void srd_receive_immediate(
+    struct srd_qp *qp, uint64_t wr_id, uint32_t octets, __be32 immediate, bool solicited);
 
 /* context->ops; device/receive.c */
 int srd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

@@ -25,6 +25,7 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
     if (tail < sizeof(struct srd_sqe_bind))
         tail = sizeof(struct srd_sqe_bind);
     _Static_assert(sizeof(struct srd_sqe_fast) <= sizeof(struct srd_sqe_bind), "the larger one");
+    _Static_assert(sizeof(struct srd_sqe_atomic) <= sizeof(struct srd_sqe_bind), "the larger one");
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
     /* What there is room for anyway is granted. */
     sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
@@ -45,7 +46,7 @@ void srd_sq_fini(struct srd_sq *sq)
 void srd_sq_reset(struct srd_sq *sq)
 {
     lock_acquire(&sq->lock);
-    sq->flushing = false;
+    sq->flushing = sq->plain_peer = false;
     sq->complete = 0;
     atomic_store_explicit(&sq->head, 0, memory_order_relaxed);
     atomic_store_explicit(&sq->next, 0, memory_order_relaxed);
@@ -58,6 +59,8 @@ static enum ibv_wc_opcode wc_opcode(uint8_t kind)
     switch (kind) {
     case SRD_SQE_WRITE: return IBV_WC_RDMA_WRITE;
     case SRD_SQE_READ: return IBV_WC_RDMA_READ;
+    case SRD_SQE_FETCH_ADD: return IBV_WC_FETCH_ADD;
+    case SRD_SQE_CMP_SWAP: return IBV_WC_COMP_SWAP;
     case SRD_SQE_BIND: return IBV_WC_BIND_MW;
     case SRD_SQE_INVALIDATE: return IBV_WC_LOCAL_INV;
     case SRD_SQE_FAST_REG: return (enum ibv_wc_opcode)SRD_WC_FAST_REG;
@@ -83,8 +86,41 @@ static void complete(
     srd_cq_push(qp->qp.send_cq, &wc, status != IBV_WC_SUCCESS);
 }
 
+/* Whether requests of RFC 7306 are taken: not towards a peer that is known not to be softrdma. */
+static bool may_extend(const struct srd_sq *sq, enum srd_absent what)
+{
+    if (sq->plain_peer)
+        srd_absent(what);
+    return !sq->plain_peer;
+}
+
+/* fill_opcode for those of RFC 7306. */
+static __attribute__((noinline)) bool fill_extension(
+    const struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    bool solicited = wr->send_flags & IBV_SEND_SOLICITED;
+
+    switch (wr->opcode) {
+    case IBV_WR_SEND_WITH_IMM:
+        sqe->kind = SRD_SQE_SEND;
+        sqe->wire_opcode = (solicited ? SRD_OP_SEND_SE : SRD_OP_SEND) | SRD_SEND_IMMEDIATE;
+        sqe->rkey = be32toh(wr->imm_data);
+        return may_extend(sq, SRD_ABSENT_IMMEDIATE);
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        sqe->kind = SRD_SQE_WRITE;
+        sqe->wire_opcode = solicited ? SRD_OP_IMMEDIATE_SE : SRD_OP_IMMEDIATE;
+        sqe->immediate = be32toh(wr->imm_data);
+        return may_extend(sq, SRD_ABSENT_IMMEDIATE);
+    default: break;
+    }
+    sqe->kind = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? SRD_SQE_FETCH_ADD : SRD_SQE_CMP_SWAP;
+    sqe->remote_addr = wr->wr.atomic.remote_addr;
+    sqe->rkey = wr->wr.atomic.rkey;
+    return may_extend(sq, SRD_ABSENT_ATOMICS);
+}
+
 /* The opcode and what of the request depends on it. Returns false for what this device has not. */
-static bool fill_opcode(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+static bool fill_opcode(const struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     bool solicited = wr->send_flags & IBV_SEND_SOLICITED;
 
@@ -114,10 +150,10 @@ static bool fill_opcode(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
         sqe->kind = SRD_SQE_BIND;
         sqe->rkey = wr->bind_mw.rkey;
         return wr->bind_mw.mw != NULL;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD: srd_absent(SRD_ABSENT_ATOMICS); return false;
+    case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
-    case IBV_WR_SEND_WITH_IMM: srd_absent(SRD_ABSENT_IMMEDIATE); return false;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: return fill_extension(sq, sqe, wr);
     default: return false;
     }
 }
@@ -155,6 +191,21 @@ static bool fill_data(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_s
     return true;
 }
 
+/* Exactly one entry of 8 octets; an address of the peer's that is not aligned is the peer's to refuse. */
+static bool fill_atomic(struct srd_sqe *sqe, const struct ibv_send_wr *wr)
+{
+    struct srd_sqe_atomic *to = srd_sqe_atomic(sqe);
+
+    if (wr->num_sge != 1 || !wr->sg_list || wr->sg_list[0].length != sizeof(uint64_t))
+        return false;
+    to->sge = wr->sg_list[0];
+    to->compare_add = wr->wr.atomic.compare_add;
+    to->swap = wr->wr.atomic.swap;
+    sqe->num_sge = 1;
+    sqe->octets = sizeof(uint64_t);
+    return true;
+}
+
 static void fill_bind(struct srd_sqe_bind *to, const struct ibv_send_wr *wr)
 {
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
@@ -183,13 +234,15 @@ static void fill_common(
 static bool fill(struct srd_sq *sq, struct srd_sqe *sqe, const struct ibv_send_wr *wr)
 {
     fill_common(sq, sqe, wr->wr_id, wr->send_flags);
-    if (!fill_opcode(sqe, wr))
+    if (!fill_opcode(sq, sqe, wr))
         return false;
-    switch (sqe->kind) {
-    case SRD_SQE_INVALIDATE: return true;
-    case SRD_SQE_BIND: fill_bind(srd_sqe_bind(sqe), wr); return true;
-    default: return fill_data(sq, sqe, wr);
-    }
+    if (sqe->kind <= SRD_SQE_READ)
+        return fill_data(sq, sqe, wr);
+    if (srd_sqe_is_atomic(sqe))
+        return fill_atomic(sqe, wr);
+    if (sqe->kind == SRD_SQE_BIND)
+        fill_bind(srd_sqe_bind(sqe), wr);
+    return true;
 }
 
 /* Whether one more can be queued as the one of this count. Returns 0, EINVAL or ENOMEM. */
@@ -207,7 +260,8 @@ static int post_flushed_locked(struct srd_qp *qp, struct ibv_send_wr *wr)
 {
     struct srd_sqe sqe = { .wr_id = wr->wr_id };
 
-    if (!fill_opcode(&sqe, wr) || wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->sq.max_sge)
+    if (!fill_opcode(&qp->sq, &sqe, wr) || wr->num_sge < 0 ||
+        (uint32_t)wr->num_sge > qp->sq.max_sge)
         return EINVAL;
     complete(qp, &sqe, IBV_WC_WR_FLUSH_ERR, 0);
     return 0;
@@ -280,6 +334,31 @@ int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct s
     }
     lock_release(&sq->lock);
     return error;
+}
+
+static bool is_extension(const struct srd_sqe *sqe)
+{
+    switch (sqe->kind) {
+    case SRD_SQE_SEND: return sqe->wire_opcode & SRD_SEND_IMMEDIATE;
+    case SRD_SQE_WRITE: return srd_sqe_write_has_immediate(sqe);
+    default: return srd_sqe_is_atomic(sqe);
+    }
+}
+
+void srd_sq_plain_peer_locked(struct srd_sq *sq)
+{
+    uint32_t head = atomic_load_explicit(&sq->head, memory_order_relaxed);
+
+    lock_assert_held(&sq->lock);
+    sq->plain_peer = true;
+    for (uint32_t i = atomic_load_explicit(&sq->tail, memory_order_relaxed); i != head; i++) {
+        struct srd_sqe *sqe = srd_sqe_at(sq, i);
+
+        if (!is_extension(sqe))
+            continue;
+        srd_absent(srd_sqe_is_atomic(sqe) ? SRD_ABSENT_ATOMICS : SRD_ABSENT_IMMEDIATE);
+        sqe->status = IBV_WC_LOC_QP_OP_ERR;
+    }
 }
 
 static bool is_done(const struct srd_sq *sq, const struct srd_sqe *sqe)

@@ -14,6 +14,7 @@
 #define SOFTRDMA_QUEUES_SQ_H
 
 #include "softrdma/softrdma.h"
+#include "softrdma/wire/ddp.h"
 #include "util/lock.h"
 
 #include <stdatomic.h>
@@ -27,6 +28,8 @@ enum srd_sqe_kind {
     SRD_SQE_SEND,
     SRD_SQE_WRITE,
     SRD_SQE_READ,
+    SRD_SQE_FETCH_ADD,
+    SRD_SQE_CMP_SWAP,
     SRD_SQE_BIND, /* from here on nothing goes on the wire */
     SRD_SQE_INVALIDATE,
     SRD_SQE_FAST_REG,
@@ -34,18 +37,21 @@ enum srd_sqe_kind {
 
 struct srd_sqe {
     uint64_t wr_id;
-    uint64_t number; /* among Sends and Writes, from 1 */
+    uint64_t
+        number; /* among Sends and Writes, from 1; of a Write with immediate data: that of the latter */
     uint64_t remote_addr;
-    uint32_t rkey; /* to write, read, bind to, invalidate, or register */
+    uint32_t rkey; /* to write, read, bind to, invalidate, or register; a Send's immediate data */
     uint32_t octets;
-    uint32_t msn; /* Send and Read: of its message */
-    enum ibv_wc_status status;
-    uint8_t kind;        /* enum srd_sqe_kind */
-    uint8_t wire_opcode; /* Send kinds and Write */
-    uint8_t num_sge;     /* 0 when inlined */
+    uint32_t msn; /* of its message, if that is an untagged one; a Write: of its immediate data */
+    uint32_t immediate; /* of a Write, host order */
+    uint8_t kind;       /* enum srd_sqe_kind */
+    /* Send kinds, SRD_SEND_IMMEDIATE among them; Write: SRD_OP_WRITE, or that of the immediate data behind it */
+    uint8_t wire_opcode;
+    uint8_t num_sge; /* 0 when inlined */
+    uint8_t status;  /* enum ibv_wc_status */
     bool signaled, fence, inlined;
     bool done; /* kinds other than Send and Write, and what failed here; under the lock */
-    /* scatter/gather list, or inline data, or struct srd_sqe_bind, or struct srd_sqe_fast */
+    /* scatter/gather list, or inline data, or one of the structures below */
     _Alignas(8) uint8_t tail[];
 };
 
@@ -77,10 +83,27 @@ struct srd_sqe_fast {
     int access;
 };
 
+/* The operands of an Atomic, behind its one entry, which is where the original value goes. */
+struct srd_sqe_atomic {
+    struct ibv_sge sge;
+    uint64_t compare_add, swap;
+};
+
 /* Whether the request is executed here, without the wire. */
 static inline bool srd_sqe_is_local(const struct srd_sqe *sqe)
 {
     return sqe->kind >= SRD_SQE_BIND;
+}
+
+static inline bool srd_sqe_is_atomic(const struct srd_sqe *sqe)
+{
+    return sqe->kind == SRD_SQE_FETCH_ADD || sqe->kind == SRD_SQE_CMP_SWAP;
+}
+
+/* Whether it is a Write that immediate data follows: opcodes of Sends do not have that bit. */
+static inline bool srd_sqe_write_has_immediate(const struct srd_sqe *sqe)
+{
+    return sqe->wire_opcode & SRD_OP_IMMEDIATE;
 }
 
 static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)
@@ -91,6 +114,11 @@ static inline struct ibv_sge *srd_sqe_sge(struct srd_sqe *sqe)
 static inline struct srd_sqe_bind *srd_sqe_bind(struct srd_sqe *sqe)
 {
     return (struct srd_sqe_bind *)sqe->tail;
+}
+
+static inline struct srd_sqe_atomic *srd_sqe_atomic(struct srd_sqe *sqe)
+{
+    return (struct srd_sqe_atomic *)sqe->tail;
 }
 
 static inline struct srd_sqe_fast *srd_sqe_fast(struct srd_sqe *sqe)
@@ -105,6 +133,8 @@ struct srd_sq {
     uint32_t stride_octets, max_sge, max_inline;
     bool sig_all;
     bool flushing; /* error state: posts complete flushed at once; under the lock */
+    bool
+        plain_peer; /* the peer is known, and not softrdma: no request of RFC 7306; under the lock */
     _Atomic uint32_t head, next, tail; /* counts, not positions */
     uint64_t complete;                 /* Sends and Writes known to be complete; under the lock */
 };
@@ -132,6 +162,9 @@ int srd_sq_post(struct srd_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
 /* The same for one fast registration; list becomes the queue's when *queued. */
 int srd_sq_post_fast(struct srd_qp *qp, const struct srd_fast_reg *reg, struct srd_page_list *list,
     bool *queued, struct srd_conn **conn);
+
+/* The peer turned out not to be softrdma: requests of RFC 7306 fail, those that are queued when their turn comes. */
+void srd_sq_plain_peer_locked(struct srd_sq *sq);
 
 /* Completes what is done, from the tail on; stops before a failed request (CULPRIT: the stream has to fail). */
 enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp);

@@ -48,19 +48,27 @@ enum srd_stream_phase {
     SRD_STREAM_ENDING, /* queues flushed; owed frames, Terminate and FIN go out, the rest of the input is dropped */
 };
 
-/* A Read Request of the peer's, waiting to be answered or being answered. */
+/* A Read Request of the peer's, waiting to be answered or being answered; or an Atomic's answer, waiting. */
 struct srd_read_in {
-    struct srd_read_request request; /* as asked */
+    union {
+        struct srd_read_request request; /* as asked */
+        struct srd_atomic_response original;
+    };
     uint32_t msn;
     uint32_t sent; /* octets of the response built so far */
+    bool atomic;   /* executed when it came */
 };
 
-/* A Read of ours. Its private sink STag is good for responses only and only while it is the oldest. */
+/*
+ * A Read or Atomic of ours. A Read's private sink STag is good for responses only and only while it is the oldest; of
+ * an Atomic it is the request identifier.
+ */
 struct srd_read_out {
     struct srd_sqe *sqe; /* NULL: the RTR */
     uint32_t count;      /* its place in the send queue */
     uint32_t stag;
     uint32_t octets, received;
+    bool atomic;
 };
 
 /* Single-producer, single-consumer: head by the one, tail by the other; counts. */
@@ -93,6 +101,8 @@ struct srd_rx {
 
     /* untagged queues */
     uint32_t send_msn, send_mo, read_msn;
+    uint32_t atomic_msn;   /* of Atomic Responses */
+    uint32_t write_octets; /* of the Write under way, or the last one */
     bool send_open, write_open, response_open;
     uint8_t send_opcode;
     bool receiving;
@@ -118,7 +128,8 @@ struct srd_tx_ref {
     bool remote; /* no request's: a response's */
 };
 
-enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_RESPONSE };
+/* SRD_TX_IMMEDIATE: of a request whose Write is built */
+enum srd_tx_source { SRD_TX_NONE, SRD_TX_REQUEST, SRD_TX_IMMEDIATE, SRD_TX_RESPONSE };
 
 /* Of a batch, with its staging: in a buffer, so that an idle connection does not keep them. */
 struct srd_tx_batch {
@@ -148,7 +159,7 @@ struct srd_tx {
     uint32_t offset; /* in it */
     uint32_t sge, sge_offset;
 
-    uint32_t send_msn, read_msn; /* next to give */
+    uint32_t send_msn, read_msn, atomic_msn; /* next to give; the last: to Atomic Responses */
     bool rtr_due;
     bool blocked;             /* something failed, nothing behind it is sent */
     bool broken_off;          /* FPDUs were taken back: only acknowledgements follow */

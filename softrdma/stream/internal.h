@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx.c (sending);
- * rx_segment.c, rx_message.c, rx.c (receiving).
+ * rx_segment.c, rx_message.c, rx_extension.c, rx.c (receiving).
  */
 #ifndef SOFTRDMA_STREAM_INTERNAL_H
 #define SOFTRDMA_STREAM_INTERNAL_H
@@ -90,6 +90,12 @@ static inline void srd_tx_border(struct srd_tx *tx)
     tx->fpdu_end[tx->n_fpdus++] = tx->octets;
 }
 
+/* A request is built in part. */
+static inline bool srd_tx_in_request(const struct srd_tx *tx)
+{
+    return tx->source == SRD_TX_REQUEST || tx->source == SRD_TX_IMMEDIATE;
+}
+
 /* tx_message.c; LOCK_SRD_TX held */
 
 /* Fills the batch from what waits. Actions are or-ed in. */
@@ -174,6 +180,17 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
 
 /* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
 void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *actions);
+
+/* A message of the peer's is complete: one more to be acknowledged. */
+void srd_rx_count_message(struct srd_qp *qp, unsigned *actions);
+/* The oldest Read or Atomic of ours has its response. */
+void srd_rx_read_over(struct srd_qp *qp, unsigned *actions);
+
+/* rx_extension.c; LOCK_SRD_RX held */
+
+/* A whole message of RFC 7306. SRD_RX_HOLD: it takes a Receive, none is posted, and nothing has changed. */
+enum srd_rx_result srd_rx_extension(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *actions);
 
 /* rx_message.c; LOCK_SRD_RX held */
 

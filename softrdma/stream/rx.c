@@ -182,8 +182,15 @@ static bool can_stream(const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     uint8_t opcode = ulpdu[1] & 15;
 
-    return opcode != SRD_OP_READ_REQUEST && opcode != SRD_OP_TERMINATE &&
+    return opcode != SRD_OP_READ_REQUEST && opcode < SRD_OP_TERMINATE &&
            ulpdu_octets > DIRECT_OCTETS;
+}
+
+/* RFC 7306 has no negotiation of its own: to ends that are not both softrdma its opcodes are unknown. */
+static __attribute__((noinline, cold)) bool is_extension(
+    const struct srd_stream *stream, srd_fault fault, const uint8_t *ulpdu)
+{
+    return fault == SRD_FAULT_OPCODE && stream->params.soft_peer && srd_is_extension(ulpdu);
 }
 
 /* The FPDU at rd. Returns whether to go on; false: more octets are needed, or the stream has ended, or is held. */
@@ -209,7 +216,7 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
         }
     }
     fault = srd_control_check(fpdu + 2, ulpdu_octets);
-    if (fault != SRD_FAULT_NONE) {
+    if (fault != SRD_FAULT_NONE && !is_extension(stream, fault, fpdu + 2)) {
         srd_rx_fault(qp, fault, NULL, 0, now_ms, actions);
         return false;
     }

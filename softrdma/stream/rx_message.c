@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rx_message.c - a segment that is there completely, by what it is: messages that carry no data (acknowledgements, Read
- * Requests, the Terminate) are acted on here; and receiver not ready: a Send came and no receive is posted.
+ * Requests, the Terminate) are acted on here, those of RFC 7306 in rx_extension.c; and receiver not ready: a Send or
+ * Immediate Data came and no receive is posted.
  *
- * Then the Send and what comes behind it is kept, up to SRD_HOLD_OCTETS; at that limit the socket is not read any more.
- * What concerns our own requests does not wait: acknowledgements, responses to our Reads, the Terminate. How long a
- * queue pair waits (Terminate 1/2/02 then) its program has said: rnr_retry_count for the peer's Sends, each retry after
- * min_rnr_timer.
+ * Then that message and what comes behind it is kept, up to SRD_HOLD_OCTETS; at that limit the socket is not read any
+ * more. What concerns our own requests does not wait: acknowledgements, responses to our Reads and Atomics, the
+ * Terminate. How long a queue pair waits (Terminate 1/2/02 then) its program has said: rnr_retry_count for the peer's
+ * Sends, each retry after min_rnr_timer.
  */
 #include "softrdma/stream/internal.h"
 
@@ -99,6 +100,7 @@ static enum srd_rx_result read_request(struct srd_qp *qp, const uint8_t *ulpdu,
     read->request = request;
     read->msn = segment.msn;
     read->sent = 0;
+    read->atomic = false;
     stream->rx.read_msn++;
     srd_ring_push(&stream->in);
     *actions |= SRD_STREAM_TX;
@@ -136,18 +138,18 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
 enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
 {
+    uint8_t opcode = ulpdu[1] & 15;
     enum srd_rx_result result;
     uint32_t header;
 
-    switch (ulpdu[1] & 15) {
-    case SRD_OP_READ_REQUEST: return read_request(qp, ulpdu, ulpdu_octets, now_ms, actions);
-    case SRD_OP_TERMINATE: return terminated(qp, ulpdu, ulpdu_octets, now_ms, actions);
-    case SRD_OP_WRITE:
-        if (is_acknowledgement(qp, ulpdu, ulpdu_octets))
-            return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, actions);
-        break;
-    default: break;
-    }
+    if (opcode == SRD_OP_READ_REQUEST)
+        return read_request(qp, ulpdu, ulpdu_octets, now_ms, actions);
+    if (opcode >= SRD_OP_TERMINATE)
+        return opcode == SRD_OP_TERMINATE
+                   ? terminated(qp, ulpdu, ulpdu_octets, now_ms, actions)
+                   : srd_rx_extension(qp, ulpdu, ulpdu_octets, now_ms, actions);
+    if (opcode == SRD_OP_WRITE && is_acknowledgement(qp, ulpdu, ulpdu_octets))
+        return acknowledgement(qp, ulpdu, ulpdu_octets, now_ms, actions);
     header = srd_segment_octets(ulpdu[0] & 0x80);
     result = srd_rx_segment_begin(qp, ulpdu, ulpdu_octets, now_ms, actions);
     if (result == SRD_RX_DONE && ulpdu_octets > header)
@@ -217,6 +219,7 @@ enum srd_rx_result srd_rx_hold_segment(struct srd_qp *qp, const uint8_t *ulpdu,
 {
     switch (ulpdu[1] & 15) {
     case SRD_OP_READ_RESPONSE:
+    case SRD_OP_ATOMIC_RESPONSE:
     case SRD_OP_TERMINATE: return srd_rx_segment_whole(qp, ulpdu, ulpdu_octets, now_ms, actions);
     case SRD_OP_WRITE:
         if (is_acknowledgement(qp, ulpdu, ulpdu_octets))

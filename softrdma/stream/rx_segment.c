@@ -9,7 +9,16 @@
 #include "softrdma/memory/dma.h"
 #include "softrdma/stream/internal.h"
 
+#include <endian.h>
 #include <string.h>
+
+/* Whether a segment asks for a response. */
+static bool is_read(const uint8_t *ulpdu)
+{
+    uint8_t opcode = ulpdu ? ulpdu[1] & 15 : SRD_OP_SEND;
+
+    return opcode == SRD_OP_READ_REQUEST || opcode == SRD_OP_ATOMIC_REQUEST;
+}
 
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
@@ -33,7 +42,7 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
         end.receive_status = IBV_WC_REM_INV_REQ_ERR;
     if (fault == SRD_FAULT_TOO_LONG)
         end.receive_status = IBV_WC_LOC_LEN_ERR;
-    if (fault == SRD_FAULT_NO_BUFFER && ulpdu && (ulpdu[1] & 15) == SRD_OP_READ_REQUEST)
+    if (fault == SRD_FAULT_MISALIGNED || (fault == SRD_FAULT_NO_BUFFER && is_read(ulpdu)))
         end.event = IBV_EVENT_QP_REQ_ERR;
     *actions |= srd_stream_fail(qp, &end, now_ms);
     return SRD_RX_FAILED;
@@ -257,7 +266,11 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
     bool ends;
 
     rx->sink = SRD_SINK_RESPONSE;
-    if (read) {
+    if (read && read->atomic) {
+        end.has_culprit = true;
+        end.culprit = read->count;
+        end.status = IBV_WC_BAD_RESP_ERR;
+    } else if (read) {
         ends = rx->payload == read->octets - read->received;
         if (!read->octets && !rx->payload && rx->segment.last)
             return SRD_RX_DONE; /* STag and offset of an empty one are not checked */
@@ -297,8 +310,7 @@ enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
 
 /* --- end -------------------------------------------------------------------------------------------------------- */
 
-/* A message of the peer's is complete: one more to be acknowledged. */
-static void count_message(struct srd_qp *qp, unsigned *actions)
+void srd_rx_count_message(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
@@ -315,27 +327,66 @@ static void count_message(struct srd_qp *qp, unsigned *actions)
     }
 }
 
+enum { IMMEDIATE = SRD_SEND_IMMEDIATE, SEND_OPCODES = 2 * SRD_SEND_IMMEDIATE };
+
+/* By opcode: the Send brings an STag or immediate data; it asks for an event. */
+static const bool has_word[SEND_OPCODES] = {
+    [SRD_OP_SEND_INV] = true,
+    [SRD_OP_SEND_SE_INV] = true,
+    [SRD_OP_SEND | IMMEDIATE] = true,
+    [SRD_OP_SEND_SE | IMMEDIATE] = true,
+    [SRD_OP_SEND_INV | IMMEDIATE] = true,
+    [SRD_OP_SEND_SE_INV | IMMEDIATE] = true,
+};
+static const bool solicits[SEND_OPCODES] = {
+    [SRD_OP_SEND_SE] = true,
+    [SRD_OP_SEND_SE_INV] = true,
+    [SRD_OP_SEND_SE | IMMEDIATE] = true,
+    [SRD_OP_SEND_SE_INV | IMMEDIATE] = true,
+};
+
+/*
+ * What the last segment has in the field of the Invalidate STag. The bit of immediate data is reserved to other peers,
+ * and means nothing in a Send that invalidates.
+ */
+static srd_fault take_word(struct srd_qp *qp, unsigned opcode, unsigned *flags, uint32_t *word)
+{
+    uint32_t stag = qp->stream.rx.segment.stag;
+
+    opcode &= ~(unsigned)IMMEDIATE;
+    if (opcode == SRD_OP_SEND_INV || opcode == SRD_OP_SEND_SE_INV) {
+        *flags = IBV_WC_WITH_INV;
+        *word = stag;
+        return srd_fault_of_invalidate(srd_stag_invalidate(qp, stag, true));
+    }
+    if (qp->stream.params.soft_peer) {
+        *flags = IBV_WC_WITH_IMM;
+        *word = htobe32(stag);
+    }
+    return SRD_FAULT_NONE;
+}
+
 static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_rx *rx = &qp->stream.rx;
-    uint8_t opcode = rx->segment.opcode;
-    bool invalidate = opcode == SRD_OP_SEND_INV || opcode == SRD_OP_SEND_SE_INV;
+    unsigned opcode = rx->ulpdu[1] & (SRD_SEND_IMMEDIATE | 15), flags = 0;
+    uint32_t word = 0;
 
     rx->send_mo += rx->payload;
     if (!rx->segment.last)
         return SRD_RX_DONE;
-    if (invalidate) { /* before the completion is seen */
-        enum srd_stag_error error = srd_stag_invalidate(qp, rx->segment.stag, true);
+    if (has_word[opcode]) { /* before the completion is seen */
+        srd_fault fault = take_word(qp, opcode, &flags, &word);
 
-        if (error)
-            return fault_here(qp, srd_fault_of_invalidate(error), now_ms, actions);
+        if (fault != SRD_FAULT_NONE)
+            return fault_here(qp, fault, now_ms, actions);
     }
     rx->receiving = rx->send_open = false;
-    srd_receive_complete(qp, rx->receive.wr_id, IBV_WC_SUCCESS, 0, rx->send_mo, invalidate,
-        rx->segment.stag, opcode == SRD_OP_SEND_SE || opcode == SRD_OP_SEND_SE_INV);
+    srd_receive_complete(
+        qp, rx->receive.wr_id, IBV_WC_SUCCESS, rx->send_mo, flags, word, solicits[opcode]);
     rx->send_mo = 0;
     rx->send_msn++;
-    count_message(qp, actions);
+    srd_rx_count_message(qp, actions);
     return SRD_RX_DONE;
 }
 
@@ -347,16 +398,11 @@ static bool is_rtr(const struct srd_stream *stream)
            stream->params.rtr == SRD_MPA_RTR_WRITE && !rx->payload;
 }
 
-/* The last octet of a response: the Read is done. */
-static void end_response(struct srd_qp *qp, unsigned *actions)
+static inline void read_over(struct srd_qp *qp, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_read_out *read = srd_read_out_front(stream);
 
-    read->received += stream->rx.payload;
-    stream->rx.response_open = !stream->rx.segment.last;
-    if (!stream->rx.segment.last)
-        return;
     if (read->sqe) {
         lock_acquire(&qp->sq.lock);
         read->sqe->done = true;
@@ -364,6 +410,21 @@ static void end_response(struct srd_qp *qp, unsigned *actions)
     }
     srd_ring_pop(&stream->out);
     *actions |= srd_stream_retire(qp, 0);
+}
+
+void srd_rx_read_over(struct srd_qp *qp, unsigned *actions)
+{
+    read_over(qp, actions);
+}
+
+static void end_response(struct srd_qp *qp, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    srd_read_out_front(&qp->stream)->received += rx->payload;
+    rx->response_open = !rx->segment.last;
+    if (rx->segment.last)
+        read_over(qp, actions);
 }
 
 enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
@@ -378,9 +439,10 @@ enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsign
     switch (rx->sink) {
     case SRD_SINK_RECEIVE: return end_send(qp, now_ms, actions);
     case SRD_SINK_WRITE:
+        rx->write_octets = rx->payload + (rx->write_open ? rx->write_octets : 0);
         rx->write_open = !rx->segment.last;
         if (rx->segment.last && !rtr)
-            count_message(qp, actions);
+            srd_rx_count_message(qp, actions);
         break;
     case SRD_SINK_RESPONSE: end_response(qp, actions); break;
     default: break;

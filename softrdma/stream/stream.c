@@ -83,7 +83,7 @@ static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
     if (rx->receiving) {
         rx->receiving = false;
         srd_receive_complete(
-            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, false, 0, false);
+            qp, rx->receive.wr_id, status ? status : IBV_WC_WR_FLUSH_ERR, 0, 0, 0, false);
     }
     srd_rq_flush(qp);
 }
@@ -296,6 +296,11 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
         stream->tx.rtr_due = params->initiator && params->rtr != SRD_MPA_RTR_NONE;
         failed = !allocate(stream) || getrandom(&stream->stag_seed, sizeof(stream->stag_seed),
                                           GRND_NONBLOCK) != sizeof(stream->stag_seed);
+        if (!failed && !stream->params.soft_peer) {
+            lock_acquire(&qp->sq.lock);
+            srd_sq_plain_peer_locked(&qp->sq);
+            lock_release(&qp->sq.lock);
+        }
         if (!failed)
             atomic_store_explicit(&stream->phase, SRD_STREAM_UP, memory_order_release);
     }

@@ -312,7 +312,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
         atomic_store_explicit(&stream->in.tail,
             atomic_load_explicit(&stream->in.head, memory_order_relaxed), memory_order_release);
         tx->source = SRD_TX_NONE;
-    } else if (tx->source == SRD_TX_REQUEST) {
+    } else if (srd_tx_in_request(tx)) {
         tx->source = SRD_TX_NONE;
     }
     if (tx->first != tx->count && !salvage(qp, keep || end->keep_built)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tx_message.c - what goes into a batch: the RTR, acknowledgements, the requests of the send queue in order, responses
- * to the peer's Reads, and at the end the Terminate.
+ * to the peer's Reads and Atomics, and at the end the Terminate.
  *
  * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
  * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
@@ -342,10 +342,18 @@ static void message_built(struct srd_qp *qp, struct srd_sqe *sqe)
 {
     struct srd_stream *stream = &qp->stream;
 
-    sqe->number = ++stream->numbered;
     stream->tx.fpdu_completes[stream->tx.n_fpdus - 1] = true;
+    sqe->number = ++stream->numbered;
     stream->tx.last_source = SRD_TX_REQUEST;
     advance(qp);
+}
+
+/* A message that its immediate data follows: the request is not over. */
+static void write_built(struct srd_stream *stream)
+{
+    stream->tx.fpdu_completes[stream->tx.n_fpdus - 1] = true;
+    stream->numbered++;
+    stream->tx.source = SRD_TX_IMMEDIATE;
 }
 
 /* One segment of a Send or Write. Returns whether to go on. */
@@ -363,6 +371,7 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *ac
         octets = most;
     segment.last = tx->offset + octets == sqe->octets;
     if (segment.tagged) {
+        segment.opcode = SRD_OP_WRITE;
         segment.to = sqe->remote_addr + tx->offset;
         if (!sqe->octets)
             segment.stag = 0; /* not checked there; and never the STag of an acknowledgement */
@@ -379,38 +388,98 @@ static bool request_segment(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *ac
     }
     end_fpdu(qp, &fpdu);
     tx->offset += octets;
-    if (segment.last)
+    if (segment.last && __builtin_expect(srd_sqe_write_has_immediate(sqe), 0))
+        write_built(stream);
+    else if (segment.last)
         message_built(qp, sqe);
     return true;
 }
 
-static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t count)
+/* What directly follows a Write: a message of its own (RFC 7306 section 6). */
+static bool immediate_segment(struct srd_qp *qp, struct srd_sqe *sqe)
+{
+    struct srd_segment segment = {
+        .last = true, .opcode = sqe->wire_opcode, .qn = SRD_QN_SEND, .msn = qp->stream.tx.send_msn++
+    };
+    uint8_t data[SRD_IMMEDIATE_OCTETS] = { 0 };
+    struct fpdu fpdu;
+
+    wire_put32(data + 4, sqe->immediate);
+    sqe->msn = segment.msn;
+    begin_fpdu(qp, &fpdu, &segment, sizeof(data));
+    add_copy(qp, &fpdu, data, sizeof(data));
+    end_fpdu(qp, &fpdu);
+    message_built(qp, sqe);
+    return true;
+}
+
+/* A place among the Reads and Atomics that are out; sqe: NULL for the RTR. */
+static inline struct srd_read_out *begin_read(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t msn)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_read_out *read = srd_read_out_free(stream);
-    struct srd_segment segment = {
-        .last = true, .opcode = SRD_OP_READ_REQUEST, .qn = SRD_QN_READ, .msn = stream->tx.read_msn++
-    };
-    struct srd_read_request request = { 0 };
-    uint8_t header[SRD_READ_REQUEST_OCTETS];
-    struct fpdu fpdu;
 
     read->sqe = sqe;
-    read->count = count;
+    read->count = sqe ? next_count(qp) : 0;
     read->octets = sqe ? sqe->octets : 0;
     read->received = 0;
-    read->stag = stream->stag_seed + segment.msn * 0x9e3779b1u; /* another one for each Read */
-    request.sink_stag = read->stag;
-    request.octets = read->octets;
+    read->stag = stream->stag_seed + msn * 0x9e3779b1u; /* another one for each */
+    read->atomic = sqe && srd_sqe_is_atomic(sqe);
+    if (sqe)
+        sqe->msn = msn;
+    return read;
+}
+
+static inline void put_header(
+    struct srd_qp *qp, uint8_t opcode, uint32_t msn, const uint8_t *header, uint32_t octets)
+{
+    struct srd_segment segment = { .last = true, .opcode = opcode, .qn = SRD_QN_READ, .msn = msn };
+    struct fpdu fpdu;
+
+    begin_fpdu(qp, &fpdu, &segment, octets);
+    add_copy(qp, &fpdu, header, octets);
+    end_fpdu(qp, &fpdu);
+}
+
+static void put_read_request(struct srd_qp *qp, struct srd_sqe *sqe)
+{
+    struct srd_stream *stream = &qp->stream;
+    uint32_t msn = stream->tx.read_msn++;
+    struct srd_read_out *read = begin_read(qp, sqe, msn);
+    struct srd_read_request request = { .sink_stag = read->stag, .octets = read->octets };
+    uint8_t header[SRD_READ_REQUEST_OCTETS];
+
     if (sqe) {
-        sqe->msn = segment.msn;
         request.source_stag = sqe->rkey;
         request.source_to = sqe->remote_addr;
     }
     srd_read_request_encode(header, &request);
-    begin_fpdu(qp, &fpdu, &segment, sizeof(header));
-    add_copy(qp, &fpdu, header, sizeof(header));
-    end_fpdu(qp, &fpdu);
+    put_header(qp, SRD_OP_READ_REQUEST, msn, header, sizeof(header));
+    srd_ring_push(&stream->out);
+}
+
+/* RFC 7306 section 5.2.1; verbs' Atomics are those of all 64 bits. */
+static void put_atomic_request(struct srd_qp *qp, struct srd_sqe *sqe)
+{
+    struct srd_stream *stream = &qp->stream;
+    uint32_t msn = stream->tx.read_msn++;
+    const struct srd_sqe_atomic *operands = srd_sqe_atomic(sqe);
+    struct srd_atomic_request request = {
+        .identifier = begin_read(qp, sqe, msn)->stag, .stag = sqe->rkey, .to = sqe->remote_addr
+    };
+    uint8_t header[SRD_ATOMIC_REQUEST_OCTETS];
+
+    if (sqe->kind == SRD_SQE_FETCH_ADD)
+        request.atomic =
+            (struct srd_atomic){ .operation = SRD_ATOMIC_FETCH_ADD, .data = operands->compare_add };
+    else
+        request.atomic = (struct srd_atomic){ .operation = SRD_ATOMIC_CMP_SWAP,
+            .data = operands->swap,
+            .mask = UINT64_MAX,
+            .compare = operands->compare_add,
+            .compare_mask = UINT64_MAX };
+    srd_atomic_request_encode(header, &request);
+    put_header(qp, SRD_OP_ATOMIC_REQUEST, msn, header, sizeof(header));
     srd_ring_push(&stream->out);
 }
 
@@ -423,7 +492,7 @@ static void put_rtr(struct srd_qp *qp)
 
     qp->stream.tx.rtr_due = false;
     if (qp->stream.params.rtr == SRD_MPA_RTR_READ)
-        put_read_request(qp, NULL, 0);
+        put_read_request(qp, NULL);
     else
         put_bare(qp, &write);
 }
@@ -447,7 +516,7 @@ static bool execute(struct srd_qp *qp, struct srd_sqe *sqe, unsigned *actions)
     return status == IBV_WC_SUCCESS;
 }
 
-/* A Read: one segment, when the depth allows. Returns whether to go on. */
+/* A Read or Atomic: one segment, when the depth allows. Returns whether to go on. */
 static bool request_read(
     struct srd_qp *qp, struct srd_sqe *sqe, uint32_t outstanding, unsigned *actions)
 {
@@ -459,7 +528,10 @@ static bool request_read(
     }
     if (outstanding >= limit)
         return false;
-    put_read_request(qp, sqe, next_count(qp));
+    if (srd_sqe_is_atomic(sqe))
+        put_atomic_request(qp, sqe);
+    else
+        put_read_request(qp, sqe);
     qp->stream.tx.last_source = SRD_TX_REQUEST;
     advance(qp);
     return true;
@@ -488,7 +560,7 @@ static bool request_begin(struct srd_qp *qp, unsigned *actions)
     }
     if (srd_sqe_is_local(sqe))
         return execute(qp, sqe, actions);
-    if (sqe->kind == SRD_SQE_READ)
+    if (sqe->kind >= SRD_SQE_READ)
         return request_read(qp, sqe, outstanding, actions);
     if (sqe->octets > payload_max(stream, is_tagged(sqe)) && !sges_good(qp, sqe, 0)) {
         executed(qp, sqe, IBV_WC_LOC_PROT_ERR, actions);
@@ -503,12 +575,31 @@ static bool request_begin(struct srd_qp *qp, unsigned *actions)
 
 /* --- responses ----------------------------------------------------------------------------------------------- */
 
-/* One segment of the oldest response (RFC 5040 section 5.3). Returns whether to go on. */
-static bool response_segment(struct srd_qp *qp, unsigned *actions)
+/* RFC 7306 section 5.2.2. */
+static bool atomic_response(struct srd_qp *qp, const struct srd_read_in *read)
+{
+    struct srd_tx *tx = &qp->stream.tx;
+    struct srd_segment segment = { .last = true,
+        .opcode = SRD_OP_ATOMIC_RESPONSE,
+        .qn = SRD_QN_ATOMIC_RESPONSE,
+        .msn = tx->atomic_msn++ };
+    uint8_t header[SRD_ATOMIC_RESPONSE_OCTETS];
+    struct fpdu fpdu;
+
+    srd_atomic_response_encode(header, &read->original);
+    begin_fpdu(qp, &fpdu, &segment, sizeof(header));
+    add_copy(qp, &fpdu, header, sizeof(header));
+    end_fpdu(qp, &fpdu);
+    tx->last_source = SRD_TX_RESPONSE;
+    srd_ring_pop(&qp->stream.in);
+    return true;
+}
+
+/* One segment of the oldest response to a Read (RFC 5040 section 5.3). Returns whether to go on. */
+static bool read_response(struct srd_qp *qp, struct srd_read_in *read, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
-    struct srd_read_in *read = srd_read_in_front(stream);
     uint32_t most = payload_max(stream, true), octets = read->request.octets - read->sent;
     struct srd_segment segment = { .tagged = true, .opcode = SRD_OP_READ_RESPONSE };
     enum srd_stag_error error = SRD_STAG_OK;
@@ -542,6 +633,13 @@ static bool response_segment(struct srd_qp *qp, unsigned *actions)
     return true;
 }
 
+static bool response_segment(struct srd_qp *qp, unsigned *actions)
+{
+    struct srd_read_in *read = srd_read_in_front(&qp->stream);
+
+    return read->atomic ? atomic_response(qp, read) : read_response(qp, read, actions);
+}
+
 /* --- the batch ----------------------------------------------------------------------------------------------- */
 
 /* One step at a message border or in a message. Returns whether anything was done. */
@@ -561,6 +659,8 @@ static bool step(struct srd_qp *qp, unsigned *actions)
         return request_segment(qp, srd_sqe_at(&qp->sq, next_count(qp)), actions);
     if (tx->source == SRD_TX_RESPONSE)
         return responses && response_segment(qp, actions);
+    if (tx->source == SRD_TX_IMMEDIATE)
+        return immediate_segment(qp, srd_sqe_at(&qp->sq, next_count(qp)));
     return true;
 }
 
@@ -611,15 +711,22 @@ void srd_tx_build(struct srd_qp *qp, unsigned *actions)
 
 /* --- which request a Terminate is about ------------------------------------------------------------------------ */
 
+/* Whether its last message is, or will be, one of the queue of Sends. */
+static bool takes_receive(const struct srd_sqe *sqe)
+{
+    return sqe->kind == SRD_SQE_SEND ||
+           (sqe->kind == SRD_SQE_WRITE && srd_sqe_write_has_immediate(sqe));
+}
+
 static bool matches(const struct srd_sqe *sqe, const struct srd_segment *segment)
 {
     if (segment->tagged)
         return sqe->kind == SRD_SQE_WRITE && segment->opcode == SRD_OP_WRITE &&
                sqe->rkey == segment->stag && segment->to - sqe->remote_addr < sqe->octets;
     if (segment->qn == SRD_QN_SEND)
-        return sqe->kind == SRD_SQE_SEND && sqe->msn == segment->msn;
+        return takes_receive(sqe) && sqe->msn == segment->msn;
     if (segment->qn == SRD_QN_READ)
-        return sqe->kind == SRD_SQE_READ && sqe->msn == segment->msn;
+        return (sqe->kind == SRD_SQE_READ || srd_sqe_is_atomic(sqe)) && sqe->msn == segment->msn;
     return false;
 }
 
@@ -632,7 +739,7 @@ bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, 
     lock_assert_held(&qp->tx_lock);
     if (class == SRD_CLASS_TRANSPORT || class == SRD_CLASS_SETUP)
         return false;
-    if (qp->stream.tx.source == SRD_TX_REQUEST)
+    if (srd_tx_in_request(&qp->stream.tx))
         end++; /* the one in progress */
     for (uint32_t i = tail; i != end; i++) {
         const struct srd_sqe *sqe = srd_sqe_at(sq, i);

@@ -44,6 +44,53 @@ void srd_read_request_decode(struct srd_read_request *request, const uint8_t *in
     request->source_to = wire_get64(in + 20);
 }
 
+void srd_atomic_request_encode(uint8_t *out, const struct srd_atomic_request *request)
+{
+    wire_put32(out, request->atomic.operation);
+    wire_put32(out + 4, request->identifier);
+    wire_put32(out + 8, request->stag);
+    wire_put64(out + 12, request->to);
+    wire_put64(out + 20, request->atomic.data);
+    wire_put64(out + 28, request->atomic.mask);
+    wire_put64(out + 36, request->atomic.compare);
+    wire_put64(out + 44, request->atomic.compare_mask);
+}
+
+void srd_atomic_request_decode(struct srd_atomic_request *request, const uint8_t *in)
+{
+    request->atomic.operation = in[3] & 0x0f; /* the bits before it are reserved */
+    request->identifier = wire_get32(in + 4);
+    request->stag = wire_get32(in + 8);
+    request->to = wire_get64(in + 12);
+    request->atomic.data = wire_get64(in + 20);
+    request->atomic.mask = wire_get64(in + 28);
+    request->atomic.compare = wire_get64(in + 36);
+    request->atomic.compare_mask = wire_get64(in + 44);
+}
+
+void srd_atomic_response_encode(uint8_t *out, const struct srd_atomic_response *response)
+{
+    wire_put32(out, response->identifier);
+    wire_put64(out + 4, response->original);
+}
+
+void srd_atomic_response_decode(struct srd_atomic_response *response, const uint8_t *in)
+{
+    response->identifier = wire_get32(in);
+    response->original = wire_get64(in + 4);
+}
+
+uint64_t srd_atomic_result(const struct srd_atomic *atomic, uint64_t value)
+{
+    uint64_t tops = atomic->mask;
+
+    if (atomic->operation == SRD_ATOMIC_FETCH_ADD) /* no carry leaves the highest bit of a field */
+        return ((value & ~tops) + (atomic->data & ~tops)) ^ ((value ^ atomic->data) & tops);
+    if ((value ^ atomic->compare) & atomic->compare_mask)
+        return value;
+    return (value & ~atomic->mask) | (atomic->data & atomic->mask);
+}
+
 srd_fault srd_control_check(const uint8_t *ulpdu, uint32_t ulpdu_octets)
 {
     bool tagged;
@@ -65,9 +112,22 @@ srd_fault srd_control_check(const uint8_t *ulpdu, uint32_t ulpdu_octets)
     return SRD_FAULT_NONE;
 }
 
+bool srd_is_extension(const uint8_t *ulpdu)
+{
+    uint8_t opcode = ulpdu[1] & RDMAP_OPCODE_MASK;
+
+    return !(ulpdu[0] & DDP_TAGGED) && opcode > SRD_OP_TERMINATE &&
+           opcode <= SRD_OP_ATOMIC_RESPONSE;
+}
+
 srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu)
 {
-    uint32_t queue;
+    static const uint8_t queues[RDMAP_OPCODE_MASK + 1] = {
+        [SRD_OP_READ_REQUEST] = SRD_QN_READ,
+        [SRD_OP_TERMINATE] = SRD_QN_TERMINATE,
+        [SRD_OP_ATOMIC_REQUEST] = SRD_QN_READ,
+        [SRD_OP_ATOMIC_RESPONSE] = SRD_QN_ATOMIC_RESPONSE,
+    };
 
     segment->tagged = ulpdu[0] & DDP_TAGGED;
     segment->last = ulpdu[0] & SRD_DDP_LAST;
@@ -82,8 +142,5 @@ srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu)
     segment->qn = wire_get32(ulpdu + 6);
     segment->msn = wire_get32(ulpdu + 10);
     segment->mo = wire_get32(ulpdu + 14);
-    queue = segment->opcode == SRD_OP_READ_REQUEST ? SRD_QN_READ
-            : segment->opcode == SRD_OP_TERMINATE  ? SRD_QN_TERMINATE
-                                                   : SRD_QN_SEND;
-    return segment->qn == queue ? SRD_FAULT_NONE : SRD_FAULT_QN;
+    return segment->qn == queues[segment->opcode] ? SRD_FAULT_NONE : SRD_FAULT_QN;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ddp.h - FPDUs (RFC 5044 section 4), DDP segments (RFC 5041 section 4) and RDMAP headers (RFC 5040 section 4): encode,
- * decode, and the checks that need nothing but the header itself.
+ * ddp.h - FPDUs (RFC 5044 section 4), DDP segments (RFC 5041 section 4) and RDMAP headers (RFC 5040 section 4, RFC 7306
+ * sections 5 and 6): encode, decode, and the checks that need nothing but the header itself.
  */
 #ifndef SOFTRDMA_WIRE_DDP_H
 #define SOFTRDMA_WIRE_DDP_H
@@ -19,9 +19,19 @@ enum srd_opcode {
     SRD_OP_SEND_SE = 5,
     SRD_OP_SEND_SE_INV = 6,
     SRD_OP_TERMINATE = 7,
+    /* RFC 7306: between softrdma ends only */
+    SRD_OP_IMMEDIATE = 8,
+    SRD_OP_IMMEDIATE_SE = 9,
+    SRD_OP_ATOMIC_REQUEST = 10,
+    SRD_OP_ATOMIC_RESPONSE = 11,
 };
 
-enum srd_queue { SRD_QN_SEND = 0, SRD_QN_READ = 1, SRD_QN_TERMINATE = 2 };
+enum srd_queue {
+    SRD_QN_SEND = 0,
+    SRD_QN_READ = 1,
+    SRD_QN_TERMINATE = 2,
+    SRD_QN_ATOMIC_RESPONSE = 3,
+};
 
 enum {
     SRD_FPDU_LENGTH_OCTETS = 2,
@@ -29,6 +39,9 @@ enum {
     SRD_DDP_TAGGED_OCTETS = 14,
     SRD_DDP_UNTAGGED_OCTETS = 18,
     SRD_READ_REQUEST_OCTETS = 28,
+    SRD_IMMEDIATE_OCTETS = 8,
+    SRD_ATOMIC_REQUEST_OCTETS = 52,
+    SRD_ATOMIC_RESPONSE_OCTETS = 12,
     SRD_FPDU_MAX = 65544,
     SRD_DDP_LAST = 0x40, /* in the first octet of a segment */
 };
@@ -38,6 +51,12 @@ enum {
  * tagged offset is the count of completed messages. Own zero-length Writes therefore go to STag 0.
  */
 #define SRD_ACK_STAG 0xffffff41u
+
+/*
+ * Between softrdma ends, in the opcode of a Send: a reserved bit of the second octet, which other receivers do not look
+ * at. The Send has immediate data, in the field of the Invalidate STag.
+ */
+enum { SRD_SEND_IMMEDIATE = 0x20 };
 
 /*
  * What is wrong with an incoming segment, as a Terminate says it: layer << 12 | type << 8 | code, or SRD_FAULT_NONE.
@@ -57,6 +76,7 @@ enum {
     SRD_FAULT_PROTECTION_INVALIDATE = SRD_FAULT(0, 1, 0x09),
     SRD_FAULT_RDMAP_VERSION = SRD_FAULT(0, 2, 0x05),
     SRD_FAULT_OPCODE = SRD_FAULT(0, 2, 0x06),
+    SRD_FAULT_MISALIGNED = SRD_FAULT(0, 2, 0x07), /* RFC 7306 section 8.2 */
     SRD_FAULT_INVALIDATE = SRD_FAULT(0, 2, 0x09),
     SRD_FAULT_UNSPECIFIED = SRD_FAULT(0, 2, 0xff),
     SRD_FAULT_DDP_LOCAL = SRD_FAULT(1, 0, 0x00),
@@ -77,7 +97,8 @@ enum {
 struct srd_segment {
     bool tagged, last;
     uint8_t opcode;
-    uint32_t stag;        /* tagged: the sink; untagged: the STag to invalidate, else 0 */
+    uint32_t
+        stag; /* tagged: the sink; untagged: the STag to invalidate, a Send's immediate data, or 0 */
     uint64_t to;          /* tagged */
     uint32_t qn, msn, mo; /* untagged */
 };
@@ -88,6 +109,28 @@ struct srd_read_request {
     uint32_t octets;
     uint32_t source_stag;
     uint64_t source_to;
+};
+
+/* What an Atomic Request asks for (RFC 7306 section 5.1). */
+enum srd_atomic_operation { SRD_ATOMIC_FETCH_ADD = 0, SRD_ATOMIC_CMP_SWAP = 2 };
+
+struct srd_atomic {
+    uint8_t operation; /* enum srd_atomic_operation, or any other of 4 bits */
+    /* of the sum, or to be stored; the mask: the highest bit of each field of the sum, or which bits are stored */
+    uint64_t data, mask;
+    uint64_t compare, compare_mask; /* CmpSwap: which bits have to be equal */
+};
+
+struct srd_atomic_request {
+    uint32_t identifier; /* comes back in the response */
+    uint32_t stag;
+    uint64_t to;
+    struct srd_atomic atomic;
+};
+
+struct srd_atomic_response {
+    uint32_t identifier;
+    uint64_t original; /* what was there before */
 };
 
 static inline uint32_t srd_segment_octets(bool tagged)
@@ -117,14 +160,25 @@ uint32_t srd_fpdu_begin(uint8_t *out, const struct srd_segment *segment, uint32_
 void srd_read_request_encode(uint8_t *out, const struct srd_read_request *request);
 void srd_read_request_decode(struct srd_read_request *request, const uint8_t *in);
 
-/*
- * srd_control_check - what the first two octets of a ULPDU and its length tell: long enough for its header, versions,
- * opcode. Needs two octets, none if ulpdu_octets < 2.
- */
-srd_fault srd_control_check(const uint8_t *ulpdu, uint32_t ulpdu_octets);
+/* The headers of RFC 7306: 52 and 12 octets. */
+void srd_atomic_request_encode(uint8_t *out, const struct srd_atomic_request *request);
+void srd_atomic_request_decode(struct srd_atomic_request *request, const uint8_t *in);
+void srd_atomic_response_encode(uint8_t *out, const struct srd_atomic_response *response);
+void srd_atomic_response_decode(struct srd_atomic_response *response, const uint8_t *in);
+
+/* What an Atomic stores where value was (RFC 7306 section 5.1). */
+uint64_t srd_atomic_result(const struct srd_atomic *atomic, uint64_t value);
 
 /*
- * srd_segment_decode - read the header of a ULPDU that passed srd_control_check; the whole header must be there.
+ * srd_control_check - what the first two octets of a ULPDU and its length tell: long enough for its header, versions,
+ * opcode (of RFC 5040). Needs two octets, none if ulpdu_octets < 2.
+ * srd_is_extension - whether a ULPDU in whose opcode alone that found a fault is one of RFC 7306.
+ */
+srd_fault srd_control_check(const uint8_t *ulpdu, uint32_t ulpdu_octets);
+bool srd_is_extension(const uint8_t *ulpdu);
+
+/*
+ * srd_segment_decode - read the header of a ULPDU that passed these checks; the whole header must be there.
  * Returns SRD_FAULT_QN when the queue is not the opcode's.
  */
 srd_fault srd_segment_decode(struct srd_segment *segment, const uint8_t *ulpdu);

@@ -23,7 +23,7 @@ enum { OCTETS = 4096, INLINE_OCTETS = 64, DEADLINE_MS = 20000 };
 struct end {
     struct rdma_cm_id *id;
     struct ibv_mr *mr;
-    uint8_t memory[OCTETS];
+    _Alignas(8) uint8_t memory[OCTETS];
 };
 
 struct pair {
@@ -43,7 +43,9 @@ static struct ibv_qp_init_attr_ex qp_attr(void)
         .comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
         .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
                           IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_SEND_WITH_INV |
-                          IBV_QP_EX_WITH_LOCAL_INV,
+                          IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_IMM |
+                          IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+                          IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
     };
 }
 
@@ -55,7 +57,8 @@ static void make_queues(struct end *end)
     assert_int_equal(rdma_create_qp_ex(end->id, &attr), 0);
     assert_true(attr.cap.max_inline_data >= INLINE_OCTETS);
     end->mr = ibv_reg_mr(end->id->pd, end->memory, OCTETS,
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+            IBV_ACCESS_REMOTE_ATOMIC);
     assert_non_null(end->mr);
 }
 
@@ -293,7 +296,7 @@ static void what_iwarp_cannot_do_is_refused(void **state)
     struct ibv_qp_init_attr init = {
         .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD, .cap = { 1, 1, 1, 1, 0 }
     };
-    struct ibv_qp_init_attr_ex atomic = qp_attr();
+    struct ibv_qp_init_attr_ex other = qp_attr();
     struct ibv_cq_init_attr_ex cq_attr = { .cqe = 4 };
     struct ibv_ah_attr ah = { .port_num = 1 };
     struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -306,12 +309,12 @@ static void what_iwarp_cannot_do_is_refused(void **state)
     (void)state;
     assert_null(ibv_create_qp(pd, &init));
     assert_int_equal(errno, EOPNOTSUPP);
-    atomic.send_cq = atomic.recv_cq = cq;
-    atomic.pd = pd;
-    atomic.comp_mask |= IBV_QP_INIT_ATTR_PD;
-    atomic.send_ops_flags |= IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+    other.send_cq = other.recv_cq = cq;
+    other.pd = pd;
+    other.comp_mask |= IBV_QP_INIT_ATTR_PD;
+    other.send_ops_flags |= IBV_QP_EX_WITH_TSO;
     errno = 0;
-    assert_null(ibv_create_qp_ex(context, &atomic));
+    assert_null(ibv_create_qp_ex(context, &other));
     assert_int_equal(errno, EOPNOTSUPP);
     errno = 0;
     assert_null(ibv_create_ah(pd, &ah));
@@ -342,17 +345,54 @@ static void what_iwarp_cannot_do_is_refused(void **state)
     ibv_free_device_list(devices);
 }
 
-static void atomics_are_refused_at_the_post(void **state)
+/* As libibverbs' programs ask for them: the device says that it has atomics, and both ends are it. */
+static void atomics_and_immediate_data(void **state)
 {
     struct pair pair;
-    struct ibv_send_wr wr = { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD }, *bad = NULL;
+    struct end *a = &pair.active, *b = &pair.passive;
+    struct ibv_device_attr attr;
+    struct ibv_qp_ex *qp;
+    uint64_t word = 40, got = 0;
 
     (void)state;
     connect_pair(&pair);
-    assert_int_equal(ibv_post_send(pair.active.id->qp, &wr, &bad), EINVAL);
-    assert_ptr_equal(bad, &wr);
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    assert_int_equal(ibv_post_send(pair.active.id->qp, &wr, &bad), EINVAL);
+    assert_int_equal(ibv_query_device(a->id->verbs, &attr), 0);
+    assert_int_equal(attr.atomic_cap, IBV_ATOMIC_GLOB);
+    qp = ibv_qp_to_qp_ex(a->id->qp);
+    for (uint64_t i = 0; i < 2; i++)
+        assert_int_equal(
+            rdma_post_recv(b->id, (void *)(uintptr_t)i, b->memory + 256 * i, 256, b->mr), 0);
+    memcpy(b->memory + 1024, &word, 8);
+    memset(a->memory, 0x5A, 128);
+    ibv_wr_start(qp);
+    qp->wr_flags = IBV_SEND_SIGNALED;
+    qp->wr_id = 11;
+    ibv_wr_atomic_fetch_add(qp, b->mr->rkey, (uintptr_t)b->memory + 1024, 2);
+    ibv_wr_set_sge(qp, a->mr->lkey, (uintptr_t)a->memory + 2048, 8);
+    qp->wr_id = 12;
+    ibv_wr_atomic_cmp_swp(qp, b->mr->rkey, (uintptr_t)b->memory + 1024, 42, 7);
+    ibv_wr_set_sge(qp, a->mr->lkey, (uintptr_t)a->memory + 2056, 8);
+    qp->wr_id = 13;
+    ibv_wr_send_imm(qp, htonl(0x11223344));
+    ibv_wr_set_sge(qp, a->mr->lkey, (uintptr_t)a->memory, 128);
+    qp->wr_id = 14;
+    ibv_wr_rdma_write_imm(qp, b->mr->rkey, (uintptr_t)b->memory + 2048, htonl(0x55667788));
+    ibv_wr_set_sge(qp, a->mr->lkey, (uintptr_t)a->memory, 100);
+    assert_int_equal(ibv_wr_complete(qp), 0);
+    expect_wc(a->id->send_cq, 11, IBV_WC_FETCH_ADD);
+    expect_wc(a->id->send_cq, 12, IBV_WC_COMP_SWAP);
+    expect_wc(a->id->send_cq, 13, IBV_WC_SEND);
+    expect_wc(a->id->send_cq, 14, IBV_WC_RDMA_WRITE);
+    expect_wc(b->id->recv_cq, 0, IBV_WC_RECV);
+    expect_wc(b->id->recv_cq, 1, IBV_WC_RECV_RDMA_WITH_IMM);
+    memcpy(&got, a->memory + 2048, 8);
+    assert_int_equal(got, 40);
+    memcpy(&got, a->memory + 2056, 8);
+    assert_int_equal(got, 42);
+    memcpy(&word, b->memory + 1024, 8);
+    assert_int_equal(word, 7);
+    assert_memory_equal(b->memory, a->memory, 128);
+    assert_memory_equal(b->memory + 2048, a->memory, 100);
     close_pair(&pair);
 }
 
@@ -364,7 +404,7 @@ int main(void)
         cmocka_unit_test(a_connection_to_nobody_is_refused_in_the_call),
         cmocka_unit_test(the_gid_table_has_every_address),
         cmocka_unit_test(what_iwarp_cannot_do_is_refused),
-        cmocka_unit_test(atomics_are_refused_at_the_post),
+        cmocka_unit_test(atomics_and_immediate_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

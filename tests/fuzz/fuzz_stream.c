@@ -59,7 +59,7 @@ static void make_end(void)
     memset(end.mem, 0xa5, GUARD + REGISTERED + GUARD);
     end.mr = srd_reg_mr(end.pd, end.mem + GUARD, REGISTERED,
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-            IBV_ACCESS_MW_BIND);
+            IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
     FUZZ_CHECK(end.mr && !srd_destroy_srq(end.srq));
     sent = malloc(SENT);
     FUZZ_CHECK(sent);
@@ -98,7 +98,12 @@ static void post_one(uint8_t kind, uint32_t octets)
 {
     if (sends == REQUESTS)
         return;
-    switch (kind % 4) {
+    switch (kind % 8) {
+    case 4: post_send_imm(&end, sends++, GUARD, octets, octets, 0); break;
+    case 5: post_write_imm(&end, sends++, GUARD, octets, BASE, STAG, octets, 0); break;
+    case 6:
+        post_atomic(&end, IBV_WR_ATOMIC_FETCH_AND_ADD, sends++, GUARD, BASE, STAG, 1, 0, 0);
+        break;
     case 0: post_send(&end, sends++, GUARD, octets, 0); break;
     case 1: post_write(&end, sends++, GUARD, octets, BASE, STAG, 0); break;
     case 2: post_read(&end, sends++, GUARD, octets, BASE, STAG, 0); break;
@@ -253,6 +258,17 @@ static void move(uint8_t *stag, uint8_t *offset)
     wire_put64(offset, wire_get64(offset) - BASE + at(&end, GUARD));
 }
 
+static uint32_t next_msn(uint8_t opcode)
+{
+    switch (opcode) {
+    case SRD_OP_READ_REQUEST:
+    case SRD_OP_ATOMIC_REQUEST: return qp()->stream.rx.read_msn;
+    case SRD_OP_ATOMIC_RESPONSE: return qp()->stream.rx.atomic_msn;
+    case SRD_OP_TERMINATE: return 1;
+    default: return qp()->stream.rx.send_msn;
+    }
+}
+
 static void set_right(uint8_t *fpdu, size_t octets, uint8_t how)
 {
     uint8_t opcode = fpdu[3] & 15;
@@ -262,12 +278,14 @@ static void set_right(uint8_t *fpdu, size_t octets, uint8_t how)
         move(fpdu + 4, fpdu + 8);
     if (how & MOVE && !tagged && opcode == 1 && octets >= 48)
         move(fpdu + 36, fpdu + 40);
+    if (how & MOVE && !tagged && opcode == SRD_OP_ATOMIC_REQUEST && octets >= 40)
+        move(fpdu + 28, fpdu + 32);
     if (how & SINK && tagged && opcode == 2)
         wire_put32(fpdu + 4, sink_stag);
+    if (how & SINK && opcode == SRD_OP_ATOMIC_RESPONSE)
+        wire_put32(fpdu + 20, sink_stag);
     if (how & NUMBER && !tagged)
-        wire_put32(fpdu + 12, opcode == 1   ? qp()->stream.rx.read_msn
-                              : opcode == 7 ? 1
-                                            : qp()->stream.rx.send_msn);
+        wire_put32(fpdu + 12, next_msn(opcode));
 }
 
 /* Octets of the input, then so many of a pattern: payloads larger than an input need be. */
@@ -400,11 +418,14 @@ static void look_at_sent(bool whole)
         if (looked_octets + total > sent_octets)
             break;
         FUZZ_CHECK(!terminated);
-        FUZZ_CHECK(srd_control_check(fpdu + 2, wire_get16(fpdu)) == SRD_FAULT_NONE);
+        FUZZ_CHECK(srd_control_check(fpdu + 2, wire_get16(fpdu)) == SRD_FAULT_NONE ||
+                   (qp()->stream.params.soft_peer && srd_is_extension(fpdu + 2)));
         FUZZ_CHECK(srd_segment_decode(&segment, fpdu + 2) == SRD_FAULT_NONE);
         FUZZ_CHECK(!crc || srd_crc32c(0, fpdu, total) == 0x48674bc7);
         if (segment.opcode == SRD_OP_READ_REQUEST)
             sink_stag = wire_get32(fpdu + 20);
+        if (segment.opcode == SRD_OP_ATOMIC_REQUEST)
+            sink_stag = wire_get32(fpdu + 24);
         terminated = segment.opcode == SRD_OP_TERMINATE;
     }
     FUZZ_CHECK(!whole || looked_octets == sent_octets);

@@ -41,6 +41,7 @@ struct row {
     bool placed; /* something may have been placed in registered memory before the fault */
     bool no_receives;
     bool ends; /* the peer ended the stream */
+    bool soft; /* the peer has the mark of a softrdma end */
 };
 
 static struct wire frame;
@@ -183,6 +184,97 @@ static void send_changes_opcode(struct scene *scene)
 static void response_unasked(struct scene *scene)
 {
     wire_tagged(&frame, WIRE_READ_RESPONSE, true, scene->rkey, scene->base, payload, 8);
+    transmit(scene);
+}
+
+/* ------------------------------------------------------------------------------------------------ RFC 7306 */
+
+static void immediate_of(struct scene *scene, unsigned opcode, uint32_t length)
+{
+    wire_untagged(&frame, opcode, true, 0, 0, 1, 0, payload, length);
+    transmit(scene);
+}
+
+static void immediate(struct scene *scene)
+{
+    immediate_of(scene, WIRE_IMMEDIATE, 8);
+}
+
+static void immediate_solicited(struct scene *scene)
+{
+    immediate_of(scene, WIRE_IMMEDIATE_SOLICITED, 8);
+}
+
+static void immediate_short(struct scene *scene)
+{
+    immediate_of(scene, WIRE_IMMEDIATE, 7);
+}
+
+static void immediate_long(struct scene *scene)
+{
+    immediate_of(scene, WIRE_IMMEDIATE_SOLICITED, 60000);
+}
+
+/* One more than there are Receives: they are there for it, too. */
+static void immediates_without_receives(struct scene *scene)
+{
+    for (uint32_t msn = 1; msn <= VICTIM_RECEIVES + 1; msn++) {
+        wire_untagged(&frame, WIRE_IMMEDIATE, true, 0, 0, msn, 0, payload, 8);
+        transmit(scene);
+    }
+}
+
+static void atomic_at(struct scene *scene, uint32_t stag, uint64_t address, uint32_t operation)
+{
+    uint8_t header[52] = { 0 };
+
+    wire_put32(header, operation);
+    wire_put32(header + 8, stag);
+    wire_put64(header + 12, address);
+    wire_put64(header + 20, 1);
+    wire_untagged(&frame, WIRE_ATOMIC_REQUEST, true, 0, 1, 1, 0, header, sizeof header);
+    transmit(scene);
+}
+
+static void atomic(struct scene *scene)
+{
+    atomic_at(scene, scene->rkey, scene->base, 0);
+}
+
+static void atomic_unknown(struct scene *scene)
+{
+    atomic_at(scene, 0x00dead00, scene->base, 0);
+}
+
+static void atomic_outside(struct scene *scene)
+{
+    atomic_at(scene, scene->rkey, scene->base + VICTIM_REGION, 0);
+}
+
+static void atomic_wraps(struct scene *scene)
+{
+    atomic_at(scene, scene->rkey, UINT64_MAX - 6, 0);
+}
+
+static void atomic_other_pd(struct scene *scene)
+{
+    atomic_at(scene, victim.mr_other->rkey, scene->base, 2);
+}
+
+static void atomic_operation(struct scene *scene)
+{
+    atomic_at(scene, scene->rkey, scene->base, 3);
+}
+
+static void atomic_short(struct scene *scene)
+{
+    wire_untagged(&frame, WIRE_ATOMIC_REQUEST, true, 0, 1, 1, 0, payload, 28);
+    transmit(scene);
+}
+
+static void atomic_response(struct scene *scene)
+{
+    wire_untagged(&frame, WIRE_ATOMIC_RESPONSE, true, 0, 3, 1, 0, payload, 12);
     transmit(scene);
 }
 
@@ -338,6 +430,23 @@ static const struct row rows[] = {
     { "response nobody asked for, to the program's STag", { 0x1100, 0x0206, 0x1000 }, .play = response_unasked },
     { "vector response nobody asked for", { 0x1100, 0x0206, 0x1000 }, { "n.rresp_unasked" } },
 
+    /* Of RFC 7306 nothing is known to a peer that is not softrdma, or has not said so. */
+    { "immediate data unasked", { 0x0206 }, .play = immediate },
+    { "immediate data with an event unasked", { 0x0206 }, .play = immediate_solicited },
+    { "an Atomic unasked", { 0x0206 }, .play = atomic },
+    { "the response of an Atomic unasked", { 0x0206 }, .play = atomic_response },
+    { "immediate data of 7 octets", { 0x02ff }, .play = immediate_short, .soft = true },
+    { "immediate data of 60000 octets", { 0x1205 }, .play = immediate_long, .soft = true },
+    { "immediate data without a Receive", { 0x1202 }, .play = immediates_without_receives, .soft = true },
+    { "an Atomic without the right", { 0x0102 }, .play = atomic, .soft = true },
+    { "an Atomic on an unknown STag", { 0x0100 }, .play = atomic_unknown, .soft = true },
+    { "an Atomic behind the region", { 0x0101 }, .play = atomic_outside, .soft = true },
+    { "an Atomic that wraps the address space", { 0x0104 }, .play = atomic_wraps, .soft = true },
+    { "an Atomic in another protection domain", { 0x0103 }, .play = atomic_other_pd, .soft = true },
+    { "an Atomic that is none", { 0x02ff }, .play = atomic_operation, .soft = true },
+    { "an Atomic of 28 octets", { 0x02ff }, .play = atomic_short, .soft = true },
+    { "the response of an Atomic that was not asked for", { 0x1202 }, .play = atomic_response, .soft = true },
+
     /* A Terminate is never answered with one. */
     { "vector Terminate", { SCENE_END }, { "t.catastrophic" } },
     { "vector Terminate of a read", { SCENE_END }, { "t.read_bad_stag" } },
@@ -417,7 +526,10 @@ static void test_row(void **state)
     struct scene scene;
     unsigned answer;
 
-    scene_open(&scene, row->no_receives ? 0 : VICTIM_RECEIVES);
+    if (row->soft)
+        scene_open_marked(&scene, false, SCENE_REQUEST_MARK, true);
+    else
+        scene_open(&scene, row->no_receives ? 0 : VICTIM_RECEIVES);
     play(&scene, row);
     answer = row->ends ? scene_answer_ended(&scene) : scene_answer(&scene);
     if (!row->placed)

@@ -5,6 +5,7 @@
 #include "softrdma/wire/mpa.h"
 #include "util/clock.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ void end_open(struct end *end, unsigned flags)
     memset(end->mem, 0, MEM_OCTETS);
     end->mr = srd_reg_mr(end->pd, end->mem, MEM_OCTETS,
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-            IBV_ACCESS_MW_BIND);
+            IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
     assert_non_null(end->mr);
     attr.send_cq = end->scq;
     attr.recv_cq = end->rcq;
@@ -380,6 +381,53 @@ void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, 
     uint32_t rkey, unsigned flags)
 {
     post_rdma(end, IBV_WR_RDMA_READ, wr_id, offset, octets, remote, rkey, flags);
+}
+
+void post_send_imm(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets,
+    uint32_t immediate, unsigned flags)
+{
+    struct ibv_sge sge = sge_at(end, offset, octets);
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = octets ? 1 : 0,
+        .opcode = IBV_WR_SEND_WITH_IMM,
+        .send_flags = IBV_SEND_SIGNALED ^ flags,
+        .imm_data = htobe32(immediate) };
+
+    post(end, &wr);
+}
+
+void post_write_imm(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets,
+    uint64_t remote, uint32_t rkey, uint32_t immediate, unsigned flags)
+{
+    struct ibv_sge sge = sge_at(end, offset, octets);
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = octets ? 1 : 0,
+        .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+        .send_flags = IBV_SEND_SIGNALED ^ flags,
+        .imm_data = htobe32(immediate) };
+
+    wr.wr.rdma.remote_addr = remote;
+    wr.wr.rdma.rkey = rkey;
+    post(end, &wr);
+}
+
+void post_atomic(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,
+    uint64_t remote, uint32_t rkey, uint64_t compare_add, uint64_t swap, unsigned flags)
+{
+    struct ibv_sge sge = sge_at(end, offset, 8);
+    struct ibv_send_wr wr = { .wr_id = wr_id,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = opcode,
+        .send_flags = IBV_SEND_SIGNALED ^ flags };
+
+    wr.wr.atomic.remote_addr = remote;
+    wr.wr.atomic.rkey = rkey;
+    wr.wr.atomic.compare_add = compare_add;
+    wr.wr.atomic.swap = swap;
+    post(end, &wr);
 }
 
 void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,

@@ -85,6 +85,13 @@ void post_write(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets,
     uint32_t rkey, unsigned flags);
 void post_read(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets, uint64_t remote,
     uint32_t rkey, unsigned flags);
+void post_send_imm(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets,
+    uint32_t immediate, unsigned flags);
+void post_write_imm(struct end *end, uint64_t wr_id, size_t offset, uint32_t octets,
+    uint64_t remote, uint32_t rkey, uint32_t immediate, unsigned flags);
+/* opcode: one of the two; the original value goes to offset */
+void post_atomic(struct end *end, enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,
+    uint64_t remote, uint32_t rkey, uint64_t compare_add, uint64_t swap, unsigned flags);
 void post_bind(struct end *end, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
     size_t offset, uint64_t octets, int access);
 void post_local_inv(struct end *end, uint64_t wr_id, uint32_t rkey);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device refuses what it does not have, and logs that: one line for each thing, however often the program asks. */
+#include "softrdma/queues/qp.h"
 #include "tests/unit/softrdma/pair.h"
 
 #include <errno.h>
@@ -75,32 +76,34 @@ static void xrc(void **state)
     end_close(&end);
 }
 
+/* Towards a peer that is not softrdma (tests/unit/softrdma/stream has the cases). */
 static void atomics_and_immediate_data(void **state)
 {
-    struct ibv_qp_init_attr_ex init = { .qp_type = IBV_QPT_RC,
-        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .send_ops_flags = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
-        .cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 } };
-    struct ibv_sge sge = { 0 };
+    struct ibv_sge sge = { .length = 8 };
     struct ibv_send_wr wr = {
         .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD
     };
     struct ibv_send_wr *bad;
-    struct pair pair;
+    struct srd_qp *qp;
+    struct end end;
 
     (void)state;
-    pair_connect(&pair, "127.0.0.1");
-    init.pd = pair.active.pd;
-    init.send_cq = init.recv_cq = pair.active.cq;
-    errno = 0;
-    assert_null(ibv_create_qp_ex(pair.active.context, &init));
-    assert_int_equal(errno, EOPNOTSUPP);
-    assert_int_equal(ibv_post_send(pair.active.qp, &wr, &bad), EINVAL);
-    assert_int_equal(lines_with("atomic operations are not provided"), 1);
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    assert_int_equal(ibv_post_send(pair.active.qp, &wr, &bad), EINVAL);
-    assert_int_equal(lines_with("immediate data is not provided"), 1);
-    pair_close(&pair);
+    end_open(&end);
+    end_make_qp(&end);
+    qp = srd_qp_from(end.qp);
+    end.qp->state = IBV_QPS_RTS;
+    lock_acquire(&qp->sq.lock);
+    srd_sq_plain_peer_locked(&qp->sq);
+    lock_release(&qp->sq.lock);
+    for (int i = 0; i < 2; i++) {
+        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+        assert_int_equal(ibv_post_send(end.qp, &wr, &bad), EINVAL);
+        wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+        assert_int_equal(ibv_post_send(end.qp, &wr, &bad), EINVAL);
+    }
+    assert_int_equal(lines_with("atomic operations are refused: this peer is not softrdma"), 1);
+    assert_int_equal(lines_with("immediate data is refused: this peer is not softrdma"), 1);
+    end_close(&end);
 }
 
 /* As InfiniBand's examples connect: number, address and sequence number, exchanged over a socket. */

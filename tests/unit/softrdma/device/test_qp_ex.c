@@ -2,6 +2,7 @@
 /* Requests built call by call (ibv_wr_post(3)): what arrives of them, and that a list is posted whole or not at all. */
 #include "tests/unit/softrdma/stream_pair.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -27,8 +28,10 @@ static int setup(void **state)
             .max_recv_sge = 2,
             .max_inline_data = INLINE_OCTETS },
         .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .send_ops_flags =
-            IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ,
+        .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
+                          IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_SEND_WITH_IMM |
+                          IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+                          IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
     };
 
     (void)state;
@@ -110,6 +113,51 @@ static void each_kind_arrives(void **state)
     assert_memory_equal(pair.a.mem + 6000, pair.b.mem + 5000, 50);
 }
 
+static void immediate_data_and_atomics_arrive(void **state)
+{
+    static uint8_t text[] = "inline";
+    uint64_t value = 5, original[2];
+    struct ibv_wc wc;
+
+    (void)state;
+    memcpy(pair.b.mem + 4096, &value, 8);
+    post_recv(&pair.b, 10, 0, 8);
+    post_recv(&pair.b, 11, 8, 8);
+    ibv_wr_start(ex);
+    ex->wr_flags = IBV_SEND_SIGNALED;
+    ex->wr_id = 1;
+    ibv_wr_send_imm(ex, htobe32(0x01020304));
+    ibv_wr_set_inline_data(ex, text, 6);
+    ex->wr_id = 2;
+    ibv_wr_rdma_write_imm(ex, pair.b.mr->rkey, at(&pair.b, 3000), htobe32(0x05060708));
+    ibv_wr_set_inline_data(ex, text, 5);
+    ex->wr_id = 3;
+    ibv_wr_atomic_fetch_add(ex, pair.b.mr->rkey, at(&pair.b, 4096), 2);
+    ibv_wr_set_sge(ex, pair.a.mr->lkey, at(&pair.a, 6000), 8);
+    ex->wr_id = 4;
+    ibv_wr_atomic_cmp_swp(ex, pair.b.mr->rkey, at(&pair.b, 4096), 7, 9);
+    ibv_wr_set_sge(ex, pair.a.mr->lkey, at(&pair.a, 6008), 8);
+    assert_int_equal(ibv_wr_complete(ex), 0);
+    pair_pump(&pair);
+    for (unsigned i = 1; i <= 4; i++)
+        expect_wc(pair.a.scq, i, IBV_WC_SUCCESS);
+    wc = expect_wc(pair.b.rcq, 10, IBV_WC_SUCCESS);
+    assert_int_equal(wc.opcode, IBV_WC_RECV);
+    assert_int_equal(be32toh(wc.imm_data), 0x01020304);
+    assert_memory_equal(pair.b.mem, "inline", 6);
+    wc = expect_wc(pair.b.rcq, 11, IBV_WC_SUCCESS);
+    assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+    assert_int_equal(wc.byte_len, 5);
+    assert_int_equal(be32toh(wc.imm_data), 0x05060708);
+    assert_memory_equal(pair.b.mem + 3000, text, 5);
+    assert_int_equal(pair.b.mem[3005], 0);
+    memcpy(original, pair.a.mem + 6000, 16);
+    assert_int_equal(original[0], 5);
+    assert_int_equal(original[1], 7);
+    memcpy(&value, pair.b.mem + 4096, 8);
+    assert_int_equal(value, 9);
+}
+
 static void a_list_with_a_wrong_request_posts_none(void **state)
 {
     static uint8_t data[4096];
@@ -166,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_kind_arrives, setup, teardown),
+        cmocka_unit_test_setup_teardown(immediate_data_and_atomics_arrive, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_with_a_wrong_request_posts_none, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_list_that_finds_too_little_room_posts_none, setup, teardown),
