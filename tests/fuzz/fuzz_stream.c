@@ -20,6 +20,7 @@
 #include "tests/unit/softrdma/stream_pair.h"
 #include "util/clock.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { INITIATOR = 1, CRC = 2, SOFT = 4, SMALL = 8, NO_RTR = 16, RTR_READ = 32, SHARED = 64 };
@@ -94,11 +95,27 @@ static struct srd_qp *qp(void)
     return srd_qp_from(end.qp);
 }
 
+/* Requests of RFC 7306 go to no peer that is known not to be softrdma. */
+static void post_refused(enum ibv_wr_opcode opcode)
+{
+    struct ibv_send_wr wr = { .opcode = opcode }, *bad = NULL;
+
+    FUZZ_CHECK(ibv_post_send(end.qp, &wr, &bad) == EINVAL && bad == &wr);
+}
+
 static void post_one(uint8_t kind, uint32_t octets)
 {
+    static const enum ibv_wr_opcode extensions[] = { IBV_WR_SEND_WITH_IMM,
+        IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_ATOMIC_FETCH_AND_ADD };
+
+    kind %= 8;
     if (sends == REQUESTS)
         return;
-    switch (kind % 8) {
+    if (!qp()->stream.params.soft_peer && kind >= 4 && kind < 7) {
+        post_refused(extensions[kind - 4]);
+        return;
+    }
+    switch (kind) {
     case 4: post_send_imm(&end, sends++, GUARD, octets, octets, 0); break;
     case 5: post_write_imm(&end, sends++, GUARD, octets, BASE, STAG, octets, 0); break;
     case 6:

@@ -20,7 +20,7 @@ static struct {
     size_t count;
 } inputs[INPUTS];
 static unsigned n_inputs, replayed;
-static const uint8_t *present; /* what the target runs on */
+static const uint8_t *present; /* what the target runs on now */
 static size_t present_octets;
 
 static void keep(int number)
@@ -39,6 +39,13 @@ static void keep(int number)
     raise(number);
 }
 
+/* cmocka's assertions outside of its tests end the program by exit. */
+static void keep_at_exit(void)
+{
+    if (present)
+        abort();
+}
+
 static void run(const uint8_t *octets, size_t count)
 {
     uint8_t *exact = malloc(count ? count : 1); /* so that a read behind the end shows */
@@ -48,6 +55,7 @@ static void run(const uint8_t *octets, size_t count)
     present = exact;
     present_octets = count;
     LLVMFuzzerTestOneInput(exact, count);
+    present = NULL;
     free(exact);
     replayed++;
 }
@@ -163,6 +171,8 @@ int main(int argc, char **argv)
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], keep);
+    if (atexit(keep_at_exit))
+        abort();
     if (argc > 2 && !strcmp(argv[1], "--for")) {
         seconds = strtol(argv[2], NULL, 10);
         first = 3;
