@@ -239,7 +239,7 @@ static unsigned transmit(struct srd_conn *conn, struct turn turn)
     unsigned actions = 0;
     bool all = true;
 
-    atomic_store(&conn->tx_pending, true);
+    (void)atomic_exchange(&conn->tx_pending, true); /* see idle.c, send_what_came */
     while (all && atomic_load(&conn->tx_pending) && srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
            !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
            enter(conn, &conn->qp->tx_lock, &conn->tx_waiting)) {

@@ -75,12 +75,13 @@ static struct srd_conn *take_due(uint64_t now_ms)
     return conn;
 }
 
-/* What a thread wanted to send that found the send side taken by rests. */
+/*
+ * What a thread wanted to send that found the send side taken by rests. Both exchange: the thread that comes second
+ * sees what the other did before, so either this finds its wish or it finds the lock free.
+ */
 static void send_what_came(struct srd_conn *conn)
 {
-    atomic_thread_fence(
-        memory_order_seq_cst); /* the release, before looking for who came meanwhile */
-    if (atomic_load(&conn->tx_pending))
+    if (atomic_exchange(&conn->tx_pending, false))
         srd_conn_apply(conn, SRD_STREAM_TX);
 }
 
@@ -95,11 +96,11 @@ static bool rests(struct srd_conn *conn)
     if ((tried = lock_try(&qp->tx_lock))) {
         idle =
             srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_give_back(qp, &conn->idle_mark);
-        if (idle) /* who holds one of the locks next sees it */
+        if (idle) /* the next holder of one of the locks sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
         lock_release(&qp->tx_lock);
     }
-    lock_release(&qp->rx_lock); /* who found that taken finds the socket ready again */
+    lock_release(&qp->rx_lock); /* a thread that found it taken finds the socket ready again */
     if (tried)
         send_what_came(conn);
     return idle;
