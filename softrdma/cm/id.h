@@ -253,10 +253,12 @@ void srd_id_complete_params_locked(struct srd_id *id);
 /*
  * passive.c
  * srd_passive_ready_locked  a connection in startup can go on. Returns actions for srd_conn_started.
- * srd_passive_report          reports a complete request to the listener's program, or refuses it. No lock held.
+ * srd_passive_report        reports a complete request to the listener's program, or refuses it. No lock held.
+ * srd_passive_request       the same, after those of connections that came shortly before. No lock held.
  */
 unsigned srd_passive_ready_locked(struct srd_id *id);
 void srd_passive_report(struct srd_id *id);
+void srd_passive_request(struct srd_id *id);
 extern const struct srd_conn_owner_ops srd_passive_conn_ops;
 
 /*

@@ -137,7 +137,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
     request = id->state != SRD_ID_INCOMING;
     lock_release(&id->lock);
     if (request)
-        srd_passive_report(id);
+        srd_passive_request(id);
     srd_id_unref(id);
 }
 

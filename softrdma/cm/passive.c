@@ -21,6 +21,9 @@
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
 static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
 
+/* Earlier connections that are looked at before a request is reported: as many as a turn of the reactor finds ready. */
+enum { EARLIER_MAX = 32 };
+
 /* cut: the peer has left, and waits for no FIN. */
 static void drop_locked(struct srd_id *id, const char *why, bool cut)
 {
@@ -118,6 +121,63 @@ static void read_awaited(const struct rdma_event_channel *channel)
         }
         srd_id_unref(id);
     }
+}
+
+/* Those whose connections came last before id's, the last first, each with a reference. Returns how many. */
+static int came_before(struct srd_id *id, struct srd_id *earlier[EARLIER_MAX])
+{
+    struct srd_id *listener;
+    struct list_node *node;
+    int count = 0;
+
+    lock_acquire(&id->lock);
+    listener = id->listener;
+    if (listener)
+        srd_id_ref(listener);
+    lock_release(&id->lock);
+    if (!listener)
+        return 0;
+    lock_acquire(&listener->lock);
+    if (list_linked(&id->half_open_node))
+        for (node = id->half_open_node.prev; node != &listener->half_open.n && count < EARLIER_MAX;
+             node = node->prev) {
+            earlier[count] = list_entry(node, struct srd_id, half_open_node);
+            srd_id_ref(earlier[count++]);
+        }
+    lock_release(&listener->lock);
+    srd_id_unref(listener);
+    return count;
+}
+
+static bool read_request(struct srd_id *id)
+{
+    bool there = false;
+
+    lock_acquire(&id->lock);
+    if (id->state == SRD_ID_INCOMING && id->conn &&
+        atomic_load(&id->conn->phase) == SRD_CONN_STARTUP) {
+        receive_request_locked(id);
+        there = id->state != SRD_ID_INCOMING;
+    }
+    lock_release(&id->lock);
+    return there;
+}
+
+/*
+ * Reports a request, and before it those that have come on earlier connections: a turn of the reactor finds sockets
+ * ready in any order. perftest gives its queue pairs to requests in the order in which its peer makes them.
+ */
+void srd_passive_request(struct srd_id *id)
+{
+    struct srd_id *earlier[EARLIER_MAX];
+    int count = came_before(id, earlier);
+
+    while (count-- > 0) {
+        if (read_request(earlier[count]))
+            srd_passive_report(earlier[count]);
+        srd_id_unref(earlier[count]);
+    }
+    srd_passive_report(id);
 }
 
 void srd_passive_report(struct srd_id *id)
@@ -324,7 +384,7 @@ static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
     }
     lock_release(&id->lock);
     if (request)
-        srd_passive_report(id);
+        srd_passive_request(id);
     if (actions)
         srd_conn_started(conn, actions);
 }

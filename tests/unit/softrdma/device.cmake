@@ -9,6 +9,7 @@ nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK so
 nd_test(NAME softrdma.memory SOURCES memory/test_memory.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm SOURCES cm/test_cm.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cm_raw SOURCES cm/test_raw.c pair.c LINK softrdma_internal)
+target_link_options(test_softrdma_cm_raw PRIVATE -Wl,--wrap=accept4)
 nd_test(NAME softrdma.churn SOURCES cm/test_churn.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.device SOURCES device/test_device.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.conn_end SOURCES connection/test_end.c pair.c LINK softrdma_internal)

@@ -188,6 +188,60 @@ static void a_crowd_that_sends_its_requests_is_served(void **state)
         close(fd[i]);
 }
 
+/* ---- the order of requests ---- */
+
+/* The listener's accepts: held until there are two connections; both requests come between the first and the second. */
+static _Atomic enum { PASS, HELD, FIRST, SECOND } accepts;
+static int in_order[2];
+
+int __real_accept4(int fd, struct sockaddr *address, socklen_t *octets, int flags);
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *octets, int flags);
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *octets, int flags)
+{
+    switch (atomic_load(&accepts)) {
+    case PASS: break;
+    case HELD: errno = EAGAIN; return -1;
+    case FIRST: atomic_store(&accepts, SECOND); break;
+    case SECOND:
+        atomic_store(&accepts, PASS);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(send(in_order[i], request_2, 24, MSG_NOSIGNAL), 24);
+    }
+    return __real_accept4(fd, address, octets, flags);
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_in address;
+    socklen_t octets = sizeof(address);
+
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &octets), 0);
+    return address.sin_port;
+}
+
+/* Also where the second's was there when it was accepted, and the first's was not. */
+static void requests_are_reported_in_the_order_in_which_they_came(void **state)
+{
+    struct rdma_cm_event *event;
+    struct pair pair;
+
+    (void)state;
+    pair_listen(&pair, "127.0.0.1");
+    atomic_store(&accepts, HELD);
+    for (int i = 0; i < 2; i++)
+        in_order[i] = raw_connect(&pair.address);
+    atomic_store(&accepts, FIRST);
+    for (int i = 0; i < 2; i++) {
+        event = test_event(pair.passive.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+        assert_int_equal(event->id->route.addr.dst_sin.sin_port, port_of(in_order[i]));
+        assert_int_equal(srd_destroy_id(event->id), 0);
+        assert_int_equal(srd_ack_cm_event(event), 0);
+    }
+    pair_close(&pair);
+    close(in_order[0]);
+    close(in_order[1]);
+}
+
 /* More than 128, and the oldest have had half a second: with the next that comes, they go. */
 static void half_open_connections_are_bounded(void **state)
 {
@@ -354,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_stays_silent_is_closed_after_5_seconds),
         cmocka_unit_test(a_peer_that_wants_markers_is_rejected),
         cmocka_unit_test(a_crowd_that_sends_its_requests_is_served),
+        cmocka_unit_test(requests_are_reported_in_the_order_in_which_they_came),
         cmocka_unit_test(half_open_connections_are_bounded),
         cmocka_unit_test(a_flood_of_half_open_connections_is_bounded_at_once),
         cmocka_unit_test(an_old_peer_is_tried_again_with_revision_1),
