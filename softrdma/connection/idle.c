@@ -33,27 +33,27 @@ static void start_timer_locked(uint64_t ms)
     reactor_deadline(&busy.timer, ms * 1000000u);
 }
 
-/* The caller's reference becomes the list's. False: there is no reactor, or the connection has left for good. */
-static bool join_locked(struct srd_conn *conn)
+/* The caller's reference becomes the list's. False: the connection has left for good. */
+static bool join_locked(struct srd_conn *conn, uint64_t now_ms)
 {
     bool first = list_empty(&busy.conns);
 
     lock_assert_held(&busy.lock);
     if (conn->idle_left)
         return false;
-    conn->idle_ms = clock_now_ms() + SRD_CONN_IDLE_MS;
+    conn->idle_ms = now_ms + SRD_CONN_IDLE_MS;
     list_add_tail(&busy.conns, &conn->idle_node);
     if (first)
         start_timer_locked(conn->idle_ms);
     return true;
 }
 
-static bool join(struct srd_conn *conn)
+static bool join(struct srd_conn *conn, uint64_t now_ms)
 {
     bool joined;
 
     lock_acquire(&busy.lock);
-    joined = join_locked(conn);
+    joined = join_locked(conn, now_ms);
     lock_release(&busy.lock);
     return joined;
 }
@@ -113,7 +113,7 @@ static void on_expired(struct reactor_source *timer, enum reactor_how how)
 
     (void)timer, (void)how;
     for (unsigned i = 0; i < IDLE_TURN && (conn = take_due(now_ms)); i++)
-        if (rests(conn) || !join(conn))
+        if (rests(conn) || !join(conn, now_ms))
             srd_conn_unref(conn);
     lock_acquire(&busy.lock);
     if (!list_empty(&busy.conns)) {
@@ -142,7 +142,7 @@ void srd_conn_is_busy(struct srd_conn *conn)
         add_timer_locked()) {
         atomic_store_explicit(&conn->busy, true, memory_order_relaxed);
         srd_conn_ref(conn);
-        join_locked(conn);
+        join_locked(conn, clock_now_ms());
     }
     lock_release(&busy.lock);
 }
