@@ -2,12 +2,27 @@
 #include "tests/samples/smbdirect/raw.h"
 
 #include <net/if.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LONG_MS = 600000 }; /* no machine is that slow */
 
 /* ---- the library's end ---- */
+
+/* Two connections may end at the same time. */
+static pthread_mutex_t served_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void was_served(struct scene *scene, NTSTATUS status, const char *reason, atomic_uint *count)
+{
+    pthread_mutex_lock(&served_lock);
+    scene->served.status = status;
+    snprintf(scene->served.reason, sizeof(scene->served.reason), "%s", reason);
+    pthread_mutex_unlock(&served_lock);
+    atomic_fetch_add(count, 1);
+    KeSetEvent(&scene->served.ended, IO_NO_INCREMENT, FALSE);
+}
 
 static VOID echo(PVOID context, SMBD_CONNECTION *connection)
 {
@@ -22,10 +37,8 @@ static VOID echo(PVOID context, SMBD_CONNECTION *connection)
         if (status != STATUS_SUCCESS)
             break;
     }
-    scene->served.status = SmbdFailure(connection, &reason);
-    snprintf(scene->served.reason, sizeof(scene->served.reason), "%s", reason);
-    atomic_fetch_add(&scene->served.served_count, 1);
-    KeSetEvent(&scene->served.ended, IO_NO_INCREMENT, FALSE);
+    status = SmbdFailure(connection, &reason);
+    was_served(scene, status, reason, &scene->served.served_count);
 }
 
 static VOID refused(PVOID context, const SOCKADDR *peer, NTSTATUS status, const char *reason)
@@ -33,10 +46,7 @@ static VOID refused(PVOID context, const SOCKADDR *peer, NTSTATUS status, const 
     struct scene *scene = context;
 
     assert_int_equal(peer->sa_family, AF_INET);
-    scene->served.status = status;
-    snprintf(scene->served.reason, sizeof(scene->served.reason), "%s", reason);
-    atomic_fetch_add(&scene->served.refused_count, 1);
-    KeSetEvent(&scene->served.ended, IO_NO_INCREMENT, FALSE);
+    was_served(scene, status, reason, &scene->served.refused_count);
 }
 
 void library_listen(struct scene *scene)
@@ -54,12 +64,25 @@ void library_listen(struct scene *scene)
         0);
 }
 
-void served_as(struct scene *scene, ULONG status, const char *reason)
+NTSTATUS served_status(struct scene *scene, char reason[96])
 {
+    NTSTATUS status;
+
     assert_int_equal(
         KeWaitForSingleObject(&scene->served.ended, Executive, KernelMode, FALSE, NULL), 0);
-    assert_int_equal((ULONG)scene->served.status, status);
-    assert_string_equal(scene->served.reason, reason);
+    pthread_mutex_lock(&served_lock);
+    status = scene->served.status;
+    strcpy(reason, scene->served.reason);
+    pthread_mutex_unlock(&served_lock);
+    return status;
+}
+
+void served_as(struct scene *scene, ULONG status, const char *reason)
+{
+    char served[96];
+
+    assert_int_equal((ULONG)served_status(scene, served), status);
+    assert_string_equal(served, reason);
 }
 
 int scene_set_up(void **state)

@@ -65,6 +65,8 @@ ULONG raw_receive(struct scene *scene, void *message, ULONG size);
 void raw_ended(struct scene *scene);
 
 /* Waits until the library is done with a connection; checks why. */
+/* Waits until one was served or refused. */
+NTSTATUS served_status(struct scene *scene, char reason[96]);
 void served_as(struct scene *scene, ULONG status, const char *reason);
 
 /* A data transfer message of the raw peer's. */
