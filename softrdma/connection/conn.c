@@ -310,6 +310,14 @@ static void read_again(struct srd_conn *conn)
     srd_source_update(&conn->source);
 }
 
+/* The peer did not close its side in time. */
+static void cut_late(struct srd_conn *conn)
+{
+    log_limited(LOG_INFO, LOG_WIRE,
+        "the peer did not close its side within %d ms; the connection is cut", SRD_CONN_CLOSE_MS);
+    srd_conn_finish(conn, -ETIMEDOUT);
+}
+
 /* No lock held. */
 static void apply_actions(struct srd_conn *conn, unsigned actions)
 {
@@ -336,7 +344,10 @@ static void apply_actions(struct srd_conn *conn, unsigned actions)
         if (now & (SRD_STREAM_TX | SRD_STREAM_SHUTDOWN))
             actions |= transmit(conn, turn_of_service);
         if (now & SRD_STREAM_CLOSE) {
-            srd_conn_finish(conn, 0);
+            if (now & SRD_STREAM_LATE)
+                cut_late(conn);
+            else
+                srd_conn_finish(conn, 0);
             return;
         }
     }
@@ -435,53 +446,56 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
     return true;
 }
 
-/*
- * The time to close has passed: whether the peer has closed in it all the same. A process that gets no processor finds
- * its deadline and what it waited for together.
- */
-static bool closed_meanwhile(struct srd_conn *conn)
-{
-    unsigned actions = 0;
-    bool moved = false;
-
-    if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
-        try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
-        apply_actions(conn, actions);
-    } else if (srd_conn_in_phase(conn, SRD_CONN_LINGER)) {
-        srd_linger_step(conn);
-    }
-    return srd_conn_in_phase(conn, SRD_CONN_CLOSED);
-}
-
 /* The clock is not looked at without need: mostly this is an acknowledgement, sent before a sleep. */
 static bool has_passed(uint64_t deadline_ms)
 {
     return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
 }
 
+/* A process that gets no processor finds its deadline and the peer's FIN together: the FIN counts. */
+static void look_for_fin(struct srd_conn *conn)
+{
+    unsigned actions = 0;
+    bool moved = false;
+
+    try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    apply_actions(conn, actions);
+}
+
+static void stream_expired(struct srd_conn *conn)
+{
+    unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
+
+    if (has_passed(srd_stream_deadline_ms(conn->qp))) {
+        if (atomic_load(&conn->shutdown_wanted))
+            look_for_fin(conn);
+        if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+            actions |= run_timer(conn);
+    }
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        apply_actions(conn, actions);
+}
+
+static void linger_expired(struct srd_conn *conn)
+{
+    if (!has_passed(atomic_load_explicit(&conn->close_ms, memory_order_relaxed))) {
+        sync_deadline(conn);
+        return;
+    }
+    srd_linger_step(conn); /* the FIN counts here, too */
+    if (!srd_conn_in_phase(conn, SRD_CONN_CLOSED))
+        cut_late(conn);
+}
+
 static void on_expired(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
-    enum srd_conn_phase phase = atomic_load_explicit(&conn->phase, memory_order_acquire);
 
-    if (phase == SRD_CONN_STARTUP) {
-        conn->owner_ops->expired(conn->owner, conn);
-    } else if (phase != SRD_CONN_CLOSED &&
-               has_passed(atomic_load_explicit(&conn->close_ms, memory_order_relaxed))) {
-        if (closed_meanwhile(conn))
-            return;
-        log_limited(LOG_INFO, LOG_WIRE,
-            "the peer did not close its side within %d ms; the connection is cut",
-            SRD_CONN_CLOSE_MS);
-        srd_conn_finish(conn, -ETIMEDOUT);
-    } else if (phase == SRD_CONN_STREAM) {
-        unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
-
-        if (has_passed(srd_stream_deadline_ms(conn->qp)))
-            actions |= run_timer(conn);
-        apply_actions(conn, actions);
-    } else {
-        sync_deadline(conn);
+    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    case SRD_CONN_STARTUP: conn->owner_ops->expired(conn->owner, conn); break;
+    case SRD_CONN_STREAM: stream_expired(conn); break;
+    case SRD_CONN_LINGER: linger_expired(conn); break;
+    case SRD_CONN_CLOSED: break;
     }
 }
 

@@ -499,7 +499,7 @@ unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)
     atomic_store_explicit(&stream->end_deadline_ms, UINT64_MAX, memory_order_relaxed);
     if (srd_phase(stream) == SRD_STREAM_UP)
         return actions | srd_stream_fail(qp, &end, now_ms);
-    return actions | SRD_STREAM_CLOSE;
+    return actions | SRD_STREAM_CLOSE | SRD_STREAM_LATE;
 }
 
 /* --- the fault of a refused look-up ------------------------------------------------------------------------------- */

@@ -36,7 +36,8 @@ enum srd_stream_action {
     SRD_STREAM_CLOSE = 1 << 4, /* close the socket now */
     SRD_STREAM_SETTLE =
         1 << 5, /* take LOCK_SRD_RX and call srd_stream_timer: the send side found an error */
-    SRD_STREAM_RX = 1 << 6, /* srd_stream_rx_space had said stop: read again */
+    SRD_STREAM_RX = 1 << 6,   /* srd_stream_rx_space had said stop: read again */
+    SRD_STREAM_LATE = 1 << 7, /* with CLOSE: the peer did not close its side in time */
 };
 
 /*
