@@ -36,8 +36,8 @@ enum lock_level {
     /* softrdma: called from all of the above, never calls up */
     LOCK_SRD_EXCHANGE = 105, /* how one queue pair is connected by number and address */
     LOCK_SRD_CM = 110,       /* one rdma_cm_id */
-    LOCK_SRD_RX = 120,       /* whoever reads a connection's socket */
-    LOCK_SRD_TX = 130,       /* whoever writes it */
+    LOCK_SRD_RX = 120,       /* the thread that reads a connection's socket */
+    LOCK_SRD_TX = 130,       /* the thread that writes it */
     LOCK_SRD_SQ = 140,
     LOCK_SRD_RQ = 150,     /* receive queue or shared receive queue */
     LOCK_SRD_MEMORY = 160, /* STag table */

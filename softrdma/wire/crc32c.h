@@ -22,7 +22,7 @@ uint32_t srd_crc32c(uint32_t crc, const void *data, size_t octets);
 /*
  * srd_crc32c_copy - copies data and returns the checksum of the copy, continued from crc. Costs little more than the
  * copy alone. Another thread may change data meanwhile: whatever is copied then, the checksum is right for it.
- * to       out: octets octets, which nobody else uses; does not overlap data
+ * to       out: octets octets, which no other thread uses; does not overlap data
  */
 uint32_t srd_crc32c_copy(uint32_t crc, void *to, const void *data, size_t octets);
 

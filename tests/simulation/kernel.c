@@ -432,7 +432,7 @@ static long futex(const _Atomic uint32_t *word, int operation, uint32_t value)
     }
     if (atomic_load(word) != value)
         return fails(EAGAIN);
-    CHECK(current, "a deadlock: nobody else is there who could wake");
+    CHECK(current, "a deadlock: no other coroutine could wake it");
     current->state = THREAD_BLOCKS;
     current->futex = word;
     thread_yield();

@@ -356,7 +356,7 @@ static bool on_idle(struct srd_source *source)
     return !of_this_host(source) || real_ops->idle(source);
 }
 
-/* The list has one timer; whoever runs it leaves the other process what is that one's. */
+/* The list has one timer; a process that runs it leaves the other's entries alone. */
 static void on_expired(struct srd_source *source)
 {
     if (of_this_host(source)) {

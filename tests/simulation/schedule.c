@@ -226,7 +226,7 @@ static bool one_step(void)
 
 /* --- parts -------------------------------------------------------------------------------------- */
 
-static bool someone_is_inside(void)
+static bool a_thread_is_inside(void)
 {
     for (int i = 0; i < THREADS; i++)
         if (sim.threads[i].inside &&
@@ -271,7 +271,7 @@ static void rest(bool programs, unsigned idle_ms, unsigned jumps)
 
         CHECK(round < ROUNDS, "it never comes to rest");
         run_all(programs);
-        if (sim.activity != before || someone_is_inside()) {
+        if (sim.activity != before || a_thread_is_inside()) {
             idle = sim.activity != before ? 0 : idle;
             continue;
         }

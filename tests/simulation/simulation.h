@@ -128,7 +128,7 @@ struct window {
     uint32_t octets;          /* the first half holds the pattern's beginning */
     uint32_t used;            /* of the second half, by Writes and Reads */
     bool bound;               /* its Bind is complete */
-    bool revoking;            /* somebody has */
+    bool revoking;            /* a thread has */
     unsigned invalidating;    /* Invalidates of its owner's that are not complete */
     bool pending;             /* its Bind is not complete */
     unsigned generation;
@@ -360,7 +360,7 @@ void model_unposts(struct end *end, struct request *request);
 void model_sees_event(struct end *end, enum ibv_event_type type);
 void model_sees_limit(struct host *host);
 void model_sees(struct host *host, const struct ibv_wc *wc, bool of_receives);
-/* Nobody of the programs does anything, and the network has nothing: what must have happened by now. */
+/* No program does anything, and the network has nothing: what must have happened by now. */
 void model_quiet(void);
 /* Everything has been done that can be. */
 void model_drained(void);

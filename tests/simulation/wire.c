@@ -163,7 +163,7 @@ void wire_sees(struct end *from, const uint8_t *octets, uint32_t count)
 
 void wire_ends(struct end *from, bool reset)
 {
-    /* A window that goes while a response is half sent cuts it; what nobody reads is closed after two seconds. */
+    /* A window that goes while a response is half sent cuts it; what is not read is closed after two seconds. */
     CHECK(reset || !from->monitor.at || sim.cut[from->link] ||
               (from->causes | peer_of(from)->causes) & CAUSE_MAYBE ||
               sim.now_ns - sim.begun_ns >= 2000000000u,

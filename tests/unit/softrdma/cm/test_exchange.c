@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs that a program connects by number and GID: who asks whom in which order, and what strangers may do. */
+/* Queue pairs that a program connects by number and GID: which end asks first, and what strangers may do. */
 #include "tests/unit/softrdma/pair.h"
 #include "softrdma/cm/exchange.h"
 #include "tests/support/settle.h"

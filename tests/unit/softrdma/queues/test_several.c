@@ -264,7 +264,7 @@ static void the_last_is_looked_at_alone(void **state)
             srd_cq_attach_source(cq, source_of(i));
 }
 
-/* A thread that arms the queue polls that one no longer: the reactor watches it. */
+/* A thread that arms the queue no longer polls its connection: the reactor watches it. */
 static void who_arms_the_queue_leaves_it(void **state)
 {
     (void)state;
