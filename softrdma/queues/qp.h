@@ -90,8 +90,8 @@ struct srd_qp *srd_qp_alloc(struct ibv_pd *pd, const struct ibv_qp_init_attr *at
 void srd_qp_unpin(struct srd_qp *qp);
 
 /*
- * Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. With an exchange also
- * RTR, where perftest's ib_send_bw leaves the end that gives credits, which it does on iWARP devices alone.
+ * Whether sends are accepted: RTS (or draining); sq.lock held. The error state is srd_sq.flushing. With an exchange
+ * also RTR, where perftest's ib_send_bw leaves the end that gives credits, which it does on iWARP devices alone.
  */
 static inline bool srd_qp_may_send(const struct srd_qp *qp)
 {
@@ -117,8 +117,8 @@ struct srd_qp *srd_device_find_qp(struct srd_device *device, uint32_t qp_num);
 
 /*
  * srd_device_add_port    has queue pairs of the device take numbers that name the port
- * srd_device_join_port   gives a queue pair, which no other thread knows yet, such a number in place of its own. Returns
- *                        its port; NULL: none has a number left.
+ * srd_device_join_port   gives a queue pair, which no other thread knows yet, such a number in place of its own.
+ *                        Returns its port; NULL: none has a number left.
  * srd_device_leave_port  of a queue pair that was removed. Returns whether it was the last: the port is the caller's.
  */
 void srd_device_add_port(struct srd_device *device, struct srd_qp_port *port);
