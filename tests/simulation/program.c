@@ -363,7 +363,6 @@ static void has_source(struct end *end, struct draft *draft)
 
     if (window->fast && may_use(window) && request->octets <= window->octets / 2 && below(2)) {
         request->here = window;
-        request->generation = window->generation;
         request->pattern = below(window->octets / 2 - request->octets + 1);
         draft->wr.sg_list = draft->sge;
         draft->wr.num_sge =
