@@ -226,7 +226,7 @@ static bool may_fail_so(struct end *end, const struct request *request, enum ibv
 
 /*
  * What failed here keeps its status behind what was flushed. A foreign peer need not answer the Reads in front of a
- * request that it refuses: these are flushed.
+ * request that it refuses: these are flushed. Nor can softrdma answer one whose source has gone meanwhile.
  */
 static void failed(
     struct end *end, struct request *request, const struct ibv_wc *wc, unsigned count)
@@ -240,10 +240,12 @@ static void failed(
         CHECK(wc->status == IBV_WC_WR_FLUSH_ERR ||
                   (may_fail_so(end, request, wc->status) &&
                       (!sim.set.soft || request->local_error || request->maybe_here ||
-                          request->kind == KIND_INVALIDATE)),
+                          end->read_gone || request->kind == KIND_INVALIDATE)),
             "host %d link %d: request %u fails with %d behind one that failed", end->host,
             end->link, count, wc->status);
     end->failed = true;
+    if (request->kind == KIND_READ && request->maybe && wc->status == IBV_WC_WR_FLUSH_ERR)
+        end->read_gone = true;
     request->complete = true;
     request->status = wc->status;
     end->retired++;

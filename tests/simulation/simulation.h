@@ -195,6 +195,7 @@ struct end {
     struct receive receives[RECEIVES];
     unsigned receives_posted, receives_done, delivered;
     bool failed, receive_failed;
+    bool read_gone; /* a Read that came too late for its source was flushed: it had no answer */
     unsigned causes, n_causes; /* of this end */
     uint64_t ready_ns;         /* a Receive was posted last */
     struct window window;
