@@ -197,42 +197,59 @@ static void behind_a_message_without_a_receive(void **state)
 
 /* --- with others at the same word --------------------------------------------------------------------------------- */
 
-enum { ROUNDS = 20000 };
+/* Each goes on until it has often found that another thread was between two of its steps, and at most so long. */
+enum { MEETINGS = 1000, ROUNDS_MAX = 2000000 };
+
+struct counting {
+    uint64_t counter;
+    atomic_uint running; /* of the threads that use srd_dma_atomic */
+    _Atomic uint64_t steps;
+};
 
 static void *count_up(void *arg)
 {
-    for (int i = 0; i < ROUNDS; i++)
-        __atomic_fetch_add((uint64_t *)arg, 1, __ATOMIC_RELAXED);
+    struct counting *counting = arg;
+    uint64_t steps = 0;
+
+    for (; atomic_load(&counting->running); steps++)
+        __atomic_fetch_add(&counting->counter, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add(&counting->steps, steps);
     return NULL;
 }
 
-static void *compare_and_count(void *arg)
+static void *add_and_compare(void *arg)
 {
     static const struct srd_atomic add = { .operation = SRD_ATOMIC_FETCH_ADD, .data = 1 };
-    uint64_t original;
+    struct counting *counting = arg;
+    uint64_t original = 0, last = 0, steps = 0;
+    bool failed = false;
 
-    for (int i = 0; i < ROUNDS; i++)
-        if (!srd_dma_atomic(arg, &add, &original))
-            return arg;
-    return NULL;
+    for (unsigned met = 0; !failed && met < MEETINGS && steps < ROUNDS_MAX; steps++) {
+        failed = !srd_dma_atomic(&counting->counter, &add, &original);
+        met += original != last + 1;
+        last = original;
+    }
+    atomic_fetch_add(&counting->steps, steps);
+    atomic_fetch_sub(&counting->running, 1);
+    return failed ? arg : NULL;
 }
 
 /* Other connections and the processor's own atomics: nothing is lost. */
 static void no_step_is_lost(void **state)
 {
-    uint64_t counter = 0;
+    struct counting counting = { .running = 2 };
+    void *(*const bodies[3])(void *) = { count_up, add_and_compare, add_and_compare };
     pthread_t threads[3];
-    void *(*const bodies[3])(void *) = { count_up, compare_and_count, compare_and_count };
     void *failed;
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], &counter), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], &counting), 0);
     for (int i = 0; i < 3; i++) {
         pthread_join(threads[i], &failed);
         assert_null(failed);
     }
-    assert_true(counter == 3 * ROUNDS);
+    assert_true(counting.counter == atomic_load(&counting.steps));
 }
 
 /* --- what is refused ---------------------------------------------------------------------------------------------- */
