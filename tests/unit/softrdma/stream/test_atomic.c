@@ -177,8 +177,9 @@ static void held(struct pair *pair)
     post_atomic(a, ADD, 2, 0, at(b, 0), b->mr->rkey, 4, 0, 0);
     pair_pump(pair);
     assert_true(*word(b, 0) == 0);
-    post_recv(b, 10, 4096, 8);
     post_send(b, 3, 0, 8, 0); /* in front of the response */
+    pair_pump(pair);
+    post_recv(b, 10, 4096, 8);
     pair_pump(pair);
     expect_wc(a->scq, 1, IBV_WC_SUCCESS);
     expect_original(a, 2, IBV_WC_FETCH_ADD, 0, 0);
