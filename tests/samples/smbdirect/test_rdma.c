@@ -181,15 +181,28 @@ static void a_wrong_descriptor_ends_the_connection(void **state)
 
 /* ---- exposing ---- */
 
+/* The registration is in effect at the peer when a message that was sent behind it is. */
+static SMBD_DESCRIPTOR exposed_and_told(
+    struct scene *scene, SMBD_BUFFER *buffer, BOOLEAN peer_writes)
+{
+    struct raw_transfer transfer;
+    SMBD_DESCRIPTOR descriptor;
+
+    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, peer_writes, &descriptor), 0);
+    assert_int_equal(descriptor.Length, LENGTH);
+    assert_int_equal(SmbdSend(scene->connection, "go", 2, NULL, 0, NULL), 0);
+    assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 26);
+    return descriptor;
+}
+
 static void the_peer_writes_what_it_may(void **state)
 {
     struct scene *scene = *state;
     SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
-    SMBD_DESCRIPTOR descriptor;
 
     for (unsigned round = 0; round < 3; round++) {
-        assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
-        assert_int_equal(descriptor.Length, LENGTH);
+        SMBD_DESCRIPTOR descriptor = exposed_and_told(scene, buffer, TRUE);
+
         fill(scene->peer->memory + THERE, LENGTH, round);
         assert_int_equal(peer_access(scene, &descriptor, LENGTH, true), 0);
         assert_int_equal(SmbdHide(scene->connection, buffer), 0);
@@ -204,7 +217,7 @@ static void the_peer_reads_what_it_may(void **state)
     SMBD_DESCRIPTOR descriptor;
 
     fill(SmbdBufferMemory(buffer), LENGTH, 5);
-    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, FALSE, &descriptor), 0);
+    descriptor = exposed_and_told(scene, buffer, FALSE);
     assert_int_equal(peer_access(scene, &descriptor, LENGTH, false), 0);
     assert_filled(scene->peer->memory + THERE, LENGTH, 5);
     assert_int_equal(SmbdHide(scene->connection, buffer), 0);
@@ -238,9 +251,8 @@ static void what_is_to_be_read_is_not_written(void **state)
 {
     struct scene *scene = *state;
     SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
-    SMBD_DESCRIPTOR descriptor;
+    SMBD_DESCRIPTOR descriptor = exposed_and_told(scene, buffer, FALSE);
 
-    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, FALSE, &descriptor), 0);
     assert_kept_out(scene, &descriptor, true);
 }
 
@@ -248,9 +260,8 @@ static void what_is_to_be_written_is_not_read(void **state)
 {
     struct scene *scene = *state;
     SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
-    SMBD_DESCRIPTOR descriptor;
+    SMBD_DESCRIPTOR descriptor = exposed_and_told(scene, buffer, TRUE);
 
-    assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
     assert_kept_out(scene, &descriptor, false);
 }
 
@@ -262,7 +273,6 @@ static void the_peer_takes_it_back(void **state)
     struct scene *scene = *state;
     SMBD_BUFFER *buffer = buffer_of(scene, LENGTH);
     struct side *side = scene->peer;
-    struct raw_transfer transfer;
     SMBD_DESCRIPTOR descriptor;
     SMBD_MESSAGE *message;
 
@@ -276,9 +286,7 @@ static void the_peer_takes_it_back(void **state)
         NDK_SGE entry = sge(side->memory, 26, side->token);
         NDK_RESULT result;
 
-        assert_int_equal(SmbdExpose(scene->connection, buffer, LENGTH, TRUE, &descriptor), 0);
-        assert_int_equal(SmbdSend(scene->connection, "go", 2, NULL, 0, NULL), 0);
-        assert_int_equal(raw_receive(scene, &transfer, sizeof(transfer)), 26);
+        descriptor = exposed_and_told(scene, buffer, TRUE);
         fill(side->memory + THERE, LENGTH, round);
         assert_int_equal(peer_access(scene, &descriptor, LENGTH, true), 0);
         memcpy(side->memory, &answer, 26);
