@@ -432,11 +432,15 @@ static void region_ends_after_its_window(void **state)
     NDK_MR *mr = mr_register(side->pd, side->memory, 4096, NDK_MR_FLAG_ALLOW_REMOTE_READ);
     NDK_MW *mw = mw_create(side->pd);
     struct told told;
+    NDK_RESULT result;
 
     pair_connect(pair);
-    assert_int_equal(side->qp->Dispatch->NdkBind(side->qp, NULL, mr, mw, side->memory, 16,
-                         NDK_OP_FLAG_ALLOW_REMOTE_READ | NDK_OP_FLAG_SILENT_SUCCESS),
+    assert_int_equal(side->qp->Dispatch->NdkBind(
+                         side->qp, NULL, mr, mw, side->memory, 16, NDK_OP_FLAG_ALLOW_REMOTE_READ),
         0);
+    while (!side->initiator_cq->Dispatch->NdkGetCqResults(side->initiator_cq, &result, 1))
+        sched_yield();
+    assert_int_equal(result.Status, 0);
     assert_int_equal(mr->Dispatch->NdkDeregisterMr(mr, NULL, NULL), (NTSTATUS)0xC0000184);
     told_init(&told);
     assert_int_equal(mr->Dispatch->NdkCloseMr(&mr->Header, tell_close, &told), 0x103);

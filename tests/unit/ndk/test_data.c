@@ -356,9 +356,10 @@ static void send_invalidates_at_the_peer(void **state)
     int a, b;
 
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(to->qp->Dispatch->NdkBind(to->qp, &a, to->mr, mw, to->memory, 16,
-                             NDK_OP_FLAG_ALLOW_REMOTE_READ | NDK_OP_FLAG_SILENT_SUCCESS),
+        assert_int_equal(to->qp->Dispatch->NdkBind(
+                             to->qp, &a, to->mr, mw, to->memory, 16, NDK_OP_FLAG_ALLOW_REMOTE_READ),
             0);
+        assert_result(to->initiator_cq, 0, &a, BIND, 0);
         token = mw->Dispatch->NdkGetRemoteTokenFromMw(mw);
         assert_int_equal(post_receive(to, &a, 32, 16), 0);
         assert_int_equal(from->qp->Dispatch->NdkSendAndInvalidate(

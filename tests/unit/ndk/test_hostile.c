@@ -42,10 +42,10 @@ static NDK_RESULT_EX next(NDK_CQ *cq)
 
 static NDK_MR *fast_region(struct side *side, const NDK_LOGICAL_ADDRESS *page)
 {
-    const ULONG flags =
-        NDK_OP_FLAG_ALLOW_REMOTE_READ | NDK_OP_FLAG_ALLOW_REMOTE_WRITE | NDK_OP_FLAG_SILENT_SUCCESS;
+    const ULONG flags = NDK_OP_FLAG_ALLOW_REMOTE_READ | NDK_OP_FLAG_ALLOW_REMOTE_WRITE;
     struct told told;
     NDK_MR *mr = NULL;
+    NDK_RESULT_EX result;
 
     told_init(&told);
     mr = made(&told, side->pd->Dispatch->NdkCreateMr(side->pd, TRUE, tell_create, &told, &mr), &mr);
@@ -57,6 +57,8 @@ static NDK_MR *fast_region(struct side *side, const NDK_LOGICAL_ADDRESS *page)
     assert_int_equal(side->qp->Dispatch->NdkFastRegister(
                          side->qp, NULL, mr, 1, page, 0, 4096, (PVOID)FAST_BASE, flags),
         0);
+    result = next(side->initiator_cq);
+    assert_int_equal(result.Status, 0);
     return mr;
 }
 
