@@ -110,7 +110,7 @@ void Connection::complete_ended(Attempt &, HRESULT status)
     if (FAILED(status))
         give_up(status, "CompleteConnect");
     else
-        set_up();
+        set_up(true);
 }
 
 void Connection::requested(Endpoint *endpoint, const Hello &hello)
@@ -141,14 +141,14 @@ void Connection::accept_ended(Attempt &attempt, HRESULT status)
     } else if (FAILED(status)) {
         give_up(status, "Accept");
     } else {
-        set_up();
+        set_up(false);
     }
 }
 
-void Connection::set_up()
+void Connection::set_up(bool connected)
 {
     state_ = UP;
-    attempt_->link->set_up();
+    attempt_->link->set_up(connected);
     owner_.connected();
 }
 

@@ -78,7 +78,7 @@ class Connection
     void complete_ended(Attempt &attempt, HRESULT status);
     void accept_ended(Attempt &attempt, HRESULT status);
     void disconnect_ended(Attempt &attempt, HRESULT status);
-    void set_up();
+    void set_up(bool connected);
     void drop(Attempt &attempt);
     void give_up(HRESULT status, const char *what);
 

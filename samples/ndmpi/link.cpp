@@ -11,7 +11,7 @@ namespace ndmpi
 
 Link::Link(Adapter &adapter, Endpoint *endpoint, LinkOwner &owner)
     : endpoint_(endpoint), owner_(&owner), slots_(new unsigned char[(RECEIVES + SENDS) * SLOT]),
-      up_(false), credits_(0), owed_(0), works_(0)
+      set_up_(false), heard_(false), up_(false), credits_(0), owed_(0), works_(0)
 {
     HRESULT hr = ND_SUCCESS;
     memory_ = adapter.register_memory(slots_, (RECEIVES + SENDS) * SLOT, SINK, hr);
@@ -60,12 +60,27 @@ void Link::received(Receive &receive, HRESULT status, size_t bytes)
         fail("a message of %u bytes came that is none: does the peer run another version?",
             (unsigned)bytes);
     credits_ += header.credits;
+    heard_ = true;
+    up_ = set_up_;
     owner_->message(header, receive.data + Header::SIZE);
     post(receive);
     ++owed_;
     pay_credits();
     if (header.credits && owner_)
         owner_->room();
+}
+
+void Link::set_up(bool connected)
+{
+    Header header = { CREDIT, 0, 0, 0, 0 };
+
+    set_up_ = true;
+    heard_ |= connected;
+    up_ = heard_;
+    if (connected)
+        post(header, NULL, 0);
+    else // what came by now may have used the peer's credits up
+        pay_credits();
 }
 
 void Link::sent(Send &send, HRESULT status)

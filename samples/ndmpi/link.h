@@ -53,12 +53,9 @@ class Link
     {
         credits_ = credits;
     }
-    // From now on it may be sent on. Receives work before that: what came by then has used the peer's credits up.
-    void set_up()
-    {
-        up_ = true;
-        pay_credits();
-    }
+    // The connection is up; Receives work before that. The side that connected sends at once, if only a message without
+    // content, the other when one has come: on iWARP the connecting side has to send first.
+    void set_up(bool connected);
     bool can_send() const
     {
         return up_ && credits_ > 1 && !free_.empty();
@@ -128,7 +125,7 @@ class Link
     Receive receives_[RECEIVES];
     Send sends_[SENDS];
     std::vector<Send *> free_;
-    bool up_;
+    bool set_up_, heard_, up_; // up_: both, so it may be sent on
     UINT32 credits_, owed_;
     unsigned works_;
 };

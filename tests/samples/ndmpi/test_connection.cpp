@@ -243,6 +243,10 @@ void test_active(void **)
     assert_int_equal(own->completes, 1);
     assert_int_equal(side.owner.connections, 1);
     assert_non_null(side.connection.up());
+    assert_int_equal(own->sends, 1); // at once
+    assert_int_equal(own->sent.kind, CREDIT);
+    assert_true(side.connection.up()->can_send());
+    own->flush();
 }
 
 void test_passive(void **)
@@ -254,6 +258,19 @@ void test_passive(void **)
     assert_null(side.adapter.made);
     theirs->end(ND_SUCCESS);
     assert_int_equal(side.owner.connections, 1);
+}
+
+// On iWARP a message of the accepting side that comes first breaks the connection.
+void test_accepting_side_sends_when_it_has_heard(void **)
+{
+    Side side(5, 3);
+    FakeEndpoint *theirs = side.request();
+    const Header message = { CREDIT, 0, 0, 0, 0 };
+    theirs->end(ND_SUCCESS);
+    assert_false(side.connection.up()->can_send());
+    theirs->arrive(message);
+    assert_true(side.connection.up()->can_send());
+    assert_int_equal(theirs->sends, 0);
 }
 
 // The peer's side was up first, and has sent all it may: it waits for credits, and nothing else will come from it.
@@ -409,6 +426,7 @@ int main()
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_active, none_left),
         cmocka_unit_test_teardown(test_passive, none_left),
+        cmocka_unit_test_teardown(test_accepting_side_sends_when_it_has_heard, none_left),
         cmocka_unit_test_teardown(
             test_credits_of_what_came_before_the_accept_ended_are_paid, none_left),
         cmocka_unit_test_teardown(test_higher_rank_rejects_and_goes_on, none_left),
