@@ -11,7 +11,7 @@ namespace ndmpi
 
 Link::Link(Adapter &adapter, Endpoint *endpoint, LinkOwner &owner)
     : endpoint_(endpoint), owner_(&owner), slots_(new unsigned char[(RECEIVES + SENDS) * SLOT]),
-      set_up_(false), heard_(false), up_(false), credits_(0), owed_(0), works_(0)
+      set_up_(false), heard_(false), credits_(0), owed_(0), works_(0)
 {
     HRESULT hr = ND_SUCCESS;
     memory_ = adapter.register_memory(slots_, (RECEIVES + SENDS) * SLOT, SINK, hr);
@@ -61,7 +61,6 @@ void Link::received(Receive &receive, HRESULT status, size_t bytes)
             (unsigned)bytes);
     credits_ += header.credits;
     heard_ = true;
-    up_ = set_up_;
     owner_->message(header, receive.data + Header::SIZE);
     post(receive);
     ++owed_;
@@ -76,7 +75,6 @@ void Link::set_up(bool connected)
 
     set_up_ = true;
     heard_ |= connected;
-    up_ = heard_;
     if (connected)
         post(header, NULL, 0);
     else // what came by now may have used the peer's credits up
@@ -101,7 +99,7 @@ void Link::sent(Send &send, HRESULT status)
 void Link::pay_credits()
 {
     Header header = { CREDIT, 0, 0, 0, 0 };
-    if (up_ && owed_ >= RECEIVES / 2 && credits_ > 0 && !free_.empty())
+    if (up() && owed_ >= RECEIVES / 2 && credits_ > 0 && !free_.empty())
         post(header, NULL, 0);
 }
 

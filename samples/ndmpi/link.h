@@ -58,7 +58,7 @@ class Link
     void set_up(bool connected);
     bool can_send() const
     {
-        return up_ && credits_ > 1 && !free_.empty();
+        return up() && credits_ > 1 && !free_.empty();
     }
     // Only if can_send; the data is copied.
     void send(Header header, const void *data, size_t size);
@@ -117,6 +117,11 @@ class Link
     void sent(Send &send, HRESULT status);
     void post(Header &header, const void *data, size_t size);
     void pay_credits();
+    // It may be sent on.
+    bool up() const
+    {
+        return set_up_ && heard_;
+    }
 
     Endpoint *endpoint_;
     LinkOwner *owner_;
@@ -125,7 +130,7 @@ class Link
     Receive receives_[RECEIVES];
     Send sends_[SENDS];
     std::vector<Send *> free_;
-    bool set_up_, heard_, up_; // up_: both, so it may be sent on
+    bool set_up_, heard_; // heard_: a message has come, or this side connected
     UINT32 credits_, owed_;
     unsigned works_;
 };

@@ -60,8 +60,8 @@ struct srd_conn {
     atomic_uint rx_waiting,
         tx_waiting; /* threads of the program that wait for the background thread */
     atomic_uint turn;
-    atomic_uint owing; /* looks of a polling thread while an acknowledgement was owed */
-    _Atomic uint64_t close_ms;
+    atomic_uint owing;         /* looks of a polling thread while an acknowledgement was owed */
+    _Atomic uint64_t close_ms; /* from the shutdown on: when the linger phase ends at the latest */
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
     /* of that list: */
