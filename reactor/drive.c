@@ -179,23 +179,23 @@ static int wait_cancelable(struct wait *wait, uint64_t deadline_ns)
     return result;
 }
 
-static _Atomic(void (*)(void)) before_wait;
+static _Atomic(reactor_before_fn *) before_wait;
 
-void reactor_before_wait(void (*function)(void))
+void reactor_before_wait(reactor_before_fn *function)
 {
     atomic_store_explicit(&before_wait, function, memory_order_release);
 }
 
 int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
-    void (*before)(void) = atomic_load_explicit(&before_wait, memory_order_acquire);
+    reactor_before_fn *before = atomic_load_explicit(&before_wait, memory_order_acquire);
     struct wait wait = { .me = me };
     int state, result;
 
-    if (before)
-        before();
-    wait.drives = join(me);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    if (before)
+        before(me, deadline_ns);
+    wait.drives = join(me);
     result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
                                                    : wait_until(&wait, deadline_ns, cancel_state);
     end_wait(&wait);

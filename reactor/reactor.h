@@ -112,6 +112,8 @@ REACTOR_API bool reactor_in_turn(void);
 REACTOR_API struct reactor_waiter *reactor_waiter_self(void);
 /* Ends the present or the next sleep of a waiter. No system call unless it sleeps. */
 REACTOR_API void reactor_signal(struct reactor_waiter *waiter);
+/* Whether it has been, since its last sleep ended. */
+REACTOR_API bool reactor_is_signalled(struct reactor_waiter *waiter);
 /*
  * reactor_wait - sleep, and drive meanwhile unless another thread does. Not from a callback; no lock held.
  * waiter        in: the calling thread's
@@ -145,10 +147,12 @@ REACTOR_API bool reactor_poll(void);
 /* The calling thread, which was active, is about to sleep elsewhere: the background thread serves at once. */
 REACTOR_API void reactor_leave(void);
 /*
- * Has function called by each thread that begins a reactor_wait, before it sleeps. The process has one such function;
- * no other may be set in its place.
+ * Has function called by each thread that begins a reactor_wait, before it sleeps, with the waiter and the deadline of
+ * that wait. It may look for what ends the wait until the waiter is signalled; no other thread drives for it meanwhile.
+ * The process has one such function; no other may be set in its place.
  */
-REACTOR_API void reactor_before_wait(void (*function)(void));
+typedef void reactor_before_fn(struct reactor_waiter *waiter, uint64_t deadline_ns);
+REACTOR_API void reactor_before_wait(reactor_before_fn *function);
 
 /*
  * A thread may be lent as the background thread.

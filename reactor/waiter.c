@@ -93,6 +93,11 @@ void reactor_signal(struct reactor_waiter *waiter)
     }
 }
 
+bool reactor_is_signalled(struct reactor_waiter *waiter)
+{
+    return atomic_load(&waiter->word) & WAITER_SIGNAL;
+}
+
 void reactor_waiters_forked(void)
 {
     list_init(&pool); /* those of the parent's other threads are given up */

@@ -64,6 +64,7 @@ struct srd_device {
     struct srd_qp_port *ports;
     /* what rdma_cm ids show as verbs; opened on first use, never closed */
     struct srd_context *_Atomic shared;
+    _Atomic uint64_t half_open_dropped; /* peers that connected and said nothing: cm/listen.c */
     struct ibv_pd *shared_pd; /* of shared, set before it; the domain of ids that name none */
 };
 

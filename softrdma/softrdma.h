@@ -132,6 +132,32 @@ SRD_API struct ibv_qp_ex *srd_qp_to_qp_ex(struct ibv_qp *qp);
 SRD_API int srd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 SRD_API int srd_query_qp(
     struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+/*
+ * srd_query_path - how the octets of a queue pair's connection go: "shm" through memory that both ends share, "tcp"
+ * through the socket. NULL: it has no connection, or that has not begun or has ended. The text is never freed.
+ */
+SRD_API const char *srd_query_path(struct ibv_qp *qp);
+
+/*
+ * What a queue pair has counted since it was made, over all its connections. Octets are those of the stream from the
+ * first FPDU on, with headers, pads and CRCs; a retransmission of TCP counts in tcp_retransmits alone, in segments.
+ */
+struct srd_counters {
+    uint64_t rx_octets, tx_octets, rx_fpdus, tx_fpdus;
+    uint64_t rx_acks, tx_acks; /* softrdma's own messages of that (docs/wire.md) */
+    uint64_t rnr_waits;        /* messages of the peer's that waited for a Receive */
+    uint64_t rx_terminates, tx_terminates;
+    uint32_t rx_terminate, tx_terminate; /* the last: layer << 12 | type << 8 | code */
+    uint64_t tcp_retransmits;
+};
+/*
+ * srd_query_counters - counters out: of so many octets, as the caller knows the struct; what the library does not know
+ * is 0, as everything is in a forked child. Takes the locks of both sides of the connection for a moment. No thread may
+ * be destroying the queue pair.
+ */
+SRD_API void srd_query_counters(struct ibv_qp *qp, struct srd_counters *counters, size_t octets);
+/* Connections to the device's listeners in this process that were closed because they sent no request, and too many. */
+SRD_API uint64_t srd_query_half_open_dropped(struct ibv_context *context);
 SRD_API int srd_destroy_qp(struct ibv_qp *qp);
 
 /* connection manager */

@@ -3,6 +3,7 @@
 #include "util/lock.h"
 
 #include "util/futex.h"
+#include "util/pause.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,7 @@ void lock_sleep_(struct lock *lock)
             atomic_compare_exchange_strong_explicit(
                 &lock->word, &expected, LOCK_TAKEN, memory_order_acquire, memory_order_relaxed))
             return;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
+        processor_pause();
     }
     while (atomic_exchange_explicit(&lock->word, LOCK_SLEEPERS, memory_order_acquire) != LOCK_FREE)
         futex_wait(&lock->word, LOCK_SLEEPERS, NULL);

@@ -16,6 +16,7 @@
 enum lock_level {
     /* ndspi/core */
     LOCK_PROVIDER = 10,
+    LOCK_BOARD = 15, /* which adapters other processes see */
     LOCK_ADAPTER = 20,
     LOCK_LISTENER = 30,
     LOCK_CONNECTOR = 40,
@@ -36,6 +37,7 @@ enum lock_level {
     /* softrdma: called from all of the above, never calls up */
     LOCK_SRD_EXCHANGE = 105, /* how one queue pair is connected by number and address */
     LOCK_SRD_CM = 110,       /* one rdma_cm_id */
+    LOCK_SRD_MEET = 115,     /* what is offered to a listener */
     LOCK_SRD_RX = 120,       /* the thread that reads a connection's socket */
     LOCK_SRD_TX = 130,       /* the thread that writes it */
     LOCK_SRD_SQ = 140,
@@ -46,15 +48,20 @@ enum lock_level {
     LOCK_SRD_CHANNEL = 180, /* completion channel, event channel, async queue, softrdma's sources */
     /* delivery of overlapped completions: held over calls of winobj, see docs/internals/completion.md */
     LOCK_PENDING = 200,
-    LOCK_FILE_USERS = 204, /* who is told of the end of a file */
+    /* winobj's sockets: over their system calls and the completion of their requests */
+    LOCK_WIN_LISTENER = 202, /* the AcceptEx of a listener */
+    LOCK_WIN_SOCKET = 203,   /* the requests of a socket or named pipe */
+    LOCK_FILE_USERS = 204,   /* who is told of the end of a file */
     /* ndk: what is to be called; given under PENDING */
     LOCK_NDK_MEMORY = 205, /* a domain's local tokens; an adapter's mappings */
     LOCK_NDK_POOL = 206,
+    LOCK_CHECK = 207, /* what the checker of programs knows (ndspi/check) */
     LOCK_NDK_WORKER = 208,
     LOCK_NDK_VERIFIER = 209, /* what the checker of consumers knows: a leaf */
     /* winobj */
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220, /* event, port, thread */
+    LOCK_WIN_NAMES = 230,  /* objects with names, of all processes of the user */
     LOCK_WIN_HANDLES = 240,
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
     LOCK_WINE_FILES = 250,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/outlet.h"
 
+#include "util/held_signal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -56,18 +56,11 @@ static ssize_t write_now(int fd, const char *line, size_t octets)
 
 bool outlet_write(int fd, const char *line, size_t octets)
 {
-    static const struct timespec now;
-    sigset_t sigpipe, before, pending;
+    struct held_signal sigpipe;
     bool written;
 
-    sigemptyset(&sigpipe);
-    sigaddset(&sigpipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-    sigpending(&pending);
+    held_signal_begin(&sigpipe, SIGPIPE);
     written = write_now(fd, line, octets) > 0;
-    /* A write to a pipe without reader has left the signal with this thread, unless it was there already. */
-    if (!written && errno == EPIPE && !sigismember(&pending, SIGPIPE))
-        sigtimedwait(&sigpipe, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    held_signal_end(&sigpipe, !written && errno == EPIPE);
     return written;
 }

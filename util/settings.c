@@ -14,6 +14,8 @@
 
 /* What the libraries read. */
 static const char *const names[] = {
+    "NDSPI_CHECK",
+    "NDSPI_COUNTERS",
     "NDSPI_DEVICE",
     "NDSPI_LOG",
     "NDSPI_LOG_FILE",
@@ -21,6 +23,7 @@ static const char *const names[] = {
     "NDSPI_SOFT_CRC",
     "NDSPI_SOFT_DEVICES",
     "NDSPI_SOFT_PATIENCE_MS",
+    "NDSPI_SOFT_SHM",
     "NDSPI_SOFT_SPEAK_MS",
     "NDK_FORCE_INLINE_CALLBACK",
     "NDK_FORCE_PENDING",

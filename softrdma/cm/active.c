@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * active.c - the connecting side: TCP, MPA Request, Reply; then the program confirms (srd_establish), or, with a
- * queue pair on the id, we do.
+ * active.c - the connecting side: TCP, an offer of memory (meet.h), MPA Request, Reply; then the program confirms
+ * (srd_establish), or, with a queue pair on the id, we do.
  *
  * A peer that closes before a complete Reply may know revision 1 only: once, the connection is made again with it.
  */
@@ -29,6 +29,7 @@ static void fail_locked(
         srd_addr_text(&id->ibv.route.addr.dst_addr, text),
         type == RDMA_CM_EVENT_REJECTED ? "rejected" : "failed", status);
     id->state = SRD_ID_OVER;
+    srd_id_drop_share_locked(id);
     if (id->conn && atomic_load(&id->conn->phase) == SRD_CONN_STARTUP)
         srd_conn_cut(id->conn);
     srd_cm_post_event_locked(id, type, status, reply);
@@ -144,6 +145,7 @@ static void fall_back_locked(struct srd_id *id)
     log_limited(LOG_INFO, LOG_CM, "%s closed during startup; trying MPA revision 1",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text));
     srd_conn_close(id->conn);
+    srd_id_drop_share_locked(id);
     memcpy(&src, &id->ibv.route.addr.src_storage, sizeof(src));
     error = srd_id_bind_locked(id, (struct sockaddr *)&src);
     if (error == EADDRINUSE) {
@@ -172,6 +174,10 @@ static void send_request_locked(struct srd_id *id)
     uint16_t private_octets = id->request->private_octets;
     int error;
 
+    if (id->revision == 2)
+        id->share = srd_meet_offer(
+            id->conn->source.fd, &id->ibv.route.addr.src_addr, &id->ibv.route.addr.dst_addr);
+    id->local.shared = id->share != NULL;
     memcpy(private_data, id->request->private_data, private_octets);
     srd_mpa_request(id->request, &id->local, id->revision);
     memcpy(id->request->private_data, private_data, private_octets);
@@ -226,10 +232,28 @@ static void refuse_reply_locked(struct srd_id *id, unsigned code)
     fail_locked(id, RDMA_CM_EVENT_REJECTED, -EPROTO, NULL);
 }
 
+/* The Reply says whether the peer has taken what was offered. */
+static void use_share_locked(struct srd_id *id)
+{
+    char text[SRD_ADDR_TEXT];
+
+    if (!id->share)
+        return;
+    log_limited(LOG_INFO, LOG_CM, "connect to %s: %s",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text),
+        id->params.shared ? "through shared memory" : "through TCP, the peer takes no memory");
+    if (id->params.shared) {
+        srd_conn_give_share(id->conn, id->share);
+        id->share = NULL;
+    }
+    srd_id_drop_share_locked(id);
+}
+
 static unsigned replied_locked(struct srd_id *id)
 {
     switch (srd_mpa_conclude(id->request, id->reply, &id->local, &id->params)) {
     case SRD_MPA_AGREED:
+        use_share_locked(id);
         if (id->ibv.qp)
             return establish_itself_locked(id);
         id->state = SRD_ID_RESPONSE;

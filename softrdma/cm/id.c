@@ -120,6 +120,10 @@ void srd_id_unref(struct srd_id *id)
         close(id->fd);
     if (id->listener)
         srd_id_unref(id->listener);
+    if (id->meet)
+        srd_meet_unref(id->meet);
+    if (id->share)
+        srd_share_free(id->share);
     free(id->child_attr);
     free(id->request);
     free(id);
@@ -130,6 +134,14 @@ void srd_id_forget_frames_locked(struct srd_id *id)
     lock_assert_held(&id->lock);
     free(id->request);
     id->request = id->reply = NULL;
+}
+
+void srd_id_drop_share_locked(struct srd_id *id)
+{
+    lock_assert_held(&id->lock);
+    if (id->share)
+        srd_share_free(id->share);
+    id->share = NULL;
 }
 
 bool srd_id_enter(struct rdma_cm_id *ibv)
@@ -161,6 +173,7 @@ void srd_id_refuse_locked(struct srd_id *id, const void *private_data, uint8_t o
 
     lock_assert_held(&id->lock);
     id->state = SRD_ID_OVER;
+    srd_id_drop_share_locked(id);
     if (atomic_load(&id->conn->phase) != SRD_CONN_STARTUP)
         return;
     srd_mpa_refuse(id->request, NULL, id->reply);
@@ -197,6 +210,7 @@ static void end_connection(struct srd_id *id)
     }
     id->state = SRD_ID_OVER;
     id->conn = NULL;
+    srd_id_drop_share_locked(id);
     lock_release(&id->lock);
     if (conn && streaming)
         srd_conn_disconnect(conn);

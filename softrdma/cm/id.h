@@ -14,6 +14,7 @@
 #define SOFTRDMA_CM_ID_H
 
 #include "softrdma/device/addr.h"
+#include "softrdma/cm/meet.h"
 #include "softrdma/connection/conn.h"
 #include "softrdma/count.h"
 #include "softrdma/device/device.h"
@@ -116,6 +117,8 @@ struct srd_id {
     bool unreported; /* connected by itself; ESTABLISHED is reported when the RTR is sent */
     struct srd_mpa_local local;
     struct srd_mpa_frame *request, *reply; /* one allocation; NULL once established */
+    /* offered, or taken; the conn's as soon as it is certain that both ends use it; NULL */
+    struct srd_share *share;
     struct srd_stream_params params;
     uint8_t rnr_retries; /* rnr_retry_count of the program's connect or accept; 7 before */
     struct srd_qp
@@ -124,6 +127,8 @@ struct srd_id {
     /* listening */
     struct srd_source source;
     bool listening; /* source is in use */
+    /* where its peers offer memory; set before it listens, kept until it is freed; NULL: they cannot */
+    struct srd_meet *meet;
     /* srd_create_ep: queue pairs for what srd_get_request returns; NULL */
     struct ibv_qp_init_attr *child_attr;
     atomic_bool paused;
@@ -152,6 +157,8 @@ void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
 /* The connection is established, and that is reported: what was said for it is not needed any more. */
 void srd_id_forget_frames_locked(struct srd_id *id);
+/* Its connection stays on TCP, or ends before it began. */
+void srd_id_drop_share_locked(struct srd_id *id);
 /* Takes id->lock of a call by the program; false with errno EIO in the child of a fork. */
 bool srd_id_enter(struct rdma_cm_id *id);
 /* Drops the lock; 0, or -1 with errno from a positive error. */

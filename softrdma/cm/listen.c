@@ -67,6 +67,7 @@ static void drop_half_open(struct srd_id *oldest)
             SRD_CM_HALF_OPEN_MAX, srd_addr_text(&oldest->ibv.route.addr.dst_addr, text));
         oldest->state = SRD_ID_OVER;
         srd_conn_close(oldest->conn);
+        atomic_fetch_add_explicit(&oldest->device->half_open_dropped, 1, memory_order_relaxed);
     }
     lock_release(&oldest->lock);
     srd_passive_report(oldest); /* gives up its listener */
@@ -207,6 +208,16 @@ static const struct srd_source_ops source_ops = {
     .free = on_free,
 };
 
+/* It has not begun to listen. */
+static void drop_meet(struct srd_id *id)
+{
+    if (!id->meet)
+        return;
+    srd_meet_stop(id->meet);
+    srd_meet_unref(id->meet);
+    id->meet = NULL;
+}
+
 static int start_locked(struct srd_id *id, int backlog)
 {
     const struct sockaddr_in any = { .sin_family = AF_INET };
@@ -228,10 +239,12 @@ static int start_locked(struct srd_id *id, int backlog)
         setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &off, sizeof(off));
         return error;
     }
+    id->meet = srd_meet_listen(id->fd);
     srd_source_init(&id->source, &source_ops, id->fd);
     srd_id_ref(id); /* the source's */
     error = -srd_source_add(&id->source);
     if (error) {
+        drop_meet(id);
         srd_source_unref(&id->source);
         return error;
     }
@@ -263,6 +276,8 @@ void srd_listen_stop(struct srd_id *id)
     if (!id->listening)
         return;
     srd_source_remove(&id->source);
+    if (id->meet)
+        srd_meet_stop(id->meet); /* the name first: it is free when the port is */
     lock_acquire(&id->lock);
     id->listening = false;
     close(id->source.fd);

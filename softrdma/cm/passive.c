@@ -32,10 +32,19 @@ static void drop_locked(struct srd_id *id, const char *why, bool cut)
     log_limited(LOG_INFO, LOG_CM, "connection from %s: %s; closed",
         srd_addr_text(&id->ibv.route.addr.dst_addr, text), why);
     id->state = SRD_ID_OVER;
+    srd_id_drop_share_locked(id);
     if (cut)
         srd_conn_cut(id->conn);
     else
         srd_conn_close(id->conn);
+}
+
+/* Whether the Request says that memory waits in the listener's queue (meet.h). */
+static bool is_offered(const struct srd_mpa_frame *request)
+{
+    const uint8_t both = SRD_MPA_SOFT_REQUEST | SRD_MPA_SOFT_SHARED;
+
+    return (request->reserved & both) == both;
 }
 
 static void receive_request_locked(struct srd_id *id)
@@ -73,6 +82,9 @@ static void receive_request_locked(struct srd_id *id)
         srd_id_refuse_locked(id, NULL, 0);
         return;
     }
+    if (is_offered(id->request) && id->listener)
+        id->share = srd_meet_claim(
+            id->listener->meet, &id->ibv.route.addr.src_addr, &id->ibv.route.addr.dst_addr);
     id->state = SRD_ID_REQUEST;
 }
 
@@ -195,6 +207,7 @@ void srd_passive_report(struct srd_id *id)
     lock_release(&id->lock);
     if (!listener)
         return;
+    srd_meet_forget(listener->meet, &id->ibv.route.addr.src_addr, &id->ibv.route.addr.dst_addr);
     if (request) {
         struct rdma_event_channel *channel;
 
@@ -413,6 +426,17 @@ static void on_expired(void *owner, struct srd_conn *conn)
 const struct srd_conn_owner_ops srd_passive_conn_ops = { on_ready, on_expired,
     srd_id_on_established, srd_id_on_down, srd_id_on_unref };
 
+/* Its Reply says so: what comes behind that goes through the memory. */
+static void give_share_locked(struct srd_id *id)
+{
+    char text[SRD_ADDR_TEXT];
+
+    log_limited(LOG_INFO, LOG_CM, "connection from %s: through shared memory",
+        srd_addr_text(&id->ibv.route.addr.dst_addr, text));
+    srd_conn_give_share(id->conn, id->share);
+    id->share = NULL;
+}
+
 static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param, uint8_t octets)
 {
     uint8_t frame[SRD_MPA_FRAME_MAX];
@@ -427,11 +451,14 @@ static int accept_locked(struct srd_id *id, const struct rdma_conn_param *param,
         error = srd_id_qp_ready(id);
     if (error)
         return error;
+    id->local.shared = id->share != NULL;
     srd_mpa_accept(id->request, &id->local, id->reply, &id->params); /* agreed: seen when it came */
     id->reply->private_octets = octets;
     if (octets)
         memcpy(id->reply->private_data, param->private_data, octets);
     id->state = SRD_ID_ACCEPTED;
+    if (id->share)
+        give_share_locked(id);
     error = -srd_conn_send(id->conn, frame, srd_mpa_encode(id->reply, frame));
     if (error) {
         id->state = SRD_ID_OVER;

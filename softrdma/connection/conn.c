@@ -9,6 +9,7 @@
 #include "softrdma/connection/conn.h"
 
 #include "softrdma/connection/internal.h"
+#include "softrdma/share/share.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/context.h"
 #include "softrdma/events/source.h"
@@ -29,20 +30,25 @@
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 /*
  * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by all
- * others, which serve many connections. The rest waits for its next turn as for room in the socket.
+ * others, which serve many connections: a copy into shared memory takes a quarter of the time of one into a socket. The
+ * rest waits for its next turn as for room in the socket.
  */
 static const struct turn {
     size_t octets;
     int calls;
-} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 };
-/* A peer's octets may enter the program's memory here, otherwise by dma.h. */
+} turn_of_post = { 4 << 20, 64 }, turn_of_service = { 64 << 10, 16 },
+  turn_of_shared = { 256 << 10, 16 };
+/* A peer's octets may enter the program's memory here, otherwise by dma.h. Octets or a negative errno. */
 static __attribute__((noinline)) ssize_t srd_dma_recv(int fd, struct iovec *iov, int count)
 {
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
+    ssize_t got;
 
     if (count == 1)
-        return srd_socket_recv(fd, iov->iov_base, iov->iov_len);
-    return recvmsg(fd, &msg, MSG_DONTWAIT);
+        got = srd_socket_recv(fd, iov->iov_base, iov->iov_len);
+    else
+        got = recvmsg(fd, &msg, MSG_DONTWAIT);
+    return got < 0 ? -errno : got;
 }
 
 /* A gather takes octets straight from the program's memory. The responder of an RDMA Read gets no completion: its
@@ -52,6 +58,40 @@ static __attribute__((noinline)) ssize_t srd_dma_send(int fd, struct iovec *iov,
     struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)count };
 
     return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* TX lock held. Octets, 0 where there is no room in a share, or a negative errno. */
+static ssize_t put(struct srd_conn *conn, struct iovec *iov, int count)
+{
+    ssize_t sent;
+
+    if (conn->shared)
+        return srd_share_write(conn->share, iov, count);
+    sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
+                      : srd_dma_send(conn->source.fd, iov, count);
+    return sent < 0 ? -errno : sent;
+}
+
+/*
+ * TX lock held: it is full. Returns whether to wait for room. The flag first, then the look: who makes room between
+ * them finds the flag, and so does the thread that polled and leaves.
+ */
+static bool is_blocked(struct srd_conn *conn)
+{
+    atomic_store(&conn->tx_blocked, true);
+    if (!conn->shared || srd_shared_full(conn))
+        return true;
+    atomic_store(&conn->tx_blocked, false);
+    return false;
+}
+
+/* TX lock held: the turn is over. What waits for its next one is served as what waits for room. */
+static void end_turn(struct srd_conn *conn)
+{
+    atomic_store(&conn->tx_blocked, true);
+    if (conn->shared &&
+        !atomic_load(&conn->source.attentive)) /* a thread that polls goes on by itself */
+        srd_shared_again(conn);
 }
 
 static size_t iov_octets(const struct iovec *iov, int count)
@@ -98,11 +138,18 @@ static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
            srd_in_background();
 }
 
+/* A read was short: a socket shows what comes later, and a thread that polls a share looks again. */
+static bool may_stop_short(struct srd_conn *conn)
+{
+    return !conn->shared || atomic_load(&conn->source.attentive);
+}
+
 /* RX lock held, stream phase. */
 static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
 {
     struct iovec iov[SRD_RX_IOV];
     unsigned actions = 0;
+    bool rests = false;
 
     while (budget-- > 0 && !(actions & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN))) {
         int count = srd_stream_rx_space(conn->qp, iov);
@@ -112,33 +159,38 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
             atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
             return actions;
         }
-        got = srd_dma_recv(conn->source.fd, iov, count);
+        got = conn->shared ? srd_shared_recv(conn, iov, count)
+                           : srd_dma_recv(conn->source.fd, iov, count);
         if (got > 0) {
             *moved = true;
             if (!atomic_load_explicit(&conn->busy, memory_order_relaxed))
                 srd_conn_is_busy(conn);
-            actions |= srd_stream_rx(conn->qp, (size_t)got, clock_now_ms());
+            actions |= srd_stream_rx(conn->qp, (size_t)got, SRD_STREAM_NOW);
             if (actions & SRD_STREAM_ESTABLISHED)
                 atomic_store(&conn->up, true);
-            if ((size_t)got < iov_octets(iov, count) || must_give_way(conn, &conn->rx_waiting))
+            if (must_give_way(conn, &conn->rx_waiting) ||
+                ((size_t)got < iov_octets(iov, count) && may_stop_short(conn)))
                 break;
             continue;
         }
-        if (got < 0 && errno == EFAULT && srd_stream_rx_fault(conn->qp))
+        if (got == -EFAULT && srd_stream_rx_fault(conn->qp))
             continue;
-        if (got < 0 && errno == EINTR)
-            got = -EAGAIN;
-        else if (got < 0)
-            got = -errno;
         actions |= srd_stream_rx(conn->qp, 0, 0);
-        if (got == -EAGAIN)
-            break;
+        if (got == -EAGAIN || got == -EINTR) {
+            rests = !conn->shared || srd_shared_may_rest(conn);
+            if (rests)
+                break;
+            continue;
+        }
         *moved = true;
         atomic_store_explicit(&conn->rx_ended, true, memory_order_relaxed);
         atomic_store_explicit(&conn->want_in, false, memory_order_relaxed);
         return actions | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
     }
     atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    if (conn->shared && !rests && !atomic_load(&conn->source.attentive) &&
+        !(actions & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN)))
+        srd_shared_again(conn);
     return actions;
 }
 
@@ -149,6 +201,9 @@ static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bo
 
     if (!enter(conn, &conn->qp->rx_lock, &conn->rx_waiting))
         return false;
+    if (conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_shared_answer(conn) &&
+        atomic_load(&conn->tx_blocked))
+        srd_shared_again(conn); /* it may have rung because there is room */
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM) ||
         atomic_load_explicit(&conn->rx_ended, memory_order_relaxed)) {
         lock_release(&conn->qp->rx_lock);
@@ -182,7 +237,7 @@ static int entries_with(const struct iovec *iov, int count, size_t octets)
 static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
 {
     struct iovec iov[SRD_TX_IOV];
-    uint64_t now_ms = clock_now_ms();
+    const uint64_t now_ms = SRD_STREAM_NOW;
     unsigned actions = 0;
 
     *all = true;
@@ -196,15 +251,14 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
             break;
         }
         count = left->calls-- > 0 ? entries_with(iov, count, left->octets) : 0;
-        if (!count) { /* the turn is over: what waits for room in the socket is served by turns */
+        if (!count) {
             actions |= srd_stream_tx_done(conn->qp, 0, now_ms);
-            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+            end_turn(conn);
             break;
         }
-        sent = count == 1 ? srd_socket_send(conn->source.fd, iov->iov_base, iov->iov_len)
-                          : srd_dma_send(conn->source.fd, iov, count);
+        sent = put(conn, iov, count);
         if (sent < 0) {
-            int error = errno;
+            int error = (int)-sent;
             if (error == EFAULT) {
                 actions |= srd_stream_tx_fault(conn->qp);
                 continue;
@@ -216,16 +270,16 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
                 atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
             else /* the receive side finds it too, after what arrived before */
                 atomic_store_explicit(&conn->tx_error, error, memory_order_relaxed);
+            if (conn->shared)
+                srd_shared_again(conn);
             break;
         }
-        if (!atomic_load_explicit(&conn->busy, memory_order_relaxed))
+        if (sent && !atomic_load_explicit(&conn->busy, memory_order_relaxed))
             srd_conn_is_busy(conn);
         actions |= srd_stream_tx_done(conn->qp, (size_t)sent, now_ms);
         left->octets -= (size_t)sent < left->octets ? (size_t)sent : left->octets;
-        if ((size_t)sent < iov_octets(iov, count)) {
-            atomic_store_explicit(&conn->tx_blocked, true, memory_order_relaxed);
+        if ((size_t)sent < iov_octets(iov, count) && is_blocked(conn))
             break;
-        }
         if (must_give_way(conn, &conn->tx_waiting)) {
             *all = false;
             break;
@@ -234,18 +288,37 @@ static unsigned send_all(struct srd_conn *conn, struct turn *left, bool *all)
     return actions & ~(unsigned)SRD_STREAM_TX;
 }
 
+/* Takes the send side, if there may be something to send now. */
+static bool enter_tx(struct srd_conn *conn)
+{
+    return srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
+           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
+           enter(conn, &conn->qp->tx_lock, &conn->tx_waiting);
+}
+
+/* The same if a thread that found it taken has noted that there is more. */
+static bool enter_noted(struct srd_conn *conn)
+{
+    if (!atomic_load(&conn->tx_pending) || !enter_tx(conn))
+        return false;
+    atomic_store(&conn->tx_pending, false);
+    return true;
+}
+
 static unsigned transmit(struct srd_conn *conn, struct turn turn)
 {
     unsigned actions = 0;
-    bool all = true;
+    bool all = true, taken = enter_tx(conn); /* mostly it is free, and nothing has to be noted */
 
-    (void)atomic_exchange(&conn->tx_pending, true); /* see idle.c, send_what_came */
-    while (all && atomic_load(&conn->tx_pending) && srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
-           !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&
-           enter(conn, &conn->qp->tx_lock, &conn->tx_waiting)) {
+    if (!taken) {
+        (void)atomic_exchange(&conn->tx_pending, true); /* see srd_conn_send_noted */
+        /* pairs with the holder's: it sees the note, or this thread sees its lock free */
+        atomic_thread_fence(memory_order_seq_cst);
+        taken = enter_noted(conn);
+    }
+    while (taken) {
         bool blocked = false;
 
-        atomic_store(&conn->tx_pending, false);
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
             actions |= send_all(conn, &turn, &all);
             blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
@@ -253,23 +326,40 @@ static unsigned transmit(struct srd_conn *conn, struct turn turn)
         lock_release(&conn->qp->tx_lock);
         atomic_thread_fence(
             memory_order_seq_cst); /* the release, before looking for who came meanwhile */
-        if (blocked)
+        if (blocked && !conn->shared)
             srd_source_update(&conn->source);
+        taken = all && enter_noted(conn);
     }
     return actions;
 }
 
-/* The socket may have room again. */
+/* There may be room again. */
 static unsigned unblock(struct srd_conn *conn)
 {
     unsigned actions;
 
-    if (!atomic_exchange_explicit(&conn->tx_blocked, false, memory_order_relaxed))
+    if (!atomic_exchange(&conn->tx_blocked, false))
         return 0;
-    actions = transmit(conn, turn_of_service);
-    srd_source_update(
-        &conn->source); /* the last thread to change the flag updates the source last, which reads it anew */
+    actions = transmit(conn, conn->shared ? turn_of_shared : turn_of_service);
+    if (!conn->shared) /* the last thread to change the flag updates the source last, which reads it anew */
+        srd_source_update(&conn->source);
     return actions;
+}
+
+/* A look at the ring by a thread that polls: whether there is no room in it. */
+static bool is_full(struct srd_conn *conn)
+{
+    bool full = false;
+
+    if (!conn->shared)
+        return false;
+    if (!lock_try(&conn->qp->tx_lock))
+        return true; /* its holder looks */
+    if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        full = !srd_share_has_room(conn->share);
+    lock_release(&conn->qp->tx_lock);
+    srd_conn_send_noted(conn); /* it may not be blocked any more */
+    return full;
 }
 
 /*
@@ -307,7 +397,10 @@ static unsigned run_timer(struct srd_conn *conn)
 static void read_again(struct srd_conn *conn)
 {
     atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
-    srd_source_update(&conn->source);
+    if (conn->shared)
+        srd_shared_again(conn);
+    else
+        srd_source_update(&conn->source);
 }
 
 /* The peer did not close its side in time. */
@@ -407,8 +500,11 @@ static bool on_poll(struct srd_source *source)
     if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
         return false;
     srd_source_polled(&conn->source);
+    if (conn->shared)
+        srd_shared_polled(conn);
     blocked = atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed);
-    if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2)
+    if (blocked && atomic_fetch_add_explicit(&conn->turn, 1, memory_order_relaxed) % 2 &&
+        !is_full(conn))
         actions = unblock(conn);
     else if (!blocked && patience_ends(conn))
         actions = transmit(conn, turn_of_service);
@@ -424,13 +520,50 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
     unsigned actions = 0;
     bool moved = false;
 
-    if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+    if (conn->shared) {
+        atomic_store(&conn->look_at_tcp, true);
+        atomic_store(&conn->again, false);
+        srd_source_update(&conn->source);
+    }
+    if (conn->shared || events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
         actions |= unblock(conn);
-    try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved) && conn->shared)
+        srd_shared_later(conn); /* its holder may have looked before the last octet came */
     if (background && srd_stream_owes_ack(conn->qp))
         actions |= SRD_STREAM_TX;
     apply_actions(conn, actions);
     return moved || !(events & EPOLLIN);
+}
+
+/* Answered where it is read; what it has made room for is sent after that. */
+static bool stream_rung(struct srd_conn *conn, bool background)
+{
+    unsigned actions = 0;
+    bool moved = false, answered;
+
+    atomic_store(&conn->rung, true);
+    answered = try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    if (moved)
+        srd_shared_woken(conn);
+    actions |= unblock(conn);
+    if (background && srd_stream_owes_ack(conn->qp))
+        actions |= SRD_STREAM_TX;
+    apply_actions(conn, actions);
+    return answered;
+}
+
+bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background)
+{
+    struct srd_conn *conn = container_of(bell, struct srd_conn, bell);
+
+    (void)events;
+    switch (atomic_load_explicit(&conn->phase, memory_order_acquire)) {
+    case SRD_CONN_STARTUP: conn->owner_ops->ready(conn->owner, conn, EPOLLIN); break;
+    case SRD_CONN_STREAM: return stream_rung(conn, background);
+    case SRD_CONN_LINGER: srd_linger_step(conn); break;
+    case SRD_CONN_CLOSED: break;
+    }
+    return true;
 }
 
 static bool on_ready(struct srd_source *source, uint32_t events, bool background)
@@ -452,23 +585,40 @@ static bool has_passed(uint64_t deadline_ms)
     return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
 }
 
-/* A process that gets no processor finds its deadline and the peer's FIN together: the FIN counts. */
-static void look_for_fin(struct srd_conn *conn)
+static void look_for_octets(struct srd_conn *conn)
 {
     unsigned actions = 0;
     bool moved = false;
 
-    try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
+    if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved) && conn->shared)
+        srd_shared_later(conn);
+    if (conn->shared) /* the thread that polled looked for room, too */
+        actions |= unblock(conn);
     apply_actions(conn, actions);
+}
+
+/* No thread polls it any more, so the peer is to ring. */
+static void on_left(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    if (conn->shared && atomic_exchange(&conn->source.attentive, false) &&
+        srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        look_for_octets(conn);
 }
 
 static void stream_expired(struct srd_conn *conn)
 {
     unsigned actions = srd_stream_owes_ack(conn->qp) ? SRD_STREAM_TX : 0;
 
+    if (conn->shared && srd_shared_expired(conn))
+        look_for_octets(conn);
     if (has_passed(srd_stream_deadline_ms(conn->qp))) {
-        if (atomic_load(&conn->shutdown_wanted))
-            look_for_fin(conn);
+        /* A process that gets no processor finds its deadline and the peer's FIN together: the FIN counts. */
+        if (atomic_load(&conn->shutdown_wanted)) {
+            atomic_store(&conn->look_at_tcp, true);
+            look_for_octets(conn);
+        }
         if (srd_conn_in_phase(conn, SRD_CONN_STREAM))
             actions |= run_timer(conn);
     }
@@ -511,8 +661,9 @@ static uint32_t on_interest(struct srd_source *source)
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
     bool in = atomic_load_explicit(&conn->want_in, memory_order_relaxed);
-    bool out = atomic_load_explicit(
-        srd_conn_in_phase(conn, SRD_CONN_STREAM) ? &conn->tx_blocked : &conn->want_out,
+    bool out = atomic_load_explicit(!srd_conn_in_phase(conn, SRD_CONN_STREAM) ? &conn->want_out
+                                    : conn->shared                            ? &conn->again
+                                                                              : &conn->tx_blocked,
         memory_order_relaxed);
 
     return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
@@ -527,6 +678,8 @@ static void on_free(struct srd_source *source)
     if (conn->qp)
         srd_qp_unpin(conn->qp);
     conn->owner_ops->unref(conn->owner);
+    if (conn->share)
+        srd_share_free(conn->share);
     free(conn->rest);
     free(conn->in);
     free(conn);
@@ -538,6 +691,7 @@ static const struct srd_source_ops source_ops = {
     .expired = on_expired,
     .idle = on_idle,
     .interest = on_interest,
+    .left = on_left,
     .free = on_free,
 };
 

@@ -19,6 +19,7 @@
 
 struct srd_conn;
 struct srd_device;
+struct srd_share;
 
 /* The connection manager's side. owner is what was given to srd_conn_create. No lock is held in any of these. */
 struct srd_conn_owner_ops {
@@ -51,7 +52,18 @@ struct srd_conn {
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
-    bool soft_peer; /* from attach on: its FIN is its last look at the stream */
+    bool shared;                 /* has a share: once, in the startup phase */
+    struct srd_share *share;     /* until closed; under the locks that keep the socket open */
+    struct srd_source bell;      /* the socket of the share */
+    atomic_bool bell_ended;      /* the peer has closed it */
+    atomic_bool rung;            /* the bell is to be answered */
+    atomic_bool look_at_tcp;     /* its end may have come */
+    atomic_bool again;           /* has used up its turn */
+    atomic_bool later;           /* a thread that came to read it found another one in it */
+    atomic_uint attentive_polls; /* how many looks at it had been when that was asked last */
+    bool tcp_ended;              /* RX lock: no octet comes into the share after what is there */
+    int tcp_error;               /* how: 0 or a negative errno */
+    bool soft_peer;              /* from attach on: its FIN is its last look at the stream */
     atomic_bool shutdown_wanted, shut;
     atomic_bool local_end; /* ended here: DISCONNECTED is reported once the peer has answered */
     /* established: set under the lock that finds it, so the thread that finds the end knows */
@@ -65,9 +77,10 @@ struct srd_conn {
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
     /* of that list: */
-    bool idle_left;     /* for good */
-    uint64_t idle_ms;   /* when it is looked at */
-    uint64_t idle_mark; /* of srd_stream_give_back */
+    bool idle_left;      /* for good */
+    uint64_t idle_ms;    /* when it is looked at */
+    uint64_t idle_mark;  /* of srd_stream_give_back */
+    unsigned idle_tries; /* in a row to give the share's memory back */
     struct list_node idle_node;
 
     /* startup phase, and what it left: under the owner's lock. From attach on there are no buffers. */
@@ -119,6 +132,12 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
 /* Whether it is in a state to. */
 bool srd_conn_may_attach(struct srd_qp *qp);
 
+/*
+ * srd_conn_give_share - startup phase, owner_lock held: from the first FPDU on the octets go through the share, which
+ * the conn takes over. The passive end before its Reply, the active one with that.
+ */
+void srd_conn_give_share(struct srd_conn *conn, struct srd_share *share);
+
 void srd_conn_started(struct srd_conn *conn, unsigned actions);
 
 /* The queue pair is going, or is reset: no thread is inside the stream when this returns. No lock held. */
@@ -143,6 +162,15 @@ void srd_conn_linger(struct srd_conn *conn);
  * sends this too (tx_pending); if the socket is full, the reactor waits until it is writable.
  */
 void srd_conn_transmit(struct srd_conn *conn);
+
+/*
+ * The caller has held the queue pair's TX lock and sent nothing: sends what a thread that found it taken left to it. No
+ * lock held.
+ */
+void srd_conn_send_noted(struct srd_conn *conn);
+
+/* Segments that TCP has sent again for its queue pair, on this connection and those before. No lock held. */
+uint64_t srd_conn_retransmits(struct srd_conn *conn);
 
 /* Does what a stream call made outside conn.c returned. No lock held. */
 void srd_conn_apply(struct srd_conn *conn, unsigned actions);

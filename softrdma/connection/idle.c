@@ -9,13 +9,17 @@
  */
 #include "softrdma/connection/internal.h"
 
+#include "softrdma/events/patience.h"
 #include "softrdma/process.h"
 #include "softrdma/queues/qp.h"
+#include "softrdma/share/share.h"
 #include "util/clock.h"
 #include "util/lock.h"
 
 /* Looked at in a row, before the thread goes on; the rest a millisecond later. */
 enum { IDLE_TURN = 64 };
+/* Looks at a peer that has still to read. */
+enum { IDLE_TRIES = 8 };
 
 static struct {
     struct lock lock; /* LOCK_SRD_CHANNEL */
@@ -79,10 +83,20 @@ static struct srd_conn *take_due(uint64_t now_ms)
  * What a thread wanted to send that found the send side taken by rests. Both exchange: the thread that comes second
  * sees what the other did before, so either this finds its wish or it finds the lock free.
  */
-static void send_what_came(struct srd_conn *conn)
+void srd_conn_send_noted(struct srd_conn *conn)
 {
     if (atomic_exchange(&conn->tx_pending, false))
         srd_conn_apply(conn, SRD_STREAM_TX);
+}
+
+/* The peer may be late in reading what came last; not for ever. */
+static bool gives_share_back(struct srd_conn *conn)
+{
+    if (!conn->shared || srd_share_give_back(conn->share) || ++conn->idle_tries == IDLE_TRIES) {
+        conn->idle_tries = 0;
+        return true;
+    }
+    return false;
 }
 
 /* Whether it is idle, and has given back what it can. A thread that is inside it has its locks. */
@@ -94,15 +108,19 @@ static bool rests(struct srd_conn *conn)
     if (!lock_try(&qp->rx_lock))
         return false;
     if ((tried = lock_try(&qp->tx_lock))) {
-        idle =
-            srd_conn_in_phase(conn, SRD_CONN_STREAM) && srd_stream_give_back(qp, &conn->idle_mark);
+        idle = srd_conn_in_phase(conn, SRD_CONN_STREAM) &&
+               srd_stream_give_back(qp, &conn->idle_mark) && gives_share_back(conn);
+        if (!idle && conn->shared && srd_conn_in_phase(conn, SRD_CONN_STREAM))
+            srd_share_trim(conn->share);
         if (idle) /* the next holder of one of the locks sees it */
             atomic_store_explicit(&conn->busy, false, memory_order_relaxed);
         lock_release(&qp->tx_lock);
     }
     lock_release(&qp->rx_lock); /* a thread that found it taken finds the socket ready again */
     if (tried)
-        send_what_came(conn);
+        srd_conn_send_noted(conn);
+    if (idle)
+        srd_patience_forget(&conn->source);
     return idle;
 }
 
@@ -159,6 +177,7 @@ void srd_conn_leave_busy(struct srd_conn *conn)
     if (listed)
         list_del(&conn->idle_node);
     lock_release(&busy.lock);
+    srd_patience_forget(&conn->source);
     if (listed)
         srd_conn_unref(conn); /* not the last: the caller has one */
 }

@@ -11,7 +11,9 @@
 #include "softrdma/queues/cq.h"
 #include "softrdma/memory/dma.h"
 #include "softrdma/queues/qp.h"
+#include "softrdma/share/share.h"
 #include "util/clock.h"
+#include "util/probe.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -52,6 +54,27 @@ static bool peer_has_shut(int fd)
            info.tcpi_state == TCP_CLOSE_WAIT;
 }
 
+static uint64_t retransmits_of(int fd)
+{
+    struct tcp_info info = { 0 };
+    socklen_t octets = sizeof(info);
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &octets) ? 0 : info.tcpi_total_retrans;
+}
+
+uint64_t srd_conn_retransmits(struct srd_conn *conn)
+{
+    uint64_t count;
+
+    /* The lock under which a closed connection adds its own to the queue pair's: never neither, nor both. */
+    lock_acquire(&conn->linger_lock);
+    count = atomic_load_explicit(&conn->qp->retransmits, memory_order_relaxed);
+    if (conn->source.fd >= 0)
+        count += retransmits_of(conn->source.fd);
+    lock_release(&conn->linger_lock);
+    return count;
+}
+
 void srd_conn_shut(struct srd_conn *conn)
 {
     if (atomic_exchange_explicit(&conn->shut, true, memory_order_relaxed))
@@ -62,6 +85,8 @@ void srd_conn_shut(struct srd_conn *conn)
      */
     if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
         shutdown(conn->source.fd, SHUT_WR);
+    if (conn->shared)
+        srd_share_end(conn->share);
 }
 
 /* False: another thread closes it, or has. */
@@ -69,11 +94,13 @@ static bool close_socket(struct srd_conn *conn, bool reset)
 {
     const struct linger at_once = { .l_onoff = 1 };
     struct srd_qp *qp = conn->qp;
+    struct srd_share *share;
     int fd;
 
     if (atomic_exchange(&conn->phase, SRD_CONN_CLOSED) == SRD_CONN_CLOSED)
         return false;
     srd_source_remove(&conn->source);
+    srd_shared_remove(conn);
     srd_conn_leave_busy(conn);
     if (qp) {
         lock_acquire(&qp->rx_lock);
@@ -83,8 +110,14 @@ static bool close_socket(struct srd_conn *conn, bool reset)
     }
     lock_acquire(&conn->linger_lock);
     fd = conn->source.fd;
+    if (qp)
+        atomic_fetch_add_explicit(&qp->retransmits, retransmits_of(fd), memory_order_relaxed);
     conn->source.fd = -1;
+    share = conn->share;
+    conn->share = NULL;
     lock_release(&conn->linger_lock);
+    if (share)
+        srd_share_free(share);
     allow_port_reuse(fd);
     if (reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -174,12 +207,26 @@ static void linger_begin(struct srd_conn *conn)
     srd_linger_step(conn);
 }
 
+/* As send. */
+static ssize_t put_rest(struct srd_conn *conn)
+{
+    struct iovec rest = { conn->rest + conn->rest_sent, conn->rest_octets - conn->rest_sent };
+    ssize_t put;
+
+    if (!conn->shared || !conn->qp) /* a frame of the startup goes by TCP */
+        return send(conn->source.fd, rest.iov_base, rest.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    do
+        put = srd_share_write(conn->share, &rest, 1);
+    while (!put && !srd_share_want_room(conn->share));
+    errno = put ? (int)-put : EAGAIN;
+    return put > 0 ? put : -1;
+}
+
 /* True: everything is sent, or sending has failed. */
 static bool send_rest(struct srd_conn *conn)
 {
     while (conn->rest_sent < conn->rest_octets && !atomic_load(&conn->tx_error)) {
-        ssize_t sent = send(conn->source.fd, conn->rest + conn->rest_sent,
-            conn->rest_octets - conn->rest_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = put_rest(conn);
         if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS))
             return false;
         if (sent < 0 && errno != EINTR)
@@ -191,36 +238,50 @@ static bool send_rest(struct srd_conn *conn)
     return true;
 }
 
-static void discard(struct srd_conn *conn)
+/* Returns whether there is more, since the peer goes on writing. */
+static bool discard_shared(struct srd_conn *conn, struct iovec scratch)
+{
+    ssize_t got = 1;
+
+    atomic_store(&conn->rung, true);
+    srd_shared_answer(conn);
+    for (int i = 0; i < READS && got > 0; i++)
+        got = srd_share_read(conn->share, &scratch, 1);
+    return got > 0 || (!got && !srd_share_doze(conn->share));
+}
+
+/* Returns whether it is to be called again, though nothing shows that. */
+static bool discard(struct srd_conn *conn)
 {
     uint8_t scratch[SCRATCH];
-
+    bool more = conn->shared && discard_shared(conn, (struct iovec){ scratch, sizeof(scratch) });
     for (int i = 0; i < READS && !atomic_load(&conn->rx_ended); i++) {
         ssize_t got = recv(conn->source.fd, scratch, sizeof(scratch), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
-            return;
+            break;
         if (!got || (got < 0 && errno != EINTR))
             atomic_store(&conn->rx_ended, true);
     }
+    return more;
 }
 
 void srd_linger_step(struct srd_conn *conn)
 {
-    bool sent, ended;
+    bool more, sent, ended;
 
     lock_acquire(&conn->linger_lock);
     if (conn->source.fd < 0) {
         lock_release(&conn->linger_lock);
         return;
     }
-    discard(conn);
+    more = discard(conn);
     sent = send_rest(conn);
     ended = atomic_load(&conn->rx_ended);
     lock_release(&conn->linger_lock);
     if (sent && ended)
         srd_conn_finish(conn, 0);
     else
-        set_interest(conn, !ended, !sent);
+        set_interest(conn, !ended, more || (!sent && !(conn->shared && conn->qp)));
 }
 
 /* --- startup ------------------------------------------------------------------------------------------------------ */
@@ -268,19 +329,34 @@ int srd_conn_send(struct srd_conn *conn, const void *octets, size_t count)
     return srd_conn_flush(conn);
 }
 
-ssize_t srd_conn_fill(struct srd_conn *conn)
+/* Octets, 0 at the end, or a negative errno. */
+static ssize_t fill_from_tcp(struct srd_conn *conn, struct iovec room)
 {
     ssize_t got;
 
-    lock_assert_held(conn->owner_lock);
-    if (!conn->in || conn->in_octets == SRD_CONN_STARTUP_OCTETS)
-        return -EAGAIN;
     do
-        got = recv(conn->source.fd, conn->in + conn->in_octets,
-            SRD_CONN_STARTUP_OCTETS - conn->in_octets, MSG_DONTWAIT);
+        got = recv(conn->source.fd, room.iov_base, room.iov_len, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
+ssize_t srd_conn_fill(struct srd_conn *conn)
+{
+    struct iovec room;
+    ssize_t got;
+
+    lock_assert_held(conn->owner_lock);
+    if (!conn->in)
+        return -EAGAIN;
+    room = (struct iovec){ conn->in + conn->in_octets, SRD_CONN_STARTUP_OCTETS - conn->in_octets };
+    if (conn->shared)
+        got = srd_shared_fill(conn, room);
+    else if (!room.iov_len)
+        got = -EAGAIN;
+    else
+        got = fill_from_tcp(conn, room);
     if (got < 0)
-        return -errno;
+        return got;
     conn->in_octets += (size_t)got;
     return got;
 }
@@ -338,6 +414,7 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     if (error)
         return error;
     conn->soft_peer = params->soft_peer;
+    PROBE2(path, qp_num, params->shared);
     srd_cq_attach_source(conn->qp->qp.send_cq, &conn->source);
     if (conn->qp->qp.recv_cq != conn->qp->qp.send_cq)
         srd_cq_attach_source(conn->qp->qp.recv_cq, &conn->source);
@@ -356,6 +433,8 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     conn->in = conn->out = NULL;
     conn->in_octets = conn->out_octets = conn->out_sent = 0;
     set_interest(conn, true, false);
+    if (conn->shared) /* what came meanwhile was not rung for */
+        *actions |= SRD_STREAM_RX;
     return 0;
 }
 

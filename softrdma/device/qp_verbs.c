@@ -251,6 +251,19 @@ int srd_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
     return 0;
 }
 
+const char *srd_query_path(struct ibv_qp *ibqp)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct srd_conn *conn = srd_stale(ibqp->context) ? NULL : srd_qp_conn(qp);
+    const char *path = NULL;
+
+    if (conn && atomic_load_explicit(&conn->phase, memory_order_acquire) == SRD_CONN_STREAM)
+        path = qp->stream.params.shared ? "shm" : "tcp";
+    if (conn)
+        srd_conn_unref(conn);
+    return path;
+}
+
 int srd_destroy_qp(struct ibv_qp *ibqp)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);

@@ -8,6 +8,7 @@
  */
 #include "softrdma/events/source.h"
 
+#include "softrdma/events/patience.h"
 #include "softrdma/process.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -115,8 +116,7 @@ void srd_source_update(struct srd_source *source)
             LOG_ERROR, LOG_SOFT, "epoll_ctl on a connection: %s; it may stall", strerror(-error));
 }
 
-/* Notes how often it has been polled. Returns whether it was since the last call, or since it was left. */
-static bool polled(struct srd_source *source)
+bool srd_source_polls_since(struct srd_source *source)
 {
     unsigned polls = atomic_load_explicit(&source->polls, memory_order_relaxed);
 
@@ -140,8 +140,10 @@ void srd_source_leave(struct srd_source *source)
 {
     if (source->process != srd_generation)
         return;
-    polled(source);
+    srd_source_polls_since(source);
     resume(source);
+    if (source->ops->left)
+        source->ops->left(source);
 }
 
 static void serve_expired(struct srd_source *source, bool background)
@@ -178,7 +180,7 @@ static void timer_expired(struct reactor_source *timer, enum reactor_how how)
     while ((source = take_due(now_ms))) {
         serve_expired(source, how == REACTOR_BACKGROUND);
         if (atomic_load(&source->paused)) {
-            if (polled(source))
+            if (srd_source_polls_since(source))
                 srd_source_soon(source);
             else
                 resume(source);
@@ -259,20 +261,26 @@ void srd_source_set_due(struct srd_source *source, uint64_t deadline_ms)
 
 /* --- for the reactor ---------------------------------------------------------------------------------------------- */
 
+static struct srd_source *polled_for(struct srd_source *source)
+{
+    return source->of ? source->of : source;
+}
+
 static bool serve_ready(struct srd_source *source, uint32_t events, bool background)
 {
     bool served;
 
     if (background)
-        atomic_store(&source->attended, in_background = true);
+        atomic_store(&polled_for(source)->attended, in_background = true);
     served = source->ops->ready(source, events, background);
     if (background)
-        atomic_store(&source->attended, in_background = false);
+        atomic_store(&polled_for(source)->attended, in_background = false);
     return served;
 }
 
 static void note_found(struct srd_source *source)
 {
+    source = polled_for(source);
     if (!found)
         return;
     if (found->count++ == 0) {
@@ -311,7 +319,7 @@ static void on_ready(struct reactor_source *reactor, uint32_t events, enum react
         source->ops->ready(source, events, false);
         return;
     }
-    alone = !polled(source) ||
+    alone = !srd_source_polls_since(source) ||
             atomic_exchange_explicit(&source->looked_at, false, memory_order_relaxed);
     if (background && !alone)
         pause_source(source);
@@ -355,6 +363,12 @@ void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops
     list_node_init(&source->soon_node);
 }
 
+static void before_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
+{
+    srd_run_soon();
+    srd_patience_wait(waiter, deadline_ns);
+}
+
 /* Returns 0 or a negative errno. */
 static int add_timer_locked(void)
 {
@@ -366,7 +380,7 @@ static int add_timer_locked(void)
     reactor_source_init(&sources.timer, &timer_ops, -1);
     if ((error = reactor_add(&sources.timer, 0)))
         return error;
-    reactor_before_wait(srd_run_soon);
+    reactor_before_wait(before_wait);
     sources.timer_added = true;
     return 0;
 }

@@ -38,12 +38,16 @@ struct srd_source_ops {
     bool (*idle)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
+    /* srd_source_leave was called. NULL: nothing is to be done. */
+    void (*left)(struct srd_source *source);
     void (*free)(struct srd_source *source); /* last reference gone */
 };
 
 struct srd_source {
     struct reactor_source reactor; /* first */
     const struct srd_source_ops *ops;
+    struct srd_source
+        *of;          /* what the program polls where this is its second descriptor; NULL: itself */
     int fd;           /* -1: closed */
     unsigned process; /* srd_generation of its maker */
     bool added;
@@ -52,6 +56,8 @@ struct srd_source {
     atomic_bool
         looked_at; /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
     atomic_bool paused;
+    atomic_bool
+        attentive; /* a thread polls it, and so nothing shows the reactor what comes: left is to end that */
     atomic_bool attended;         /* the background thread is at it */
     _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
     atomic_uint soon;             /* 1: in the list of what is soon; the lock to change */
@@ -90,13 +96,16 @@ static inline void srd_source_polled(struct srd_source *source)
     atomic_store_explicit(&source->polls,
         atomic_load_explicit(&source->polls, memory_order_relaxed) + 1, memory_order_relaxed);
 }
-/* Whether it was since the reactor found it ready, or since it was left; or is paused. */
+/* Whether it was since the reactor found it ready, or since it was left; or is paused, or attentive. */
 static inline bool srd_source_was_polled(struct srd_source *source)
 {
     return atomic_load_explicit(&source->polls, memory_order_relaxed) !=
                atomic_load_explicit(&source->seen, memory_order_relaxed) ||
-           atomic_load_explicit(&source->paused, memory_order_relaxed);
+           atomic_load_explicit(&source->paused, memory_order_relaxed) ||
+           atomic_load_explicit(&source->attentive, memory_order_relaxed);
 }
+/* Whether it was since the last such question, since the reactor found it ready, or since it was left. */
+bool srd_source_polls_since(struct srd_source *source);
 /* The thread that polled it does so no longer: the reactor serves it at once. */
 void srd_source_leave(struct srd_source *source);
 

@@ -5,6 +5,7 @@
 #include "softrdma/wire/crc32c.h"
 #include "util/log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,8 +19,13 @@
 struct access {
     uintptr_t at;
     size_t octets;
+    uintptr_t shared_at;  /* memory that a peer shares ... */
+    size_t shared_octets; /* ... 0: none */
     jmp_buf env;
 };
+
+/* What _setjmp returns after a fault. */
+enum { OF_PROGRAM = 1, OF_PEER };
 
 /* Read by the handler: its place must not have to be made there. */
 static _Thread_local struct access *volatile under_way __attribute__((tls_model("initial-exec")));
@@ -63,13 +69,18 @@ static bool is_nowhere(const struct access *access, const siginfo_t *info)
     return info->si_code == SI_KERNEL && (uint64_t)access->at >> 47;
 }
 
+static bool is_of_peer(const struct access *access, const siginfo_t *info)
+{
+    return (uintptr_t)info->si_addr - access->shared_at < access->shared_octets;
+}
+
 /* Whether the access under way caused the fault, and no other handler may mend it. */
 static bool is_ours(
     const struct access *access, const siginfo_t *info, const struct sigaction *other)
 {
     if (!access || info->si_code <= 0)
         return false;
-    if (is_nowhere(access, info))
+    if (is_nowhere(access, info) || is_of_peer(access, info))
         return true;
     if ((uintptr_t)info->si_addr - access->at >= access->octets)
         return false;
@@ -87,7 +98,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     }
     under_way = NULL;
     pthread_sigmask(SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask, NULL);
-    _longjmp(access->env, 1);
+    _longjmp(access->env, is_of_peer(access, info) ? OF_PEER : OF_PROGRAM);
 }
 
 static void install(void)
@@ -127,6 +138,7 @@ static inline void begin(struct access *access, const void *at, size_t octets)
 {
     access->at = (uintptr_t)at;
     access->octets = octets;
+    access->shared_octets = 0;
     under_way = access;
     atomic_signal_fence(memory_order_seq_cst);
 }
@@ -166,6 +178,26 @@ __attribute__((noinline)) bool srd_dma_fetch(void *to, const void *from, size_t 
     memcpy(to, from, octets);
     end();
     return true;
+}
+
+__attribute__((noinline)) int srd_dma_share(
+    void *to, const void *from, size_t octets, const void *shared)
+{
+    const void *own = shared == to ? from : to;
+    struct access access;
+
+    switch (_setjmp(access.env)) {
+    case OF_PROGRAM: srd_dma_gone(own, octets); return -EFAULT;
+    case OF_PEER: return -ENOMEM;
+    default: break;
+    }
+    access.shared_at = (uintptr_t)shared;
+    begin(&access, own, octets);
+    access.shared_octets = octets;
+    atomic_signal_fence(memory_order_seq_cst);
+    memcpy(to, from, octets);
+    end();
+    return 0;
 }
 
 __attribute__((noinline)) bool srd_dma_fetch_crc(

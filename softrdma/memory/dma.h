@@ -36,6 +36,13 @@ bool srd_dma_place(uint8_t *to, const uint8_t *from, size_t octets, bool last_ap
 bool srd_dma_fetch(void *to, const void *from, size_t octets);
 bool srd_dma_fetch_crc(void *to, const void *from, size_t octets, uint32_t *crc);
 
+/*
+ * srd_dma_share - octets (> 0) between the program's memory and memory that a peer shares.
+ * shared  in: to or from: which of the two that is
+ * Returns 0; -EFAULT: some of the program's memory does not exist; -ENOMEM: the kernel has no page for what is shared.
+ */
+int srd_dma_share(void *to, const void *from, size_t octets, const void *shared);
+
 /* srd_dma_atomic - as one step, also to the processor; at is aligned. original out: what was there before. */
 bool srd_dma_atomic(uint64_t *at, const struct srd_atomic *atomic, uint64_t *original);
 

@@ -280,7 +280,9 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
     memcpy(wc, cq->ring + cq->head, first * sizeof(*wc));
     memcpy(wc + first, cq->ring, ((uint32_t)count - first) * sizeof(*wc));
     cq->head = (cq->head + (uint32_t)count) % size;
-    atomic_fetch_sub_explicit(&cq->count, (unsigned)count, memory_order_relaxed);
+    atomic_store_explicit(&cq->count,
+        atomic_load_explicit(&cq->count, memory_order_relaxed) - (unsigned)count,
+        memory_order_relaxed);
     lock_release(&cq->lock);
     return count;
 }

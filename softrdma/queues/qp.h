@@ -10,6 +10,7 @@
 
 #include "softrdma/context.h"
 #include "softrdma/events/source.h"
+#include "softrdma/queues/counts.h"
 #include "softrdma/queues/rq.h"
 #include "softrdma/softrdma.h"
 #include "softrdma/queues/sq.h"
@@ -53,7 +54,11 @@ struct srd_qp {
 
     /* A reference, from srd_device_bind_conn to _unbind_conn; under sq.lock. Users take another: srd_qp_conn. */
     struct srd_conn *conn;
-    struct lock rx_lock, tx_lock; /* LOCK_SRD_RX, LOCK_SRD_TX: see stream.h */
+    struct lock rx_lock;          /* LOCK_SRD_RX: see stream.h */
+    struct srd_counts rx_counts;  /* under it */
+    struct lock tx_lock;          /* LOCK_SRD_TX */
+    struct srd_counts tx_counts;  /* under it */
+    _Atomic uint64_t retransmits; /* of TCP, of connections that were closed */
     atomic_uint pins;
     struct srd_async failed_event;
     atomic_bool mute; /* being destroyed or reset: requests end without completions */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx.c (sending);
- * rx_segment.c, rx_message.c, rx_extension.c, rx.c (receiving).
+ * internal.h - what the files of the protocol engine call of each other: stream.c; tx_message.c, tx_response.c,
+ * tx_extension.c, tx_fpdu.c, tx.c (sending); rx_segment.c, rx_sink.c, rx_message.c, rx_extension.c, rx.c (receiving).
  */
 #ifndef SOFTRDMA_STREAM_INTERNAL_H
 #define SOFTRDMA_STREAM_INTERNAL_H
@@ -10,6 +10,7 @@
 #include "softrdma/queues/qp.h"
 #include "softrdma/memory/stag.h"
 #include "softrdma/stream/stream.h"
+#include "util/clock.h"
 
 struct srd_end;
 
@@ -18,6 +19,12 @@ enum { SRD_TX_COPY_OCTETS = 1024 }; /* payloads up to this are copied behind the
 static inline enum srd_stream_phase srd_phase(struct srd_stream *stream)
 {
     return (enum srd_stream_phase)atomic_load_explicit(&stream->phase, memory_order_acquire);
+}
+
+/* A now_ms as a time. */
+static inline uint64_t srd_stream_ms(uint64_t now_ms)
+{
+    return now_ms == SRD_STREAM_NOW ? clock_now_ms() : now_ms;
 }
 
 static inline uint32_t srd_ring_used(struct srd_read_ring *ring)
@@ -156,11 +163,17 @@ enum srd_rx_result { SRD_RX_DONE, SRD_RX_HOLD, SRD_RX_FAILED };
  */
 enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
+/* All is placed: count, deliver. */
+enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
+/* The three in one for a segment that is there completely and is a Send's by its opcode: the usual small message. */
+enum srd_rx_result srd_rx_send_whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *actions);
+
+/* rx_sink.c; LOCK_SRD_RX held */
+
 /* Places octets of the payload in order. */
 enum srd_rx_result srd_rx_segment_place(
     struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *actions);
-/* All is placed: count, deliver. */
-enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions);
 
 /*
  * srd_rx_sink - memory for [offset, offset + octets) of the payload in progress, pinned.
@@ -174,9 +187,32 @@ struct srd_piece {
 int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
     int max, enum srd_stag_error *error);
 
+/* Pins octets of one entry of a scatter list, from position in it on. */
+static inline enum srd_stag_error srd_rx_pin_entry(struct srd_qp *qp, const struct ibv_sge *sge,
+    uint64_t position, uint64_t octets, struct srd_stag_entry **entry)
+{
+    return srd_stag_pin(
+        qp, sge->lkey, sge->addr + position, octets, IBV_ACCESS_LOCAL_WRITE, false, entry);
+}
+
+/*
+ * Ends the stream because the place of a payload is gone or was never good: the peer named it, or a request of ours.
+ */
+enum srd_rx_result srd_rx_sink_failed(
+    struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *actions);
+
 /* Ends the stream for a fault in the segment at ulpdu. */
 enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_t *ulpdu,
     uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions);
+
+/* The segment in progress is wrong. */
+static inline enum srd_rx_result srd_rx_fault_here(
+    struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    return srd_rx_fault(qp, fault, rx->ulpdu, rx->ulpdu_octets, now_ms, actions);
+}
 
 /* The first valid FPDU of the peer's opens our send side on the responder (RFC 5044 section 7.1.3). */
 void srd_rx_first_fpdu(struct srd_qp *qp, unsigned *actions);

@@ -133,8 +133,11 @@ static void crc_step(struct srd_rx *rx, uint32_t have, uint32_t total)
 }
 
 /* The FPDU at rd is dealt with. */
-static void next_fpdu(struct srd_rx *rx, uint32_t total)
+static void next_fpdu(struct srd_qp *qp, uint32_t total)
 {
+    struct srd_rx *rx = &qp->stream.rx;
+
+    qp->rx_counts.fpdus++;
     rx->rd += total;
     rx->crc = rx->crc_octets = 0;
 }
@@ -223,7 +226,7 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
     if (have >= total) {
         if (!whole(qp, fpdu + 2, ulpdu_octets, now_ms, actions))
             return false;
-        next_fpdu(rx, total);
+        next_fpdu(qp, total);
         return true;
     }
     if (stream->params.crc || rx->held || !can_stream(fpdu + 2, ulpdu_octets) ||
@@ -245,6 +248,7 @@ static bool skip_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
         octets = rx->skip;
     rx->rd += octets;
     rx->skip -= octets;
+    qp->rx_counts.fpdus += !rx->skip;
     return !rx->skip && srd_rx_segment_end(qp, now_ms, actions) == SRD_RX_DONE;
 }
 
@@ -276,6 +280,7 @@ unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     unpin(rx);
     if (srd_phase(stream) != SRD_STREAM_UP || !octets)
         return 0;
+    qp->rx_counts.octets += octets;
     if (rx->direct) {
         uint32_t direct = octets < rx->direct ? (uint32_t)octets : rx->direct;
 

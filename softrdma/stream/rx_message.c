@@ -49,6 +49,7 @@ static enum srd_rx_result acknowledgement(struct srd_qp *qp, const uint8_t *ulpd
     if (complete < rx->acknowledged || !was_sent(qp, complete, actions))
         return srd_rx_fault(qp, SRD_FAULT_TAGGED_BOUNDS, ulpdu, ulpdu_octets, now_ms, actions);
     rx->acknowledged = complete;
+    qp->rx_counts.acks++;
     *actions |= srd_stream_retire(qp, complete);
     return SRD_RX_DONE;
 }
@@ -121,6 +122,9 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
             ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
         end.status = srd_terminate_status(srd_terminate_classify(&terminate));
         end.vendor_err = (uint32_t)terminate.fault;
+        qp->rx_counts.fpdus++; /* nothing behind it is looked at */
+        qp->rx_counts.terminates++;
+        qp->rx_counts.terminate = terminate.fault;
         lock_acquire(&qp->tx_lock);
         end.has_culprit = srd_tx_attribute(qp, &terminate, &end.culprit);
         lock_release(&qp->tx_lock);
@@ -142,6 +146,8 @@ enum srd_rx_result srd_rx_segment_whole(struct srd_qp *qp, const uint8_t *ulpdu,
     enum srd_rx_result result;
     uint32_t header;
 
+    if (opcode >= SRD_OP_SEND && opcode <= SRD_OP_SEND_SE_INV)
+        return srd_rx_send_whole(qp, ulpdu, ulpdu_octets, now_ms, actions);
     if (opcode == SRD_OP_READ_REQUEST)
         return read_request(qp, ulpdu, ulpdu_octets, now_ms, actions);
     if (opcode >= SRD_OP_TERMINATE)
@@ -187,7 +193,8 @@ static void start_timer(struct srd_qp *qp, uint64_t now_ms)
     uint64_t ms = rnr_wait_ms(qp);
 
     if (ms != UINT64_MAX)
-        atomic_store_explicit(&qp->stream.rnr_deadline_ms, now_ms + ms, memory_order_relaxed);
+        atomic_store_explicit(
+            &qp->stream.rnr_deadline_ms, srd_stream_ms(now_ms) + ms, memory_order_relaxed);
 }
 
 enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
@@ -196,6 +203,7 @@ enum srd_rx_result srd_rx_hold_begin(struct srd_qp *qp, uint64_t now_ms)
 
     rx->held = true;
     rx->hold_rd = rx->hold_wr = 0;
+    qp->rx_counts.rnr_waits++;
     start_timer(qp, now_ms);
     return SRD_RX_DONE;
 }
@@ -241,8 +249,10 @@ enum srd_rx_result srd_rx_hold_replay(struct srd_qp *qp, uint64_t now_ms, unsign
             qp, rx->hold + rx->hold_rd + LENGTH_OCTETS, octets, now_ms, actions)) {
         case SRD_RX_FAILED: return SRD_RX_FAILED;
         case SRD_RX_HOLD:
-            if (rx->hold_rd) /* one got its receive, the next one has its own time */
+            if (rx->hold_rd) { /* one got its receive, the next one has its own time */
+                qp->rx_counts.rnr_waits++;
                 start_timer(qp, now_ms);
+            }
             memmove(rx->hold, rx->hold + rx->hold_rd, rx->hold_wr - rx->hold_rd);
             rx->hold_wr -= rx->hold_rd;
             rx->hold_rd = 0;

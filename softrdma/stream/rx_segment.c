@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx_segment.c - one incoming segment: checks, placement, delivery of the message it ends.
+ * rx_segment.c - one incoming segment: checks, placement (rx_sink.c), delivery of the message it ends.
  *
  * The order of the checks is that of RFC 5041 section 7.1 and RFC 5040 section 7.1: versions and opcode are done
  * (ddp.c), then queue, sequence, buffer, offset, length; for tagged ones the STag. STags are looked up again for every
@@ -48,158 +48,6 @@ enum srd_rx_result srd_rx_fault(struct srd_qp *qp, srd_fault fault, const uint8_
     return SRD_RX_FAILED;
 }
 
-/* The segment in progress is wrong. */
-static enum srd_rx_result fault_here(
-    struct srd_qp *qp, srd_fault fault, uint64_t now_ms, unsigned *actions)
-{
-    struct srd_rx *rx = &qp->stream.rx;
-
-    return srd_rx_fault(qp, fault, rx->ulpdu, rx->ulpdu_octets, now_ms, actions);
-}
-
-/* --- where a payload goes --------------------------------------------------------------------------------------- */
-
-/* add_range for a fast region. */
-static uint32_t add_pages(struct srd_stag_entry *entry, uint64_t addr, uint32_t octets,
-    struct srd_piece *pieces, int *n, int max)
-{
-    uint32_t added = 0;
-
-    for (;;) {
-        struct srd_piece *piece = &pieces[(*n)++];
-
-        *piece = (struct srd_piece){ .octets = octets - added, .entry = entry };
-        piece->addr = srd_stag_at(entry, addr + added, &piece->octets);
-        added += piece->octets;
-        if (added == octets || *n == max)
-            return added;
-        srd_stag_pin_again(entry);
-    }
-}
-
-/* Adds pieces of a range while there is room, each with a pin; the first has the caller's. Returns octets. */
-static inline uint32_t add_range(struct srd_stag_entry *entry, uint64_t addr, uint32_t octets,
-    struct srd_piece *pieces, int *n, int max)
-{
-    if (__builtin_expect(entry->max_pages, 0))
-        return add_pages(entry, addr, octets, pieces, n, max);
-    pieces[(*n)++] = (struct srd_piece){ (uint8_t *)(uintptr_t)addr, octets, entry };
-    return octets;
-}
-
-/* Pieces of a scatter list from octet position on. */
-static int scatter(struct srd_qp *qp, const struct ibv_sge *sge, uint32_t num_sge,
-    uint64_t position, uint32_t octets, struct srd_piece *pieces, int max,
-    enum srd_stag_error *error)
-{
-    struct srd_stag_entry *entry;
-    int n = 0;
-
-    for (uint32_t i = 0; i < num_sge && octets && n < max; i++) {
-        uint64_t here = sge[i].length;
-
-        if (position >= here) {
-            position -= here;
-            continue;
-        }
-        here -= position;
-        if (here > octets)
-            here = octets;
-        *error = srd_stag_pin(
-            qp, sge[i].lkey, sge[i].addr + position, here, IBV_ACCESS_LOCAL_WRITE, false, &entry);
-        if (*error) {
-            while (n)
-                srd_stag_unpin(pieces[--n].entry);
-            return -1;
-        }
-        octets -= add_range(entry, sge[i].addr + position, (uint32_t)here, pieces, &n, max);
-        position = 0;
-    }
-    return n;
-}
-
-int srd_rx_sink(struct srd_qp *qp, uint32_t offset, uint32_t octets, struct srd_piece *pieces,
-    int max, enum srd_stag_error *error)
-{
-    struct srd_stream *stream = &qp->stream;
-    struct srd_rx *rx = &stream->rx;
-    struct srd_stag_entry *entry;
-    struct srd_read_out *read;
-    int n = 0;
-
-    switch (rx->sink) {
-    case SRD_SINK_WRITE:
-        *error = srd_stag_pin(qp, rx->segment.stag, rx->segment.to + offset, octets,
-            IBV_ACCESS_REMOTE_WRITE, true, &entry);
-        if (*error)
-            return -1;
-        add_range(entry, rx->segment.to + offset, octets, pieces, &n, max);
-        return n;
-    case SRD_SINK_RECEIVE:
-        return scatter(qp, rx->receive.sge, rx->receive.num_sge, (uint64_t)rx->send_mo + offset,
-            octets, pieces, max, error);
-    case SRD_SINK_RESPONSE:
-        read = srd_read_out_front(stream);
-        return scatter(qp, srd_sqe_sge(read->sqe), read->sqe->num_sge,
-            (uint64_t)read->received + offset, octets, pieces, max, error);
-    default: return 0;
-    }
-}
-
-/* Ends the stream because the place of a payload is gone or was never good: the peer named it, or a request of ours. */
-static enum srd_rx_result sink_failed(
-    struct srd_qp *qp, enum srd_stag_error error, uint64_t now_ms, unsigned *actions)
-{
-    struct srd_rx *rx = &qp->stream.rx;
-    struct srd_end end = { .fault = SRD_FAULT_LOCAL,
-        .keep_responses = qp->stream.params.soft_peer };
-
-    if (rx->sink == SRD_SINK_WRITE)
-        return fault_here(qp, srd_fault_of_sink(error), now_ms, actions);
-    if (rx->sink == SRD_SINK_RECEIVE) {
-        end.receive_status = IBV_WC_LOC_PROT_ERR;
-    } else {
-        end.has_culprit = true;
-        end.culprit = srd_read_out_front(&qp->stream)->count;
-        end.status = IBV_WC_LOC_PROT_ERR;
-    }
-    *actions |= srd_stream_fail(qp, &end, now_ms);
-    return SRD_RX_FAILED;
-}
-
-enum srd_rx_result srd_rx_segment_place(
-    struct srd_qp *qp, const uint8_t *data, uint32_t octets, uint64_t now_ms, unsigned *actions)
-{
-    struct srd_rx *rx = &qp->stream.rx;
-    struct srd_piece pieces[4];
-    enum srd_stag_error error;
-
-    while (octets) {
-        int n = srd_rx_sink(qp, rx->placed, octets, pieces, 4, &error);
-
-        if (n < 0)
-            return sink_failed(qp, error, now_ms, actions);
-        for (int i = 0; i < n; i++) {
-            uint32_t here = pieces[i].octets;
-            bool ends = rx->segment.tagged && rx->segment.last && rx->placed + here == rx->payload;
-
-            /* RDMA Writes are not ordered with the program's loads, except by the octet stored last. */
-            bool placed = srd_dma_place(pieces[i].addr, data, here, ends);
-
-            srd_stag_unpin(pieces[i].entry);
-            if (!placed) {
-                while (++i < n)
-                    srd_stag_unpin(pieces[i].entry);
-                return sink_failed(qp, SRD_STAG_GONE, now_ms, actions);
-            }
-            data += here;
-            octets -= here;
-            rx->placed += here;
-        }
-    }
-    return SRD_RX_DONE;
-}
-
 /* --- begin ------------------------------------------------------------------------------------------------------ */
 
 /* RFC 5044 section 7.1.3: the responder may send once it has had a valid FPDU. */
@@ -221,9 +69,9 @@ static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigne
     uint64_t end;
 
     if (segment->msn != rx->send_msn || (rx->send_open && segment->opcode != rx->send_opcode))
-        return fault_here(qp, SRD_FAULT_MSN, now_ms, actions);
+        return srd_rx_fault_here(qp, SRD_FAULT_MSN, now_ms, actions);
     if (segment->mo != rx->send_mo)
-        return fault_here(qp, SRD_FAULT_MO, now_ms, actions);
+        return srd_rx_fault_here(qp, SRD_FAULT_MO, now_ms, actions);
     if (!rx->send_open) {
         if (!srd_rq_take(qp, &rx->receive))
             return SRD_RX_HOLD;
@@ -232,7 +80,7 @@ static enum srd_rx_result begin_send(struct srd_qp *qp, uint64_t now_ms, unsigne
     }
     end = (uint64_t)rx->send_mo + rx->payload;
     if (end > rx->receive.octets || end > UINT32_MAX)
-        return fault_here(qp, SRD_FAULT_TOO_LONG, now_ms, actions);
+        return srd_rx_fault_here(qp, SRD_FAULT_TOO_LONG, now_ms, actions);
     rx->sink = SRD_SINK_RECEIVE;
     return SRD_RX_DONE;
 }
@@ -249,7 +97,7 @@ static enum srd_rx_result begin_write(struct srd_qp *qp, uint64_t now_ms, unsign
     error = srd_stag_pin(
         qp, rx->segment.stag, rx->segment.to, rx->payload, IBV_ACCESS_REMOTE_WRITE, true, &entry);
     if (error)
-        return fault_here(qp, srd_fault_of_sink(error), now_ms, actions);
+        return srd_rx_fault_here(qp, srd_fault_of_sink(error), now_ms, actions);
     srd_stag_unpin(entry);
     return SRD_RX_DONE;
 }
@@ -287,20 +135,28 @@ static enum srd_rx_result begin_response(struct srd_qp *qp, uint64_t now_ms, uns
     return SRD_RX_FAILED;
 }
 
-enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
-    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
+/* Takes the header of the segment in progress. */
+static inline srd_fault take_header(
+    struct srd_rx *rx, const uint8_t *ulpdu, uint32_t ulpdu_octets, uint32_t header)
 {
-    struct srd_rx *rx = &qp->stream.rx;
     srd_fault fault = srd_segment_decode(&rx->segment, ulpdu);
-    uint32_t header = srd_segment_octets(rx->segment.tagged);
 
     memcpy(rx->ulpdu, ulpdu, header);
     rx->ulpdu_octets = ulpdu_octets;
     rx->payload = ulpdu_octets - header;
     rx->placed = 0;
     rx->sink = SRD_SINK_NONE;
+    return fault;
+}
+
+enum srd_rx_result srd_rx_segment_begin(struct srd_qp *qp, const uint8_t *ulpdu,
+    uint32_t ulpdu_octets, uint64_t now_ms, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    srd_fault fault = take_header(rx, ulpdu, ulpdu_octets, srd_segment_octets(ulpdu[0] & 0x80));
+
     if (fault != SRD_FAULT_NONE)
-        return fault_here(qp, fault, now_ms, actions);
+        return srd_rx_fault_here(qp, fault, now_ms, actions);
     switch (rx->segment.opcode) {
     case SRD_OP_WRITE: return begin_write(qp, now_ms, actions);
     case SRD_OP_READ_RESPONSE: return begin_response(qp, now_ms, actions);
@@ -379,7 +235,7 @@ static enum srd_rx_result end_send(struct srd_qp *qp, uint64_t now_ms, unsigned 
         srd_fault fault = take_word(qp, opcode, &flags, &word);
 
         if (fault != SRD_FAULT_NONE)
-            return fault_here(qp, fault, now_ms, actions);
+            return srd_rx_fault_here(qp, fault, now_ms, actions);
     }
     rx->receiving = rx->send_open = false;
     srd_receive_complete(
@@ -427,15 +283,23 @@ static void end_response(struct srd_qp *qp, unsigned *actions)
         read_over(qp, actions);
 }
 
+/* What all segments have in common at their end. */
+static inline void count_segment(struct srd_qp *qp, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+
+    if (!rx->first_seen)
+        srd_rx_first_fpdu(qp, actions);
+    rx->ack_octets += rx->payload;
+}
+
 enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_rx *rx = &stream->rx;
     bool rtr = rx->sink == SRD_SINK_WRITE && is_rtr(stream);
 
-    if (!rx->first_seen)
-        srd_rx_first_fpdu(qp, actions);
-    rx->ack_octets += rx->payload;
+    count_segment(qp, actions);
     switch (rx->sink) {
     case SRD_SINK_RECEIVE: return end_send(qp, now_ms, actions);
     case SRD_SINK_WRITE:
@@ -448,4 +312,49 @@ enum srd_rx_result srd_rx_segment_end(struct srd_qp *qp, uint64_t now_ms, unsign
     default: break;
     }
     return SRD_RX_DONE;
+}
+
+/* --- a Send that is there completely ------------------------------------------------------------------------------ */
+
+/* srd_rx_segment_place for all of a payload (> 0); a Receive mostly has one entry, and no fast region. */
+static inline enum srd_rx_result place_send(
+    struct srd_qp *qp, const uint8_t *data, uint64_t now_ms, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    const struct ibv_sge *sge = rx->receive.sge;
+    struct srd_stag_entry *entry;
+    enum srd_stag_error error;
+    bool placed;
+
+    if (rx->receive.num_sge != 1)
+        return srd_rx_segment_place(qp, data, rx->payload, now_ms, actions);
+    error = srd_rx_pin_entry(qp, sge, rx->send_mo, rx->payload, &entry);
+    if (error)
+        return srd_rx_sink_failed(qp, error, now_ms, actions);
+    if (__builtin_expect(entry->max_pages, 0)) {
+        srd_stag_unpin(entry);
+        return srd_rx_segment_place(qp, data, rx->payload, now_ms, actions);
+    }
+    placed =
+        srd_dma_place((uint8_t *)(uintptr_t)(sge->addr + rx->send_mo), data, rx->payload, false);
+    srd_stag_unpin(entry);
+    return placed ? SRD_RX_DONE : srd_rx_sink_failed(qp, SRD_STAG_GONE, now_ms, actions);
+}
+
+enum srd_rx_result srd_rx_send_whole(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t ulpdu_octets,
+    uint64_t now_ms, unsigned *actions)
+{
+    struct srd_rx *rx = &qp->stream.rx;
+    srd_fault fault = take_header(rx, ulpdu, ulpdu_octets, SRD_DDP_UNTAGGED_OCTETS);
+    enum srd_rx_result result;
+
+    if (fault != SRD_FAULT_NONE)
+        return srd_rx_fault_here(qp, fault, now_ms, actions);
+    result = begin_send(qp, now_ms, actions);
+    if (result == SRD_RX_DONE && rx->payload)
+        result = place_send(qp, ulpdu + SRD_DDP_UNTAGGED_OCTETS, now_ms, actions);
+    if (result != SRD_RX_DONE)
+        return result;
+    count_segment(qp, actions);
+    return end_send(qp, now_ms, actions);
 }

@@ -16,7 +16,6 @@
 #include "softrdma/stream/internal.h"
 
 #include "softrdma/queues/cq.h"
-#include "util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +104,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
         atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);
         lock_release(&qp->tx_lock);
         atomic_store_explicit(
-            &stream->end_deadline_ms, now_ms + SRD_DRAIN_MS, memory_order_relaxed);
+            &stream->end_deadline_ms, srd_stream_ms(now_ms) + SRD_DRAIN_MS, memory_order_relaxed);
         reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
     }
     if (!end->quiet) {
@@ -236,7 +235,7 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
         stream->rx.fin_held = true;
         if (atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed) == UINT64_MAX)
             atomic_store_explicit(
-                &stream->rnr_deadline_ms, now_ms + SRD_RNR_MS, memory_order_relaxed);
+                &stream->rnr_deadline_ms, srd_stream_ms(now_ms) + SRD_RNR_MS, memory_order_relaxed);
         return 0;
     }
     /* A softrdma peer that has sent its FIN reads nothing more. */

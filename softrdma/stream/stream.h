@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in. No sockets, no threads,
- * no time of its own, so a test can join two of them in memory.
+ * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in (or SRD_STREAM_NOW). No
+ * sockets, no threads, no time of its own, so a test can join two of them in memory.
  *
  * A stream belongs to a queue pair (embedded there) and works on its send queue, receive queue, completion queues and
  * the STag table. The connection (conn.h) owns the socket and calls in:
@@ -25,6 +25,12 @@
 
 struct srd_qp;
 struct srd_stream;
+
+/*
+ * A now_ms: the stream reads the clock if it needs the time, to set a deadline. Octets mostly come and go without one,
+ * and reading the clock takes tens of nanoseconds. Not for srd_stream_timer.
+ */
+#define SRD_STREAM_NOW UINT64_MAX
 
 /* What a call into the stream wants from the connection, or'ed. The caller acts after dropping its locks. */
 enum srd_stream_action {

@@ -115,8 +115,10 @@ static unsigned count_handed(struct srd_qp *qp)
     struct srd_tx *tx = &stream->tx;
     uint64_t before = atomic_load_explicit(&stream->handed, memory_order_relaxed), handed = before;
 
-    for (; tx->n_gone < tx->n_fpdus && tx->fpdu_end[tx->n_gone] <= tx->taken; tx->n_gone++)
+    for (; tx->n_gone < tx->n_fpdus && tx->fpdu_end[tx->n_gone] <= tx->taken; tx->n_gone++) {
         handed += tx->fpdu_completes[tx->n_gone];
+        qp->tx_counts.fpdus++;
+    }
     if (handed == before)
         return 0;
     atomic_store_explicit(
@@ -135,6 +137,7 @@ unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms)
     lock_assert_held(&qp->tx_lock);
     unpin(tx);
     tx->taken += (uint32_t)octets;
+    qp->tx_counts.octets += octets;
     while (tx->first < tx->count && octets >= tx->iov[tx->first].iov_len)
         octets -= tx->iov[tx->first++].iov_len;
     if (tx->first < tx->count) {
@@ -325,7 +328,9 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     if (!may_send_terminate(stream, end->fault))
         return;
     tx->ack_last = stream->params.soft_peer;
-    if (end->fault != SRD_FAULT_NONE)
-        tx->terminate_octets = srd_terminate_build(end->fault, missing ? NULL : end->ulpdu,
-            missing ? 0 : end->ulpdu_octets, stream->params.crc, tx->terminate);
+    if (end->fault == SRD_FAULT_NONE)
+        return;
+    qp->tx_counts.terminate = end->fault;
+    tx->terminate_octets = srd_terminate_build(end->fault, missing ? NULL : end->ulpdu,
+        missing ? 0 : end->ulpdu_octets, stream->params.crc, tx->terminate);
 }

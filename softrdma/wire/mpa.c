@@ -101,7 +101,7 @@ void srd_mpa_request(
     request->crc = local->crc;
     request->revision = revision;
     if (local->soft)
-        request->reserved = SRD_MPA_SOFT_REQUEST;
+        request->reserved = SRD_MPA_SOFT_REQUEST | (local->shared ? SRD_MPA_SOFT_SHARED : 0);
     if (revision < 2)
         return;
     /* Always peer to peer: the passive program may speak first, and "established" means something
@@ -155,8 +155,9 @@ enum srd_mpa_verdict srd_mpa_accept(const struct srd_mpa_frame *request,
     memset(params, 0, sizeof(*params));
     params->crc = reply->crc;
     params->soft_peer = local->soft && request->reserved & SRD_MPA_SOFT_REQUEST;
+    params->shared = params->soft_peer && local->shared && request->reserved & SRD_MPA_SOFT_SHARED;
     if (params->soft_peer)
-        reply->reserved = SRD_MPA_SOFT_REPLY;
+        reply->reserved = SRD_MPA_SOFT_REPLY | (params->shared ? SRD_MPA_SOFT_SHARED : 0);
     params->ird = min16(local->ird, SRD_MPA_READS_MAX);
     params->ord = min16(local->ord, SRD_MPA_READS_MAX);
     if (!request->enhanced) {
@@ -227,6 +228,9 @@ enum srd_mpa_verdict srd_mpa_conclude(const struct srd_mpa_frame *request,
     params->soft_peer =
         request->reserved & SRD_MPA_SOFT_REQUEST &&
         (reply->reserved & (SRD_MPA_SOFT_REQUEST | SRD_MPA_SOFT_REPLY)) == SRD_MPA_SOFT_REPLY;
+    params->shared = params->soft_peer && reply->reserved & SRD_MPA_SOFT_SHARED;
+    if (params->shared && !(request->reserved & SRD_MPA_SOFT_SHARED))
+        return SRD_MPA_MALFORMED;
     params->ird = min16(local->ird, SRD_MPA_READS_MAX);
     params->ord = min16(local->ord, SRD_MPA_READS_MAX);
     if (reply->enhanced)

@@ -26,6 +26,8 @@ enum {
  * because some responders echo bits that they do not know. Other implementations ignore both.
  */
 enum { SRD_MPA_SOFT_REQUEST = 0x04, SRD_MPA_SOFT_REPLY = 0x02 };
+/* Between soft ends. Request: memory to share was offered (cm/meet.h). Reply: it is taken, and carries the FPDUs. */
+enum { SRD_MPA_SOFT_SHARED = 0x01 };
 
 /* How the initiator shows that it is ready; also bits of a set. */
 enum srd_mpa_rtr {
@@ -56,6 +58,7 @@ struct srd_mpa_frame {
 struct srd_mpa_local {
     bool crc;         /* wants CRC */
     bool soft;        /* offers the acknowledgement extension */
+    bool shared;      /* initiator: has offered memory; responder: has taken it */
     uint16_t ird;     /* reads it is ready to serve */
     uint16_t ord;     /* reads it wants outstanding */
     uint16_t ird_max; /* may be raised to this when the peer needs it; >= ird */
@@ -66,6 +69,7 @@ struct srd_stream_params {
     bool initiator; /* sent the MPA Request */
     bool crc;       /* CRC in both directions */
     bool soft_peer; /* the acknowledgement extension is on */
+    bool shared;    /* FPDUs go through memory that both ends have */
     /* responder: the first FPDU reports ESTABLISHED (it holds its sends until then anyway) */
     bool rtr_expected;
     bool speaks_first;   /* responder: it does not (NDSPI_SOFT_SPEAK_MS) */

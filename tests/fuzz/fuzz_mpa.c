@@ -87,6 +87,7 @@ static void accept(const struct srd_mpa_frame *request, const struct srd_mpa_loc
     if (verdict != SRD_MPA_AGREED)
         return;
     FUZZ_CHECK(params.soft_peer == (local->soft && request->reserved & SRD_MPA_SOFT_REQUEST));
+    FUZZ_CHECK(!params.shared || (local->shared && params.soft_peer));
     FUZZ_CHECK(!request->crc || params.crc);
     if (request->enhanced && request->ird != SRD_MPA_READS_AUTO)
         FUZZ_CHECK(params.ord <= request->ird);
@@ -101,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *octets, size_t count)
     uint8_t flags = fuzz_octet(&input);
     struct srd_mpa_local local = { .crc = flags & CRC,
         .soft = flags & SOFT,
+        .shared = flags & SOFT,
         .ird = fuzz_octet(&input) % 17,
         .ord = fuzz_octet(&input) % 17,
         .ird_max = 16 };

@@ -47,6 +47,7 @@ static uint8_t *sent; /* everything that left the stream */
 static size_t sent_octets, looked_octets;
 static bool terminated;
 static uint32_t sink_stag; /* of the Read that was sent last */
+static uint32_t held_msn;  /* of the next Send, while some are held */
 static struct ibv_mw *mw;
 static uint32_t window; /* its STag when it is, or was last, bound */
 static struct ibv_mr *fast;
@@ -189,15 +190,23 @@ static void post_from_fast(enum ibv_wr_opcode opcode, uint8_t at_octet, uint32_t
     sends++;
 }
 
-/* A held message goes on with it, by the device's own clock; there is no connection to act on what that leads to. */
-static void post_receive(uint32_t octets)
+/*
+ * A held message goes on with it, by the device's own clock; there is no connection to act on what that leads to. Large
+ * values are larger Receives yet, odd ones are lists of two entries, the second with a bad key in some.
+ */
+static void post_receive(uint8_t value)
 {
+    uint32_t octets = value > 200 ? value * 128u : value, first = value % 2 ? octets / 2 : octets;
+    struct ibv_sge sge[2] = { { at(&end, GUARD + 32768), first, end.mr->lkey },
+        { at(&end, GUARD + 34000), octets - first, end.mr->lkey ^ (value % 8 == 3 ? 1 : 0) } };
+    struct ibv_recv_wr wr = { .wr_id = receives, .sg_list = sge, .num_sge = 1 + value % 2 };
+    struct ibv_recv_wr *bad;
+
     if (receives == REQUESTS)
         return;
-    if (end.srq)
-        post_srq_recv(&end, receives++, GUARD + 32768, octets);
-    else
-        post_recv(&end, receives++, GUARD + 32768, octets);
+    FUZZ_CHECK(
+        !(end.srq ? ibv_post_srq_recv(end.srq, &wr, &bad) : ibv_post_recv(end.qp, &wr, &bad)));
+    receives++;
 }
 
 /* The Receives that still are in the shared queue: they outlive the queue pair. */
@@ -275,6 +284,12 @@ static void move(uint8_t *stag, uint8_t *offset)
     wire_put64(offset, wire_get64(offset) - BASE + at(&end, GUARD));
 }
 
+/* Sends that are held are not counted by the stream. */
+static uint32_t next_send(void)
+{
+    return qp()->stream.rx.held ? held_msn : qp()->stream.rx.send_msn;
+}
+
 static uint32_t next_msn(uint8_t opcode)
 {
     switch (opcode) {
@@ -282,7 +297,7 @@ static uint32_t next_msn(uint8_t opcode)
     case SRD_OP_ATOMIC_REQUEST: return qp()->stream.rx.read_msn;
     case SRD_OP_ATOMIC_RESPONSE: return qp()->stream.rx.atomic_msn;
     case SRD_OP_TERMINATE: return 1;
-    default: return qp()->stream.rx.send_msn;
+    default: return next_send();
     }
 }
 
@@ -383,8 +398,9 @@ static void feed_large(struct fuzz_input *input, uint8_t how)
         segment.opcode = how == 2 ? SRD_OP_SEND : SRD_OP_SEND_INV;
         segment.stag = how == 2 ? 0 : how == 3 ? window : fast->rkey;
         segment.qn = SRD_QN_SEND;
-        segment.msn = qp()->stream.rx.send_msn;
-        segment.mo = qp()->stream.rx.send_mo;
+        segment.msn = next_send();
+        segment.mo = qp()->stream.rx.held ? 0 : qp()->stream.rx.send_mo;
+        held_msn = segment.msn + segment.last;
     } else {
         if (!read)
             return;

@@ -112,6 +112,16 @@ static void operation_seeds(void)
             { 5, SEND_IMMEDIATE, 8, WRITE_IMMEDIATE, 8, TAKE, ACK, 2, ATOMIC, 8, ATOMIC, 8, SEND, 8,
                 TAKE, ACK, 1, TAKE },
             17 },
+        { "atomic-response", /* a frame that brings it, with CRC, number and identifier set right */
+            { 5, ATOMIC, 8, TAKE, 0x80 | 1 | 2 | 8 | 16, 32, 0, 0, 0, 0x41, 0x4b, 0, 0, 0, 0, 0, 0,
+                0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, TAKE },
+            40 },
+        { "held", /* three Sends wait; each Receive lets one go on, the second into two places */
+            { 4, IN_SEND, 1, 1, IN_SEND, 1, 1, IN_SEND, 1, 1, RECEIVE, 254, TAKE, RECEIVE, 253,
+                RECEIVE, 251, TAKE },
+            18 },
+        { "large-sends", /* into one place, into two */
+            { 4, RECEIVE, 254, IN_SEND, 1, 250, RECEIVE, 253, IN_SEND, 1, 250, TAKE }, 12 },
         { "straight", { 5, IN_WRITE, 1, 100, 0, IN_WRITE, 9, 200, 4, IN_WRITE, 0, 250, 100, TAKE },
             14 },
         { "response", { 5, READ_LONG, 200, TAKE, IN_RESPONSE, 0, 100, IN_RESPONSE, 2, 0, TAKE },
@@ -182,6 +192,19 @@ static void ack_seeds(void)
         write_seed("ack", seeds[i].name, NULL, 0, seeds[i].octets, seeds[i].count);
 }
 
+static void ring_seeds(void)
+{
+    /* Around the ring by both ends' positions; then a position that cannot be. */
+    static const uint8_t round[] = { 7, 255, 255, 0, 255, 255, 1, 255, 255, 8, 255, 255, 2, 7, 64,
+        0, 0, 64, 0, 9, 1, 255, 255, 1, 255, 255, 1, 255, 255, 1, 255, 255, 3, 8, 128, 0, 1, 128,
+        0 };
+    static const uint8_t wrong[] = { 6, 0, 32, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 64, 2, 0, 0, 64, 1, 0,
+        64 };
+
+    write_seed("ring", "round", NULL, 0, round, sizeof round);
+    write_seed("ring", "wrong", NULL, 0, wrong, sizeof wrong);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -205,5 +228,6 @@ int main(int argc, char **argv)
     stream_seeds();
     operation_seeds();
     ack_seeds();
+    ring_seeds();
     return 0;
 }

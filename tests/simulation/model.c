@@ -94,7 +94,6 @@ void model_posts(struct end *end, struct request *request)
 {
     struct window *window = request->window;
 
-    request->was_revoking = window && window->revoking;
     if (request->remote_error)
         note_cause(end, CAUSE_BAD_REQUEST);
     if (request->local_error)
@@ -138,9 +137,11 @@ void model_unposts(struct end *end, struct request *request)
         window->key = request->invalidates;
         window->pending = false;
     } else if (window && (request->kind == KIND_INVALIDATE || request->kind == KIND_SEND)) {
-        window->revoking = request->was_revoking;
         if (request->kind == KIND_INVALIDATE)
             window->invalidating--;
+        /* Another thread, or the other end, may have posted one like it meanwhile. */
+        window->revoking = window->invalidating ||
+                           is_being_revoked(request->kind == KIND_SEND ? peer_of(end) : end);
     }
 }
 

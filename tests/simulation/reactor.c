@@ -23,7 +23,7 @@ static struct reactor_source *sources[SOURCES];
 static int adders[SOURCES];                    /* the host whose thread added it; -1: none */
 static bool driven[HOSTS];                     /* a thread of the host is in a turn */
 static struct reactor_source *expiring[HOSTS]; /* whose callback that turn runs */
-static void (*before_wait)(void);
+static reactor_before_fn *before_wait;
 
 /* Sources whose time has come, found by a thread of the other host. */
 static struct srd_source *late[SOURCES];
@@ -121,7 +121,7 @@ bool reactor_in_turn(void)
     return current && current->in_turn;
 }
 
-void reactor_before_wait(void (*function)(void))
+void reactor_before_wait(reactor_before_fn *function)
 {
     before_wait = function;
 }
@@ -314,6 +314,11 @@ void reactor_signal(struct reactor_waiter *waiter)
     ((struct thread *)waiter)->signalled = true;
 }
 
+bool reactor_is_signalled(struct reactor_waiter *waiter)
+{
+    return ((struct thread *)waiter)->signalled;
+}
+
 bool host_sleeps(int host)
 {
     for (int i = 0; i < THREADS; i++)
@@ -329,7 +334,7 @@ int reactor_wait(struct reactor_waiter *waiter, uint64_t deadline_ns, int cancel
     (void)cancel_state;
     CHECK(me == current && deadline_ns == REACTOR_NEVER && !me->in_turn,
         "a wait that the simulation does not know");
-    before_wait();
+    before_wait(waiter, deadline_ns);
     while (!me->signalled && !me->sent_home) {
         me->state = THREAD_SLEEPS;
         thread_yield();

@@ -4,7 +4,9 @@
  *
  *   simulate.c   the program: options, seeds, one schedule after the other
  *   schedule.c   one schedule: which thread runs next, what the network does, when time passes; its three parts
+ *   host.c       the hosts, and what each schedule makes on them
  *   program.c    what the programs at the two ends do, drawn at random
+ *   draw.c       the requests that they post
  *   model.c      what may come of each request: the checks
  *   wire.c       every octet that is sent, held against the RFCs
  *   kernel.c     sockets, the clock, futexes, random numbers: system calls that the linker leads here (--wrap)
@@ -153,7 +155,6 @@ struct request {
     unsigned generation;
     uint32_t invalidates;
     bool has_invalidate;
-    bool was_revoking;
     bool fenced;
     bool maybe;      /* whether it is refused depends on the order of what both ends do */
     bool maybe_here; /* whether it fails here does */
@@ -338,17 +339,21 @@ void reactor_check_empty(void);
 void wire_sees(struct end *from, const uint8_t *octets, uint32_t count);
 void wire_ends(struct end *from, bool reset);
 
-/* program.c */
+/* host.c */
+enum { INLINE_OCTETS = 200 }; /* of a request */
 void host_make(int host);
 void schedule_open(void);
 void schedule_close(void);
 void attach(struct end *end);
-void program_main(struct thread *thread);
-void program_second(struct thread *thread);
-void end_connection(struct end *end, unsigned how);
+/* Octets of the host's own, with a guard behind them; NULL: there are none left. */
 uint8_t *place_for(struct host *host, uint32_t octets);
 /* Where an octet of a window is; how many of those wanted are there in one piece. */
 uint8_t *window_at(const struct window *window, uint32_t at, uint32_t *octets);
+
+/* program.c */
+void program_main(struct thread *thread);
+void program_second(struct thread *thread);
+void end_connection(struct end *end, unsigned how);
 
 /* model.c */
 /* Whether a Send of the peer's that takes the window of this end away is still to come. */

@@ -493,10 +493,19 @@ static int lend(void **state)
 
 static atomic_int before;
 
-static void count_before(void)
+static atomic_bool signals_itself;
+
+static void count_before(struct reactor_waiter *waiter, uint64_t deadline_ns)
 {
     assert_false(reactor_in_turn());
+    assert_ptr_equal(waiter, reactor_waiter_self());
+    assert_true(deadline_ns > 0);
     atomic_fetch_add(&before, 1);
+    if (!atomic_load(&signals_itself))
+        return;
+    assert_false(reactor_is_signalled(waiter));
+    reactor_signal(waiter);
+    assert_true(reactor_is_signalled(waiter));
 }
 
 /* Whether it drives or follows, and once for each wait. */
@@ -514,6 +523,11 @@ static void test_function_runs_before_each_wait(void **state)
         reactor_wait(reactor_waiter_self(), clock_now_ns() + 1000, PTHREAD_CANCEL_DISABLE),
         -ETIMEDOUT);
     assert_int_equal(before, 2);
+    atomic_store(&signals_itself, true); /* then there is no sleep */
+    assert_int_equal(reactor_wait(reactor_waiter_self(), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE), 0);
+    assert_int_equal(before, 3);
+    assert_false(reactor_is_signalled(reactor_waiter_self()));
+    atomic_store(&signals_itself, false);
     sleeper_end(&sleeper);
     probe_remove(&probe);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections end to end: establish, move data each way, refuse, disconnect; over IPv4 and IPv6. */
 #include "tests/unit/softrdma/pair.h"
+#include "softrdma/connection/conn.h"
 #include "softrdma/queues/qp.h"
 
 #include <arpa/inet.h>
@@ -422,6 +423,7 @@ static void *send_one(void *argument)
  */
 static void connection_that_a_thread_is_in_is_left_to_it(void **state)
 {
+    struct srd_conn *conn;
     struct pair pair;
     struct pollfd fd;
     pthread_t thread;
@@ -433,6 +435,11 @@ static void connection_that_a_thread_is_in_is_left_to_it(void **state)
     end_recv(&pair.passive, 1, 0, 64);
     assert_int_equal(ibv_req_notify_cq(pair.passive.cq, 0), 0);
     lock_acquire(&srd_qp_from(pair.passive.qp)->rx_lock);
+    conn = srd_qp_from(pair.passive.qp)->conn;
+    if (conn->shared) { /* one more turn was wanted, besides */
+        atomic_store(&conn->again, true);
+        srd_source_update(&conn->source);
+    }
     assert_int_equal(pthread_create(&thread, NULL, send_one, &pair), 0);
     pthread_join(thread, NULL);
     fd = (struct pollfd){ .fd = pair.passive.channel->fd, .events = POLLIN };

@@ -69,6 +69,42 @@ static void the_next_held_message_has_its_own_time(void **state)
     pair_with_soft_peers(two_held_messages);
 }
 
+/* The stream's next deadline was set so long ahead since then. */
+static void expect_deadline(struct end *end, uint64_t since_ms, uint64_t ahead_ms)
+{
+    uint64_t deadline_ms = srd_stream_deadline_ms(srd_qp_from(end->qp));
+
+    assert_true(deadline_ms >= since_ms + ahead_ms);
+    assert_true(deadline_ms <= clock_now_ms() + ahead_ms);
+}
+
+static void octets_without_a_time(struct pair *pair)
+{
+    struct end *a = &pair->a, *b = &pair->b;
+    uint64_t since_ms = clock_now_ms();
+
+    pair->now_ms = SRD_STREAM_NOW;
+    post_send(a, 1, 0, 8, 0);
+    pair_pump(pair);
+    expect_deadline(b, since_ms, 250); /* for a Receive */
+    post_recv(b, 10, 0, 8);
+    expect_wc(b->rcq, 10, IBV_WC_SUCCESS);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(b->qp)) == UINT64_MAX);
+    since_ms = clock_now_ms();
+    post_recv(b, 11, 0, 4);
+    post_send(a, 2, 0, 8, 0);
+    pair_pump(pair);
+    expect_wc(b->rcq, 11, IBV_WC_LOC_LEN_ERR);
+    expect_deadline(b, since_ms, 2000); /* for the peer's FIN */
+    pair->now_ms = clock_now_ms();
+}
+
+static void a_stream_that_is_told_no_time_looks_at_the_clock(void **state)
+{
+    (void)state;
+    pair_with_soft_peers(octets_without_a_time);
+}
+
 static void rnr(struct pair *pair)
 {
     struct end *a = &pair->a, *b = &pair->b;
@@ -358,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receive_in_time),
         cmocka_unit_test(the_next_held_message_has_its_own_time),
+        cmocka_unit_test(a_stream_that_is_told_no_time_looks_at_the_clock),
         cmocka_unit_test(no_receive_in_time),
         cmocka_unit_test(a_receive_counts_that_was_posted_in_time),
         cmocka_unit_test(half_an_fpdu_opens_nothing),

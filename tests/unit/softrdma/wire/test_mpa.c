@@ -393,6 +393,36 @@ static void soft_peers(void **state)
     }
 }
 
+/* Memory is shared if one end has offered it, the other has taken it, and both are softrdma. */
+static void shared_memory(void **state)
+{
+    (void)state;
+    for (int row = 0; row < 8; row++) {
+        bool offered = row & 1, taken = row & 2, soft = row & 4, both = offered && taken && soft;
+        struct srd_mpa_local active = { .soft = soft, .shared = offered, .ird = 4, .ord = 4 };
+        struct srd_mpa_local passive = { .soft = true, .shared = taken, .ird = 4, .ord = 4 };
+        struct srd_stream_params initiator, responder;
+        struct srd_mpa_frame request, reply;
+
+        srd_mpa_request(&request, &active, 2);
+        assert_int_equal(request.reserved, soft ? (offered ? 0x05 : 0x04) : 0);
+        assert_int_equal(srd_mpa_accept(&request, &passive, &reply, &responder), SRD_MPA_AGREED);
+        assert_int_equal(reply.reserved, soft ? (both ? 0x03 : 0x02) : 0);
+        assert_int_equal(srd_mpa_conclude(&request, &reply, &active, &initiator), SRD_MPA_AGREED);
+        assert_int_equal(initiator.shared, both);
+        assert_int_equal(responder.shared, both);
+
+        reply.reserved = 0x03;
+        assert_int_equal(srd_mpa_conclude(&request, &reply, &active, &initiator),
+            soft && !offered ? SRD_MPA_MALFORMED : SRD_MPA_AGREED);
+        if (!soft)
+            assert_false(initiator.shared);
+        reply.reserved = 0x01; /* of another implementation */
+        assert_int_equal(srd_mpa_conclude(&request, &reply, &active, &initiator), SRD_MPA_AGREED);
+        assert_false(initiator.shared);
+    }
+}
+
 static void refusal_has_the_form_of_the_request(void **state)
 {
     struct srd_mpa_local local = { .ird = 3, .ord = 32 };
@@ -438,6 +468,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(initiator_rows),
         cmocka_unit_test(crc_is_on_if_either_asks),
         cmocka_unit_test(soft_peers),
+        cmocka_unit_test(shared_memory),
         cmocka_unit_test(refusal_has_the_form_of_the_request),
         cmocka_unit_test(fpdu_fits_a_tcp_segment),
     };

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meet.h - how two ends on one host come to share memory, while their connection starts.
+ *
+ *   active                                                           passive
+ *     |---- TCP connected ------------------------------------------->|
+ *     |---- Unix socket: memory, its TCP socket --------------------->|  waits in the queue of the socket
+ *     |---- MPA Request, flag SRD_MPA_SOFT_SHARED ------------------->|  empties that queue: claims, maps
+ *     |<--- MPA Reply, the flag if it has mapped the memory ----------|
+ *
+ * No end waits for a meeting. The offer is in the passive end's hands before the Request is, so it decides at once; the
+ * flags say what came of it. Each failure means: no flag, and the connection stays on TCP.
+ *
+ * A listener of TCP has a socket with an abstract name made of its address and port. Abstract names belong to a network
+ * namespace, as loopback does. Both ends compare the user of the other (SO_PEERCRED). The TCP socket that comes with an
+ * offer is what binds it to one connection: only the process at the other end has it. The passive end reads the
+ * addresses of that socket and closes it; it keeps the Unix connection, by which the ends wake each other.
+ */
+#ifndef SOFTRDMA_CM_MEET_H
+#define SOFTRDMA_CM_MEET_H
+
+#include "softrdma/events/source.h"
+#include "softrdma/share/share.h"
+#include "util/lock.h"
+
+#include <sys/socket.h>
+
+/* A TCP connection, as one end sees it. */
+struct srd_meet_pair {
+    struct sockaddr_storage local, peer; /* IPv4 where mapped */
+    uint64_t network;                    /* srd_meet_network */
+};
+
+/* NDSPI_SOFT_SHM=1: true. */
+bool srd_meet_wanted(void);
+
+/*
+ * srd_meet_offer - the active end, TCP connected, the Request not sent: offers the listener memory.
+ * fd           in: the TCP socket
+ * local, peer  in: its addresses
+ * Returns this end's share of it (srd_share_free, or srd_conn_give_share when the Reply has the flag). NULL: nothing
+ * was offered: the peer is on another host or of another user, has no softrdma listener, or this end lacks memory or
+ * descriptors; the log says which at level info. Never waits. Any lock below LOCK_SRD_CHANNEL may be held.
+ */
+struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const struct sockaddr *peer);
+
+/*
+ * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on.
+ * fd  in: the listening socket; only asked, not kept
+ * Returns an object with one reference, the caller's. NULL: its connections stay on TCP.
+ */
+struct srd_meet;
+struct srd_meet *srd_meet_listen(int fd);
+/* Takes no more; refuses what has come. Once. No lock of LOCK_SRD_MEET or above is held. */
+void srd_meet_stop(struct srd_meet *meet);
+void srd_meet_unref(struct srd_meet *meet);
+
+/*
+ * The passive end; meet may be NULL. Any lock below LOCK_SRD_MEET may be held.
+ * srd_meet_claim   a Request says that an offer was made: this end's share of it. NULL: there is none, or it does not
+ *                  fit (log, info)
+ * srd_meet_forget  refuses what was offered for a connection that has ended, or that shows its Request without the flag
+ * local, peer  in: the addresses of the accepted connection, IPv4 where mapped
+ */
+struct srd_share *srd_meet_claim(
+    struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer);
+void srd_meet_forget(
+    struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer);
+
+/* --- between the files of a meeting ------------------------------------------------------------------------------- */
+
+enum { SRD_MEET_NAMES = 3 };
+
+/*
+ * srd_meet_name - the name of a listener's socket.
+ * addr  in: its address; or where a peer connects to
+ * which in: 0: of that address; of a wildcard that covers it: 1, and 2 for IPv6's where addr is IPv4
+ * name  out
+ * Returns the octets of the name; 0: there is no such name.
+ */
+struct sockaddr_un;
+socklen_t srd_meet_name(const struct sockaddr *addr, int which, struct sockaddr_un *name);
+
+/* Whether the process at the other end of a Unix socket is of this user; never for a user without a name here. */
+bool srd_meet_same_user(int fd);
+
+/* Whether it may be kept for a share: those may take the lower quarter of the descriptors. False for -1. */
+bool srd_meet_may_keep(int fd);
+
+/* The network namespace of a socket; 0: this kernel does not say (before Linux 5.14). */
+uint64_t srd_meet_network(int fd);
+
+/* Returns 0; -EPROTO: no socket, or not of plain TCP; -ENOTCONN. */
+int srd_meet_pair_of(int fd, struct srd_meet_pair *pair);
+
+/* An offer as it came. */
+struct srd_meet_offer {
+    struct srd_share_offer share; /* its wake_fd is -1 */
+    struct srd_meet_pair pair;    /* as the sender sees it */
+};
+
+/*
+ * srd_meet_send     sends an offer, and copies of both descriptors. 0 or a negative errno.
+ * srd_meet_receive  reads one. Returns 0; -EAGAIN: not there yet; -ECONNRESET: the sender has left; -EPERM: of another
+ *                   user; -EPROTO: no offer; -EMFILE: no descriptors for it. Nothing is left open but on 0.
+ */
+int srd_meet_send(int fd, int memory_fd, int tcp_fd);
+int srd_meet_receive(int fd, struct srd_meet_offer *offer);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meet_listen.c - the passive end of a meeting: a listener's Unix socket, what connects to it, and the offers that wait
+ * for the Requests of their connections.
+ *
+ * An offer comes before its Request, mostly in one piece with the Unix connection. A visitor has connected and not sent
+ * it yet. Both are bounded in number and time; the oldest goes first.
+ */
+#include "softrdma/cm/meet.h"
+
+#include "softrdma/cm/id.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024, ACCEPTS = 64, PAUSE_MS = 200 };
+/* A visitor sends its offer in the call that connected it; an offer's Request is sent next. */
+enum { VISITORS_MAX = 64, VISITOR_MS = 500 };
+enum { OFFERS_MAX = SRD_CM_HALF_OPEN_FULL, OFFER_MS = SRD_CM_REQUEST_MS };
+
+struct srd_meet {
+    struct srd_source source; /* first */
+    struct lock lock;         /* LOCK_SRD_MEET: the socket and all below */
+    uint64_t network;
+    atomic_bool paused;
+    struct list_head visitors, offers; /* the oldest first */
+    int n_visitors, n_offers;
+};
+
+struct visitor {
+    struct srd_source source; /* first */
+    struct srd_meet *meet;    /* a reference */
+    struct list_node node;    /* not linked: it is served or refused, its descriptor is gone */
+};
+
+struct waiting {
+    struct srd_meet_offer offer;
+    struct list_node node;
+    uint64_t until_ms; /* clock_now_ms() */
+};
+
+static struct srd_meet *meet_of(struct srd_source *source)
+{
+    return container_of(source, struct srd_meet, source);
+}
+
+/* --- offers ------------------------------------------------------------------------------------------------------- */
+
+static void refused(const char *why)
+{
+    log_limited(LOG_INFO, LOG_CM, "an offer of memory is refused: %s", why);
+}
+
+static void refused_for(int error)
+{
+    refused(error == -EPERM                        ? "it comes from another user"
+            : error == -EPROTO                     ? "it is malformed"
+            : error == -ENOTCONN                   ? "its connection has ended"
+            : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"
+            : error == -ETIMEDOUT                  ? "it does not come"
+                                                   : strerror(-error));
+}
+
+static struct waiting *waiting_of(struct list_node *node)
+{
+    return list_entry(node, struct waiting, node);
+}
+
+/* Off the list. */
+static void unlist_locked(struct srd_meet *meet, struct waiting *waiting)
+{
+    lock_assert_held(&meet->lock);
+    list_del(&waiting->node);
+    meet->n_offers--;
+}
+
+static void drop_locked(struct srd_meet *meet, struct waiting *waiting)
+{
+    unlist_locked(meet, waiting);
+    close(waiting->offer.share.memory_fd);
+    close(waiting->offer.share.wake_fd);
+    free(waiting);
+}
+
+static struct waiting *oldest_locked(struct srd_meet *meet)
+{
+    return list_empty(&meet->offers) ? NULL : waiting_of(meet->offers.n.next);
+}
+
+/* Of the connection with these addresses of the passive end: the one that came last. NULL: none. */
+static struct waiting *find_locked(
+    struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer)
+{
+    for (struct list_node *node = meet->offers.n.prev; node != &meet->offers.n; node = node->prev) {
+        const struct srd_meet_pair *pair = &waiting_of(node)->offer.pair;
+        const struct sockaddr *from = (const struct sockaddr *)&pair->local,
+                              *to = (const struct sockaddr *)&pair->peer;
+
+        if (srd_addr_port(from) == srd_addr_port(peer) && srd_addr_same_host(from, peer) &&
+            srd_addr_port(to) == srd_addr_port(local) && srd_addr_same_host(to, local))
+            return waiting_of(node);
+    }
+    return NULL;
+}
+
+/* Keeps an offer, and the Unix connection that it came by. 0 or a negative errno, then both are closed. */
+static int keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offer, int fd)
+{
+    struct waiting *waiting = NULL;
+    int error = 0;
+
+    if (offer->pair.network != meet->network)
+        error = -EPROTO;
+    else if (!srd_meet_may_keep(fd))
+        error = -EMFILE;
+    else if (!(waiting = malloc(sizeof(*waiting))))
+        error = -ENOMEM;
+    if (error) {
+        close(offer->share.memory_fd);
+        close(fd);
+        return error;
+    }
+    if (meet->n_offers == OFFERS_MAX) {
+        refused("too many wait");
+        drop_locked(meet, oldest_locked(meet));
+    }
+    waiting->offer = *offer;
+    waiting->offer.share.wake_fd = fd;
+    waiting->until_ms = clock_now_ms() + OFFER_MS;
+    list_add_tail(&meet->offers, &waiting->node);
+    meet->n_offers++;
+    srd_source_due(&meet->source, waiting->until_ms);
+    return 0;
+}
+
+/* --- visitors ----------------------------------------------------------------------------------------------------- */
+
+/* Takes it off the list, and its descriptor from it. */
+static int dismiss_locked(struct srd_meet *meet, struct visitor *visitor)
+{
+    int fd = visitor->source.fd;
+
+    lock_assert_held(&meet->lock);
+    srd_source_remove(&visitor->source);
+    visitor->source.fd = -1;
+    list_del(&visitor->node);
+    meet->n_visitors--;
+    srd_source_unref(&visitor->source); /* the list's */
+    return fd;
+}
+
+/* Reads what a visitor has sent by now. */
+static void serve_locked(struct srd_meet *meet, struct visitor *visitor)
+{
+    struct srd_meet_offer offer;
+    int error = srd_meet_receive(visitor->source.fd, &offer), fd;
+
+    if (error == -EAGAIN)
+        return;
+    fd = dismiss_locked(meet, visitor);
+    if (!error)
+        error = keep_locked(meet, &offer, fd);
+    else
+        close(fd);
+    if (error)
+        refused_for(error);
+}
+
+static bool visitor_ready(struct srd_source *source, uint32_t events, bool background)
+{
+    struct visitor *visitor = container_of(source, struct visitor, source);
+
+    (void)events, (void)background;
+    lock_acquire(&visitor->meet->lock);
+    if (list_linked(&visitor->node))
+        serve_locked(visitor->meet, visitor);
+    lock_release(&visitor->meet->lock);
+    return true;
+}
+
+static void visitor_expired(struct srd_source *source)
+{
+    struct visitor *visitor = container_of(source, struct visitor, source);
+
+    lock_acquire(&visitor->meet->lock);
+    if (list_linked(&visitor->node)) {
+        refused_for(-ETIMEDOUT);
+        close(dismiss_locked(visitor->meet, visitor));
+    }
+    lock_release(&visitor->meet->lock);
+}
+
+static uint32_t visitor_interest(struct srd_source *source)
+{
+    (void)source;
+    return EPOLLIN;
+}
+
+static void visitor_free(struct srd_source *source)
+{
+    struct visitor *visitor = container_of(source, struct visitor, source);
+
+    srd_meet_unref(visitor->meet);
+    free(visitor);
+}
+
+static const struct srd_source_ops visitor_ops = {
+    .ready = visitor_ready,
+    .expired = visitor_expired,
+    .interest = visitor_interest,
+    .free = visitor_free,
+};
+
+/* Waits for its offer. 0 or a negative errno, then fd is closed. */
+static int admit_locked(struct srd_meet *meet, int fd)
+{
+    struct visitor *visitor = calloc(1, sizeof(*visitor));
+    int error;
+
+    if (!visitor) {
+        close(fd);
+        return -ENOMEM;
+    }
+    if (meet->n_visitors == VISITORS_MAX) {
+        refused("too many come without one");
+        close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
+    }
+    srd_source_init(&visitor->source, &visitor_ops, fd);
+    srd_source_ref(&meet->source);
+    visitor->meet = meet;
+    list_add_tail(&meet->visitors, &visitor->node);
+    meet->n_visitors++;
+    error = srd_source_add(&visitor->source);
+    if (error)
+        close(dismiss_locked(meet, visitor));
+    else
+        srd_source_deadline(&visitor->source, clock_now_ms() + VISITOR_MS);
+    return error;
+}
+
+/* --- the listener's socket ---------------------------------------------------------------------------------------- */
+
+/* Stops for a while: those that come wait in the queue, and the socket would stay readable. */
+static void pause_locked(struct srd_meet *meet, int error)
+{
+    refused_for(-error);
+    atomic_store(&meet->paused, true);
+    srd_source_update(&meet->source);
+    srd_source_due(&meet->source, clock_now_ms() + PAUSE_MS);
+}
+
+/* One that has connected. False: there is none. */
+static bool accept_locked(struct srd_meet *meet)
+{
+    struct srd_meet_offer offer;
+    int fd, error;
+
+    lock_assert_held(&meet->lock);
+    if (meet->source.fd < 0)
+        return false;
+    fd = accept4(meet->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            pause_locked(meet, errno);
+        return false;
+    }
+    error = srd_meet_receive(fd, &offer);
+    if (!error)
+        error = keep_locked(meet, &offer, fd);
+    else if (error == -EAGAIN)
+        error = admit_locked(meet, fd);
+    else
+        close(fd);
+    if (error)
+        refused_for(error);
+    return true;
+}
+
+static bool on_ready(struct srd_source *source, uint32_t events, bool background)
+{
+    struct srd_meet *meet = meet_of(source);
+
+    (void)events, (void)background;
+    lock_acquire(&meet->lock);
+    for (int i = 0; i < ACCEPTS && accept_locked(meet); i++)
+        ;
+    lock_release(&meet->lock);
+    return true;
+}
+
+static void on_expired(struct srd_source *source)
+{
+    struct srd_meet *meet = meet_of(source);
+    uint64_t now_ms = clock_now_ms();
+    struct waiting *oldest;
+
+    lock_acquire(&meet->lock);
+    if (atomic_exchange(&meet->paused, false))
+        srd_source_update(source);
+    while ((oldest = oldest_locked(meet)) && oldest->until_ms <= now_ms) {
+        refused("its connection does not use it");
+        drop_locked(meet, oldest);
+    }
+    if (oldest)
+        srd_source_due(source, oldest->until_ms);
+    lock_release(&meet->lock);
+}
+
+static uint32_t on_interest(struct srd_source *source)
+{
+    return atomic_load(&meet_of(source)->paused) ? 0 : EPOLLIN;
+}
+
+static void on_free(struct srd_source *source)
+{
+    if (source->fd >= 0)
+        close(source->fd);
+    free(meet_of(source));
+}
+
+static const struct srd_source_ops source_ops = {
+    .ready = on_ready,
+    .expired = on_expired,
+    .interest = on_interest,
+    .free = on_free,
+};
+
+/* The socket and its name. A descriptor or a negative errno. */
+static int open_socket(const struct sockaddr *addr)
+{
+    struct sockaddr_un name;
+    socklen_t octets = srd_meet_name(addr, 0, &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+
+    if (fd < 0)
+        return -errno;
+    if (!bind(fd, (struct sockaddr *)&name, octets) && !listen(fd, BACKLOG))
+        return fd;
+    error = errno;
+    close(fd);
+    return -error;
+}
+
+static struct srd_meet *meet_new(int fd, uint64_t network)
+{
+    struct srd_meet *meet = calloc(1, sizeof(*meet));
+
+    if (!meet)
+        return NULL;
+    lock_init(&meet->lock, LOCK_SRD_MEET, "softrdma meeting");
+    meet->network = network;
+    list_init(&meet->visitors);
+    list_init(&meet->offers);
+    srd_source_init(&meet->source, &source_ops, fd);
+    return meet;
+}
+
+struct srd_meet *srd_meet_listen(int fd)
+{
+    struct sockaddr_storage addr = { 0 };
+    socklen_t octets = sizeof(addr);
+    struct srd_meet *meet = NULL;
+    char text[SRD_ADDR_TEXT];
+    int unix_fd;
+
+    if (!srd_meet_wanted() || getsockname(fd, (struct sockaddr *)&addr, &octets))
+        return NULL;
+    srd_addr_unmap(&addr);
+    unix_fd = open_socket((struct sockaddr *)&addr);
+    if (unix_fd == -EADDRINUSE)
+        log_limited(LOG_WARN, LOG_CM,
+            "connections to %s share no memory: another process has taken the name for it",
+            srd_addr_text((struct sockaddr *)&addr, text));
+    else if (unix_fd < 0)
+        log_limited(LOG_INFO, LOG_CM, "connections to %s share no memory: %s",
+            srd_addr_text((struct sockaddr *)&addr, text), strerror(-unix_fd));
+    if (unix_fd < 0)
+        return NULL;
+    meet = meet_new(unix_fd, srd_meet_network(fd));
+    if (!meet) {
+        close(unix_fd);
+        return NULL;
+    }
+    if (srd_source_add(&meet->source)) {
+        srd_meet_unref(meet); /* closes its socket */
+        return NULL;
+    }
+    return meet;
+}
+
+void srd_meet_stop(struct srd_meet *meet)
+{
+    struct waiting *waiting;
+
+    srd_source_remove(&meet->source);
+    lock_acquire(&meet->lock);
+    close(meet->source.fd);
+    meet->source.fd = -1;
+    while (!list_empty(&meet->visitors))
+        close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
+    while ((waiting = oldest_locked(meet)))
+        drop_locked(meet, waiting);
+    lock_release(&meet->lock);
+}
+
+void srd_meet_unref(struct srd_meet *meet)
+{
+    srd_source_unref(&meet->source);
+}
+
+/* --- for the connection manager ----------------------------------------------------------------------------------- */
+
+/* Everything that has been sent until now. */
+static void collect_locked(struct srd_meet *meet)
+{
+    struct list_node *next;
+
+    for (int i = 0; i < BACKLOG && accept_locked(meet); i++)
+        ;
+    for (struct list_node *node = meet->visitors.n.next; node != &meet->visitors.n; node = next) {
+        next = node->next;
+        serve_locked(meet, list_entry(node, struct visitor, node));
+    }
+}
+
+struct srd_share *srd_meet_claim(
+    struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer)
+{
+    struct srd_share *share = NULL;
+    struct waiting *waiting;
+    int error;
+
+    if (!meet)
+        return NULL;
+    lock_acquire(&meet->lock);
+    collect_locked(meet);
+    waiting = find_locked(meet, local, peer);
+    if (waiting)
+        unlist_locked(meet, waiting);
+    lock_release(&meet->lock);
+    if (!waiting)
+        return NULL;
+    error = srd_share_take(&waiting->offer.share, false, &share);
+    if (error)
+        refused_for(error);
+    free(waiting);
+    return share;
+}
+
+void srd_meet_forget(
+    struct srd_meet *meet, const struct sockaddr *local, const struct sockaddr *peer)
+{
+    struct waiting *waiting;
+
+    if (!meet)
+        return;
+    lock_acquire(&meet->lock);
+    while ((waiting = find_locked(meet, local, peer)))
+        drop_locked(meet, waiting);
+    lock_release(&meet->lock);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - what queue pairs and listeners have counted, for a reader. */
+#include "softrdma/connection/conn.h"
+#include "softrdma/context.h"
+#include "softrdma/queues/qp.h"
+#include "softrdma/softrdma.h"
+
+#include <string.h>
+
+static void read_counts(struct lock *lock, const struct srd_counts *from, struct srd_counts *to)
+{
+    lock_acquire(lock);
+    *to = *from;
+    lock_release(lock);
+}
+
+void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size_t octets)
+{
+    struct srd_qp *qp = srd_qp_from(ibqp);
+    struct srd_counts rx, tx;
+    struct srd_counters its;
+    struct srd_conn *conn;
+
+    memset(counters, 0, octets);
+    if (srd_stale(ibqp->context)) /* a thread of the parent's may have held the locks */
+        return;
+    read_counts(&qp->rx_lock, &qp->rx_counts, &rx);
+    read_counts(&qp->tx_lock, &qp->tx_counts, &tx);
+    its = (struct srd_counters){ .rx_octets = rx.octets,
+        .tx_octets = tx.octets,
+        .rx_fpdus = rx.fpdus,
+        .tx_fpdus = tx.fpdus,
+        .rx_acks = rx.acks,
+        .tx_acks = tx.acks,
+        .rnr_waits = rx.rnr_waits,
+        .rx_terminates = rx.terminates,
+        .tx_terminates = tx.terminates,
+        .rx_terminate = rx.terminates ? (uint32_t)rx.terminate : 0,
+        .tx_terminate = tx.terminates ? (uint32_t)tx.terminate : 0,
+        .tcp_retransmits = atomic_load_explicit(&qp->retransmits, memory_order_relaxed) };
+    if ((conn = srd_qp_conn(qp))) {
+        srd_conn_send_noted(conn); /* a post that found the lock taken */
+        its.tcp_retransmits = srd_conn_retransmits(conn);
+        srd_conn_unref(conn);
+    }
+    memcpy(counters, &its, octets < sizeof(its) ? octets : sizeof(its));
+}
+
+uint64_t srd_query_half_open_dropped(struct ibv_context *context)
+{
+    return atomic_load_explicit(&srd_device_of(context)->half_open_dropped, memory_order_relaxed);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* patience.c - see patience.h. */
+#include "softrdma/events/patience.h"
+
+#include "softrdma/process.h"
+#include "util/clock.h"
+#include "util/lock.h"
+
+#include <unistd.h>
+
+static struct {
+    struct lock lock;            /* LOCK_SRD_CHANNEL; source */
+    struct srd_source *source;   /* the one that is looked at, with a reference; NULL */
+    _Atomic(const void *) known; /* the same, without the lock */
+    atomic_uint left;            /* waits that may still look in vain */
+    atomic_uint waits;           /* since there are none */
+    atomic_bool looking;         /* a thread is */
+} patience = {
+    .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma patience"),
+    .left = SRD_PATIENCE_WAITS,
+};
+
+_Atomic uint64_t srd_patience_ns = UINT64_MAX;
+
+/* A thread that looks keeps the peer from running where there is one processor. */
+static uint64_t patience_ns(void)
+{
+    uint64_t ns = atomic_load_explicit(&srd_patience_ns, memory_order_relaxed);
+
+    if (ns != UINT64_MAX)
+        return ns;
+    ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SRD_PATIENCE_NS : 0;
+    atomic_store_explicit(&srd_patience_ns, ns, memory_order_relaxed);
+    return ns;
+}
+
+/* Puts another source, or none, into the place of the one that is there if that is expected (NULL: any). */
+static void replace(struct srd_source *source, const struct srd_source *expected)
+{
+    struct srd_source *old = NULL;
+
+    lock_acquire(&patience.lock);
+    if (patience.source != source && (!expected || patience.source == expected)) {
+        old = patience.source;
+        patience.source = source;
+        atomic_store_explicit(&patience.known, source, memory_order_relaxed);
+        if (source)
+            srd_source_ref(source);
+    }
+    lock_release(&patience.lock);
+    if (old)
+        srd_source_unref(old);
+}
+
+void srd_patience_awaited(struct srd_source *source)
+{
+    if (atomic_load_explicit(&patience.known, memory_order_relaxed) != source)
+        replace(source, NULL);
+}
+
+void srd_patience_forget(struct srd_source *source)
+{
+    if (source->process == srd_generation)
+        replace(NULL, source);
+}
+
+/* Whether this wait is one that looks. */
+static bool may_look(void)
+{
+    if (!atomic_load_explicit(&patience.known, memory_order_relaxed) || !patience_ns())
+        return false;
+    return atomic_load_explicit(&patience.left, memory_order_relaxed) ||
+           atomic_fetch_add_explicit(&patience.waits, 1, memory_order_relaxed) %
+                   SRD_PATIENCE_RARELY ==
+               SRD_PATIENCE_RARELY - 1;
+}
+
+static struct srd_source *source_now(void)
+{
+    struct srd_source *source;
+
+    lock_acquire(&patience.lock);
+    source = patience.source;
+    if (source)
+        srd_source_ref(source);
+    lock_release(&patience.lock);
+    return source;
+}
+
+/* Whether the wait is over by it. */
+static bool look(struct srd_source *source, struct reactor_waiter *waiter, uint64_t deadline_ns)
+{
+    uint64_t end_ns = clock_now_ns() + patience_ns();
+
+    if (end_ns > deadline_ns)
+        end_ns = deadline_ns;
+    do
+        source->ops->poll(source);
+    while (!reactor_is_signalled(waiter) && clock_now_ns() < end_ns);
+    srd_source_leave(source);
+    return reactor_is_signalled(waiter);
+}
+
+static void learn(bool found)
+{
+    unsigned left = atomic_load_explicit(&patience.left, memory_order_relaxed);
+
+    if (found)
+        left = SRD_PATIENCE_WAITS;
+    else if (left)
+        left--;
+    atomic_store_explicit(&patience.left, left, memory_order_relaxed);
+}
+
+void srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
+{
+    struct srd_source *source;
+
+    if (reactor_is_signalled(waiter) || !may_look() || atomic_exchange(&patience.looking, true))
+        return;
+    source = source_now();
+    if (source && !srd_source_was_polled(source)) /* else another thread looks at it */
+        learn(look(source, waiter, deadline_ns));
+    if (source)
+        srd_source_unref(source);
+    atomic_store(&patience.looking, false);
+}
+
+/* The parent's source has a reference, which the child never gives back, as its other objects. */
+static void forked(void)
+{
+    lock_init(&patience.lock, LOCK_SRD_CHANNEL, "softrdma patience");
+    patience.source = NULL;
+    atomic_store(&patience.known, NULL);
+    atomic_store(&patience.looking, false);
+}
+
+SRD_AT_FORK(forked)

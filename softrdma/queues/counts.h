@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counts.h - what a queue pair counts of its stream. Plain words, which the path that holds the lock anyway adds to;
+ * srd_query_counters takes the lock to read them. They outlive a reset.
+ */
+#ifndef SOFTRDMA_QUEUES_COUNTS_H
+#define SOFTRDMA_QUEUES_COUNTS_H
+
+#include <stdint.h>
+
+/* One direction. */
+struct srd_counts {
+    uint64_t octets; /* of the stream: headers, pads and CRCs, too */
+    uint64_t fpdus;
+    uint64_t acks;
+    uint64_t rnr_waits; /* received: messages that waited for a Receive */
+    uint64_t terminates;
+    int terminate; /* the last one, an srd_fault; means something if there was one */
+};
+
+#endif

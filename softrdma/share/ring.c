@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.c - octets through the memory of a share. See share.h.
+ *
+ * A small message moves three cache lines: the octets, and the writer's position. The reader's position moves once in a
+ * quarter of the ring, since the writer needs no more. Positions are published by exchanges: what follows, the look
+ * at the word that says whether the other end sleeps, must not come before.
+ */
+#include "softrdma/share/internal.h"
+
+#include "softrdma/memory/dma.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+/* The reader tells where it is after so many octets, and wakes a writer that sleeps when so many are free. */
+enum { FREED_OCTETS = SRD_RING_OCTETS / 4, ROOM_OCTETS = SRD_RING_OCTETS / 2 };
+
+static void ring_the_peer(struct srd_share *share)
+{
+    static const char any;
+
+    /* No room: it has not answered what was rung before. Other failures: it has gone, as TCP will say. */
+    (void)!send(share->wake_fd, &any, sizeof(any), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static int broken(const struct srd_share *share)
+{
+    return atomic_load_explicit(&share->broken, memory_order_relaxed);
+}
+
+/* For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring. */
+static int break_up(struct srd_share *share, int error)
+{
+    if (error == -ENOMEM)
+        log_limited(LOG_WARN, LOG_SOFT,
+            "the kernel has no memory for what a connection shares; the connection ends");
+    atomic_store(&share->broken, error);
+    return error;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+/* Looks where the writer is. Returns false when it cannot be there. */
+static bool look_for_octets(struct srd_share *share)
+{
+    uint64_t head = atomic_load_explicit(&share->in->head, memory_order_acquire);
+
+    if (head - share->in_tail > SRD_RING_OCTETS ||
+        head - share->in_tail < share->in_head - share->in_tail)
+        return false;
+    share->in_head = head;
+    return true;
+}
+
+/* Octets in one piece. As srd_dma_share. */
+static int take(struct srd_share *share, uint8_t *to, size_t octets)
+{
+    size_t at = share->in_tail % SRD_RING_OCTETS;
+    size_t first = octets < SRD_RING_OCTETS - at ? octets : SRD_RING_OCTETS - at;
+    const uint8_t *from = share->in_octets;
+    int error = srd_dma_share(to, from + at, first, from + at);
+
+    if (!error && octets > first)
+        error = srd_dma_share(to + first, from, octets - first, from);
+    if (!error)
+        share->in_tail += octets;
+    return error;
+}
+
+/* What the writer has put since the last look may be more: a hint. A reader that goes to sleep wakes it in any case. */
+static bool is_worth_waking(const struct srd_share *share)
+{
+    return share->in_head - share->in_tail <= SRD_RING_OCTETS - ROOM_OCTETS;
+}
+
+static void publish_freed(struct srd_share *share)
+{
+    share->in_freed = share->in_tail;
+    atomic_exchange(&share->in->tail, share->in_tail);
+    if (atomic_load(&share->in->wants_room) && is_worth_waking(share) &&
+        atomic_exchange(&share->in->wants_room, 0))
+        ring_the_peer(share);
+}
+
+ssize_t srd_share_read(struct srd_share *share, const struct iovec *iov, int count)
+{
+    size_t done = 0;
+    int error;
+
+    if ((error = broken(share)))
+        return error;
+    if (share->in_head == share->in_tail && !look_for_octets(share))
+        return break_up(share, -EPROTO);
+    for (int i = 0; i < count && share->in_head != share->in_tail; i++) {
+        uint64_t there = share->in_head - share->in_tail;
+        size_t octets = iov[i].iov_len < there ? iov[i].iov_len : (size_t)there;
+
+        if (!octets)
+            continue;
+        if ((error = take(share, iov[i].iov_base, octets))) {
+            if (error == -ENOMEM)
+                return break_up(share, error);
+            if (!done)
+                return error;
+            break;
+        }
+        done += octets;
+    }
+    if (share->in_tail - share->in_freed >= FREED_OCTETS)
+        publish_freed(share);
+    return (ssize_t)done;
+}
+
+bool srd_share_doze(struct srd_share *share)
+{
+    if (share->in_freed != share->in_tail)
+        publish_freed(share);
+    atomic_exchange(&share->in->awake, 0);
+    share->dozes = true;
+    return atomic_load(&share->in->head) == share->in_tail && !broken(share);
+}
+
+void srd_share_awake(struct srd_share *share)
+{
+    if (!share->dozes)
+        return;
+    share->dozes = false;
+    atomic_store_explicit(&share->in->awake, 1, memory_order_relaxed);
+}
+
+bool srd_share_answer(struct srd_share *share)
+{
+    char scratch[64];
+    ssize_t got = recv(share->wake_fd, scratch, sizeof(scratch), MSG_DONTWAIT);
+
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool srd_share_ended(const struct srd_share *share)
+{
+    return atomic_load_explicit(&share->in->ended, memory_order_acquire) != 0;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+/* Looks where the reader is. Returns false when it cannot be there. */
+static bool look_for_room(struct srd_share *share)
+{
+    uint64_t tail = atomic_load(&share->out->tail);
+
+    if (tail - share->out_tail > share->out_head - share->out_tail)
+        return false;
+    share->out_tail = tail;
+    return true;
+}
+
+static size_t room(const struct srd_share *share)
+{
+    return SRD_RING_OCTETS - (size_t)(share->out_head - share->out_tail);
+}
+
+/* Octets behind those that are put already. As srd_dma_share. */
+static int put(struct srd_share *share, size_t behind, const uint8_t *from, size_t octets)
+{
+    size_t at = (share->out_head + behind) % SRD_RING_OCTETS;
+    size_t first = octets < SRD_RING_OCTETS - at ? octets : SRD_RING_OCTETS - at;
+    uint8_t *to = share->out_octets;
+    int error = srd_dma_share(to + at, from, first, to + at);
+
+    if (!error && octets > first)
+        error = srd_dma_share(to, from + first, octets - first, to);
+    return error;
+}
+
+static void publish(struct srd_share *share, size_t octets)
+{
+    share->out_head += octets;
+    atomic_exchange(&share->out->head, share->out_head);
+    if (!atomic_load(&share->out->awake) && !atomic_exchange(&share->out->awake, 1))
+        ring_the_peer(share);
+}
+
+static size_t wanted(const struct iovec *iov, int count)
+{
+    size_t octets = 0;
+
+    for (int i = 0; i < count; i++)
+        octets += iov[i].iov_len;
+    return octets;
+}
+
+ssize_t srd_share_write(struct srd_share *share, const struct iovec *iov, int count)
+{
+    size_t done = 0, left;
+    int error;
+
+    if ((error = broken(share)))
+        return error;
+    if (room(share) < wanted(iov, count) && !look_for_room(share))
+        return break_up(share, -EPROTO);
+    left = room(share);
+    for (int i = 0; i < count && left; i++) {
+        size_t octets = iov[i].iov_len < left ? iov[i].iov_len : left;
+
+        if (!octets)
+            continue;
+        error = put(share, done, iov[i].iov_base, octets);
+        if (error) /* nothing is published: a message goes as a whole, or fails */
+            return error == -ENOMEM ? break_up(share, error) : error;
+        done += octets;
+        left -= octets;
+    }
+    if (done)
+        publish(share, done);
+    return (ssize_t)done;
+}
+
+bool srd_share_want_room(struct srd_share *share)
+{
+    atomic_exchange(&share->out->wants_room, 1);
+    return look_for_room(share) && !room(share);
+}
+
+bool srd_share_has_room(struct srd_share *share)
+{
+    return !look_for_room(share) || room(share);
+}
+
+void srd_share_end(struct srd_share *share)
+{
+    atomic_store(&share->out->ended, 1);
+    ring_the_peer(share);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* share.c - the memory of a share: made, checked, mapped, given back. See share.h. */
+#include "softrdma/share/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+enum { TRIM_OCTETS = 64 * 1024 };
+
+int srd_share_make(struct srd_share_offer *offer)
+{
+    int fd = memfd_create("softrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+
+    if (fd < 0)
+        return -errno;
+    if (ftruncate(fd, SRD_SHARE_OCTETS) || fcntl(fd, F_ADD_SEALS, SEALS)) {
+        error = errno;
+        close(fd);
+        return -error;
+    }
+    *offer = (struct srd_share_offer){ .memory_fd = fd, .wake_fd = -1 };
+    return 0;
+}
+
+/*
+ * The page of words is there from the beginning: a store to a page that the kernel cannot make ends the process. The
+ * rings' pages come when they are used, and go (ring.c finds where they cannot).
+ */
+static int make_words(int fd)
+{
+    return fallocate(fd, 0, 0, SRD_SHARE_PAGE) ? -errno : 0;
+}
+
+/* The seals first: after that the size does not change. */
+static int check(int fd)
+{
+    struct stat stat;
+
+    /* -1 has all of them. Others may be there: F_SEAL_EXEC with vm.memfd_noexec. */
+    return (fcntl(fd, F_GET_SEALS) & (SEALS | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == SEALS &&
+                   !fstat(fd, &stat) && stat.st_size == SRD_SHARE_OCTETS
+               ? 0
+               : -EPROTO;
+}
+
+static int map(struct srd_share *share, int fd, bool active)
+{
+    struct srd_share_words *words;
+    int error = check(fd);
+    void *memory;
+
+    if (!error)
+        error = make_words(fd);
+    if (error)
+        return error;
+    memory = mmap(NULL, SRD_SHARE_OCTETS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    words = memory;
+    share->memory = memory;
+    share->out = &words->ring[active ? 0 : 1];
+    share->in = &words->ring[active ? 1 : 0];
+    share->out_octets = share->memory + SRD_SHARE_PAGE + (active ? 0 : SRD_RING_OCTETS);
+    share->in_octets = share->memory + SRD_SHARE_PAGE + (active ? SRD_RING_OCTETS : 0);
+    share->dozes = true; /* the words are 0 */
+    return 0;
+}
+
+int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share **out)
+{
+    struct srd_share *share = aligned_alloc(_Alignof(struct srd_share), sizeof(*share));
+    int error = -ENOMEM;
+
+    if (share) {
+        memset(share, 0, sizeof(*share));
+        error = map(share, offer->memory_fd, active);
+    }
+    close(offer->memory_fd);
+    if (error) {
+        close(offer->wake_fd);
+        free(share);
+        return error;
+    }
+    share->wake_fd = offer->wake_fd;
+    *out = share;
+    return 0;
+}
+
+void srd_share_free(struct srd_share *share)
+{
+    munmap(share->memory, SRD_SHARE_OCTETS);
+    close(share->wake_fd);
+    free(share);
+}
+
+int srd_share_wake_fd(const struct srd_share *share)
+{
+    return share->wake_fd;
+}
+
+/* The whole pages in a piece of a ring: madvise rounds its length up, and pages may be larger than SRD_SHARE_PAGE. */
+static void remove_pages(uint8_t *from, size_t octets)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)from + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)from + octets) & ~(page - 1);
+
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_REMOVE);
+}
+
+/*
+ * Where the peer has read all, no octet of the ring is published, so all of it is the writer's. The kernel may refuse;
+ * then the memory stays. The page of words leaves this process alone: it is the peer's, too, and comes back as it was.
+ */
+bool srd_share_give_back(struct srd_share *share)
+{
+    uint64_t tail = atomic_load_explicit(&share->out->tail, memory_order_acquire);
+
+    if (share->in_freed != share->in_tail) {
+        share->in_freed = share->in_tail;
+        atomic_store(&share->in->tail, share->in_tail);
+    }
+    if (share->out_given != share->out_head) {
+        if (tail != share->out_head)
+            return false;
+        share->out_given = share->out_head;
+        remove_pages(share->out_octets, SRD_RING_OCTETS);
+    }
+    (void)madvise(share->memory, SRD_SHARE_PAGE, MADV_DONTNEED);
+    return true;
+}
+
+/* From the writer's position to the reader's, once around, there is nothing; to whole pages. */
+void srd_share_trim(struct srd_share *share)
+{
+    uint64_t tail = atomic_load_explicit(&share->out->tail, memory_order_acquire);
+    uint64_t from = (share->out_head + SRD_SHARE_PAGE - 1) / SRD_SHARE_PAGE * SRD_SHARE_PAGE;
+    uint64_t to = (tail + SRD_RING_OCTETS) / SRD_SHARE_PAGE * SRD_SHARE_PAGE;
+    size_t at = from % SRD_RING_OCTETS, first, rest;
+
+    if (share->out_head - share->out_trimmed < TRIM_OCTETS)
+        return;
+    share->out_trimmed = share->out_head;
+    if (share->out_head - tail > SRD_RING_OCTETS || to <= from)
+        return; /* full; or the tail cannot be, as the next write finds */
+    first = to - from < SRD_RING_OCTETS - at ? (size_t)(to - from) : SRD_RING_OCTETS - at;
+    rest = (size_t)(to - from) - first;
+    remove_pages(share->out_octets + at, first);
+    if (rest)
+        remove_pages(share->out_octets, rest);
+}

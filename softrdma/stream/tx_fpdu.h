@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tx_fpdu.h - one FPDU more in the batch: begin, add, end; or begin, add, undo. And what the files that build messages
+ * call of each other. LOCK_SRD_TX held.
+ */
+#ifndef SOFTRDMA_STREAM_TX_FPDU_H
+#define SOFTRDMA_STREAM_TX_FPDU_H
+
+#include "softrdma/stream/internal.h"
+
+/* Where it begins in the batch. */
+struct srd_tx_fpdu {
+    int count, n_refs;
+    uint32_t staged, octets;
+    size_t last_octets;
+    uint32_t crc;
+};
+
+/* The largest payload of one FPDU, such that a full one needs no pad. */
+static inline uint32_t srd_tx_payload_max(const struct srd_stream *stream, bool tagged)
+{
+    return (stream->params.fpdu_max_octets - SRD_FPDU_LENGTH_OCTETS - srd_segment_octets(tagged) -
+               SRD_FPDU_CRC_OCTETS) &
+           ~3u;
+}
+
+/* Whether one more of any size fits. */
+bool srd_tx_has_room(const struct srd_stream *stream);
+
+/*
+ * A large payload: pieces, gathered from where they are and pinned until tx_done, or with CRC copied.
+ * srd_tx_fpdu_begin   its header; payload: octets that follow
+ * srd_tx_fpdu_memory  octets (> 0) of the payload, from registered memory. Returns why the key is refused, or that the
+ *                     memory is gone; then undo follows.
+ * srd_tx_fpdu_end     the trailer
+ * srd_tx_fpdu_undo    the batch is as it was before begin
+ */
+void srd_tx_fpdu_begin(struct srd_qp *qp, struct srd_tx_fpdu *fpdu,
+    const struct srd_segment *segment, uint32_t payload);
+enum srd_stag_error srd_tx_fpdu_memory(struct srd_qp *qp, struct srd_tx_fpdu *fpdu, uint32_t key,
+    uint64_t addr, uint32_t octets, bool remote);
+void srd_tx_fpdu_end(struct srd_qp *qp, struct srd_tx_fpdu *fpdu);
+void srd_tx_fpdu_undo(struct srd_qp *qp, const struct srd_tx_fpdu *fpdu);
+
+/*
+ * A small one, of SRD_TX_COPY_OCTETS at most, is written in one piece. It is no part of the batch before
+ * srd_tx_small_end, so there is nothing to undo.
+ * srd_tx_small_begin  its header; octets: of its payload. Returns where that goes.
+ * srd_tx_small_fetch  octets (> 0) of the payload from registered memory to their place. Returns why the key is
+ *                     refused, or that the memory is gone.
+ * srd_tx_small_end    the trailer behind the payload, which ends at end
+ */
+static inline uint8_t *srd_tx_small_begin(
+    const struct srd_tx *tx, const struct srd_segment *segment, uint32_t octets)
+{
+    uint8_t *p = tx->staging + tx->staged;
+
+    return p + srd_fpdu_begin(p, segment, octets);
+}
+enum srd_stag_error srd_tx_small_fetch(
+    struct srd_qp *qp, uint8_t *to, uint32_t key, uint64_t addr, uint32_t octets, bool remote);
+void srd_tx_small_end(struct srd_qp *qp, uint8_t *end);
+
+/* A whole small one, whose payload is memory of ours. */
+void srd_tx_put(
+    struct srd_qp *qp, const struct srd_segment *segment, const void *payload, uint32_t octets);
+
+/* tx_message.c */
+
+/* A place among the Reads and Atomics that are out; sqe: NULL for the RTR. */
+struct srd_read_out *srd_tx_begin_read(struct srd_qp *qp, struct srd_sqe *sqe, uint32_t msn);
+/* The last message of the request at next is built: it is numbered, and the next one's turn comes. */
+void srd_tx_message_built(struct srd_qp *qp, struct srd_sqe *sqe);
+
+/* tx_response.c */
+
+/* One FPDU of the oldest response that waits; there is one. Returns whether to go on: its source may be gone. */
+bool srd_tx_response(struct srd_qp *qp, unsigned *actions);
+
+/* tx_extension.c: messages of RFC 7306 */
+
+/* What directly follows a Write: a message of its own (section 6). */
+void srd_tx_immediate(struct srd_qp *qp, struct srd_sqe *sqe);
+/* Section 5.2.1; verbs' Atomics are those of all 64 bits. */
+void srd_tx_atomic_request(struct srd_qp *qp, struct srd_sqe *sqe);
+/* Section 5.2.2. */
+void srd_tx_atomic_response(struct srd_qp *qp, const struct srd_read_in *read);
+
+#endif
