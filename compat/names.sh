@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 export LC_ALL=C
-headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem"
+headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi mswsock mstcpip unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -30,7 +30,7 @@ extract() {
         /^#define / {
             name = $2; called = sub(/\(.*/, "", name)
             body = $0; sub(/^#define [A-Za-z_0-9]+/, "", body)
-            if (file ~ /sal1?\.h$/) kind = "annotation"
+            if (file ~ /sal1?(_[a-z]*)?\.h$/) kind = "annotation"
             else if (called) kind = "function"
             else if (name ~ /[a-z]/ && body ~ /^ +([A-Za-z_][A-Za-z_0-9]*|WINCOMPAT_AW\(.*)$/) kind = "spelling"
             else kind = "constant"
@@ -127,9 +127,9 @@ TEXT
 ## Where Wine does otherwise
 The tests of the Windows functions are also built as Windows programs and run under Wine 8 with `msvcrt.dll`, the
 measure for what Windows does. Below are the places where the two expectations differ, by test, and where a test does
-not ask Wine. The tests also compare values of constants and sizes of types with MinGW's headers; only `WCHAR` and
-`TIMEVAL` differ. Tested here alone, because their files are NetworkDirect's: `GetOverlappedResult`,
-`SetFileCompletionNotificationModes` and the order of a file's packets.
+not ask Wine. The tests also compare every constant, type, member and prototype with MinGW's headers;
+`tests/abi/windows.differs` says where they differ. Tested here alone, because their files are NetworkDirect's:
+`GetOverlappedResult`, `SetFileCompletionNotificationModes` and the order of a file's packets.
 
 TEXT
     differences
@@ -220,7 +220,7 @@ win32_tests() {
 
 # A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
-    cat tests/unit/compat/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
+    cat tests/unit/compat/*.[ch]* tests/unit/compat/*/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
         sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"

@@ -5,18 +5,24 @@
  */
 #include "winobj/fork.h"
 
+#include "winobj/names/names.h"
+
 #include <pthread.h>
 
 static void fork_begin(void)
 {
+    win_callbacks_fork_begin();
     win_dispatch_fork_begin();
+    names_fork_begin();
     win_handles_fork_begin();
 }
 
 static void fork_end(void)
 {
     win_handles_fork_end();
+    names_fork_end();
     win_dispatch_fork_end();
+    win_callbacks_fork_end();
 }
 
 static void fork_child(void)
@@ -26,7 +32,9 @@ static void fork_child(void)
     win_results_forked();
     win_dispatch_forked();
     win_timers_forked();
+    win_changes_forked();
     win_handles_forked();
+    names_forked();
 }
 
 __attribute__((constructor)) static void fork_load(void)

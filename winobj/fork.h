@@ -4,6 +4,8 @@
 #define WINOBJ_FORK_H
 
 /* Hold the part's lock over the fork, so that the child finds consistent state. */
+void win_callbacks_fork_begin(void);
+void win_callbacks_fork_end(void);
 void win_dispatch_fork_begin(void);
 void win_dispatch_fork_end(void);
 void win_handles_fork_begin(void);
@@ -14,6 +16,7 @@ void win_addresses_forked(void);
 void win_results_forked(void);
 void win_dispatch_forked(void);
 void win_timers_forked(void);
+void win_changes_forked(void);
 void win_handles_forked(void); /* every object's */
 
 #endif

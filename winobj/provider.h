@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 struct win_file;
+struct win_io_ops;
 
 /* The memory of a provider in a file, and what it does when the program has closed the file's last handle. */
 struct win_file_ops {
@@ -26,6 +27,8 @@ struct win_file_ops {
     void (*init)(void *room); /* before there is a handle; the room is zeroed */
     /* once, by the thread that closes the handle, without a lock; not in the child of a fork */
     void (*closed)(void *room);
+    const struct win_io_ops
+        *io; /* winobj's own I/O handles (requests/io.h); then the two calls may be NULL */
 };
 
 /*

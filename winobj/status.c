@@ -39,10 +39,19 @@
     ROW(STATUS_DATA_OVERRUN, ERROR_IO_DEVICE)                                                      \
     ROW(STATUS_DATA_ERROR, ERROR_CRC)                                                              \
     ROW(STATUS_SHARING_VIOLATION, ERROR_SHARING_VIOLATION)                                         \
+    ROW(STATUS_FILE_LOCK_CONFLICT, ERROR_LOCK_VIOLATION)                                           \
     ROW(STATUS_PROCEDURE_NOT_FOUND, ERROR_PROC_NOT_FOUND)                                          \
     ROW(STATUS_INSUFFICIENT_RESOURCES, ERROR_NO_SYSTEM_RESOURCES)                                  \
     ROW(STATUS_MEMORY_NOT_ALLOCATED, ERROR_INVALID_ADDRESS)                                        \
     ROW(STATUS_DEVICE_NOT_READY, ERROR_NOT_READY)                                                  \
+    ROW(STATUS_PIPE_BUSY, ERROR_PIPE_BUSY)                                                         \
+    ROW(STATUS_PIPE_DISCONNECTED, ERROR_PIPE_NOT_CONNECTED)                                        \
+    ROW(STATUS_PIPE_CLOSING, ERROR_NO_DATA)                                                        \
+    ROW(STATUS_PIPE_CONNECTED, ERROR_PIPE_CONNECTED)                                               \
+    ROW(STATUS_PIPE_LISTENING, ERROR_PIPE_LISTENING)                                               \
+    ROW(STATUS_INVALID_READ_MODE, ERROR_BAD_PIPE)                                                  \
+    ROW(STATUS_PIPE_EMPTY, ERROR_NO_DATA)                                                          \
+    ROW(STATUS_PIPE_BROKEN, ERROR_BROKEN_PIPE)                                                     \
     ROW(STATUS_IO_TIMEOUT, ERROR_SEM_TIMEOUT)                                                      \
     ROW(STATUS_NOT_SUPPORTED, ERROR_NOT_SUPPORTED)                                                 \
     ROW(STATUS_BAD_NETWORK_PATH, ERROR_BAD_NETPATH)                                                \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* duplicate.c - DuplicateHandle. */
 #include "winobj/handles/handle.h"
+
+#include "winobj/process/process.h"
 #include "winobj/threads/thread.h"
 
 static HANDLE duplicate(HANDLE handle)
@@ -10,10 +12,8 @@ static HANDLE duplicate(HANDLE handle)
 
     if (handle == GetCurrentThread())
         return win_thread_self_handle();
-    if (handle == GetCurrentProcess()) {
-        SetLastError(ERROR_NOT_SUPPORTED);
-        return NULL;
-    }
+    if (handle == GetCurrentProcess())
+        return OpenProcess(PROCESS_ALL_ACCESS, FALSE, GetCurrentProcessId());
     if (!(object = win_handle_pin(handle, NULL))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return NULL;
@@ -23,18 +23,34 @@ static HANDLE duplicate(HANDLE handle)
     return result;
 }
 
+/* ERROR_SUCCESS for the calling process, by whichever handle. */
+static DWORD check_process(HANDLE handle)
+{
+    struct win_process *process;
+    DWORD error;
+
+    if (handle == GetCurrentProcess())
+        return ERROR_SUCCESS;
+    if (!(process = win_process_pin(handle, PROCESS_DUP_HANDLE)))
+        return GetLastError();
+    error = win_process_id(process) == GetCurrentProcessId() ? ERROR_SUCCESS : ERROR_NOT_SUPPORTED;
+    win_object_unref((struct win_object *)process);
+    return error;
+}
+
 /*
  * DuplicateHandle - another handle of an object, which lives until its last handle is closed.
- * from_process  GetCurrentProcess(): handles of other processes do not exist
+ * from_process  GetCurrentProcess(), or a handle of the calling process with PROCESS_DUP_HANDLE
  * to_process    the same; may be NULL if to is
- * handle        of any kind that this library makes, or GetCurrentThread(): the duplicate then means the calling thread
- *               in every other thread, too
+ * handle        of any kind that this library makes, or GetCurrentThread(), GetCurrentProcess(): the duplicate then
+ *               means the calling thread, or process, in every other thread or child, too
  * to            out; NULL: makes no duplicate
  * access        ignored, as inherit is: a handle has all rights, and is not inherited
  * options       DUPLICATE_SAME_ACCESS; DUPLICATE_CLOSE_SOURCE closes handle, even if the duplication fails
- * Returns       FALSE with ERROR_INVALID_HANDLE (not open; another process), ERROR_INVALID_PARAMETER (another option;
- *               neither to nor DUPLICATE_CLOSE_SOURCE), ERROR_NOT_SUPPORTED (GetCurrentProcess(): this library has no
- *               objects for processes), ERROR_NOT_ENOUGH_MEMORY.
+ * Returns       FALSE with ERROR_INVALID_HANDLE (not open), ERROR_INVALID_PARAMETER (another option; neither to nor
+ *               DUPLICATE_CLOSE_SOURCE), ERROR_ACCESS_DENIED (the handle of a process lacks the right),
+ *               ERROR_NOT_SUPPORTED (another process: an object of a name is opened there by its name),
+ *               ERROR_NOT_ENOUGH_MEMORY, and for GetCurrentProcess() an error of OpenProcess.
  */
 BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process, LPHANDLE to,
     DWORD access, BOOL inherit, DWORD options)
@@ -47,18 +63,15 @@ BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_proces
     (void)inherit;
     if (to)
         *to = NULL;
-    if (from_process != GetCurrentProcess())
-        error = ERROR_INVALID_HANDLE;
-    else if ((options & ~(DWORD)(DUPLICATE_SAME_ACCESS | DUPLICATE_CLOSE_SOURCE)) ||
-             (!to && !close_it))
+    if (!(error = check_process(from_process)) &&
+        ((options & ~(DWORD)(DUPLICATE_SAME_ACCESS | DUPLICATE_CLOSE_SOURCE)) ||
+            (!to && !close_it)))
         error = ERROR_INVALID_PARAMETER;
     if (error) {
         SetLastError(error);
         return FALSE;
     }
-    if (to && to_process != GetCurrentProcess())
-        error = ERROR_INVALID_HANDLE;
-    else if (to && !(made = duplicate(handle)))
+    if (to && !(error = check_process(to_process)) && !(made = duplicate(handle)))
         error = GetLastError();
     if (close_it && handle != GetCurrentThread() && handle != GetCurrentProcess() &&
         !CloseHandle(handle) && !error)

@@ -3,11 +3,13 @@
 #include "winobj/handles/handle.h"
 
 #include "winobj/fork.h"
+#include "winobj/handles/descriptor.h"
 
 #include "util/lock.h"
 
 #include <winobj_linux.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -17,6 +19,9 @@ enum {
     GENERATION_BITS = 10, /* so that a handle fits 32 bits, as on Windows */
     TAG_BITS = 2,
 };
+
+static_assert(
+    1 << (INDEX_BITS + TAG_BITS) == WIN_DESCRIPTORS, "handles of generation 0 are descriptors");
 
 #define OPEN            ((uint64_t)1 << 31)
 #define REFERENCES      (OPEN - 1)
@@ -107,7 +112,7 @@ static HANDLE slot_handle(uint32_t index, uint32_t generation)
     return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
 }
 
-/* Opens a slot that slot_take returned. */
+/* Opens a slot that slot_take returned. Generation 0 is left out: those values are the descriptors (descriptor.h). */
 static HANDLE slot_open(uint32_t index, struct win_object *object)
 {
     struct win_slot *slot = slot_at(index);
@@ -115,6 +120,7 @@ static HANDLE slot_open(uint32_t index, struct win_object *object)
         (word_generation(atomic_load_explicit(&slot->word, memory_order_relaxed)) + 1) &
         GENERATION_MASK;
 
+    generation += !generation;
     slot->object = object;
     atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
     return slot_handle(index, generation);
@@ -152,11 +158,14 @@ HANDLE win_handle_add(struct win_object *object)
     return slot_open(index, object);
 }
 
-/* The slot that a handle names, and its generation; NULL for a value that this table never hands out. */
+/* The slot that a handle or a descriptor names, and its generation; NULL for a value that names none. */
 static struct win_slot *handle_slot(HANDLE handle, uint32_t *generation)
 {
-    uint64_t value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
+    uint64_t value;
 
+    if ((uintptr_t)handle < WIN_DESCRIPTORS)
+        handle = win_descriptor_handle((uintptr_t)handle);
+    value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
     if (value >> (INDEX_BITS + GENERATION_BITS))
         return NULL;
     *generation = (uint32_t)(value >> INDEX_BITS);
@@ -214,21 +223,8 @@ HANDLE win_object_name(const struct win_object *object)
     return slot_handle(slot_index(object->slot), word_generation(word));
 }
 
-struct win_object *win_object_find(HANDLE name)
-{
-    uint32_t generation = 0;
-    struct win_slot *slot = handle_slot(name, &generation);
-    uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
-
-    do {
-        if (!(word & REFERENCES) || word_generation(word) != generation)
-            return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(
-        &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
-    return slot->object;
-}
-
-struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
+/* The object of a handle or name whose slot has one of the bits of in_use, referenced; NULL: there is none. */
+static struct win_object *pin(HANDLE handle, uint64_t in_use)
 {
     uint32_t generation = 0;
     struct win_slot *slot = handle_slot(handle, &generation);
@@ -239,7 +235,7 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
         return NULL;
     word = atomic_load_explicit(&slot->word, memory_order_relaxed);
     do {
-        if (!(word & OPEN) || word_generation(word) != generation)
+        if (!(word & in_use) || word_generation(word) != generation)
             return NULL;
     } while (!atomic_compare_exchange_weak_explicit(
         &slot->word, &word, word + 1, memory_order_acquire, memory_order_relaxed));
@@ -248,7 +244,19 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
         win_object_ref(object);
         duplicate_unref(slot);
     }
-    if (type && object->type != type) {
+    return object;
+}
+
+struct win_object *win_object_find(HANDLE name)
+{
+    return pin(name, REFERENCES);
+}
+
+struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *type)
+{
+    struct win_object *object = pin(handle, OPEN);
+
+    if (object && type && object->type != type) {
         win_object_unref(object);
         return NULL;
     }
@@ -264,7 +272,8 @@ static bool handle_is_pseudo(HANDLE handle)
 }
 
 /*
- * CloseHandle - closes a handle of any kind that this library makes; ignores its two low bits.
+ * CloseHandle - closes a handle of any kind that this library makes; ignores its two low bits. A socket that has been
+ * used as a handle is one, too.
  * Returns TRUE for GetCurrentProcess() and GetCurrentThread(), which stay valid.
  * Returns FALSE with ERROR_INVALID_HANDLE for anything that is not open. Users of the object (a pending request on a
  * file, a thread that waits, files of a port, a duplicate) keep it alive.

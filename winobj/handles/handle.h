@@ -68,7 +68,7 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
 /*
  * win_object_name - a name by which win_object_find finds the object as long as it exists, whether its handles are open
  * or not; a weak reference. It never names another object meanwhile. win_object_find returns the object referenced, or
- * NULL.
+ * NULL; it may be given any value, and finds the object of a handle, too.
  */
 HANDLE win_object_name(const struct win_object *object);
 struct win_object *win_object_find(HANDLE name);

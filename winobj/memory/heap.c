@@ -4,6 +4,8 @@
  * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process
  * heap; it has no movable memory.
  */
+#include "winobj/memory/secure_cache.h"
+
 #include <windows.h>
 
 #include "util/list.h"
@@ -92,6 +94,13 @@ static void block_unlink(struct heap *heap, struct block *block)
     lock_release(&heap->lock);
 }
 
+/* A large block is about to be freed, or moved. */
+static void block_goes(const struct block *block)
+{
+    if (block->size >= WIN_SECURE_BLOCK)
+        win_memory_goes(block->data, block->size);
+}
+
 /* GetProcessHeap - the heap that is always there. */
 HANDLE WINAPI GetProcessHeap(void)
 {
@@ -139,8 +148,11 @@ BOOL WINAPI HeapDestroy(HANDLE handle)
     lock_acquire(&heaps_lock);
     list_del(&heap->link);
     lock_release(&heaps_lock);
-    while ((node = list_pop(&heap->blocks)))
-        free(list_entry(node, struct block, link));
+    while ((node = list_pop(&heap->blocks))) {
+        struct block *block = list_entry(node, struct block, link);
+        block_goes(block);
+        free(block);
+    }
     free(heap);
     return TRUE;
 }
@@ -191,9 +203,10 @@ LPVOID WINAPI HeapReAlloc(HANDLE handle, DWORD flags, LPVOID memory, SIZE_T size
         return NULL;
     before = block->size;
     block_unlink(heap, block);
-    if (size <= SIZE_MAX - sizeof(*block) && (size <= before || room_take(heap, size - before)))
+    if (size <= SIZE_MAX - sizeof(*block) && (size <= before || room_take(heap, size - before))) {
+        block_goes(block);
         moved = realloc(block, sizeof(*block) + size);
-    else
+    } else
         size = before; /* room_take has counted nothing */
     block_link(heap, moved ? moved : block);
     if (moved ? size < before : size > before)
@@ -221,6 +234,7 @@ BOOL WINAPI HeapFree(HANDLE handle, DWORD flags, LPVOID memory)
         return TRUE;
     if (!(block = block_of(heap, memory)))
         return FALSE;
+    block_goes(block);
     block_unlink(heap, block);
     room_give(heap, block->size);
     free(block);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). There are
- * no mappings of files: this library has no handles of files on disk. A view outlives the handle; the memory is freed
- * with the last view.
+ * no mappings of files. A view outlives the handle; the memory is freed with the last view.
  */
 #include "winobj/memory/mapping_name.h"
 #include "winobj/memory/memory.h"
+#include "winobj/memory/secure_cache.h"
 
 #include "winobj/handles/handle.h"
 
@@ -275,6 +275,7 @@ BOOL WINAPI UnmapViewOfFile(LPCVOID base)
     lock_release(&views_lock);
     if (!found)
         return fail(ERROR_INVALID_ADDRESS) != NULL;
+    win_memory_goes(found->base, found->size);
     munmap(found->base, found->size);
     free(found);
     return TRUE;

@@ -4,6 +4,7 @@
  * MEM_COMMIT name a reservation by an address in it.
  */
 #include "winobj/memory/memory.h"
+#include "winobj/memory/secure_cache.h"
 
 #include "util/list.h"
 #include "util/lock.h"
@@ -182,9 +183,12 @@ LPVOID WINAPI VirtualAlloc(LPVOID address, SIZE_T size, DWORD type, DWORD protec
 
 static DWORD release(uintptr_t address)
 {
+    uintptr_t begin, end;
     struct region *region;
     DWORD error = ERROR_INVALID_ADDRESS;
 
+    if (win_virtual_region(address, &begin, &end) && begin == address)
+        win_memory_goes((void *)begin, end - begin);
     lock_acquire(&regions_lock);
     region = region_find_locked(address, 1);
     if (region && region->base == address) {
@@ -196,21 +200,35 @@ static DWORD release(uintptr_t address)
     return error;
 }
 
+/* The whole pages that a decommit is for; size 0: all of the reservation. ERROR_SUCCESS, or why there are none. */
+static DWORD decommitted_locked(uintptr_t address, size_t size, uintptr_t *first, uintptr_t *end)
+{
+    struct region *region = region_find_locked(address, size ? size : 1);
+    size_t page = page_size();
+
+    if (!region)
+        return ERROR_INVALID_ADDRESS;
+    if (!size && region->base != address)
+        return ERROR_INVALID_PARAMETER;
+    *first = address & ~(uintptr_t)(page - 1);
+    *end = size ? address + size : region->base + region->size;
+    *end = (*end + page - 1) & ~(uintptr_t)(page - 1);
+    return ERROR_SUCCESS;
+}
+
 static DWORD decommit(uintptr_t address, size_t size)
 {
-    size_t page = page_size();
-    uintptr_t first = address & ~(uintptr_t)(page - 1);
-    struct region *region;
-    DWORD error = ERROR_INVALID_ADDRESS;
+    uintptr_t first, end;
+    DWORD error;
 
     lock_acquire(&regions_lock);
-    region = region_find_locked(address, size ? size : 1);
-    if (region && !size && region->base != address)
-        error = ERROR_INVALID_PARAMETER;
-    else if (region) {
-        uintptr_t end = size ? address + size : region->base + region->size;
-
-        end = (end + page - 1) & ~(uintptr_t)(page - 1);
+    error = decommitted_locked(address, size, &first, &end);
+    lock_release(&regions_lock);
+    if (error)
+        return error;
+    win_memory_goes((void *)first, end - first);
+    lock_acquire(&regions_lock);
+    if (!(error = decommitted_locked(address, size, &first, &end))) {
         /* A new mapping in its place frees the memory; it is zero when committed again. */
         error = mmap((void *)first, end - first, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED

@@ -4,6 +4,7 @@
  * memory. virtual.c knows the reservations of VirtualAlloc; /proc/self/maps describes other memory.
  */
 #include "winobj/memory/memory.h"
+#include "winobj/memory/secure_cache.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -152,6 +153,7 @@ BOOL WINAPI VirtualProtect(LPVOID address, SIZE_T size, DWORD protection, PDWORD
     }
     if (!protection_get(first, &before))
         return FALSE;
+    win_memory_goes((void *)first, end - first);
     if (mprotect((void *)first, end - first, prot)) {
         SetLastError(errno == EACCES ? ERROR_ACCESS_DENIED : ERROR_INVALID_ADDRESS);
         return FALSE;

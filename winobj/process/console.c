@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console.c - SetConsoleCtrlHandler over signals: SIGINT is CTRL_C_EVENT, SIGTERM is CTRL_CLOSE_EVENT. As on Windows
- * handlers run in a thread of their own for each event, the last added first, until one returns TRUE.
+ * console.c - events of a console over signals: SIGINT is CTRL_C_EVENT, SIGQUIT is CTRL_BREAK_EVENT, SIGTERM and SIGHUP
+ * are CTRL_CLOSE_EVENT. As on Windows handlers run in a thread of their own for each event, the last added first, until
+ * one returns TRUE.
  *
  * The signal handler writes the signal's number into a pipe, and a thread that lives from the first
  * SetConsoleCtrlHandler on reads it. Without handlers the signals do what they did before.
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,8 +26,10 @@ enum { HANDLERS = 64 };
 static struct lock console_lock = LOCK_INIT(LOCK_WIN_HANDLES, "console handlers");
 static PHANDLER_ROUTINE handlers[HANDLERS]; /* console_lock guards all of these */
 static unsigned handler_count;
-static bool ignoring;                            /* SIGINT */
-static struct sigaction before_int, before_term; /* the program's own, while taken */
+static bool ignoring; /* SIGINT */
+static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+static struct sigaction before[SIGNALS]; /* the program's own, while taken */
 static bool taken, ready;
 static int ends[2];
 static pid_t owner; /* a child of fork has no thread that reads */
@@ -62,7 +66,9 @@ static void end_by(int number)
 static void event_thread(void *argument)
 {
     int number = (int)(intptr_t)argument;
-    DWORD event = number == SIGINT ? CTRL_C_EVENT : CTRL_CLOSE_EVENT;
+    DWORD event = number == SIGINT    ? CTRL_C_EVENT
+                  : number == SIGQUIT ? CTRL_BREAK_EVENT
+                                      : CTRL_CLOSE_EVENT;
     PHANDLER_ROUTINE copy[HANDLERS];
     unsigned count;
     bool handled = false;
@@ -106,20 +112,22 @@ static bool make_ready_locked(void)
     return ready;
 }
 
-/* Installs for both signals what the handlers and the flag ask for. */
+/* Installs for the signals what the handlers and the flag ask for; nohup's SIGHUP stays ignored. */
 static void apply_locked(void)
 {
     struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     bool wanted = handler_count || ignoring;
 
-    if (wanted && !taken) {
-        sigaction(SIGINT, NULL, &before_int);
-        sigaction(SIGTERM, NULL, &before_term);
-    }
-    if (wanted || taken) {
-        sigaction(SIGINT, ignoring ? &ignore : handler_count ? &ours : &before_int, NULL);
-        sigaction(SIGTERM, handler_count ? &ours : &before_term, NULL);
+    for (int i = 0; i < SIGNALS; i++) {
+        const bool ignored = ignoring && signals[i] == SIGINT;
+
+        if (wanted && !taken)
+            sigaction(signals[i], NULL, &before[i]);
+        if (signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+            continue;
+        if (wanted || taken)
+            sigaction(signals[i], ignored ? &ignore : handler_count ? &ours : &before[i], NULL);
     }
     taken = wanted;
 }
@@ -136,7 +144,8 @@ static bool remove_locked(PHANDLER_ROUTINE handler)
 }
 
 /*
- * SetConsoleCtrlHandler - adds or removes a function that SIGINT (CTRL_C_EVENT) and SIGTERM (CTRL_CLOSE_EVENT) call.
+ * SetConsoleCtrlHandler - adds or removes a function that signals call: SIGINT (CTRL_C_EVENT), SIGQUIT
+ *          (CTRL_BREAK_EVENT), SIGTERM and SIGHUP (CTRL_CLOSE_EVENT).
  * handler  called in a thread of its own; it returns TRUE if it has handled the event. If all return FALSE the signal
  *          ends the process, after its streams are written out. CTRL_CLOSE_EVENT ends the process whatever they return.
  *          NULL: the process ignores SIGINT from now on (add TRUE), or no longer (add FALSE)
@@ -162,4 +171,28 @@ BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE handler, BOOL add)
     if (error)
         SetLastError(error);
     return !error;
+}
+
+/*
+ * GenerateConsoleCtrlEvent - sends an event, as its signal, to processes of the console.
+ * event    CTRL_C_EVENT (SIGINT) or CTRL_BREAK_EVENT (SIGQUIT); a process without a handler ends by it
+ * group    0: the process group of the caller; else the number of a process that was started with
+ *          CREATE_NEW_PROCESS_GROUP: that one and those it started, by CTRL_BREAK_EVENT alone
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (another event; no such group; CTRL_C_EVENT for a group),
+ *          ERROR_ACCESS_DENIED. Any thread.
+ * Source: GenerateConsoleCtrlEvent function (consoleapi2.h).
+ */
+BOOL WINAPI GenerateConsoleCtrlEvent(DWORD event, DWORD group)
+{
+    const int number = event == CTRL_C_EVENT ? SIGINT : SIGQUIT;
+
+    if (event > CTRL_BREAK_EVENT || (group && event == CTRL_C_EVENT) || group == 1 ||
+        group > INT_MAX) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!kill(-(pid_t)group, number)) /* 0: the caller's own */
+        return TRUE;
+    SetLastError(errno == EPERM ? ERROR_ACCESS_DENIED : ERROR_INVALID_PARAMETER);
+    return FALSE;
 }

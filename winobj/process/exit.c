@@ -15,16 +15,3 @@ void WINAPI ExitProcess(UINT exit_code)
     fcloseall(); /* fflush(NULL) would wait for a thread that reads */
     _exit((int)exit_code);
 }
-
-/*
- * TerminateProcess - ends the calling process, without even writing streams out.
- * process    GetCurrentProcess(): there are no handles of others. Else FALSE with ERROR_INVALID_HANDLE
- * exit_code  Linux keeps the low 8 of its 32 bits
- */
-BOOL WINAPI TerminateProcess(HANDLE process, UINT exit_code)
-{
-    if (process == GetCurrentProcess())
-        _exit((int)exit_code);
-    SetLastError(ERROR_INVALID_HANDLE);
-    return FALSE;
-}

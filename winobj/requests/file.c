@@ -5,27 +5,39 @@
  */
 #include "winobj/requests/file.h"
 
+#include "winobj/handles/descriptor.h"
+#include "winobj/requests/io.h"
+
 #include <stdlib.h>
 
 static void file_close(struct win_object *object)
 {
     struct win_file *file = (struct win_file *)object;
 
-    if (file->ops)
+    if (!file->ops)
+        return;
+    if (file->ops->closed)
         file->ops->closed(file->room);
+    if (!file->ops->io)
+        return;
+    lock_acquire(&file->lock);
+    file->closed = true;
+    lock_release(&file->lock);
+    win_requests_cancel(file, NULL, 0);
+    if (file->ops->io->closed)
+        file->ops->io->closed(file);
 }
 
 static void file_destroy(struct win_object *object)
 {
     struct win_file *file = (struct win_file *)object;
     struct win_port *port = atomic_load_explicit(&file->port, memory_order_acquire);
-    struct list_node *node;
 
-    while ((node = list_pop(&file->packets)))
-        win_packet_free(list_entry(node, struct win_packet, link));
+    if (file->ops && file->ops->io)
+        file->ops->io->destroy(file);
     if (port)
         win_port_unpin(port);
-    free(file);
+    win_file_free(file);
 }
 
 static void file_forked(struct win_object *object)
@@ -36,7 +48,11 @@ static void file_forked(struct win_object *object)
         list_init(&file->packets);
         file->packet_count = file->requests = 0;
     }
-    file->ops = NULL; /* its requests belong to the parent */
+    list_init(&file->pending);
+    if (!file->ops || !file->ops->io)
+        file->ops = NULL; /* its requests belong to the parent */
+    else if (file->ops->io->forked)
+        file->ops->io->forked(file);
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
 }
 
@@ -47,25 +63,55 @@ const struct win_object_type win_file_type = {
     .forked = file_forked,
 };
 
-DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle)
+struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops)
 {
     struct win_file *file = calloc(1, sizeof(*file) + (ops ? ops->room : 0));
+
+    if (!file)
+        return NULL;
+    file->owner = owner;
+    file->ops = ops;
+    if (ops && ops->init)
+        ops->init(file->room);
+    lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
+    list_init(&file->packets);
+    list_init(&file->pending);
+    return file;
+}
+
+HANDLE win_file_open(struct win_file *file)
+{
+    return win_handle_open(&file->object, &win_file_type);
+}
+
+void win_file_free(struct win_file *file)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&file->packets)))
+        win_packet_free(list_entry(node, struct win_packet, link));
+    free(file);
+}
+
+DWORD win_file_create(const void *owner, const struct win_file_ops *ops, HANDLE *handle)
+{
+    struct win_file *file = win_file_new(owner, ops);
 
     *handle = INVALID_HANDLE_VALUE;
     if (!file)
         return ERROR_NOT_ENOUGH_MEMORY;
-    file->owner = owner;
-    file->ops = ops;
-    if (ops)
-        ops->init(file->room);
-    lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
-    list_init(&file->packets);
-    if (!(*handle = win_handle_open(&file->object, &win_file_type))) {
-        free(file);
+    if (!(*handle = win_file_open(file))) {
+        win_file_free(file);
         *handle = INVALID_HANDLE_VALUE;
         return ERROR_NO_SYSTEM_RESOURCES;
     }
     return ERROR_SUCCESS;
+}
+
+struct win_file *win_file_pin(HANDLE handle)
+{
+    win_descriptor_adopt(handle);
+    return (struct win_file *)win_handle_pin(handle, &win_file_type);
 }
 
 struct win_file *win_file_get(HANDLE handle, const void *owner)
@@ -97,7 +143,7 @@ void win_file_unref(struct win_file *file)
 
 DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
 {
-    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
+    struct win_file *file = win_file_pin(handle);
     DWORD error = ERROR_INVALID_PARAMETER;
 
     if (!file)
@@ -116,12 +162,13 @@ DWORD win_file_attach(HANDLE handle, struct win_port *port, ULONG_PTR key)
 
 /*
  * SetFileCompletionNotificationModes - flags: FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE; once
- * set they stay. They concern requests that succeed at once. This library's requests are always pending first, so the
- * flags change nothing here. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (other flags).
+ * set they stay. They concern requests that succeed at once: those of files, pipes and sockets. NetworkDirect's are
+ * always pending first, so the flags change nothing there. FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER
+ * (other flags).
  */
 BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
 {
-    struct win_file *file = (struct win_file *)win_handle_pin(handle, &win_file_type);
+    struct win_file *file = win_file_pin(handle);
 
     if (!file) {
         SetLastError(ERROR_INVALID_HANDLE);
@@ -133,6 +180,49 @@ BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
         return FALSE;
     }
     atomic_fetch_or(&file->modes, flags);
+    win_file_unref(file);
+    return TRUE;
+}
+
+/*
+ * GetHandleInformation - HANDLE_FLAG_INHERIT if CreateProcess may hand the handle on. The flag is the object's, and so
+ * that of its duplicates.
+ * Returns FALSE with ERROR_INVALID_HANDLE: not of a file, pipe or socket.
+ */
+BOOL WINAPI GetHandleInformation(HANDLE handle, LPDWORD flags)
+{
+    struct win_file *file = win_file_pin(handle);
+
+    if (!file) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    *flags = atomic_load(&file->inherit) ? HANDLE_FLAG_INHERIT : 0;
+    win_file_unref(file);
+    return TRUE;
+}
+
+/*
+ * SetHandleInformation - sets or clears HANDLE_FLAG_INHERIT of a file, pipe or socket.
+ * mask     HANDLE_FLAG_INHERIT or 0
+ * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (HANDLE_FLAG_PROTECT_FROM_CLOSE),
+ *          ERROR_INVALID_PARAMETER.
+ */
+BOOL WINAPI SetHandleInformation(HANDLE handle, DWORD mask, DWORD flags)
+{
+    struct win_file *file;
+
+    if (mask & ~(DWORD)HANDLE_FLAG_INHERIT) {
+        SetLastError(
+            mask & HANDLE_FLAG_PROTECT_FROM_CLOSE ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!(file = win_file_pin(handle))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    if (mask)
+        atomic_store(&file->inherit, flags & HANDLE_FLAG_INHERIT);
     win_file_unref(file);
     return TRUE;
 }

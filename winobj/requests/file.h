@@ -14,20 +14,35 @@
 struct win_file {
     struct win_object object;
     const void *owner;
-    struct lock lock; /* LOCK_WIN_FILE; guards key, packets, their counts */
+    struct lock lock; /* LOCK_WIN_FILE; guards key, packets, their counts, pending, closed */
     /* set at most once, referenced; key is stored before it (release) */
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
-    atomic_uchar modes; /* FILE_SKIP_* */
+    atomic_uchar modes;  /* FILE_SKIP_* */
+    atomic_bool inherit; /* HANDLE_FLAG_INHERIT */
     struct list_head
         packets;           /* one for each pending request, and those of earlier ones, for reuse */
     unsigned packet_count; /* of packets */
     unsigned requests;     /* pending */
+    struct list_head pending;       /* requests of io.h, in the order of their beginnings */
+    bool closed;                    /* the last handle; with io alone. No request begins any more */
     const struct win_file_ops *ops; /* the provider's, of room; may be NULL */
     max_align_t room[];
 };
 
 extern const struct win_object_type win_file_type;
+
+/*
+ * win_file_new   a file without a handle, to be prepared; NULL: no memory. ops as in win_file_create
+ * win_file_open  gives it its first handle, to which it belongs then; NULL with the last error
+ * win_file_free  frees one that has had no handle
+ */
+struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops);
+HANDLE win_file_open(struct win_file *file);
+void win_file_free(struct win_file *file);
+
+/* The file behind a program's handle, referenced; also that of a socket, made at its first use. NULL: none. */
+struct win_file *win_file_pin(HANDLE handle);
 
 /* Attaches a file to a port. Returns ERROR_SUCCESS, ERROR_INVALID_HANDLE (no file), ERROR_INVALID_PARAMETER (attached
  * already). */

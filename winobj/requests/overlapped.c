@@ -6,9 +6,11 @@
 #include "winobj/provider.h"
 
 #include "winobj/waits/dispatch.h"
+#include "winobj/requests/complete.h"
 #include "winobj/requests/file.h"
 #include "winobj/fork.h"
 #include "winobj/status.h"
+#include "winobj/waits/alert.h"
 #include "winobj/waits/waiter.h"
 
 #define STATUS_IS_PENDING 0x103
@@ -18,7 +20,8 @@ struct result_wait {
     struct list_node link;
     struct reactor_waiter *waiter;
     const OVERLAPPED *overlapped;
-    bool done; /* the completion has taken its last step */
+    struct win_alert *alert; /* NULL if it is not alertable */
+    bool done;               /* the completion has taken its last step */
 };
 
 /* For all files, because a program may ask for a request through any object. A completion reads the count first. */
@@ -128,7 +131,7 @@ static void wake_results(const OVERLAPPED *overlapped)
     lock_acquire(&results_lock);
     list_for_each (&results, node) {
         struct result_wait *wait = list_entry(node, struct result_wait, link);
-        if (wait->overlapped != overlapped)
+        if (wait->overlapped != overlapped || !win_alert_claim(wait->alert))
             continue;
         wait->done = true;
         reactor_signal(wait->waiter);
@@ -136,13 +139,20 @@ static void wake_results(const OVERLAPPED *overlapped)
     lock_release(&results_lock);
 }
 
-void win_overlapped_complete(
-    struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes)
+/* Internal has been stored. The structure may be gone: its address alone counts. */
+static void result_ended(const OVERLAPPED *overlapped)
+{
+    if (atomic_load(&results_count))
+        wake_results(overlapped);
+}
+
+void win_overlapped_deliver(
+    struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes, bool wanted)
 {
     struct win_port *port =
         tagged(overlapped->hEvent) ? NULL : atomic_load_explicit(&file->port, memory_order_acquire);
     struct win_waitable *event = event_of(overlapped);
-    struct win_packet *packet = end_request(file, port);
+    struct win_packet *packet = end_request(file, port && wanted);
 
     overlapped->InternalHigh = bytes;
     /* seq_cst: pairs with win_overlapped_result, which counts itself before it looks at the status. */
@@ -158,8 +168,20 @@ void win_overlapped_complete(
         };
         win_port_post(port, packet);
     }
-    if (atomic_load(&results_count))
-        wake_results(overlapped);
+    result_ended(overlapped);
+}
+
+void win_overlapped_complete(
+    struct win_file *file, OVERLAPPED *overlapped, LONG status, ULONG_PTR bytes)
+{
+    win_overlapped_deliver(file, overlapped, status, bytes, true);
+}
+
+void win_overlapped_fail(struct win_file *file, OVERLAPPED *overlapped, LONG status)
+{
+    end_request(file, false);
+    atomic_store(internal_of(overlapped), (ULONG_PTR)(ULONG)status);
+    result_ended(overlapped);
 }
 
 static bool result_done(const struct result_wait *wait)
@@ -173,34 +195,50 @@ static bool result_done(const struct result_wait *wait)
 }
 
 /*
- * Sleeps until the request has completed and its event is set; needs no event. False: it had completed before.
+ * Sleeps until the request has completed and its event is set; needs no event. Returns whether it was pending before
+ * and has completed, or false: it had completed, the deadline has passed, or an APC came.
  */
-static bool result_wait(OVERLAPPED *overlapped)
+static bool result_wait(OVERLAPPED *overlapped, struct reactor_waiter *waiter, uint64_t deadline_ns,
+    struct win_alert *alert)
 {
-    struct result_wait wait = { .waiter = win_waiter_self(), .overlapped = overlapped };
+    struct result_wait wait = { .waiter = waiter, .overlapped = overlapped, .alert = alert };
     bool pending;
 
-    if (!wait.waiter)
-        return false;
     lock_acquire(&results_lock);
     list_add_tail(&results, &wait.link);
     atomic_fetch_add(&results_count, 1);
     lock_release(&results_lock);
     /* Still pending after the count was raised: the completion will find this wait. */
     pending = (LONG)(ULONG)atomic_load(internal_of(overlapped)) == STATUS_IS_PENDING;
-    while (pending && !result_done(&wait))
-        win_wait_sleep(wait.waiter, REACTOR_NEVER);
+    while (pending && !result_done(&wait) && !win_alert_came(alert) &&
+           win_wait_sleep(waiter, deadline_ns))
+        ;
     lock_acquire(&results_lock);
     list_del(&wait.link);
     atomic_fetch_sub(&results_count, 1);
     lock_release(&results_lock);
-    return pending;
+    return pending && wait.done;
+}
+
+/*
+ * Waits for the result, but not for the event: another thread may share it and take its signal. It takes the signal
+ * afterwards, as a wait would.
+ */
+static void result_await(OVERLAPPED *overlapped, struct reactor_waiter *waiter,
+    uint64_t deadline_ns, struct win_alert *alert)
+{
+    struct win_waitable *event = event_of(overlapped);
+
+    if (result_wait(overlapped, waiter, deadline_ns, alert) && event)
+        win_waitable_take(event);
+    if (event)
+        win_object_unref(&event->object);
 }
 
 LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL wait)
 {
     LONG status = status_of(overlapped);
-    struct win_waitable *event;
+    struct reactor_waiter *waiter;
 
     (void)file;
     if (status != STATUS_IS_PENDING)
@@ -210,16 +248,20 @@ LONG win_overlapped_result(struct win_file *file, OVERLAPPED *overlapped, BOOL w
         reactor_active();
         return status_of(overlapped);
     }
-    /*
-     * It does not wait for the event: another thread may share it and take its signal. It takes the signal afterwards,
-     * as a wait would.
-     */
-    event = event_of(overlapped);
-    if (result_wait(overlapped) && event)
-        win_waitable_take(event);
-    if (event)
-        win_object_unref(&event->object);
+    if ((waiter = win_waiter_self()))
+        result_await(overlapped, waiter, REACTOR_NEVER, NULL);
     return status_of(overlapped);
+}
+
+/* Reports a request that has completed, as GetOverlappedResult does. */
+static BOOL result_report(const OVERLAPPED *overlapped, LONG status, LPDWORD bytes)
+{
+    if (bytes)
+        *bytes = (DWORD)overlapped->InternalHigh;
+    if (status >= 0)
+        return TRUE;
+    SetLastError(win_error_from_status(status));
+    return FALSE;
 }
 
 /*
@@ -244,11 +286,54 @@ BOOL WINAPI GetOverlappedResult(HANDLE handle, LPOVERLAPPED overlapped, LPDWORD 
         SetLastError(ERROR_IO_INCOMPLETE);
         return FALSE;
     }
-    if (bytes)
-        *bytes = (DWORD)overlapped->InternalHigh;
-    if (status >= 0)
-        return TRUE;
-    SetLastError(win_error_from_status(status));
+    return result_report(overlapped, status, bytes);
+}
+
+/* Waits for a time. Returns ERROR_SUCCESS, WAIT_TIMEOUT, WAIT_IO_COMPLETION or ERROR_NOT_ENOUGH_MEMORY. */
+static DWORD result_within(OVERLAPPED *overlapped, DWORD timeout_ms, bool alertable)
+{
+    struct reactor_waiter *waiter = win_waiter_self();
+    struct win_alert alert;
+    bool came = false;
+
+    if (!waiter)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (alertable && !win_alert_begin(&alert, waiter, NULL))
+        return WAIT_IO_COMPLETION;
+    result_await(overlapped, waiter, win_deadline_ns(timeout_ms), alertable ? &alert : NULL);
+    if (alertable)
+        came = win_alert_end(&alert);
+    if (came)
+        return WAIT_IO_COMPLETION;
+    return status_of(overlapped) == STATUS_IS_PENDING ? WAIT_TIMEOUT : ERROR_SUCCESS;
+}
+
+/*
+ * GetOverlappedResultEx - the same; waits up to timeout_ms (0: does not wait; INFINITE).
+ * alertable  APCs of the calling thread (QueueUserAPC) end the wait and run
+ * Returns    TRUE with *bytes. FALSE as GetOverlappedResult (ERROR_IO_INCOMPLETE for 0 ms only), or with WAIT_TIMEOUT,
+ *            WAIT_IO_COMPLETION (APCs have run), ERROR_NOT_ENOUGH_MEMORY; the request may still be pending then.
+ */
+BOOL WINAPI GetOverlappedResultEx(
+    HANDLE handle, LPOVERLAPPED overlapped, LPDWORD bytes, DWORD timeout_ms, BOOL alertable)
+{
+    struct win_file *file;
+    DWORD error = ERROR_SUCCESS;
+
+    if (!timeout_ms || !overlapped)
+        return GetOverlappedResult(handle, overlapped, bytes, FALSE);
+    if (!(file = (struct win_file *)win_handle_pin(handle, &win_file_type))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    if (status_of(overlapped) == STATUS_IS_PENDING)
+        error = result_within(overlapped, timeout_ms, alertable);
+    win_file_unref(file);
+    if (!error)
+        return result_report(overlapped, status_of(overlapped), bytes);
+    if (error == WAIT_IO_COMPLETION)
+        win_apcs_run();
+    SetLastError(error);
     return FALSE;
 }
 

@@ -9,6 +9,7 @@
 
 #include "winobj/requests/file.h"
 #include "winobj/status.h"
+#include "winobj/waits/alert.h"
 #include "winobj/waits/waiter.h"
 
 #include "util/lock.h"
@@ -32,20 +33,24 @@ struct port_wait {
     struct list_node link;
     struct reactor_waiter *waiter;
     struct win_packet *packet; /* handed over by a post */
+    struct win_alert *alert;   /* NULL if it is not alertable */
 };
 
 struct win_packet *win_packet_new(void)
 {
     struct win_packet *packet = malloc(sizeof(*packet));
 
-    if (packet)
+    if (packet) {
         list_node_init(&packet->link);
+        packet->kept = false;
+    }
     return packet;
 }
 
 void win_packet_free(struct win_packet *packet)
 {
-    free(packet);
+    if (!packet->kept)
+        free(packet);
 }
 
 /* Makes the exported descriptor readable exactly while packets are queued; the calls cannot block. */
@@ -120,7 +125,7 @@ static const struct win_object_type port_type = {
     .forked = port_forked,
 };
 
-static struct win_port *port_pin(HANDLE handle)
+struct win_port *win_port_pin(HANDLE handle)
 {
     return (struct win_port *)win_handle_pin(handle, &port_type);
 }
@@ -130,16 +135,28 @@ void win_port_unpin(struct win_port *port)
     win_object_unref(&port->object);
 }
 
+/* Takes the thread off that gets the next packet; NULL: none waits. APCs have ended the waits that it passes over. */
+static struct port_wait *serve_locked(struct win_port *port)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&port->threads))) {
+        struct port_wait *wait = list_entry(node, struct port_wait, link);
+        if (win_alert_claim(wait->alert))
+            return wait;
+    }
+    return NULL;
+}
+
 void win_port_post(struct win_port *port, struct win_packet *packet)
 {
     struct reactor_waiter *waiter = NULL;
-    struct list_node *node;
+    struct port_wait *wait;
 
     lock_acquire(&port->lock);
     if (port->closed) {
         win_packet_free(packet);
-    } else if ((node = list_pop(&port->threads))) {
-        struct port_wait *wait = list_entry(node, struct port_wait, link);
+    } else if ((wait = serve_locked(port))) {
         wait->packet = packet;
         waiter = wait->waiter;
     } else {
@@ -172,13 +189,13 @@ static struct win_packet *take(struct win_port *port)
     return packet;
 }
 
-/* Whether the wait has ended: it has a packet, or the port is closed. */
+/* Whether the wait has ended: it has a packet, an APC came, or the port is closed. */
 static bool wait_ended(struct win_port *port, struct port_wait *wait)
 {
     bool ended;
 
     lock_acquire(&port->lock);
-    ended = wait->packet || port->closed;
+    ended = wait->packet || port->closed || win_alert_came(wait->alert);
     lock_release(&port->lock);
     return ended;
 }
@@ -189,12 +206,38 @@ static bool exported(struct win_port *port)
     return atomic_load_explicit(&port->export_fd, memory_order_relaxed) >= 0;
 }
 
-/* The next packet, or NULL with the last error WAIT_TIMEOUT or ERROR_ABANDONED_WAIT_0. */
-static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
+/* Sleeps until the wait has ended. Returns whether the port is closed. */
+static bool wait_asleep(struct win_port *port, struct port_wait *wait, uint64_t deadline_ns)
+{
+    bool closed;
+
+    lock_acquire(&port->lock);
+    list_node_init(&wait->link);
+    if (list_empty(&port->packets) || !win_alert_claim(wait->alert))
+        list_add_head(&port->threads, &wait->link);
+    else
+        wait->packet = take_locked(port);
+    lock_release(&port->lock);
+
+    while (!wait_ended(port, wait) && win_wait_sleep(wait->waiter, deadline_ns))
+        ;
+
+    lock_acquire(&port->lock);
+    list_del(&wait->link);
+    closed = port->closed;
+    lock_release(&port->lock);
+    return closed;
+}
+
+/*
+ * The next packet, or NULL with the last error WAIT_TIMEOUT, ERROR_ABANDONED_WAIT_0, or, if alertable,
+ * WAIT_IO_COMPLETION: the caller runs win_apcs_run.
+ */
+static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms, bool alertable)
 {
     struct port_wait wait = { .packet = take(port) };
-    uint64_t deadline_ns;
-    bool closed;
+    struct win_alert alert;
+    bool closed, came = false;
 
     if (wait.packet) {
         if (!exported(port))
@@ -206,28 +249,23 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms)
         if (!exported(port))
             reactor_active();
         if (!(wait.packet = take(port)))
-            SetLastError(WAIT_TIMEOUT);
+            SetLastError(alertable && win_apcs_pending() ? WAIT_IO_COMPLETION : WAIT_TIMEOUT);
         return wait.packet;
     }
     if (!(wait.waiter = win_waiter_self()))
         return NULL;
-    deadline_ns = win_deadline_ns(timeout_ms);
-
-    lock_acquire(&port->lock);
-    list_node_init(&wait.link);
-    if (!(wait.packet = take_locked(port)))
-        list_add_head(&port->threads, &wait.link);
-    lock_release(&port->lock);
-
-    while (!wait_ended(port, &wait) && win_wait_sleep(wait.waiter, deadline_ns))
-        ;
-
-    lock_acquire(&port->lock);
-    list_del(&wait.link);
-    closed = port->closed;
-    lock_release(&port->lock);
+    if (alertable) {
+        if (!win_alert_begin(&alert, wait.waiter, NULL)) {
+            SetLastError(WAIT_IO_COMPLETION);
+            return NULL;
+        }
+        wait.alert = &alert;
+    }
+    closed = wait_asleep(port, &wait, win_deadline_ns(timeout_ms));
+    if (alertable)
+        came = win_alert_end(&alert);
     if (!wait.packet)
-        SetLastError(closed ? ERROR_ABANDONED_WAIT_0 : WAIT_TIMEOUT);
+        SetLastError(came ? WAIT_IO_COMPLETION : closed ? ERROR_ABANDONED_WAIT_0 : WAIT_TIMEOUT);
     return wait.packet;
 }
 
@@ -273,7 +311,7 @@ HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DW
     }
     if (!port && !(result = port_create()))
         return NULL;
-    if (!(pinned = port_pin(result))) {
+    if (!(pinned = win_port_pin(result))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return NULL;
     }
@@ -305,11 +343,11 @@ BOOL WINAPI GetQueuedCompletionStatus(
         return FALSE;
     }
     *overlapped = NULL;
-    if (!(port = port_pin(handle))) {
+    if (!(port = win_port_pin(handle))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
-    packet = port_wait(port, timeout_ms);
+    packet = port_wait(port, timeout_ms, false);
     win_port_unpin(port);
     if (!packet)
         return FALSE;
@@ -328,7 +366,8 @@ BOOL WINAPI GetQueuedCompletionStatus(
 
 /*
  * GetQueuedCompletionStatusEx - takes up to count packets; waits for the first only. Failed requests count as packets:
- * their NTSTATUS is in Internal. FALSE: as above, and ERROR_INVALID_PARAMETER for NULL arrays or count 0.
+ * their NTSTATUS is in Internal. FALSE: as above; ERROR_INVALID_PARAMETER for NULL arrays or count 0; if alertable,
+ * WAIT_IO_COMPLETION: APCs of the calling thread (QueueUserAPC) have run, and no packet was taken.
  */
 BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG count,
     PULONG removed, DWORD timeout_ms, BOOL alertable)
@@ -337,17 +376,17 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
     struct win_port *port;
     ULONG taken = 0;
 
-    (void)alertable;
     if (!entries || !count || !removed) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
     *removed = 0;
-    if (!(port = port_pin(handle))) {
+    if (!(port = win_port_pin(handle))) {
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
-    for (packet = port_wait(port, timeout_ms); packet; packet = taken < count ? take(port) : NULL) {
+    for (packet = port_wait(port, timeout_ms, alertable); packet;
+         packet = taken < count ? take(port) : NULL) {
         entries[taken++] = (OVERLAPPED_ENTRY){
             .lpCompletionKey = packet->key,
             .lpOverlapped = packet->overlapped,
@@ -358,6 +397,10 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
     }
     win_port_unpin(port);
     *removed = taken;
+    if (!taken && GetLastError() == WAIT_IO_COMPLETION) {
+        win_apcs_run();
+        SetLastError(WAIT_IO_COMPLETION); /* the functions may have changed it */
+    }
     return taken > 0;
 }
 
@@ -368,7 +411,7 @@ BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entrie
 BOOL WINAPI PostQueuedCompletionStatus(
     HANDLE handle, DWORD bytes, ULONG_PTR key, LPOVERLAPPED overlapped)
 {
-    struct win_port *port = port_pin(handle);
+    struct win_port *port = win_port_pin(handle);
     struct win_packet *packet;
 
     if (!port) {

@@ -19,10 +19,14 @@ struct win_packet {
     OVERLAPPED *overlapped;
     DWORD bytes;
     LONG status; /* NTSTATUS */
+    bool kept;   /* part of an object: win_packet_free leaves it, and it may be posted again */
 };
 
 struct win_packet *win_packet_new(void);
 void win_packet_free(struct win_packet *packet);
+
+/* The port of a handle, for win_port_unpin; NULL: it is none. */
+struct win_port *win_port_pin(HANDLE handle);
 
 void win_port_unpin(struct win_port *port);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ioctl.c - WSAIoctl: the local address that leads to a remote one, and the list of local addresses. */
-#include <winsock2.h>
+/* ioctl.c - WSAIoctl: local addresses, pointers to the extension functions, keep-alive times. */
+#include "winobj/sockets/change.h"
+#include "winobj/sockets/object.h"
 
-#include "winobj/sockets/winsock.h"
+#include <mstcpip.h>
+#include <mswsock.h>
 
 #include <errno.h>
 #include <ifaddrs.h>
@@ -103,14 +105,69 @@ static int address_list_query(int family, struct answer *answer)
     return 0;
 }
 
+static int extension_query(const GUID *id, DWORD bytes, struct answer *answer)
+{
+    static const struct {
+        GUID id;
+        void (*function)(void);
+    } functions[] = {
+        { WSAID_ACCEPTEX, (void (*)(void))AcceptEx },
+        { WSAID_GETACCEPTEXSOCKADDRS, (void (*)(void))GetAcceptExSockaddrs },
+        { WSAID_CONNECTEX, (void (*)(void))win_connect_ex },
+        { WSAID_DISCONNECTEX, (void (*)(void))win_disconnect_ex },
+    };
+
+    if (!id || bytes < sizeof(*id) || !answer->out || answer->room < sizeof(void *))
+        return win_winsock_fail(WSAEFAULT);
+    for (size_t i = 0; i < ARRAYSIZE(functions); i++) {
+        if (memcmp(id, &functions[i].id, sizeof(*id)) != 0)
+            continue;
+        memcpy(answer->out, &functions[i].function, sizeof(functions[i].function));
+        answer->returned = sizeof(functions[i].function);
+        return 0;
+    }
+    return win_winsock_fail(WSAEINVAL);
+}
+
+static int keepalive_set(SOCKET socket, const void *values, DWORD bytes)
+{
+    struct tcp_keepalive copy;
+
+    if (!values || bytes < sizeof(copy))
+        return win_winsock_fail(WSAEFAULT);
+    memcpy(&copy, values, sizeof(copy));
+    return win_socket_keepalive((int)socket, &copy);
+}
+
+/* SIO_ADDRESS_LIST_CHANGE: a request that the next change of an address of the host ends. */
+static int address_list_change(SOCKET number, LPWSAOVERLAPPED overlapped)
+{
+    struct win_socket *socket;
+    DWORD error;
+
+    if (!overlapped)
+        return win_winsock_fail(WSAEOPNOTSUPP);
+    if (!(socket = win_socket_get(number)))
+        return SOCKET_ERROR;
+    error = win_address_change_begin(socket->file, overlapped);
+    win_socket_unref(socket);
+    return win_winsock_fail(error == ERROR_IO_PENDING ? WSA_IO_PENDING : WSAENOBUFS);
+}
+
 /*
- * WSAIoctl - answers two questions, at once.
+ * WSAIoctl - answers questions about sockets, and sets the times of keep-alive probes, at once; waits for a change of
+ * addresses.
  * code        SIO_ROUTING_INTERFACE_QUERY: in is a remote address, out receives the local one that leads there;
- *             SIO_ADDRESS_LIST_QUERY: out receives a SOCKET_ADDRESS_LIST of the socket's family
- * returned    out: the bytes written, or needed where out was too small
- * overlapped, routine  must be NULL
+ *             SIO_ADDRESS_LIST_QUERY: out receives a SOCKET_ADDRESS_LIST of the socket's family;
+ *             SIO_GET_EXTENSION_FUNCTION_POINTER: in is a WSAID_*, out receives the pointer;
+ *             SIO_KEEPALIVE_VALS: in is a struct tcp_keepalive; its times are rounded up to seconds;
+ *             SIO_ADDRESS_LIST_CHANGE: the request ends when the host gets or loses an address
+ * returned    out: the bytes written, or needed where out was too small; NULL with SIO_ADDRESS_LIST_CHANGE
+ * overlapped  NULL; of SIO_ADDRESS_LIST_CHANGE: its request
+ * routine     NULL
  * Returns     0, or SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK, WSAEFAULT (returned is NULL, out or in too
- *             small), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code, overlapped), or an error of routing
+ *             small), WSAEINVAL (another WSAID_*), WSAEAFNOSUPPORT, WSAEOPNOTSUPP (another code; overlapped or
+ *             not, where that is not possible; routine), WSA_IO_PENDING, WSAENOBUFS, or an error of routing
  *             (WSAENETUNREACH, ...).
  */
 int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out,
@@ -124,6 +181,8 @@ int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID
         return SOCKET_ERROR;
     if ((family = family_of(socket)) < 0)
         return win_winsock_fail(WSAENOTSOCK);
+    if (code == SIO_ADDRESS_LIST_CHANGE && !routine)
+        return address_list_change(socket, overlapped);
     if (!returned)
         return win_winsock_fail(WSAEFAULT);
     if (overlapped || routine)
@@ -135,6 +194,8 @@ int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_bytes, LPVOID
             return win_winsock_fail(WSAEOPNOTSUPP);
         result = address_list_query(family, &answer);
         break;
+    case SIO_GET_EXTENSION_FUNCTION_POINTER: result = extension_query(in, in_bytes, &answer); break;
+    case SIO_KEEPALIVE_VALS: result = keepalive_set(socket, in, in_bytes); break;
     default: return win_winsock_fail(WSAEOPNOTSUPP);
     }
     *returned = answer.returned;

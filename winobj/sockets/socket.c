@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - socket functions that Linux has under another name. A SOCKET is a descriptor. */
-#include <winsock2.h>
-
-#include "winobj/sockets/winsock.h"
+#include "winobj/sockets/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,19 +21,24 @@ static bool is_socket(SOCKET socket)
     return false;
 }
 
-/* closesocket - closes a socket. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK. */
+/*
+ * closesocket - closes a socket. Requests that are pending on it, or on a listener with it, end with STATUS_CANCELLED
+ * (ERROR_OPERATION_ABORTED) before it returns. SOCKET_ERROR with WSANOTINITIALISED, WSAENOTSOCK.
+ */
 int WSAAPI closesocket(SOCKET socket)
 {
     if (!is_socket(socket))
         return SOCKET_ERROR;
-    close((int)socket); /* it frees the descriptor even if it fails */
+    if (!win_socket_close((int)socket))
+        close((int)socket); /* it frees the descriptor even if it fails */
     return 0;
 }
 
 /*
  * WSASocketA, WSASocketW - a socket of a family, type and protocol; closed on exec.
  * info, group  must be NULL and 0
- * flags        WSA_FLAG_OVERLAPPED and WSA_FLAG_NO_HANDLE_INHERIT, which change nothing
+ * flags        WSA_FLAG_OVERLAPPED and WSA_FLAG_NO_HANDLE_INHERIT, which change nothing: every socket, those of
+ *              socket and accept, too, can have overlapped requests
  * Returns      INVALID_SOCKET with WSANOTINITIALISED, WSAEINVAL (info, group, another flag), or the error of socket.
  */
 SOCKET WSAAPI WSASocketW(
@@ -53,6 +56,7 @@ SOCKET WSAAPI WSASocketW(
         win_winsock_fail_errno();
         return INVALID_SOCKET;
     }
+    win_socket_new(fd);
     return (SOCKET)fd;
 }
 

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "winobj/sockets/winsock.h"
+#include "winobj/handles/descriptor.h"
+#include "winobj/sockets/object.h"
 
 static atomic_int started;
 
@@ -53,6 +54,7 @@ int WSAAPI WSAStartup(WORD version, LPWSADATA data)
     snprintf(
         data->szDescription, sizeof(data->szDescription), "Winsock functions over Linux sockets");
     snprintf(data->szSystemStatus, sizeof(data->szSystemStatus), "Running");
+    win_descriptor_maker(win_socket_adopt);
     if (atomic_fetch_add_explicit(&started, 1, memory_order_relaxed) == 0 &&
         !sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL)
         signal(SIGPIPE, SIG_IGN);

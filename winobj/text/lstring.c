@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lstring.c - lstrlen, lstrcpy and their kind. Compiled for each kind of character: WIDE_BITS is the width of wide
- * ones. As on Windows, a NULL pointer is an error and not a crash.
+ * lstring.c - lstrlen, lstrcpy and their kind, CompareString. Compiled for each kind of character: WIDE_BITS is the
+ * width of wide ones. As on Windows, a NULL pointer is an error and not a crash.
  */
 #include <windows.h>
 
@@ -14,18 +14,19 @@
 typedef WCHAR character;
 #define NAME(name) name##W
 
-static uint32_t next(const character **text)
+/* Decodes the character at *text, which is before end, and moves *text behind it. */
+static uint32_t next(const character **text, const character *end)
 {
-    return wide_next(text);
+    return end - *text > 1 ? wide_next(text) : (uint32_t) * (*text)++;
 }
 #else
 typedef char character;
 #define NAME(name) name##A
 
-static uint32_t next(const character **text)
+static uint32_t next(const character **text, const character *end)
 {
     const unsigned char *at = (const unsigned char *)*text;
-    uint32_t c = utf8_next(&at, 4); /* stops at the terminating 0, which continues no character */
+    uint32_t c = utf8_next(&at, (size_t)(end - *text));
 
     *text = (const char *)at;
     return c;
@@ -78,21 +79,30 @@ character *WINAPI NAME(lstrcat)(character *to, const character *from)
 }
 
 /* The first different letter decides, then the first different case, small before capital. */
-static int compare(const character *a, const character *b, bool ignore_case)
+static int compare(const character *a, const character *a_end, const character *b,
+    const character *b_end, bool ignore_case)
 {
     int tie = 0;
 
-    if (!a || !b)
-        return !!a - !!b;
-    while (*a || *b) {
-        uint32_t c = next(&a), d = next(&b), small_c = win_fold(c), small_d = win_fold(d);
+    while (a < a_end && b < b_end) {
+        uint32_t c = next(&a, a_end), d = next(&b, b_end);
+        uint32_t small_c = win_fold(c), small_d = win_fold(d);
 
         if (small_c != small_d)
             return small_c < small_d ? -1 : 1;
         if (!tie && c != d)
             tie = c == small_c ? -1 : 1;
     }
+    if (a < a_end || b < b_end)
+        return a < a_end ? 1 : -1;
     return ignore_case ? 0 : tie;
+}
+
+static int compare_ended(const character *a, const character *b, bool ignore_case)
+{
+    if (!a || !b)
+        return !!a - !!b;
+    return compare(a, a + NAME(lstrlen)(a), b, b + NAME(lstrlen)(b), ignore_case);
 }
 
 /*
@@ -102,10 +112,35 @@ static int compare(const character *a, const character *b, bool ignore_case)
  */
 int WINAPI NAME(lstrcmp)(const character *a, const character *b)
 {
-    return compare(a, b, false);
+    return compare_ended(a, b, false);
 }
 
 int WINAPI NAME(lstrcmpi)(const character *a, const character *b)
 {
-    return compare(a, b, true);
+    return compare_ended(a, b, true);
+}
+
+/*
+ * CompareStringA, CompareStringW - compares two texts as lstrcmp does.
+ * locale         LOCALE_INVARIANT, LOCALE_USER_DEFAULT, LOCALE_SYSTEM_DEFAULT: all the same
+ * flags          0, NORM_IGNORECASE
+ * a_count, ...   the length in characters of the text's own kind; below 0: up to the terminating 0
+ * Returns        CSTR_LESS_THAN, CSTR_EQUAL or CSTR_GREATER_THAN; 0 with ERROR_INVALID_FLAGS, ERROR_INVALID_PARAMETER
+ *                (another locale, a NULL pointer).
+ */
+int WINAPI NAME(CompareString)(
+    LCID locale, DWORD flags, const character *a, int a_count, const character *b, int b_count)
+{
+    if (flags & ~(DWORD)NORM_IGNORECASE) {
+        SetLastError(ERROR_INVALID_FLAGS);
+        return 0;
+    }
+    if (!a || !b ||
+        (locale != LOCALE_INVARIANT && locale != LOCALE_USER_DEFAULT &&
+            locale != LOCALE_SYSTEM_DEFAULT)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return 0;
+    }
+    return CSTR_EQUAL + compare(a, a + (a_count < 0 ? NAME(lstrlen)(a) : a_count), b,
+                            b + (b_count < 0 ? NAME(lstrlen)(b) : b_count), flags);
 }

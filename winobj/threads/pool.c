@@ -265,6 +265,17 @@ bool win_pool_post(PTP_IO io, PVOID overlapped)
     return false;
 }
 
+void win_pool_post_kept(PTP_IO io, struct win_packet *packet, PVOID overlapped)
+{
+    struct win_port *port = win_port_pin(pool_port);
+
+    StartThreadpoolIo(io);
+    *packet = (struct win_packet){ .key = io->key, .overlapped = overlapped, .kept = true };
+    list_node_init(&packet->link);
+    win_port_post(port, packet);
+    win_port_unpin(port);
+}
+
 /*
  * CreateThreadpoolIo - lets a thread of the library call a callback for each completed request of a file.
  * file         not attached to a port yet; the binding lasts as long as the file

@@ -7,8 +7,11 @@
  */
 #include "winobj/threads/thread.h"
 
+#include "winobj/threads/fls.h"
+#include "winobj/waits/alert.h"
 #include "winobj/waits/dispatch.h"
 #include "winobj/waits/mutex.h"
+#include "winobj/waits/waiter.h"
 
 #include "util/futex.h"
 #include "util/lock.h"
@@ -25,6 +28,7 @@
 
 struct win_thread {
     struct win_waitable waitable; /* set when the thread ends */
+    struct win_apcs apcs;
     LPTHREAD_START_ROUTINE start;
     LPVOID parameter;
     _Atomic uint32_t id;        /* futex word of the creator: 0 until the thread runs */
@@ -40,14 +44,19 @@ static pthread_key_t end_key; /* of threads that other code made */
 static struct once end_once = ONCE_INIT;
 
 static _Thread_local struct win_thread *self;
-static _Thread_local DWORD self_id;
+
+static void thread_forked(struct win_object *object)
+{
+    win_waitable_object_forked(object);
+    win_apcs_forked(&((struct win_thread *)object)->apcs);
+}
 
 const struct win_object_type win_thread_type = {
     .name = "thread",
     .waitable = true,
     .destroy = win_waitable_destroy,
     .descriptor = win_waitable_object_descriptor,
-    .forked = win_waitable_object_forked,
+    .forked = thread_forked,
 };
 
 /* Runs however the thread ends: by return, ExitThread or pthread_exit. */
@@ -55,7 +64,9 @@ static void thread_ended(void *argument)
 {
     struct win_thread *thread = argument;
 
+    win_fls_thread_ends();
     self = NULL;
+    win_apcs_close(&thread->apcs);
     lock_acquire(&life_lock);
     thread->ended = true;
     lock_release(&life_lock);
@@ -73,6 +84,7 @@ static struct win_thread *thread_new(LPTHREAD_START_ROUTINE start, LPVOID parame
         return NULL;
     }
     win_waitable_init(&thread->waitable, WAITABLE_MANUAL, false);
+    win_apcs_init(&thread->apcs);
     thread->start = start;
     thread->parameter = parameter;
     atomic_init(&thread->exit_code, 0);
@@ -85,11 +97,13 @@ static void *thread_main(void *argument)
     struct win_thread *thread = argument;
 
     self = thread;
+    win_apcs_adopt(&thread->apcs);
     atomic_store_explicit(&thread->id, GetCurrentThreadId(), memory_order_release);
     futex_wake(&thread->id, 1);
     while (atomic_load_explicit(&thread->suspended, memory_order_acquire))
         futex_wait(&thread->suspended, 1, NULL);
     pthread_cleanup_push(thread_ended, thread);
+    win_apcs_run(); /* those queued before the thread began */
     DWORD code = thread->start(thread->parameter);
     atomic_store_explicit(&thread->exit_code, code, memory_order_relaxed);
     pthread_cleanup_pop(1);
@@ -213,6 +227,7 @@ static HANDLE thread_adopt(void)
     }
     win_object_ref(&thread->waitable.object); /* the thread's */
     self = thread;
+    win_apcs_adopt(&thread->apcs);
     return handle;
 }
 
@@ -241,6 +256,32 @@ static struct win_thread *thread_pin(HANDLE handle)
     if (!object)
         SetLastError(ERROR_INVALID_HANDLE);
     return (struct win_thread *)object;
+}
+
+/* The same, and the calling thread for GetCurrentThread(); NULL with the last error. */
+static struct win_thread *thread_pin_or_self(HANDLE handle)
+{
+    HANDLE own;
+
+    if (handle != GetCurrentThread())
+        return thread_pin(handle);
+    if (!self) {
+        if (!(own = thread_adopt()))
+            return NULL;
+        CloseHandle(own); /* the thread keeps its object */
+    }
+    win_object_ref(&self->waitable.object);
+    return self;
+}
+
+struct win_object *win_thread_self_pin(struct win_apcs **apcs)
+{
+    struct win_thread *thread = thread_pin_or_self(GetCurrentThread());
+
+    if (!thread)
+        return NULL;
+    *apcs = &thread->apcs;
+    return &thread->waitable.object;
 }
 
 /*
@@ -323,19 +364,10 @@ bool win_thread_apply(HANDLE handle, bool (*apply)(int id, void *argument), void
     return done;
 }
 
-/* GetCurrentThreadId - the kernel's id of the calling thread, unique in the system. */
-DWORD WINAPI GetCurrentThreadId(void)
-{
-    if (!self_id)
-        self_id = (DWORD)syscall(SYS_gettid);
-    return self_id;
-}
-
 static void renew_id(void)
 {
-    self_id = 0;
     if (self)
-        atomic_store_explicit(&self->id, GetCurrentThreadId(), memory_order_release);
+        atomic_store_explicit(&self->id, (DWORD)gettid(), memory_order_release);
 }
 
 __attribute__((constructor)) static void thread_load(void)
@@ -364,11 +396,61 @@ void WINAPI Sleep(DWORD timeout_ms)
     } while (timeout_ms == INFINITE);
 }
 
+/* Sleeps to the end, or until an APC ends it; returns whether one did. */
+static bool sleep_alertably(struct reactor_waiter *waiter, DWORD timeout_ms)
+{
+    uint64_t deadline_ns = win_deadline_ns(timeout_ms);
+    struct win_alert alert;
+
+    if (!win_alert_begin(&alert, waiter, NULL))
+        return true;
+    while (!win_alert_came(&alert) && win_wait_sleep(waiter, deadline_ns))
+        ;
+    return win_alert_end(&alert);
+}
+
+/*
+ * SleepEx - Sleep; if alertable, APCs of the calling thread (QueueUserAPC) end it: they run, and it returns
+ * WAIT_IO_COMPLETION, also of 0 ms. Else 0. An alertable sleep moves the library's pending work, as waits do.
+ */
 DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable)
 {
-    (void)alertable; /* there are no APCs to run */
-    Sleep(timeout_ms);
-    return 0;
+    struct reactor_waiter *waiter = alertable && timeout_ms ? reactor_waiter_self() : NULL;
+    bool came;
+
+    if (waiter)
+        came = sleep_alertably(waiter, timeout_ms);
+    else if (!(came = alertable && win_apcs_pending()))
+        Sleep(timeout_ms);
+    if (!came)
+        return 0;
+    win_apcs_run();
+    return WAIT_IO_COMPLETION;
+}
+
+/*
+ * QueueUserAPC - has a thread call function(data) in its next alertable wait, or in the present one, which that ends. A
+ * thread that has not begun calls it first. APCs run in their order; what is still queued when the thread ends is
+ * dropped. A program may fill a handle of the calling thread or GetCurrentThread().
+ * Returns 1; 0 with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no function), ERROR_GEN_FAILURE (the thread has
+ * ended), ERROR_NOT_ENOUGH_MEMORY.
+ */
+DWORD WINAPI QueueUserAPC(PAPCFUNC function, HANDLE handle, ULONG_PTR data)
+{
+    struct win_thread *thread;
+    DWORD error;
+
+    if (!function) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return 0;
+    }
+    if (!(thread = thread_pin_or_self(handle)))
+        return 0;
+    error = win_apcs_post(&thread->apcs, function, data);
+    win_object_unref(&thread->waitable.object);
+    if (error)
+        SetLastError(error);
+    return !error;
 }
 
 /* SwitchToThread - lets another thread run. Always FALSE: Linux does not report whether one ran. */

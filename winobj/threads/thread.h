@@ -17,4 +17,10 @@ bool win_thread_apply(HANDLE thread, bool (*apply)(int id, void *argument), void
 /* A new handle of the calling thread, whoever made the thread; its end signals it. NULL: ERROR_NOT_ENOUGH_MEMORY. */
 HANDLE win_thread_self_handle(void);
 
+struct win_apcs;
+struct win_object;
+
+/* The object of the calling thread, referenced, and its queue of APCs. NULL: ERROR_NOT_ENOUGH_MEMORY. */
+struct win_object *win_thread_self_pin(struct win_apcs **apcs);
+
 #endif

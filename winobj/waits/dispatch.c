@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch.c - signalling and waiting (dispatch.h), and the Wait* functions. */
+/* dispatch.c - signalling and waiting (dispatch.h). */
 #include "winobj/waits/dispatch.h"
 
 #include "winobj/fork.h"
+#include "winobj/waits/alert.h"
 #include "winobj/waits/mutex.h"
+#include "winobj/waits/named.h"
 #include "winobj/waits/waiter.h"
 
 #include "util/lock.h"
@@ -13,24 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A pending wait: on the stack of the waiting thread, linked to each of its objects. The dispatcher lock guards it. */
-struct wait {
-    struct reactor_waiter *waiter;
-    struct win_waitable *const *objects;
-    DWORD count;
-    bool all;
-    bool abandoned;          /* it acquired an abandoned mutex */
-    struct win_owner *owner; /* of the mutexes that it acquires; NULL if it waits for none */
-    int satisfied;           /* index of the object that ended it (0 for all), -1 while it lasts */
-};
-
-struct wait_link {
-    struct list_node node;
-    struct wait *wait;
-    DWORD index;
-};
-
-static struct lock dispatcher = LOCK_INIT(LOCK_WIN_OBJECT, "dispatcher");
+struct lock win_dispatcher = LOCK_INIT(LOCK_WIN_OBJECT, "dispatcher");
 
 void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kind, bool signalled)
 {
@@ -38,6 +23,7 @@ void win_waitable_init(struct win_waitable *waitable, enum win_waitable_kind kin
     waitable->signalled = signalled;
     waitable->count = 0;
     waitable->export_fd = -1;
+    waitable->name = -1;
     list_init(&waitable->waits);
 }
 
@@ -45,6 +31,8 @@ void win_waitable_fini(struct win_waitable *waitable)
 {
     if (waitable->export_fd >= 0)
         close(waitable->export_fd);
+    if (waitable->name >= 0)
+        names_close(waitable->name);
 }
 
 /* Makes the exported descriptor readable exactly while signalled; the calls cannot block. */
@@ -62,7 +50,7 @@ static void export_update_locked(struct win_waitable *waitable)
 
 static void set_signalled_locked(struct win_waitable *waitable, bool signalled)
 {
-    lock_assert_held(&dispatcher);
+    lock_assert_held(&win_dispatcher);
     if (waitable->signalled == signalled)
         return;
     waitable->signalled = signalled;
@@ -74,6 +62,8 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 {
     bool abandoned = false;
 
+    if (waitable->name >= 0)
+        return names_take(waitable->name, owner ? win_owner_id(owner) : 0);
     switch (waitable->kind) {
     case WAITABLE_MANUAL: break;
     case WAITABLE_AUTO: set_signalled_locked(waitable, false); break;
@@ -89,31 +79,34 @@ static bool take_locked(struct win_waitable *waitable, struct win_owner *owner)
 /* Whether an object allows a wait: a mutex also allows those of its owner. */
 static bool is_there_locked(const struct win_waitable *waitable, const struct win_owner *owner)
 {
+    if (waitable->name >= 0)
+        return names_is_there(waitable->name, owner ? win_owner_id(owner) : 0);
     return waitable->signalled ||
            (waitable->kind == WAITABLE_OWNED && win_mutex_is_owned_locked(waitable, owner));
 }
 
-/* Satisfies a wait if its objects allow it; returns whether it did. */
-static bool try_satisfy_locked(struct wait *wait)
+bool win_wait_try_locked(struct win_wait *wait)
 {
-    lock_assert_held(&dispatcher);
-    if (wait->all) {
-        for (DWORD i = 0; i < wait->count; i++)
-            if (!is_there_locked(wait->objects[i], wait->owner))
-                return false;
-        for (DWORD i = 0; i < wait->count; i++)
-            wait->abandoned |= take_locked(wait->objects[i], wait->owner);
-        wait->satisfied = 0;
-        return true;
-    }
-    for (DWORD i = 0; i < wait->count; i++) {
-        if (!is_there_locked(wait->objects[i], wait->owner))
-            continue;
-        wait->abandoned = take_locked(wait->objects[i], wait->owner);
-        wait->satisfied = (int)i;
-        return true;
-    }
-    return false;
+    DWORD first = 0, last;
+
+    lock_assert_held(&win_dispatcher);
+    /* The first object that decides: for all, one that is not there; else, one that is. */
+    while (first < wait->count && is_there_locked(wait->objects[first], wait->owner) == wait->all)
+        first++;
+    if ((first == wait->count) != wait->all || !win_alert_claim(wait->alert))
+        return false;
+    last = wait->all ? wait->count - 1 : first;
+    wait->satisfied = wait->all ? 0 : (int)first;
+    for (DWORD i = (DWORD)wait->satisfied; i <= last; i++)
+        wait->abandoned |= take_locked(wait->objects[i], wait->owner);
+    if (wait->named)
+        names_taken(wait->others, wait->satisfied);
+    return true;
+}
+
+static bool try_satisfy_locked(struct win_wait *wait)
+{
+    return wait->named ? win_named_try_locked(wait) : win_wait_try_locked(wait);
 }
 
 /* Satisfies the waits that a signalled object allows. Returns a waiter for the caller to wake, or NULL. */
@@ -122,11 +115,15 @@ static struct reactor_waiter *satisfy_locked(struct win_waitable *waitable)
     struct reactor_waiter *last = NULL;
 
     list_for_each (&waitable->waits, node) {
-        struct wait *wait = list_entry(node, struct wait_link, node)->wait;
+        struct win_wait *wait = list_entry(node, struct win_wait_link, node)->wait;
         if (!waitable->signalled)
             break;
         if (wait->satisfied >= 0 || !try_satisfy_locked(wait))
             continue;
+        if (wait->source) {
+            win_wait_wake(wait);
+            continue;
+        }
         /* Waiters outlive their waits, so the caller wakes the last (usually the only) one without the lock. */
         if (last)
             reactor_signal(last);
@@ -139,10 +136,14 @@ void win_waitable_set(struct win_waitable *waitable)
 {
     struct reactor_waiter *last;
 
-    lock_acquire(&dispatcher);
+    if (waitable->name >= 0) {
+        win_named_signal(waitable, 1, NULL);
+        return;
+    }
+    lock_acquire(&win_dispatcher);
     set_signalled_locked(waitable, true);
     last = satisfy_locked(waitable);
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
     if (last)
         reactor_signal(last);
 }
@@ -152,10 +153,10 @@ void win_waitable_change(struct win_waitable *waitable,
 {
     struct reactor_waiter *last;
 
-    lock_acquire(&dispatcher);
+    lock_acquire(&win_dispatcher);
     set_signalled_locked(waitable, change(waitable, argument));
     last = satisfy_locked(waitable);
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
     if (last)
         reactor_signal(last);
 }
@@ -166,13 +167,13 @@ void win_waitable_change_each(struct win_waitable *(*next)(void *argument),
     struct win_waitable *waitable;
     struct reactor_waiter *last;
 
-    lock_acquire(&dispatcher);
+    lock_acquire(&win_dispatcher);
     while ((waitable = next(argument))) {
         set_signalled_locked(waitable, change(waitable, argument));
         if ((last = satisfy_locked(waitable)))
             reactor_signal(last);
     }
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
 }
 
 bool win_handle_change(HANDLE handle, const struct win_object_type *type,
@@ -218,25 +219,35 @@ void win_waitable_object_forked(struct win_object *object)
 
 void win_waitable_reset(struct win_waitable *waitable)
 {
-    lock_acquire(&dispatcher);
+    if (waitable->name >= 0) {
+        win_named_reset(waitable);
+        return;
+    }
+    lock_acquire(&win_dispatcher);
     set_signalled_locked(waitable, false);
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
 }
 
 void win_waitable_take(struct win_waitable *waitable)
 {
-    lock_acquire(&dispatcher);
+    if (waitable->name >= 0) {
+        win_named_is_set(waitable, true);
+        return;
+    }
+    lock_acquire(&win_dispatcher);
     take_locked(waitable, NULL);
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
 }
 
 bool win_waitable_is_set(struct win_waitable *waitable)
 {
     bool signalled;
 
-    lock_acquire(&dispatcher);
+    if (waitable->name >= 0)
+        return win_named_is_set(waitable, false);
+    lock_acquire(&win_dispatcher);
     signalled = waitable->signalled;
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
     return signalled;
 }
 
@@ -244,11 +255,15 @@ int win_waitable_descriptor(struct win_waitable *waitable)
 {
     int fd;
 
-    lock_acquire(&dispatcher);
+    if (waitable->name >= 0) {
+        errno = EOPNOTSUPP; /* no descriptor follows what other processes do to it */
+        return -1;
+    }
+    lock_acquire(&win_dispatcher);
     if (waitable->export_fd < 0)
         waitable->export_fd = eventfd(waitable->signalled, EFD_CLOEXEC | EFD_NONBLOCK);
     fd = waitable->export_fd;
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
     return fd;
 }
 
@@ -279,7 +294,7 @@ static struct win_slot self_slots[2] = { { .word = 1 }, { .word = 1 } };
 #define SELF(i)                                                                                    \
     {                                                                                              \
         .object = { .type = &self_type, .slot = &self_slots[i] }, .kind = WAITABLE_MANUAL,         \
-        .export_fd = -1, .waits = {                                                                \
+        .export_fd = -1, .name = -1, .waits = {                                                    \
             { &selves[i].waits.n, &selves[i].waits.n }                                             \
         }                                                                                          \
     }
@@ -287,6 +302,7 @@ static struct win_waitable selves[2] = { SELF(0), SELF(1) };
 
 void win_dispatch_forked(void)
 {
+    win_named_forked();
     for (int i = 0; i < 2; i++)
         win_waitable_forked(&selves[i]);
 }
@@ -315,42 +331,45 @@ struct win_waitable *win_waitable_pin(HANDLE handle)
     return (struct win_waitable *)object;
 }
 
-static bool satisfied_now(struct wait *wait)
+bool win_wait_satisfied(struct win_wait *wait)
 {
     bool satisfied;
 
-    lock_acquire(&dispatcher);
+    lock_acquire(&win_dispatcher);
     satisfied = wait->satisfied >= 0 || try_satisfy_locked(wait);
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
     return satisfied;
 }
 
-/* Links the wait to its objects, unless it is satisfied at once. */
-static bool wait_begin(struct wait *wait, struct wait_link *links)
+bool win_wait_begin(struct win_wait *wait, struct win_wait_link *links, bool *satisfied)
 {
-    bool satisfied;
+    bool begun = true;
 
-    lock_acquire(&dispatcher);
-    satisfied = try_satisfy_locked(wait);
-    for (DWORD i = 0; !satisfied && i < wait->count; i++) {
+    lock_acquire(&win_dispatcher);
+    *satisfied = try_satisfy_locked(wait);
+    if (!*satisfied && wait->named)
+        begun = win_named_begin_locked(wait, satisfied);
+    for (DWORD i = 0; begun && !*satisfied && i < wait->count; i++) {
         links[i].wait = wait;
         links[i].index = i;
         list_add_tail(&wait->objects[i]->waits, &links[i].node);
     }
-    lock_release(&dispatcher);
-    return satisfied;
+    lock_release(&win_dispatcher);
+    return begun;
 }
 
-static void wait_end(struct wait *wait, struct wait_link *links)
+void win_wait_end(struct win_wait *wait, struct win_wait_link *links)
 {
-    lock_acquire(&dispatcher);
+    lock_acquire(&win_dispatcher);
     for (DWORD i = 0; i < wait->count; i++)
         list_del(&links[i].node);
-    lock_release(&dispatcher);
+    if (wait->others >= 0)
+        win_named_end_locked(wait);
+    lock_release(&win_dispatcher);
 }
 
 /* Whether one of the objects has a descriptor: the program then polls that, and may not call again soon. */
-static bool exported(const struct wait *wait)
+static bool exported(const struct win_wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)
         if (atomic_load_explicit(&wait->objects[i]->export_fd, memory_order_relaxed) >= 0)
@@ -358,7 +377,7 @@ static bool exported(const struct wait *wait)
     return false;
 }
 
-static DWORD result_of(const struct wait *wait)
+static DWORD result_of(const struct win_wait *wait)
 {
     if (wait->satisfied < 0)
         return WAIT_TIMEOUT;
@@ -366,7 +385,7 @@ static DWORD result_of(const struct wait *wait)
 }
 
 /* Sets the owner of a wait that has mutexes among its objects. False with the last error. */
-static bool owner_find(struct wait *wait)
+static bool owner_find(struct win_wait *wait)
 {
     for (DWORD i = 0; i < wait->count; i++)
         if (wait->objects[i]->kind == WAITABLE_OWNED)
@@ -374,15 +393,47 @@ static bool owner_find(struct wait *wait)
     return true;
 }
 
-DWORD win_waitables_wait(
-    struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns)
+/* Sleeps until the wait has ended. The last part of win_waitables_wait. */
+static DWORD wait_asleep(struct win_wait *wait, uint64_t deadline_ns)
 {
-    struct wait_link links[MAXIMUM_WAIT_OBJECTS];
-    struct wait wait = { .objects = objects, .count = count, .all = all, .satisfied = -1 };
+    struct win_wait_link links[MAXIMUM_WAIT_OBJECTS];
+    bool satisfied;
 
+    if (!win_wait_begin(wait, links, &satisfied))
+        return WAIT_FAILED;
+    if (satisfied)
+        return result_of(wait);
+    while (!win_wait_satisfied(wait) && !win_alert_came(wait->alert) &&
+           win_wait_sleep(wait->waiter, deadline_ns))
+        ;
+    win_wait_end(wait, links);
+    return result_of(wait);
+}
+
+static DWORD wait_alertably(struct win_wait *wait, uint64_t deadline_ns)
+{
+    struct win_alert alert;
+    DWORD result;
+
+    wait->alert = &alert;
+    if (!win_alert_begin(&alert, wait->waiter, wait->named ? wait : NULL))
+        return WAIT_IO_COMPLETION;
+    result = wait_asleep(wait, deadline_ns);
+    return win_alert_end(&alert) ? WAIT_IO_COMPLETION : result;
+}
+
+DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all,
+    uint64_t deadline_ns, bool alertable)
+{
+    struct win_wait wait = {
+        .objects = objects, .count = count, .all = all, .satisfied = -1, .others = -1
+    };
+
+    for (DWORD i = 0; i < count; i++)
+        wait.named |= objects[i]->name >= 0;
     if (!owner_find(&wait))
         return WAIT_FAILED;
-    if (satisfied_now(&wait)) {
+    if (win_wait_satisfied(&wait)) {
         if (!exported(&wait))
             reactor_active();
         return result_of(&wait);
@@ -391,80 +442,21 @@ DWORD win_waitables_wait(
         reactor_look();
         if (!exported(&wait))
             reactor_active();
-        satisfied_now(&wait);
+        if (!win_wait_satisfied(&wait) && alertable && win_apcs_pending())
+            return WAIT_IO_COMPLETION;
         return result_of(&wait);
     }
     if (!(wait.waiter = win_waiter_self()))
         return WAIT_FAILED;
-    if (wait_begin(&wait, links))
-        return result_of(&wait);
-    while (!satisfied_now(&wait) && win_wait_sleep(wait.waiter, deadline_ns))
-        ;
-    wait_end(&wait, links);
-    return result_of(&wait);
-}
-
-/*
- * WaitForMultipleObjects - waits for any or all of up to 64 events, threads, mutexes, semaphores and timers.
- * Returns WAIT_OBJECT_0 + the lowest index satisfied (WAIT_ABANDONED_0 + it: that is a mutex whose owner ended; for
- * all: one of them is), WAIT_TIMEOUT, or WAIT_FAILED with ERROR_INVALID_PARAMETER (count 0 or above
- * MAXIMUM_WAIT_OBJECTS, NULL array, one object twice in a wait for all), ERROR_INVALID_HANDLE, ERROR_NOT_ENOUGH_MEMORY.
- * A thread in a wait moves the library's pending work (docs/internals/threads.md).
- */
-DWORD WINAPI WaitForMultipleObjects(DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms)
-{
-    struct win_waitable *objects[MAXIMUM_WAIT_OBJECTS];
-    DWORD pinned = 0, result = WAIT_FAILED;
-
-    if (!count || count > MAXIMUM_WAIT_OBJECTS || !handles) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return WAIT_FAILED;
-    }
-    for (; pinned < count; pinned++) {
-        if (!(objects[pinned] = win_waitable_pin(handles[pinned]))) {
-            SetLastError(ERROR_INVALID_HANDLE);
-            goto unpin;
-        }
-        for (DWORD i = 0; all && i < pinned; i++) {
-            if (objects[i] == objects[pinned]) {
-                SetLastError(ERROR_INVALID_PARAMETER);
-                win_object_unref(&objects[pinned]->object);
-                goto unpin;
-            }
-        }
-    }
-    result = win_waitables_wait(objects, count, all, timeout_ms ? win_deadline_ns(timeout_ms) : 0);
-unpin:
-    while (pinned--)
-        win_object_unref(&objects[pinned]->object);
-    return result;
-}
-
-DWORD WINAPI WaitForMultipleObjectsEx(
-    DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms, BOOL alertable)
-{
-    (void)alertable; /* there are no APCs to run */
-    return WaitForMultipleObjects(count, handles, all, timeout_ms);
-}
-
-/* WaitForSingleObject - WaitForMultipleObjects of one. */
-DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms)
-{
-    return WaitForMultipleObjects(1, &handle, FALSE, timeout_ms);
-}
-
-DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertable)
-{
-    (void)alertable;
-    return WaitForSingleObject(handle, timeout_ms);
+    return alertable ? wait_alertably(&wait, deadline_ns) : wait_asleep(&wait, deadline_ns);
 }
 
 void win_dispatch_fork_begin(void)
 {
-    lock_acquire(&dispatcher);
+    lock_acquire(&win_dispatcher);
 }
 
 void win_dispatch_fork_end(void)
 {
-    lock_release(&dispatcher);
+    lock_release(&win_dispatcher);
 }

@@ -32,6 +32,7 @@ struct win_waitable {
     /* -1, or an eventfd readable exactly while signalled; win_waitable_fini closes it. Read without the lock */
     atomic_int export_fd;
     struct list_head waits;
+    int name; /* -1, or its number among the objects with names (names.h), which then have its state */
 };
 
 extern const struct win_object_type win_event_type, win_thread_type;
@@ -84,10 +85,10 @@ struct win_waitable *win_waitable_pin(HANDLE handle);
 
 /*
  * Waits for one or all of count pinned objects until the deadline (clock_now_ns() time; 0 = do not sleep, but let
- * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, or WAIT_FAILED with the last
- * error.
+ * pending work move once). Returns WAIT_OBJECT_0 + i, WAIT_ABANDONED_0 + i, WAIT_TIMEOUT, WAIT_FAILED with the last
+ * error, or, if alertable, WAIT_IO_COMPLETION: no object was taken, and the caller runs win_apcs_run without a lock.
  */
-DWORD win_waitables_wait(
-    struct win_waitable *const *objects, DWORD count, bool all, uint64_t deadline_ns);
+DWORD win_waitables_wait(struct win_waitable *const *objects, DWORD count, bool all,
+    uint64_t deadline_ns, bool alertable);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - manual- and auto-reset events. Their state is a win_waitable; dispatch.c waits for it. */
-#include "winobj/waits/dispatch.h"
+#include "winobj/waits/named.h"
 
 #include <stdlib.h>
 
@@ -12,44 +12,37 @@ const struct win_object_type win_event_type = {
     .forked = win_waitable_object_forked,
 };
 
-static HANDLE event_create(bool named, BOOL manual_reset, BOOL initial_state)
+static HANDLE event_make(bool manual, bool signalled, const char *name, bool create)
 {
-    struct win_waitable *event = named ? NULL : calloc(1, sizeof(*event));
+    struct win_waitable *event = calloc(1, sizeof(*event));
 
     if (!event) {
-        SetLastError(named ? ERROR_NOT_SUPPORTED : ERROR_NOT_ENOUGH_MEMORY);
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(event, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, initial_state);
-    return win_waitable_open(event, &win_event_type);
+    win_waitable_init(event, manual ? WAITABLE_MANUAL : WAITABLE_AUTO, signalled);
+    if (!name)
+        return win_waitable_open(event, &win_event_type);
+    return win_named_open(event, &win_event_type, name,
+        &(struct names_new){
+            .kind = manual ? NAMES_EVENT_MANUAL : NAMES_EVENT_AUTO, .count = signalled },
+        create);
 }
 
 /*
- * CreateEventA, CreateEventW - a new unnamed event. attributes are ignored (handles are not inherited).
- * Returns NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes), ERROR_NOT_ENOUGH_MEMORY.
+ * CreateEventA, CreateEventW - a new event, or the one that has the name, which stays as it is. attributes are ignored:
+ * handles are not inherited, and a name is the user's.
+ * name     as CreateMutexA
+ * Returns  a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
+ *          ERROR_INVALID_HANDLE (a semaphore or a mutex has the name), ERROR_NOT_ENOUGH_MEMORY, or an error of
+ *          names_open. Any thread.
+ * Source: CreateEventA function (synchapi.h).
  */
 HANDLE WINAPI CreateEventA(
     LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name)
 {
     (void)attributes;
-    return event_create(name != NULL, manual_reset, initial_state);
-}
-
-HANDLE WINAPI CreateEventW(
-    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCWSTR name)
-{
-    (void)attributes;
-    return event_create(name != NULL, manual_reset, initial_state);
-}
-
-static HANDLE event_create_ex(bool named, DWORD flags)
-{
-    if (flags & ~(DWORD)(CREATE_EVENT_MANUAL_RESET | CREATE_EVENT_INITIAL_SET)) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    return event_create(
-        named, !!(flags & CREATE_EVENT_MANUAL_RESET), !!(flags & CREATE_EVENT_INITIAL_SET));
+    return event_make(manual_reset, initial_state, name && *name ? name : NULL, true);
 }
 
 /*
@@ -58,17 +51,28 @@ static HANDLE event_create_ex(bool named, DWORD flags)
 HANDLE WINAPI CreateEventExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
 {
-    (void)attributes;
     (void)access;
-    return event_create_ex(name != NULL, flags);
+    if (flags & ~(DWORD)(CREATE_EVENT_MANUAL_RESET | CREATE_EVENT_INITIAL_SET)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return CreateEventA(attributes, !!(flags & CREATE_EVENT_MANUAL_RESET),
+        !!(flags & CREATE_EVENT_INITIAL_SET), name);
 }
 
-HANDLE WINAPI CreateEventExW(
-    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access)
+/*
+ * OpenEventA, OpenEventW - opens the event of a name. A handle has all rights, and is not inherited.
+ * Returns NULL as OpenMutexA does. Any thread.
+ * Source: OpenEventA function (synchapi.h).
+ */
+HANDLE WINAPI OpenEventA(DWORD access, BOOL inherit, LPCSTR name)
 {
-    (void)attributes;
     (void)access;
-    return event_create_ex(name != NULL, flags);
+    (void)inherit;
+    if (name)
+        return event_make(false, false, name, false);
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return NULL;
 }
 
 static BOOL event_apply(HANDLE handle, void (*apply)(struct win_waitable *))

@@ -7,13 +7,17 @@
  */
 #include "winobj/waits/mutex.h"
 
+#include "winobj/waits/named.h"
+
 #include "util/once.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct win_owner {
     struct list_head owned; /* dispatcher lock */
+    uint32_t id;            /* the kernel's of the thread */
     bool registered; /* thread_ends will run for this thread; only the thread itself uses it */
 };
 
@@ -59,8 +63,10 @@ static bool abandon(struct win_waitable *waitable, void *unused)
 
 void win_owner_abandon(void)
 {
-    if (self.registered)
-        win_waitable_change_each(first_owned, abandon, &self);
+    if (!self.registered)
+        return;
+    win_waitable_change_each(first_owned, abandon, &self);
+    win_named_abandon(self.id);
 }
 
 static void thread_ends(void *unused)
@@ -84,8 +90,14 @@ struct win_owner *win_owner_self(void)
         return NULL;
     }
     list_init(&self.owned);
+    self.id = (uint32_t)gettid();
     self.registered = true;
     return &self;
+}
+
+uint32_t win_owner_id(const struct win_owner *owner)
+{
+    return owner->id;
 }
 
 bool win_mutex_is_owned_locked(const struct win_waitable *waitable, const struct win_owner *owner)
@@ -146,52 +158,48 @@ static bool take_first(struct win_waitable *waitable, void *owner)
     return false;
 }
 
-static HANDLE mutex_create(bool named, BOOL owned)
+static struct win_mutex *mutex_new(void)
 {
-    struct win_owner *owner = owned ? win_owner_self() : NULL;
-    struct win_mutex *mutex;
-    HANDLE handle;
+    struct win_mutex *mutex = calloc(1, sizeof(*mutex));
 
-    if (named || (owned && !owner)) {
-        SetLastError(named ? ERROR_NOT_SUPPORTED : ERROR_NOT_ENOUGH_MEMORY);
-        return NULL;
-    }
-    if (!(mutex = calloc(1, sizeof(*mutex)))) {
+    if (!mutex) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
     win_waitable_init(&mutex->waitable, WAITABLE_OWNED, true);
     list_node_init(&mutex->link);
+    return mutex;
+}
+
+/*
+ * CreateMutexA, CreateMutexW - a new mutex, or the one that has the name. attributes are ignored: handles are not
+ * inherited, and a name is the user's.
+ * owned    the calling thread acquires a new mutex at once
+ * name     NULL or empty: none. Else by which the user's processes find it, as long as any has a handle; case counts;
+ *          may begin with Local\ or Global\. When its owner is killed, the next wait finds it abandoned
+ * Returns  a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
+ *          ERROR_NOT_ENOUGH_MEMORY, ERROR_INVALID_HANDLE (an event or a semaphore has the name), or an error of
+ *          names_open. Any thread.
+ * Source: CreateMutexA function (synchapi.h).
+ */
+HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR name)
+{
+    struct win_owner *owner = owned ? win_owner_self() : NULL;
+    struct win_mutex *mutex = owned && !owner ? NULL : mutex_new();
+    HANDLE handle;
+
+    (void)attributes;
+    if (!mutex)
+        return NULL;
+    if (name && *name)
+        return win_named_open(&mutex->waitable, &mutex_type, name,
+            &(struct names_new){
+                .kind = NAMES_MUTEX, .count = owned != 0, .owner = owner ? owner->id : 0 },
+            true);
     handle = win_waitable_open(&mutex->waitable, &mutex_type);
     if (handle && owner)
         win_handle_change(handle, &mutex_type, take_first, owner);
     return handle;
-}
-
-/*
- * CreateMutexA, CreateMutexW - a new unnamed mutex. attributes are ignored (handles are not inherited).
- * owned    the calling thread acquires it at once
- * Returns  NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes), ERROR_NOT_ENOUGH_MEMORY.
- */
-HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR name)
-{
-    (void)attributes;
-    return mutex_create(name != NULL, owned);
-}
-
-HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCWSTR name)
-{
-    (void)attributes;
-    return mutex_create(name != NULL, owned);
-}
-
-static HANDLE mutex_create_ex(bool named, DWORD flags)
-{
-    if (flags & ~(DWORD)CREATE_MUTEX_INITIAL_OWNER) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    return mutex_create(named, !!flags);
 }
 
 /*
@@ -200,17 +208,34 @@ static HANDLE mutex_create_ex(bool named, DWORD flags)
 HANDLE WINAPI CreateMutexExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access)
 {
-    (void)attributes;
     (void)access;
-    return mutex_create_ex(name != NULL, flags);
+    if (flags & ~(DWORD)CREATE_MUTEX_INITIAL_OWNER) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return CreateMutexA(attributes, !!flags, name);
 }
 
-HANDLE WINAPI CreateMutexExW(
-    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access)
+/*
+ * OpenMutexA, OpenMutexW - opens the mutex of a name. A handle has all rights, and is not inherited.
+ * Returns NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_HANDLE (an event or a semaphore has the name),
+ * ERROR_INVALID_PARAMETER (no name), or an error of names_open. Any thread.
+ * Source: OpenMutexW function (synchapi.h).
+ */
+HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name)
 {
-    (void)attributes;
+    struct win_mutex *mutex;
+
     (void)access;
-    return mutex_create_ex(name != NULL, flags);
+    (void)inherit;
+    if (!name) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    if (!(mutex = mutex_new()))
+        return NULL;
+    return win_named_open(
+        &mutex->waitable, &mutex_type, name, &(struct names_new){ .kind = NAMES_MUTEX }, false);
 }
 
 static bool release(struct win_waitable *waitable, void *owned)
@@ -229,10 +254,18 @@ static bool release(struct win_waitable *waitable, void *owned)
  */
 BOOL WINAPI ReleaseMutex(HANDLE handle)
 {
-    bool owned;
+    struct win_waitable *mutex = (struct win_waitable *)win_handle_pin(handle, &mutex_type);
+    bool owned = false;
 
-    if (!win_handle_change(handle, &mutex_type, release, &owned))
+    if (!mutex) {
+        SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
+    }
+    if (mutex->name < 0)
+        win_waitable_change(mutex, release, &owned);
+    else
+        owned = self.registered && !win_named_release(mutex, &self);
+    win_object_unref(&mutex->object);
     if (!owned)
         SetLastError(ERROR_NOT_OWNER);
     return owned;

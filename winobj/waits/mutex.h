@@ -10,6 +10,9 @@ struct win_owner; /* a thread, as the owner of mutexes */
 /* The calling thread as owner; NULL with ERROR_NOT_ENOUGH_MEMORY. */
 struct win_owner *win_owner_self(void);
 
+/* Its number, which no other thread of the process has. */
+uint32_t win_owner_id(const struct win_owner *owner);
+
 bool win_mutex_is_owned_locked(const struct win_waitable *mutex, const struct win_owner *owner);
 
 /* Gives the mutex to its new owner, or once more to its present one. Returns whether it was abandoned. */

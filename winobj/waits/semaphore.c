@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* semaphore.c - semaphores: each wait takes one unit. */
-#include "winobj/waits/dispatch.h"
+#include "winobj/waits/named.h"
 
 #include <stdlib.h>
 
@@ -17,64 +17,65 @@ static const struct win_object_type semaphore_type = {
     .forked = win_waitable_object_forked,
 };
 
-static HANDLE semaphore_create(bool named, LONG units, LONG most, DWORD flags)
+static HANDLE semaphore_make(LONG units, LONG most, const char *name, bool create)
 {
-    struct win_semaphore *semaphore;
+    struct win_semaphore *semaphore = calloc(1, sizeof(*semaphore));
 
-    if (named) {
-        SetLastError(ERROR_NOT_SUPPORTED);
-        return NULL;
-    }
-    if (flags || most <= 0 || units < 0 || units > most) {
-        SetLastError(ERROR_INVALID_PARAMETER);
-        return NULL;
-    }
-    if (!(semaphore = calloc(1, sizeof(*semaphore)))) {
+    if (!semaphore) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
     win_waitable_init(&semaphore->waitable, WAITABLE_COUNT, units > 0);
     semaphore->waitable.count = units;
     semaphore->most = most;
-    return win_waitable_open(&semaphore->waitable, &semaphore_type);
+    if (!name)
+        return win_waitable_open(&semaphore->waitable, &semaphore_type);
+    return win_named_open(&semaphore->waitable, &semaphore_type, name,
+        &(struct names_new){ .kind = NAMES_SEMAPHORE, .count = units, .most = most }, create);
 }
 
 /*
- * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new unnamed semaphore. attributes are
- * ignored (handles are not inherited), a handle has all rights.
- * units    how many it has at the beginning
+ * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new semaphore, or the one that has the
+ * name. attributes are ignored: handles are not inherited, and a name is the user's. A handle has all rights.
+ * units    how many a new one has at the beginning
  * most     how many it can have
+ * name     as CreateMutexA
  * flags    0
- * Returns  NULL with ERROR_INVALID_PARAMETER (units out of 0..most, most below 1, flags), ERROR_NOT_SUPPORTED for a
- *          name, ERROR_NOT_ENOUGH_MEMORY.
+ * Returns  a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
+ *          ERROR_INVALID_PARAMETER (units out of 0..most, most below 1, flags), ERROR_INVALID_HANDLE (an event or a
+ *          mutex has the name), ERROR_NOT_ENOUGH_MEMORY, or an error of names_open. Any thread.
+ * Source: CreateSemaphoreA function (winbase.h).
  */
-HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name)
-{
-    (void)attributes;
-    return semaphore_create(name != NULL, units, most, 0);
-}
-
-HANDLE WINAPI CreateSemaphoreW(
-    LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCWSTR name)
-{
-    (void)attributes;
-    return semaphore_create(name != NULL, units, most, 0);
-}
-
 HANDLE WINAPI CreateSemaphoreExA(
     LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name, DWORD flags, DWORD access)
 {
     (void)attributes;
     (void)access;
-    return semaphore_create(name != NULL, units, most, flags);
+    if (flags || most <= 0 || units < 0 || units > most) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return semaphore_make(units, most, name && *name ? name : NULL, true);
 }
 
-HANDLE WINAPI CreateSemaphoreExW(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most,
-    LPCWSTR name, DWORD flags, DWORD access)
+HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name)
 {
-    (void)attributes;
+    return CreateSemaphoreExA(attributes, units, most, name, 0, 0);
+}
+
+/*
+ * OpenSemaphoreA, OpenSemaphoreW - opens the semaphore of a name. A handle has all rights, and is not inherited.
+ * Returns NULL as OpenMutexA does. Any thread.
+ * Source: OpenSemaphoreW function (synchapi.h).
+ */
+HANDLE WINAPI OpenSemaphoreA(DWORD access, BOOL inherit, LPCSTR name)
+{
     (void)access;
-    return semaphore_create(name != NULL, units, most, flags);
+    (void)inherit;
+    if (name)
+        return semaphore_make(0, 1, name, false);
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return NULL;
 }
 
 struct release {
@@ -103,13 +104,22 @@ static bool release(struct win_waitable *waitable, void *argument)
 BOOL WINAPI ReleaseSemaphore(HANDLE handle, LONG units, LPLONG before)
 {
     struct release request = { .units = units };
+    struct win_waitable *semaphore;
 
     if (units <= 0) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
-    if (!win_handle_change(handle, &semaphore_type, release, &request))
+    semaphore = (struct win_waitable *)win_handle_pin(handle, &semaphore_type);
+    if (!semaphore) {
+        SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
+    }
+    if (semaphore->name < 0)
+        win_waitable_change(semaphore, release, &request);
+    else
+        request.done = !win_named_signal(semaphore, units, &request.before);
+    win_object_unref(&semaphore->object);
     if (!request.done) {
         SetLastError(ERROR_TOO_MANY_POSTS);
         return FALSE;

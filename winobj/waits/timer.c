@@ -5,8 +5,12 @@
  * A clock knows its timer by name (handle.h), so it finds nothing of one that is gone. Setting, cancelling and expiring
  * exclude each other by timers_lock: nothing of an earlier setting signals after a new one. In the child of a fork
  * timers are not running, until they are set again.
+ *
+ * A timer has one APC for its completion routine, as on Windows: as long as that is queued, further expirations add
+ * nothing to it.
  */
-#include "winobj/waits/dispatch.h"
+#include "winobj/waits/timer.h"
+
 #include "winobj/fork.h"
 
 #include "reactor/reactor.h"
@@ -29,6 +33,8 @@ struct win_timer {
     struct win_waitable waitable;
     struct timer_clock
         *clocks[2]; /* of relative times, of absolute ones; NULL: not there yet. timers_lock */
+    struct win_timer_routine routine; /* timers_lock */
+    struct win_apc apc;
 };
 
 static struct lock timers_lock = LOCK_INIT(LOCK_WIN_FILE, "timers");
@@ -39,10 +45,21 @@ static void clock_free(struct reactor_source *source)
     free(source);
 }
 
+/* Takes back the routine's APC, and forgets the routine. */
+static void routine_end(struct win_timer *timer)
+{
+    if (!timer->routine.function)
+        return;
+    win_apcs_remove(timer->routine.apcs, &timer->apc);
+    win_object_unref(timer->routine.thread);
+    timer->routine.function = NULL;
+}
+
 static void timer_destroy(struct win_object *object)
 {
     struct win_timer *timer = (struct win_timer *)object;
 
+    routine_end(timer);
     for (int i = 0; i < 2; i++)
         if (timer->clocks[i]) {
             reactor_remove(&timer->clocks[i]->source);
@@ -77,6 +94,39 @@ void win_timers_forked(void)
     lock_init(&timers_lock, LOCK_WIN_FILE, "timers");
 }
 
+/* Stops both clocks, and takes back what the routine has not been called for. */
+static void stop_locked(struct win_timer *timer)
+{
+    static const struct itimerspec never;
+
+    for (int i = 0; i < 2; i++)
+        if (timer->clocks[i])
+            timerfd_settime(timer->clocks[i]->source.fd, 0, &never, NULL);
+    routine_end(timer);
+}
+
+static uint64_t filetime_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)(now.tv_sec + UNIX_EPOCH) * UNITS_PER_SECOND + (uint64_t)now.tv_nsec / 100;
+}
+
+/* The end of its routine's thread has cancelled a timer. */
+static void expire_locked(struct win_timer *timer)
+{
+    bool calls = timer->routine.function;
+
+    if (calls && win_apcs_closed(timer->routine.apcs)) {
+        stop_locked(timer);
+        return;
+    }
+    win_waitable_set(&timer->waitable);
+    if (calls)
+        win_apcs_queue(timer->routine.apcs, &timer->apc, filetime_now());
+}
+
 static void clock_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
 {
     struct win_timer *timer =
@@ -89,7 +139,7 @@ static void clock_ready(struct reactor_source *source, uint32_t events, enum rea
         return;
     lock_acquire(&timers_lock);
     if (read(source->fd, &times, sizeof(times)) == sizeof(times))
-        win_waitable_set(&timer->waitable);
+        expire_locked(timer);
     lock_release(&timers_lock);
     win_object_unref(&timer->waitable.object);
 }
@@ -105,6 +155,7 @@ static HANDLE timer_create_win(bool named, BOOL manual_reset)
         return NULL;
     }
     win_waitable_init(&timer->waitable, manual_reset ? WAITABLE_MANUAL : WAITABLE_AUTO, false);
+    list_node_init(&timer->apc.link);
     return win_waitable_open(&timer->waitable, &timer_type);
 }
 
@@ -112,8 +163,7 @@ static HANDLE timer_create_win(bool named, BOOL manual_reset)
  * CreateWaitableTimerA, CreateWaitableTimerW - a new unnamed timer, not set. attributes are ignored (handles are not
  * inherited).
  * manual_reset  it stays signalled until the program sets it again; else one wait takes the signal
- * Returns       NULL with ERROR_NOT_SUPPORTED for a name (no objects are shared between processes),
- * ERROR_NOT_ENOUGH_MEMORY.
+ * Returns       NULL with ERROR_NOT_SUPPORTED for a name (processes share no timers), ERROR_NOT_ENOUGH_MEMORY.
  */
 HANDLE WINAPI CreateWaitableTimerA(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, LPCSTR name)
 {
@@ -156,16 +206,6 @@ HANDLE WINAPI CreateWaitableTimerExW(
     (void)attributes;
     (void)access;
     return timer_create_ex(name != NULL, flags);
-}
-
-/* Stops both clocks. */
-static void stop_locked(const struct win_timer *timer)
-{
-    static const struct itimerspec never;
-
-    for (int i = 0; i < 2; i++)
-        if (timer->clocks[i])
-            timerfd_settime(timer->clocks[i]->source.fd, 0, &never, NULL);
 }
 
 static struct timer_clock *clock_new(struct win_timer *timer, int id)
@@ -211,44 +251,37 @@ static bool start_locked(struct win_timer *timer, int64_t due, LONG period_ms)
         timer->clocks[clock]->source.fd, clock ? TFD_TIMER_ABSTIME : 0, &spec, NULL);
 }
 
-/*
- * SetWaitableTimer - sets a timer, which is not signalled until then.
- * due        in units of 100 ns: below 0 the time from now on; else a date as FILETIME has it, in UTC, which follows
- *            the system's clock. A date in the past signals at once
- * period_ms  the interval of further signals; 0: none
- * routine    NULL: there are no APCs
- * resume     TRUE sets the last error to ERROR_NOT_SUPPORTED: a timer does not wake the system from sleep. As on
- *            Windows that is no failure
- * Returns    FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (no due time, a negative period),
- *            ERROR_NOT_SUPPORTED (a routine), ERROR_NO_SYSTEM_RESOURCES (no descriptor or thread).
- */
-BOOL WINAPI SetWaitableTimer(HANDLE handle, const LARGE_INTEGER *due, LONG period_ms,
-    PTIMERAPCROUTINE routine, LPVOID context, BOOL resume)
+BOOL win_timer_set(
+    HANDLE handle, int64_t due, LONG period_ms, const struct win_timer_routine *routine)
 {
-    struct win_timer *timer;
+    struct win_timer *timer = (struct win_timer *)win_handle_pin(handle, &timer_type);
     bool done;
 
-    (void)context;
-    if (!due || period_ms < 0 || routine) {
-        SetLastError(routine ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
-        return FALSE;
-    }
-    if (!(timer = (struct win_timer *)win_handle_pin(handle, &timer_type))) {
+    if (!timer) {
+        if (routine->function)
+            win_object_unref(routine->thread);
         SetLastError(ERROR_INVALID_HANDLE);
         return FALSE;
     }
     lock_acquire(&timers_lock);
     stop_locked(timer);
     win_waitable_reset(&timer->waitable);
-    done = start_locked(timer, due->QuadPart, period_ms);
+    timer->routine = *routine;
+    timer->apc.routine = routine->function;
+    timer->apc.context = routine->context;
+    if (!(done = start_locked(timer, due, period_ms)))
+        routine_end(timer);
     lock_release(&timers_lock);
     win_object_unref(&timer->waitable.object);
-    if (!done || resume)
-        SetLastError(done ? ERROR_NOT_SUPPORTED : ERROR_NO_SYSTEM_RESOURCES);
+    if (!done)
+        SetLastError(ERROR_NO_SYSTEM_RESOURCES);
     return done;
 }
 
-/* CancelWaitableTimer - stops a timer; whether it is signalled stays as it is. FALSE with ERROR_INVALID_HANDLE. */
+/*
+ * CancelWaitableTimer - stops a timer; whether it is signalled stays as it is, and its completion routine is not called
+ * any more. FALSE with ERROR_INVALID_HANDLE.
+ */
 BOOL WINAPI CancelWaitableTimer(HANDLE handle)
 {
     struct win_timer *timer = (struct win_timer *)win_handle_pin(handle, &timer_type);

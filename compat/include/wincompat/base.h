@@ -15,10 +15,14 @@
 #include <wincompat/bits.h>
 #include <wincompat/handle.h>
 #include <wincompat/process.h>
+#include <wincompat/file.h>
+#include <wincompat/console.h>
+#include <wincompat/pipe.h>
 #include <wincompat/processor.h>
 #include <wincompat/text.h>
 #include <wincompat/mapping.h>
 #include <wincompat/objects.h>
+#include <wincompat/seh.h>
 #include <wincompat/sync.h>
 #include <wincompat/system.h>
 #ifndef WIN32_LEAN_AND_MEAN

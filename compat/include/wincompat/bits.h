@@ -76,19 +76,20 @@ template <class T> inline unsigned char _BitScanReverse64(T *index, unsigned lon
 #define __popcnt(v)   ((unsigned)__builtin_popcount((uint32_t)(v)))
 #define __popcnt64(v) ((unsigned long long)__builtin_popcountll((unsigned long long)(v)))
 
-/* gcc's headers have macros of the first two names. */
-#ifndef _rotl
+/* gcc's headers have macros of the first two names; clang has all four in its Microsoft modes. */
+#if !defined(_rotl) && !WINCOMPAT_BUILTIN(_rotl)
 static inline unsigned _rotl(unsigned value, int bits)
 {
     return value << (bits & 31) | value >> (-bits & 31);
 }
 #endif
-#ifndef _rotr
+#if !defined(_rotr) && !WINCOMPAT_BUILTIN(_rotr)
 static inline unsigned _rotr(unsigned value, int bits)
 {
     return value >> (bits & 31) | value << (-bits & 31);
 }
 #endif
+#if !WINCOMPAT_BUILTIN(_rotl64)
 static inline unsigned long long _rotl64(unsigned long long value, int bits)
 {
     return value << (bits & 63) | value >> (-bits & 63);
@@ -97,5 +98,6 @@ static inline unsigned long long _rotr64(unsigned long long value, int bits)
 {
     return value >> (bits & 63) | value << (-bits & 63);
 }
+#endif
 
 #endif

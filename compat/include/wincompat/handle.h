@@ -11,17 +11,18 @@ WINCOMPAT_BEGIN
 WINOBJ_API DWORD WINAPI GetLastError(void);
 WINOBJ_API void WINAPI SetLastError(DWORD error);
 
+#define SYNCHRONIZE 0x00100000
 WINOBJ_API BOOL WINAPI CloseHandle(HANDLE handle);
 #define DUPLICATE_CLOSE_SOURCE 0x1
 #define DUPLICATE_SAME_ACCESS  0x2
 WINOBJ_API BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process,
     LPHANDLE to, DWORD access, BOOL inherit, DWORD options);
 
-/* Events. A name is not supported: ERROR_NOT_SUPPORTED. */
+/* Events. By a name the processes of a user share them. */
 WINOBJ_API HANDLE WINAPI CreateEventA(
     LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name);
-WINOBJ_API HANDLE WINAPI CreateEventW(
-    LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCWSTR name);
+WINOBJ_API HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset,
+    BOOL initial_state, LPCWSTR name) WINCOMPAT_WIDE("CreateEventW");
 #define CreateEvent WINCOMPAT_AW(CreateEvent)
 WINOBJ_API BOOL WINAPI SetEvent(HANDLE event);
 WINOBJ_API BOOL WINAPI ResetEvent(HANDLE event);
@@ -30,17 +31,25 @@ WINOBJ_API BOOL WINAPI ResetEvent(HANDLE event);
 #define CREATE_EVENT_INITIAL_SET  0x2
 WINOBJ_API HANDLE WINAPI CreateEventExA(
     LPSECURITY_ATTRIBUTES attributes, LPCSTR name, DWORD flags, DWORD access);
-WINOBJ_API HANDLE WINAPI CreateEventExW(
-    LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags, DWORD access);
-#define CreateEventEx WINCOMPAT_AW(CreateEventEx)
+WINOBJ_API HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES attributes, LPCWSTR name, DWORD flags,
+    DWORD access) WINCOMPAT_WIDE("CreateEventExW");
+#define CreateEventEx      WINCOMPAT_AW(CreateEventEx)
+#define EVENT_MODIFY_STATE 0x2
+#define EVENT_ALL_ACCESS   0x1F0003
+WINOBJ_API HANDLE WINAPI OpenEventA(DWORD access, BOOL inherit, LPCSTR name);
+WINOBJ_API HANDLE WINAPI OpenEventW(DWORD access, BOOL inherit, LPCWSTR name)
+    WINCOMPAT_WIDE("OpenEventW");
+#define OpenEvent WINCOMPAT_AW(OpenEvent)
 
-/* Waiting. Alertable waits are plain waits: there are no APCs to run. */
+/* Waiting. APCs of the calling thread end its alertable waits. */
 WINOBJ_API DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD timeout_ms);
 WINOBJ_API DWORD WINAPI WaitForSingleObjectEx(HANDLE handle, DWORD timeout_ms, BOOL alertable);
 WINOBJ_API DWORD WINAPI WaitForMultipleObjects(
     DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms);
 WINOBJ_API DWORD WINAPI WaitForMultipleObjectsEx(
     DWORD count, const HANDLE *handles, BOOL all, DWORD timeout_ms, BOOL alertable);
+WINOBJ_API DWORD WINAPI SignalObjectAndWait(
+    HANDLE signal, HANDLE wait, DWORD timeout_ms, BOOL alertable);
 
 /* Completion ports. */
 WINOBJ_API HANDLE WINAPI CreateIoCompletionPort(
@@ -57,7 +66,15 @@ WINOBJ_API BOOL WINAPI PostQueuedCompletionStatus(
 #define FILE_SKIP_SET_EVENT_ON_HANDLE        0x2
 WINOBJ_API BOOL WINAPI GetOverlappedResult(
     HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait);
+WINOBJ_API BOOL WINAPI GetOverlappedResultEx(
+    HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, DWORD timeout_ms, BOOL alertable);
 WINOBJ_API BOOL WINAPI SetFileCompletionNotificationModes(HANDLE file, UCHAR flags);
+WINOBJ_API BOOL WINAPI ReadFile(
+    HANDLE file, LPVOID buffer, DWORD bytes, LPDWORD done, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI WriteFile(
+    HANDLE file, LPCVOID buffer, DWORD bytes, LPDWORD done, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI CancelIo(HANDLE file);
+WINOBJ_API BOOL WINAPI CancelIoEx(HANDLE file, LPOVERLAPPED overlapped);
 
 /* Callbacks on threads of the library. */
 typedef void(WINAPI *LPOVERLAPPED_COMPLETION_ROUTINE)(
@@ -90,14 +107,34 @@ WINOBJ_API VOID WINAPI WaitForThreadpoolWorkCallbacks(PTP_WORK work, BOOL cancel
 WINOBJ_API VOID WINAPI CloseThreadpoolWork(PTP_WORK work);
 WINOBJ_API BOOL WINAPI TrySubmitThreadpoolCallback(
     PTP_SIMPLE_CALLBACK callback, PVOID context, PTP_CALLBACK_ENVIRON environment);
-#define WT_EXECUTEDEFAULT            0x00
-#define WT_EXECUTEINIOTHREAD         0x01
-#define WT_EXECUTELONGFUNCTION       0x10
-#define WT_EXECUTEINPERSISTENTTHREAD 0x80
+#define WT_EXECUTEDEFAULT            0x000
+#define WT_EXECUTEINIOTHREAD         0x001
+#define WT_EXECUTEINWAITTHREAD       0x004
+#define WT_EXECUTEONLYONCE           0x008
+#define WT_EXECUTELONGFUNCTION       0x010
+#define WT_EXECUTEINTIMERTHREAD      0x020
+#define WT_EXECUTEINPERSISTENTTHREAD 0x080
+#define WT_TRANSFER_IMPERSONATION    0x100
 typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID parameter);
 typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
 WINOBJ_API BOOL WINAPI QueueUserWorkItem(
     LPTHREAD_START_ROUTINE function, PVOID context, ULONG flags);
+
+/* Timers and waits that have these threads call a function. What they are known by is no handle. */
+typedef VOID(NTAPI *WAITORTIMERCALLBACKFUNC)(PVOID context, BOOLEAN timed_out);
+typedef WAITORTIMERCALLBACKFUNC WAITORTIMERCALLBACK;
+WINOBJ_API HANDLE WINAPI CreateTimerQueue(VOID);
+WINOBJ_API BOOL WINAPI CreateTimerQueueTimer(PHANDLE timer, HANDLE queue,
+    WAITORTIMERCALLBACK function, PVOID parameter, DWORD due_ms, DWORD period_ms, ULONG flags);
+WINOBJ_API BOOL WINAPI ChangeTimerQueueTimer(
+    HANDLE queue, HANDLE timer, ULONG due_ms, ULONG period_ms);
+WINOBJ_API BOOL WINAPI DeleteTimerQueueTimer(HANDLE queue, HANDLE timer, HANDLE event);
+WINOBJ_API BOOL WINAPI DeleteTimerQueueEx(HANDLE queue, HANDLE event);
+WINOBJ_API BOOL WINAPI DeleteTimerQueue(HANDLE queue);
+WINOBJ_API BOOL WINAPI RegisterWaitForSingleObject(PHANDLE wait, HANDLE object,
+    WAITORTIMERCALLBACK function, PVOID context, ULONG timeout_ms, ULONG flags);
+WINOBJ_API BOOL WINAPI UnregisterWait(HANDLE wait);
+WINOBJ_API BOOL WINAPI UnregisterWaitEx(HANDLE wait, HANDLE event);
 
 /* Threads. */
 #define CREATE_SUSPENDED                  0x00000004
@@ -114,6 +151,8 @@ WINOBJ_API DWORD WINAPI GetCurrentProcessId(void);
 WINOBJ_API void WINAPI Sleep(DWORD timeout_ms);
 WINOBJ_API DWORD WINAPI SleepEx(DWORD timeout_ms, BOOL alertable);
 WINOBJ_API BOOL WINAPI SwitchToThread(void);
+typedef VOID(NTAPI *PAPCFUNC)(ULONG_PTR data);
+WINOBJ_API DWORD WINAPI QueueUserAPC(PAPCFUNC function, HANDLE thread, ULONG_PTR data);
 
 /* Values of each thread. */
 #define TLS_OUT_OF_INDEXES    0xFFFFFFFFu
@@ -122,6 +161,13 @@ WINOBJ_API DWORD WINAPI TlsAlloc(void);
 WINOBJ_API LPVOID WINAPI TlsGetValue(DWORD index);
 WINOBJ_API BOOL WINAPI TlsSetValue(DWORD index, LPVOID value);
 WINOBJ_API BOOL WINAPI TlsFree(DWORD index);
+#define FLS_OUT_OF_INDEXES    0xFFFFFFFFu
+#define FLS_MAXIMUM_AVAILABLE 128
+typedef VOID(WINAPI *PFLS_CALLBACK_FUNCTION)(PVOID value);
+WINOBJ_API DWORD WINAPI FlsAlloc(PFLS_CALLBACK_FUNCTION callback);
+WINOBJ_API PVOID WINAPI FlsGetValue(DWORD index);
+WINOBJ_API BOOL WINAPI FlsSetValue(DWORD index, PVOID value);
+WINOBJ_API BOOL WINAPI FlsFree(DWORD index);
 
 WINCOMPAT_END
 

@@ -69,7 +69,7 @@ struct in6_addr {
         union { /* what the system's macros use */
             uint8_t __u6_addr8[16];
             uint16_t __u6_addr16[8];
-            uint32_t __u6_addr32[4];
+            uint32_t __u6_addr32[4] __attribute__((packed)); /* alignment 2, as on Windows */
         } __in6_u;
     };
 };

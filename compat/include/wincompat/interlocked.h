@@ -114,12 +114,40 @@ inline PVOID InterlockedCompareExchangePointer(T *volatile *p, PVOID exchange, P
 #define _InterlockedCompareExchange64(p, exchange, comparand)                                      \
     InterlockedCompareExchange(p, exchange, comparand)
 
-#define _ReadWriteBarrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+/* Barriers of the compiler. A program may declare them itself, in front or behind. */
+WINCOMPAT_BEGIN
+#if WINCOMPAT_BUILTIN(_ReadWriteBarrier)
+void _ReadWriteBarrier(void);
+void _ReadBarrier(void);
+void _WriteBarrier(void);
+#else
+#ifdef __cplusplus
+#define WINCOMPAT_BARRIER inline
+#else
+#define WINCOMPAT_BARRIER extern inline __attribute__((gnu_inline, always_inline))
+#endif
+WINCOMPAT_BARRIER void _ReadWriteBarrier(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+WINCOMPAT_BARRIER void _ReadBarrier(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+WINCOMPAT_BARRIER void _WriteBarrier(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+#endif
+WINCOMPAT_END
+
 /* The older builtin: gcc refuses the __atomic one under -fsanitize=thread, also in a program. */
-#define MemoryBarrier()     __sync_synchronize()
-#define YieldProcessor()    WINCOMPAT_YIELD()
+#define MemoryBarrier()  __sync_synchronize()
+#define YieldProcessor() WINCOMPAT_YIELD()
 #if defined(__x86_64__) || defined(__i386__)
 #define WINCOMPAT_YIELD() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define WINCOMPAT_YIELD() __asm__ __volatile__("yield" ::: "memory")
 #else
 #define WINCOMPAT_YIELD() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #endif

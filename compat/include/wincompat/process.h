@@ -4,13 +4,7 @@
 #define WINCOMPAT_PROCESS_ENV_H
 
 #include <wincompat/error.h>
-
-/* Wide functions exist for both widths of wchar_t; the compiler's option chooses. */
-#if __SIZEOF_WCHAR_T__ == 2
-#define WINCOMPAT_WIDE(name) __asm__(name "16")
-#else
-#define WINCOMPAT_WIDE(name)
-#endif
+#include <wincompat/overlapped.h>
 
 WINCOMPAT_BEGIN
 
@@ -61,7 +55,94 @@ WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD
 
 #define GetCurrentProcess() ((HANDLE)(LONG_PTR)-1)
 WINOBJ_API DECLSPEC_NORETURN void WINAPI ExitProcess(UINT exit_code);
+
+/* processes of the same user; each function says which right it needs */
+#define PROCESS_TERMINATE                 0x0001
+#define PROCESS_CREATE_THREAD             0x0002
+#define PROCESS_SET_SESSIONID             0x0004
+#define PROCESS_VM_OPERATION              0x0008
+#define PROCESS_VM_READ                   0x0010
+#define PROCESS_VM_WRITE                  0x0020
+#define PROCESS_DUP_HANDLE                0x0040
+#define PROCESS_CREATE_PROCESS            0x0080
+#define PROCESS_SET_QUOTA                 0x0100
+#define PROCESS_SET_INFORMATION           0x0200
+#define PROCESS_QUERY_INFORMATION         0x0400
+#define PROCESS_SUSPEND_RESUME            0x0800
+#define PROCESS_QUERY_LIMITED_INFORMATION 0x1000
+#define PROCESS_ALL_ACCESS                0x1FFFFF
+WINOBJ_API HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD id);
+WINOBJ_API DWORD WINAPI GetProcessId(HANDLE process);
+WINOBJ_API BOOL WINAPI GetExitCodeProcess(HANDLE process, LPDWORD exit_code);
 WINOBJ_API BOOL WINAPI TerminateProcess(HANDLE process, UINT exit_code);
+WINOBJ_API BOOL WINAPI ReadProcessMemory(
+    HANDLE process, LPCVOID from, LPVOID to, SIZE_T size, SIZE_T *copied);
+WINOBJ_API BOOL WINAPI WriteProcessMemory(
+    HANDLE process, LPVOID to, LPCVOID from, SIZE_T size, SIZE_T *copied);
+
+/* starting processes */
+typedef struct _STARTUPINFOA {
+    DWORD cb;
+    LPSTR lpReserved;
+    LPSTR lpDesktop;
+    LPSTR lpTitle;
+    DWORD dwX;
+    DWORD dwY;
+    DWORD dwXSize;
+    DWORD dwYSize;
+    DWORD dwXCountChars;
+    DWORD dwYCountChars;
+    DWORD dwFillAttribute;
+    DWORD dwFlags;
+    WORD wShowWindow;
+    WORD cbReserved2;
+    BYTE *lpReserved2;
+    HANDLE hStdInput;
+    HANDLE hStdOutput;
+    HANDLE hStdError;
+} STARTUPINFOA, *LPSTARTUPINFOA;
+typedef struct _STARTUPINFOW {
+    DWORD cb;
+    LPWSTR lpReserved;
+    LPWSTR lpDesktop;
+    LPWSTR lpTitle;
+    DWORD dwX;
+    DWORD dwY;
+    DWORD dwXSize;
+    DWORD dwYSize;
+    DWORD dwXCountChars;
+    DWORD dwYCountChars;
+    DWORD dwFillAttribute;
+    DWORD dwFlags;
+    WORD wShowWindow;
+    WORD cbReserved2;
+    BYTE *lpReserved2;
+    HANDLE hStdInput;
+    HANDLE hStdOutput;
+    HANDLE hStdError;
+} STARTUPINFOW, *LPSTARTUPINFOW;
+#define STARTUPINFO   WINCOMPAT_AW(STARTUPINFO)
+#define LPSTARTUPINFO WINCOMPAT_AW(LPSTARTUPINFO)
+typedef struct _PROCESS_INFORMATION {
+    HANDLE hProcess;
+    HANDLE hThread;
+    DWORD dwProcessId;
+    DWORD dwThreadId;
+} PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
+#define STARTF_USESHOWWINDOW       0x001
+#define STARTF_USESTDHANDLES       0x100
+#define CREATE_NEW_PROCESS_GROUP   0x00000200
+#define CREATE_UNICODE_ENVIRONMENT 0x00000400
+#define NORMAL_PRIORITY_CLASS      0x00000020
+#define CREATE_NO_WINDOW           0x08000000
+WINOBJ_API BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES process,
+    LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCSTR folder,
+    LPSTARTUPINFOA startup, LPPROCESS_INFORMATION information);
+WINOBJ_API BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command,
+    LPSECURITY_ATTRIBUTES process, LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags,
+    LPVOID environment, LPCWSTR folder, LPSTARTUPINFOW startup, LPPROCESS_INFORMATION information)
+    WINCOMPAT_WIDE("CreateProcessW");
+#define CreateProcess WINCOMPAT_AW(CreateProcess)
 
 #define MAX_COMPUTERNAME_LENGTH 15
 typedef enum _COMPUTER_NAME_FORMAT {
@@ -84,7 +165,7 @@ WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR na
     WINCOMPAT_WIDE("GetComputerNameExW");
 #define GetComputerNameEx WINCOMPAT_AW(GetComputerNameEx)
 
-/* events of the console: CTRL_C_EVENT is SIGINT, CTRL_CLOSE_EVENT is SIGTERM, and there are no others */
+/* events of the console: CTRL_C_EVENT is SIGINT, CTRL_BREAK_EVENT SIGQUIT, CTRL_CLOSE_EVENT SIGTERM and SIGHUP */
 
 #define CTRL_C_EVENT        0
 #define CTRL_BREAK_EVENT    1
@@ -93,6 +174,7 @@ WINOBJ_API BOOL WINAPI GetComputerNameExW(COMPUTER_NAME_FORMAT format, LPWSTR na
 #define CTRL_SHUTDOWN_EVENT 6
 typedef BOOL(WINAPI *PHANDLER_ROUTINE)(DWORD event);
 WINOBJ_API BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE handler, BOOL add);
+WINOBJ_API BOOL WINAPI GenerateConsoleCtrlEvent(DWORD event, DWORD group);
 
 /* debugging */
 

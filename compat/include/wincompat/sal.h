@@ -6,6 +6,8 @@
 #ifndef WINCOMPAT_SAL_H
 #define WINCOMPAT_SAL_H
 
+#include <wincompat/sal_states.h>
+
 #define _Analysis_noreturn_
 #define _COM_Outptr_
 #define _COM_Outptr_opt_

@@ -2,10 +2,10 @@
 /*
  * sal1.h - source annotations of the first kind (__in, __out, ...), for code that is ported.
  *
- * The plain words are names of parameters in the C library and the C++ standard library, so those headers are read
- * first. A C++ program that does not use these words saves that time with -DNDSPI_NO_SAL1. __reserved is not here:
- * it is a member name in kernel headers. No header of ours relies on this one; <windows.h>, <sal.h> and <ndspi.h> bring
- * it.
+ * The plain words are names of parameters in the C library, whose headers that use them are read first, and in the
+ * C++ library, whose headers are read without the words (words_push.inc). -DNDSPI_NO_SAL1 leaves the words out.
+ * __reserved is not here: it is a member name in kernel headers. No header of ours relies on this one; <windows.h>,
+ * <sal.h> and <ndspi.h> bring it.
  */
 #if !defined(WINCOMPAT_SAL1_H) && !defined(NDSPI_NO_SAL1)
 #define WINCOMPAT_SAL1_H
@@ -14,25 +14,7 @@
 
 #include <netdb.h>
 
-#ifdef __cplusplus
-extern "C++" {
-#include <algorithm>
-#include <functional>
-#include <iostream>
-#include <iterator>
-#include <locale>
-#include <memory>
-#include <random>
-#include <regex>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <utility>
-#if __cplusplus >= 201703L
-#include <charconv>
-#endif
-}
-#endif
+#include <wincompat/sal1_buffers.h>
 
 #define __in
 #define __in_opt

@@ -58,8 +58,14 @@ C_ASSERT(sizeof(SOCKADDR_INET) == 28);
 #define WSA_FLAG_NO_HANDLE_INHERIT 0x80
 
 /* Codes for WSAIoctl. */
-#define SIO_ADDRESS_LIST_QUERY      0x48000016u
-#define SIO_ROUTING_INTERFACE_QUERY 0xC8000014u
+#define SIO_ADDRESS_LIST_QUERY             0x48000016
+#define SIO_ADDRESS_LIST_CHANGE            0x28000017
+#define SIO_ROUTING_INTERFACE_QUERY        0xC8000014u
+/* in: one of mswsock.h's WSAID_*; out: a pointer to the function */
+#define SIO_GET_EXTENSION_FUNCTION_POINTER 0xC8000006u
+
+/* Of WSASend and WSARecv, beside MSG_OOB, MSG_PEEK, MSG_DONTROUTE, MSG_WAITALL, which have Linux' values. */
+#define MSG_PARTIAL 0x8000
 
 typedef struct timeval TIMEVAL, *PTIMEVAL, *LPTIMEVAL;
 typedef fd_set *PFD_SET, *LPFD_SET;
@@ -109,6 +115,8 @@ typedef unsigned int GROUP;
 #define WSASYSNOTREADY        10091
 #define WSAVERNOTSUPPORTED    10092
 #define WSANOTINITIALISED     10093
+#define WSAEDISCON            10101
+#define WSAECANCELLED         10103
 #define WSA_INVALID_HANDLE    ERROR_INVALID_HANDLE
 #define WSA_INVALID_PARAMETER ERROR_INVALID_PARAMETER
 #define WSA_NOT_ENOUGH_MEMORY ERROR_NOT_ENOUGH_MEMORY

@@ -8,14 +8,12 @@
 
 #include <wincompat/error.h>
 
-#include <pthread.h>
-
 WINCOMPAT_BEGIN
 
 /* critical sections */
 
 typedef struct _RTL_CRITICAL_SECTION {
-    pthread_mutex_t Mutex;
+    PVOID Words[5]; /* in every processor's build: a pthread_mutex_t is larger on some */
 } RTL_CRITICAL_SECTION, CRITICAL_SECTION, *PRTL_CRITICAL_SECTION, *PCRITICAL_SECTION,
     *LPCRITICAL_SECTION;
 
@@ -75,9 +73,9 @@ typedef union _RTL_RUN_ONCE {
 #define RTL_RUN_ONCE_INIT           { 0 }
 /* clang-format on */
 #define INIT_ONCE_STATIC_INIT       RTL_RUN_ONCE_INIT
-#define INIT_ONCE_CHECK_ONLY        0x1
-#define INIT_ONCE_ASYNC             0x2
-#define INIT_ONCE_INIT_FAILED       0x4
+#define INIT_ONCE_CHECK_ONLY        0x1u
+#define INIT_ONCE_ASYNC             0x2u
+#define INIT_ONCE_INIT_FAILED       0x4u
 #define INIT_ONCE_CTX_RESERVED_BITS 2
 typedef BOOL(WINAPI *PINIT_ONCE_FN)(PINIT_ONCE once, PVOID parameter, PVOID *context);
 WINOBJ_API void WINAPI InitOnceInitialize(PINIT_ONCE once);

@@ -46,6 +46,19 @@ WINOBJ_API int WINAPI lstrcmpiA(LPCSTR a, LPCSTR b);
 WINOBJ_API int WINAPI lstrcmpiW(LPCWSTR a, LPCWSTR b) WINCOMPAT_WIDE("lstrcmpiW");
 #define lstrcmpi WINCOMPAT_AW(lstrcmpi)
 
+#define LOCALE_INVARIANT      0x007Fu
+#define LOCALE_USER_DEFAULT   0x0400u
+#define LOCALE_SYSTEM_DEFAULT 0x0800u
+#define NORM_IGNORECASE       0x1
+#define CSTR_LESS_THAN        1
+#define CSTR_EQUAL            2
+#define CSTR_GREATER_THAN     3
+WINOBJ_API int WINAPI CompareStringA(
+    LCID locale, DWORD flags, LPCCH a, int a_count, LPCCH b, int b_count);
+WINOBJ_API int WINAPI CompareStringW(LCID locale, DWORD flags, LPCWCH a, int a_count, LPCWCH b,
+    int b_count) WINCOMPAT_WIDE("CompareStringW");
+#define CompareString WINCOMPAT_AW(CompareString)
+
 WINCOMPAT_END
 
 #endif

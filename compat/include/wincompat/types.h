@@ -11,6 +11,7 @@
 #error "compat is for native Linux builds; MinGW brings the Windows headers itself"
 #endif
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,29 @@
 #include <wchar.h>
 
 #include <wincompat/version.h>
+
+/* A long of Linux has 64 bits. Ported code that compares a ULONG with ULONG_MAX means Windows' limits. */
+#ifdef NDSPI_LIMITS
+#undef LONG_MIN
+#undef LONG_MAX
+#undef ULONG_MAX
+#define LONG_MIN  (-2147483647 - 1)
+#define LONG_MAX  2147483647
+#define ULONG_MAX 0xffffffffu
+#endif
+
+#ifdef __has_builtin
+#define WINCOMPAT_BUILTIN(name) __has_builtin(name)
+#else
+#define WINCOMPAT_BUILTIN(name) 0
+#endif
+
+/* Wide functions exist for both widths of wchar_t; the compiler's option chooses. */
+#if __SIZEOF_WCHAR_T__ == 2
+#define WINCOMPAT_WIDE(name) __asm__(name "16")
+#else
+#define WINCOMPAT_WIDE(name)
+#endif
 
 /* Calling conventions are empty: the platform has one. */
 #define WINAPI
@@ -41,20 +65,52 @@
 #define __fastcall
 #endif
 
-/* __declspec(x), for each x that ported code uses. An unknown one is an error at the use. */
-#ifndef __declspec
-#define __declspec(x) WINCOMPAT_DECLSPEC_##x
+/*
+ * __declspec(x), for each x that ported code uses; the compiler warns of others. clang has the keyword in its Microsoft
+ * modes: property, and more than one argument, need it.
+ */
+/* clang-format off */
+#ifdef __clang__
+#if !__is_identifier(__forceinline)
+#define WINCOMPAT_MICROSOFT_MODE
 #endif
-#define WINCOMPAT_DECLSPEC_novtable
-#define WINCOMPAT_DECLSPEC_nothrow   __attribute__((nothrow))
-#define WINCOMPAT_DECLSPEC_dllexport __attribute__((visibility("default")))
+#endif
+#ifdef WINCOMPAT_MICROSOFT_MODE
+#define __declspec(...)                __declspec(WINCOMPAT_DECLSPEC_##__VA_ARGS__)
+#define WINCOMPAT_DECLSPEC_align       align
+#define WINCOMPAT_DECLSPEC_allocator   allocator
+#define WINCOMPAT_DECLSPEC_code_seg    code_seg
+#define WINCOMPAT_DECLSPEC_empty_bases
+#define WINCOMPAT_DECLSPEC_noalias     noalias
+#define WINCOMPAT_DECLSPEC_property    property
+#define WINCOMPAT_DECLSPEC_restrict    restrict
+#define WINCOMPAT_DECLSPEC_selectany   selectany
+#define WINCOMPAT_DECLSPEC_thread      thread
+#define WINCOMPAT_DECLSPEC_uuid        uuid
+#define WINCOMPAT_DECLSPEC_dllexport   ) __attribute__((visibility("default"))) __declspec(
+#else
+#ifndef __declspec
+#define __declspec(...)                __attribute__((WINCOMPAT_DECLSPEC_##__VA_ARGS__))
+#endif
+#define WINCOMPAT_DECLSPEC_align       aligned
+#define WINCOMPAT_DECLSPEC_allocator
+#define WINCOMPAT_DECLSPEC_code_seg(name)
+#define WINCOMPAT_DECLSPEC_empty_bases
+#define WINCOMPAT_DECLSPEC_noalias
+#define WINCOMPAT_DECLSPEC_restrict    malloc
+#define WINCOMPAT_DECLSPEC_selectany   weak
+#define WINCOMPAT_DECLSPEC_thread      )) __thread __attribute__((
+#define WINCOMPAT_DECLSPEC_uuid(text)
+#define WINCOMPAT_DECLSPEC_dllexport   visibility("default")
+#endif
+#define WINCOMPAT_DECLSPEC_deprecated  deprecated
 #define WINCOMPAT_DECLSPEC_dllimport
-#define WINCOMPAT_DECLSPEC_noinline   __attribute__((noinline))
-#define WINCOMPAT_DECLSPEC_noreturn   __attribute__((noreturn))
-#define WINCOMPAT_DECLSPEC_selectany  __attribute__((weak))
-#define WINCOMPAT_DECLSPEC_thread     __thread
-#define WINCOMPAT_DECLSPEC_align(n)   __attribute__((aligned(n)))
-#define WINCOMPAT_DECLSPEC_deprecated __attribute__((deprecated))
+#define WINCOMPAT_DECLSPEC_noinline    noinline
+#define WINCOMPAT_DECLSPEC_noreturn    noreturn
+#define WINCOMPAT_DECLSPEC_nothrow     nothrow
+#define WINCOMPAT_DECLSPEC_novtable
+#define WINCOMPAT_DECLSPEC_safebuffers
+/* clang-format on */
 
 #define DECLSPEC_ALIGN(n) __attribute__((aligned(n)))
 #define DECLSPEC_NORETURN __attribute__((noreturn))
@@ -63,10 +119,24 @@
 #define DECLSPEC_IMPORT
 #define DECLSPEC_EXPORT __attribute__((visibility("default")))
 
+/*
+ * __forceinline. To gcc always_inline is a promise whose breach is an error (a recursion): C++ gets the wish. C has to
+ * inline, since an inline function of C is nowhere else.
+ */
+#ifndef WINCOMPAT_MICROSOFT_MODE
+#ifdef __cplusplus
+#define __forceinline inline
+#else
+#define __forceinline inline __attribute__((always_inline))
+#endif
+#endif
 #ifndef FORCEINLINE
+#ifdef __cplusplus
+#define FORCEINLINE __forceinline
+#else
 #define FORCEINLINE static inline __attribute__((always_inline))
 #endif
-#define __forceinline inline __attribute__((always_inline))
+#endif
 #ifndef __cplusplus
 #define __inline inline
 #endif
@@ -137,7 +207,14 @@ typedef int BOOL;
 typedef intptr_t INT_PTR, LONG_PTR, SSIZE_T;
 typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR, KAFFINITY;
 typedef size_t SIZE_T;
-typedef void *PVOID, *LPVOID, *HANDLE, *HMODULE, *HINSTANCE;
+typedef void *PVOID, *LPVOID, *HANDLE;
+#define DECLARE_HANDLE(name)                                                                       \
+    struct name##__ {                                                                              \
+        int unused;                                                                                \
+    };                                                                                             \
+    typedef struct name##__ *name
+DECLARE_HANDLE(HINSTANCE);
+typedef HINSTANCE HMODULE;
 typedef PVOID PVOID64;
 typedef const void *LPCVOID;
 typedef LONG HRESULT;
@@ -226,6 +303,15 @@ typedef union _ULARGE_INTEGER {
     ULONGLONG QuadPart;
 } ULARGE_INTEGER, *PULARGE_INTEGER;
 
+typedef struct _LIST_ENTRY {
+    struct _LIST_ENTRY *Flink;
+    struct _LIST_ENTRY *Blink;
+} LIST_ENTRY, *PLIST_ENTRY;
+
+typedef struct _SINGLE_LIST_ENTRY {
+    struct _SINGLE_LIST_ENTRY *Next;
+} SINGLE_LIST_ENTRY, *PSINGLE_LIST_ENTRY;
+
 typedef struct _FILETIME {
     DWORD dwLowDateTime;
     DWORD dwHighDateTime;
@@ -251,6 +337,8 @@ typedef struct _FILETIME {
 
 #define MAX_PATH                    260
 #define ANYSIZE_ARRAY               1
+#define UNICODE_STRING_MAX_BYTES    ((WORD)65534)
+#define UNICODE_STRING_MAX_CHARS    (32767)
 #define MEMORY_ALLOCATION_ALIGNMENT 16
 #define SYSTEM_CACHE_ALIGNMENT_SIZE 64
 #define DECLSPEC_CACHEALIGN         DECLSPEC_ALIGN(SYSTEM_CACHE_ALIGNMENT_SIZE)
@@ -317,8 +405,10 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
     (__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
 #define RTL_CONTAINS_FIELD(s, size, field)                                                         \
     ((((char *)&(s)->field) + sizeof((s)->field)) <= ((char *)(s) + (size)))
-#define RTL_NUMBER_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define ARRAYSIZE(a)     RTL_NUMBER_OF(a)
+#define RTL_BITS_OF(what)              (sizeof(what) * 8)
+#define RTL_BITS_OF_FIELD(type, field) (RTL_BITS_OF(((type *)0)->field))
+#define RTL_NUMBER_OF(a)               (sizeof(a) / sizeof((a)[0]))
+#define ARRAYSIZE(a)                   RTL_NUMBER_OF(a)
 #ifndef _countof
 #define _countof(a) RTL_NUMBER_OF(a)
 #endif
@@ -360,16 +450,28 @@ template <class T> constexpr LONG wincompat_offset(const volatile void *field, L
 #ifndef NOMINMAX
 #ifdef __cplusplus
 extern "C++" {
-#include <type_traits>
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
+/* The value's type, without the C++ library. */
+template <class T> struct wincompat_value {
+    typedef T type;
+};
+template <class T> struct wincompat_value<T &> {
+    typedef T type;
+};
+template <class T> struct wincompat_value<T &&> {
+    typedef T type;
+};
+template <class T> struct wincompat_value<const T &> {
+    typedef T type;
+};
 template <class A, class B>
-constexpr auto min(const A a, const B b) -> typename std::decay<decltype(true ? a : b)>::type
+constexpr auto min(const A a, const B b) -> typename wincompat_value<decltype(true ? a : b)>::type
 {
     return a < b ? a : b;
 }
 template <class A, class B>
-constexpr auto max(const A a, const B b) -> typename std::decay<decltype(true ? a : b)>::type
+constexpr auto max(const A a, const B b) -> typename wincompat_value<decltype(true ? a : b)>::type
 {
     return a > b ? a : b;
 }

@@ -3,7 +3,7 @@
 #ifndef WINCOMPAT_WINSOCK_H
 #define WINCOMPAT_WINSOCK_H
 
-#include <wincompat/socket.h>
+#include <wincompat/catalogue.h>
 
 WINCOMPAT_BEGIN
 
@@ -19,10 +19,6 @@ typedef struct WSAData {
     char szDescription[WSADESCRIPTION_LEN + 1];
     char szSystemStatus[WSASYS_STATUS_LEN + 1];
 } WSADATA, *LPWSADATA;
-
-/* Programs can only pass NULL. */
-typedef struct _WSAPROTOCOL_INFOA *LPWSAPROTOCOL_INFOA;
-typedef struct _WSAPROTOCOL_INFOW *LPWSAPROTOCOL_INFOW;
 
 WINOBJ_API int WSAAPI WSAStartup(WORD version, LPWSADATA data);
 WINOBJ_API int WSAAPI WSACleanup(void);
@@ -65,11 +61,12 @@ static inline UINT64 ntohll(UINT64 value)
 
 /*
  * Sockets. A SOCKET is a descriptor; socket, bind, connect, send, recv and the other calls with the same name are
- * Linux' own, and WSAGetLastError returns their errors.
+ * Linux' own, and WSAGetLastError returns their errors. As a HANDLE it is an overlapped file.
  */
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
+extern int gethostname(char *name, size_t room) __THROW;
 WINOBJ_API SOCKET WSAAPI WSASocketA(
     int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, GROUP group, DWORD flags);
 WINOBJ_API SOCKET WSAAPI WSASocketW(
@@ -79,11 +76,34 @@ WINOBJ_API int WSAAPI WSAIoctl(SOCKET socket, DWORD code, LPVOID in, DWORD in_by
     DWORD out_bytes, LPDWORD returned, LPWSAOVERLAPPED overlapped,
     LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
 
+WINOBJ_API int WSAAPI WSAProviderConfigChange(
+    LPHANDLE handle, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+
+WINOBJ_API int WSAAPI WSASend(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
+    DWORD flags, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+WINOBJ_API int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent,
+    DWORD flags, const struct sockaddr *to, int to_length, LPWSAOVERLAPPED overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+WINOBJ_API int WSAAPI WSARecv(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received,
+    LPDWORD flags, LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+WINOBJ_API int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received,
+    LPDWORD flags, struct sockaddr *from, LPINT from_length, LPWSAOVERLAPPED overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine);
+WINOBJ_API BOOL WSAAPI WSAGetOverlappedResult(
+    SOCKET socket, LPWSAOVERLAPPED overlapped, LPDWORD bytes, BOOL wait, LPDWORD flags);
+
 /* The argument is a u_long on Windows; here it may point to an integer of any width. */
 WINOBJ_API int WSAAPI wincompat_ioctlsocket(
     SOCKET socket, long command, void *argument, size_t bytes);
 #define ioctlsocket(socket, command, argument)                                                     \
     wincompat_ioctlsocket((socket), (long)(command), (argument), sizeof(*(argument)))
+
+/* Knows the options of mswsock.h; the others are Linux' own. */
+WINOBJ_API int WSAAPI wincompat_setsockopt(
+    SOCKET socket, int level, int option, const void *value, int bytes);
+#ifndef NDSPI_NO_CRT
+#define setsockopt(...) wincompat_setsockopt(__VA_ARGS__)
+#endif
 
 /* As on Windows it ignores the first argument and leaves the timeout unchanged. */
 WINOBJ_API int WSAAPI wincompat_select(

@@ -250,6 +250,43 @@ static void test_fork_console_handlers(void **state)
     assert_true(SetConsoleCtrlHandler(accept_event, FALSE));
 }
 
+/* The child is one more process with the object: it has it when the parent has no handle any more. */
+static void test_fork_objects_with_names(void **state)
+{
+    HANDLE event, mutex, answer;
+    char names[3][64];
+    pid_t child;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        snprintf(names[i], sizeof(names[i]), "ndspi-fork-%d-%d", (int)getpid(), i);
+    assert_non_null(event = CreateEventA(NULL, FALSE, FALSE, names[0]));
+    assert_non_null(mutex = CreateMutexA(NULL, TRUE, names[1]));
+    assert_non_null(answer = CreateEventA(NULL, FALSE, FALSE, names[2]));
+    if (!(child = fork())) {
+        HANDLE again;
+
+        child_assert(WaitForSingleObject(mutex, 0) == WAIT_TIMEOUT);
+        child_assert(!ReleaseMutex(mutex) && GetLastError() == 288);
+        child_assert(SetEvent(answer));
+        child_assert(WaitForSingleObject(event, LONG_MS) == WAIT_OBJECT_0);
+        child_assert((again = OpenEventA(EVENT_ALL_ACCESS, FALSE, names[0])) && SetEvent(event));
+        child_assert(WaitForSingleObject(again, 0) == WAIT_OBJECT_0);
+        child_assert(WaitForSingleObject(mutex, LONG_MS) == WAIT_OBJECT_0);
+        _exit(0);
+    }
+    assert_int_equal(WaitForSingleObject(answer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(SetEvent(event));
+    assert_true(CloseHandle(event));
+    assert_true(ReleaseMutex(mutex));
+    child_succeeds(child);
+    assert_int_equal(
+        WaitForSingleObject(mutex, LONG_MS), WAIT_ABANDONED); /* the child ended with it */
+    assert_true(CloseHandle(mutex));
+    assert_true(CloseHandle(answer));
+    assert_null(OpenEventA(EVENT_ALL_ACCESS, FALSE, names[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_fork_thread_id_is_the_childs),
         cmocka_unit_test(test_fork_mutexes),
         cmocka_unit_test(test_fork_timers),
+        cmocka_unit_test(test_fork_objects_with_names),
         cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
     };

@@ -74,14 +74,32 @@ static void test_duplicate_refuses(void **state)
     assert_fails(DuplicateHandle(here, event, here, &made, 0, FALSE, 4), 87);
     assert_fails(DuplicateHandle(here, event, here, NULL, 0, FALSE, DUPLICATE_SAME_ACCESS), 87);
 #endif
-#ifndef _WIN32 /* processes have no objects here */
-    assert_fails(DuplicateHandle(here, here, here, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 50);
-    assert_null(made);
-#endif
     assert_true(SetEvent(event));
     /* The source goes even so. */
     assert_fails(DuplicateHandle(here, event, none, &made, 0, FALSE, DUPLICATE_CLOSE_SOURCE), 6);
     assert_fails(CloseHandle(event), 6);
+}
+
+static void test_duplicate_of_the_process_is_a_handle_of_it(void **state)
+{
+    HANDLE process = duplicate(GetCurrentProcess(), 0), other = duplicate(process, 0), made = NULL;
+    HANDLE event = CreateEventA(NULL, TRUE, FALSE, NULL), poor;
+
+    (void)state;
+    assert_true(CloseHandle(process));
+    assert_int_equal(GetProcessId(other), GetCurrentProcessId());
+    assert_wait(WaitForSingleObject(other, 0), WAIT_TIMEOUT);
+    assert_true(DuplicateHandle(other, event, other, &made, 0, FALSE, DUPLICATE_SAME_ACCESS));
+    assert_true(SetEvent(made));
+    assert_wait(WaitForSingleObject(event, 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle(made));
+    assert_non_null(poor = OpenProcess(SYNCHRONIZE, FALSE, GetCurrentProcessId()));
+    assert_fails(DuplicateHandle(poor, event, other, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
+    assert_fails(DuplicateHandle(other, event, poor, &made, 0, FALSE, DUPLICATE_SAME_ACCESS), 5);
+    assert_null(made);
+    assert_true(CloseHandle(poor));
+    assert_true(CloseHandle(event));
+    assert_true(CloseHandle(other));
 }
 
 static void test_duplicate_of_a_port_keeps_it_open(void **state)
@@ -281,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_duplicate_is_the_same_object_until_the_last_handle_is_closed),
         cmocka_unit_test(test_duplicate_may_close_its_source),
         cmocka_unit_test(test_duplicate_refuses),
+        cmocka_unit_test(test_duplicate_of_the_process_is_a_handle_of_it),
         cmocka_unit_test(test_duplicate_of_a_port_keeps_it_open),
         cmocka_unit_test(test_duplicate_of_a_mutex_and_of_a_mapping),
         cmocka_unit_test(test_duplicate_sets_a_timer_and_is_closed),

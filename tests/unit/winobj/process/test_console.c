@@ -103,6 +103,10 @@ static void test_unhandled_events_end_the_process(void **state)
     assert_string_equal(text, "event 0\n"); /* written out at the end */
     assert_int_equal(ended_by(SIGTERM, refuse, text, sizeof(text)), SIGTERM);
     assert_string_equal(text, "event 2\n");
+    assert_int_equal(ended_by(SIGHUP, refuse, text, sizeof(text)), SIGHUP);
+    assert_string_equal(text, "event 2\n");
+    assert_int_equal(ended_by(SIGQUIT, refuse, text, sizeof(text)), SIGQUIT);
+    assert_string_equal(text, "event 1\n");
     assert_int_equal(ended_by(SIGTERM, accept_all, text, sizeof(text)),
         SIGTERM); /* a close is one all the same */
     assert_string_equal(text, "event 2\n");

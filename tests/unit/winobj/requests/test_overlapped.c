@@ -329,7 +329,7 @@ static void room_closed(void *room)
 /* The provider hears of the last handle's end, once, whichever handle that is, while the file is there. */
 static void test_provider_is_told_when_the_last_handle_is_closed(void **state)
 {
-    static const struct win_file_ops ops = { sizeof(struct told), room_init, room_closed };
+    static const struct win_file_ops ops = { sizeof(struct told), room_init, room_closed, NULL };
     HANDLE handle, other, here = GetCurrentProcess();
     struct win_file *file;
     struct told *told;
@@ -460,6 +460,74 @@ static void test_get_overlapped_result_codes(void **state)
     file_end(handle, file);
 }
 
+static void CALLBACK count_call(ULONG_PTR data)
+{
+    ++*(unsigned *)data;
+}
+
+static void test_get_overlapped_result_ex_codes(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file), self = GetCurrentThread();
+    OVERLAPPED overlapped = { 0 };
+    unsigned called = 0;
+    DWORD bytes = 0;
+
+    (void)state;
+    assert_true(win_overlapped_start(file, &overlapped));
+    assert_int_equal(QueueUserAPC(count_call, self, (ULONG_PTR)&called), 1);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 0, TRUE), 996);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, FALSE), 258);
+    assert_int_equal(called, 0);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 192);
+    assert_int_equal(called, 1);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, 1, TRUE), 258);
+    assert_fails(GetOverlappedResultEx(handle, NULL, &bytes, INFINITE, TRUE), 87);
+    win_overlapped_complete(file, &overlapped, (LONG)0xC0000120, 0);
+    assert_int_equal(QueueUserAPC(count_call, self, (ULONG_PTR)&called), 1);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 995);
+    assert_int_equal(called, 1);
+    assert_int_equal(SleepEx(0, TRUE), 192);
+    file_end(handle, file);
+    assert_fails(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE), 6);
+}
+
+/* A thread calls, another one completes: each request ends once, whichever comes first. */
+static void test_result_and_calls_all_arrive(void **state)
+{
+    struct win_file *file;
+    HANDLE handle = file_new(&file);
+    OVERLAPPED overlapped = { 0 };
+    struct completion completion = { file, &overlapped, CreateEventW(NULL, FALSE, FALSE, NULL) };
+    unsigned called = 0;
+    DWORD bytes;
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        pthread_t thread;
+
+        assert_true(win_overlapped_start(file, &overlapped));
+        assert_int_equal(pthread_create(&thread, NULL, complete_later, &completion), 0);
+        assert_int_equal(QueueUserAPC(count_call, GetCurrentThread(), (ULONG_PTR)&called), 1);
+        if (i & 1)
+            assert_true(SetEvent(completion.begin));
+        SetLastError(0);
+        assert_false(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE));
+        if (!(i & 1)) {
+            assert_win_error(192);
+            assert_true(SetEvent(completion.begin));
+        }
+        while (GetLastError() == 192)
+            assert_false(GetOverlappedResultEx(handle, &overlapped, &bytes, INFINITE, TRUE));
+        assert_win_error(121); /* of STATUS_IO_TIMEOUT */
+        SleepEx(0, TRUE);
+        assert_int_equal(called, i + 1);
+        pthread_join(thread, NULL);
+    }
+    file_end(handle, file);
+    assert_true(CloseHandle(completion.begin));
+}
+
 static void test_notification_modes(void **state)
 {
     struct win_file *file;
@@ -490,6 +558,8 @@ int main(void)
         cmocka_unit_test(test_result_waits_with_any_event),
         cmocka_unit_test(test_result_takes_the_signal_only_if_it_waited),
         cmocka_unit_test(test_get_overlapped_result_codes),
+        cmocka_unit_test(test_get_overlapped_result_ex_codes),
+        cmocka_unit_test(test_result_and_calls_all_arrive),
         cmocka_unit_test(test_notification_modes),
     };
     return cmocka_run_group_tests(tests, fake_source_alone, NULL);

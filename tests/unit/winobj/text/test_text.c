@@ -181,6 +181,35 @@ static void test_string_comparisons(void **state)
 #endif
 }
 
+enum { LESS = 1, EQUAL, GREATER };
+
+static void test_compare_string(void **state)
+{
+    const LCID invariant = 0x7F;
+    const WCHAR pair[] = { 'a', 0xd83d, 0xde00, 0 };
+
+    (void)state;
+    assert_int_equal(LOCALE_INVARIANT, invariant);
+    assert_int_equal(CompareStringA(invariant, NORM_IGNORECASE, "aBc", -1, "AbC", -1), EQUAL);
+    assert_int_equal(CompareStringA(invariant, NORM_IGNORECASE, "aBc", -1, "AbD", -1), LESS);
+    assert_int_equal(CompareStringA(invariant, 0, "a", -1, "A", -1), LESS);
+    assert_int_equal(CompareStringA(invariant, 0, "b", -1, "A", -1), GREATER);
+    assert_int_equal(CompareStringA(invariant, 0, "abx", 2, "aby", 2), EQUAL);
+    assert_int_equal(CompareStringA(invariant, 0, "abx", 2, "abx", 3), LESS);
+    assert_int_equal(CompareStringA(invariant, 0, "abx", -1, "ab", -1), GREATER);
+    assert_int_equal(CompareStringA(invariant, 0, "x", 0, "", -1), EQUAL);
+    assert_int_equal(CompareStringA(LOCALE_USER_DEFAULT, 0, "same", -1, "same", 4), EQUAL);
+    assert_int_equal(
+        CompareStringW(invariant, NORM_IGNORECASE, L"\u00dcber", -1, L"\u00fcBER", -1), EQUAL);
+    assert_int_equal(CompareStringW(invariant, 0, L"z", -1, L"B", -1), GREATER);
+    assert_int_equal(CompareStringW(LOCALE_SYSTEM_DEFAULT, 0, pair, 3, pair, -1), EQUAL);
+    assert_int_equal(CompareStringW(invariant, 0, pair, 2, pair, 2), EQUAL);
+    assert_fails(CompareStringA(invariant, 0, NULL, -1, "a", -1), 87);
+    assert_fails(CompareStringW(invariant, 0, L"a", -1, NULL, -1), 87);
+    assert_fails(CompareStringW(invariant, 0x80000000, L"a", -1, L"a", -1), 1004);
+    assert_true(CompareString == CompareStringA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_from_wide_refuses),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_string_comparisons),
+        cmocka_unit_test(test_compare_string),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,15 +43,6 @@ static void test_event_create_clears_the_last_error(void **state)
     assert_true(CloseHandle(event));
 }
 
-#ifndef _WIN32 /* there events may have names; here a name is refused */
-static void test_event_name_is_refused(void **state)
-{
-    (void)state;
-    assert_fails(CreateEventA(NULL, TRUE, FALSE, "name"), 50);
-    assert_fails(CreateEventW(NULL, TRUE, FALSE, L"name"), 50);
-}
-#endif
-
 static void test_event_timeout_lasts_as_long(void **state)
 {
     HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
@@ -129,9 +120,6 @@ int main(void)
         cmocka_unit_test(test_event_manual_stays_signalled),
         cmocka_unit_test(test_event_auto_is_taken_by_one_wait),
         cmocka_unit_test(test_event_create_clears_the_last_error),
-#ifndef _WIN32
-        cmocka_unit_test(test_event_name_is_refused),
-#endif
         cmocka_unit_test(test_event_timeout_lasts_as_long),
         cmocka_unit_test(test_event_manual_releases_all),
         cmocka_unit_test(test_event_auto_releases_one_each),

@@ -116,6 +116,7 @@ static void test_timer_set_again_or_cancelled(void **state)
     due = in_ms(20);
     assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
     assert_true(CancelWaitableTimer(timer));
+    WaitForSingleObject(timer, 0); /* may have signalled before */
     assert_wait(WaitForSingleObject(timer, 60), WAIT_TIMEOUT);
     assert_true(CloseHandle(timer));
 }
@@ -175,12 +176,139 @@ static void test_timer_together_with_others(void **state)
     assert_true(CloseHandle(handles[1]));
 }
 
+static struct {
+    volatile LONG count;
+    LPVOID context;
+    DWORD thread;
+    LONGLONG time;
+} calls;
+
 static VOID CALLBACK routine(LPVOID context, DWORD low, DWORD high)
 {
-    (void)context;
-    (void)low;
-    (void)high;
+    calls.context = context;
+    calls.thread = GetCurrentThreadId();
+    calls.time = (LONGLONG)((ULONGLONG)high << 32 | low);
+    calls.count++;
 }
+
+static void sleep_until_called(LONG count)
+{
+    while (calls.count < count)
+        SleepEx(LONG_MS, TRUE);
+}
+
+static void test_timer_calls_a_routine(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, TRUE, NULL);
+    LARGE_INTEGER due = in_ms(10), before = at_ms_from_now(10 - 17), after;
+
+    (void)state;
+    calls.count = 0;
+    assert_true(SetWaitableTimer(timer, &due, 0, routine, &due, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0); /* not alertable */
+    assert_int_equal(calls.count, 0);
+    assert_wait(SleepEx(LONG_MS, TRUE), WAIT_IO_COMPLETION);
+    after = at_ms_from_now(17);
+    assert_int_equal(calls.count, 1);
+    assert_ptr_equal(calls.context, &due);
+    assert_int_equal(calls.thread, GetCurrentThreadId());
+    assert_true(DIFFERS(false, true, "Wine gives another time") ||
+                (calls.time >= before.QuadPart && calls.time <= after.QuadPart));
+    assert_wait(SleepEx(20, TRUE), 0);
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_OBJECT_0);
+    assert_true(CloseHandle(timer));
+}
+
+static VOID CALLBACK cancelling_routine(LPVOID context, DWORD low, DWORD high)
+{
+    routine(context, low, high);
+    CancelWaitableTimer(context);
+}
+
+static void test_timer_with_a_period_calls_its_routine_again(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, FALSE, NULL);
+    LARGE_INTEGER due = in_ms(1);
+
+    (void)state;
+    calls.count = 0;
+    assert_true(SetWaitableTimer(timer, &due, 5, routine, NULL, FALSE));
+    sleep_until_called(3);
+    calls.count = 0;
+    assert_true(SetWaitableTimer(timer, &due, 1, cancelling_routine, timer, FALSE));
+    for (int i = 0; i < 5; i++)
+        assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(SleepEx(LONG_MS, TRUE), WAIT_IO_COMPLETION);
+    assert_wait(SleepEx(20, TRUE), 0);
+    assert_int_equal(calls.count, 1); /* for all five times */
+    assert_true(CloseHandle(timer));
+}
+
+#ifndef _WIN32 /* Wine calls it all the same, and does not cancel a timer with its thread */
+/* By setting it again, cancelling it, and closing it. */
+static void test_call_that_has_not_begun_is_taken_back(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, TRUE, NULL);
+    LARGE_INTEGER due = in_ms(1), late = in_ms(LONG_MS);
+
+    (void)state;
+    calls.count = 0;
+    assert_true(SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(SetWaitableTimer(timer, &late, 0, routine, NULL, FALSE));
+    assert_wait(SleepEx(10, TRUE), 0);
+    assert_true(SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CancelWaitableTimer(timer));
+    assert_wait(SleepEx(10, TRUE), 0);
+    assert_true(SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(timer));
+    assert_wait(SleepEx(10, TRUE), 0);
+    assert_int_equal(calls.count, 0);
+}
+
+static DWORD WINAPI set_in_thread(LPVOID timer)
+{
+    LARGE_INTEGER due = in_ms(20);
+
+    return !SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE);
+}
+
+static void set_in_thread_that_ends(HANDLE timer)
+{
+    HANDLE thread = CreateThread(NULL, 0, set_in_thread, timer, 0, NULL);
+    DWORD code = 1;
+
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 0);
+    assert_true(CloseHandle(thread));
+}
+
+/* Another timer that is set later has signalled by then. */
+static void test_end_of_the_routines_thread_cancels_the_timer(void **state)
+{
+    HANDLE timer = CreateWaitableTimerW(NULL, TRUE, NULL);
+    HANDLE other = CreateWaitableTimerW(NULL, TRUE, NULL);
+    LARGE_INTEGER due = in_ms(60);
+
+    (void)state;
+    calls.count = 0;
+    do
+        set_in_thread_that_ends(timer);
+    while (WaitForSingleObject(timer, 0) == WAIT_OBJECT_0); /* the thread was slow */
+    assert_true(SetWaitableTimer(other, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(other, LONG_MS), WAIT_OBJECT_0);
+    assert_wait(WaitForSingleObject(timer, 0), WAIT_TIMEOUT);
+    assert_int_equal(calls.count, 0);
+    due = in_ms(1);
+    assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE));
+    assert_wait(WaitForSingleObject(timer, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(other));
+    assert_true(CloseHandle(timer));
+}
+#endif
 
 static void test_timer_bad_arguments(void **state)
 {
@@ -191,6 +319,7 @@ static void test_timer_bad_arguments(void **state)
     (void)state;
     assert_non_null(timer);
     assert_fails(SetWaitableTimer(event, &due, 0, NULL, NULL, FALSE), 6);
+    assert_fails(SetWaitableTimer(event, &due, 0, routine, NULL, FALSE), 6);
     assert_fails(CancelWaitableTimer(event), 6);
     assert_true(CloseHandle(timer));
     assert_fails(CancelWaitableTimer(timer), 6);
@@ -199,20 +328,17 @@ static void test_timer_bad_arguments(void **state)
     assert_true(CloseHandle(event));
     assert_true(CreateWaitableTimer == CreateWaitableTimerA &&
                 CreateWaitableTimerEx == CreateWaitableTimerExA);
-#ifndef _WIN32 /* there timers have names, routines; Wine takes any flag and period; a due time at NULL ends programs */
+#ifndef _WIN32 /* there timers have names; Wine takes any flag and period; a due time at NULL ends programs */
     assert_non_null(timer = CreateWaitableTimerExW(
                         NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0x1F0003));
     assert_fails(SetWaitableTimer(timer, &due, -1, NULL, NULL, FALSE), 87);
     assert_fails(SetWaitableTimer(timer, NULL, 0, NULL, NULL, FALSE), 87);
-    assert_fails(SetWaitableTimer(timer, &due, 0, routine, NULL, FALSE), 50);
     SetLastError(0);
     assert_true(SetWaitableTimer(timer, &due, 0, NULL, NULL, TRUE)); /* no machine is woken */
     assert_win_error(50);
     assert_true(CloseHandle(timer));
     assert_fails(CreateWaitableTimerA(NULL, FALSE, "name"), 50);
     assert_fails(CreateWaitableTimerExW(NULL, NULL, 4, 0x1F0003), 87);
-#else
-    (void)routine;
 #endif
 }
 
@@ -227,6 +353,12 @@ int main(void)
         cmocka_unit_test(test_timer_forgets_the_date_it_had),
         cmocka_unit_test(test_timer_closed_while_it_expires),
         cmocka_unit_test(test_timer_together_with_others),
+        cmocka_unit_test(test_timer_calls_a_routine),
+        cmocka_unit_test(test_timer_with_a_period_calls_its_routine_again),
+#ifndef _WIN32 /* as above */
+        cmocka_unit_test(test_call_that_has_not_begun_is_taken_back),
+        cmocka_unit_test(test_end_of_the_routines_thread_cancels_the_timer),
+#endif
         cmocka_unit_test(test_timer_bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* file.h - files and pipes. Each implementation documents codes, threads and ownership. */
+#ifndef WINCOMPAT_FILE_H
+#define WINCOMPAT_FILE_H
+
+#include <wincompat/error.h>
+#include <wincompat/handle.h>
+#include <wincompat/process.h>
+
+WINCOMPAT_BEGIN
+
+#define DELETE        0x00010000
+#define READ_CONTROL  0x00020000
+#define GENERIC_READ  0x80000000u
+#define GENERIC_WRITE 0x40000000
+#define GENERIC_ALL   0x10000000
+
+#define FILE_READ_DATA        0x0001
+#define FILE_WRITE_DATA       0x0002
+#define FILE_APPEND_DATA      0x0004
+#define FILE_READ_ATTRIBUTES  0x0080
+#define FILE_WRITE_ATTRIBUTES 0x0100
+
+#define FILE_SHARE_READ   0x1
+#define FILE_SHARE_WRITE  0x2
+#define FILE_SHARE_DELETE 0x4
+
+#define CREATE_NEW        1
+#define CREATE_ALWAYS     2
+#define OPEN_EXISTING     3
+#define OPEN_ALWAYS       4
+#define TRUNCATE_EXISTING 5
+
+#define INVALID_FILE_ATTRIBUTES  0xFFFFFFFFu
+#define FILE_ATTRIBUTE_READONLY  0x00000001
+#define FILE_ATTRIBUTE_HIDDEN    0x00000002
+#define FILE_ATTRIBUTE_DIRECTORY 0x00000010
+#define FILE_ATTRIBUTE_ARCHIVE   0x00000020
+#define FILE_ATTRIBUTE_NORMAL    0x00000080
+#define FILE_ATTRIBUTE_TEMPORARY 0x00000100
+
+#define FILE_FLAG_WRITE_THROUGH    0x80000000u
+#define FILE_FLAG_OVERLAPPED       0x40000000
+#define FILE_FLAG_RANDOM_ACCESS    0x10000000
+#define FILE_FLAG_SEQUENTIAL_SCAN  0x08000000
+#define FILE_FLAG_DELETE_ON_CLOSE  0x04000000
+#define FILE_FLAG_BACKUP_SEMANTICS 0x02000000
+
+#define FILE_TYPE_UNKNOWN 0x0
+#define FILE_TYPE_DISK    0x1
+#define FILE_TYPE_CHAR    0x2
+#define FILE_TYPE_PIPE    0x3
+
+#define FILE_BEGIN   0
+#define FILE_CURRENT 1
+#define FILE_END     2
+
+#define LOCKFILE_FAIL_IMMEDIATELY 0x1
+#define LOCKFILE_EXCLUSIVE_LOCK   0x2
+
+#define FILE_NAME_NORMALIZED 0x0
+#define VOLUME_NAME_DOS      0x0
+
+WINOBJ_API HANDLE WINAPI CreateFileA(LPCSTR name, DWORD access, DWORD share,
+    LPSECURITY_ATTRIBUTES attributes, DWORD disposition, DWORD flags, HANDLE model);
+WINOBJ_API HANDLE WINAPI CreateFileW(LPCWSTR name, DWORD access, DWORD share,
+    LPSECURITY_ATTRIBUTES attributes, DWORD disposition, DWORD flags, HANDLE model)
+    WINCOMPAT_WIDE("CreateFileW");
+#define CreateFile WINCOMPAT_AW(CreateFile)
+WINOBJ_API DWORD WINAPI GetFileType(HANDLE file);
+WINOBJ_API BOOL WINAPI LockFileEx(
+    HANDLE file, DWORD flags, DWORD reserved, DWORD low, DWORD high, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI UnlockFileEx(
+    HANDLE file, DWORD reserved, DWORD low, DWORD high, LPOVERLAPPED overlapped);
+WINOBJ_API BOOL WINAPI SetFilePointerEx(
+    HANDLE file, LARGE_INTEGER distance, PLARGE_INTEGER place, DWORD from);
+WINOBJ_API BOOL WINAPI SetEndOfFile(HANDLE file);
+WINOBJ_API BOOL WINAPI GetFileSizeEx(HANDLE file, PLARGE_INTEGER size);
+WINOBJ_API BOOL WINAPI FlushFileBuffers(HANDLE file);
+WINOBJ_API DWORD WINAPI GetFinalPathNameByHandleA(HANDLE file, LPSTR path, DWORD size, DWORD flags);
+WINOBJ_API DWORD WINAPI GetFinalPathNameByHandleW(HANDLE file, LPWSTR path, DWORD size, DWORD flags)
+    WINCOMPAT_WIDE("GetFinalPathNameByHandleW");
+#define GetFinalPathNameByHandle WINCOMPAT_AW(GetFinalPathNameByHandle)
+
+WINOBJ_API DWORD WINAPI GetFileAttributesA(LPCSTR name);
+WINOBJ_API DWORD WINAPI GetFileAttributesW(LPCWSTR name) WINCOMPAT_WIDE("GetFileAttributesW");
+#define GetFileAttributes WINCOMPAT_AW(GetFileAttributes)
+WINOBJ_API BOOL WINAPI DeleteFileA(LPCSTR name);
+WINOBJ_API BOOL WINAPI DeleteFileW(LPCWSTR name) WINCOMPAT_WIDE("DeleteFileW");
+#define DeleteFile WINCOMPAT_AW(DeleteFile)
+WINOBJ_API BOOL WINAPI CopyFileA(LPCSTR from, LPCSTR to, BOOL fail_if_exists);
+WINOBJ_API BOOL WINAPI CopyFileW(LPCWSTR from, LPCWSTR to, BOOL fail_if_exists)
+    WINCOMPAT_WIDE("CopyFileW");
+#define CopyFile WINCOMPAT_AW(CopyFile)
+WINOBJ_API UINT WINAPI GetTempFileNameA(LPCSTR folder, LPCSTR prefix, UINT unique, LPSTR name);
+WINOBJ_API UINT WINAPI GetTempFileNameW(LPCWSTR folder, LPCWSTR prefix, UINT unique, LPWSTR name)
+    WINCOMPAT_WIDE("GetTempFileNameW");
+#define GetTempFileName WINCOMPAT_AW(GetTempFileName)
+
+/* Anonymous pipes, standard handles. */
+#define STD_INPUT_HANDLE               ((DWORD)-10)
+#define STD_OUTPUT_HANDLE              ((DWORD)-11)
+#define STD_ERROR_HANDLE               ((DWORD)-12)
+#define HANDLE_FLAG_INHERIT            0x1
+#define HANDLE_FLAG_PROTECT_FROM_CLOSE 0x2
+WINOBJ_API BOOL WINAPI CreatePipe(
+    PHANDLE read_end, PHANDLE write_end, LPSECURITY_ATTRIBUTES attributes, DWORD size);
+WINOBJ_API HANDLE WINAPI GetStdHandle(DWORD which);
+WINOBJ_API BOOL WINAPI SetStdHandle(DWORD which, HANDLE handle);
+WINOBJ_API BOOL WINAPI GetHandleInformation(HANDLE handle, LPDWORD flags);
+WINOBJ_API BOOL WINAPI SetHandleInformation(HANDLE handle, DWORD mask, DWORD flags);
+
+WINCOMPAT_END
+
+#endif

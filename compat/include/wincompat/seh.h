@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seh.h - __try, __except, __finally and __leave, by macros. Faults of the processor (an access violation, a division
+ * by zero) stay signals: no __except block sees them. In C++ an __except block sees what is thrown, RaiseException's
+ * exceptions by their code and others as 0xE06D7363, after the __finally blocks between them ran, not before. In C,
+ * where nothing is thrown, an __except block never runs.
+ *
+ * A __finally block runs when the end of the __try block is reached or __leave leaves it. Where return, goto, break,
+ * continue or an exception would leave it the block cannot run: the program ends with a message.
+ */
+#ifndef WINCOMPAT_SEH_H
+#define WINCOMPAT_SEH_H
+
+#include <wincompat/crt.h>
+#include <wincompat/error.h>
+
+#define EXCEPTION_EXECUTE_HANDLER    1
+#define EXCEPTION_CONTINUE_SEARCH    0
+#define EXCEPTION_CONTINUE_EXECUTION (-1)
+
+#define EXCEPTION_NONCONTINUABLE     0x1
+#define EXCEPTION_MAXIMUM_PARAMETERS 15
+
+#define EXCEPTION_DATATYPE_MISALIGNMENT    ((DWORD)0x80000002u)
+#define EXCEPTION_BREAKPOINT               ((DWORD)0x80000003u)
+#define EXCEPTION_SINGLE_STEP              ((DWORD)0x80000004u)
+#define EXCEPTION_ACCESS_VIOLATION         ((DWORD)0xC0000005u)
+#define EXCEPTION_IN_PAGE_ERROR            ((DWORD)0xC0000006u)
+#define EXCEPTION_INVALID_HANDLE           ((DWORD)0xC0000008u)
+#define EXCEPTION_ILLEGAL_INSTRUCTION      ((DWORD)0xC000001Du)
+#define EXCEPTION_NONCONTINUABLE_EXCEPTION ((DWORD)0xC0000025u)
+#define EXCEPTION_ARRAY_BOUNDS_EXCEEDED    ((DWORD)0xC000008Cu)
+#define EXCEPTION_FLT_DIVIDE_BY_ZERO       ((DWORD)0xC000008Eu)
+#define EXCEPTION_FLT_OVERFLOW             ((DWORD)0xC0000091u)
+#define EXCEPTION_FLT_UNDERFLOW            ((DWORD)0xC0000093u)
+#define EXCEPTION_INT_DIVIDE_BY_ZERO       ((DWORD)0xC0000094u)
+#define EXCEPTION_INT_OVERFLOW             ((DWORD)0xC0000095u)
+#define EXCEPTION_PRIV_INSTRUCTION         ((DWORD)0xC0000096u)
+#define EXCEPTION_STACK_OVERFLOW           ((DWORD)0xC00000FDu)
+
+typedef struct _EXCEPTION_RECORD {
+    DWORD ExceptionCode;
+    DWORD ExceptionFlags;
+    struct _EXCEPTION_RECORD *ExceptionRecord;
+    PVOID ExceptionAddress;
+    DWORD NumberParameters;
+    ULONG_PTR ExceptionInformation[EXCEPTION_MAXIMUM_PARAMETERS];
+} EXCEPTION_RECORD, *PEXCEPTION_RECORD;
+
+/* The processor's registers: nothing here has any, and ContextRecord is NULL. */
+typedef struct _CONTEXT CONTEXT, *PCONTEXT, *LPCONTEXT;
+
+typedef struct _EXCEPTION_POINTERS {
+    PEXCEPTION_RECORD ExceptionRecord;
+    PCONTEXT ContextRecord;
+} EXCEPTION_POINTERS, *PEXCEPTION_POINTERS, *LPEXCEPTION_POINTERS;
+
+/* The program leaves a __try block so that its __finally block cannot run. */
+struct wincompat_try {
+    const char *file;
+    int line;
+    int has_finally;
+    int done;
+};
+
+static inline __attribute__((unused)) void wincompat_try_left(struct wincompat_try *block)
+{
+    if (!block->has_finally || block->done)
+        return;
+    (fprintf)(stderr,
+        "%s:%d: __try was left without its end or __leave: its __finally cannot run\n", block->file,
+        block->line);
+    abort();
+}
+
+#if defined(__cplusplus) && __cpp_exceptions
+#if __has_include(<bits/cxxabi_forced.h>)
+extern "C++" {
+#include <bits/cxxabi_forced.h>
+}
+#define WINCOMPAT_FORCED_UNWIND __cxxabiv1::__forced_unwind
+#endif
+
+extern "C++" {
+/* What RaiseException throws. */
+struct wincompat_raised {
+    EXCEPTION_RECORD record;
+};
+
+/* An exception that an __except block asks about, or none. */
+struct wincompat_seh {
+    EXCEPTION_RECORD record;
+    EXCEPTION_POINTERS pointers;
+    bool skips; /* the block behind it */
+
+    wincompat_seh() : record(), pointers(), skips(false)
+    {
+    }
+    explicit operator bool() const
+    {
+        return skips;
+    }
+    EXCEPTION_POINTERS *information()
+    {
+        pointers.ExceptionRecord = &record;
+        return &pointers;
+    }
+};
+
+/* The exception that is being handled; that of a thread's end goes on. */
+inline void wincompat_seh_current(wincompat_seh &seh)
+{
+    try {
+        throw;
+    } catch (const wincompat_raised &raised) {
+        seh.record = raised.record;
+    }
+#ifdef WINCOMPAT_FORCED_UNWIND
+    catch (WINCOMPAT_FORCED_UNWIND &) {
+        throw;
+    }
+#endif
+    catch (...) {
+        seh.record.ExceptionCode = 0xE06D7363u;
+        seh.record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
+    }
+}
+
+/* Returns where the handler takes it; else it goes on. It cannot continue: the frames below are gone. */
+inline void wincompat_seh_decide(int verdict)
+{
+    if (verdict == EXCEPTION_CONTINUE_SEARCH)
+        throw;
+    if (verdict < 0) {
+        wincompat_raised raised = {};
+        raised.record.ExceptionCode = EXCEPTION_NONCONTINUABLE_EXCEPTION;
+        raised.record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
+        throw raised;
+    }
+}
+
+/* Its destructor sees how the block was left. */
+struct wincompat_block : wincompat_try {
+    wincompat_block(const char *in_file, int at_line) : wincompat_try()
+    {
+        file = in_file;
+        line = at_line;
+    }
+    ~wincompat_block()
+    {
+        wincompat_try_left(this);
+    }
+    /* In a handler: the end of a thread is no concern of a __finally block, as on Windows. */
+    void thrown()
+    {
+#ifdef WINCOMPAT_FORCED_UNWIND
+        try {
+            throw;
+        } catch (WINCOMPAT_FORCED_UNWIND &) {
+            done = 1;
+            throw;
+        } catch (...) {
+        }
+#endif
+    }
+};
+
+/*
+ * RaiseException - throws an exception for the __except blocks of the callers. It never returns: no filter can continue
+ * it. Where no block takes it std::terminate ends the program.
+ *
+ * code        [in] EXCEPTION_... or the program's own; here bit 28 is not cleared
+ * flags       [in] 0 or EXCEPTION_NONCONTINUABLE
+ * count       [in] how many parameters; more than EXCEPTION_MAXIMUM_PARAMETERS: so many
+ * parameters  [in] for ExceptionInformation; NULL: none
+ */
+inline void RaiseException(DWORD code, DWORD flags, DWORD count, const ULONG_PTR *parameters)
+{
+    wincompat_raised raised = {};
+
+    raised.record.ExceptionCode = code;
+    raised.record.ExceptionFlags = flags & EXCEPTION_NONCONTINUABLE;
+    if (parameters)
+        raised.record.NumberParameters =
+            count < EXCEPTION_MAXIMUM_PARAMETERS ? count : EXCEPTION_MAXIMUM_PARAMETERS;
+    for (DWORD i = 0; i < raised.record.NumberParameters; i++)
+        raised.record.ExceptionInformation[i] = parameters[i];
+    throw raised;
+}
+}
+
+/* clang-format off */
+#define WINCOMPAT_TRY_END(kind)                                                                    \
+    wincompat_leave_: __attribute__((unused));                                                     \
+    wincompat_block_.done = 1;                                                                     \
+    if (0) {                                                                                       \
+    wincompat_kind_:                                                                               \
+        wincompat_block_.has_finally = (kind);                                                     \
+        wincompat_result_.skips = !(kind);                                                         \
+        goto wincompat_begin_;                                                                     \
+    }                                                                                              \
+    wincompat_result_; })) {} else
+#undef __try
+#define __try                                                                                      \
+    if (wincompat_seh wincompat_seh_ = __extension__({                                             \
+        __label__ wincompat_leave_, wincompat_kind_, wincompat_begin_;                             \
+        wincompat_seh wincompat_result_;                                                           \
+        wincompat_block wincompat_block_(__FILE__, __LINE__);                                      \
+        goto wincompat_kind_;                                                                      \
+    wincompat_begin_:                                                                              \
+        try
+#define __except(...)                                                                              \
+    catch (...) {                                                                                  \
+        wincompat_seh wincompat_seh_;                                                              \
+        wincompat_seh_current(wincompat_seh_);                                                     \
+        wincompat_seh_decide((__VA_ARGS__));                                                       \
+        wincompat_result_ = wincompat_seh_;                                                        \
+    }                                                                                              \
+    WINCOMPAT_TRY_END(0)
+#define __finally                                                                                  \
+    catch (...) {                                                                                  \
+        wincompat_block_.thrown();                                                                 \
+        throw;                                                                                     \
+    }                                                                                              \
+    WINCOMPAT_TRY_END(1)
+/* clang-format on */
+
+/* In a filter, and GetExceptionCode in an __except block too. */
+#define GetExceptionCode()        (wincompat_seh_.record.ExceptionCode)
+#define GetExceptionInformation() (wincompat_seh_.information())
+
+#else /* nothing is thrown */
+
+static inline __attribute__((unused)) PEXCEPTION_POINTERS wincompat_no_exception(void)
+{
+    abort(); /* only filters and __except blocks call it, and none runs */
+}
+
+/* clang-format off */
+#define WINCOMPAT_TRY_END(kind)                                                                    \
+    wincompat_leave_: __attribute__((unused));                                                     \
+    wincompat_block_.done = 1;                                                                     \
+    if (0) {                                                                                       \
+    wincompat_kind_:                                                                               \
+        wincompat_block_.has_finally = (kind);                                                     \
+        goto wincompat_begin_;                                                                     \
+    }                                                                                              \
+    !(kind); })) {} else
+#undef __try
+#define __try                                                                                      \
+    if (__extension__({                                                                            \
+        __label__ wincompat_leave_, wincompat_kind_, wincompat_begin_;                             \
+        __attribute__((cleanup(wincompat_try_left))) struct wincompat_try wincompat_block_ = {     \
+            __FILE__, __LINE__, 0, 0 };                                                            \
+        goto wincompat_kind_;                                                                      \
+    wincompat_begin_:;
+#define __except(...)                                                                              \
+    if (0)                                                                                         \
+        (void)(__VA_ARGS__);                                                                       \
+    WINCOMPAT_TRY_END(0)
+#define __finally WINCOMPAT_TRY_END(1)
+/* clang-format on */
+
+#define GetExceptionCode()        (wincompat_no_exception()->ExceptionRecord->ExceptionCode)
+#define GetExceptionInformation() wincompat_no_exception()
+
+#endif
+
+#undef __leave
+#define __leave goto wincompat_leave_
+
+/* In a __finally block, which runs only where its __try block came to its end or was left by __leave. */
+#define AbnormalTermination() FALSE
+
+#define _exception_code()       GetExceptionCode()
+#define _exception_info()       GetExceptionInformation()
+#define _abnormal_termination() AbnormalTermination()
+
+#endif

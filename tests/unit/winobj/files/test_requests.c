@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* test_requests.c - overlapped requests on files: results, ports, the modes, cancels, closing with requests pending. */
+#include "tests/support/win32_test.h"
+
+static char path[MAX_PATH];
+static HANDLE file, port;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!GetTempFileNameA(".", "ndfile", 0, path))
+        return -1;
+    file = CreateFileA(path, GENERIC_READ | GENERIC_WRITE,
+        FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+        FILE_FLAG_OVERLAPPED, NULL);
+    port = NULL;
+    return file == INVALID_HANDLE_VALUE;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    CloseHandle(file);
+    if (port)
+        CloseHandle(port);
+    return !DeleteFileA(path);
+}
+
+/* A request that may end at once, as it may on Windows. */
+#define assert_begun(call) assert_true((call) || GetLastError() == ERROR_IO_PENDING)
+
+static void write_all(const char *text, DWORD offset)
+{
+    OVERLAPPED at = { .Offset = offset };
+    DWORD done;
+
+    assert_begun(WriteFile(file, text, (DWORD)strlen(text), NULL, &at));
+    assert_true(GetOverlappedResult(file, &at, &done, TRUE));
+    assert_int_equal(done, strlen(text));
+}
+
+static OVERLAPPED *packet(BOOL expected, DWORD bytes, DWORD error)
+{
+    DWORD got = 77;
+    ULONG_PTR key = 0;
+    OVERLAPPED *overlapped;
+
+    SetLastError(0);
+    assert_int_equal(GetQueuedCompletionStatus(port, &got, &key, &overlapped, LONG_MS), expected);
+    assert_int_equal(got, bytes);
+    assert_int_equal(key, 9);
+    if (!expected)
+        assert_win_error(error);
+    return overlapped;
+}
+
+static void test_result_without_an_event(void **state)
+{
+    OVERLAPPED at = { .Offset = 1 };
+    char text[8] = "";
+    DWORD done;
+
+    (void)state;
+    write_all("abcdef", 0);
+    assert_begun(ReadFile(file, text, 8, NULL, &at));
+    assert_true(GetOverlappedResult(file, &at, &done, TRUE));
+    assert_int_equal(done, 5);
+    assert_memory_equal(text, "bcdef", 5);
+    assert_fails(ReadFile(file, text, 8, &done, NULL), 87);
+}
+
+static void test_event_is_reset_and_set(void **state)
+{
+    OVERLAPPED at = { .hEvent = CreateEventA(NULL, TRUE, TRUE, NULL) };
+    DWORD done;
+
+    (void)state;
+    assert_begun(WriteFile(file, "abc", 3, NULL, &at));
+    assert_wait(WaitForSingleObject(at.hEvent, LONG_MS), WAIT_OBJECT_0);
+    assert_true(GetOverlappedResult(file, &at, &done, FALSE));
+    assert_int_equal(done, 3);
+    assert_true(CloseHandle(at.hEvent));
+}
+
+static void test_end_of_file(void **state)
+{
+    OVERLAPPED at = { .Offset = 3 };
+    char text[8];
+    DWORD done;
+    BOOL begun;
+
+    (void)state;
+    write_all("abc", 0);
+    SetLastError(0);
+    begun = ReadFile(file, text, 8, NULL, &at);
+    assert_false(begun);
+    if (GetLastError() == ERROR_IO_PENDING)
+        assert_fails(GetOverlappedResult(file, &at, &done, TRUE), 38);
+    else
+        assert_win_error(38);
+}
+
+static void test_cancel_without_a_request(void **state)
+{
+    (void)state;
+#ifndef _WIN32 /* Wine answers TRUE */
+    assert_fails(CancelIoEx(file, NULL), 1168);
+#endif
+    assert_true(CancelIo(file));
+    assert_fails(CancelIoEx((HANDLE)0x12345670, NULL), 6);
+    assert_fails(CancelIo((HANDLE)0x12345670), 6);
+}
+
+static void test_packets(void **state)
+{
+    OVERLAPPED one = { .Offset = 0 }, two = { .Offset = 3 };
+    OVERLAPPED *first, *second;
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_begun(WriteFile(file, "abc", 3, NULL, &one));
+    assert_begun(WriteFile(file, "def", 3, NULL, &two));
+    first = packet(TRUE, 3, 0);
+    second = packet(TRUE, 3, 0);
+    assert_true((first == &one && second == &two) || (first == &two && second == &one));
+}
+
+static void test_tagged_event_makes_no_packet(void **state)
+{
+    HANDLE event = CreateEventA(NULL, TRUE, FALSE, NULL);
+    OVERLAPPED one = { .hEvent = (HANDLE)((ULONG_PTR)event | 1) }, *none;
+    DWORD bytes;
+    ULONG_PTR key;
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_begun(WriteFile(file, "abc", 3, NULL, &one));
+    assert_wait(WaitForSingleObject(event, LONG_MS), WAIT_OBJECT_0);
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), 258);
+    assert_true(CloseHandle(event));
+}
+
+#ifndef _WIN32 /* Wine's LockFileEx does not wait on a handle with FILE_FLAG_OVERLAPPED */
+static HANDLE other_handle(void)
+{
+    return CreateFileA(path, GENERIC_READ | GENERIC_WRITE,
+        FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+}
+
+static void test_lock_waits_for_another_handle(void **state)
+{
+    HANDLE other = other_handle();
+    OVERLAPPED first = { 0 }, second = { 0 };
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_false(HasOverlappedIoCompleted(&second));
+    assert_true(UnlockFileEx(other, 0, 10, 0, &first));
+    assert_ptr_equal(packet(TRUE, 0, 0), &second);
+    assert_fails(LockFileEx(other, LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &first), 33);
+    assert_true(CloseHandle(other));
+}
+
+static void test_cancelled_lock_is_not_got_later(void **state)
+{
+    HANDLE other = other_handle();
+    OVERLAPPED first = { 0 }, second = { 0 }, unused = { 0 };
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_fails(CancelIoEx(file, &unused), 1168);
+    assert_true(CancelIoEx(file, &second));
+    assert_ptr_equal(packet(FALSE, 0, 995), &second);
+    assert_fails(CancelIoEx(file, &second), 1168);
+    assert_true(UnlockFileEx(other, 0, 10, 0, &first));
+    /* Waits until the cancelled one has given the lock back, if it was got for a moment. */
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_true(CloseHandle(other));
+}
+
+static DWORD WINAPI cancel_from_a_thread(LPVOID unused)
+{
+    (void)unused;
+    return CancelIo(file) ? 0 : 1;
+}
+
+static void test_cancel_io_is_about_the_calling_thread(void **state)
+{
+    HANDLE other = other_handle(), thread;
+    OVERLAPPED first = { 0 }, second = { 0 };
+
+    (void)state;
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_non_null(thread = CreateThread(NULL, 0, cancel_from_a_thread, NULL, 0, NULL));
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(thread));
+    assert_false(HasOverlappedIoCompleted(&second));
+    assert_true(CancelIo(file));
+    assert_fails(GetOverlappedResult(file, &second, &(DWORD){ 0 }, TRUE), 995);
+    assert_true(CloseHandle(other));
+}
+
+static void test_closing_ends_what_is_pending(void **state)
+{
+    HANDLE other = other_handle();
+    OVERLAPPED first = { 0 }, second = { 0 };
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_true(CloseHandle(file));
+    assert_ptr_equal(packet(FALSE, 0, 995), &second);
+    assert_true(CloseHandle(other));
+}
+
+#endif
+
+static void test_success_at_once_makes_no_packet_where_asked(void **state)
+{
+    OVERLAPPED at = { 0 }, *none;
+    DWORD bytes;
+    ULONG_PTR key;
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_true(SetFileCompletionNotificationModes(file, FILE_SKIP_COMPLETION_PORT_ON_SUCCESS));
+    assert_true(
+        LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &at));
+    assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &none, 0), 258);
+    if (!WriteFile(file, "abc", 3, NULL, &at)) {
+        assert_win_error(997);
+        assert_ptr_equal(packet(TRUE, 3, 0), &at);
+    }
+}
+
+static void test_cancel_against_completion(void **state)
+{
+    enum { ROUNDS = 300 };
+    static char text[4096];
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    for (int i = 0; i < ROUNDS; i++) {
+        OVERLAPPED at = { 0 }, *ended;
+        DWORD bytes;
+        ULONG_PTR key;
+        BOOL result;
+
+        assert_begun(WriteFile(file, text, sizeof(text), NULL, &at));
+        if (!CancelIoEx(file, &at))
+            assert_win_error(1168); /* it was over */
+        result = GetQueuedCompletionStatus(port, &bytes, &key, &ended, LONG_MS);
+        assert_ptr_equal(ended, &at);
+        if (result)
+            assert_int_equal(bytes, sizeof(text));
+        else
+            assert_win_error(995);
+        /* exactly one packet */
+        assert_fails(GetQueuedCompletionStatus(port, &bytes, &key, &ended, 0), 258);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_result_without_an_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_event_is_reset_and_set, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_end_of_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_without_a_request, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_packets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tagged_event_makes_no_packet, setup, teardown),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(test_lock_waits_for_another_handle, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancelled_lock_is_not_got_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_cancel_io_is_about_the_calling_thread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_closing_ends_what_is_pending, setup, teardown),
+#endif
+        cmocka_unit_test_setup_teardown(
+            test_success_at_once_makes_no_packet_where_asked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_against_completion, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* test_socket_race.c - cancels and closes beside completions: each request of a socket ends exactly once. */
+#include "tests/unit/winobj/sockets/overlapped_socket.h"
+
+enum { ROUNDS = 150, REQUESTS = 16 };
+
+struct race {
+    struct pair pair;
+    OVERLAPPED receives[REQUESTS];
+    int close_it;
+};
+
+static DWORD WINAPI feed(void *argument)
+{
+    struct race *race = argument;
+
+    for (int i = 0; i < REQUESTS; i++)
+        send(race->pair.b, "x", 1, 0); /* the peer may have closed */
+    return 0;
+}
+
+static DWORD WINAPI stop(void *argument)
+{
+    struct race *race = argument;
+
+    if (race->close_it) {
+        assert_int_equal(closesocket(race->pair.a), 0);
+        race->pair.a = INVALID_SOCKET;
+        return 0;
+    }
+    for (int i = 0; i < REQUESTS; i++)
+        CancelIoEx((HANDLE)race->pair.a, &race->receives[i]);
+    return 0;
+}
+
+/* Each OVERLAPPED once, with an octet or ERROR_OPERATION_ABORTED; what is left in the socket is what was cancelled. */
+static void run(int close_it)
+{
+    struct race race = { .pair = pair_make(), .close_it = close_it };
+    HANDLE port = CreateIoCompletionPort((HANDLE)race.pair.a, NULL, 1, 0), threads[2];
+    char got[REQUESTS] = { 0 };
+    int ends[REQUESTS] = { 0 }, received = 0;
+    DWORD flags = 0;
+
+    ZeroMemory(race.receives, sizeof(race.receives));
+    for (int i = 0; i < REQUESTS; i++) {
+        WSABUF in = { 1, &got[i] };
+
+        assert_int_equal(
+            WSARecv(race.pair.a, &in, 1, NULL, &flags, &race.receives[i], NULL), SOCKET_ERROR);
+        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+    }
+    threads[0] = CreateThread(NULL, 0, feed, &race, 0, NULL);
+    threads[1] = CreateThread(NULL, 0, stop, &race, 0, NULL);
+    for (int i = 0; i < REQUESTS; i++) {
+        OVERLAPPED_ENTRY entry = packet_take(port);
+        const size_t which = (size_t)(entry.lpOverlapped - race.receives);
+
+        assert_true(which < REQUESTS);
+        ends[which]++;
+        if (!entry.lpOverlapped->Internal) {
+            assert_int_equal(entry.dwNumberOfBytesTransferred, 1);
+            assert_int_equal(got[which], 'x');
+            received++;
+        } else {
+            assert_int_equal((DWORD)entry.lpOverlapped->Internal, 0xC0000120);
+        }
+    }
+    assert_wait(WaitForMultipleObjects(2, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
+    for (int i = 0; i < REQUESTS; i++)
+        assert_int_equal(ends[i], 1);
+    assert_no_packet(port);
+    for (; !close_it && received < REQUESTS; received++)
+        assert_int_equal(recv(race.pair.a, got, 1, 0), 1);
+    CloseHandle(threads[0]);
+    CloseHandle(threads[1]);
+    pair_close(&race.pair);
+    CloseHandle(port);
+}
+
+static void test_cancel_beside_completions(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        run(0);
+}
+
+static void test_close_beside_completions(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        run(1);
+}
+
+/* A ball between two ends of a connection; whichever thread takes a packet makes the next move. */
+struct end {
+    OVERLAPPED receive, send; /* first: an OVERLAPPED is known by its end */
+    SOCKET socket;
+    char in, out;
+};
+
+static struct {
+    struct end ends[2];
+    HANDLE port;
+    LONG left; /* octets to be received */
+} game;
+
+static void receive_next(struct end *end)
+{
+    WSABUF in = { 1, &end->in };
+    DWORD flags = 0;
+
+    if (WSARecv(end->socket, &in, 1, NULL, &flags, &end->receive, NULL))
+        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+}
+
+static void send_next(struct end *end)
+{
+    WSABUF out = { 1, &end->out };
+
+    end->out = (char)(end->in + 1);
+    if (WSASend(end->socket, &out, 1, NULL, 0, &end->send, NULL))
+        assert_int_equal(WSAGetLastError(), WSA_IO_PENDING);
+}
+
+static DWORD WINAPI serve(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        OVERLAPPED_ENTRY entry = packet_take(game.port);
+        struct end *end = &game.ends[entry.lpCompletionKey & 1];
+
+        if (!entry.lpOverlapped) {
+            assert_true(PostQueuedCompletionStatus(game.port, 0, 0, NULL)); /* for the others */
+            return 0;
+        }
+        assert_int_equal(entry.dwNumberOfBytesTransferred, 1);
+        if (entry.lpOverlapped == &end->send)
+            receive_next(end); /* one of each at a time */
+        else if (InterlockedDecrement(&game.left))
+            send_next(end);
+        else
+            assert_true(PostQueuedCompletionStatus(game.port, 0, 0, NULL));
+    }
+}
+
+static void test_threads_on_one_port(void **state)
+{
+    enum { MOVES = 5000 };
+    struct pair pair = pair_make();
+    HANDLE threads[4];
+
+    (void)state;
+    ZeroMemory(&game, sizeof(game));
+    game.ends[0].socket = pair.a;
+    game.ends[1].socket = pair.b;
+    game.left = MOVES;
+    game.port = CreateIoCompletionPort((HANDLE)pair.a, NULL, 0, 0);
+    CreateIoCompletionPort((HANDLE)pair.b, game.port, 1, 0);
+    for (int i = 0; i < 4; i++)
+        threads[i] = CreateThread(NULL, 0, serve, NULL, 0, NULL);
+    receive_next(&game.ends[1]);
+    send_next(&game.ends[0]);
+    assert_wait(WaitForMultipleObjects(4, threads, TRUE, LONG_MS), WAIT_OBJECT_0);
+    /* each move adds 1; MOVES is even, so the last one comes to the first end */
+    assert_int_equal(game.ends[0].in, (char)MOVES);
+    for (int i = 0; i < 4; i++)
+        CloseHandle(threads[i]);
+    pair_close(&pair);
+    CloseHandle(game.port);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cancel_beside_completions),
+        cmocka_unit_test(test_close_beside_completions),
+        cmocka_unit_test(test_threads_on_one_port),
+    };
+    WSADATA data;
+
+    if (WSAStartup(MAKEWORD(2, 2), &data))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

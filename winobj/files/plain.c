@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* plain.c - the kind of I/O handles over a descriptor (plain.h). */
+#include "winobj/files/plain.h"
+
+#include "reactor/reactor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int plain_read(
+    const struct plain_file *plain, void *buffer, DWORD bytes, int64_t offset, DWORD *done)
+{
+    ssize_t n;
+
+    do
+        n = offset < 0 ? read(plain->fd, buffer, bytes) : pread(plain->fd, buffer, bytes, offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    *done = (DWORD)n;
+    return 0;
+}
+
+/* Writes once. A pipe without readers raises SIGPIPE, which the program must not get: it is taken back. */
+static ssize_t write_quietly(const struct plain_file *plain, const void *buffer, size_t bytes)
+{
+    static const struct timespec at_once;
+    sigset_t pipe_signal, before, pending;
+    ssize_t n;
+    int error;
+
+    if (plain->type == FILE_TYPE_DISK)
+        return write(plain->fd, buffer, bytes);
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    n = write(plain->fd, buffer, bytes);
+    error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+int plain_write(
+    const struct plain_file *plain, const void *buffer, DWORD bytes, int64_t offset, DWORD *done)
+{
+    const char *from = buffer;
+
+    for (*done = 0; *done < bytes;) {
+        struct iovec rest = { (void *)(from + *done), bytes - *done };
+        ssize_t n;
+
+        if (offset == PLACE_END)
+            n = pwritev2(plain->fd, &rest, 1, 0, RWF_APPEND);
+        else if (offset < 0)
+            n = write_quietly(plain, rest.iov_base, rest.iov_len);
+        else
+            n = pwrite(plain->fd, rest.iov_base, rest.iov_len, offset + (int64_t)*done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        *done += (DWORD)n;
+    }
+    return 0;
+}
+
+/* The place of a transfer on a handle without FILE_FLAG_OVERLAPPED: the descriptor's own, unless it is given. */
+static int64_t place(const struct plain_file *plain, const OVERLAPPED *overlapped, bool writes)
+{
+    if (plain->type != FILE_TYPE_DISK)
+        return PLACE_NONE;
+    if (overlapped)
+        return place_of(overlapped_offset(overlapped), writes);
+    return lseek(plain->fd, 0, SEEK_CUR);
+}
+
+/* The thread may sleep in a call of the system: the background thread does the library's work at once. */
+static void before_blocking(const struct plain_file *plain)
+{
+    if (plain->type != FILE_TYPE_DISK)
+        reactor_leave();
+}
+
+/* Ends a transfer that waited, though the program gave an OVERLAPPED; moves the descriptor as the transfer did. */
+static DWORD ended(struct win_file *file, OVERLAPPED *overlapped, DWORD error, DWORD done)
+{
+    const struct plain_file *plain = win_file_room(file);
+
+    if (!overlapped)
+        return error;
+    if (!error && plain->type == FILE_TYPE_DISK) {
+        if (overlapped_offset(overlapped) == UINT64_MAX)
+            lseek(plain->fd, 0, SEEK_END);
+        else
+            lseek(plain->fd, (off_t)(overlapped_offset(overlapped) + done), SEEK_SET);
+    }
+    if (error)
+        return error;
+    return win_io_succeed(file, overlapped, done);
+}
+
+static DWORD file_read(
+    struct win_file *file, void *buffer, DWORD bytes, DWORD *done, OVERLAPPED *overlapped)
+{
+    const struct plain_file *plain = win_file_room(file);
+    int64_t offset;
+    DWORD error;
+    int result;
+
+    if (!(plain->access & PLAIN_READ))
+        return ERROR_ACCESS_DENIED;
+    if (plain->flags & FILE_FLAG_OVERLAPPED)
+        return overlapped ? queue_read(file, buffer, bytes, overlapped) : ERROR_INVALID_PARAMETER;
+    offset = place(plain, overlapped, false);
+    if (offset == PLACE_INVALID)
+        return ERROR_INVALID_PARAMETER;
+    if (offset >= 0 && (error = range_check(plain, (uint64_t)offset, bytes, false)))
+        return error;
+    before_blocking(plain);
+    result = plain_read(plain, buffer, bytes, overlapped ? offset : PLACE_NONE, done);
+    error = result ? files_error(result) : ERROR_SUCCESS;
+    if (!error && !*done && bytes && plain->type == FILE_TYPE_PIPE)
+        error = ERROR_BROKEN_PIPE;
+    if (!error && !*done && bytes && overlapped && plain->type == FILE_TYPE_DISK)
+        error = ERROR_HANDLE_EOF;
+    return ended(file, overlapped, error, *done);
+}
+
+static DWORD file_write(
+    struct win_file *file, const void *buffer, DWORD bytes, DWORD *done, OVERLAPPED *overlapped)
+{
+    const struct plain_file *plain = win_file_room(file);
+    int64_t offset;
+    DWORD error;
+    int result;
+
+    if (!(plain->access & PLAIN_WRITE))
+        return ERROR_ACCESS_DENIED;
+    if (plain->flags & FILE_FLAG_OVERLAPPED)
+        return overlapped ? queue_write(file, buffer, bytes, overlapped) : ERROR_INVALID_PARAMETER;
+    offset = place(plain, overlapped, true);
+    if (offset == PLACE_INVALID)
+        return ERROR_INVALID_PARAMETER;
+    if (offset >= 0 && (error = range_check(plain, (uint64_t)offset, bytes, true)))
+        return error;
+    before_blocking(plain);
+    result = plain_write(plain, buffer, bytes, overlapped ? offset : PLACE_NONE, done);
+    return ended(file, overlapped, result ? files_error(result) : ERROR_SUCCESS, *done);
+}
+
+static DWORD file_flush(struct win_file *file)
+{
+    const struct plain_file *plain = win_file_room(file);
+
+    if (!(plain->access & PLAIN_WRITE))
+        return ERROR_ACCESS_DENIED;
+    return plain->type == FILE_TYPE_DISK && fsync(plain->fd) ? files_error(errno) : ERROR_SUCCESS;
+}
+
+static int file_descriptor(struct win_file *file)
+{
+    const struct plain_file *plain = win_file_room(file);
+
+    return fcntl(plain->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static DWORD file_type(struct win_file *file)
+{
+    return ((const struct plain_file *)win_file_room(file))->type;
+}
+
+static void file_closed(struct win_file *file)
+{
+    const struct plain_file *plain = win_file_room(file);
+    struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+    if (!plain->borrowed) /* now: a thread of the pool may have the descriptor for longer */
+        fcntl(plain->fd, F_OFD_SETLK, &all);
+    if (plain->flags & FILE_FLAG_DELETE_ON_CLOSE)
+        unlink(plain->path);
+}
+
+static void file_destroy(struct win_file *file)
+{
+    struct plain_file *plain = win_file_room(file);
+
+    range_free_all(plain);
+    if (!plain->borrowed)
+        close(plain->fd);
+    free(plain->path);
+}
+
+static const struct win_io_ops plain_io = {
+    .read = file_read,
+    .write = file_write,
+    .flush = file_flush,
+    .peek = plain_peek,
+    .type = file_type,
+    .descriptor = file_descriptor,
+    .closed = file_closed,
+    .destroy = file_destroy,
+};
+
+static const struct win_file_ops plain_ops = {
+    .room = sizeof(struct plain_file),
+    .io = &plain_io,
+};
+
+HANDLE plain_open(const struct plain_file *like, bool inherit)
+{
+    struct win_file *file = win_file_new(&plain_ops, &plain_ops);
+    struct plain_file *plain;
+    HANDLE handle;
+
+    if (!file) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return INVALID_HANDLE_VALUE;
+    }
+    plain = win_file_room(file);
+    *plain = *like;
+    list_init(&plain->ranges);
+    atomic_init(&file->inherit, inherit);
+    if ((handle = win_file_open(file)))
+        return handle;
+    win_file_free(file);
+    return INVALID_HANDLE_VALUE;
+}
+
+struct win_file *plain_pin(HANDLE handle, struct plain_file **plain)
+{
+    struct win_file *file = win_file_get(handle, &plain_ops);
+
+    if (!file) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return NULL;
+    }
+    *plain = win_file_room(file);
+    return file;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* object.c - names, and the objects that they name (names.h). */
+#include "winobj/names/space.h"
+
+#include "util/log.h"
+
+#include <string.h>
+
+#define self names_self
+
+static bool fail(DWORD error)
+{
+    SetLastError(error);
+    return false;
+}
+
+/* What the table has: whether the name is Global or Local, and the name. */
+static bool key_of(const char *name, char key[NAMES_OCTETS])
+{
+    bool global = !strncmp(name, "Global\\", 7);
+    size_t length;
+
+    name += global ? 7 : strncmp(name, "Local\\", 6) ? 0 : 6;
+    if (!*name)
+        return fail(ERROR_INVALID_NAME);
+    if (strchr(name, '\\'))
+        return fail(ERROR_PATH_NOT_FOUND);
+    length = strlen(name);
+    if (length > NAMES_OCTETS - 2)
+        return fail(ERROR_FILENAME_EXCED_RANGE);
+    memset(key, 0, NAMES_OCTETS);
+    key[0] = global ? 'g' : 'l';
+    memcpy(key + 1, name, length + 1);
+    return true;
+}
+
+static bool same_kind(uint32_t a, uint32_t b)
+{
+    return a == b || (a <= NAMES_EVENT_MANUAL && b <= NAMES_EVENT_MANUAL);
+}
+
+/* The object of a name that some process has a handle of; -1: none. Buries those that ended. */
+static int find(const char *key)
+{
+    for (int i = 0; i < NAMES_OBJECTS; i++) {
+        const struct names_object *object = &self.space->objects[i];
+
+        if (!object->kind || memcmp(object->name, key, NAMES_OCTETS))
+            continue;
+        for (int k = 0; k < NAMES_PROCESSES; k++)
+            if (names_holds(object, k) && !names_alive(k))
+                names_bury(k);
+        return object->kind ? i : -1;
+    }
+    return -1;
+}
+
+static int make(const char *key, const struct names_new *new)
+{
+    for (int i = 0; i < NAMES_OBJECTS; i++) {
+        struct names_object *object = &self.space->objects[i];
+
+        if (object->kind)
+            continue;
+        memset(object, 0, sizeof(*object));
+        memcpy(object->name, key, NAMES_OCTETS);
+        object->most = new->most;
+        object->state.count = new->count;
+        if (new->kind == NAMES_MUTEX &&new->count) {
+            object->state.process = (uint32_t)self.slot + 1;
+            object->state.owner = new->owner;
+        }
+        object->holders[self.slot / 64] = UINT64_C(1) << (self.slot % 64);
+        __atomic_store_n(&object->kind, new->kind, __ATOMIC_SEQ_CST);
+        return i;
+    }
+    SetLastError(ERROR_NO_SYSTEM_RESOURCES);
+    return -1;
+}
+
+/* Those that wait for the object watch this process, too. */
+static void tell(int object)
+{
+    for (int i = 0; i < NAMES_WAITS; i++) {
+        const struct names_wait *wait = &self.space->waits[i];
+
+        for (uint32_t k = 0; wait->process && k < wait->count && k < MAXIMUM_WAIT_OBJECTS; k++)
+            if (wait->objects[k] == object)
+                names_wake((int)wait->process - 1);
+    }
+}
+
+static int open_locked(const char *key, const struct names_new *new, bool create, bool *existed)
+{
+    int object;
+
+    if (!names_join())
+        return -1;
+    object = find(key);
+    *existed = object >= 0;
+    if (object >= 0 && !same_kind(self.space->objects[object].kind, new->kind)) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return -1;
+    }
+    if (object < 0 && !create) {
+        SetLastError(ERROR_FILE_NOT_FOUND);
+        return -1;
+    }
+    if (object < 0)
+        object = make(key, new);
+    else {
+        self.space->objects[object].holders[self.slot / 64] |= UINT64_C(1) << (self.slot % 64);
+        tell(object);
+    }
+    if (object >= 0) {
+        self.handles[object]++;
+        self.handles_all++;
+    }
+    return object;
+}
+
+int names_open(const char *name, const struct names_new *new, bool create, bool *existed)
+{
+    char key[NAMES_OCTETS];
+    int object;
+
+    if (!key_of(name, key) || !names_map())
+        return -1;
+    names_lock();
+    object = open_locked(key, new, create, existed);
+    if (!self.handles_all)
+        names_leave();
+    names_unlock();
+    names_look();
+    return object;
+}
+
+void names_close(int object)
+{
+    struct names_object *of = &self.space->objects[object];
+    uint64_t others = 0;
+
+    names_lock();
+    if (!--self.handles[object] && self.slot >= 0) {
+        of->holders[self.slot / 64] &= ~(UINT64_C(1) << (self.slot % 64));
+        for (int i = 0; i < NAMES_PROCESSES / 64; i++)
+            others |= of->holders[i];
+        if (!others)
+            of->kind = 0;
+    }
+    if (!--self.handles_all)
+        names_leave();
+    names_unlock();
+    names_look();
+}
+
+enum names_kind names_kind_of(int object)
+{
+    return (enum names_kind)self.space->objects[object].kind;
+}
+
+static int begin(const struct names_wanted *wanted, unsigned count, bool all, uint32_t owner)
+{
+    for (int i = 0; i < NAMES_WAITS; i++) {
+        struct names_wait *wait = &self.space->waits[i];
+
+        if (wait->process)
+            continue;
+        wait->owner = owner;
+        wait->result = -1;
+        wait->abandoned = 0;
+        wait->all = all;
+        wait->count = count;
+        wait->turn = ++self.space->turn;
+        for (unsigned k = 0; k < count; k++) {
+            wait->objects[k] = (uint16_t)wanted[k].object;
+            wait->indexes[k] = (uint16_t)wanted[k].index;
+        }
+        __atomic_store_n(&wait->process, (uint32_t)self.slot + 1, __ATOMIC_SEQ_CST);
+        return i;
+    }
+    SetLastError(ERROR_NO_SYSTEM_RESOURCES);
+    return -1;
+}
+
+int names_wait_begin(const struct names_wanted *wanted, unsigned count, bool all, uint32_t owner)
+{
+    if (!names_join() || !names_listen())
+        return -1;
+    for (unsigned i = 0; i < count; i++)
+        if (!names_watch(wanted[i].object))
+            return -1;
+    return begin(wanted, count, all, owner);
+}
+
+void names_wait_look(int wait)
+{
+    for (uint32_t i = 0; i < self.space->waits[wait].count; i++)
+        if (!names_watch(self.space->waits[wait].objects[i]))
+            log_limited(LOG_WARN, LOG_WIN,
+                "a wait does not watch all processes that share its objects: no descriptor to be "
+                "had; "
+                "if one of them is killed, the wait may not end");
+}
+
+void names_wait_end(int wait)
+{
+    self.space->waits[wait].process = 0;
+}
+
+int names_wait_result(int wait, bool *abandoned)
+{
+    *abandoned = self.space->waits[wait].abandoned;
+    return self.space->waits[wait].result;
+}
+
+bool names_wait_withdraw(int wait)
+{
+    if (self.space->waits[wait].result >= 0)
+        return false;
+    self.space->waits[wait].count = 0; /* it waits for no object */
+    return true;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c - the state of objects with names, and the waits that it satisfies (names.h). */
+#include "winobj/names/space.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define self names_self
+
+static struct names_object *object_at(int object)
+{
+    return &self.space->objects[object];
+}
+
+/* The compiler and the processor keep the order of what a killed process leaves in the shared memory. */
+static void order(void)
+{
+    static atomic_int step;
+
+    atomic_exchange(&step, 0);
+}
+
+void names_step(void)
+{
+    struct names_journal *journal = &self.space->journal;
+
+    for (uint32_t i = 0; i < journal->count && i < MAXIMUM_WAIT_OBJECTS; i++)
+        if (journal->entries[i].object < NAMES_OBJECTS)
+            self.space->objects[journal->entries[i].object].state = journal->entries[i].state;
+    if (journal->wait >= 0 && journal->wait < NAMES_WAITS) {
+        self.space->waits[journal->wait].abandoned = journal->abandoned;
+        self.space->waits[journal->wait].result = journal->result;
+    }
+    order();
+    journal->count = 0;
+    journal->abandoned = 0;
+    order();
+    journal->armed = 0;
+}
+
+/* The state in which an object is, with what the step under way has taken. */
+static struct names_state *add(int object)
+{
+    struct names_journal *journal = &self.space->journal;
+
+    journal->entries[journal->count].object = (uint32_t)object;
+    journal->entries[journal->count].state = object_at(object)->state;
+    return &journal->entries[journal->count++].state;
+}
+
+void names_taken(int wait, int result)
+{
+    self.space->journal.wait = wait;
+    self.space->journal.result = result;
+    order();
+    self.space->journal.armed = 1;
+    order();
+    names_step();
+}
+
+static bool owns(const struct names_state *state, int slot, uint32_t owner)
+{
+    return state->process == (uint32_t)slot + 1 && state->owner == owner;
+}
+
+static bool allows(const struct names_object *object, int slot, uint32_t owner)
+{
+    return object->kind == NAMES_MUTEX ? !object->state.process || owns(&object->state, slot, owner)
+                                       : object->state.count > 0;
+}
+
+void names_check(int object)
+{
+    uint32_t process = object_at(object)->state.process;
+
+    if (process && process <= NAMES_PROCESSES && !names_alive((int)process - 1))
+        names_bury((int)process - 1);
+}
+
+bool names_is_there(int object, uint32_t owner)
+{
+    return allows(object_at(object), self.slot, owner);
+}
+
+/* Adds to the step what a wait of a thread takes. */
+static bool take(int object, int slot, uint32_t owner)
+{
+    struct names_state *state;
+    bool abandoned;
+
+    if (object_at(object)->kind == NAMES_EVENT_MANUAL)
+        return false;
+    state = add(object);
+    abandoned = state->abandoned;
+    if (object_at(object)->kind == NAMES_MUTEX) {
+        state->count++;
+        state->process = (uint32_t)slot + 1;
+        state->owner = owner;
+        state->abandoned = 0;
+        self.space->journal.abandoned |= abandoned;
+    } else
+        state->count--;
+    return abandoned;
+}
+
+bool names_take(int object, uint32_t owner)
+{
+    return take(object, self.slot, owner);
+}
+
+/* The oldest wait that goes on and names the object, younger than the turn before; its place in the wait. */
+static int oldest(int object, uint64_t after, unsigned *place)
+{
+    int found = -1;
+
+    for (int i = 0; i < NAMES_WAITS; i++) {
+        const struct names_wait *wait = &self.space->waits[i];
+
+        if (!wait->process || wait->process > NAMES_PROCESSES || wait->result >= 0 ||
+            wait->turn <= after || (found >= 0 && wait->turn > self.space->waits[found].turn))
+            continue;
+        for (unsigned k = 0; k < wait->count && k < MAXIMUM_WAIT_OBJECTS; k++)
+            if (wait->objects[k] == object) {
+                found = i;
+                *place = k;
+                break;
+            }
+    }
+    return found;
+}
+
+void names_serve(int object)
+{
+    uint64_t after = 0;
+    unsigned place;
+    int found;
+
+    while (object_at(object)->kind &&
+           (object_at(object)->kind == NAMES_MUTEX || object_at(object)->state.count > 0) &&
+           (found = oldest(object, after, &place)) >= 0) {
+        struct names_wait *wait = &self.space->waits[found];
+        int slot = (int)wait->process - 1;
+
+        after = wait->turn;
+        if (!allows(object_at(object), slot, wait->owner))
+            continue;
+        if (!names_alive(slot)) {
+            names_bury(slot);
+            continue;
+        }
+        if (!wait->all) {
+            take(object, slot, wait->owner);
+            names_taken(found, wait->indexes[place]);
+        }
+        names_wake(slot);
+    }
+}
+
+void names_repair(void)
+{
+    if (self.space->journal.armed)
+        names_step();
+    self.space->journal.count = 0;
+    self.space->journal.abandoned = 0;
+    for (int i = 0; i < NAMES_OBJECTS; i++)
+        if (object_at(i)->kind)
+            names_serve(i);
+    for (int i = 0; i < NAMES_PROCESSES; i++)
+        if (self.space->processes[i].used)
+            names_wake(i);
+}
+
+/* Sets the state of one object, as one step, and serves it. */
+static void set(int object, struct names_state state)
+{
+    *add(object) = state;
+    names_taken(-1, 0);
+    names_serve(object);
+}
+
+int32_t names_signal(int object, int32_t units, int32_t *before)
+{
+    struct names_state state = object_at(object)->state;
+
+    *before = state.count;
+    if (object_at(object)->kind == NAMES_SEMAPHORE) {
+        if (units > object_at(object)->most - state.count)
+            return -EOVERFLOW;
+        state.count += units;
+    } else
+        state.count = 1;
+    set(object, state);
+    return 0;
+}
+
+void names_reset(int object)
+{
+    struct names_state state = object_at(object)->state;
+
+    state.count = 0;
+    set(object, state);
+}
+
+int names_release(int object, uint32_t owner)
+{
+    struct names_state state = object_at(object)->state;
+
+    if (!owns(&state, self.slot, owner))
+        return -EPERM;
+    if (!--state.count)
+        state = (struct names_state){ 0 };
+    set(object, state);
+    return 0;
+}
+
+/* Abandons the mutexes of a process: all, or those of one thread. */
+static void abandon(int slot, bool every, uint32_t owner)
+{
+    for (int i = 0; i < NAMES_OBJECTS; i++) {
+        const struct names_object *object = object_at(i);
+
+        if (object->kind == NAMES_MUTEX && object->state.process == (uint32_t)slot + 1 &&
+            (every || object->state.owner == owner))
+            set(i, (struct names_state){ .abandoned = 1 });
+    }
+}
+
+void names_abandon(uint32_t owner)
+{
+    if (self.slot >= 0)
+        abandon(self.slot, false, owner);
+}
+
+void names_bury(int slot)
+{
+    char path[108];
+
+    /* Its waits first: nothing may be given to them. */
+    for (int i = 0; i < NAMES_WAITS; i++)
+        if (self.space->waits[i].process == (uint32_t)slot + 1)
+            self.space->waits[i].process = 0;
+    for (int i = 0; i < NAMES_OBJECTS; i++) {
+        struct names_object *object = object_at(i);
+        uint64_t others = 0;
+
+        if (!object->kind || !names_holds(object, slot))
+            continue;
+        object->holders[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+        for (int k = 0; k < NAMES_PROCESSES / 64; k++)
+            others |= object->holders[k];
+        if (!others)
+            object->kind = 0;
+    }
+    abandon(slot, true, 0);
+    names_wake_path(slot, path);
+    unlink(path);
+    order();
+    self.space->processes[slot].used = 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * create.c - CreateProcess, over posix_spawn. A process that is started gets the three standard handles; no other
+ * handle of ours means anything in it, so none is handed on.
+ */
+#include "winobj/files/plain.h"
+#include "winobj/process/command_line.h"
+#include "winobj/process/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FLAGS_KNOWN                                                                                \
+    (CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | NORMAL_PRIORITY_CLASS |               \
+        CREATE_NO_WINDOW)
+
+/* What a start needs; cleared first, freed by start_free. */
+struct start {
+    char *path;       /* of the program */
+    char **arguments; /* and the memory of their text */
+    char **variables; /* NULL: the caller's */
+    char *folder;     /* NULL: the caller's */
+    int standard[3];  /* descriptors above 2, or -1 */
+    bool redirected;
+    bool group;
+};
+
+static void start_free(struct start *start)
+{
+    for (int i = 0; i < 3; i++)
+        if (start->standard[i] >= 0)
+            close(start->standard[i]);
+    free(start->path);
+    free(start->folder);
+    free(start->arguments);
+    free(start->variables);
+}
+
+/* A copy of a standard handle's descriptor for the new process, above the first three. A Win32 error. */
+static DWORD take_standard(HANDLE handle, int *fd)
+{
+    struct win_file *file;
+    DWORD error = ERROR_SUCCESS;
+
+    if (!handle || handle == INVALID_HANDLE_VALUE) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        *fd = null < 0 ? -1 : fcntl(null, F_DUPFD_CLOEXEC, 3);
+        if (null >= 0)
+            close(null);
+        return *fd < 0 ? files_error(errno) : ERROR_SUCCESS;
+    }
+    if (!(file = win_file_pin(handle)))
+        return ERROR_INVALID_HANDLE;
+    if (!file->ops || !file->ops->io || !file->ops->io->descriptor)
+        error = ERROR_INVALID_HANDLE;
+    else if (!atomic_load(&file->inherit))
+        error = ERROR_INVALID_PARAMETER;
+    else if ((*fd = file->ops->io->descriptor(file)) < 0)
+        error = ERROR_NOT_SUPPORTED;
+    win_file_unref(file);
+    return error;
+}
+
+static DWORD take_redirection(struct start *start, const STARTUPINFOA *startup, bool inherit)
+{
+    const HANDLE handles[] = { startup->hStdInput, startup->hStdOutput, startup->hStdError };
+    DWORD error = ERROR_SUCCESS;
+
+    if (!(startup->dwFlags & STARTF_USESTDHANDLES))
+        return ERROR_SUCCESS;
+    if (!inherit)
+        return ERROR_INVALID_PARAMETER;
+    start->redirected = true;
+    for (int i = 0; i < 3 && !error; i++)
+        error = take_standard(handles[i], &start->standard[i]);
+    return error;
+}
+
+/* The strings of a block, which ends with an empty one; NULL: no memory. The text stays the program's. */
+static char **variables_of(char *block)
+{
+    size_t count = 0;
+    char **result;
+
+    for (char *s = block; *s; s += strlen(s) + 1)
+        count++;
+    if (!(result = calloc(count + 1, sizeof(*result))))
+        return NULL;
+    for (size_t i = 0; i < count; i++, block += strlen(block) + 1)
+        result[i] = block;
+    return result;
+}
+
+/* Prepares what needs memory and names. A Win32 error. */
+static DWORD prepare(
+    struct start *start, LPCSTR program, LPCSTR command, LPVOID environment, LPCSTR folder)
+{
+    DWORD error;
+
+    if (!(start->arguments = command_split(command ? command : program)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if ((error = command_find(program, start->arguments[0], &start->path)))
+        return error;
+    if (environment && !(start->variables = variables_of(environment)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if (!folder)
+        return ERROR_SUCCESS;
+    if (!(start->folder = files_path(folder)))
+        return GetLastError();
+    return access(start->folder, X_OK) ? ERROR_DIRECTORY : ERROR_SUCCESS;
+}
+
+/*
+ * An errno. The program's own SIGPIPE may be ignored because of WSAStartup, and the library's own threads block nearly
+ * all signals: the new process begins as usual.
+ */
+static int spawn(const struct start *start, pid_t *pid)
+{
+    short flags =
+        POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (start->group ? POSIX_SPAWN_SETPGROUP : 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t usual, none;
+    int error = 0;
+
+    if ((error = posix_spawn_file_actions_init(&actions)))
+        return error;
+    if ((error = posix_spawnattr_init(&attributes))) {
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, flags);
+    for (int i = 0; i < 3 && start->redirected && !error; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, start->standard[i], i);
+    if (!error && start->folder)
+        error = posix_spawn_file_actions_addchdir_np(&actions, start->folder);
+    if (!error)
+        error = posix_spawn(pid, start->path, &actions, &attributes, start->arguments,
+            start->variables ? start->variables : environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* The handles of a process that runs. False with the last error: it has been ended, and reaped. */
+static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
+{
+    int fd = pidfd_open(pid, 0);
+    HANDLE process = NULL, thread = NULL;
+
+    if (fd < 0)
+        SetLastError(files_error(errno));
+    else
+        process = win_process_new(fd, (DWORD)pid, PROCESS_ALL_ACCESS, true);
+    if (process && DuplicateHandle(GetCurrentProcess(), process, GetCurrentProcess(), &thread, 0,
+                       FALSE, DUPLICATE_SAME_ACCESS)) {
+        *information = (PROCESS_INFORMATION){ process, thread, (DWORD)pid, (DWORD)pid };
+        return true;
+    }
+    kill(pid, SIGKILL);
+    if (process) {
+        DWORD error = GetLastError();
+        CloseHandle(process); /* which reaps it */
+        SetLastError(error);
+    } else
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    return false;
+}
+
+/*
+ * CreateProcessA, CreateProcessW - starts a program.
+ * program      its path, or NULL: the first word of command, which is searched for beside the calling program and in
+ *              PATH, not in the present folder
+ * command      what the program gets as arguments, split at blanks and quotes as Windows' C library does; NULL: program
+ *              alone. Never changed
+ * process      without effect, as thread is: those handles are not inherited
+ * inherit      TRUE where the standard handles are redirected. Other handles are never handed on
+ * flags        CREATE_UNICODE_ENVIRONMENT (with CreateProcessW: environment is wide), CREATE_NEW_PROCESS_GROUP;
+ *              CREATE_NO_WINDOW and NORMAL_PRIORITY_CLASS have no effect
+ * environment  strings NAME=VALUE, the last one empty; NULL: the caller's
+ * folder       where the program begins; NULL: where the caller is
+ * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device
+ * information  out: two handles to close, both of the process: the second one is no handle of a thread, but may be
+ *              waited for. The library reaps the process
+ * Returns      FALSE with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT,
+ *              ERROR_DIRECTORY (folder), ERROR_INVALID_PARAMETER (no name; redirected without inherit, or a handle
+ *              without the flag), ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (other flags), ERROR_NOT_ENOUGH_MEMORY,
+ *              ERROR_TOO_MANY_OPEN_FILES.
+ */
+BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES process,
+    LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCSTR folder,
+    LPSTARTUPINFOA startup, LPPROCESS_INFORMATION information)
+{
+    struct start start = { .standard = { -1, -1, -1 }, .group = flags & CREATE_NEW_PROCESS_GROUP };
+    DWORD error = ERROR_SUCCESS;
+    pid_t pid = 0;
+    int result;
+
+    (void)process;
+    (void)thread;
+    if ((!program && !command) || !startup || !information)
+        error = ERROR_INVALID_PARAMETER;
+    else if ((flags & ~(DWORD)FLAGS_KNOWN) || (environment && (flags & CREATE_UNICODE_ENVIRONMENT)))
+        error = ERROR_NOT_SUPPORTED;
+    if (!error)
+        error = take_redirection(&start, startup, inherit);
+    if (!error)
+        error = prepare(&start, program, command, environment, folder);
+    if (!error && (result = spawn(&start, &pid)))
+        error = result == ENOEXEC ? ERROR_BAD_EXE_FORMAT : files_error(result);
+    start_free(&start);
+    if (!error)
+        return open_handles(pid, information);
+    SetLastError(error);
+    return FALSE;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* transfer.c - octets in and out: WSASend, WSASendTo, WSARecv, WSARecvFrom, and ReadFile and WriteFile on sockets. */
+#include "winobj/sockets/object.h"
+
+#include "winobj/status.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parts that are still to do, as one system call takes them. */
+static struct msghdr rest_of(struct win_socket_request *request)
+{
+    const unsigned count = request->count - request->next;
+
+    return (struct msghdr){ .msg_iov = request->parts + request->next,
+        .msg_iovlen = count < IOV_MAX ? count : IOV_MAX };
+}
+
+static void advance(struct win_socket_request *request, size_t bytes)
+{
+    request->done += bytes;
+    while (request->next < request->count && bytes >= request->parts[request->next].iov_len)
+        bytes -= request->parts[request->next++].iov_len;
+    if (bytes) {
+        struct iovec *part = &request->parts[request->next];
+
+        part->iov_base = (char *)part->iov_base + bytes;
+        part->iov_len -= bytes;
+    }
+}
+
+static bool is_stream(const struct win_socket *socket)
+{
+    return socket->type == SOCK_STREAM;
+}
+
+/* A receive of no octets on a stream ends when there are some, or the stream has ended. */
+static LONG look_for_data(struct win_socket *socket)
+{
+    char octet;
+
+    if (recv(socket->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+        return STATUS_SUCCESS;
+    return errno == EAGAIN || errno == EINTR ? WIN_SOCKET_PENDING
+                                             : win_socket_status(socket, errno);
+}
+
+static void put_address(
+    struct win_socket_request *request, const struct sockaddr_storage *from, socklen_t length)
+{
+    const socklen_t room = request->from ? (socklen_t)*request->from_length : 0;
+
+    if (!request->from)
+        return;
+    memcpy(request->from, from, length < room ? length : room);
+    *request->from_length = (INT)length;
+}
+
+/*
+ * One recvmsg. Returns what it returns; the status in *status unless the kernel would block. flags: besides the
+ * request's
+ */
+static ssize_t receive_once(
+    struct win_socket *socket, struct win_socket_request *request, int flags, LONG *status)
+{
+    struct sockaddr_storage from;
+    struct msghdr message = rest_of(request);
+    ssize_t bytes;
+
+    message.msg_name = &from;
+    message.msg_namelen = sizeof(from);
+    do
+        bytes = recvmsg(socket->fd, &message, request->flags | flags);
+    while (bytes < 0 && errno == EINTR);
+    if (bytes < 0) {
+        *status = errno == EAGAIN ? WIN_SOCKET_PENDING : win_socket_status(socket, errno);
+        return bytes;
+    }
+    *status = STATUS_SUCCESS;
+    advance(request, (size_t)bytes);
+    if (is_stream(socket))
+        return bytes;
+    if (message.msg_flags & MSG_TRUNC) {
+        *status = STATUS_BUFFER_OVERFLOW;
+        request->result_flags = MSG_PARTIAL;
+    }
+    put_address(request, &from, message.msg_namelen);
+    return bytes;
+}
+
+LONG win_socket_receive_locked(struct win_socket *socket, struct win_socket_request *request)
+{
+    const bool whole = request->flags & MSG_WAITALL;
+    LONG status;
+
+    lock_assert_held(&socket->lock);
+    if (is_stream(socket) && !request->total) {
+        if ((status = look_for_data(socket)) == WIN_SOCKET_PENDING)
+            socket->readable = false;
+        return status;
+    }
+    for (;;) {
+        const size_t wanted = request->total - request->done;
+        const ssize_t bytes = receive_once(socket, request, MSG_DONTWAIT, &status);
+
+        if (status == WIN_SOCKET_PENDING)
+            socket->readable = false;
+        if (bytes <= 0)
+            return status;
+        /* TCP has no more than this: the next octet makes an event. */
+        if ((size_t)bytes < wanted && socket->added && !socket->whole_reads)
+            socket->readable = false;
+        if (!whole || request->done == request->total)
+            return status;
+    }
+}
+
+LONG win_socket_send_locked(struct win_socket *socket, struct win_socket_request *request)
+{
+    ssize_t bytes;
+
+    lock_assert_held(&socket->lock);
+    do {
+        struct msghdr message = rest_of(request);
+
+        message.msg_name = request->to_length ? &request->to : NULL;
+        message.msg_namelen = request->to_length;
+        bytes = sendmsg(socket->fd, &message, request->flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (bytes >= 0)
+            advance(request, (size_t)bytes);
+        else if (errno == EAGAIN)
+            socket->writable = false;
+        else if (errno != EINTR)
+            return win_socket_status(socket, errno);
+    } while (socket->writable && (bytes < 0 || request->done < request->total));
+    return bytes < 0 ? WIN_SOCKET_PENDING : STATUS_SUCCESS;
+}
+
+/* A call without OVERLAPPED: it waits, unless the socket is non-blocking. Consumes the request. */
+static int receive_now(
+    struct win_socket *socket, struct win_socket_request *request, DWORD *received, DWORD *flags)
+{
+    LONG status;
+
+    receive_once(socket, request, 0, &status);
+    *received = (DWORD)request->done;
+    *flags = request->result_flags;
+    free(request);
+    if (status == WIN_SOCKET_PENDING)
+        return win_winsock_fail(WSAEWOULDBLOCK);
+    return status ? win_socket_fail(status) : 0;
+}
+
+static int send_now(struct win_socket *socket, struct win_socket_request *request, DWORD *sent)
+{
+    ssize_t bytes;
+    LONG status = STATUS_SUCCESS;
+
+    do {
+        struct msghdr message = rest_of(request);
+
+        message.msg_name = request->to_length ? &request->to : NULL;
+        message.msg_namelen = request->to_length;
+        bytes = sendmsg(socket->fd, &message, request->flags | MSG_NOSIGNAL);
+        if (bytes >= 0)
+            advance(request, (size_t)bytes);
+        else if (errno == EAGAIN)
+            status = WIN_SOCKET_PENDING;
+        else if (errno != EINTR)
+            status = win_socket_status(socket, errno);
+    } while (!status && (bytes < 0 || request->done < request->total));
+    *sent = (DWORD)request->done;
+    free(request);
+    if (status == WIN_SOCKET_PENDING && !*sent)
+        return win_winsock_fail(WSAEWOULDBLOCK);
+    return status && status != WIN_SOCKET_PENDING ? win_socket_fail(status) : 0;
+}
+
+/* Begins a request and submits it. Returns its status; *done in octets. Consumes the request. */
+static LONG start(struct win_socket *socket, struct win_socket_request *request, bool receives,
+    OVERLAPPED *overlapped, DWORD *done)
+{
+    DWORD error =
+        win_request_begin(socket->file, &request->base, &win_socket_request_ops, overlapped);
+
+    if (error) {
+        free(request);
+        return error == ERROR_INVALID_HANDLE ? STATUS_INVALID_HANDLE
+                                             : STATUS_INSUFFICIENT_RESOURCES;
+    }
+    return win_socket_submit(socket, request, receives ? &socket->receives : &socket->sends, done);
+}
+
+static int result_of(LONG status, DWORD done, DWORD *bytes)
+{
+    if (status == WIN_SOCKET_PENDING)
+        return win_winsock_fail(WSA_IO_PENDING);
+    if (bytes)
+        *bytes = done;
+    return status ? win_socket_fail(status) : 0;
+}
+
+/* The socket of a transfer; NULL with the Winsock error, also of the arguments that all have. */
+static struct win_socket *checked(SOCKET socket, const WSABUF *buffers, DWORD count,
+    const void *bytes, const void *overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+{
+    struct win_socket *found = win_socket_get(socket);
+    DWORD error = 0;
+
+    if (!found)
+        return NULL;
+    if (overlapped && routine)
+        error = WSAEOPNOTSUPP;
+    else if (!buffers || (!bytes && !overlapped))
+        error = WSAEFAULT;
+    else if (!count)
+        error = WSAEINVAL;
+    if (!error)
+        return found;
+    win_socket_unref(found);
+    win_winsock_fail(error);
+    return NULL;
+}
+
+static bool receive_flags_valid(
+    const struct win_socket *socket, DWORD flags, const void *overlapped)
+{
+    if (flags & ~(DWORD)(MSG_PEEK | MSG_OOB | MSG_PARTIAL | MSG_WAITALL))
+        return false;
+    if ((flags & MSG_WAITALL) && (!is_stream(socket) || (flags & (MSG_PEEK | MSG_OOB))))
+        return false;
+    return !(flags & MSG_OOB) || !overlapped;
+}
+
+/*
+ * WSARecvFrom - receives into several buffers, and tells who sent.
+ * buffers      in: copied; the memory they name is the request's until it ends
+ * received     out: octets, when the call returns 0; may be NULL with overlapped
+ * flags        in: MSG_PEEK, MSG_PARTIAL (no effect), MSG_WAITALL (streams: until the buffers are full), without
+ *              overlapped MSG_OOB; out: when the call returns 0: MSG_PARTIAL for a part of a datagram
+ * from         out, datagrams: the sender; from_length: in: room, out: length. Both are written when the request ends
+ * overlapped   NULL: the call waits, unless the socket is non-blocking
+ * routine      must be NULL
+ * Returns      0: octets are there, or the stream has ended (0 octets); a packet is queued all the same (see
+ *              SetFileCompletionNotificationModes). SOCKET_ERROR with WSA_IO_PENDING: the request ends later; that of a
+ *              stream as soon as some octets are there, also one without room, which leaves them. WSANOTINITIALISED,
+ *              WSAENOTSOCK, WSAEFAULT (a NULL pointer; from_length too small), WSAEINVAL (no buffers), WSAEOPNOTSUPP (a
+ *              routine, another flag), WSAENOTCONN, WSAEMSGSIZE (a datagram longer than the buffers: they are full, the
+ *              rest is lost, a packet is queued), WSAEWOULDBLOCK, WSAECONNRESET (also of a datagram that a host
+ *              refused), WSAENOBUFS. Requests of a socket end in the order of the calls.
+ * Threads      any
+ */
+int WSAAPI WSARecvFrom(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received,
+    LPDWORD flags, struct sockaddr *from, LPINT from_length, LPWSAOVERLAPPED overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+{
+    struct win_socket *found = checked(socket, buffers, count, received, overlapped, routine);
+    struct win_socket_request *request = NULL;
+    DWORD error = 0, done = 0;
+    LONG status;
+    int result;
+
+    if (!found)
+        return SOCKET_ERROR;
+    if (!flags || (from && (!from_length || *from_length < (INT)win_address_size(found->family))))
+        error = WSAEFAULT;
+    else if (!receive_flags_valid(found, *flags, overlapped))
+        error = WSAEOPNOTSUPP;
+    else if (!(request = win_socket_request_new(buffers, count)))
+        error = WSAENOBUFS;
+    if (error) {
+        win_socket_unref(found);
+        return win_winsock_fail(error);
+    }
+    request->flags = (int)*flags & ~MSG_PARTIAL;
+    request->wants_flags = true;
+    request->from = from;
+    request->from_length = from_length;
+    if (!overlapped) {
+        result = receive_now(found, request, received, flags);
+    } else {
+        status = start(found, request, true, overlapped, &done);
+        if (status == STATUS_SUCCESS || status == STATUS_BUFFER_OVERFLOW)
+            *flags = status ? MSG_PARTIAL : 0;
+        result = result_of(status, done, received);
+    }
+    win_socket_unref(found);
+    return result;
+}
+
+/* WSARecv - WSARecvFrom without the sender. */
+int WSAAPI WSARecv(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD received, LPDWORD flags,
+    LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+{
+    return WSARecvFrom(socket, buffers, count, received, flags, NULL, NULL, overlapped, routine);
+}
+
+/*
+ * WSASendTo - sends from several buffers; a datagram to an address.
+ * buffers     in: copied; the memory they name is the request's until it ends
+ * sent        out: octets, when the call returns 0; may be NULL with overlapped
+ * flags       MSG_DONTROUTE, MSG_OOB
+ * to          in: NULL: the peer of the connection. A stream takes none into account
+ * overlapped, routine  as in WSARecvFrom. The request ends when the kernel has taken all octets
+ * Returns     as WSARecvFrom; WSAEFAULT (to_length longer than any address), WSAESHUTDOWN (shutdown was called),
+ *             WSAEMSGSIZE (a datagram too long), WSAENETUNREACH, WSAEHOSTUNREACH, WSAEACCES.
+ * Threads     any
+ */
+int WSAAPI WSASendTo(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent, DWORD flags,
+    const struct sockaddr *to, int to_length, LPWSAOVERLAPPED overlapped,
+    LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+{
+    struct win_socket *found = checked(socket, buffers, count, sent, overlapped, routine);
+    struct win_socket_request *request = NULL;
+    DWORD error = 0, done = 0;
+    LONG status;
+    int result;
+
+    if (!found)
+        return SOCKET_ERROR;
+    if (flags & ~(DWORD)(MSG_DONTROUTE | MSG_OOB))
+        error = WSAEOPNOTSUPP;
+    else if (to && (to_length < 0 || (size_t)to_length > sizeof(request->to)))
+        error = WSAEFAULT;
+    else if (!(request = win_socket_request_new(buffers, count)))
+        error = WSAENOBUFS;
+    if (error) {
+        win_socket_unref(found);
+        return win_winsock_fail(error);
+    }
+    request->flags = (int)flags;
+    if (to && !is_stream(found)) {
+        memcpy(&request->to, to, (size_t)to_length);
+        request->to_length = (socklen_t)to_length;
+    }
+    if (!overlapped) {
+        result = send_now(found, request, sent);
+    } else {
+        status = start(found, request, false, overlapped, &done);
+        result = result_of(status, done, sent);
+    }
+    win_socket_unref(found);
+    return result;
+}
+
+/* WSASend - WSASendTo of a connected socket. */
+int WSAAPI WSASend(SOCKET socket, LPWSABUF buffers, DWORD count, LPDWORD sent, DWORD flags,
+    LPWSAOVERLAPPED overlapped, LPWSAOVERLAPPED_COMPLETION_ROUTINE routine)
+{
+    return WSASendTo(socket, buffers, count, sent, flags, NULL, 0, overlapped, routine);
+}
+
+/* ReadFile and WriteFile: a Win32 error for a status. */
+static DWORD transfer(
+    struct win_file *file, const WSABUF *buffer, bool receives, DWORD *done, OVERLAPPED *overlapped)
+{
+    struct win_socket *socket = win_file_room(file);
+    struct win_socket_request *request;
+    LONG status;
+
+    if (!overlapped)
+        return ERROR_INVALID_PARAMETER;
+    if (!(request = win_socket_request_new(buffer, 1)))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    status = start(socket, request, receives, overlapped, done);
+    if (status == WIN_SOCKET_PENDING)
+        return ERROR_IO_PENDING;
+    return status ? win_error_from_status(status) : ERROR_SUCCESS;
+}
+
+DWORD win_socket_read(
+    struct win_file *file, void *buffer, DWORD bytes, DWORD *done, OVERLAPPED *overlapped)
+{
+    return transfer(file, &(WSABUF){ bytes, buffer }, true, done, overlapped);
+}
+
+DWORD win_socket_write(
+    struct win_file *file, const void *buffer, DWORD bytes, DWORD *done, OVERLAPPED *overlapped)
+{
+    return transfer(file, &(WSABUF){ bytes, (char *)(uintptr_t)buffer }, false, done, overlapped);
+}

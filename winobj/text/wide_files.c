@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* wide_files.c - wide forms of functions with names of files and programs. Compiled for each width of wchar_t. */
+#include "compat/crt/crt.h"
+#include "compat/crt/text.h"
+
+#include <windows.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Narrow text of a name; NULL stays NULL. False with the last error: no memory. */
+static bool narrow(const WCHAR *text, char **result)
+{
+    *result = text ? CRT(crt_narrow)(text) : NULL;
+    if (*result || !text)
+        return true;
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return false;
+}
+
+/* Wide characters of text with the end; returns their number without it. What has no room is only counted. */
+static DWORD widen(WCHAR *to, DWORD room, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    DWORD length = 0;
+
+    while (*s) {
+        WCHAR pair[2];
+        unsigned units = wide_put(pair, sizeof(WCHAR), utf8_next(&s, 4));
+
+        for (unsigned i = 0; i < units; i++, length++)
+            if (length < room)
+                to[length] = pair[i];
+    }
+    if (length < room)
+        to[length] = 0;
+    return length;
+}
+
+HANDLE WINAPI CreateFileW(LPCWSTR name, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES attributes,
+    DWORD disposition, DWORD flags, HANDLE model)
+{
+    HANDLE handle = INVALID_HANDLE_VALUE;
+    char *text;
+
+    if (narrow(name, &text))
+        handle = CreateFileA(text, access, share, attributes, disposition, flags, model);
+    free(text);
+    return handle;
+}
+
+DWORD WINAPI GetFileAttributesW(LPCWSTR name)
+{
+    DWORD attributes = INVALID_FILE_ATTRIBUTES;
+    char *text;
+
+    if (narrow(name, &text))
+        attributes = GetFileAttributesA(text);
+    free(text);
+    return attributes;
+}
+
+BOOL WINAPI DeleteFileW(LPCWSTR name)
+{
+    BOOL result = FALSE;
+    char *text;
+
+    if (narrow(name, &text))
+        result = DeleteFileA(text);
+    free(text);
+    return result;
+}
+
+BOOL WINAPI CopyFileW(LPCWSTR from, LPCWSTR to, BOOL fail_if_exists)
+{
+    BOOL result = FALSE;
+    char *source, *copy = NULL;
+
+    if (narrow(from, &source) && narrow(to, &copy))
+        result = CopyFileA(source, copy, fail_if_exists);
+    free(source);
+    free(copy);
+    return result;
+}
+
+UINT WINAPI GetTempFileNameW(LPCWSTR folder, LPCWSTR prefix, UINT unique, LPWSTR name)
+{
+    char *in, *start = NULL, result[MAX_PATH];
+    UINT number = 0;
+
+    if (narrow(folder, &in) && narrow(prefix, &start))
+        number = GetTempFileNameA(in, start, unique, name ? result : NULL);
+    if (number)
+        widen(name, MAX_PATH, result);
+    free(in);
+    free(start);
+    return number;
+}
+
+DWORD WINAPI GetFinalPathNameByHandleW(HANDLE file, LPWSTR path, DWORD size, DWORD flags)
+{
+    char found[4096];
+    DWORD length = GetFinalPathNameByHandleA(file, found, sizeof(found), flags);
+
+    if (!length)
+        return 0;
+    length = widen(path, size, found);
+    return length < size ? length : length + 1;
+}
+
+/* A wide block of strings as a narrow one: the strings one after the other, the last one empty. */
+static char *narrow_block(const WCHAR *block)
+{
+    size_t length = 0;
+    char *result = calloc(1, 1), *text, *longer;
+
+    for (; result && *block; block += lstrlenW(block) + 1) {
+        size_t more;
+
+        if (!(text = CRT(crt_narrow)(block)))
+            break;
+        more = strlen(text) + 1;
+        longer = realloc(result, length + more + 1);
+        if (longer) {
+            result = longer;
+            memcpy(result + length, text, more);
+            result[length += more] = 0;
+        }
+        free(text);
+        if (!longer)
+            break;
+    }
+    if (result && !*block)
+        return result;
+    free(result);
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return NULL;
+}
+
+BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTES process,
+    LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCWSTR folder,
+    LPSTARTUPINFOW startup, LPPROCESS_INFORMATION information)
+{
+    const bool wide_block = environment && (flags & CREATE_UNICODE_ENVIRONMENT);
+    char *path = NULL, *line = NULL, *in = NULL, *block = wide_block ? NULL : environment;
+    STARTUPINFOA narrow_startup = { .cb = sizeof(narrow_startup) };
+    BOOL result = FALSE;
+
+    if (startup) {
+        narrow_startup.dwFlags = startup->dwFlags;
+        narrow_startup.hStdInput = startup->hStdInput;
+        narrow_startup.hStdOutput = startup->hStdOutput;
+        narrow_startup.hStdError = startup->hStdError;
+    }
+    if (narrow(program, &path) && narrow(command, &line) && narrow(folder, &in) &&
+        (!wide_block || (block = narrow_block(environment))))
+        result = CreateProcessA(path, line, process, thread, inherit,
+            flags & ~(DWORD)CREATE_UNICODE_ENVIRONMENT, block, in, startup ? &narrow_startup : NULL,
+            information);
+    free(path);
+    free(line);
+    free(in);
+    if (wide_block)
+        free(block);
+    return result;
+}

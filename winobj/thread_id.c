@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_id.c - the number of the calling thread, asked of the kernel once. */
+#include <windows.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+static _Thread_local DWORD self_id;
+
+/* GetCurrentThreadId - the kernel's id of the calling thread, unique in the system. */
+DWORD WINAPI GetCurrentThreadId(void)
+{
+    if (!self_id)
+        self_id = (DWORD)gettid();
+    return self_id;
+}
+
+static void renew_id(void)
+{
+    self_id = 0;
+}
+
+__attribute__((constructor)) static void thread_id_load(void)
+{
+    pthread_atfork(NULL, NULL, renew_id);
+}
