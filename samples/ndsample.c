@@ -117,8 +117,8 @@ const char *sample_address_text(const struct sockaddr *address, char *text, size
 
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
 
-/* Parses an address, with a port or without. */
-static BOOL parse_number(const char *text, SOCKADDR_INET *address)
+/* Parses an address, with a port or without. port in: the one without, in host order */
+static BOOL parse_number(const char *text, USHORT port, SOCKADDR_INET *address)
 {
     char copy[80];
     int families[] = { AF_INET, AF_INET6 };
@@ -127,7 +127,7 @@ static BOOL parse_number(const char *text, SOCKADDR_INET *address)
     if (end >= sizeof(copy))
         return FALSE;
     strcpy(copy, text);
-    /* ":0" asks for any port; without a port it is the samples' own. Cut off, as not every Winsock parses it. */
+    /* ":0" asks for any port; without a port it is the default. Cut off, as not every Winsock parses it. */
     BOOL any_port = end > 2 && strcmp(text + end - 2, ":0") == 0 &&
                     (text[0] == '[' || strchr(text, ':') == text + end - 2);
     if (any_port)
@@ -138,7 +138,7 @@ static BOOL parse_number(const char *text, SOCKADDR_INET *address)
         if (WSAStringToAddressA(copy, families[i], NULL, (struct sockaddr *)address, &length) ==
             0) {
             if (address->Ipv4.sin_port == 0 && !any_port)
-                address->Ipv4.sin_port = htons(SAMPLE_PORT);
+                address->Ipv4.sin_port = htons(port);
             return TRUE;
         }
     }
@@ -146,7 +146,7 @@ static BOOL parse_number(const char *text, SOCKADDR_INET *address)
 }
 
 /* Looks up the first address of a host, with a port or without. Digits and dots alone are no name. */
-static BOOL look_up(const char *text, SOCKADDR_INET *address)
+static BOOL look_up(const char *text, USHORT default_port, SOCKADDR_INET *address)
 {
     char name[256], port[8] = "";
     const char *colon = strchr(text, ':');
@@ -158,7 +158,7 @@ static BOOL look_up(const char *text, SOCKADDR_INET *address)
         return FALSE;
     memcpy(name, text, length);
     name[length] = 0;
-    sprintf(port, "%u", colon ? (unsigned)atoi(colon + 1) : (unsigned)SAMPLE_PORT);
+    sprintf(port, "%u", colon ? (unsigned)atoi(colon + 1) : (unsigned)default_port);
     memset(&wanted, 0, sizeof(wanted));
     wanted.ai_flags = AI_ADDRCONFIG;
     wanted.ai_socktype = SOCK_STREAM;
@@ -181,15 +181,16 @@ static void suspect_port(SAMPLE *sample, const char *text)
         return;
     memcpy(shorter, text, (size_t)(last - text));
     shorter[last - text] = 0;
-    if (parse_number(shorter, &address))
+    if (parse_number(shorter, SAMPLE_PORT, &address))
         snprintf(sample->hint, sizeof(sample->hint),
             "If %.5s is meant as the port, write [%s]:%.5s.", last + 1, shorter, last + 1);
 }
 
-static BOOL parse_address(SAMPLE *sample, const char *text, SOCKADDR_INET *address)
+BOOL sample_parse_address(
+    SAMPLE *sample, const char *text, USHORT default_port, SOCKADDR_INET *address)
 {
-    if (!parse_number(text, address))
-        return look_up(text, address);
+    if (!parse_number(text, default_port, address))
+        return look_up(text, default_port, address);
     suspect_port(sample, text);
     return TRUE;
 }
@@ -235,7 +236,7 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
     }
     if (!peer)
         usage_error(sample, usage, "-s or -c is needed", "");
-    if (!parse_address(sample, peer, &sample->address))
+    if (!sample_parse_address(sample, peer, SAMPLE_PORT, &sample->address))
         usage_error(sample, usage,
             "neither an address, 192.0.2.1:5000 or [2001:db8::1]:5000, nor the name of a host: ",
             peer);

@@ -52,6 +52,15 @@ void sample_arguments(SAMPLE *sample, int argc, char **argv, const char *usage, 
 ULONG sample_number(
     SAMPLE *sample, const char *value, ULONG minimum, ULONG maximum, ULONG fallback);
 
+/*
+ * Parses an address, 192.0.2.1:5000 or [2001:db8::1]:5000, or looks up the name of a host, with a port or without.
+ * sample        out: hint, where the last part of an IPv6 address may be meant as a port
+ * default_port  in: without one, in host order
+ * Returns FALSE: it is neither.
+ */
+BOOL sample_parse_address(
+    SAMPLE *sample, const char *text, USHORT default_port, SOCKADDR_INET *address);
+
 /* Ends the program if hr is a failure. what in: "Connect", for "Connect to 10.0.0.1:54325 failed". */
 void sample_check(SAMPLE *sample, HRESULT hr, const char *what);
 /* Ends the program. Takes printf's arguments, without a line end. */

@@ -26,6 +26,7 @@ extern "C" {
 
 /* ----- Lists ----- */
 
+#ifndef WINCOMPAT_TYPES_H /* which has both types */
 typedef struct _LIST_ENTRY {
     struct _LIST_ENTRY *Flink, *Blink;
 } LIST_ENTRY, *PLIST_ENTRY;
@@ -33,6 +34,7 @@ typedef struct _LIST_ENTRY {
 typedef struct _SINGLE_LIST_ENTRY {
     struct _SINGLE_LIST_ENTRY *Next;
 } SINGLE_LIST_ENTRY, *PSINGLE_LIST_ENTRY;
+#endif
 
 /* head out: an empty list. */
 static inline void InitializeListHead(PLIST_ENTRY head)

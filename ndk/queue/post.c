@@ -80,7 +80,8 @@ static void know(struct ndk_qp *qp, struct nd_queue *queue, const NDK_SGE *list,
 
 static __attribute__((noinline)) HRESULT refused(struct nd_queue *queue, uint64_t wr_id, int error)
 {
-    return ndk_posted(nd_queue_refused(queue, wr_id, error));
+    return ndk_posted(queue->receives ? nd_queue_refused(queue, wr_id, error)
+                                      : nd_queue_refused_send(queue, wr_id, error));
 }
 
 static __attribute__((noinline)) HRESULT send_other(

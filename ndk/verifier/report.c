@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndk/verifier/report.h"
 
+#include "util/complaint.h"
 #include "util/settings.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *rule, *advice;
@@ -54,38 +52,17 @@ enum ndk_verifier_mode ndk_verifier_mode(void)
     return (enum ndk_verifier_mode)setting_word("NDK_VERIFIER", words);
 }
 
-static void write_all(const char *text, size_t left)
-{
-    while (left) {
-        ssize_t written = write(STDERR_FILENO, text, left);
-
-        if (written < 0 && errno != EINTR)
-            return;
-        if (written > 0) {
-            text += written;
-            left -= (size_t)written;
-        }
-    }
-}
-
-/* The line is written at once, so that those of several threads do not mix. */
 void ndk_report(enum ndk_rule rule, const char *call, const char *kind, const void *object,
     const char *format, ...)
 {
-    char happened[256], where[64] = "", line[768];
+    char happened[256];
     va_list arguments;
-    int length;
 
     va_start(arguments, format);
     vsnprintf(happened, sizeof(happened), format, arguments);
     va_end(arguments);
-    if (object)
-        snprintf(where, sizeof(where), " %p", object);
-    length = snprintf(line, sizeof(line), "NDK_VERIFIER: %s, %s%s: %s. Rule: %s. %s.\n", call, kind,
-        where, happened, texts[rule].rule, texts[rule].advice);
-    if (length >= (int)sizeof(line))
-        length = (int)sizeof(line) - 1;
-    write_all(line, (size_t)length);
+    complaint_write(
+        "NDK_VERIFIER", call, kind, object, happened, texts[rule].rule, texts[rule].advice);
 }
 
 void ndk_report_end(void)

@@ -7,13 +7,24 @@
  */
 #include "ndspi/dll/dll.h"
 
-#include "ndspi/dll/class_factory.h"
+#include "ndspi/check/check.h"
 #include "ndspi/core/library.h"
+#include "ndspi/dll/class_factory.h"
 #include "ndspi/core/sink.h"
 #include "ndspi/v1/nd1.h"
 #include "ndspi/v2/nd2.h"
 
 #define ND_EXPORT __attribute__((visibility("default")))
+
+static HRESULT checked1(const struct nd_sink *sink, REFIID iid, void **out)
+{
+    return nd_check_wrap_provider1(nd1_provider_create(nd_check_sink(sink), iid, out), out);
+}
+
+static HRESULT checked2(const struct nd_sink *sink, REFIID iid, void **out)
+{
+    return nd_check_wrap_provider2(nd2_provider_create(nd_check_sink(sink), iid, out), out);
+}
 
 /* Each version is a class of its own. */
 static nd_provider_create *class_of(REFCLSID clsid)
@@ -21,8 +32,10 @@ static nd_provider_create *class_of(REFCLSID clsid)
     if (!clsid)
         return NULL;
     if (IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V2))
-        return nd2_provider_create;
-    return IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V1) ? nd1_provider_create : NULL;
+        return nd_check_on() ? checked2 : nd2_provider_create;
+    if (IsEqualGUID(clsid, &CLSID_NDSPI_PROVIDER_V1))
+        return nd_check_on() ? checked1 : nd1_provider_create;
+    return NULL;
 }
 
 ND_EXPORT HRESULT nd_get_class_object(

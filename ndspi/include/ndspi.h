@@ -377,7 +377,9 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     IFACEMETHOD(CreateCompletionQueue)
     (THIS_ REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, USHORT group, KAFFINITY affinity,
         VOID **ppCompletionQueue) PURE;
+    /* Has no memory before Register. */
     IFACEMETHOD(CreateMemoryRegion)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppMemoryRegion) PURE;
+    /* Bound to no region before IND2QueuePair::Bind. */
     IFACEMETHOD(CreateMemoryWindow)(THIS_ REFIID iid, VOID **ppMemoryWindow) PURE;
     /*
      * queueDepth, maxRequestSge  in: Receives it holds, entries of each
@@ -402,7 +404,9 @@ DECLARE_INTERFACE_(IND2Adapter, IUnknown)
     (THIS_ REFIID iid, IUnknown *pReceiveCompletionQueue, IUnknown *pInitiatorCompletionQueue,
         IUnknown *pSharedReceiveQueue, VOID *context, ULONG initiatorQueueDepth,
         ULONG maxInitiatorRequestSge, ULONG inlineDataSize, VOID **ppQueuePair) PURE;
+    /* For one connection of a queue pair at a time. */
     IFACEMETHOD(CreateConnector)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppConnector) PURE;
+    /* Listens from IND2Listener::Listen on. */
     IFACEMETHOD(CreateListener)(THIS_ REFIID iid, HANDLE hOverlappedFile, VOID **ppListener) PURE;
 };
 
@@ -456,6 +460,7 @@ typedef struct _ND_ADAPTER_INFO1 {
 
 typedef ND_ADAPTER_INFO1 ND_ADAPTER_INFO;
 
+/* Overlapped requests of one object: base of the interfaces that have some. */
 #undef INTERFACE
 #define INTERFACE INDOverlapped
 DECLARE_INTERFACE_(INDOverlapped, IUnknown)
@@ -474,6 +479,7 @@ DECLARE_INTERFACE_(INDOverlapped, IUnknown)
     IFACEMETHOD(GetOverlappedResult)              \
     (THIS_ OVERLAPPED *pOverlapped, SIZE_T *pNumberOfBytesTransferred, BOOL bWait) PURE;
 
+/* Results of finished requests of any number of endpoints. */
 #undef INTERFACE
 #define INTERFACE INDCompletionQueue
 DECLARE_INTERFACE_(INDCompletionQueue, INDOverlapped)
@@ -486,6 +492,7 @@ DECLARE_INTERFACE_(INDCompletionQueue, INDOverlapped)
     IFACEMETHOD_(SIZE_T, GetResults)(THIS_ ND_RESULT *pResults[], SIZE_T nResults) PURE;
 };
 
+/* Remote access to a part of a registration, granted by INDEndpoint::Bind. It has no methods of its own. */
 #undef INTERFACE
 #define INTERFACE INDMemoryWindow
 DECLARE_INTERFACE_(INDMemoryWindow, IUnknown)
@@ -494,6 +501,9 @@ DECLARE_INTERFACE_(INDMemoryWindow, IUnknown)
 };
 
 /*
+ * One end of a connection: an initiator queue and a receive queue. A request that was accepted ends with its result in
+ * its completion queue.
+ *
  * pResult identifies a request; NULL: ND_INVALID_PARAMETER_1. Codes as of IND2QueuePair, and ND_INVALID_HANDLE: an hMr
  * that is no registration of this adapter (any more).
  *
@@ -514,6 +524,7 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
      * take is copied in the call. Those the device refuses end with a failed result.
      */
     IFACEMETHOD_(VOID, StartRequestBatch)(THIS) PURE;
+    /* Gives the device what was kept. */
     IFACEMETHOD_(VOID, SubmitRequestBatch)(THIS) PURE;
     IFACEMETHOD(Send)(THIS_ ND_RESULT *pResult, const ND_SGE *pSgl, SIZE_T nSge, DWORD Flags) PURE;
     /* Send that also takes back the peer's window. Returns also ND_NOT_SUPPORTED: the device cannot. */
@@ -535,6 +546,7 @@ DECLARE_INTERFACE_(INDEndpoint, IUnknown)
         ULONGLONG Offset, DWORD Flags) PURE;
 };
 
+/* Makes an endpoint, its one connection, and the end of that. */
 #undef INTERFACE
 #define INTERFACE INDConnector
 DECLARE_INTERFACE_(INDConnector, INDOverlapped)
@@ -566,6 +578,7 @@ DECLARE_INTERFACE_(INDConnector, INDOverlapped)
     IFACEMETHOD(Disconnect)(THIS_ OVERLAPPED *pOverlapped) PURE;
 };
 
+/* Takes connection requests that arrive at a local port. */
 #undef INTERFACE
 #define INTERFACE INDListen
 DECLARE_INTERFACE_(INDListen, INDOverlapped)
@@ -575,6 +588,7 @@ DECLARE_INTERFACE_(INDListen, INDOverlapped)
     IFACEMETHOD(GetConnectionRequest)(THIS_ INDConnector *pConnector, OVERLAPPED *pOverlapped) PURE;
 };
 
+/* An open adapter: makes the other objects and registers memory. */
 #undef INTERFACE
 #define INTERFACE INDAdapter
 DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
@@ -596,6 +610,7 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     /* Overlapped. phMr out: stored at the end, on success only; local access. Peers get access through windows. */
     IFACEMETHOD(RegisterMemory)
     (THIS_ const VOID *pBuffer, SIZE_T BufferSize, OVERLAPPED *pOverlapped, ND_MR_HANDLE *phMr) PURE;
+    /* As IND2MemoryRegion::Deregister. */
     IFACEMETHOD(DeregisterMemory)(THIS_ ND_MR_HANDLE hMr, OVERLAPPED *pOverlapped) PURE;
     /*
      * pInvalidateResult  in: delivered to the inbound queue when the peer takes the window back, directly after the
@@ -611,6 +626,7 @@ DECLARE_INTERFACE_(INDAdapter, INDOverlapped)
     (THIS_ SIZE_T Backlog, INT Protocol, USHORT Port, USHORT *pAssignedPort, INDListen **ppListen) PURE;
 };
 
+/* The way to the adapters; may be released once one is open. */
 #undef INTERFACE
 #define INTERFACE INDProvider
 DECLARE_INTERFACE_(INDProvider, IUnknown)

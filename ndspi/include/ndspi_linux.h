@@ -10,6 +10,7 @@
 
 #include <ndspi.h>
 
+#include <ndspi_counters.h>
 #include <winobj_linux.h>
 
 #ifdef __cplusplus
@@ -80,6 +81,52 @@ HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
 
 /* "ND_CONNECTION_REFUSED" and the like; NULL for a code that NetworkDirect does not have. */
 const char *NdLinuxStatusName(HRESULT status);
+
+/*
+ * NdLinuxConnectionPath - how the data of a queue pair's connection goes.
+ * queuePair  in: a queue pair of this library
+ * Returns "shm": through memory that both ends share; "tcp": through a TCP socket. NULL: the device is not the embedded
+ * one, or there is no connection. The text is never freed. Any thread.
+ */
+const char *NdLinuxConnectionPath(IND2QueuePair *queuePair);
+
+/*
+ * NdLinuxQueryCounters - what an adapter and everything made of it has counted.
+ * adapter   in: an IND2Adapter or INDAdapter of this library
+ * counters  inout: Size in: of the caller's structure, in bytes; members beyond what the library knows become 0
+ * Returns ND_SUCCESS; ND_INVALID_PARAMETER_1: not an adapter of this library; ND_INVALID_PARAMETER_2: counters is NULL,
+ * or Size has not even room for the ten counters of Windows. Any thread; takes no lock for longer than the copy of one
+ * queue's figures. Also after the device is gone. Not in a forked child of the process that opened the adapter.
+ */
+HRESULT NdLinuxQueryCounters(IUnknown *adapter, ND_LINUX_COUNTERS *counters);
+
+/* One adapter of one process of this user. Everything it points to is good during the callback. */
+typedef struct _ND_LINUX_PROCESS {
+    const char
+        *Name;    /* unlike ProcessId no other process has it, nor had it while this one lives */
+    BOOL Damaged; /* the process shows something that cannot be read; the rest is 0 then */
+    BOOL Fresh;   /* it has just answered; FALSE: these are its last figures */
+    ULONG ProcessId;
+    const char *Program; /* its file's name; other than printable characters are "_" */
+    const char *Device;
+    ULONG Port;
+    ULONG Version; /* of the interface: 1, 2; 3: NDKPI */
+    UINT64 AdapterId;
+    const ND_LINUX_COUNTERS *Counters;
+} ND_LINUX_PROCESS;
+
+typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);
+
+/*
+ * NdLinuxDescribeCounters - reports every open adapter of this user's processes, this one included. They show their
+ * counters unless NDSPI_COUNTERS=0. What ended processes left behind is removed.
+ * wait     in: how long to wait for processes that do not answer, as they are stopped; in ms
+ * tell     in: called for each adapter, those of one process in a row, on this thread; may call any function
+ * context  in: handed to tell
+ * Returns ND_SUCCESS, also if there is none; ND_INVALID_PARAMETER_2: tell is NULL; ND_ACCESS_VIOLATION: the user's
+ * directory is another user's, or others may enter it; ND_NO_MEMORY; ND_INSUFFICIENT_RESOURCES. Any thread.
+ */
+HRESULT NdLinuxDescribeCounters(ULONG wait, ND_LINUX_PROCESS_CALLBACK tell, VOID *context);
 
 #ifdef __cplusplus
 }

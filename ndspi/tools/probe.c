@@ -4,6 +4,8 @@
 #include "commands.h"
 #include "end.h"
 
+#include <ndspi_linux.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@ struct probe {
     SOCKADDR_INET peer, local;
     bool connected, established;
     double connect_us;
+    const char *path;  /* NdLinuxConnectionPath */
     double *rounds_us; /* sorted, at the end */
     ULONG rounds;
 };
@@ -96,6 +99,7 @@ static bool connect_peer(struct probe *probe)
         return false;
     probe->established = true;
     probe->connect_us = now_us() - start;
+    probe->path = NdLinuxConnectionPath(end->qp);
     return true;
 }
 
@@ -126,6 +130,11 @@ static bool run(struct probe *probe)
         end, end->connector, CALL(end->connector, Disconnect, &end->overlapped), "Disconnect");
 }
 
+static const char *path_text(const char *path)
+{
+    return strcmp(path, "shm") == 0 ? "shared memory" : "TCP";
+}
+
 static void print(const struct probe *probe, bool good)
 {
     char peer[NDINFO_ADDRESS_OCTETS], local[NDINFO_ADDRESS_OCTETS];
@@ -136,7 +145,10 @@ static void print(const struct probe *probe, bool good)
     }
     printf("%s answers, from %s\n", address_text((struct sockaddr *)&probe->peer, true, peer),
         address_text((struct sockaddr *)&probe->local, false, local));
-    printf("  connected in %.1f us\n", probe->connect_us);
+    if (probe->path)
+        printf("  connected in %.1f us, through %s\n", probe->connect_us, path_text(probe->path));
+    else
+        printf("  connected in %.1f us\n", probe->connect_us);
     printf("  round trip of %d bytes: %.2f us (median of %u; %.2f to %.2f)\n", END_MESSAGE_OCTETS,
         probe->rounds_us[probe->rounds / 2], (unsigned)probe->rounds, probe->rounds_us[0],
         probe->rounds_us[probe->rounds - 1]);
@@ -156,6 +168,8 @@ static bool print_json(const struct probe *probe, bool good)
         json_object_set_new(all, "failure", failure_json(&probe->end.failure));
     if (probe->established)
         json_object_set_new(all, "connect_us", json_real(probe->connect_us));
+    if (probe->path)
+        json_object_set_new(all, "path", json_string(probe->path));
     if (good)
         json_object_set_new(all, "round_trip_us",
             json_pack("{s:i, s:i, s:f, s:f, s:f}", "bytes", END_MESSAGE_OCTETS, "rounds",

@@ -10,7 +10,11 @@
 
 #include <stdlib.h>
 
-static const IID *const iids[] = { &IID_IUnknown, &IID_INDOverlapped, &IID_INDAdapter, NULL };
+const IID nd1_iid_adapter = { 0x6e1f2a67, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_INDOverlapped, &IID_INDAdapter,
+    &nd1_iid_adapter, NULL };
 
 static void close_file(struct nd1_adapter *adapter)
 {

@@ -53,7 +53,7 @@ static inline void nd1_connector_let_go(struct nd1_connector *connector)
         nd_connector_close(&connector->core);
 }
 
-extern const IID nd1_iid_connector, nd1_iid_cq, nd1_iid_endpoint, nd1_iid_mw;
+extern const IID nd1_iid_adapter, nd1_iid_connector, nd1_iid_cq, nd1_iid_endpoint, nd1_iid_mw;
 
 #define ND1_REACH_PROTOTYPES(name, itype, core_type)                                               \
     struct core_type *nd1_reach_##name(itype *given, const struct nd_adapter *adapter);            \

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Adapter, NULL };
+const IID nd2_iid_adapter = { 0x6e1f2a57, 0x9d0b, 0x4c1e,
+    { 0x8a, 0x36, 0x25, 0x7b, 0x41, 0xd3, 0x90, 0x6f } };
+
+static const IID *const iids[] = { &IID_IUnknown, &IID_IND2Adapter, &nd2_iid_adapter, NULL };
 
 static void nd2_adapter_close(struct nd2_adapter *adapter)
 {

@@ -24,7 +24,8 @@ struct nd2_adapter {
     struct nd_adapter core;
 };
 
-extern const IID nd2_iid_connector, nd2_iid_cq, nd2_iid_mr, nd2_iid_mw, nd2_iid_qp, nd2_iid_srq;
+extern const IID nd2_iid_adapter, nd2_iid_connector, nd2_iid_cq, nd2_iid_mr, nd2_iid_mw, nd2_iid_qp,
+    nd2_iid_srq;
 
 #define ND2_REACH_PROTOTYPES(name)                                                                 \
     struct nd_##name *nd2_reach_##name(IUnknown *given, const struct nd_adapter *adapter);         \

@@ -7,6 +7,8 @@
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/v2/nd2.h"
 
+#include <ndspi_linux.h>
+
 #include <stdlib.h>
 
 struct nd2_qp {
@@ -124,4 +126,16 @@ HRESULT nd2_qp_create(
     atomic_init(&qp->refs, 1);
     *out = qp;
     return ND_SUCCESS;
+}
+
+DECLSPEC_EXPORT const char *NdLinuxConnectionPath(IND2QueuePair *queuePair)
+{
+    const char *path;
+    void *found;
+
+    if (!queuePair || FAILED(queuePair->lpVtbl->QueryInterface(queuePair, &nd2_iid_qp, &found)))
+        return NULL;
+    path = nd_qp_path(&((struct nd2_qp *)found)->core);
+    nd2_qp_Release(found);
+    return path;
 }

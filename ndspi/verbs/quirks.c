@@ -55,7 +55,7 @@ const struct nd_family nd_families[] = {
         .iwarp = true,
         .vendor_id = OUI_SIW,
         .quirks = IWARP_CM | Q(NO_WINDOWS) | Q(INVALIDATED_UNTOLD) | Q(INVALIDATE_FIELD) |
-                  Q(LATE_RECEIVES) | Q(LATE_SENDS) | Q(FORGOTTEN) | Q(SOLICITED) |
+                  Q(LATE_RECEIVES) | Q(LATE_SENDS) | Q(FORGOTTEN) | Q(SOLICITED) | Q(FLUSH_STATUS) |
                   Q(NEGATIVE_ERRNO) | Q(EMPTY_RECEIVES) | Q(EMPTY_ENTRIES) | Q(READ_RIGHT) |
                   Q(READ_FENCE) | Q(OVERTAKES) | Q(UNWAKED) | Q(ONE_ATTEMPT) | Q(REPLY_SWAPPED) |
                   Q(SERVES_AS_ASKED) | Q(OFFER_EXPIRES) | Q(ACTIVE_FIRST) | Q(NO_RECEIVER_WAIT) |

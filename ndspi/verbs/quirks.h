@@ -73,6 +73,11 @@
         "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as " \
         "LOC_PROT_ERR (ND_ACCESS_VIOLATION).", \
         "ndspi.quirks, conformance.sendrecv") \
+    row(FLUSH_STATUS, \
+        "What a flush cuts off while it is being sent ends with LOC_QP_OP_ERR.", \
+        "Where the client has asked for the error state of a queue pair that was well, this counts as WR_FLUSH_ERR " \
+        "(ND_CANCELED).", \
+        "ndspi.quirks, ndk.data") \
     row(EMPTY_RECEIVES, \
         "A Receive of no entries is refused.", \
         "It gets one of no bytes.", \

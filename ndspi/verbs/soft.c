@@ -21,6 +21,25 @@ static int post_fast_reg(struct ibv_qp *qp, const struct nd_fast_reg *reg)
     return srd_post_fast_reg(qp, &its);
 }
 
+static void query_counters(struct ibv_qp *qp, struct nd_wire_counts *counts)
+{
+    struct srd_counters its;
+
+    srd_query_counters(qp, &its, sizeof(its));
+    *counts = (struct nd_wire_counts){ .rx_octets = its.rx_octets,
+        .tx_octets = its.tx_octets,
+        .rx_frames = its.rx_fpdus,
+        .tx_frames = its.tx_fpdus,
+        .rx_acks = its.rx_acks,
+        .tx_acks = its.tx_acks,
+        .rnr_waits = its.rnr_waits,
+        .rx_terminates = its.rx_terminates,
+        .tx_terminates = its.tx_terminates,
+        .rx_terminate = its.rx_terminate,
+        .tx_terminate = its.tx_terminate,
+        .retransmits = its.tcp_retransmits };
+}
+
 const struct nd_verbs nd_verbs_soft = {
     .name = "softrdma",
     .get_device_list = srd_get_device_list,
@@ -78,6 +97,9 @@ const struct nd_verbs nd_verbs_soft = {
     .progress_leave = srd_progress_leave,
     .progress_attach = srd_progress_attach,
     .mark_solicited = srd_mark_solicited,
+    .query_path = srd_query_path,
+    .query_counters = query_counters,
+    .query_half_open_dropped = srd_query_half_open_dropped,
     .alloc_fast_mr = srd_alloc_fast_mr,
     .post_fast_reg = post_fast_reg,
 };

@@ -9,7 +9,9 @@
  * The last groups have no counterpart in rdma-core, and are NULL in tables that do not need them. With one group a
  * waiting thread drives the embedded device (softrdma.h); hardware or the kernel drives others. mark_solicited, also of
  * the embedded device: from then on the completion of a Receive whose Send was solicited has ND_WC_SOLICITED in
- * wc_flags. alloc_fast_mr and post_fast_reg are its fast registration (softrdma.h). attempt_ended, of the shim
+ * wc_flags. query_path, too: how the octets of a connection go (softrdma.h); query_counters and
+ * query_half_open_dropped: what it has counted. alloc_fast_mr and post_fast_reg are its
+ * fast registration. attempt_ended, of the shim
  * (shim/shim.h): the attempt to connect the queue pair succeeded or failed; after a failure the queue pair may have
  * another number.
  */
@@ -33,6 +35,15 @@ struct nd_fast_reg {
     uint64_t length, base;
     int access;
     unsigned send_flags;
+};
+
+/* What the device has counted of a queue pair: the members of struct srd_counters. */
+struct nd_wire_counts {
+    uint64_t rx_octets, tx_octets, rx_frames, tx_frames;
+    uint64_t rx_acks, tx_acks, rnr_waits;
+    uint64_t rx_terminates, tx_terminates;
+    uint32_t rx_terminate, tx_terminate;
+    uint64_t retransmits;
 };
 
 struct nd_verbs {
@@ -106,6 +117,9 @@ struct nd_verbs {
     void (*progress_leave)(struct ibv_cq *cq);
 
     void (*mark_solicited)(struct ibv_cq *cq);
+    const char *(*query_path)(struct ibv_qp *qp);
+    void (*query_counters)(struct ibv_qp *qp, struct nd_wire_counts *counts);
+    uint64_t (*query_half_open_dropped)(struct ibv_context *context);
 
     struct ibv_mr *(*alloc_fast_mr)(struct ibv_pd *pd, uint32_t max_pages);
     int (*post_fast_reg)(struct ibv_qp *qp, const struct nd_fast_reg *reg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// platform.h - the little that Windows and POSIX do not have in common: processes and terminals.
+// platform.h - processes, and the little that Windows and POSIX do not have in common.
 #ifndef NDMPI_PLATFORM_H
 #define NDMPI_PLATFORM_H
 
@@ -29,6 +29,10 @@ class Process
     virtual void kill() = 0;
 };
 
+// The environment of this process, "NAME=value" each.
+std::vector<std::string> own_variables();
+// What an exit code says: "exited with status 1".
+std::string describe_end(unsigned long status);
 // Processes started from now on do not get this socket.
 void keep_private(SOCKET socket);
 // Whether standard error is a terminal.

@@ -7,12 +7,13 @@ namespace ndmpi
 
 RegistrationCache::RegistrationCache(Registrar &registrar, size_t entries, size_t bytes)
     : registrar_(registrar), max_entries_(entries), max_bytes_(bytes), idle_entries_(0),
-      idle_bytes_(0), made_(0), found_(0)
+      idle_bytes_(0), made_(0), found_(0), watch_(*this)
 {
 }
 
 RegistrationCache::~RegistrationCache()
 {
+    const MemoryWatch::Pause pause(watch_);
     while (!entries_.empty())
         drop(entries_.begin());
 }
@@ -22,8 +23,10 @@ RegistrationCache::Entry *RegistrationCache::acquire(
 {
     const unsigned char *begin = (const unsigned char *)data;
 
+    watch_.catch_up();
+    const MemoryWatch::Pause pause(watch_);
     for (Entries::iterator i = entries_.begin(); i != entries_.end(); ++i) {
-        if (i->begin > begin || i->end < begin + size || i->access < access)
+        if (i->gone || i->begin > begin || i->end < begin + size || i->access < access)
             continue;
         if (i->users++ == 0) {
             --idle_entries_;
@@ -39,7 +42,7 @@ RegistrationCache::Entry *RegistrationCache::acquire(
         memory = registrar_.register_memory(data, size, access, hr);
     if (!memory)
         return NULL;
-    Entry entry = { begin, begin + size, access, memory, 1 };
+    Entry entry = { begin, begin + size, access, memory, 1, false };
     entries_.push_front(entry);
     ++made_;
     return &entries_.front();
@@ -47,16 +50,23 @@ RegistrationCache::Entry *RegistrationCache::acquire(
 
 void RegistrationCache::release(Entry *entry)
 {
+    const MemoryWatch::Pause pause(watch_);
     if (--entry->users > 0)
         return;
     ++idle_entries_;
     idle_bytes_ += (size_t)(entry->end - entry->begin);
+    for (Entries::iterator i = entries_.begin(); entry->gone; ++i)
+        if (&*i == entry) {
+            drop(i);
+            return;
+        }
     while ((idle_entries_ > max_entries_ || idle_bytes_ > max_bytes_) && evict()) {
     }
 }
 
 bool RegistrationCache::forget(const void *data, size_t size)
 {
+    const MemoryWatch::Pause pause(watch_);
     const unsigned char *begin = (const unsigned char *)data;
     bool all = true;
 
@@ -64,12 +74,19 @@ bool RegistrationCache::forget(const void *data, size_t size)
         Entries::iterator entry = i++;
         if (entry->end <= begin || entry->begin >= begin + size)
             continue;
-        if (entry->users > 0)
-            all = false;
-        else
+        if (entry->users == 0) {
             drop(entry);
+            continue;
+        }
+        entry->gone = true;
+        all = false;
     }
     return all;
+}
+
+void RegistrationCache::gone(const void *data, size_t size)
+{
+    forget(data, size);
 }
 
 bool RegistrationCache::evict()

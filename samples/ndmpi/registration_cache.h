@@ -3,18 +3,20 @@
 // registration_cache.h - registrations outlive the message they were made for, because the next one often uses the same
 // memory.
 //
-// A program must call forget before it frees memory: the system may use the address again.
+// The system may use the address of freed memory again. It tells what goes (memory_watch.h); for the rest, which the
+// C and C++ libraries allocate, the program calls forget before it frees it.
 #ifndef NDMPI_REGISTRATION_CACHE_H
 #define NDMPI_REGISTRATION_CACHE_H
 
 #include <list>
 
+#include "memory_watch.h"
 #include "verbs.h"
 
 namespace ndmpi
 {
 
-class RegistrationCache
+class RegistrationCache : private MemoryWatch::Owner
 {
   public:
     struct Entry {
@@ -22,6 +24,7 @@ class RegistrationCache
         Access access;
         Memory *memory;
         unsigned users;
+        bool gone; // the memory is: it is not found again, and deregistered once it is not in use
     };
 
     // entries, bytes: how many unused registrations it may keep
@@ -31,7 +34,7 @@ class RegistrationCache
     // Memory for all of [data, data + size), until release. NULL: it cannot be registered, hr says why.
     Entry *acquire(const void *data, size_t size, Access access, HRESULT &hr);
     void release(Entry *entry);
-    // Deregisters all memory of that range. False: a registration is in use.
+    // Deregisters all memory of that range. False: a registration is in use, and goes with its last release.
     bool forget(const void *data, size_t size);
 
     // Counts of registrations made and found, for measurements.
@@ -50,6 +53,7 @@ class RegistrationCache
     RegistrationCache(const RegistrationCache &);
     RegistrationCache &operator=(const RegistrationCache &);
 
+    void gone(const void *data, size_t size);
     // Deregisters the least recently used one that is not in use. False: there is none.
     bool evict();
     void drop(Entries::iterator entry);
@@ -59,6 +63,7 @@ class RegistrationCache
     Entries entries_; // most recently used first
     size_t idle_entries_, idle_bytes_;
     unsigned long long made_, found_;
+    MemoryWatch watch_;
 };
 
 } // namespace ndmpi

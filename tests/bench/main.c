@@ -106,6 +106,8 @@ static void all_groups(void)
     groups[3] = bench_wine();
     groups[4] = bench_fast_register();
     groups[5] = bench_ndk();
+    groups[6] = bench_sockets();
+    groups[7] = bench_shm();
     with_others = true;
 }
 

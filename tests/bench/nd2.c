@@ -5,10 +5,15 @@
 
 #include "tests/support/nd2_end.h"
 
+#include <ndspi_linux.h>
+
+#include <string.h>
+
 struct nd2 {
     const struct bench_test *test;
     struct nd2_end end;
-    HANDLE port; /* when blocking on one */
+    HANDLE port;      /* when blocking on one */
+    const char *path; /* by which the connection has to go; NULL: the device does not say */
 };
 
 static void nd2_step(struct nd2 *nd, HRESULT hr)
@@ -39,11 +44,21 @@ static void *nd2_open(const struct bench_side *side)
         .peer_be = side->place->server.address_be };
 
     nd.test = side->test;
+    nd.path = side->place->kernel ? NULL : side->test->shared ? "shm" : "tcp";
     nd_check(NdStartup(), "NdStartup");
     nd2_step(&nd, nd2_end_open(&nd.end, &options));
     for (unsigned i = 0; i < options.depth; i++)
         nd2_receive(&nd);
     return &nd;
+}
+
+/* A figure of shared memory must not be one of TCP, nor the other way round. */
+static void nd2_check_path(const struct nd2 *nd)
+{
+    const char *path = NdLinuxConnectionPath(nd->end.qp);
+
+    if (nd->path && (!path || strcmp(path, nd->path) != 0))
+        bench_die("the connection's path is %s, not %s", path ? path : "unknown", nd->path);
 }
 
 static uint16_t nd2_listen(void *end)
@@ -61,6 +76,7 @@ static void nd2_accept(void *end)
 
     nd2_step(nd, nd2_end_request(&nd->end));
     nd2_step(nd, nd2_end_accept(&nd->end));
+    nd2_check_path(nd);
     nd->port = nd_port(nd->test, nd->end.file);
 }
 
@@ -69,6 +85,7 @@ static void nd2_connect(void *end, uint16_t port_be)
     struct nd2 *nd = end;
 
     nd2_step(nd, nd2_end_connect(&nd->end, port_be));
+    nd2_check_path(nd);
     nd->port = nd_port(nd->test, nd->end.file);
 }
 

@@ -48,6 +48,7 @@ static uint64_t side_play(const void *argument)
         "NDSPI_DEVICE", side->client ? side->place->client.device : side->place->server.device, 1);
     if (side->test->crc)
         setenv("NDSPI_SOFT_CRC", "1", 1);
+    setenv("NDSPI_SOFT_SHM", side->test->shared ? "1" : "0", 1);
     return side->play(side);
 }
 
@@ -58,13 +59,20 @@ uint64_t bench_run_pair(const struct bench_place *place, const char *transport,
     struct bench_process processes[2];
     uint64_t elapsed_ns;
     int control[2];
+    void *shared = mmap(NULL, BENCH_SHARED_OCTETS, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
+    if (shared == MAP_FAILED)
+        bench_die("no memory for both sides: %s", strerror(errno));
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0)
         bench_die("no descriptors: %s", strerror(errno));
     for (int i = 0; i < 2; i++) {
-        sides[i] = (struct bench_side){
-            .test = test, .place = place, .play = play, .client = i == 0, .control = control[i]
-        };
+        sides[i] = (struct bench_side){ .test = test,
+            .place = place,
+            .play = play,
+            .client = i == 0,
+            .control = control[i],
+            .shared = shared };
         processes[i] = (struct bench_process){ .run = side_play, .argument = &sides[i] };
         snprintf(processes[i].who, sizeof processes[i].who, "ndspi-bench %s %s %s %s", place->name,
             transport, test->name, sides[i].client ? "client" : "server");
@@ -72,5 +80,6 @@ uint64_t bench_run_pair(const struct bench_place *place, const char *transport,
     elapsed_ns = bench_run(processes, 2);
     close(control[0]);
     close(control[1]);
+    munmap(shared, BENCH_SHARED_OCTETS);
     return elapsed_ns;
 }

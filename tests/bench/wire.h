@@ -25,6 +25,8 @@ struct bench_test {
                              whose sends end before they arrive; warmup and count: multiples */
     bool batch;           /* a burst is posted as one request batch */
     bool crc;             /* both sides ask for CRC; otherwise as NDSPI_SOFT_CRC says */
+    bool shared;          /* softrdma's ends share memory; otherwise they use TCP */
+    bool cpu;             /* time is what both processes have of processors, not the clock's */
     unsigned burst;       /* messages the client sends for one answer; 0 = 1 */
     size_t octets;        /* of a message */
     unsigned warmup;      /* messages (round trips) before the clock starts */
@@ -32,9 +34,10 @@ struct bench_test {
 };
 
 enum {
-    BENCH_WINDOW = 4,     /* messages outstanding in a stream */
-    BENCH_DEPTH_MAX = 32, /* of a queue */
-    BENCH_BATCH = 8,      /* completions fetched at once */
+    BENCH_WINDOW = 4,              /* messages outstanding in a stream */
+    BENCH_DEPTH_MAX = 32,          /* of a queue */
+    BENCH_BATCH = 8,               /* completions fetched at once */
+    BENCH_SHARED_OCTETS = 1 << 16, /* of the memory that both sides have */
 };
 
 /* How deep both queues of an end are, and how many receives it keeps posted. */
@@ -54,7 +57,10 @@ struct bench_place {
 };
 
 struct bench_side;
-/* Play one side. The client returns the nanoseconds that test->count took; errors end the process (bench_die). */
+/*
+ * Play one side. The client returns the nanoseconds that test->count took, of both sides' processors if the test is
+ * about these; errors end the process (bench_die).
+ */
 typedef uint64_t bench_play_fn(const struct bench_side *side);
 
 /* One side of a measurement. */
@@ -63,10 +69,11 @@ struct bench_side {
     const struct bench_place *place;
     bench_play_fn *play;
     bool client;
-    int control; /* stream socket to the other side, for set-up */
+    int control;  /* stream socket to the other side, for set-up */
+    void *shared; /* BENCH_SHARED_OCTETS that both sides have, zeroes at first */
 };
 
-bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2;
+bench_play_fn bench_tcp, bench_verbs, bench_nd1, bench_nd2, bench_ring;
 
 /* bench_run_pair - both sides, as bench_run. */
 uint64_t bench_run_pair(const struct bench_place *place, const char *transport,

@@ -11,7 +11,28 @@ static const struct {
     [TRANSPORT_ND1] = { "v1", bench_nd1 },
     [TRANSPORT_ND2] = { "v2", bench_nd2 },
     [TRANSPORT_LIBFABRIC] = { "libfabric", NULL },
+    [TRANSPORT_RING] = { "ring", bench_ring },
 };
+
+/* Whether a test's figure is MB/s; otherwise it is a time. */
+static bool is_throughput(const struct bench_test *test)
+{
+    return test->stream && !test->cpu;
+}
+
+static const char *unit(const struct bench_test *test)
+{
+    return test->cpu ? "s_per_GB" : test->stream ? "MBps" : "us";
+}
+
+static double in_unit(const struct bench_test *test, uint64_t elapsed_ns)
+{
+    double ns = (double)elapsed_ns, octets = (double)test->octets * test->count;
+
+    if (test->cpu)
+        return ns / octets;
+    return test->stream ? octets * 1e3 / ns : ns / test->count / (test->burst ? 1e3 : 2e3);
+}
 
 static bool wire_measure(const struct bench_group *group, const struct bench_figure *figure,
     double *value, const char **absent)
@@ -25,8 +46,7 @@ static bool wire_measure(const struct bench_group *group, const struct bench_fig
         return bench_libfabric(test, value, absent);
     elapsed_ns =
         bench_run_pair(wire->place, transports[transport].key, test, transports[transport].play);
-    *value = test->stream ? (double)test->octets * test->count * 1e3 / (double)elapsed_ns
-                          : (double)elapsed_ns / test->count / (test->burst ? 1e3 : 2e3);
+    *value = in_unit(test, elapsed_ns);
     return elapsed_ns != 0;
 }
 
@@ -43,7 +63,8 @@ static const struct bench_figure *figure_of(
 static void make_key(char key[BENCH_KEY], const struct wire_group *wire, unsigned transport,
     const char *test, const char *end)
 {
-    bool placed = transport != TRANSPORT_TCP && transport != TRANSPORT_LIBFABRIC;
+    bool placed = transport != TRANSPORT_TCP && transport != TRANSPORT_LIBFABRIC &&
+                  transport != TRANSPORT_RING;
 
     snprintf(key, BENCH_KEY, "%s%s%s.%s.%s", placed ? wire->place->name : "", placed ? "." : "",
         transports[transport].key, test, end);
@@ -54,7 +75,7 @@ static void add_figure(struct wire_group *wire, unsigned test, unsigned transpor
     const struct bench_test *of = &wire->tests[test].test;
     struct bench_figure *figure = &wire->figures[wire->group.figure_count++];
 
-    make_key(figure->key, wire, transport, of->name, of->stream ? "MBps" : "us");
+    make_key(figure->key, wire, transport, of->name, unit(of));
     figure->test = of->name;
     figure->what = test * TRANSPORTS + transport;
 }
@@ -83,7 +104,7 @@ struct bench_group *wire_group_make(struct wire_group *wire, const struct bench_
         ratio->figure = figure_of(wire, compared[i].test, compared[i].transport);
         ratio->to = figure_of(wire, compared[i].other_test, compared[i].other_transport);
         ratio->aim = compared[i].aim;
-        ratio->at_least = tests[compared[i].test].test.stream;
+        ratio->at_least = is_throughput(&tests[compared[i].test].test);
     }
     return &wire->group;
 }

@@ -12,6 +12,7 @@ enum wire_transport {
     TRANSPORT_ND1,
     TRANSPORT_ND2,
     TRANSPORT_LIBFABRIC,
+    TRANSPORT_RING,
     TRANSPORTS
 };
 
@@ -31,7 +32,7 @@ struct wire_ratio {
     const char *suffix;
     enum wire_transport other_transport;
     unsigned other_test;
-    double aim; /* a time's ratio at most, a stream's at least; 0: none */
+    double aim; /* a time's ratio at most, a throughput's at least; 0: none */
 };
 
 enum { WIRE_TESTS_MAX = 8, WIRE_RATIOS_MAX = 32 };

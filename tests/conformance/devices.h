@@ -17,10 +17,15 @@
 #define DEVICES(DEVICE) \
     DEVICE(softrdma, "the embedded device", true) \
     DEVICE(wine, "the embedded device, for a Windows program under Wine 8", true) \
+    DEVICE(qemu, "the embedded device on aarch64, under QEMU 7.2's user emulation: as softrdma but a few rows", true) \
     DEVICE(rxe, "the kernel's RoCE version 2 in software, Linux 6.1", true) \
     DEVICE(siw, "the kernel's iWARP in software, Linux 6.1", true)
 
 #define EXCEPTIONS(EXCEPTION) \
+    EXCEPTION(qemu, "mr.unmapped_memory", FAILS, \
+        "the emulator's madvise finds memory everywhere (MADV_POPULATE_READ)") \
+    EXCEPTION(qemu, "v1.v1_adapter.failed_registration_stores_nothing", FAILS, \
+        "as above") \
     EXCEPTION(rxe, "connector.connect_without_a_route", NOT_APPLICABLE, \
         "only a loopback address has no way out of the host") \
     EXCEPTION(rxe, "notify.solicited_waits_for_a_solicited_message", IN_PART, \

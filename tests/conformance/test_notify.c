@@ -387,6 +387,20 @@ static void port_and_result_without_waiting(void)
     }
 }
 
+/* A silent Send leaves its queue when the peer has acknowledged it, which may be after it was received. */
+static HRESULT send_silently(struct end *end, int tag)
+{
+    ULONGLONG deadline = GetTickCount64() + DEADLINE_MS;
+    ND2_RESULT none;
+    HRESULT hr;
+    while ((hr = post_send(end, TAG(tag), 0, 8, ND_OP_FLAG_SILENT_SUCCESS)) == ND_NO_MORE_ENTRIES &&
+           GetTickCount64() < deadline) {
+        expect_equal(0, CALL(end->initiator_cq, GetResults, &none, 1));
+        SwitchToThread();
+    }
+    return hr;
+}
+
 static void blocking_mode_with_an_auto_reset_event(void)
 {
     struct pair *pair = connected_pair(NULL);
@@ -394,8 +408,7 @@ static void blocking_mode_with_an_auto_reset_event(void)
     struct op *op = new_op_auto();
     for (int i = 0; i < 100; i++) {
         expect_status(ND_SUCCESS, post_receive(p, TAG(i), 0, 8));
-        expect_status(
-            ND_SUCCESS, post_send(&pair->active, TAG(i), 0, 8, ND_OP_FLAG_SILENT_SUCCESS));
+        expect_status(ND_SUCCESS, send_silently(&pair->active, i));
         ND2_RESULT result;
         while (CALL(p->cq, GetResults, &result, 1) == 0) {
             start_notify(p->cq, ND_CQ_NOTIFY_ANY, op);

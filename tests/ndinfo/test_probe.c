@@ -23,6 +23,7 @@ static struct program server, client;
 static int set_up(void **state)
 {
     (void)state;
+    setenv("NDSPI_SOFT_SHM", "1", 1);
     setenv("NDSPI_DEVICE", "soft", 1);
     return 0;
 }
@@ -59,6 +60,7 @@ static void test_probe_times_connection_and_round_trips(void **state)
         assert_string_equal(client.complained, "");
         assert_int_equal(client.status, 0);
         assert_says(client.said, where);
+        assert_says(client.said, " us, through shared memory\n");
         assert_says(client.said, "round trip of 8 bytes: ");
 
         program_run(&client, json);
@@ -69,6 +71,7 @@ static void test_probe_times_connection_and_round_trips(void **state)
         assert_true(json_is_true(json_object_get(all, "reached")));
         assert_string_equal(json_string_value(json_object_get(all, "peer")), where);
         assert_true(json_real_value(json_object_get(all, "connect_us")) > 0);
+        assert_string_equal(json_string_value(json_object_get(all, "path")), "shm");
         assert_int_equal(json_integer_value(json_object_get(rounds, "rounds")), 7);
         assert_true(least > 0 && median >= least);
         assert_true(json_real_value(json_object_get(rounds, "most")) >= median);
@@ -77,6 +80,30 @@ static void test_probe_times_connection_and_round_trips(void **state)
         program_end(&server);
         assert_int_equal(server.status, 0);
     }
+}
+
+static void test_probe_says_that_memory_is_not_shared(void **state)
+{
+    char line[128];
+
+    (void)state;
+    start_server("127.0.0.1:0", "2", line, sizeof(line));
+    const char *where = where_of(line);
+    const char *plain[] = { ndinfo, "--probe", where, NULL };
+    const char *json[] = { ndinfo, "--probe", where, "--json", NULL };
+
+    setenv("NDSPI_SOFT_SHM", "0", 1);
+    program_run(&client, plain);
+    assert_int_equal(client.status, 0);
+    assert_says(client.said, " us, through TCP\n");
+    program_run(&client, json);
+    setenv("NDSPI_SOFT_SHM", "1", 1);
+    assert_int_equal(client.status, 0);
+    json_t *all = program_json(&client);
+    assert_string_equal(json_string_value(json_object_get(all, "path")), "tcp");
+    json_decref(all);
+    program_end(&server);
+    assert_int_equal(server.status, 0);
 }
 
 static void test_serve_without_an_address_listens_on_all(void **state)
@@ -330,6 +357,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_probe_times_connection_and_round_trips),
+        TEST(test_probe_says_that_memory_is_not_shared),
         TEST(test_serve_without_an_address_listens_on_all),
         TEST(test_a_host_may_be_named),
         TEST(test_a_port_behind_a_bare_ipv6_address_gets_a_hint),

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The environment variables that the libraries read: the sources, the table of util/settings.c and the page
-# docs/environment.md have the same names. What scripts read or export is known to the last two: the programs that
-# they start would warn of it.
+# The environment variables that the libraries read: the sources, the table of util/settings.c, the page
+# docs/environment.md and the manual pages ndspi(7) and softrdma(7) have the same names. What scripts read or export is
+# known to the table and the page: the programs that they start would warn of it.
 # usage: settings.sh ROOT
 set -euo pipefail
 export LC_ALL=C
@@ -11,7 +11,7 @@ cd "$1"
 read_by_sources()
 {
     grep -rhoE '(getenv|setting_(text|number|on|word))\("(NDSPI|NDK)_[A-Z_0-9]*"' \
-        --include='*.c' util reactor softrdma winobj ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
+        --include='*.c' util reactor softrdma winobj ndspi/check ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
         sed 's/.*("//; s/"//' | sort -u
 }
 in_the_table()
@@ -40,6 +40,11 @@ in_the_manual()
 {
     sed -n "/^## $1/,/^## /s/^| \`\(N[A-Z]*_[A-Z_0-9]*\)\` |.*/\1/p" docs/environment.md | sort
 }
+in_the_pages()
+{
+    sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh EXAMPLES/s/^\.It Ev //p' docs/man/ndspi.7 docs/man/softrdma.7 |
+        sed 's/ , /\n/g' | sort
+}
 
 bad=0
 [ -n "$(in_the_table)" ] || { echo "util/settings.c: no names found"; bad=1; }
@@ -47,6 +52,7 @@ diff <(in_the_table) <(read_by_sources) || { echo "left: util/settings.c, right:
 manual=docs/environment.md
 names="left: util/settings.c, right: $manual"
 diff <(in_the_table) <(in_the_manual "Read by the libraries") || { echo "$names"; bad=1; }
+diff <(in_the_table) <(in_the_pages) || { echo "left: util/settings.c, right: docs/man"; bad=1; }
 diff <(others) <(in_the_manual "Read by scripts") || { echo "$names"; bad=1; }
 unknown=$(comm -13 <(known) <(of_scripts))
 [ -z "$unknown" ] || { echo "util/settings.c does not know what scripts have:" $unknown; bad=1; }

@@ -5,6 +5,8 @@
 
 #include "tests/support/fake_device.h"
 
+#include "util/pause.h"
+
 #include <stdatomic.h>
 
 enum { FAKE_QUEUE_MAX = 4096, FAKE_CQ_MAX = 65536, FAKE_SGE_MAX = 4, FAKE_EVENTS_MAX = 64 };
@@ -35,7 +37,7 @@ extern atomic_flag fake_lock_word;
 static inline void fake_lock(void)
 {
     while (atomic_flag_test_and_set_explicit(&fake_lock_word, memory_order_acquire))
-        __builtin_ia32_pause();
+        processor_pause();
 }
 
 static inline void fake_unlock(void)

@@ -305,6 +305,7 @@ HRESULT nd_adapter_init(struct nd_adapter *adapter, const struct nd_device *devi
     if ((rc = add_sources(adapter)))
         goto close_channels;
     nd_library_pin();
+    nd_publish(adapter);
     return ND_SUCCESS;
 
 close_channels:
@@ -320,6 +321,7 @@ fini_port:
 
 void nd_adapter_fini(struct nd_adapter *adapter)
 {
+    nd_unpublish(adapter);
     remove_sources(adapter);
     if (adapter->sink->forget)
         adapter->sink->forget(adapter);
@@ -342,10 +344,27 @@ void nd_adapter_add(struct nd_adapter *adapter, struct nd_child *child, struct n
 
 void nd_adapter_drop(struct nd_adapter *adapter, struct nd_child *child)
 {
+    struct nd_counts counts = { 0 };
+
     lock_acquire(&adapter->lock);
     list_del(&child->link);
+    child->ops->count(child, &counts);
+    nd_counts_now_none(&counts);
+    nd_counts_add(&adapter->ended, &counts);
     if (atomic_load_explicit(&adapter->usual, memory_order_relaxed) == child)
         atomic_store_explicit(&adapter->usual, NULL, memory_order_relaxed);
+    lock_release(&adapter->lock);
+}
+
+void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts)
+{
+    lock_acquire(&adapter->lock);
+    *counts = adapter->ended;
+    list_for_each (&adapter->children, node) {
+        struct nd_child *child = list_entry(node, struct nd_child, link);
+
+        child->ops->count(child, counts);
+    }
     lock_release(&adapter->lock);
 }
 

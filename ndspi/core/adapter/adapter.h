@@ -12,6 +12,8 @@
 #include "ndspi/core/adapter/cm.h"
 #include "ndspi/core/adapter/region_table.h"
 #include "ndspi/core/base.h"
+#include "ndspi/core/adapter/counts.h"
+#include "ndspi/core/adapter/publish.h"
 #include "ndspi/core/deferred.h"
 #include "ndspi/core/device/limits.h"
 #include "ndspi/core/device/provider.h"
@@ -42,6 +44,8 @@ struct nd_child_ops {
     void (*event)(struct nd_child *child, enum ibv_event_type type);
     /* The device is gone. */
     void (*removed)(struct nd_child *child);
+    /* Adds what it has counted. Called with the adapter's lock. */
+    void (*count)(struct nd_child *child, struct nd_counts *counts);
 };
 
 /* Embedded in a queue or queue pair; the context of its device object, by which events find it. */
@@ -70,12 +74,15 @@ struct nd_adapter {
     atomic_bool left; /* a driver left an event in the channel */
     atomic_bool removed;
     struct lock lock;          /* children */
+    struct nd_counts ended;    /* what destroyed children had counted */
     struct list_head children; /* youngest first; at the end those told that the device is gone */
-    struct lock memory_lock;   /* LOCK_MEMORY: registration of regions, binding of windows */
+    struct nd_adapter_counts counts;
+    struct lock memory_lock; /* LOCK_MEMORY: registration of regions, binding of windows */
     struct list_head bound_windows, invalidating_windows;
     struct nd_regions regions;              /* of a dialect with handles */
     struct nd_frmr *frmrs[ND_FRMR_BUCKETS]; /* fast regions by key; memory_lock */
     atomic_uint frmr_count;
+    struct nd_published published;
     struct nd_deferred end;
 };
 
@@ -148,6 +155,9 @@ struct nd_sink_file *nd_adapter_file(struct nd_adapter *adapter, HANDLE handle);
  */
 HRESULT nd_adapter_refuse_deeper(const struct nd_adapter *adapter, enum log_topic topic,
     const char *what, uint32_t asked, uint32_t room);
+
+/* counts out: what all of it has counted until now (counts.c). Any thread; no lock held. */
+void nd_adapter_count(struct nd_adapter *adapter, struct nd_counts *counts);
 
 /* ND2_ADAPTER_INFO, InfoVersion left to the facade. */
 void nd_adapter_describe(const struct nd_adapter *adapter, ND2_ADAPTER_INFO *info);

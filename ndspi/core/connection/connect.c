@@ -7,6 +7,7 @@
 #include "ndspi/core/queue/qp.h"
 
 #include "util/log.h"
+#include "util/probe.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static HRESULT begin_locked(struct nd_connector *connector, const struct nd_conn
     connector->to_send.octets = (uint8_t)params->data_octets;
     if (params->data_octets)
         memcpy(connector->to_send.data, params->data, params->data_octets);
+    PROBE2(connect, connector, params->qp->ibv->qp_num);
     return answer->result;
 }
 
@@ -254,7 +256,7 @@ HRESULT nd_connector_complete_connect_telling(
     }
     nd_object_pin(&connector->object); /* as in Connect */
     /* Connected from here on: a NotifyDisconnect of another thread is as good as one after our return. */
-    connector->state = answer->next;
+    nd_connector_move_locked(connector, answer->next, ND_EVENTS);
     nd_connector_drop_data_locked(connector);
     id = connector->id;
     nd_cm_id_pin(id);

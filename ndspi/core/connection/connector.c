@@ -8,6 +8,7 @@
 #include "ndspi/core/queue/qp.h"
 
 #include "util/log.h"
+#include "util/probe.h"
 
 #include <errno.h>
 #include <string.h>
@@ -146,6 +147,55 @@ void nd_connector_execute(struct nd_connector *connector, struct nd_connector_ac
     nd_cm_id_unpin(actions->id);
 }
 
+/* ---- what the adapter counts ---- */
+
+/* Events that say that an attempt has failed, or that a connection is broken; the program's own end says neither. */
+static bool is_failure(enum nd_connector_event event)
+{
+    return event == ND_EVENT_FAILED || event == ND_EVENT_REJECTED ||
+           event == ND_EVENT_UNREACHABLE || event == ND_EVENT_BROKEN || event == ND_EVENT_REMOVED;
+}
+
+/* From the request of either side on, until it is established, or over. */
+static bool is_attempt(enum nd_connector_state state)
+{
+    return state == ND_CONNECTOR_RESOLVING || state == ND_CONNECTOR_REQUEST_SENT ||
+           state == ND_CONNECTOR_REQUEST_RECEIVED || state == ND_CONNECTOR_REPLY_RECEIVED ||
+           state == ND_CONNECTOR_REPLY_SENT;
+}
+
+static void count_one(_Atomic uint64_t *count)
+{
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+void nd_connector_move_locked(
+    struct nd_connector *connector, enum nd_connector_state next, enum nd_connector_event event)
+{
+    struct nd_adapter_counts *counts = &connector->adapter->counts;
+    enum nd_connector_state before = connector->state;
+    bool was = before == ND_CONNECTOR_CONNECTED, is = next == ND_CONNECTOR_CONNECTED;
+    bool passes = before == ND_CONNECTOR_REPLY_SENT && next == ND_CONNECTOR_PASSIVE_DISCONNECT;
+
+    lock_assert_held(&connector->lock);
+    connector->state = next;
+    if ((is && !was) || passes) {
+        count_one(before == ND_CONNECTOR_REPLY_SENT ? &counts->accepted : &counts->initiated);
+        PROBE2(established, connector, before == ND_CONNECTOR_REPLY_SENT);
+    }
+    if (is && !was)
+        count_one(&counts->active);
+    if (was && !is) {
+        atomic_fetch_sub_explicit(&counts->active, 1, memory_order_relaxed);
+        PROBE2(disconnect, connector, event);
+    }
+    if (was && is_failure(event) && connector->qp)
+        nd_qp_count_error(connector->qp);
+    if (is_attempt(before) && !is_attempt(next) && !is && !passes &&
+        (is_failure(event) || event == ND_EVENT_DISCONNECTED))
+        count_one(&counts->failed_attempts);
+}
+
 /* ---- events ---- */
 
 static void keep_data_locked(struct nd_connector *connector, const struct nd_cm_event *copy)
@@ -245,7 +295,10 @@ static bool handle_event(struct nd_connector *connector, const struct nd_cm_id *
         lock_release(&connector->lock);
         return false;
     }
-    connector->state = row->next;
+    nd_connector_move_locked(connector, row->next, event);
+    if (before == ND_CONNECTOR_CONNECTED && event == ND_EVENT_DISCONNECTED && copy &&
+        copy->status && connector->qp)
+        nd_qp_count_error(connector->qp);
     attempt = connector->attempt;
     if (event == ND_EVENT_ESTABLISHED && before == ND_CONNECTOR_REQUEST_SENT)
         connector->established_early = true;

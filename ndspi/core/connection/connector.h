@@ -191,6 +191,13 @@ void nd_connector_drop_data_locked(struct nd_connector *connector);
 /* The connection is up, as its call has told: the request `told` begins, and ends if that is over already. */
 void nd_connector_begin_telling_locked(struct nd_connector *connector);
 
+/*
+ * The state from now on, by an event (ND_EVENTS: by a call). The adapter counts connections that begin, end or break,
+ * and attempts that fail.
+ */
+void nd_connector_move_locked(
+    struct nd_connector *connector, enum nd_connector_state next, enum nd_connector_event event);
+
 /* Fills in what Connect and Accept send the peer about the queue pair. */
 void nd_connector_describe_qp(const struct nd_qp *qp, struct rdma_conn_param *param);
 

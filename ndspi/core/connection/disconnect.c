@@ -75,7 +75,7 @@ HRESULT nd_connector_disconnect(struct nd_connector *connector, OVERLAPPED *over
         return hr;
     }
     nd_object_pin(&connector->object); /* as in Connect */
-    connector->state = answer->next;
+    nd_connector_move_locked(connector, answer->next, ND_EVENTS);
     if (answer->result == ND_PENDING) {
         nd_pending_decide(&connector->pending, 1u << ND_CONNECTOR_NOTIFY,
             connector->adapter->dialect->own_disconnect);

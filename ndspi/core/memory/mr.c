@@ -41,10 +41,20 @@ void nd_mr_close(struct nd_mr *mr)
     nd_object_unpin(&mr->object);
 }
 
+static void count_deregistered(const struct nd_mr *mr)
+{
+    struct nd_adapter_counts *counts = &mr->adapter->counts;
+
+    atomic_fetch_sub_explicit(&counts->regions, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&counts->region_octets, mr->octets, memory_order_relaxed);
+}
+
 void nd_mr_fini(struct nd_mr *mr)
 {
     int rc;
 
+    if (mr->ibv)
+        count_deregistered(mr);
     if (mr->ibv && (rc = mr->adapter->verbs->dereg_mr(mr->ibv)))
         log_write(LOG_ERROR, LOG_MR, "cannot deregister a released region: %s", strerror(rc));
     if (!mr->pending.file)
@@ -93,6 +103,16 @@ static void end_change(struct nd_mr *mr, enum nd_mr_state to)
     lock_release(&mr->adapter->memory_lock);
 }
 
+/* The adapter's figures; the state is CHANGING, or no other thread knows the region. */
+static void count_registered(struct nd_mr *mr, uint64_t octets)
+{
+    struct nd_adapter_counts *counts = &mr->adapter->counts;
+
+    mr->octets = octets;
+    atomic_fetch_add_explicit(&counts->regions, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->region_octets, octets, memory_order_relaxed);
+}
+
 static void publish_tokens(struct nd_mr *mr)
 {
     atomic_store_explicit(&mr->local_token, mr->ibv ? mr->ibv->lkey : 0, memory_order_relaxed);
@@ -139,6 +159,7 @@ static HRESULT try_enter(
         return status_of_refusal(*error);
     }
     mr->flags = flags;
+    count_registered(mr, length);
     publish_tokens(mr);
     end_change(mr, ND_MR_REGISTERED);
     return ND_SUCCESS;
@@ -175,6 +196,7 @@ HRESULT nd_mr_leave(struct nd_mr *mr)
     }
     mr->ibv = NULL;
     publish_tokens(mr);
+    count_deregistered(mr);
     end_change(mr, ND_MR_EMPTY);
     return ND_SUCCESS;
 }

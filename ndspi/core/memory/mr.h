@@ -26,6 +26,7 @@ struct nd_mr {
     enum nd_mr_state state;
     struct ibv_pd *pd; /* the adapter's, unless changed before it is registered */
     struct ibv_mr *ibv;
+    uint64_t octets;                       /* registered */
     uint32_t flags;                        /* ND_MR_FLAG_* of the registration */
     unsigned bound;                        /* windows */
     atomic_uint local_token, remote_token; /* remote: network order */

@@ -10,6 +10,8 @@
 #include "ndspi/core/queue/srq.h"
 #include "ndspi/core/status.h"
 
+#include "util/probe.h"
+
 static bool is_error(const ND2_RESULT *result)
 {
     return FAILED(result->Status);
@@ -20,9 +22,12 @@ static void push_locked(struct nd_cq *cq, const struct nd_cq_entry *entry)
     struct nd_cq_entry *at;
     uint32_t tail;
 
-    if (cq->closed || cq->failed)
+    if (cq->closed || cq->failed) {
+        nd_cq_count_end(entry);
         return;
+    }
     if (cq->count >= cq->depth) {
+        nd_cq_count_end(entry);
         nd_cq_fail_locked(cq, ND_BUFFER_OVERFLOW);
         return;
     }
@@ -123,6 +128,15 @@ static void note_broken_locked(struct nd_cq *cq, struct nd_qp *qp, const struct 
         list_add_tail(&cq->broken, &qp->broken_link);
 }
 
+/* A flushed request is a consequence. */
+static void count_error(struct nd_qp *qp, const struct ibv_wc *wc)
+{
+    if (wc->status == IBV_WC_WR_FLUSH_ERR)
+        return;
+    PROBE3(error, qp->ibv->qp_num, wc->status, wc->vendor_err);
+    nd_qp_count_error(qp);
+}
+
 static bool invalidates(const struct ibv_wc *wc)
 {
     return wc->wc_flags & IBV_WC_WITH_INV;
@@ -166,11 +180,17 @@ static void take_shared_locked(
         if (invalidates(wc))
             tell_invalidation(&entry, wc);
     }
+    if (qp && wc->status == IBV_WC_SUCCESS) {
+        qp->receive.shared++;
+        qp->receive.received += wc->byte_len;
+    }
     push_locked(cq, &entry);
     if (wc->status == IBV_WC_SUCCESS && invalidates(wc))
         push_taken_back_locked(cq, qp, wc->invalidated_rkey);
-    if (wc->status != IBV_WC_SUCCESS && qp)
+    if (wc->status != IBV_WC_SUCCESS && qp) {
+        count_error(qp, wc);
         note_broken_locked(cq, qp, wc);
+    }
     nd_srq_seen(srq, request);
 }
 
@@ -293,9 +313,11 @@ static void take_own_locked(struct nd_cq *cq, const struct ibv_wc *wc)
     if (failed) {
         fail_entry(
             cq, &entry, status, wc->status == IBV_WC_SUCCESS ? (uint32_t)status : vendor_of(wc));
+        count_error(queue->qp, wc);
         note_broken_locked(cq, queue->qp, wc);
     } else if (request->result.RequestType == Nd2RequestTypeReceive) {
         entry.result.BytesTransferred = wc->byte_len;
+        queue->received += wc->byte_len;
         entry.solicited = is_solicited(cq, wc);
         if (taken_back)
             tell_invalidation(&entry, wc);
@@ -316,6 +338,7 @@ void nd_cq_take_locked(struct nd_cq *cq, const struct ibv_wc *wc)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
 
+    PROBE4(completion, request->queue, request, wc->status, wc->byte_len);
     if (request->special & ND_REQUEST_SHARED)
         take_shared_locked(cq, wc, request);
     else if (request->special & ND_REQUEST_FENCE)

@@ -26,6 +26,10 @@ static void drop_entries_locked(struct nd_cq *cq)
     for (; cq->count; cq->count--) {
         struct nd_cq_entry *entry = &cq->entries[cq->head];
 
+        nd_cq_count_end(entry);
+        if (entry->queue)
+            nd_cq_free_up_to(
+                entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);
         if (entry->srq)
             nd_object_unpin_later(&entry->srq->object, &cq->dead);
         if (entry->mw)
@@ -64,6 +68,9 @@ void nd_cq_fail_locked(struct nd_cq *cq, HRESULT status)
     log_limited(
         LOG_ERROR, LOG_CQ, "completion queue of depth %u failed: %s", cq->depth, name ? name : "?");
     cq->failed = status;
+    if (status != ND_DEVICE_REMOVED)
+        atomic_fetch_add_explicit(
+            &cq->adapter->counts.completion_queue_errors, 1, memory_order_relaxed);
     abandon_locked(cq);
     if (cq->waiting && nd_pending_decide(&cq->pending, cq->waiting, status))
         cq->deliver = true;
@@ -224,7 +231,13 @@ static void removed(struct nd_child *child)
     nd_cq_fail(container_of(child, struct nd_cq, child), ND_DEVICE_REMOVED);
 }
 
+static void count(struct nd_child *child, struct nd_counts *counts)
+{
+    nd_cq_count(container_of(child, struct nd_cq, child), counts);
+}
+
 static const struct nd_child_ops child_ops = {
+    .count = count,
     .early = early,
     .completion = completion,
     .event = event,

@@ -185,6 +185,9 @@ bool nd_cq_early(struct nd_cq *cq);
 /* The queue is lost: everything that waits, and every later Notify, gets the status. */
 void nd_cq_fail(struct nd_cq *cq, HRESULT status);
 
+/* counts.c: adds what it has now. Takes LOCK_CQ. */
+void nd_cq_count(struct nd_cq *cq, struct nd_counts *counts);
+
 /* Moves what the device has into the software queue. No lock held. */
 void nd_cq_look(struct nd_cq *cq);
 

@@ -44,6 +44,17 @@ void nd_cq_unlock_and_deliver(struct nd_cq *cq);
 /* Drops the lock meanwhile. */
 void nd_cq_submit_batches_locked(struct nd_cq *cq);
 
+/* A result leaves the software queue, or never enters it: if it is a failure, its queue counts it. */
+static inline void nd_cq_count_end(const struct nd_cq_entry *entry)
+{
+    if (ND_UNLIKELY(FAILED(entry->result.Status)) && entry->queue) {
+        if (entry->result.Status == ND_CANCELED)
+            entry->queue->flushed++;
+        else
+            entry->queue->failed++;
+    }
+}
+
 /* ---- completion.c ---- */
 
 /* One completion of the device. */

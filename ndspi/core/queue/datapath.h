@@ -5,7 +5,7 @@
  * Usual: one entry, no flags; results polled straight from the device into the caller's array. Everything else takes
  * the general forms; see post.c and completion.c for the full semantics. Each call takes one lock; none allocates or
  * makes a system call of ours. The number of instructions is measured (tests/bench): look at the machine code after a
- * change.
+ * change. always_inline: the compiler takes a probe for many instructions.
  *
  * Version 1 lists ND_SGE, which name regions by handle; the address of the client's ND_RESULT identifies a request, and
  * GetResults fills it. The kernel flavour's lists have tokens of its facade in the place of keys: the queue keeps the
@@ -19,6 +19,8 @@
 #include "ndspi/core/queue/cq.h"
 #include "ndspi/core/queue/qp.h"
 #include "ndspi/core/queue/queue.h"
+
+#include "util/probe.h"
 
 #include <string.h>
 
@@ -60,19 +62,21 @@ unsigned nd_cq_results_release(struct nd_cq_poll *poll, unsigned count);
  * its own: the compiler would gather their values first.
  */
 struct nd_usual {
-    uint64_t length; /* v1 */
+    uint64_t length;
     uint32_t token;
 };
 
-static inline bool nd_queue_usual(enum nd_dialect_index dialect, const struct nd_queue *queue,
-    const void *list, struct nd_usual *usual)
+static inline __attribute__((always_inline)) bool nd_queue_usual(enum nd_dialect_index dialect,
+    const struct nd_queue *queue, const void *list, struct nd_usual *usual)
 {
     const ND_SGE *entry = list;
 
     if (ND_UNLIKELY(!list))
         return false;
-    if (dialect == ND_V2)
-        return ND_LIKELY(((const ND2_SGE *)list)->BufferLength <= (uint32_t)queue->max_length);
+    if (dialect == ND_V2) {
+        usual->length = ((const ND2_SGE *)list)->BufferLength;
+        return ND_LIKELY((uint32_t)usual->length <= (uint32_t)queue->max_length);
+    }
     usual->length = entry->Length;
     return ND_LIKELY(usual->length <= queue->max_length) &&
            ND_LIKELY(nd_region_token(queue->regions, &entry->hMr, &usual->token));
@@ -97,8 +101,8 @@ static inline void nd_queue_fill_locked(
 }
 
 /* IND2QueuePair::Send, INDEndpoint::Send; context: v1: the ND_RESULT. */
-static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_queue *queue,
-    void *context, const void *list, size_t n, uint32_t flags)
+static inline __attribute__((always_inline)) HRESULT nd_queue_send(enum nd_dialect_index dialect,
+    struct nd_queue *queue, void *context, const void *list, size_t n, uint32_t flags)
 {
     struct nd_usual usual = { 0 };
     struct nd_request *request;
@@ -116,6 +120,8 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
     if (ND_UNLIKELY(!request))
         return nd_queue_send_full(queue, context, list, 1, flags);
     request->result.RequestContext = context;
+    queue->octets += usual.length;
+    PROBE4(post, queue, request, Nd2RequestTypeSend, usual.length);
     if (dialect == ND_V2) {
         queue->send_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
     } else {
@@ -126,15 +132,15 @@ static inline HRESULT nd_queue_send(enum nd_dialect_index dialect, struct nd_que
     queue->send_wr.wr_id = (uintptr_t)request;
     error = queue->post_send(queue->ibv, &queue->send_wr, &queue->bad_send);
     if (ND_UNLIKELY(error))
-        return nd_queue_refused(queue, queue->send_wr.wr_id, error);
+        return nd_queue_refused_send(queue, queue->send_wr.wr_id, error);
     if (ND_UNLIKELY(!lock_release_quick(&queue->lock)))
         return nd_queue_release(queue);
     return ND_SUCCESS;
 }
 
 /* IND2QueuePair::Receive, INDEndpoint::Receive. */
-static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_queue *queue,
-    void *context, const void *list, size_t n)
+static inline __attribute__((always_inline)) HRESULT nd_queue_receive(enum nd_dialect_index dialect,
+    struct nd_queue *queue, void *context, const void *list, size_t n)
 {
     struct nd_usual usual = { 0 };
     struct nd_request *request;
@@ -150,6 +156,7 @@ static inline HRESULT nd_queue_receive(enum nd_dialect_index dialect, struct nd_
     if (ND_UNLIKELY(!request))
         return nd_queue_receive_full(queue, context, list, 1);
     request->result.RequestContext = context;
+    PROBE4(post, queue, request, Nd2RequestTypeReceive, usual.length);
     if (dialect == ND_V2)
         queue->recv_wr.sg_list = (struct ibv_sge *)(uintptr_t)list;
     else
@@ -178,11 +185,12 @@ struct nd_kernel_exits {
 };
 
 /*
- * The usual list of the kernel flavour: n 1, no flags, and a token whose key the queue knows. Returns the record, the
+ * The usual list of the kernel flavour: n 1, no flags, and a token whose key the queue knows. sends: it is a Send's, a
+ * constant. Returns the record, the
  * lock held; NULL: list goes to one of the exits, `locked` if *held.
  */
 static inline __attribute__((always_inline)) struct nd_request *nd_queue_take_known(
-    struct nd_queue *queue, const ND2_SGE *list, bool *held)
+    struct nd_queue *queue, const ND2_SGE *list, bool sends, bool *held)
 {
     struct nd_request *request;
     uint32_t length;
@@ -202,6 +210,9 @@ static inline __attribute__((always_inline)) struct nd_request *nd_queue_take_kn
         return NULL;
     queue->sge.addr = (uintptr_t)list->Buffer;
     queue->sge.length = length;
+    PROBE4(post, queue, request, sends ? Nd2RequestTypeSend : Nd2RequestTypeReceive, length);
+    if (sends)
+        queue->octets += length;
     return request;
 }
 
@@ -216,7 +227,7 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_send_known(struct 
 
     if (ND_UNLIKELY((n ^ 1) | flags))
         return exits->other(queue, context, list, n, flags);
-    request = nd_queue_take_known(queue, list, &held);
+    request = nd_queue_take_known(queue, list, true, &held);
     if (ND_UNLIKELY(!request))
         return held ? exits->locked(queue, context, list, 1, 0)
                     : exits->other(queue, context, list, 1, 0);
@@ -242,7 +253,7 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(stru
 
     if (ND_UNLIKELY(n != 1))
         return exits->other(queue, context, list, n, 0);
-    request = nd_queue_take_known(queue, list, &held);
+    request = nd_queue_take_known(queue, list, false, &held);
     if (ND_UNLIKELY(!request))
         return held ? exits->locked(queue, context, list, 1, 0)
                     : exits->other(queue, context, list, 1, 0);
@@ -261,10 +272,12 @@ static inline __attribute__((always_inline)) HRESULT nd_queue_receive_known(stru
  * done. CQ lock held. A peer's invalidation comes with Receives alone. In version 2 lengths mean something for those
  * alone, and asking for the kind would cost more than it saves; in version 1 other records have theirs.
  */
-static inline bool nd_cq_translate_locked(
+static inline __attribute__((always_inline)) bool nd_cq_translate_locked(
     enum nd_dialect_index dialect, const struct ibv_wc *wc, void *slot)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+    struct nd_queue *queue;
+    uint64_t octets;
 
     if (ND_UNLIKELY(
             (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
@@ -273,16 +286,24 @@ static inline bool nd_cq_translate_locked(
         ND2_RESULT *result = slot;
 
         *result = request->result;
-        result->BytesTransferred = wc->byte_len;
+        octets = wc->byte_len;
+        result->BytesTransferred = (uint32_t)octets;
+        queue = request->queue;
+        queue->received += octets;
     } else {
         ND_RESULT *result = request->result.RequestContext;
 
+        octets = wc->byte_len & request->wc_length;
+        queue = request->queue;
+        queue->received += octets;
+        octets += request->length;
         result->Status = ND_SUCCESS;
-        result->BytesTransferred = (wc->byte_len & request->wc_length) + (size_t)request->length;
+        result->BytesTransferred = (size_t)octets;
         *(ND_RESULT **)slot = result;
     }
+    PROBE4(completion, queue, request, IBV_WC_SUCCESS, octets);
     /* Release: the record is the posting side's again; pairs with nd_queue_take_locked. */
-    atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
+    atomic_store_explicit(&queue->freed, request->next, memory_order_release);
     return true;
 }
 
@@ -321,10 +342,12 @@ _Static_assert(
     "they end a result");
 
 /* As nd_cq_translate_locked; slot: size octets of a struct nd_result. */
-static inline bool nd_cq_translate_kernel_locked(
+static inline __attribute__((always_inline)) bool nd_cq_translate_kernel_locked(
     const struct ibv_wc *wc, struct nd_result *slot, uint32_t size)
 {
     struct nd_request *request = (struct nd_request *)(uintptr_t)wc->wr_id;
+    struct nd_queue *queue;
+    uint64_t octets;
 
     if (ND_UNLIKELY(
             (uint32_t)wc->status | request->special | (wc->wc_flags & (uint32_t)IBV_WC_WITH_INV)))
@@ -335,9 +358,13 @@ static inline bool nd_cq_translate_kernel_locked(
 
         memcpy(&slot->type, &end, sizeof(end));
     }
-    slot->octets = wc->byte_len & request->wc_length;
+    octets = wc->byte_len & request->wc_length;
+    slot->octets = (uint32_t)octets;
+    queue = request->queue;
+    queue->received += octets;
+    PROBE4(completion, queue, request, IBV_WC_SUCCESS, octets);
     /* Release: as above. */
-    atomic_store_explicit(&request->queue->freed, request->next, memory_order_release);
+    atomic_store_explicit(&queue->freed, request->next, memory_order_release);
     return true;
 }
 

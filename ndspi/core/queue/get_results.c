@@ -81,6 +81,7 @@ static size_t fetch_locked(struct nd_cq *cq, void *results, size_t at, size_t ro
             at += hand_out_window(cq, entry, results, at);
         else
             hand_out(cq, entry, results, at++);
+        nd_cq_count_end(entry);
         if (entry->queue)
             nd_cq_free_up_to(
                 entry->queue, --entry->queue->unfetched ? entry->next : entry->queue->seen);

@@ -5,6 +5,7 @@
 #include "ndspi/core/adapter/adapter.h"
 
 #include "util/log.h"
+#include "util/probe.h"
 
 #include <string.h>
 
@@ -111,6 +112,7 @@ HRESULT nd_cq_notify(struct nd_cq *cq, ULONG type, OVERLAPPED *overlapped)
         return ND_INVALID_PARAMETER;
     if (nd_adapter_removed(cq->adapter))
         return ND_DEVICE_REMOVED;
+    PROBE2(notify, cq, type);
     lock_acquire(&cq->poll.lock);
     nd_cq_submit_batches_locked(cq);
     status = start_locked(cq, type, overlapped);
@@ -151,6 +153,7 @@ void nd_cq_arm(struct nd_cq *cq, ULONG type, OVERLAPPED *request)
     HRESULT status = ND_PENDING;
     bool waits;
 
+    PROBE2(notify, cq, type);
     lock_acquire(&cq->poll.lock);
     nd_pending_deliver(&cq->pending); /* if it is decided, it ends before it begins again */
     if (!cq->waiting)

@@ -71,11 +71,14 @@ HRESULT nd_post_finish(
         return nd_queue_refused(queue, (uintptr_t)request, error);
     if (FAILED(status))
         return nd_post_abandon(queue, request, status);
+    queue->counts.others++;
+    PROBE4(post, queue, request, request->result.RequestType, 0);
     return nd_post_done(queue);
 }
 
 HRESULT nd_post_end_here(struct nd_queue *queue, struct nd_request *request, HRESULT result)
 {
+    queue->counts.others++;
     nd_cq_refuse(queue->cq, request, request->next, result);
     lock_release(&queue->lock);
     nd_cq_end_refused(queue->cq, queue);
@@ -115,6 +118,23 @@ static bool flags_allowed(const struct nd_queue *queue, uint32_t flags, uint32_t
                                          : allowed));
 }
 
+static void count_locked(struct nd_queue *queue, ND2_REQUEST_TYPE type, uint64_t octets)
+{
+    struct nd_queue_counts *counts = &queue->counts;
+
+    switch (type) {
+    case Nd2RequestTypeRead:
+        counts->reads++;
+        counts->read_octets += octets;
+        break;
+    case Nd2RequestTypeWrite:
+        counts->writes++;
+        counts->write_octets += octets;
+        break;
+    default: queue->octets += octets; break;
+    }
+}
+
 /* Lengths of initiator requests are results of version 1 alone. */
 static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request,
     const struct nd_sgl *sgl, uint32_t flags, struct ibv_send_wr *wr)
@@ -137,6 +157,8 @@ static HRESULT place_and_post(struct nd_queue *queue, struct nd_request *request
             nd_staging_free(queue, request);
         return nd_queue_refused(queue, (uintptr_t)request, error);
     }
+    count_locked(queue, request->result.RequestType, sgl->total);
+    PROBE4(post, queue, request, request->result.RequestType, sgl->total);
     return nd_post_done(queue);
 }
 
@@ -270,6 +292,7 @@ HRESULT nd_queue_receive_general(
     wr.next = NULL;
     if (ND_UNLIKELY(error = nd_queue_post_receive_locked(queue, &wr)))
         return nd_queue_refused(queue, (uintptr_t)request, error);
+    PROBE4(post, queue, request, Nd2RequestTypeReceive, sgl.total);
     return nd_post_done(queue);
 }
 

@@ -159,7 +159,14 @@ static void failed(struct nd_child *child, enum ibv_event_type type)
         nd_qp_broke(qp);
 }
 
-static const struct nd_child_ops child_ops = { .event = failed, .removed = removed };
+static void count(struct nd_child *child, struct nd_counts *counts)
+{
+    nd_qp_count(container_of(child, struct nd_qp, child), counts);
+}
+
+static const struct nd_child_ops child_ops = {
+    .event = failed, .removed = removed, .count = count
+};
 
 /* From here on nothing fails. */
 static void publish(struct nd_qp *qp, const struct nd_qp_params *params)
@@ -515,6 +522,12 @@ void nd_qp_blame(struct nd_qp *qp, uint32_t code)
 
     atomic_compare_exchange_strong_explicit(
         &qp->failure, &none, code, memory_order_relaxed, memory_order_relaxed);
+}
+
+void nd_qp_count_error(struct nd_qp *qp)
+{
+    if (!atomic_exchange_explicit(&qp->erred, true, memory_order_relaxed))
+        atomic_fetch_add_explicit(&qp->adapter->counts.connection_errors, 1, memory_order_relaxed);
 }
 
 void nd_qp_broke(struct nd_qp *qp)

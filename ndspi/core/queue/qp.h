@@ -49,6 +49,7 @@ struct nd_qp {
     struct ibv_qp *ibv;
     struct ibv_qp_cap cap; /* as asked for */
     atomic_uint failure;   /* nd_qp_blame; 0: none */
+    atomic_bool erred;     /* its connection is counted among those with an error */
     struct nd_child child;
 
     uint32_t number;              /* of the device's queue pair; receive_cq's lock */
@@ -98,6 +99,14 @@ static inline uint32_t nd_qp_number(const struct nd_qp *qp)
     return qp->ibv->qp_num;
 }
 
+/* How its connection's octets go (softrdma.h, srd_query_path); NULL: no connection, or the device does not say. */
+static inline const char *nd_qp_path(const struct nd_qp *qp)
+{
+    const struct nd_verbs *verbs = qp->adapter->verbs;
+
+    return verbs->query_path ? verbs->query_path(qp->ibv) : NULL;
+}
+
 static inline bool nd_qp_has_srq(const struct nd_qp *qp)
 {
     return qp->srq;
@@ -109,6 +118,9 @@ static inline bool nd_qp_has_srq(const struct nd_qp *qp)
  * Returns ND_SUCCESS, or a failure: then the queue pair is in INIT still, or flushed. No lock held.
  */
 HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, unsigned outbound);
+
+/* counts.c: adds what it has counted so far, and what it has now. Takes LOCK_QP_QUEUE, LOCK_CQ, the device's locks. */
+void nd_qp_count(struct nd_qp *qp, struct nd_counts *counts);
 
 /* The receiver-not-ready retries for the connection request and reply: for ever with an SRQ. */
 uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
@@ -138,6 +150,8 @@ static inline uint32_t nd_qp_failure(const struct nd_qp *qp)
     return atomic_load_explicit(&qp->failure, memory_order_relaxed);
 }
 void nd_qp_broke(struct nd_qp *qp);
+/* Its connection has ended with an error: the adapter counts it, once. Any lock. */
+void nd_qp_count_error(struct nd_qp *qp);
 /* Whether it was flushed. Takes LOCK_QP. */
 bool nd_qp_flushed(struct nd_qp *qp);
 

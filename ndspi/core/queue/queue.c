@@ -32,6 +32,7 @@ HRESULT nd_queue_init(struct nd_queue *queue, uint32_t depth, ND2_REQUEST_TYPE t
         request->next = &queue->records[(i + 1) % records];
     }
     queue->next = queue->records;
+    queue->counts.base = queue->records;
     atomic_init(&queue->freed, queue->records);
     queue->known = ND_QUEUE_UNKNOWN;
     queue->mode = mode;
@@ -114,6 +115,7 @@ static struct nd_request *take_any_locked(struct nd_queue *queue)
     if (FAILED(mode_status(queue->mode)) ||
         request->next == atomic_load_explicit(&queue->freed, memory_order_acquire))
         return NULL;
+    nd_queue_count_locked(queue);
     queue->next = request->next;
     nd_queue_park_locked(queue);
     return request;
@@ -151,6 +153,12 @@ HRESULT nd_queue_refusal(const struct nd_queue *queue, int error)
     log_limited(LOG_WARN, LOG_QP, "queue pair %u refuses a request: %s", queue->ibv->qp_num,
         strerror(error));
     return error == EINVAL ? ND_INVALID_DEVICE_REQUEST : nd_status_from_errno(error);
+}
+
+HRESULT nd_queue_refused_send(struct nd_queue *queue, uint64_t wr_id, int error)
+{
+    queue->octets -= queue->send_wr.sg_list->length;
+    return nd_queue_refused(queue, wr_id, error);
 }
 
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error)

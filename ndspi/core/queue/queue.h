@@ -123,6 +123,17 @@ enum nd_queue_mode {
     ND_QUEUE_REMOVED, /* the device is gone */
 };
 
+/*
+ * What the posting side counts besides its octets, rarely: how many requests were posted follows from where `next` is,
+ * so a post does not count itself. Requests other than these are Sends, or Receives.
+ */
+struct nd_queue_counts {
+    uint64_t posted;               /* up to base */
+    const struct nd_request *base; /* what next was then; next never gets a whole lap ahead of it */
+    uint64_t reads, read_octets, writes, write_octets;
+    uint64_t others; /* Bind, Invalidate, FastRegister */
+};
+
 /* No token: they have 32 bits. */
 #define ND_QUEUE_UNKNOWN (1ull << 32)
 
@@ -133,6 +144,7 @@ struct nd_queue {
     const struct nd_region *regions; /* by which lists are read as ND_SGE; NULL: they are ND2_SGE */
     struct nd_request *next, *stop;
     struct ibv_qp *ibv;
+    uint64_t octets; /* counts.h: of Sends that were posted */
     union { /* what the fast path posts: all but wr_id and, in version 2, sg_list is fixed */
         struct {
             struct ibv_send_wr send_wr, *bad_send;
@@ -165,9 +177,11 @@ struct nd_queue {
     struct nd_qp *qp;              /* its owner */
     struct nd_cq *cq;
     struct nd_request *records;
+    struct nd_queue_counts counts;
 
     /* completing side, guarded by the completion queue's lock; the posting side reads freed */
     _Alignas(64) _Atomic(struct nd_request *) freed;
+    uint64_t received; /* octets of completed Receives; of an initiator's queue it means nothing */
     struct nd_request *seen; /* valid while unfetched; otherwise it is where freed is */
     uint32_t unfetched;      /* results in the software queue */
     uint32_t refused;        /* requests with ND_REQUEST_REFUSED */
@@ -178,6 +192,8 @@ struct nd_queue {
     struct list_node closing_link;
     struct list_node batch_link; /* in nd_cq.batches while batching */
     struct nd_request fence;
+    uint64_t failed, flushed; /* requests that ended so */
+    uint64_t shared;          /* Receives of an SRQ that completed */
 };
 
 /*
@@ -203,6 +219,13 @@ void nd_queue_park_locked(struct nd_queue *queue);
 void nd_queue_know(struct nd_queue *queue, uint32_t token, uint32_t lkey);
 void nd_queue_forget(struct nd_queue *queue, uint32_t token);
 
+/* Records from one up to another, along the ring. */
+static inline uint32_t nd_queue_distance(
+    const struct nd_queue *queue, const struct nd_request *from, const struct nd_request *to)
+{
+    return (uint32_t)(to >= from ? to - from : to - from + queue->depth + 1);
+}
+
 /*
  * nd_queue_try_take_locked - the next record by the slow path: in any mode, also while batching.
  * Returns ND_SUCCESS; ND_CONNECTION_INVALID; ND_NO_MORE_ENTRIES; ND_DEVICE_REMOVED. Lock held.
@@ -214,8 +237,22 @@ void nd_queue_untake_locked(struct nd_queue *queue, struct nd_request *request);
 HRESULT nd_queue_refusal(const struct nd_queue *queue, int error);
 /* The device refused the request of the record `wr_id`: gives that back, drops the lock. Returns the post's status. */
 HRESULT nd_queue_refused(struct nd_queue *queue, uint64_t wr_id, int error);
+/* The same for a Send that the fast path has counted. */
+HRESULT nd_queue_refused_send(struct nd_queue *queue, uint64_t wr_id, int error);
 /* Another thread waits for the lock that this drops. Returns ND_SUCCESS. */
 HRESULT nd_queue_release(struct nd_queue *queue);
+
+/*
+ * Brings nd_queue_counts up to `next`, before that goes on from where a lap may end. Inline: a call would cost the fast
+ * path of a post registers. Lock held.
+ */
+static inline void nd_queue_count_locked(struct nd_queue *queue)
+{
+    struct nd_queue_counts *counts = &queue->counts;
+
+    counts->posted += nd_queue_distance(queue, counts->base, queue->next);
+    counts->base = queue->next;
+}
 
 /*
  * The next record, taken; NULL: the queue is not open, full, collects a batch, or takes no entries. `stop` may be an
@@ -230,6 +267,7 @@ static inline struct nd_request *nd_queue_take_locked(struct nd_queue *queue)
     if (ND_UNLIKELY(next == queue->stop)) {
         if (queue->slow)
             return NULL;
+        nd_queue_count_locked(queue);
         queue->stop = atomic_load_explicit(&queue->freed, memory_order_acquire);
         if (next == queue->stop)
             return NULL;

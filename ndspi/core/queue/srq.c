@@ -65,7 +65,12 @@ static void removed(struct nd_child *child)
     nd_srq_fail(container_of(child, struct nd_srq, child), ND_DEVICE_REMOVED);
 }
 
-static const struct nd_child_ops child_ops = { .event = event, .removed = removed };
+static void count(struct nd_child *child, struct nd_counts *counts)
+{
+    nd_srq_count(container_of(child, struct nd_srq, child), counts);
+}
+
+static const struct nd_child_ops child_ops = { .event = event, .removed = removed, .count = count };
 
 static bool make_device_queue(struct nd_srq *srq, uint32_t depth)
 {

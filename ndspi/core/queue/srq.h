@@ -71,6 +71,9 @@ void nd_srq_arm(struct nd_srq *srq, OVERLAPPED *request);
 void nd_srq_cancel(struct nd_srq *srq);
 HRESULT nd_srq_receive(struct nd_srq *srq, void *context, const ND2_SGE *sge, uint32_t n);
 
+/* counts.c: adds what it has now. Takes LOCK_QP_QUEUE. */
+void nd_srq_count(struct nd_srq *srq, struct nd_counts *counts);
+
 /* The device says the limit was reached. */
 void nd_srq_event(struct nd_srq *srq);
 void nd_srq_fail(struct nd_srq *srq, HRESULT status);

@@ -75,9 +75,21 @@ int shim_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 
 /* ---- one completion of the device ---- */
 
-static void mend(const struct shim *shim, struct ibv_wc *wc, bool received, bool invalidate)
+/* Whether it is of a send queue that was flushed before anything had failed. */
+static bool is_flushed(const struct shim_record *record)
 {
-    if (wc->status == IBV_WC_LOC_QP_OP_ERR && !invalidate && shim_has(shim, LOCAL_STATUS))
+    return record && !record->ring->receives &&
+           atomic_load_explicit(&record->ring->qp->flushing, memory_order_acquire);
+}
+
+static void mend(const struct shim *shim, struct ibv_wc *wc, const struct shim_record *record)
+{
+    bool received = !record || record->ring->receives; /* without a record: of a shared queue */
+
+    if (wc->status == IBV_WC_LOC_QP_OP_ERR && shim_has(shim, FLUSH_STATUS) && is_flushed(record))
+        wc->status = IBV_WC_WR_FLUSH_ERR;
+    if (wc->status == IBV_WC_LOC_QP_OP_ERR && shim_has(shim, LOCAL_STATUS) &&
+        !(record && record->state & SHIM_INVALIDATE))
         wc->status = received ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR;
     if (wc->wc_flags & INVALIDATED_KERNEL && shim_has(shim, INVALIDATED_BIT))
         wc->wc_flags |= IBV_WC_WITH_INV;
@@ -130,7 +142,7 @@ static int take_locked(
     bool failed = wc->status != IBV_WC_SUCCESS;
 
     if (!(wc->wr_id & 1)) {
-        mend(cq->shim, wc, true, false);
+        mend(cq->shim, wc, NULL);
         if (failed)
             break_shared_locked(cq, wc->qp_num, broken);
         *out = *wc;
@@ -138,7 +150,7 @@ static int take_locked(
     }
     if (failed && withhold_locked(record, wc))
         return 0;
-    mend(cq->shim, wc, record->ring->receives, record->state & SHIM_INVALIDATE);
+    mend(cq->shim, wc, record);
     if (failed)
         note_broken(record->ring->qp, broken);
     shim_ring_done_locked(record, wc);

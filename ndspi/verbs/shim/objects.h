@@ -115,6 +115,7 @@ struct shim_qp {
     struct ibv_qp *device;
     atomic_bool shadowing;        /* not connected yet, and with ONE_ATTEMPT */
     atomic_bool broken;           /* a request has failed */
+    atomic_bool flushing;         /* it was well, and has been asked to go to the error state */
     struct list_node broken_link; /* in the list of the thread that polled that completion */
     struct list_node shared_link;
     struct shim_ring send, receive;

@@ -177,8 +177,13 @@ static int to_error_locked(struct shim_qp *qp)
         shim_ring_close(&qp->send);
     if (shim_has(shim, LATE_RECEIVES))
         shim_ring_close(&qp->receive);
-    if ((rc = shim->below->modify_qp(qp->device, &attr, IBV_QP_STATE)))
+    /* Of one that has broken, the error is the cause. */
+    atomic_store_explicit(&qp->flushing, !atomic_load_explicit(&qp->broken, memory_order_relaxed),
+        memory_order_release);
+    if ((rc = shim->below->modify_qp(qp->device, &attr, IBV_QP_STATE))) {
+        atomic_store_explicit(&qp->flushing, false, memory_order_release);
         return rc;
+    }
     qp->down = true;
     qp->ibv.state = IBV_QPS_ERR;
     if (shim_has(shim, FORGOTTEN)) {

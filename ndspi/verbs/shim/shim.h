@@ -25,9 +25,10 @@
 /* What the shim repairs. */
 #define ND_SHIM_QUIRKS                                                                             \
     (ND_QUIRK_BIT(LATE_RECEIVES) | ND_QUIRK_BIT(LATE_SENDS) | ND_QUIRK_BIT(FORGOTTEN) |            \
-        ND_QUIRK_BIT(SOLICITED) | ND_QUIRK_BIT(LOCAL_STATUS) | ND_QUIRK_BIT(EMPTY_RECEIVES) |      \
-        ND_QUIRK_BIT(READ_FENCE) | ND_QUIRK_BIT(OVERTAKES) | ND_QUIRK_BIT(UNWAKED) |               \
-        ND_QUIRK_BIT(NEGATIVE_ERRNO) | ND_QUIRK_BIT(INVALIDATED_BIT) | ND_QUIRK_BIT(ONE_ATTEMPT))
+        ND_QUIRK_BIT(SOLICITED) | ND_QUIRK_BIT(LOCAL_STATUS) | ND_QUIRK_BIT(FLUSH_STATUS) |        \
+        ND_QUIRK_BIT(EMPTY_RECEIVES) | ND_QUIRK_BIT(READ_FENCE) | ND_QUIRK_BIT(OVERTAKES) |        \
+        ND_QUIRK_BIT(UNWAKED) | ND_QUIRK_BIT(NEGATIVE_ERRNO) | ND_QUIRK_BIT(INVALIDATED_BIT) |     \
+        ND_QUIRK_BIT(ONE_ATTEMPT))
 
 /*
  * nd_shim_open - put a shim over an opened device.

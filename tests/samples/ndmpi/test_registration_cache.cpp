@@ -161,6 +161,89 @@ void test_forgets_what_overlaps(void **)
     assert_int_equal(registrar.live, 0);
 }
 
+const size_t PAGES = 65536;
+
+void *pages()
+{
+    return VirtualAlloc(NULL, PAGES, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+DWORD WINAPI free_pages(void *data)
+{
+    return VirtualFree(data, 0, MEM_RELEASE) ? 0 : 1;
+}
+
+void test_memory_that_goes_is_forgotten_at_once(void **)
+{
+    FakeRegistrar registrar;
+    RegistrationCache cache(registrar, 10, 1000000);
+    void *first = pages(), *second = pages();
+    HRESULT hr;
+    cache.release(cache.acquire(first, PAGES, SINK, hr));
+    cache.release(cache.acquire(second, PAGES, SINK, hr));
+    assert_int_equal(free_pages(first), 0);
+    assert_int_equal(registrar.live, 1);
+    cache.release(cache.acquire(second, PAGES, SINK, hr));
+    assert_true(cache.found() == 1);
+    assert_int_equal(free_pages(second), 0);
+    assert_int_equal(registrar.live, 0);
+}
+
+void test_memory_that_goes_in_use_is_not_found_again(void **)
+{
+    FakeRegistrar registrar;
+    RegistrationCache cache(registrar, 10, 1000000);
+    void *data = pages();
+    HRESULT hr;
+    RegistrationCache::Entry *used = cache.acquire(data, PAGES, SINK, hr);
+    assert_int_equal(free_pages(data), 0);
+    assert_int_equal(registrar.live, 1);
+    RegistrationCache::Entry *another = cache.acquire(data, PAGES, SINK, hr);
+    assert_ptr_not_equal(another, used);
+    assert_int_equal(registrar.live, 2);
+    cache.release(used);
+    assert_int_equal(registrar.live, 1);
+    cache.release(another);
+    assert_int_equal(registrar.live, 1);
+}
+
+void test_memory_that_another_thread_frees_is_forgotten_before_it_is_found(void **)
+{
+    FakeRegistrar registrar;
+    RegistrationCache cache(registrar, 10, 1000000);
+    void *data = pages();
+    DWORD code = 1;
+    HRESULT hr;
+    cache.release(cache.acquire(data, PAGES, SINK, hr));
+    HANDLE thread = CreateThread(NULL, 0, free_pages, data, 0, NULL);
+    assert_int_equal(WaitForSingleObject(thread, INFINITE), WAIT_OBJECT_0);
+    assert_true(GetExitCodeThread(thread, &code));
+    assert_int_equal(code, 0);
+    CloseHandle(thread);
+    assert_int_equal(registrar.live, 1);
+    cache.release(cache.acquire(data, PAGES, SINK, hr));
+    assert_true(cache.made() == 2 && cache.found() == 0);
+    assert_int_equal(registrar.live, 1);
+}
+
+void test_each_cache_is_told(void **)
+{
+    FakeRegistrar registrar;
+    RegistrationCache *caches[2];
+    void *data = pages();
+    HRESULT hr;
+    for (int i = 0; i < 2; ++i) {
+        caches[i] = new RegistrationCache(registrar, 10, 1000000);
+        caches[i]->release(caches[i]->acquire(data, PAGES, SINK, hr));
+    }
+    delete caches[0];
+    assert_int_equal(registrar.live, 1);
+    assert_int_equal(free_pages(data), 0);
+    assert_int_equal(registrar.live, 0);
+    delete caches[1];
+    assert_int_equal(free_pages(pages()), 0); // no cache is told
+}
+
 } // namespace
 
 int main()
@@ -174,6 +257,10 @@ int main()
         cmocka_unit_test(test_evicts_for_want_of_resources),
         cmocka_unit_test(test_other_failures_evict_nothing),
         cmocka_unit_test(test_forgets_what_overlaps),
+        cmocka_unit_test(test_memory_that_goes_is_forgotten_at_once),
+        cmocka_unit_test(test_memory_that_goes_in_use_is_not_found_again),
+        cmocka_unit_test(test_memory_that_another_thread_frees_is_forgotten_before_it_is_found),
+        cmocka_unit_test(test_each_cache_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

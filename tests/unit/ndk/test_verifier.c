@@ -3,35 +3,15 @@
  * test_verifier.c - the checker of consumers: each row is a program of its own that breaks one rule, and says before
  * that what it expects to be told. It runs with NDK_VERIFIER=1, which ends it, and with "log", with which it goes on.
  */
+#include "tests/support/misuse.h"
 #include "tests/unit/ndk/pair.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { EXPECTED = 3 }; /* the descriptor to which a row writes what it expects */
-
-/* The next line on standard error: call and object, what happened, the rule with its advice. */
-static void expect(const char *rule, const char *happened, ...)
-{
-    char line[1024] = "NDK_VERIFIER: ";
-    size_t length = strlen(line);
-    va_list arguments;
-
-    va_start(arguments, happened);
-    length += (size_t)vsnprintf(line + length, sizeof(line) - length, happened, arguments);
-    va_end(arguments);
-    length += (size_t)snprintf(line + length, sizeof(line) - length, " %s\n", rule);
-    assert_int_equal(write(EXPECTED, line, length), length);
-}
 
 static const char closed[] = "Rule: an object is not used once its close function was called. "
                              "Forget its address there.";
@@ -81,7 +61,8 @@ static void wait_under_a_lock(void)
     KeInitializeSpinLock(&lock);
     KeInitializeEvent(&event, NotificationEvent, TRUE);
     KeAcquireSpinLock(&lock, &before);
-    expect(blocks, "KeWaitForSingleObject, KEVENT %p: it was called at IRQL 2.", (void *)&event);
+    misuse_expect(
+        blocks, "KeWaitForSingleObject, KEVENT %p: it was called at IRQL 2.", (void *)&event);
     KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, NULL);
     KeReleaseSpinLock(&lock, before);
     NdklCloseAdapter(adapter);
@@ -93,7 +74,8 @@ static VOID wait_in_callback(PVOID context)
     KEVENT event;
 
     KeInitializeEvent(&event, NotificationEvent, TRUE);
-    expect(blocks, "KeWaitForSingleObject, KEVENT %p: it was called at IRQL 2.", (void *)&event);
+    misuse_expect(
+        blocks, "KeWaitForSingleObject, KEVENT %p: it was called at IRQL 2.", (void *)&event);
     KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, NULL);
     tell_close(told);
 }
@@ -120,7 +102,8 @@ static void wait_for_rundown_at_dispatch_level(void)
 
     ExInitializeRundownProtection(&ref);
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(blocks, "ExWaitForRundownProtectionRelease, EX_RUNDOWN_REF %p: it was called at IRQL 2.",
+    misuse_expect(blocks,
+        "ExWaitForRundownProtectionRelease, EX_RUNDOWN_REF %p: it was called at IRQL 2.",
         (void *)&ref);
     ExWaitForRundownProtectionRelease(&ref);
     KeLowerIrql(before);
@@ -131,7 +114,7 @@ static void wait_for_procedures_at_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(blocks, "KeFlushQueuedDpcs, queue of DPCs: it was called at IRQL 2.");
+    misuse_expect(blocks, "KeFlushQueuedDpcs, queue of DPCs: it was called at IRQL 2.");
     KeFlushQueuedDpcs();
     KeLowerIrql(before);
 }
@@ -142,7 +125,7 @@ static void open_at_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(blocks, "NdklOpenAdapter, NDK_ADAPTER: it was called at IRQL 2.");
+    misuse_expect(blocks, "NdklOpenAdapter, NDK_ADAPTER: it was called at IRQL 2.");
     assert_int_equal(NdklOpenAdapter(version, 1, NULL), (NTSTATUS)0xC000000D);
     KeLowerIrql(before);
 }
@@ -155,7 +138,7 @@ static void query_at_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(
+    misuse_expect(
         blocks, "NdkQueryAdapterInfo, NDK_ADAPTER %p: it was called at IRQL 2.", (void *)adapter);
     assert_int_equal(adapter->Dispatch->NdkQueryAdapterInfo(adapter, &info, &size), 0);
     KeLowerIrql(before);
@@ -169,7 +152,8 @@ static void close_adapter_at_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(blocks, "NdklCloseAdapter, NDK_ADAPTER %p: it was called at IRQL 2.", (void *)adapter);
+    misuse_expect(
+        blocks, "NdklCloseAdapter, NDK_ADAPTER %p: it was called at IRQL 2.", (void *)adapter);
     NdklCloseAdapter(adapter);
     KeLowerIrql(before);
     NdklCloseAdapter(adapter);
@@ -183,7 +167,7 @@ static void paged_pool_at_dispatch_level(void)
     KeRaiseIrql(DISPATCH_LEVEL, &before);
     ExFreePool(ExAllocatePool2(POOL_FLAG_NON_PAGED, 8, 'a'));
     ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 'a'));
-    expect(paged, "ExAllocatePool2, paged pool: it was called at IRQL 2.");
+    misuse_expect(paged, "ExAllocatePool2, paged pool: it was called at IRQL 2.");
     ExFreePool(ExAllocatePool2(POOL_FLAG_PAGED, 8, 'a'));
     KeLowerIrql(before);
 }
@@ -193,7 +177,7 @@ static void paged_pool_with_tag_at_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(DISPATCH_LEVEL, &before);
-    expect(paged, "ExAllocatePoolWithTag, paged pool: it was called at IRQL 2.");
+    misuse_expect(paged, "ExAllocatePoolWithTag, paged pool: it was called at IRQL 2.");
     ExFreePool(ExAllocatePoolWithTag(PagedPool, 8, 'a'));
     KeLowerIrql(before);
 }
@@ -206,7 +190,7 @@ static void call_above_dispatch_level(void)
     KIRQL before;
 
     KeRaiseIrql(15, &before);
-    expect(too_high, "NdkArmCq, NDK_CQ %p: it was called at IRQL 15.", (void *)cq);
+    misuse_expect(too_high, "NdkArmCq, NDK_CQ %p: it was called at IRQL 15.", (void *)cq);
     cq->Dispatch->NdkArmCq(cq, NDK_CQ_NOTIFY_ERRORS);
     KeLowerIrql(before);
     close_cq(cq);
@@ -226,14 +210,13 @@ static struct {
 
 static void hold(int number, siginfo_t *info, void *context)
 {
-    struct stat told; /* the second call is told of: it may wait for what the first one holds */
-
     (void)number;
     (void)context;
     if ((unsigned char *)info->si_addr - beside.page >= 4096u)
         signal(SIGSEGV, SIG_DFL);
     atomic_store(&beside.touched, true);
-    while (!atomic_load(&beside.done) && !fstat(STDERR_FILENO, &told) && !told.st_size)
+    /* Once the second call is told of, it may wait for what the first one holds. */
+    while (!atomic_load(&beside.done) && !misuse_told())
         continue;
     mprotect(beside.page, 4096, PROT_READ | PROT_WRITE);
 }
@@ -280,7 +263,8 @@ static void close_queues(NDK_ADAPTER *adapter, NDK_PD *pd)
 static void *send_second(void *unused)
 {
     wait_for_first();
-    expect(overlap, "NdkRead, NDK_QP %p: NdkSend of another thread runs on it.", (void *)beside.qp);
+    misuse_expect(
+        overlap, "NdkRead, NDK_QP %p: NdkSend of another thread runs on it.", (void *)beside.qp);
     beside.qp->Dispatch->NdkRead(beside.qp, NULL, NULL, 0, 0, 0, 0);
     atomic_store(&beside.done, true);
     return unused;
@@ -303,7 +287,7 @@ static void *receive_second(void *unused)
     wait_for_first();
     beside.qp->Dispatch->NdkSend(beside.qp, NULL, NULL, 0, 0);
     beside.qp->Dispatch->NdkFlush(beside.qp);
-    expect(overlap, "NdkReceive, NDK_QP %p: NdkReceive of another thread runs on it.",
+    misuse_expect(overlap, "NdkReceive, NDK_QP %p: NdkReceive of another thread runs on it.",
         (void *)beside.qp);
     beside.qp->Dispatch->NdkReceive(beside.qp, NULL, NULL, 0);
     atomic_store(&beside.done, true);
@@ -324,7 +308,7 @@ static void two_posts_to_a_receive_queue(void)
 static void *srq_receive_second(void *unused)
 {
     wait_for_first();
-    expect(overlap, "NdkSrqReceive, NDK_SRQ %p: NdkSrqReceive of another thread runs on it.",
+    misuse_expect(overlap, "NdkSrqReceive, NDK_SRQ %p: NdkSrqReceive of another thread runs on it.",
         (void *)beside.srq);
     beside.srq->Dispatch->NdkSrqReceive(beside.srq, NULL, NULL, 0);
     atomic_store(&beside.done, true);
@@ -350,7 +334,7 @@ static void two_posts_to_a_shared_receive_queue(void)
 static void *arm_second(void *unused)
 {
     wait_for_first();
-    expect(overlap, "NdkArmCq, NDK_CQ %p: NdkGetCqResultsEx of another thread runs on it.",
+    misuse_expect(overlap, "NdkArmCq, NDK_CQ %p: NdkGetCqResultsEx of another thread runs on it.",
         (void *)beside.cq);
     beside.cq->Dispatch->NdkArmCq(beside.cq, NDK_CQ_NOTIFY_ERRORS);
     atomic_store(&beside.done, true);
@@ -373,7 +357,7 @@ static void arm_beside_results(void)
 static void *close_second(void *unused)
 {
     wait_for_first();
-    expect(
+    misuse_expect(
         running, "NdkCloseQp, NDK_QP %p: NdkSend of another thread runs on it.", (void *)beside.qp);
     close_qp(beside.qp);
     return unused;
@@ -400,7 +384,8 @@ static void call_of_a_closed_queue(void)
     NDK_RESULT result;
 
     close_cq(cq);
-    expect(closed, "NdkGetCqResults, NDK_CQ %p: it was closed by NdkCloseCq before.", (void *)cq);
+    misuse_expect(
+        closed, "NdkGetCqResults, NDK_CQ %p: it was closed by NdkCloseCq before.", (void *)cq);
     assert_int_equal(cq->Dispatch->NdkGetCqResults(cq, &result, 1), 0);
     NdklCloseAdapter(adapter);
 }
@@ -414,7 +399,8 @@ static void call_while_the_close_is_pending(void)
 
     told_init(&told);
     assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, tell_close, &told), 0x103);
-    expect(closed, "NdkCreateMr, NDK_PD %p: it was closed by NdkClosePd before.", (void *)pd);
+    misuse_expect(
+        closed, "NdkCreateMr, NDK_PD %p: it was closed by NdkClosePd before.", (void *)pd);
     assert_int_equal(
         pd->Dispatch->NdkCreateMr(pd, FALSE, NULL, NULL, &other), (NTSTATUS)0xC0000184);
     assert_null(other);
@@ -429,7 +415,7 @@ static void second_close(void)
     NDK_PD *pd = pd_create(adapter);
 
     close_pd(pd);
-    expect(closed, "NdkClosePd, NDK_PD %p: it was closed by NdkClosePd before.", (void *)pd);
+    misuse_expect(closed, "NdkClosePd, NDK_PD %p: it was closed by NdkClosePd before.", (void *)pd);
     assert_int_equal(pd->Dispatch->NdkClosePd(&pd->Header, NULL, NULL), 0);
     NdklCloseAdapter(adapter);
 }
@@ -442,7 +428,7 @@ static void closed_object_as_an_argument(void)
     pair_open(&pair);
     mw = mw_create(pair.active.pd);
     close_mw(mw);
-    expect(closed, "NdkBind, NDK_MW %p: it was closed by NdkCloseMw before.", (void *)mw);
+    misuse_expect(closed, "NdkBind, NDK_MW %p: it was closed by NdkCloseMw before.", (void *)mw);
     assert_int_equal(pair.active.qp->Dispatch->NdkBind(pair.active.qp, NULL, pair.active.mr, mw,
                          pair.active.memory, 16, NDK_OP_FLAG_ALLOW_REMOTE_READ),
         (NTSTATUS)0xC0000184);
@@ -455,7 +441,7 @@ static void call_of_a_closed_adapter(void)
     NDK_PD *pd = NULL;
 
     NdklCloseAdapter(adapter);
-    expect(closed, "NdkCreatePd, NDK_ADAPTER %p: it was closed by NdklCloseAdapter before.",
+    misuse_expect(closed, "NdkCreatePd, NDK_ADAPTER %p: it was closed by NdklCloseAdapter before.",
         (void *)adapter);
     assert_int_equal(
         adapter->Dispatch->NdkCreatePd(adapter, NULL, NULL, &pd), (NTSTATUS)0xC0000184);
@@ -466,7 +452,8 @@ static void second_close_of_an_adapter(void)
     NDK_ADAPTER *adapter = adapter_open(1, 2);
 
     NdklCloseAdapter(adapter);
-    expect(closed, "NdklCloseAdapter, NDK_ADAPTER %p: it was closed by NdklCloseAdapter before.",
+    misuse_expect(closed,
+        "NdklCloseAdapter, NDK_ADAPTER %p: it was closed by NdklCloseAdapter before.",
         (void *)adapter);
     NdklCloseAdapter(adapter);
 }
@@ -477,7 +464,7 @@ static void object_of_another_type(void)
     NDK_PD *pd = pd_create(adapter);
     NDK_MW *mw = mw_create(pd);
 
-    expect(type, "NdkCreateMw, NDK_PD %p: there is none at this address.", (void *)mw);
+    misuse_expect(type, "NdkCreateMw, NDK_PD %p: there is none at this address.", (void *)mw);
     assert_int_equal(
         pd->Dispatch->NdkCreateMw((NDK_PD *)mw, NULL, NULL, NULL), (NTSTATUS)0xC0000184);
     close_mw(mw);
@@ -491,7 +478,8 @@ static void no_object(void)
     NDK_PD *pd = pd_create(adapter);
     NDK_MR *mr = mr_create(pd);
 
-    expect(type, "NdkGetLocalTokenFromMr, NDK_MR %p: there is none at this address.", (void *)&mr);
+    misuse_expect(
+        type, "NdkGetLocalTokenFromMr, NDK_MR %p: there is none at this address.", (void *)&mr);
     assert_int_equal(mr->Dispatch->NdkGetLocalTokenFromMr((NDK_MR *)&mr), 0);
     close_mr(mr);
     close_pd(pd);
@@ -508,8 +496,8 @@ static void object_left_at_the_adapters_close(void)
 
     /* One that is being closed may be left. */
     assert_int_equal(closing->Dispatch->NdkClosePd(&closing->Header, NULL, NULL), 0x103);
-    expect(still_open, "NdklCloseAdapter, NDK_PD %p: it is still open.", (void *)pd);
-    expect(still_open, "NdklCloseAdapter, NDK_MR %p: it is still open.", (void *)mr);
+    misuse_expect(still_open, "NdklCloseAdapter, NDK_PD %p: it is still open.", (void *)pd);
+    misuse_expect(still_open, "NdklCloseAdapter, NDK_MR %p: it is still open.", (void *)mr);
     NdklCloseAdapter(adapter);
 }
 
@@ -526,10 +514,10 @@ static void objects_left_at_the_end(void)
     assert_int_equal(adapter->Dispatch->NdkBuildLAM(adapter, &mdl, sizeof(memory), NULL, NULL,
                          (NDK_LOGICAL_ADDRESS_MAPPING *)room, &size, &offset),
         0);
-    expect(at_exit, "exit, NDK_ADAPTER %p: it is still open.", (void *)adapter);
-    expect(at_exit, "exit, NDK_PD %p: it is still open.", (void *)pd);
-    expect(lam_kept, "exit, NDK_LOGICAL_ADDRESS_MAPPING %p: NdkReleaseLAM was not called for it.",
-        (void *)room);
+    misuse_expect(at_exit, "exit, NDK_ADAPTER %p: it is still open.", (void *)adapter);
+    misuse_expect(at_exit, "exit, NDK_PD %p: it is still open.", (void *)pd);
+    misuse_expect(lam_kept,
+        "exit, NDK_LOGICAL_ADDRESS_MAPPING %p: NdkReleaseLAM was not called for it.", (void *)room);
 }
 
 /* ---- mappings ---- */
@@ -559,7 +547,7 @@ static void mapping_left_at_the_adapters_close(void)
     map(adapter, memory, 4096, &kept);
     map(adapter, memory, 4096, &released);
     adapter->Dispatch->NdkReleaseLAM(adapter, &released.lam);
-    expect(lam_kept,
+    misuse_expect(lam_kept,
         "NdklCloseAdapter, NDK_LOGICAL_ADDRESS_MAPPING %p: NdkReleaseLAM was not called for it.",
         (void *)&kept);
     NdklCloseAdapter(adapter);
@@ -573,7 +561,7 @@ static void second_release(void)
 
     map(adapter, memory, 4096, &mapping);
     adapter->Dispatch->NdkReleaseLAM(adapter, &mapping.lam);
-    expect(lam_gone,
+    misuse_expect(lam_gone,
         "NdkReleaseLAM, NDK_LOGICAL_ADDRESS_MAPPING %p: NDK_ADAPTER %p has no such mapping.",
         (void *)&mapping, (void *)adapter);
     adapter->Dispatch->NdkReleaseLAM(adapter, &mapping.lam);
@@ -593,7 +581,8 @@ static void logical_address_after_the_release(void)
     list[0] = sge(pair.active.memory, 16, pair.active.token);
     list[1] = sge(pair.active.memory, 100, token);
     pair.active.adapter->Dispatch->NdkReleaseLAM(pair.active.adapter, &mapping.lam);
-    expect(lam_unmet, "NdkReceive, NDK_QP %p: entry 1, 100 bytes at 0x%llx, lies in no mapping.",
+    misuse_expect(lam_unmet,
+        "NdkReceive, NDK_QP %p: entry 1, 100 bytes at 0x%llx, lies in no mapping.",
         (void *)pair.active.qp, (unsigned long long)(ULONG_PTR)pair.active.memory);
     assert_int_equal(
         pair.active.qp->Dispatch->NdkReceive(pair.active.qp, NULL, list, 2), (NTSTATUS)0xC0000005);
@@ -624,7 +613,7 @@ static void pages_after_the_release(void)
     pages[0] = mapping.lam.AdapterPageArray[0];
     pages[1] = gone.lam.AdapterPageArray[0];
     pair.active.adapter->Dispatch->NdkReleaseLAM(pair.active.adapter, &gone.lam);
-    expect(lam_unmet, "NdkFastRegister, NDK_QP %p: page 1, 0x%llx, lies in no mapping.",
+    misuse_expect(lam_unmet, "NdkFastRegister, NDK_QP %p: page 1, 0x%llx, lies in no mapping.",
         (void *)pair.active.qp, (unsigned long long)pages[1].QuadPart);
     assert_int_equal(pair.active.qp->Dispatch->NdkFastRegister(pair.active.qp, NULL, mr, 2, pages,
                          0, 8192, pair.active.memory, NDK_OP_FLAG_ALLOW_LOCAL_WRITE),
@@ -690,7 +679,7 @@ static void mdl_changed_while_a_call_is_pending(void)
     assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), 0x103);
     chain[1].Next = &chain[0]; /* the call does not have what follows */
     chain[1].ByteCount = 60;
-    expect(mdl_touched,
+    misuse_expect(mdl_touched,
         "NdkRegisterMr, MDL %p: its ByteCount was changed before the call had ended.",
         (void *)&chain[1]);
     atomic_store(&control.go, true);
@@ -714,7 +703,8 @@ static void mdl_chain_cut_while_a_call_is_pending(void)
     chain[0].Next = &chain[1];
     assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, chain, 150, 0, tell_request, &told), 0x103);
     chain[0].Next = NULL;
-    expect(mdl_touched, "NdkRegisterMr, MDL %p: its Next was changed before the call had ended.",
+    misuse_expect(mdl_touched,
+        "NdkRegisterMr, MDL %p: its Next was changed before the call had ended.",
         (void *)&chain[0]);
     atomic_store(&control.go, true);
     told_wait(&told);
@@ -732,7 +722,8 @@ static void mdl_freed_while_a_call_is_pending(void)
 
     told_init(&told);
     assert_int_equal(mr->Dispatch->NdkRegisterMr(mr, mdl, 100, 0, tell_request, &told), 0x103);
-    expect(mdl_touched, "IoFreeMdl, MDL %p: NdkRegisterMr with it has not ended yet.", (void *)mdl);
+    misuse_expect(
+        mdl_touched, "IoFreeMdl, MDL %p: NdkRegisterMr with it has not ended yet.", (void *)mdl);
     IoFreeMdl(mdl);
     atomic_store(&control.go, true);
     told_wait(&told);
@@ -754,7 +745,7 @@ static void token_after_deregistration(void)
     told_init(&told);
     assert_int_equal(
         ended(&told, side->mr->Dispatch->NdkDeregisterMr(side->mr, tell_request, &told)), 0);
-    expect(token_lost,
+    misuse_expect(token_lost,
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x, which NdkDeregisterMr took from NDK_MR "
         "%p.",
         (void *)side->qp, side->token, (void *)side->mr);
@@ -774,7 +765,7 @@ static void token_after_the_regions_close(void)
     mr = mr_register(side->pd, side->memory, 4096, NDK_MR_FLAG_ALLOW_LOCAL_WRITE);
     entry = sge(side->memory, 16, mr->Dispatch->NdkGetLocalTokenFromMr(mr));
     close_mr(mr);
-    expect(token_lost,
+    misuse_expect(token_lost,
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x, which NdkCloseMr took from NDK_MR %p.",
         (void *)side->qp, entry.MemoryRegionToken, (void *)mr);
     assert_int_equal(
@@ -801,7 +792,7 @@ static void token_after_invalidation(void)
         0);
     assert_int_equal(side->qp->Dispatch->NdkReceive(side->qp, NULL, &entry, 1), 0);
     assert_int_equal(side->qp->Dispatch->NdkInvalidate(side->qp, NULL, &mr->Header, 0), 0);
-    expect(token_lost,
+    misuse_expect(token_lost,
         "NdkReceive, NDK_QP %p: entry 0 has token 0x%08x of NDK_MR %p, which is not registered "
         "now.",
         (void *)side->qp, entry.MemoryRegionToken, (void *)mr);
@@ -825,7 +816,7 @@ static void bind_of_a_region_that_is_not_registered(void)
     told_init(&told);
     assert_int_equal(
         ended(&told, side->mr->Dispatch->NdkDeregisterMr(side->mr, tell_request, &told)), 0);
-    expect(token_lost, "NdkBind, NDK_QP %p: NDK_MR %p is not registered.", (void *)side->qp,
+    misuse_expect(token_lost, "NdkBind, NDK_QP %p: NDK_MR %p is not registered.", (void *)side->qp,
         (void *)side->mr);
     assert_int_equal(side->qp->Dispatch->NdkBind(side->qp, NULL, side->mr, mw, side->memory, 16,
                          NDK_OP_FLAG_ALLOW_REMOTE_READ),
@@ -836,140 +827,46 @@ static void bind_of_a_region_that_is_not_registered(void)
 
 /* ---- the rows ---- */
 
-static const struct row {
-    const char *name;
-    void (*run)(void);
-    bool ends; /* it cannot go on: the broken rule is there for a reason */
-} rows[] = {
-#define ROW(function)                                                                              \
-    {                                                                                              \
-#function, function, false                                                                 \
-    }
-#define ENDS(function)                                                                             \
-    {                                                                                              \
-#function, function, true                                                                  \
-    }
-    ROW(wait_under_a_lock),
-    ROW(wait_in_a_callback),
-    ROW(wait_for_rundown_at_dispatch_level),
-    ROW(wait_for_procedures_at_dispatch_level),
-    ROW(open_at_dispatch_level),
-    ROW(query_at_dispatch_level),
-    ROW(close_adapter_at_dispatch_level),
-    ROW(paged_pool_at_dispatch_level),
-    ROW(paged_pool_with_tag_at_dispatch_level),
-    ROW(call_above_dispatch_level),
-    ROW(two_posts_to_an_initiator_queue),
-    ROW(two_posts_to_a_receive_queue),
-    ROW(two_posts_to_a_shared_receive_queue),
-    ROW(arm_beside_results),
-    ENDS(close_beside_a_call),
-    ROW(call_of_a_closed_queue),
-    ROW(call_while_the_close_is_pending),
-    ROW(second_close),
-    ROW(closed_object_as_an_argument),
-    ROW(call_of_a_closed_adapter),
-    ROW(second_close_of_an_adapter),
-    ROW(object_of_another_type),
-    ROW(no_object),
-    ENDS(object_left_at_the_adapters_close),
-    ROW(objects_left_at_the_end),
-    ROW(mapping_left_at_the_adapters_close),
-    ROW(second_release),
-    ROW(logical_address_after_the_release),
-    ROW(pages_after_the_release),
-    ROW(mdl_changed_while_a_call_is_pending),
-    ROW(mdl_chain_cut_while_a_call_is_pending),
-    ROW(mdl_freed_while_a_call_is_pending),
-    ROW(token_after_deregistration),
-    ROW(token_after_the_regions_close),
-    ROW(token_after_invalidation),
-    ROW(bind_of_a_region_that_is_not_registered),
+static const struct misuse_row rows[] = {
+    MISUSE_ROW(wait_under_a_lock),
+    MISUSE_ROW(wait_in_a_callback),
+    MISUSE_ROW(wait_for_rundown_at_dispatch_level),
+    MISUSE_ROW(wait_for_procedures_at_dispatch_level),
+    MISUSE_ROW(open_at_dispatch_level),
+    MISUSE_ROW(query_at_dispatch_level),
+    MISUSE_ROW(close_adapter_at_dispatch_level),
+    MISUSE_ROW(paged_pool_at_dispatch_level),
+    MISUSE_ROW(paged_pool_with_tag_at_dispatch_level),
+    MISUSE_ROW(call_above_dispatch_level),
+    MISUSE_ROW(two_posts_to_an_initiator_queue),
+    MISUSE_ROW(two_posts_to_a_receive_queue),
+    MISUSE_ROW(two_posts_to_a_shared_receive_queue),
+    MISUSE_ROW(arm_beside_results),
+    MISUSE_ENDS(close_beside_a_call),
+    MISUSE_ROW(call_of_a_closed_queue),
+    MISUSE_ROW(call_while_the_close_is_pending),
+    MISUSE_ROW(second_close),
+    MISUSE_ROW(closed_object_as_an_argument),
+    MISUSE_ROW(call_of_a_closed_adapter),
+    MISUSE_ROW(second_close_of_an_adapter),
+    MISUSE_ROW(object_of_another_type),
+    MISUSE_ROW(no_object),
+    MISUSE_ENDS(object_left_at_the_adapters_close),
+    MISUSE_ROW(objects_left_at_the_end),
+    MISUSE_ROW(mapping_left_at_the_adapters_close),
+    MISUSE_ROW(second_release),
+    MISUSE_ROW(logical_address_after_the_release),
+    MISUSE_ROW(pages_after_the_release),
+    MISUSE_ROW(mdl_changed_while_a_call_is_pending),
+    MISUSE_ROW(mdl_chain_cut_while_a_call_is_pending),
+    MISUSE_ROW(mdl_freed_while_a_call_is_pending),
+    MISUSE_ROW(token_after_deregistration),
+    MISUSE_ROW(token_after_the_regions_close),
+    MISUSE_ROW(token_after_invalidation),
+    MISUSE_ROW(bind_of_a_region_that_is_not_registered),
 };
-
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), TEXT = 8192 };
-
-static void run_row(const char *name, const char *setting, int out, int err)
-{
-    static const struct rlimit none = { 0, 0 };
-
-    setrlimit(RLIMIT_CORE, &none);
-    setenv("NDK_VERIFIER", setting, 1);
-    setenv("NDSPI_LOG", "none", 1);
-    dup2(err, STDERR_FILENO);
-    dup2(out, EXPECTED);
-    execl("/proc/self/exe", "test_ndk_verifier", name, (char *)NULL);
-    _exit(126);
-}
-
-/* text out: all that is in the file, with a 0 */
-static void read_back(FILE *file, char *text)
-{
-    size_t length;
-
-    rewind(file);
-    length = fread(text, 1, TEXT - 1, file);
-    text[length] = 0;
-    fclose(file);
-}
-
-/* Whether the program told what it expected, and ended as it should. */
-static bool is_right(const struct row *row, const char *setting)
-{
-    char expected[TEXT], told[TEXT];
-    FILE *out = tmpfile(), *err = tmpfile();
-    int status;
-    pid_t child;
-
-    assert_non_null(out);
-    assert_non_null(err);
-    child = fork();
-    if (!child)
-        run_row(row->name, setting, fileno(out), fileno(err));
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    read_back(out, expected);
-    read_back(err, told);
-    if (*expected && strcmp(told, expected) == 0 &&
-        (strcmp(setting, "1") == 0 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT
-                                   : WIFEXITED(status) && WEXITSTATUS(status) == 0))
-        return true;
-    print_error("%s, %s: status 0x%x\nexpected: %stold:     %s", row->name, setting,
-        (unsigned)status, expected, told);
-    return false;
-}
-
-static void broken_rule_ends_the_program(void **state)
-{
-    int wrong = 0;
-
-    (void)state;
-    for (size_t i = 0; i < ROWS; i++)
-        wrong += !is_right(&rows[i], "1");
-    assert_int_equal(wrong, 0);
-}
-
-static void program_goes_on_where_rules_are_logged(void **state)
-{
-    int wrong = 0;
-
-    (void)state;
-    for (size_t i = 0; i < ROWS; i++)
-        wrong += !rows[i].ends && !is_right(&rows[i], "log");
-    assert_int_equal(wrong, 0);
-}
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_rule_ends_the_program),
-        cmocka_unit_test(program_goes_on_where_rules_are_logged),
-    };
-
-    for (size_t i = 0; argc == 2 && i < ROWS; i++)
-        if (strcmp(argv[1], rows[i].name) == 0) {
-            rows[i].run();
-            return 0;
-        }
-    return argc == 1 ? cmocka_run_group_tests(tests, NULL, NULL) : 2;
+    return misuse_main(argc, argv, "NDK_VERIFIER", rows, sizeof(rows) / sizeof(rows[0]));
 }

@@ -98,6 +98,65 @@ static void test_depth_is_exact_and_counts_until_fetched(void **state)
     assert_int_equal(receive_it(f, 99), 0x8000001A);
 }
 
+static struct nd_counts counts_of(struct fixture *f)
+{
+    struct nd_counts counts;
+
+    nd_adapter_count(f->adapter, &counts);
+    return counts;
+}
+
+/* Laps of the ring, refused posts between them, silent requests, results that wait in the software queue. */
+static void test_requests_are_counted_once(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[DEPTH];
+
+    for (unsigned i = 0; i < 5 * DEPTH; i++) {
+        assert_int_equal(send_it(f, 1, 0), 0);
+        fake_device.post_error = EIO;
+        fake_device.taken = 0;
+        (void)send_it(f, 1, 0);
+        fake_device.post_error = 0;
+        assert_int_equal(send_it(f, 1, 1), 0); /* silent */
+        assert_int_equal(send_it(f, 1, 0), 0);
+        assert_int_equal(counts_of(f).now.initiator_pending, 3);
+        sends_end(f, 3, IBV_WC_SUCCESS);
+        if (i % 2)
+            nd_cq_look(f->cq);
+        assert_int_equal(fetch(f, results, DEPTH), 2);
+        assert_int_equal(counts_of(f).now.initiator_pending, 0);
+    }
+    assert_int_equal(counts_of(f).sends, 15 * DEPTH);
+    assert_int_equal(counts_of(f).send_octets, 4 * 15 * DEPTH);
+    assert_int_equal(counts_of(f).receives, 0);
+    assert_int_equal(counts_of(f).failed, 0);
+}
+
+/* Failed and flushed requests are none that completed, before they are fetched and after. */
+static void test_receives_that_fail_are_counted_apart(void **state)
+{
+    struct fixture *f = *state;
+    ND2_RESULT results[DEPTH];
+
+    for (uintptr_t i = 1; i <= 6; i++)
+        assert_int_equal(receive_it(f, i), 0);
+    fake_complete(f->cq, &f->device->receive, &f->device->ibv, 2, IBV_WC_SUCCESS);
+    assert_int_equal(fetch(f, results, DEPTH), 2);
+    fake_complete(f->cq, &f->device->receive, &f->device->ibv, 1, IBV_WC_LOC_LEN_ERR);
+    fake_complete(f->cq, &f->device->receive, &f->device->ibv, 2, IBV_WC_WR_FLUSH_ERR);
+    nd_cq_look(f->cq);
+    assert_int_equal(counts_of(f).receives, 2);
+    assert_int_equal(counts_of(f).now.receive_pending, 4);
+    assert_int_equal(counts_of(f).now.results_waiting, 3);
+    assert_int_equal(fetch(f, results, DEPTH), 3);
+    assert_int_equal(counts_of(f).receives, 2);
+    assert_int_equal(counts_of(f).failed, 1);
+    assert_int_equal(counts_of(f).flushed, 2);
+    assert_int_equal(counts_of(f).now.receive_pending, 1);
+    assert_int_equal(atomic_load(&f->adapter->counts.connection_errors), 1);
+}
+
 /* Room for more than a batch: through the software queue, in order, all there. */
 static void test_results_come_in_order_through_every_path(void **state)
 {
@@ -493,6 +552,8 @@ int main(void)
 #define ROW(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         ROW(test_depth_is_exact_and_counts_until_fetched),
+        ROW(test_requests_are_counted_once),
+        ROW(test_receives_that_fail_are_counted_apart),
         ROW(test_results_come_in_order_through_every_path),
         ROW(test_silent_requests_for_ever_show_nothing),
         ROW(test_silent_requests_that_fail_are_reported),

@@ -329,6 +329,17 @@ static void test_local_errors_are_named(void **state)
     end();
 }
 
+static void test_local_error_of_a_flushed_send_is_its_flush(void **state)
+{
+    (void)state;
+    begin(ND_QUIRK_BIT(FLUSH_STATUS), ND_WINDOWS_REAL);
+    assert_int_equal(send_it(2, 0), 0);
+    assert_int_equal((uint32_t)nd_qp_flush(f.qp), 0);
+    device_ends(sends(), 1, IBV_WC_LOC_QP_OP_ERR);
+    expect(Nd2RequestTypeSend, 2, 0xC0000120);
+    end();
+}
+
 static void test_empty_receive_gets_an_entry_of_nothing(void **state)
 {
     struct nd_srq *srq;
@@ -629,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_without_another_queue_pair_the_old_one_stays),
         cmocka_unit_test(test_solicited_is_asked_for_as_any),
         cmocka_unit_test(test_local_errors_are_named),
+        cmocka_unit_test(test_local_error_of_a_flushed_send_is_its_flush),
         cmocka_unit_test(test_empty_receive_gets_an_entry_of_nothing),
         cmocka_unit_test(test_empty_entries_do_not_reach_the_device),
         cmocka_unit_test(test_what_overtakes_a_read_waits_for_it),

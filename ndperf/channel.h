@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * channel.h - the connection on which the two ends of a measurement agree, start together and exchange what they found.
+ *
+ * Messages are of one size. Each end posts as many Receives as the other can be ahead, which is one message; so none
+ * arrives without a Receive. Used by one thread, which sleeps while it waits.
+ */
+#ifndef NDPERF_CHANNEL_H
+#define NDPERF_CHANNEL_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verbs.h"
+
+namespace ndperf
+{
+
+// What a connection's private data begins with. All in network order.
+struct Greeting {
+    UINT32 magic;    // GREETING_MAGIC
+    UINT32 protocol; // PROTOCOL: changes with everything that one end tells the other
+    UINT32 cookie;   // of one measurement; 0: a new one
+    UINT32 index;    // of the queue pair
+};
+enum { GREETING_MAGIC = 0x4e445046, PROTOCOL = 2 };
+
+enum Kind { HELLO = 1, VERDICT, MEMORY, START, DONE, COUNT, BYE };
+
+struct Message {
+    enum { VALUES = 26, TEXT = 296 };
+    UINT32 kind;
+    UINT32 reserved;
+    UINT64 values[VALUES];
+    char text[TEXT]; // ends with a 0
+
+    explicit Message(Kind kind = HELLO);
+    void say(const std::string &words);
+};
+
+class Channel
+{
+  public:
+    explicit Channel(Adapter &adapter);
+    ~Channel();
+
+    Endpoint &endpoint()
+    {
+        return *endpoint_;
+    }
+    // The connection is there: watch for its end.
+    void established();
+    // Signalled when the peer has disconnected or died.
+    HANDLE lost() const
+    {
+        return disconnect_.event();
+    }
+
+    void send(const Message &message);
+    // The next message. Ends the program when the connection is lost, another kind comes, or none within patience (in
+    // milliseconds, or INFINITE).
+    Message receive(Kind kind, DWORD patience = INFINITE);
+    // Sends one, receives one of the same kind. None returns before both have sent.
+    Message swap(const Message &message);
+    // The peer's end of the connection; returns when it has come, or after patience.
+    void await_end(DWORD patience = INFINITE);
+
+  private:
+    enum { RECEIVES = 2 };
+
+    void post_receive(size_t slot);
+    void wait(UINT64 deadline = 0);
+    bool progress();
+
+    Adapter &adapter_;
+    std::vector<Message> memory_; // what is sent, and RECEIVES that arrive
+    std::unique_ptr<Region> region_;
+    std::unique_ptr<Queue> queue_;
+    std::unique_ptr<Endpoint> endpoint_;
+    Pending disconnect_, notify_;
+    std::vector<size_t> arrived_; // slots of memory_, oldest first
+    bool sending_, notified_;
+};
+
+} // namespace ndperf
+#endif

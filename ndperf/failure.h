@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * failure.h - ends the program with a message that says what failed, on which adapter and address, and what to do.
+ *
+ * Any thread: the first failure is the one that is printed.
+ */
+#ifndef NDPERF_FAILURE_H
+#define NDPERF_FAILURE_H
+
+#include <winsock2.h>
+#include <ws2tcpip.h>
+
+#include <string>
+
+namespace ndperf
+{
+
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+// What messages begin with. name in: how the program was called, kept
+void set_program(const char *name);
+const char *program();
+// The adapter and the peer that messages are about. text in: "" takes it back
+void set_place(const std::string &adapter, const std::string &peer);
+
+// printf's text.
+std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
+// Prints the message to standard error and ends the program.
+void end(int status, const std::string &message) __attribute__((noreturn));
+void fail(const char *text, ...) __attribute__((format(printf, 1, 2), noreturn));
+// Ends the program if hr is a failure. what in: "Connect"
+void check(HRESULT hr, const char *what);
+// The peer is gone.
+void fail_lost() __attribute__((noreturn));
+
+// "192.0.2.1:18515" or "[2001:db8::1]:18515".
+std::string address_text(const SOCKADDR_INET &address);
+SIZE_T address_size(const SOCKADDR_INET &address);
+
+} // namespace ndperf
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* platform.h - the little that Windows and POSIX do not have in common. */
+#ifndef NDPERF_PLATFORM_H
+#define NDPERF_PLATFORM_H
+
+#include <stdio.h>
+
+namespace ndperf
+{
+
+// Starts a program by the shell; its output is read, or its input written, by mode "r" or "w". NULL: it cannot.
+FILE *open_program(const char *command, const char *mode);
+// Waits until it has ended. Returns its status, 0 where it succeeded.
+int close_program(FILE *program);
+// Seconds of processor time that all threads of this process have used.
+double processor_seconds();
+
+} // namespace ndperf
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "platform.h"
+
+#include <windows.h>
+
+namespace ndperf
+{
+
+FILE *open_program(const char *command, const char *mode)
+{
+    return _popen(command, mode);
+}
+
+int close_program(FILE *program)
+{
+    return _pclose(program);
+}
+
+double processor_seconds()
+{
+    FILETIME created, exited, kernel, user;
+    if (!GetProcessTimes(GetCurrentProcess(), &created, &exited, &kernel, &user))
+        return 0;
+    UINT64 units = ((UINT64)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime) +
+                   ((UINT64)user.dwHighDateTime << 32 | user.dwLowDateTime);
+    return (double)units * 1e-7; // units of 100 ns
+}
+
+} // namespace ndperf

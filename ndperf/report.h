@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - what a client found, and the forms in which it says that. */
+#ifndef NDPERF_REPORT_H
+#define NDPERF_REPORT_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "samples.h"
+
+namespace ndperf
+{
+
+// Of one size.
+struct Row {
+    UINT32 size;     // bytes
+    UINT64 messages; // of this side; connections of connect
+    double seconds;
+    UINT64 peer_messages; // bidirectional: of the peer
+    double peer_seconds;
+    double processor, peer_processor; // percent of one processor
+    Samples samples;                  // of tests that time each message: sorted
+    Samples unsorted;                 // with -U
+
+    // Of both sides together.
+    double messages_per_second() const;
+    double mib_per_second() const
+    {
+        return messages_per_second() * size / 1048576;
+    }
+    double gbit_per_second() const
+    {
+        return messages_per_second() * size * 8e-9;
+    }
+};
+
+// One form. The rows come in the order of their sizes.
+class Output
+{
+  public:
+    Output(const Options &options, const Parameters &parameters) : options_(options), p_(parameters)
+    {
+    }
+    virtual ~Output()
+    {
+    }
+    virtual void begin() = 0;
+    virtual void add(const Row &row) = 0;
+    virtual void end()
+    {
+    }
+
+  protected:
+    const Options &options_;
+    const Parameters &p_;
+};
+
+Output *open_text(const Options &options, const Parameters &parameters);
+Output *open_json(const Options &options, const Parameters &parameters);
+Output *open_csv(const Options &options, const Parameters &parameters);
+// Ends the program if there is no gnuplot, or no place for the file.
+Output *open_plot(const Options &options, const Parameters &parameters);
+
+class Report
+{
+  public:
+    // Every form that the options ask for.
+    Report(const Options &options, const Parameters &parameters);
+    void begin();
+    void add(Row &row); // sorts its samples
+    void end();
+
+  private:
+    const Options &options_;
+    std::vector<std::unique_ptr<Output>> outputs_;
+};
+
+} // namespace ndperf
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <process.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "failure.h"
+#include "phases.h"
+#include "platform.h"
+#include "rate.h"
+
+namespace ndperf
+{
+
+namespace
+{
+
+enum { RATE_MS = 1000 };
+
+// Values of messages.
+enum { DONE_MESSAGES, DONE_SECONDS_E9, DONE_PROCESSOR_E3, DONE_DAMAGED };
+enum { COUNT_BEGUN, COUNT_SENT };
+enum { START_SIZE, START_ITERATIONS, START_DURATION };
+
+struct Part {
+    Worker *worker;
+    const Phase *phase;
+};
+
+unsigned __stdcall run_part(void *argument)
+{
+    Part *part = (Part *)argument;
+    part->worker->run(*part->phase);
+    return 0;
+}
+
+} // namespace
+
+Session::Session(const Options &options)
+    : options_(options), p_(options.parameters), cookie_(0), damaged_(0)
+{
+}
+
+Session::~Session()
+{
+    workers_.clear();
+    channel_.reset();
+    adapter_.reset();
+}
+
+int Session::run()
+{
+    if (!options_.server)
+        report_.reset(new Report(options_, p_));
+    check(NdStartup(), "NdStartup");
+    open_adapter();
+    if (options_.server)
+        meet_client();
+    else
+        meet_server();
+    Meeting meeting = { options_.peer, cookie_, channel_->lost() };
+    for (UINT32 i = 0; i < p_.threads; ++i)
+        workers_.push_back(
+            std::unique_ptr<Worker>(new Worker(*adapter_, p_, options_.server, meeting)));
+    connect_streams();
+    bool right = measure();
+    finish();
+    return right ? 0 : STATUS_FAILED;
+}
+
+// ---- phases ---------------------------------------------------------------------------------------------------------
+
+// Watches the connection while the workers run: a worker that looks at memory would not notice its end.
+void Session::run_workers(const Phase &phase)
+{
+    std::vector<Part> parts;
+    std::vector<HANDLE> waited(1, channel_->lost());
+    RateLine rate(phase.size, report_ != nullptr);
+
+    for (size_t i = 0; i < workers_.size(); ++i) {
+        Part part = { workers_[i].get(), &phase };
+        parts.push_back(part);
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+        HANDLE thread = (HANDLE)_beginthreadex(NULL, 0, run_part, &parts[i], 0, NULL);
+        if (!thread)
+            fail("no thread can be started: error %u", (unsigned)GetLastError());
+        waited.push_back(thread);
+    }
+    while (waited.size() > 1) {
+        DWORD which = WaitForMultipleObjects(
+            (DWORD)waited.size(), &waited[0], FALSE, rate.is_shown() ? (DWORD)RATE_MS : INFINITE);
+        if (which == WAIT_TIMEOUT) {
+            rate.show(messages_so_far());
+            continue;
+        }
+        if (which >= WAIT_OBJECT_0 + waited.size())
+            fail("WaitForMultipleObjects failed: error %u", (unsigned)GetLastError());
+        if (which == WAIT_OBJECT_0)
+            fail_lost();
+        CloseHandle(waited[which - WAIT_OBJECT_0]);
+        waited.erase(waited.begin() + (which - WAIT_OBJECT_0));
+    }
+}
+
+UINT64 Session::messages_so_far() const
+{
+    UINT64 messages = 0;
+    for (size_t i = 0; i < workers_.size(); ++i)
+        messages += workers_[i]->messages();
+    return messages;
+}
+
+// What this side did in the phase.
+Message Session::own_part(double processor) const
+{
+    Message done(DONE);
+    UINT64 start = ~(UINT64)0, end = 0, damaged = 0;
+
+    for (size_t i = 0; i < workers_.size(); ++i) {
+        Worker &worker = *workers_[i];
+        start = worker.start < start ? worker.start : start;
+        end = worker.end > end ? worker.end : end;
+        for (size_t k = 0; k < worker.streams().size(); ++k)
+            damaged += worker.streams()[k]->damaged;
+    }
+    done.values[DONE_MESSAGES] = messages_so_far();
+    double seconds = (double)(end - start) / ticks_per_second();
+    done.values[DONE_SECONDS_E9] = (UINT64)(seconds * 1e9);
+    done.values[DONE_PROCESSOR_E3] = (UINT64)(processor * 1e3);
+    done.values[DONE_DAMAGED] = damaged;
+    return done;
+}
+
+// With verify, and Writes that the receiver does not notice: looks at what is in memory.
+void Session::verify(const Phase &phase)
+{
+    if (!p_.verify || p_.test != WRITE_BW)
+        return;
+    for (size_t i = 0; i < p_.streams(); ++i) {
+        Message own(COUNT);
+        own.values[COUNT_BEGUN] = stream(i).begun;
+        own.values[COUNT_SENT] = stream(i).sent;
+        Message peer = channel_->swap(own);
+        verify_writes(*workers_[i % workers_.size()], stream(i), phase, peer.values[COUNT_BEGUN],
+            peer.values[COUNT_SENT]);
+    }
+}
+
+// Returns the peer's part; both begin and end together.
+Message Session::run_phase(const Phase &phase)
+{
+    for (size_t i = 0; i < workers_.size(); ++i)
+        prepare_phase(*workers_[i], phase);
+    Message start(START);
+    start.values[START_SIZE] = phase.size;
+    start.values[START_ITERATIONS] = phase.iterations;
+    start.values[START_DURATION] = phase.duration;
+    Message other = channel_->swap(start);
+    if (memcmp(other.values, start.values, sizeof(start.values)))
+        fail("the peer measures other messages than this side: is it the same ndperf?");
+    run_workers(phase);
+    return start;
+}
+
+Row Session::row_of(const Phase &phase, const Message &own, const Message &peer)
+{
+    Row row;
+    row.size = phase.size;
+    row.messages = own.values[DONE_MESSAGES];
+    row.seconds = (double)own.values[DONE_SECONDS_E9] * 1e-9;
+    row.peer_messages = p_.bidirectional ? peer.values[DONE_MESSAGES] : 0;
+    row.peer_seconds = p_.bidirectional ? (double)peer.values[DONE_SECONDS_E9] * 1e-9 : 0;
+    row.processor = (double)own.values[DONE_PROCESSOR_E3] * 1e-3;
+    row.peer_processor = (double)peer.values[DONE_PROCESSOR_E3] * 1e-3;
+    for (size_t i = 0; i < workers_.size(); ++i)
+        row.samples.add(workers_[i]->samples);
+    row.samples.set_scale(
+        (p_.test == SEND_LAT || p_.test == WRITE_LAT ? 0.5e6 : 1e6) / ticks_per_second());
+    return row;
+}
+
+// Returns whether all data was right, as far as it was looked at.
+bool Session::measure()
+{
+    std::vector<UINT32> sizes = p_.sizes();
+
+    if (report_)
+        report_->begin();
+    for (size_t i = 0; i < sizes.size() && !damaged_; ++i) {
+        Phase warmup = { sizes[i], p_.warmup, 0 };
+        Phase phase = { sizes[i], p_.iterations, p_.duration };
+        if (p_.warmup)
+            run_phase(warmup);
+        double began = processor_seconds();
+        UINT64 begin = ticks();
+        run_phase(phase);
+        double wall = (double)(ticks() - begin) / ticks_per_second();
+        double processor = wall > 0 ? (processor_seconds() - began) / wall * 100 : 0;
+        verify(phase);
+        Message own = own_part(processor);
+        Message peer = channel_->swap(own);
+        damaged_ = own.values[DONE_DAMAGED] + peer.values[DONE_DAMAGED];
+        if (report_) {
+            Row row = row_of(phase, own, peer);
+            report_->add(row);
+        }
+    }
+    if (report_)
+        report_->end();
+    if (damaged_)
+        fprintf(stderr, "%s: messages that came damaged: %llu\n", program(),
+            (unsigned long long)damaged_);
+    return damaged_ == 0;
+}
+
+// The client ends the connections, when the server has nothing more to say.
+void Session::finish()
+{
+    channel_->swap(Message(BYE));
+    if (options_.server)
+        channel_->await_end();
+    for (size_t i = 0; i < p_.streams(); ++i)
+        stream(i).endpoint->disconnect(); // an end that the peer made first is no failure
+    channel_->endpoint().disconnect();
+    workers_.clear();
+    channel_.reset();
+    adapter_.reset();
+    NdCleanup();
+}
+
+} // namespace ndperf

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h - a measurement from its first connection to its last: agreement, connections, phases.
+ */
+#ifndef NDPERF_SESSION_H
+#define NDPERF_SESSION_H
+
+#include <memory>
+#include <vector>
+
+#include "channel.h"
+#include "options.h"
+#include "report.h"
+#include "worker.h"
+
+namespace ndperf
+{
+
+class Session
+{
+  public:
+    explicit Session(const Options &options);
+    ~Session();
+    // Runs the measurement. Returns the program's status.
+    int run();
+
+  private:
+    void open_adapter();
+    // The first connection, and what both agree on.
+    void meet_server();
+    void meet_client();
+    void accept_first();
+    void propose();
+    void judge();
+    void refuse(const std::string &reason);
+
+    // The connections that are measured.
+    void connect_streams();
+    void accept_stream(Endpoint &endpoint, const Greeting &own);
+    void exchange_memory();
+    Stream &stream(size_t index)
+    {
+        return *workers_[index % workers_.size()]->streams()[index / workers_.size()];
+    }
+
+    bool measure();
+    Message run_phase(const Phase &phase);
+    void run_workers(const Phase &phase);
+    UINT64 messages_so_far() const;
+    Message own_part(double processor) const;
+    Row row_of(const Phase &phase, const Message &own, const Message &peer);
+    void verify(const Phase &phase);
+    void finish();
+
+    const Options &options_;
+    Parameters p_;
+    UINT32 cookie_;
+    std::unique_ptr<Adapter> adapter_;
+    std::unique_ptr<Channel> channel_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::unique_ptr<Report> report_; // of a client
+    UINT64 damaged_;                 // messages, of both sides
+};
+
+} // namespace ndperf
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waiter.h - how a thread waits for results: it looks again, or sleeps until an event or a completion port tells.
+ */
+#ifndef NDPERF_WAITER_H
+#define NDPERF_WAITER_H
+
+#include "parameters.h"
+#include "verbs.h"
+
+namespace ndperf
+{
+
+class Waiter
+{
+  public:
+    Waiter(Queue &queue, Wait how);
+    ~Waiter();
+    // Returns when the caller should look for results again. It has found none before.
+    void wait();
+
+  private:
+    Queue &queue_;
+    const Wait how_;
+    HANDLE port_;
+    Pending pending_;
+    bool armed_;
+};
+
+} // namespace ndperf
+#endif

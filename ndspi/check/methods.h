@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * methods.h - how the tables of wrappers are written: a row for each method, which checks, calls the method of the
+ * object in the wrapper, and returns what that returns.
+ *
+ * parameters, arguments are in parentheses; the first argument is "inner", the object. Other objects among the
+ * arguments are handed on by GIVEN.
+ */
+#ifndef NDSPI_CHECK_METHODS_H
+#define NDSPI_CHECK_METHODS_H
+
+#include "ndspi/check/request.h"
+
+#define GIVEN(object) nd_check_argument(&call, object)
+
+/* refused: what a method of a released object returns. before, after: statements, which find call and value. */
+#define CHECKED_FULL(result, refused, itype, method, before, after, parameters, arguments)         \
+    static result STDMETHODCALLTYPE itype##_##method##_ parameters                                 \
+    {                                                                                              \
+        struct nd_check_call call;                                                                 \
+        itype *inner = nd_check_begin(&call, iface, #itype "::" #method);                          \
+        result value;                                                                              \
+                                                                                                   \
+        if (!inner)                                                                                \
+            return refused;                                                                        \
+        before;                                                                                    \
+        value = inner->lpVtbl->method arguments;                                                   \
+        after;                                                                                     \
+        nd_check_end(&call);                                                                       \
+        return value;                                                                              \
+    }
+
+#define CHECKED_AS(result, refused, itype, method, before, parameters, arguments)                  \
+    CHECKED_FULL(result, refused, itype, method, before, (void)0, parameters, arguments)
+
+#define CHECKED(itype, method, parameters, arguments)                                              \
+    CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, method, (void)0, parameters, arguments)
+
+/* A method that stores an object of a kind in the pointer "out". after: a statement, on success. */
+#define CHECKED_MAKES(itype, method, kind, parameters, arguments)                                  \
+    CHECKED_MAKES_THEN(itype, method, kind, (void)0, parameters, arguments)
+
+#define CHECKED_MAKES_THEN(itype, method, kind, after, parameters, arguments)                      \
+    static HRESULT STDMETHODCALLTYPE itype##_##method##_ parameters                                \
+    {                                                                                              \
+        struct nd_check_call call;                                                                 \
+        itype *inner = nd_check_begin(&call, iface, #itype "::" #method);                          \
+        HRESULT value;                                                                             \
+                                                                                                   \
+        if (!inner) {                                                                              \
+            if (out)                                                                               \
+                *out = NULL;                                                                       \
+            return ND_INVALID_DEVICE_STATE;                                                        \
+        }                                                                                          \
+        value = inner->lpVtbl->method arguments;                                                   \
+        if (SUCCEEDED(nd_check_made(#itype "::" #method, value, &kind, (void **)out))) {           \
+            after;                                                                                 \
+        }                                                                                          \
+        nd_check_end(&call);                                                                       \
+        return value;                                                                              \
+    }
+
+/* The statement of a method that makes a queue. */
+#define LIMITS(...) nd_check_limit(*out, &(const struct nd_check_limits){ __VA_ARGS__ })
+
+#define CHECKED_UNKNOWN(itype)                                                                     \
+    static HRESULT STDMETHODCALLTYPE itype##_QueryInterface_(itype *iface, REFIID iid, void **out) \
+    {                                                                                              \
+        return nd_check_query(iface, #itype "::QueryInterface", iid, out);                         \
+    }                                                                                              \
+                                                                                                   \
+    static ULONG STDMETHODCALLTYPE itype##_AddRef_(itype *iface)                                   \
+    {                                                                                              \
+        return nd_check_addref(iface, #itype "::AddRef");                                          \
+    }                                                                                              \
+                                                                                                   \
+    static ULONG STDMETHODCALLTYPE itype##_Release_(itype *iface)                                  \
+    {                                                                                              \
+        return nd_check_release(iface, #itype "::Release");                                        \
+    }
+
+#define UNKNOWN_SLOTS(itype)                                                                       \
+    .QueryInterface = itype##_QueryInterface_, .AddRef = itype##_AddRef_,                          \
+    .Release = itype##_Release_
+
+#define CHECKED_OVERLAPPED(itype)                                                                  \
+    CHECKED_UNKNOWN(itype)                                                                         \
+    CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
+    CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, GetOverlappedResult,                       \
+        nd_check_result_of(&call, overlapped),                                                     \
+        (itype * iface, OVERLAPPED * overlapped, BOOL wait), (inner, overlapped, wait))
+
+/* Of version 1. */
+#define CHECKED_OVERLAPPED1(itype)                                                                 \
+    CHECKED_UNKNOWN(itype)                                                                         \
+    CHECKED(itype, CancelOverlappedRequests, (itype * iface), (inner))                             \
+    CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, itype, GetOverlappedResult,                       \
+        nd_check_result_of(&call, overlapped),                                                     \
+        (itype * iface, OVERLAPPED * overlapped, SIZE_T * octets, BOOL wait),                      \
+        (inner, overlapped, octets, wait))
+
+#define OVERLAPPED_SLOTS(itype)                                                                    \
+    UNKNOWN_SLOTS(itype), .CancelOverlappedRequests = itype##_CancelOverlappedRequests_,           \
+                          .GetOverlappedResult = itype##_GetOverlappedResult_
+
+/* behind base_: what else the kind is */
+#define CHECKED_KIND(name_, itype, base_, ...)                                                     \
+    const struct nd_check_kind name_ = {                                                           \
+        .name = #itype, .iid = &IID_##itype, .base = base_, .vtable = &itype##_table, __VA_ARGS__  \
+    };
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.h - what a program holds under NDSPI_CHECK instead of an object: a wrapper that checks each call, then hands
+ * it on, and what the checker knows of all of them.
+ *
+ * A wrapper is a COM object with the interface of the one in it, and a count of its own; it holds one reference to the
+ * one in it until its own last Release. The memory of a released wrapper is kept until ND_CHECK_DEAD_MOST others were
+ * released: so the checker can report a call on it, and the call harms nothing: it does nothing, and returns
+ * ND_INVALID_DEVICE_STATE, or 0. One lock guards all of it, and is never held over a call of the objects. Without the
+ * checker nothing here exists.
+ */
+#ifndef NDSPI_CHECK_OBJECT_H
+#define NDSPI_CHECK_OBJECT_H
+
+#include "ndspi/check/place.h"
+#include "ndspi/check/report.h"
+
+#include "util/list.h"
+#include "util/lock.h"
+
+#include <winsock2.h>
+#include <windows.h>
+
+#include <ndspi.h>
+
+#include <pthread.h>
+#include <sys/types.h>
+
+enum { ND_CHECK_DEAD_MOST = 4096 };
+
+/* An interface. */
+struct nd_check_kind {
+    const char *name;         /* as "IND2QueuePair" */
+    const IID *iid;           /* its own */
+    const IID *base;          /* IND2Overlapped, INDOverlapped; NULL: it has none */
+    const void *const vtable; /* of its wrappers */
+    bool keeps_maker;         /* an object has a reference to the one whose method made it */
+};
+
+struct nd_check_call;
+
+/* What a queue pair, endpoint or shared receive queue was made for; of another object all is 0. */
+struct nd_check_limits {
+    size_t receives, initiators, receive_entries, initiator_entries;
+    size_t inline_octets;
+};
+
+/* What the program has to call next on an object, while others wait for it (debt.h). */
+struct nd_check_debt {
+    const char *since; /* the call that has ended; NULL: nothing */
+    enum nd_check_rule rule;
+    unsigned seconds; /* that the watch has seen */
+};
+
+struct nd_checked {
+    const void *vtable; /* first: interface pointer is object pointer */
+    void *inner;        /* the object */
+    const struct nd_check_kind *kind;
+    struct nd_checked *next; /* of its bucket */
+    struct list_node
+        link; /* of the living, in the order of creation; of the dead, in that of their end */
+    const struct nd_checked *adapter; /* that it is of, or itself; NULL: a provider */
+    struct nd_check_limits limits;
+    struct nd_check_debt debt;
+    const void *qp;           /* a connector: the queue pair of its last Connect */
+    struct nd_checked *maker; /* kept by this one, or NULL */
+    ULONG refs;
+    ULONG kept; /* of them: by what it made */
+    bool dead;
+    struct nd_check_call *calls; /* that run on it */
+    pid_t process;               /* that made it: a forked child inherits it, and owes no Release */
+    const char *made_by;         /* the call */
+    struct nd_check_place made_at;
+};
+
+/* A call, on its stack. */
+struct nd_check_call {
+    struct nd_checked *object;
+    const char *name; /* as "IND2QueuePair::Send" */
+    pthread_t thread;
+    const char *frame;           /* the stack of the program's functions is above */
+    struct nd_check_call *next;  /* on the object */
+    struct nd_check_call *outer; /* of this thread */
+};
+
+/* Guards all that the checker knows. */
+extern struct lock nd_check_lock;
+
+/*
+ * nd_check_begin - a method of a wrapper begins.
+ * call   out: until nd_check_end
+ * iface  in: the wrapper
+ * name   in: as "IND2QueuePair::Send", a literal
+ * Returns the object in it; NULL: it was released, and nothing else may be done.
+ */
+#define nd_check_begin(call, iface, name)                                                          \
+    nd_check_begin_at(call, iface, name, __builtin_frame_address(0))
+void *nd_check_begin_at(
+    struct nd_check_call *call, void *iface, const char *name, const char *frame);
+void nd_check_end(struct nd_check_call *call);
+
+/* The innermost call of this thread that runs; NULL: none. */
+const struct nd_check_call *nd_check_current(void);
+
+/* Another object of the call. Returns it, to be handed on; NULL: it was released. */
+void *nd_check_argument(const struct nd_check_call *call, void *given);
+
+/*
+ * nd_check_made - the end of a call that makes an object.
+ * name  in: of the call, a literal
+ * out   inout: the object, which is replaced by its wrapper; where there is no memory for one it stays
+ * Returns hr.
+ */
+HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *kind, void **out);
+
+/* The same call made a queue; made in: its wrapper, or what is in its place. */
+void nd_check_limit(const void *made, const struct nd_check_limits *limits);
+
+/* The end of a call that gives a receive queue another depth; 0: as before. */
+void nd_check_resized(const struct nd_check_call *call, HRESULT hr, size_t depth);
+
+/* The first of the living objects that a test holds for, or NULL. Lock held. */
+struct nd_checked *nd_check_first_locked(
+    bool (*test)(struct nd_checked *checked, const void *context), const void *context);
+
+/* IUnknown of every wrapper. */
+HRESULT nd_check_query(void *iface, const char *name, REFIID iid, void **out);
+ULONG nd_check_addref(void *iface, const char *name);
+ULONG nd_check_release(void *iface, const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* place.h - where in the program a call was made. */
+#ifndef NDSPI_CHECK_PLACE_H
+#define NDSPI_CHECK_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ND_CHECK_FRAMES = 3, ND_CHECK_PLACE_OCTETS = 192 };
+
+struct nd_check_place {
+    const void *frames[ND_CHECK_FRAMES]; /* return addresses, the innermost first; NULL: no more */
+};
+
+/* The innermost callers of this library. Any thread; allocates nothing. */
+void nd_check_place_here(struct nd_check_place *place);
+
+/* From now on every place is unknown: the program's stacks are Wine's, which cannot be walked from here. */
+void nd_check_place_never(void);
+bool nd_check_place_known(void);
+
+/*
+ * As "program+0x1234 < program+0x1180": what addr2line -e PROGRAM takes. Returns text, whose room is
+ * ND_CHECK_PLACE_OCTETS; "an unknown place" where there is no frame.
+ */
+const char *nd_check_place_text(const struct nd_check_place *place, char *text);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/check/post.h"
+
+#include "ndspi/check/debt.h"
+
+/* Of the queue that takes the list. */
+static size_t most_entries(const struct nd_check_call *call, const struct nd_check_list *list)
+{
+    const struct nd_check_limits *limits = &call->object->limits;
+
+    return list->use == ND_CHECK_RECEIVES ? limits->receive_entries : limits->initiator_entries;
+}
+
+static struct nd_check_entry entry_of(const struct nd_check_list *list, size_t index)
+{
+    if (list->v2)
+        return (struct nd_check_entry){
+            .buffer = list->v2[index].Buffer,
+            .length = list->v2[index].BufferLength,
+            .name = list->v2[index].MemoryRegionToken,
+        };
+    return (struct nd_check_entry){
+        .buffer = list->v1[index].pAddr,
+        .length = list->v1[index].Length,
+        .name = (uintptr_t)list->v1[index].hMr,
+    };
+}
+
+/* Version 1: an entry without a region, where the request may have such. */
+static bool is_inline(const struct nd_check_list *list, const struct nd_check_entry *entry)
+{
+    return !list->v2 && !entry->name && list->use == ND_CHECK_READS;
+}
+
+static bool has_entries(const struct nd_check_list *list)
+{
+    return (list->v2 && !(list->flags & ND_OP_FLAG_INLINE)) || list->v1;
+}
+
+/* No more of them than the queue takes: the call refuses others without a look at them. */
+void nd_check_list(const struct nd_check_call *call, const struct nd_check_list *list)
+{
+    size_t most = most_entries(call, list);
+
+    if (!has_entries(list) || list->n > most)
+        return;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct nd_check_entry entry = entry_of(list, i);
+
+        if (!is_inline(list, &entry))
+            nd_check_entry(call, (unsigned)i, &entry, list->use);
+    }
+}
+
+#define REPORT(rule, ...)                                                                          \
+    nd_check_report_locked(                                                                        \
+        ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
+
+/* Version 1: few lists that mix both kinds of entries may be under way. */
+static bool is_mixed(const struct nd_check_list *list)
+{
+    size_t inlines = 0;
+
+    for (size_t i = 0; list->v1 && i < list->n; i++)
+        inlines += !list->v1[i].hMr;
+    return inlines && inlines < list->n;
+}
+
+static void report_full_locked(const struct nd_check_call *call, const struct nd_check_list *list)
+{
+    const struct nd_check_limits *limits = &call->object->limits;
+    bool receives = list->use == ND_CHECK_RECEIVES;
+
+    if (!is_mixed(list))
+        REPORT(DEPTH, "the results of all %zu requests of its %s queue are not fetched yet",
+            receives ? limits->receives : limits->initiators, receives ? "receive" : "initiator");
+}
+
+static void report_long_locked(const struct nd_check_call *call, const struct nd_check_list *list)
+{
+    size_t total = 0, inlines = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct nd_check_entry entry = entry_of(list, i);
+
+        total += entry.length;
+        if (is_inline(list, &entry) || (list->flags & ND_OP_FLAG_INLINE))
+            inlines += entry.length;
+    }
+    if (inlines > call->object->limits.inline_octets)
+        REPORT(LONG, "%zu bytes are inline, and it was made for %zu", inlines,
+            call->object->limits.inline_octets);
+    else
+        REPORT(LONG, "%zu bytes are more than its adapter takes", total);
+}
+
+static void report_unconnected_locked(const struct nd_check_call *call)
+{
+    const struct nd_checked *debtor = nd_check_debtor_locked(call->object);
+
+    if (debtor)
+        REPORT(CONNECTED, "CompleteConnect of %s %p, whose Connect has ended, was not called",
+            debtor->kind->name, (const void *)debtor);
+    else
+        REPORT(CONNECTED, "it is not connected");
+}
+
+void nd_check_posted(const struct nd_check_call *call, HRESULT hr, const struct nd_check_list *list)
+{
+    lock_acquire(&nd_check_lock);
+    if (hr == ND_NO_MORE_ENTRIES)
+        report_full_locked(call, list);
+    else if (hr == ND_CONNECTION_INVALID)
+        report_unconnected_locked(call);
+    else if (hr == ND_DATA_OVERRUN && list->n > most_entries(call, list))
+        REPORT(ENTRIES, "%zu entries, and it was made for %zu", list->n, most_entries(call, list));
+    else if (hr == ND_BUFFER_OVERFLOW && (list->v1 || list->v2))
+        report_long_locked(call, list);
+    lock_release(&nd_check_lock);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/check/report.h"
+
+#include "ndspi/check/object.h"
+
+#include "util/complaint.h"
+#include "util/settings.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *rule, *advice;
+} texts[] = {
+#define ROW(name, rule, advice) [ND_CHECK_##name] = { rule, advice },
+    ND_CHECK_RULES(ROW)
+};
+
+enum nd_check_mode nd_check_mode(void)
+{
+    static const char *const words[] = { "0", "1", "log", NULL };
+
+    return (enum nd_check_mode)setting_word("NDSPI_CHECK", words);
+}
+
+/* One that fell out of the table, since another one has its place, may be told again. */
+static bool first_time(enum nd_check_rule rule, const char *call, const void *object)
+{
+    static struct told {
+        enum nd_check_rule rule;
+        const char *call;
+        const void *object;
+    } table[1024];
+    uint64_t hash = ((uintptr_t)object * 31 + (uintptr_t)call) * 31 + rule;
+    struct told *told = &table[(hash * 0x9e3779b97f4a7c15u) >> 54];
+
+    if (told->call == call && told->object == object && told->rule == rule)
+        return false;
+    *told = (struct told){ .rule = rule, .call = call, .object = object };
+    return true;
+}
+
+void nd_check_tell_locked(enum nd_check_rule rule, const char *call, const char *kind,
+    const void *object, const char *format, ...)
+{
+    char happened[512];
+    va_list arguments;
+
+    lock_assert_held(&nd_check_lock);
+    if (!first_time(rule, call, object))
+        return;
+    va_start(arguments, format);
+    vsnprintf(happened, sizeof(happened), format, arguments);
+    va_end(arguments);
+    complaint_write(
+        "NDSPI_CHECK", call, kind, object, happened, texts[rule].rule, texts[rule].advice);
+}
+
+void nd_check_told(void)
+{
+    if (nd_check_mode() != ND_CHECK_LOG)
+        abort();
+}

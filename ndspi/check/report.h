@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - what the checker tells of a misuse: one line on standard error, with the call, the object, what happened,
+ * the rule, and what to do. The same misuse of one call and object is told once.
+ */
+#ifndef NDSPI_CHECK_REPORT_H
+#define NDSPI_CHECK_REPORT_H
+
+#include "ndspi/check/rules.h"
+
+#include <stdbool.h>
+
+enum nd_check_mode { ND_CHECK_OFF, ND_CHECK_ABORT, ND_CHECK_LOG };
+
+/* As the environment has it now. */
+enum nd_check_mode nd_check_mode(void);
+
+/*
+ * nd_check_tell_locked - writes the line, with nd_check_lock held.
+ * call    in: the method, as "IND2QueuePair::Send"; a literal
+ * kind    in: what the object is, as "IND2QueuePair"
+ * object  in: its address, may be NULL
+ * format  in: what happened, of printf
+ */
+__attribute__((format(printf, 5, 6))) void nd_check_tell_locked(enum nd_check_rule rule,
+    const char *call, const char *kind, const void *object, const char *format, ...);
+
+/* After what was told of one call: ends the program by abort(), unless NDSPI_CHECK is "log". */
+void nd_check_told(void);
+
+/* Both. */
+#define nd_check_report_locked(...) (nd_check_tell_locked(__VA_ARGS__), nd_check_told())
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.h - the OVERLAPPEDs that the checker knows: of which call each is, and whether it has ended. A sink between
+ * the objects and the program's tells of the beginning and the end of each request.
+ */
+#ifndef NDSPI_CHECK_REQUEST_H
+#define NDSPI_CHECK_REQUEST_H
+
+#include "ndspi/check/object.h"
+#include "ndspi/core/sink.h"
+
+enum { ND_CHECK_ENDED_MOST = 4096 }; /* so many OVERLAPPEDs are remembered after their end */
+
+/* A request begins, or ends, on any thread; under the lock of its object's requests. */
+void nd_check_request_begins(const OVERLAPPED *overlapped);
+/* Returns false: the structure's memory is gone, so nothing may be stored there. */
+bool nd_check_request_ends(const OVERLAPPED *overlapped, HRESULT status);
+
+/* The end of a Notify of a completion queue. */
+void nd_check_notified(const struct nd_check_call *call, HRESULT hr);
+
+/* GetOverlappedResult of this structure is called. */
+void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *overlapped);
+
+/* A call begins: OVERLAPPEDs of this thread's functions that have returned are told of. */
+void nd_check_frames_locked(const struct nd_check_call *call);
+
+/* The memory of a released object is freed. */
+void nd_check_forget_requests_locked(const struct nd_checked *checked);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* v1_connection.c - wrappers of INDConnector and INDListen. */
+#include "ndspi/check/debt.h"
+#include "ndspi/check/methods.h"
+#include "ndspi/check/tables.h"
+
+/* ---- INDConnector ---- */
+
+CHECKED_OVERLAPPED1(INDConnector)
+CHECKED_MAKES_THEN(INDConnector, CreateEndpoint, nd_check_endpoint1,
+    LIMITS(.receives = inbound, .initiators = outbound, .receive_entries = inbound_sge,
+        .initiator_entries = outbound_sge, .inline_octets = max_inline ? *max_inline : SIZE_MAX),
+    (INDConnector * iface, INDCompletionQueue *inbound_cq, INDCompletionQueue *outbound_cq,
+        SIZE_T inbound, SIZE_T outbound, SIZE_T inbound_sge, SIZE_T outbound_sge,
+        SIZE_T inbound_reads, SIZE_T outbound_reads, SIZE_T *max_inline, INDEndpoint **out),
+    (inner, GIVEN(inbound_cq), GIVEN(outbound_cq), inbound, outbound, inbound_sge, outbound_sge,
+        inbound_reads, outbound_reads, max_inline, out))
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Connect,
+    nd_check_connects(&call, endpoint),
+    (INDConnector * iface, INDEndpoint *endpoint, const struct sockaddr *address, SIZE_T length,
+        INT protocol, USHORT port, const VOID *data, SIZE_T octets, OVERLAPPED *overlapped),
+    (inner, GIVEN(endpoint), address, length, protocol, port, data, octets, overlapped))
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, CompleteConnect, nd_check_pays(&call),
+    (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
+CHECKED(INDConnector, Accept,
+    (INDConnector * iface, INDEndpoint *endpoint, const VOID *data, SIZE_T octets,
+        OVERLAPPED *overlapped),
+    (inner, GIVEN(endpoint), data, octets, overlapped))
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Reject, nd_check_pays(&call),
+    (INDConnector * iface, const VOID *data, SIZE_T octets), (inner, data, octets))
+CHECKED(INDConnector, GetConnectionData,
+    (INDConnector * iface, SIZE_T *inbound, SIZE_T *outbound, VOID *data, SIZE_T *octets),
+    (inner, inbound, outbound, data, octets))
+CHECKED(INDConnector, GetLocalAddress,
+    (INDConnector * iface, struct sockaddr *address, SIZE_T *length), (inner, address, length))
+CHECKED(INDConnector, GetPeerAddress,
+    (INDConnector * iface, struct sockaddr *address, SIZE_T *length), (inner, address, length))
+CHECKED(INDConnector, NotifyDisconnect, (INDConnector * iface, OVERLAPPED *overlapped),
+    (inner, overlapped))
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Disconnect, nd_check_pays(&call),
+    (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
+
+static const INDConnectorVtbl INDConnector_table = {
+    OVERLAPPED_SLOTS(INDConnector),
+    .CreateEndpoint = INDConnector_CreateEndpoint_,
+    .Connect = INDConnector_Connect_,
+    .CompleteConnect = INDConnector_CompleteConnect_,
+    .Accept = INDConnector_Accept_,
+    .Reject = INDConnector_Reject_,
+    .GetConnectionData = INDConnector_GetConnectionData_,
+    .GetLocalAddress = INDConnector_GetLocalAddress_,
+    .GetPeerAddress = INDConnector_GetPeerAddress_,
+    .NotifyDisconnect = INDConnector_NotifyDisconnect_,
+    .Disconnect = INDConnector_Disconnect_,
+};
+
+CHECKED_KIND(nd_check_connector1, INDConnector, &IID_INDOverlapped)
+
+/* ---- INDListen ---- */
+
+CHECKED_OVERLAPPED1(INDListen)
+CHECKED(INDListen, GetConnectionRequest,
+    (INDListen * iface, INDConnector *connector, OVERLAPPED *overlapped),
+    (inner, GIVEN(connector), overlapped))
+
+static const INDListenVtbl INDListen_table = {
+    OVERLAPPED_SLOTS(INDListen),
+    .GetConnectionRequest = INDListen_GetConnectionRequest_,
+};
+
+CHECKED_KIND(nd_check_listen1, INDListen, &IID_INDOverlapped)

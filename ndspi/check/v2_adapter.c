@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* v2_adapter.c - wrappers of IND2Provider and IND2Adapter. */
+#include "ndspi/check/methods.h"
+#include "ndspi/check/tables.h"
+
+/* ---- IND2Provider ---- */
+
+CHECKED_UNKNOWN(IND2Provider)
+CHECKED(IND2Provider, QueryAddressList,
+    (IND2Provider * iface, SOCKET_ADDRESS_LIST *list, ULONG *size), (inner, list, size))
+CHECKED(IND2Provider, ResolveAddress,
+    (IND2Provider * iface, const struct sockaddr *address, ULONG length, UINT64 *id),
+    (inner, address, length, id))
+CHECKED_MAKES(IND2Provider, OpenAdapter, nd_check_adapter2,
+    (IND2Provider * iface, REFIID iid, UINT64 id, VOID **out), (inner, iid, id, out))
+
+static const IND2ProviderVtbl IND2Provider_table = {
+    UNKNOWN_SLOTS(IND2Provider),
+    .QueryAddressList = IND2Provider_QueryAddressList_,
+    .ResolveAddress = IND2Provider_ResolveAddress_,
+    .OpenAdapter = IND2Provider_OpenAdapter_,
+};
+
+CHECKED_KIND(nd_check_provider2, IND2Provider, NULL)
+
+/* ---- IND2Adapter ---- */
+
+CHECKED_UNKNOWN(IND2Adapter)
+CHECKED(IND2Adapter, CreateOverlappedFile, (IND2Adapter * iface, HANDLE *file), (inner, file))
+CHECKED(IND2Adapter, Query, (IND2Adapter * iface, ND2_ADAPTER_INFO *info, ULONG *size),
+    (inner, info, size))
+CHECKED(IND2Adapter, QueryAddressList,
+    (IND2Adapter * iface, SOCKET_ADDRESS_LIST *list, ULONG *size), (inner, list, size))
+CHECKED_MAKES(IND2Adapter, CreateCompletionQueue, nd_check_cq2,
+    (IND2Adapter * iface, REFIID iid, HANDLE file, ULONG depth, USHORT group, KAFFINITY affinity,
+        VOID **out),
+    (inner, iid, file, depth, group, affinity, out))
+CHECKED_MAKES(IND2Adapter, CreateMemoryRegion, nd_check_mr2,
+    (IND2Adapter * iface, REFIID iid, HANDLE file, VOID **out), (inner, iid, file, out))
+CHECKED_MAKES(IND2Adapter, CreateMemoryWindow, nd_check_mw2,
+    (IND2Adapter * iface, REFIID iid, VOID **out), (inner, iid, out))
+CHECKED_MAKES_THEN(IND2Adapter, CreateSharedReceiveQueue, nd_check_srq2,
+    LIMITS(.receives = depth, .receive_entries = sge),
+    (IND2Adapter * iface, REFIID iid, HANDLE file, ULONG depth, ULONG sge, ULONG threshold,
+        USHORT group, KAFFINITY affinity, VOID **out),
+    (inner, iid, file, depth, sge, threshold, group, affinity, out))
+CHECKED_MAKES_THEN(IND2Adapter, CreateQueuePair, nd_check_qp2,
+    LIMITS(.receives = receives, .initiators = initiators, .receive_entries = receive_sge,
+        .initiator_entries = initiator_sge, .inline_octets = inline_data),
+    (IND2Adapter * iface, REFIID iid, IUnknown *receive_cq, IUnknown *initiator_cq, VOID *context,
+        ULONG receives, ULONG initiators, ULONG receive_sge, ULONG initiator_sge, ULONG inline_data,
+        VOID **out),
+    (inner, iid, GIVEN(receive_cq), GIVEN(initiator_cq), context, receives, initiators, receive_sge,
+        initiator_sge, inline_data, out))
+CHECKED_MAKES_THEN(IND2Adapter, CreateQueuePairWithSrq, nd_check_qp2,
+    LIMITS(.initiators = initiators, .initiator_entries = initiator_sge,
+        .inline_octets = inline_data),
+    (IND2Adapter * iface, REFIID iid, IUnknown *receive_cq, IUnknown *initiator_cq, IUnknown *srq,
+        VOID *context, ULONG initiators, ULONG initiator_sge, ULONG inline_data, VOID **out),
+    (inner, iid, GIVEN(receive_cq), GIVEN(initiator_cq), GIVEN(srq), context, initiators,
+        initiator_sge, inline_data, out))
+CHECKED_MAKES(IND2Adapter, CreateConnector, nd_check_connector2,
+    (IND2Adapter * iface, REFIID iid, HANDLE file, VOID **out), (inner, iid, file, out))
+CHECKED_MAKES(IND2Adapter, CreateListener, nd_check_listener2,
+    (IND2Adapter * iface, REFIID iid, HANDLE file, VOID **out), (inner, iid, file, out))
+
+static const IND2AdapterVtbl IND2Adapter_table = {
+    UNKNOWN_SLOTS(IND2Adapter),
+    .CreateOverlappedFile = IND2Adapter_CreateOverlappedFile_,
+    .Query = IND2Adapter_Query_,
+    .QueryAddressList = IND2Adapter_QueryAddressList_,
+    .CreateCompletionQueue = IND2Adapter_CreateCompletionQueue_,
+    .CreateMemoryRegion = IND2Adapter_CreateMemoryRegion_,
+    .CreateMemoryWindow = IND2Adapter_CreateMemoryWindow_,
+    .CreateSharedReceiveQueue = IND2Adapter_CreateSharedReceiveQueue_,
+    .CreateQueuePair = IND2Adapter_CreateQueuePair_,
+    .CreateQueuePairWithSrq = IND2Adapter_CreateQueuePairWithSrq_,
+    .CreateConnector = IND2Adapter_CreateConnector_,
+    .CreateListener = IND2Adapter_CreateListener_,
+};
+
+CHECKED_KIND(nd_check_adapter2, IND2Adapter, NULL, .keeps_maker = true)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counts.h - what an adapter counts; ND_LINUX_COUNTERS of ndspi_linux.h says what each means.
+ *
+ * The data path counts in plain words of its own queue, under the lock that it holds anyway (nd_queue.octets, .received
+ * and what nd_queue.next tells); the reader takes these locks and adds up. What a destroyed object had counted is added
+ * to the adapter's. Connections, errors and memory are counted where they happen, which is rare, by atomics.
+ */
+#ifndef NDSPI_CORE_ADAPTER_COUNTS_H
+#define NDSPI_CORE_ADAPTER_COUNTS_H
+
+#include "ndspi/verbs/verbs.h"
+
+#include <stdatomic.h>
+
+/* Terminates of one kind. */
+struct nd_terminate_count {
+    uint32_t code; /* layer << 12 | type << 8 | code */
+    uint64_t sent, received;
+};
+
+/* More kinds than RFC 5040, 5041, 5044 and 6581 have. */
+enum { ND_TERMINATE_KINDS = 40 };
+
+struct nd_counts {
+    uint64_t sends, send_octets, reads, read_octets, writes, write_octets, others;
+    uint64_t receives, receive_octets; /* completed */
+    uint64_t failed, flushed;
+    struct nd_wire_counts wire; /* of devices that count (nd_verbs.query_counters) */
+    uint32_t n_terminates;
+    struct nd_terminate_count terminates[ND_TERMINATE_KINDS];
+    uint64_t other_terminates;
+
+    /* what there is now */
+    struct {
+        uint64_t queue_pairs, completion_queues, shared_receive_queues;
+        uint64_t by_tcp, by_memory;              /* connections, by their path */
+        uint64_t initiator_depth, receive_depth; /* of queue pairs; of shared receive queues, too */
+        uint64_t initiator_pending, receive_pending; /* posted, and not fetched */
+        uint64_t results_depth, results_waiting; /* of completion queues; in the software queue */
+    } now;
+};
+
+/* Of the adapter itself. */
+struct nd_adapter_counts {
+    _Atomic uint64_t accepted, initiated, active, failed_attempts;
+    _Atomic uint64_t connection_errors, completion_queue_errors;
+    _Atomic uint64_t regions, region_octets; /* now registered */
+};
+
+/* Adds one to another. */
+void nd_counts_add(struct nd_counts *to, const struct nd_counts *counts);
+/* Its object is going: nothing of it is there any more. */
+static inline void nd_counts_now_none(struct nd_counts *counts)
+{
+    counts->now = (__typeof__(counts->now)){ 0 };
+}
+/* Terminates of a kind; in other_terminates where there is no place for it. */
+void nd_counts_add_terminates(
+    struct nd_counts *counts, uint32_t code, uint64_t sent, uint64_t received);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board.h - where processes of a user show what they count, so that the user's other processes can read it.
+ *
+ * A process has two entries in the user's directory: NAME.ask, a FIFO, and NAME.txt. Who wants figures writes an octet
+ * into the FIFO, and the process replaces the file. So a process at work writes nothing unless somebody looks, each
+ * file is whole, and an owner that is gone shows: nobody has its FIFO open for reading, whatever its number is used for
+ * since.
+ *
+ *     ndspi-counters 1
+ *     process 4711
+ *     program ndping
+ *     answer 3                     the answers so far, this one included
+ *     adapter softrdma0 1 2 513    device, port, version (3: NDKPI), adapter id
+ *     inbound_bytes 8192           and the other names of NdLinuxCounter
+ *     terminate 4352 1 0           code, sent, received
+ *     end
+ */
+#ifndef NDSPI_CORE_BOARD_H
+#define NDSPI_CORE_BOARD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ND_BOARD_TITLE "ndspi-counters 1"
+#define ND_BOARD_BEGIN "counters." /* of each NAME */
+#define ND_BOARD_ASK   ".ask"
+#define ND_BOARD_TEXT  ".txt"
+#define ND_BOARD_NEW   ".new" /* NAME.new becomes NAME.txt */
+#define ND_BOARD_FRESH "new." /* of a FIFO that has no name yet: new.PID.ADDRESS */
+
+/* Of a path; of a file at most. */
+enum { ND_BOARD_PATH = 256, ND_BOARD_OCTETS = 1 << 18 };
+
+/*
+ * nd_board_directory - the user's directory: ndspi in XDG_RUNTIME_DIR, or else /dev/shm/ndspi-USER.
+ * make  in: whether to make it where it is missing
+ * Returns 0 or a negative errno; EACCES: it is another user's, or others may enter it.
+ */
+int nd_board_directory(char path[ND_BOARD_PATH], bool make);
+
+/*
+ * nd_board_name - the NAME of an entry.
+ * entry  in: as the directory has it, so anything
+ * end    in: ND_BOARD_ASK, ND_BOARD_TEXT or ND_BOARD_NEW
+ * name   out: digits and dots behind ND_BOARD_BEGIN
+ * Returns false: it is no such entry.
+ */
+bool nd_board_name(const char *entry, const char *end, char name[NAME_MAX + 1]);
+
+/*
+ * nd_board_clean - removes what processes left behind that ended without doing so.
+ * directory  in: of nd_board_directory
+ */
+void nd_board_clean(const char *directory);
+
+/*
+ * nd_board_ask - asks the owner of NAME.ask for an answer.
+ * Returns 0; -ENXIO or -EPIPE: it is gone; another negative errno. Raises no SIGPIPE.
+ */
+int nd_board_ask(const char *directory, const char *name);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * processes.c - NdLinuxDescribeCounters: asks the user's processes, waits for their answers, reads them (core/board.h).
+ *
+ * What is read may be anything: the files are the user's own, but their writer may be broken, or of another version.
+ */
+#include "ndspi/core/adapter/counters.h"
+#include "ndspi/core/board.h"
+
+#include "util/clock.h"
+
+#include <ndspi_linux.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PROCESSES = 1024, WORD_OCTETS = 64, LOOK_NS = 1000000 };
+
+struct process {
+    char name[NAME_MAX + 1];
+    char *text; /* the newest that was read; NULL: none */
+    uint64_t answer;
+    bool asked, fresh;
+};
+
+struct found {
+    char directory[ND_BOARD_PATH];
+    struct process *processes;
+    size_t count;
+};
+
+/* ---- the text ---- */
+
+/* A number in digits alone, and what follows it. */
+static bool number(const char **at, UINT64 *value)
+{
+    char *end;
+
+    while (**at == ' ')
+        ++*at;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(*at, &end, 10);
+    if (errno || (*end != ' ' && *end != '\0'))
+        return false;
+    *at = end;
+    return true;
+}
+
+/* A word, of which WORD_OCTETS - 1 octets are kept, each of them printable. */
+static bool word(const char **at, char out[WORD_OCTETS])
+{
+    size_t count = 0;
+
+    while (**at == ' ')
+        ++*at;
+    for (; **at && **at != ' '; ++*at)
+        if (count < WORD_OCTETS - 1)
+            out[count++] = **at > ' ' && **at < 127 ? **at : '_';
+    out[count] = 0;
+    return count;
+}
+
+static bool at_end(const char *at)
+{
+    return !*at;
+}
+
+/* What follows the keyword in the line; NULL: it has another. */
+static const char *after(const char *line, const char *keyword)
+{
+    size_t octets = strlen(keyword);
+
+    return strncmp(line, keyword, octets) == 0 && line[octets] == ' ' ? line + octets : NULL;
+}
+
+/* The next line, as a string; the text is taken apart. NULL: no whole one is left. */
+static char *next_line(char **text)
+{
+    char *line = *text, *end = strchr(line, '\n');
+
+    if (!end)
+        return NULL;
+    *end = 0;
+    *text = end + 1;
+    return line;
+}
+
+static bool read_terminate(const char *at, ND_LINUX_COUNTERS *counters)
+{
+    ND_LINUX_TERMINATE *to = &counters->Terminates[counters->TerminateCount];
+    UINT64 code, sent, received;
+
+    if (!number(&at, &code) || !number(&at, &sent) || !number(&at, &received) || !at_end(at) ||
+        code > 0xFFFF || counters->TerminateCount == ND_LINUX_TERMINATES)
+        return false;
+    *to = (ND_LINUX_TERMINATE){ .Code = (ULONG)code, .Sent = sent, .Received = received };
+    counters->TerminateCount++;
+    return true;
+}
+
+/* A line of an adapter. A name that this version does not know is one of a later version. */
+static bool read_counter(const char *line, ND_LINUX_COUNTERS *counters)
+{
+    const ND_LINUX_COUNTER *row;
+    const char *at;
+    char name[WORD_OCTETS];
+    UINT64 value;
+
+    if ((at = after(line, "terminate")))
+        return read_terminate(at, counters);
+    at = line;
+    if (!word(&at, name) || !number(&at, &value) || !at_end(at))
+        return false;
+    for (size_t i = 0; (row = nd_counter_row(i)); i++)
+        if (strcmp(row->Name, name) == 0)
+            memcpy((char *)counters + row->Offset, &value, sizeof(value));
+    return true;
+}
+
+struct reading {
+    ND_LINUX_PROCESS process; /* as it is told */
+    char program[WORD_OCTETS], device[WORD_OCTETS];
+    ND_LINUX_COUNTERS counters;
+    bool adapter; /* one is begun */
+    ND_LINUX_PROCESS_CALLBACK tell;
+    VOID *context;
+};
+
+static void tell_adapter(struct reading *reading)
+{
+    if (reading->adapter && reading->tell)
+        reading->tell(reading->context, &reading->process);
+    reading->adapter = false;
+}
+
+static bool begin_adapter(struct reading *reading, const char *at)
+{
+    UINT64 port, version, id;
+
+    tell_adapter(reading);
+    if (!word(&at, reading->device) || !number(&at, &port) || !number(&at, &version) ||
+        !number(&at, &id) || !at_end(at) || port > 255 || version < 1 || version > 3)
+        return false;
+    reading->process.Device = reading->device;
+    reading->process.Port = (ULONG)port;
+    reading->process.Version = (ULONG)version;
+    reading->process.AdapterId = id;
+    memset(&reading->counters, 0, sizeof(reading->counters));
+    reading->counters.Size = sizeof(reading->counters);
+    reading->process.Counters = &reading->counters;
+    reading->adapter = true;
+    return true;
+}
+
+/* The lines before the first adapter. */
+static bool read_head(struct reading *reading, char **text, UINT64 *answer)
+{
+    const char *line = next_line(text), *at;
+    UINT64 id;
+
+    if (!line || strcmp(line, ND_BOARD_TITLE) != 0)
+        return false;
+    if (!(line = next_line(text)) || !(at = after(line, "process")) || !number(&at, &id) ||
+        !at_end(at) || id > UINT32_MAX)
+        return false;
+    reading->process.ProcessId = (ULONG)id;
+    if (!(line = next_line(text)) || !(at = after(line, "program")) ||
+        !word(&at, reading->program) || !at_end(at))
+        return false;
+    reading->process.Program = reading->program;
+    return (line = next_line(text)) && (at = after(line, "answer")) && number(&at, answer) &&
+           at_end(at);
+}
+
+/* Reads all of it, and tells each adapter if there is somebody to tell. False: it is damaged. */
+static bool read_text(struct reading *reading, char *text, UINT64 *answer)
+{
+    const char *line, *at;
+
+    if (!read_head(reading, &text, answer))
+        return false;
+    while ((line = next_line(&text))) {
+        if (strcmp(line, "end") == 0) {
+            tell_adapter(reading);
+            return !*text;
+        }
+        if ((at = after(line, "adapter"))) {
+            if (!begin_adapter(reading, at))
+                return false;
+        } else if (!reading->adapter || !read_counter(line, &reading->counters)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* ---- the files ---- */
+
+/* The text of NAME.txt as a string to be freed; NULL with errno: none, or no such file. */
+static char *load(const char *directory, const char *name)
+{
+    char path[ND_BOARD_PATH + NAME_MAX + 8];
+    struct stat status;
+    char *text = NULL;
+    ssize_t octets = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s" ND_BOARD_TEXT, directory, name);
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        status.st_size <= ND_BOARD_OCTETS && (text = malloc(ND_BOARD_OCTETS + 1)))
+        octets = read(fd, text, ND_BOARD_OCTETS);
+    close(fd);
+    if (octets < 0) {
+        free(text);
+        return NULL;
+    }
+    text[octets] = 0;
+    return text;
+}
+
+/* Whether what is there is newer than what was read; then that is kept. */
+static bool look(const struct found *found, struct process *process, bool first)
+{
+    char *text = load(found->directory, process->name), *copy;
+    struct reading reading = { .tell = NULL };
+    UINT64 answer = 0;
+    bool whole;
+
+    if (!text)
+        return false;
+    copy = strdup(text);
+    whole = copy && read_text(&reading, copy, &answer);
+    free(copy);
+    if (!first && (!whole || answer <= process->answer)) {
+        free(text);
+        return false;
+    }
+    free(process->text);
+    process->text = text;
+    process->answer = answer;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct process *)a)->name, ((const struct process *)b)->name);
+}
+
+/* Every process that has a FIFO. Returns 0 or a negative errno. */
+static int find(struct found *found)
+{
+    int error = nd_board_directory(found->directory, false);
+    const struct dirent *entry;
+    DIR *entries;
+
+    if (error)
+        return error == -ENOENT ? 0 : error;
+    nd_board_clean(found->directory);
+    if (!(found->processes = calloc(PROCESSES, sizeof(*found->processes))))
+        return -ENOMEM;
+    if (!(entries = opendir(found->directory)))
+        return -errno;
+    while ((entry = readdir(entries)) && found->count < PROCESSES)
+        if (nd_board_name(entry->d_name, ND_BOARD_ASK, found->processes[found->count].name))
+            found->count++;
+    closedir(entries);
+    qsort(found->processes, found->count, sizeof(*found->processes), compare);
+    return 0;
+}
+
+static void ask_all(struct found *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        struct process *process = &found->processes[i];
+
+        (void)look(found, process, true);
+        process->asked = !nd_board_ask(found->directory, process->name);
+    }
+}
+
+/* Until each has answered, or the time is up: processes that are stopped or have much to do do not. */
+static void await_all(struct found *found, ULONG wait_ms)
+{
+    const struct timespec pause = { .tv_nsec = LOOK_NS };
+    uint64_t end_ms = clock_now_ms() + wait_ms;
+    bool all = false;
+
+    while (!all) {
+        all = true;
+        for (size_t i = 0; i < found->count; i++) {
+            struct process *process = &found->processes[i];
+
+            if (process->asked && !process->fresh)
+                process->fresh = look(found, process, false);
+            all = all && (process->fresh || !process->asked);
+        }
+        if (all || clock_now_ms() >= end_ms)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void tell_process(struct process *process, ND_LINUX_PROCESS_CALLBACK tell, VOID *context)
+{
+    struct reading reading = { .tell = NULL };
+    char *copy = process->text ? strdup(process->text) : NULL;
+    UINT64 answer = 0;
+
+    /* First all of it, then again: nothing of a damaged one is told. */
+    if (copy && read_text(&reading, copy, &answer)) {
+        reading = (struct reading){ .tell = tell, .context = context };
+        reading.process.Name = process->name;
+        reading.process.Fresh = process->fresh;
+        (void)read_text(&reading, process->text, &answer);
+    } else if (process->text) {
+        reading.process = (ND_LINUX_PROCESS){ .Name = process->name, .Damaged = TRUE };
+        tell(context, &reading.process);
+    }
+    free(copy);
+}
+
+DECLSPEC_EXPORT HRESULT NdLinuxDescribeCounters(
+    ULONG wait, ND_LINUX_PROCESS_CALLBACK tell, VOID *context)
+{
+    struct found found = { .count = 0 };
+    int error;
+
+    if (!tell)
+        return ND_INVALID_PARAMETER_2;
+    error = find(&found);
+    if (!error) {
+        ask_all(&found);
+        await_all(&found, wait);
+        for (size_t i = 0; i < found.count; i++)
+            tell_process(&found.processes[i], tell, context);
+    }
+    for (size_t i = 0; i < found.count; i++)
+        free(found.processes[i].text);
+    free(found.processes);
+    return !error             ? ND_SUCCESS
+           : error == -ENOMEM ? ND_NO_MEMORY
+           : error == -EACCES ? ND_ACCESS_VIOLATION
+                              : ND_INSUFFICIENT_RESOURCES;
+}

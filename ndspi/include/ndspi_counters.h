@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ndspi_counters.h - what an adapter counts: in this process, and in the user's others. Part of ndspi_linux.h.
+ *
+ * The first ten are those of Windows' MSFT_NetAdapter_RdmaStatistics, which the "RDMA Activity" counters show. All run
+ * from the adapter's opening on. Figures of one call belong together for each queue, not over all of them.
+ */
+#ifndef NDSPI_COUNTERS_H
+#define NDSPI_COUNTERS_H
+
+#include <windows.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Terminate messages of one kind. */
+typedef struct _ND_LINUX_TERMINATE {
+    ULONG Code; /* Layer << 12 | Type << 8 | Code, as RFC 5040 section 4.8 has them */
+    ULONG Reserved;
+    UINT64 Sent, Received;
+} ND_LINUX_TERMINATE;
+
+#define ND_LINUX_TERMINATES 40
+
+/*
+ * The embedded device counts what it moves through the socket or the shared memory: octets with all headers, and FPDUs
+ * (its frames). On other devices the library counts what it posts and fetches: octets of payload, and messages in the
+ * place of frames; what peers read and write in this process's memory the kernel's counters of the port tell.
+ */
+typedef struct _ND_LINUX_COUNTERS {
+    ULONG Size;           /* in: of the caller's structure, in bytes; out: how much was filled in */
+    ULONG TerminateCount; /* of Terminates */
+
+    UINT64 InboundBytes;
+    UINT64 OutboundBytes;
+    UINT64 InboundFrames;
+    UINT64 OutboundFrames;
+    UINT64 ActiveConnections;        /* now */
+    UINT64 AcceptedConnections;      /* by Accept */
+    UINT64 InitiatedConnections;     /* by Connect and CompleteConnect */
+    UINT64 FailedConnectionAttempts; /* not those that this side rejected or cancelled */
+    UINT64 CompletionQueueErrors;    /* completion queues that failed, as by an overrun */
+    UINT64 ConnectionErrors; /* connections that a failed request or the peer's silence ended */
+
+    UINT64 Sends; /* posted, as Reads, Writes and OtherRequests */
+    UINT64 SendBytes;
+    UINT64 Receives; /* completed */
+    UINT64 ReceiveBytes;
+    UINT64 Reads;
+    UINT64 ReadBytes;
+    UINT64 Writes;
+    UINT64 WriteBytes;
+    UINT64 OtherRequests;   /* Bind, Invalidate, FastRegister */
+    UINT64 FailedRequests;  /* whose results were fetched */
+    UINT64 FlushedRequests; /* the same, with ND_CANCELED */
+
+    /* Of the embedded device alone: */
+    UINT64 AcknowledgementsReceived;
+    UINT64 AcknowledgementsSent;
+    UINT64 ReceiverNotReady; /* messages that arrived and waited for a Receive */
+    UINT64 TerminatesReceived;
+    UINT64 TerminatesSent;
+    UINT64 TcpRetransmits;  /* segments */
+    UINT64 HalfOpenDropped; /* of the device in this process: peers that sent no request */
+
+    /* Now: */
+    UINT64 TcpConnections;    /* of the embedded device, whose octets go through a socket ... */
+    UINT64 SharedConnections; /* ... and through memory that both ends share */
+    UINT64 MemoryRegions;
+    UINT64 RegisteredBytes;
+    UINT64 QueuePairs;
+    UINT64 CompletionQueues;
+    UINT64 SharedReceiveQueues;
+    UINT64 InitiatorDepth;   /* of all queue pairs together ... */
+    UINT64 InitiatorPending; /* ... of which so many places are taken */
+    UINT64 ReceiveDepth;     /* with shared receive queues */
+    UINT64 ReceivePending;
+    UINT64 ResultDepth; /* of all completion queues together */
+    UINT64
+    ResultPending; /* in the library's own queues; results that the device holds are not among them */
+
+    ND_LINUX_TERMINATE
+    Terminates[ND_LINUX_TERMINATES]; /* the first TerminateCount are kinds that occurred */
+} ND_LINUX_COUNTERS;
+
+/* One member of ND_LINUX_COUNTERS. */
+typedef struct _ND_LINUX_COUNTER {
+    const char *Name; /* "inbound_bytes" and the like: never changes */
+    const char *Text; /* in words */
+    ULONG Offset;     /* of the UINT64 in ND_LINUX_COUNTERS */
+    BOOL Total;       /* it only grows; FALSE: it says what there is now */
+} ND_LINUX_COUNTER;
+
+/*
+ * NdLinuxCounter - tells what a member of ND_LINUX_COUNTERS is.
+ * index  in: from 0 on, in the order of the members
+ * Returns NULL behind the last. What it points to is never freed. Any thread.
+ */
+const ND_LINUX_COUNTER *NdLinuxCounter(ULONG index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

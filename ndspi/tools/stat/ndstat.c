@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* ndstat - shows what the user's processes count of their NetworkDirect adapters. ndstat.1 describes it. */
+#include "ndspi/tools/stat/forms.h"
+
+#include "ndspi/tools/stat/kernel.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+    WAIT_MS = 500,
+    WAIT_MOST_MS = 60000,
+    PROCESSES = 256,
+    TITLE_ROWS = 20
+};
+
+static const char usage[] =
+    "usage: ndstat [--all | --json | --prometheus] [PROCESS]...\n"
+    "       ndstat --interval SECONDS [--count N] [--json] [PROCESS]...\n"
+    "       ndstat --listen ADDRESS:PORT [PROCESS]...\n"
+    "\n"
+    "Shows what your processes, or those with the numbers given, count of their NetworkDirect\n"
+    "adapters: traffic, connections, errors, requests, memory. Counters that are 0 are left out.\n"
+    "\n"
+    "  -a, --all               counters that are 0, too\n"
+    "  -i, --interval SECONDS  a line for each adapter every so many seconds: what was added a "
+    "second\n"
+    "  -c, --count N           end after N of these\n"
+    "  -j, --json              print JSON, for programs; with -i one object a line\n"
+    "  -p, --prometheus        print Prometheus' text format\n"
+    "  -l, --listen ADDRESS:PORT  answer GET /metrics there with that, until ended; port 0: any\n"
+    "  -w, --wait MILLISECONDS how long to wait for processes that do not answer (default 500)\n"
+    "  -V, --version\n"
+    "  -h, --help\n"
+    "\n"
+    "A process with NDSPI_COUNTERS=0 is not seen.\n"
+    "Status 0: all was read; 1: it could not be read, or some process's was damaged; 2: wrong\n"
+    "arguments.\n";
+
+static const struct option long_options[] = {
+    { "all", no_argument, NULL, 'a' },
+    { "interval", required_argument, NULL, 'i' },
+    { "count", required_argument, NULL, 'c' },
+    { "json", no_argument, NULL, 'j' },
+    { "prometheus", no_argument, NULL, 'p' },
+    { "listen", required_argument, NULL, 'l' },
+    { "wait", required_argument, NULL, 'w' },
+    { "version", no_argument, NULL, 'V' },
+    { "help", no_argument, NULL, 'h' },
+    { 0 },
+};
+
+struct options {
+    bool all, json, prometheus;
+    ULONG interval, count, wait;
+    const char *listen;
+    ULONG wanted[PROCESSES];
+    size_t n_wanted;
+};
+
+__attribute__((noreturn)) static void wrong(const char *what, const char *text)
+{
+    fprintf(stderr, "ndstat: %s%s%s; \"ndstat -h\" lists the arguments\n", what, *text ? ": " : "",
+        text);
+    exit(STATUS_USAGE);
+}
+
+static ULONG number(const char *text, unsigned long maximum)
+{
+    unsigned long value;
+    char *end;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || value < 1 || value > maximum)
+        wrong("not a number in range", text);
+    return (ULONG)value;
+}
+
+/* False: nothing could be read; says why. */
+static bool take(const struct options *options, struct stat_snapshot *snapshot)
+{
+    HRESULT status;
+    const char *name;
+
+    *snapshot = (struct stat_snapshot){ .wanted = options->wanted, .n_wanted = options->n_wanted };
+    status = stat_take(snapshot, options->wait);
+    if (SUCCEEDED(status))
+        return true;
+    name = NdLinuxStatusName(status);
+    fprintf(stderr, "ndstat: the counters cannot be read: %s\n", name ? name : "?");
+    stat_free(snapshot);
+    return false;
+}
+
+static int end(const struct stat_snapshot *snapshot, bool written)
+{
+    if (fflush(stdout) || ferror(stdout) || !written) {
+        fprintf(stderr, "ndstat: cannot write: %s\n", strerror(errno));
+        return STATUS_FAILED;
+    }
+    return snapshot->damaged ? STATUS_FAILED : 0;
+}
+
+static int show_once(const struct options *options)
+{
+    struct stat_snapshot snapshot;
+    bool written = true;
+    int status;
+
+    if (!take(options, &snapshot))
+        return STATUS_FAILED;
+    if (options->json)
+        written = !stat_json(stdout, &snapshot, STAT_SYSFS, 2);
+    else if (options->prometheus)
+        stat_prometheus(stdout, &snapshot, STAT_SYSFS);
+    else if (snapshot.count)
+        stat_table(stdout, &snapshot, STAT_SYSFS, options->all);
+    else
+        fputs("none of these processes has an adapter open\n", stderr);
+    status = end(&snapshot, written);
+    stat_free(&snapshot);
+    return status;
+}
+
+/* As vmstat: a title from time to time, and each time what has changed since the time before. */
+static int show_rates(const struct options *options)
+{
+    const struct timespec pause = { .tv_sec = options->interval };
+    struct stat_snapshot earlier, now;
+    unsigned lines = 0;
+    int status = 0;
+
+    if (!take(options, &earlier))
+        return STATUS_FAILED;
+    for (ULONG i = 0; !status && (!options->count || i < options->count); i++) {
+        bool written = true;
+
+        nanosleep(&pause, NULL);
+        if (!take(options, &now)) {
+            status = STATUS_FAILED;
+            break;
+        }
+        if (options->json) {
+            written = !stat_json(stdout, &now, STAT_SYSFS, 0);
+        } else {
+            if (lines % TITLE_ROWS == 0)
+                stat_rates_title(stdout);
+            stat_rates(stdout, &earlier, &now);
+            lines++;
+        }
+        status = end(&now, written);
+        stat_free(&earlier);
+        earlier = now;
+    }
+    stat_free(&earlier);
+    return status;
+}
+
+static void is_ready(const char *address, unsigned port)
+{
+    bool v6 = strchr(address, ':');
+
+    printf("http://%s%s%s:%u/metrics\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
+    fflush(stdout);
+}
+
+static void parse(struct options *options, int argc, char **argv)
+{
+    int letter;
+
+    while ((letter = getopt_long(argc, argv, "ai:c:jpl:w:Vh", long_options, NULL)) != -1)
+        switch (letter) {
+        case 'a': options->all = true; break;
+        case 'i': options->interval = number(optarg, 86400); break;
+        case 'c': options->count = number(optarg, 1000000000); break;
+        case 'j': options->json = true; break;
+        case 'p': options->prometheus = true; break;
+        case 'l': options->listen = optarg; break;
+        case 'w': options->wait = number(optarg, WAIT_MOST_MS); break;
+        case 'V': puts("ndstat " NDSTAT_VERSION); exit(0);
+        case 'h': fputs(usage, stdout); exit(0);
+        default: exit(STATUS_USAGE); /* getopt_long has printed why */
+        }
+    if (options->all + options->json + options->prometheus + (options->listen != NULL) > 1)
+        wrong("--all, --json, --prometheus and --listen exclude each other", "");
+    if (options->interval && (options->all || options->prometheus || options->listen))
+        wrong("--interval has lines of rates, or --json", "");
+    if (options->count && !options->interval)
+        wrong("--count needs --interval", "");
+    for (; optind < argc; optind++) {
+        if (options->n_wanted == PROCESSES)
+            wrong("too many processes", argv[optind]);
+        options->wanted[options->n_wanted++] = number(argv[optind], UINT32_MAX);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .wait = WAIT_MS };
+    const char *why = "";
+
+    parse(&options, argc, argv);
+    if (options.listen) {
+        const struct stat_server server = { options.wanted, options.n_wanted, options.wait,
+            STAT_SYSFS };
+
+        if (!stat_listen(options.listen, &server, is_ready, &why))
+            return 0;
+        fprintf(stderr, "ndstat: --listen %s: %s\n", options.listen, why);
+        return STATUS_FAILED;
+    }
+    return options.interval ? show_rates(&options) : show_once(&options);
+}

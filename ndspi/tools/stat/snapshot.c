@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "ndspi/tools/stat/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_wanted(const struct stat_snapshot *snapshot, ULONG process)
+{
+    for (size_t i = 0; i < snapshot->n_wanted; i++)
+        if (snapshot->wanted[i] == process)
+            return true;
+    return !snapshot->n_wanted;
+}
+
+static struct stat_row *one_more(struct stat_snapshot *snapshot)
+{
+    if (snapshot->count == snapshot->room) {
+        size_t room = snapshot->room ? 2 * snapshot->room : 16;
+        struct stat_row *rows = realloc(snapshot->rows, room * sizeof(*rows));
+
+        if (!rows) {
+            snapshot->no_memory = true;
+            return NULL;
+        }
+        snapshot->rows = rows;
+        snapshot->room = room;
+    }
+    return &snapshot->rows[snapshot->count++];
+}
+
+static ULONG index_of(const struct stat_snapshot *snapshot, const char *source)
+{
+    const struct stat_row *last = snapshot->count ? &snapshot->rows[snapshot->count - 1] : NULL;
+
+    return last && strcmp(last->source, source) == 0 ? last->index + 1 : 0;
+}
+
+static VOID take_row(VOID *context, const ND_LINUX_PROCESS *process)
+{
+    struct stat_snapshot *snapshot = context;
+    struct stat_row row = { .process = process->ProcessId };
+    struct stat_row *at;
+
+    if (process->Damaged) {
+        snapshot->damaged++;
+        fprintf(stderr, "ndstat: %s is damaged, or of another version\n", process->Name);
+        return;
+    }
+    if (!is_wanted(snapshot, process->ProcessId))
+        return;
+    snprintf(row.source, sizeof(row.source), "%s", process->Name);
+    snprintf(row.program, sizeof(row.program), "%s", process->Program);
+    snprintf(row.device, sizeof(row.device), "%s", process->Device);
+    row.index = index_of(snapshot, row.source);
+    row.port = process->Port;
+    row.version = process->Version;
+    row.adapter_id = process->AdapterId;
+    row.fresh = process->Fresh;
+    row.counters = *process->Counters;
+    if ((at = one_more(snapshot)))
+        *at = row;
+}
+
+HRESULT stat_take(struct stat_snapshot *snapshot, ULONG wait_ms)
+{
+    struct timespec now;
+    HRESULT status;
+
+    snapshot->rows = NULL;
+    snapshot->count = snapshot->room = snapshot->damaged = 0;
+    snapshot->no_memory = false;
+    status = NdLinuxDescribeCounters(wait_ms, take_row, snapshot);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snapshot->taken_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return snapshot->no_memory ? ND_NO_MEMORY : status;
+}
+
+void stat_free(struct stat_snapshot *snapshot)
+{
+    free(snapshot->rows);
+    snapshot->rows = NULL;
+    snapshot->count = snapshot->room = 0;
+}
+
+const struct stat_row *stat_before(const struct stat_snapshot *earlier, const struct stat_row *row)
+{
+    for (size_t i = 0; i < earlier->count; i++)
+        if (earlier->rows[i].index == row->index &&
+            strcmp(earlier->rows[i].source, row->source) == 0)
+            return &earlier->rows[i];
+    return NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - ndstat's output for people. */
+#include "ndspi/tools/stat/forms.h"
+
+#include "ndspi/tools/stat/kernel.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *stat_terminate_text(ULONG code, char text[STAT_TERMINATE])
+{
+    snprintf(text, STAT_TERMINATE, "%x/%x/%02x", (unsigned)code >> 12 & 15,
+        (unsigned)code >> 8 & 15, (unsigned)code & 255);
+    return text;
+}
+
+static const char *version_text(ULONG version)
+{
+    return version == 3 ? "NDKPI" : version == 1 ? "version 1" : "version 2";
+}
+
+static void print_kernel(void *context, const char *name, uint64_t value)
+{
+    fprintf(context, "  kernel %-32s %20" PRIu64 "\n", name, value);
+}
+
+static void print_row(FILE *out, const struct stat_row *row, const char *sysfs, bool all)
+{
+    const ND_LINUX_COUNTER *counter;
+
+    fprintf(out, "%s[%u]  %s port %u, %s%s\n", row->program, row->process, row->device, row->port,
+        version_text(row->version), row->fresh ? "" : "  (does not answer: its last figures)");
+    for (ULONG i = 0; (counter = NdLinuxCounter(i)); i++)
+        if (all || stat_value(row, counter))
+            fprintf(
+                out, "  %-39s %20" PRIu64 "\n", counter->Name, (uint64_t)stat_value(row, counter));
+    for (ULONG i = 0; i < row->counters.TerminateCount; i++) {
+        const ND_LINUX_TERMINATE *kind = &row->counters.Terminates[i];
+        char code[STAT_TERMINATE];
+
+        stat_terminate_text(kind->Code, code);
+        fprintf(out, "  terminates_sent %-23s %20" PRIu64 "\n", code, (uint64_t)kind->Sent);
+        fprintf(out, "  terminates_received %-19s %20" PRIu64 "\n", code, (uint64_t)kind->Received);
+    }
+    stat_kernel(sysfs, row->device, row->port, print_kernel, out);
+}
+
+void stat_table(FILE *out, const struct stat_snapshot *snapshot, const char *sysfs, bool all)
+{
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (i)
+            fputc('\n', out);
+        print_row(out, &snapshot->rows[i], sysfs, all);
+    }
+}
+
+void stat_rates_title(FILE *out)
+{
+    fprintf(out, "%-24s %-12s %12s %12s %10s %10s %10s %6s %6s\n", "process", "device", "in B/s",
+        "out B/s", "in frm/s", "out frm/s", "requests/s", "conns", "errors");
+}
+
+/* What it has grown by. A counter never falls; one that does is another adapter's in the same place. */
+static UINT64 growth(UINT64 before, UINT64 now)
+{
+    return now > before ? now - before : 0;
+}
+
+/* The same in each second. */
+static double rate(UINT64 before, UINT64 now, double seconds)
+{
+    return seconds > 0 ? (double)growth(before, now) / seconds : 0;
+}
+
+static UINT64 requests_of(const ND_LINUX_COUNTERS *counters)
+{
+    return counters->Sends + counters->Reads + counters->Writes + counters->OtherRequests;
+}
+
+static UINT64 errors_of(const ND_LINUX_COUNTERS *counters)
+{
+    return counters->ConnectionErrors + counters->CompletionQueueErrors +
+           counters->FailedConnectionAttempts;
+}
+
+void stat_rates(FILE *out, const struct stat_snapshot *earlier, const struct stat_snapshot *now)
+{
+    double seconds = (double)(now->taken_ns - earlier->taken_ns) / 1e9;
+
+    for (size_t i = 0; i < now->count; i++) {
+        const struct stat_row *row = &now->rows[i], *before = stat_before(earlier, row);
+        const ND_LINUX_COUNTERS none = { 0 }, *to = &row->counters;
+        const ND_LINUX_COUNTERS *from = before ? &before->counters : &none;
+        char name[STAT_NAME + 16];
+
+        snprintf(name, sizeof(name), "%s[%u]%s", row->program, row->process, row->fresh ? "" : "!");
+        fprintf(out, "%-24s %-12s %12.0f %12.0f %10.0f %10.0f %10.0f %6" PRIu64 " %6" PRIu64 "\n",
+            name, row->device, rate(from->InboundBytes, to->InboundBytes, seconds),
+            rate(from->OutboundBytes, to->OutboundBytes, seconds),
+            rate(from->InboundFrames, to->InboundFrames, seconds),
+            rate(from->OutboundFrames, to->OutboundFrames, seconds),
+            rate(requests_of(from), requests_of(to), seconds), (uint64_t)to->ActiveConnections,
+            (uint64_t)growth(errors_of(from), errors_of(to)));
+    }
+}

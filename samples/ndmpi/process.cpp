@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// process.cpp - started processes, see platform.h: by CreateProcess, on Linux, too.
+#include "platform.h"
+
+#include <windows.h>
+
+#include "failure.h"
+
+namespace ndmpi
+{
+
+namespace
+{
+
+class OwnProcess : public Process
+{
+  public:
+    OwnProcess(HANDLE process, DWORD id) : process_(process), id_(id)
+    {
+    }
+    ~OwnProcess()
+    {
+        CloseHandle(process_);
+    }
+    unsigned long id() const
+    {
+        return id_;
+    }
+    bool wait(std::string &how)
+    {
+        DWORD status = 0;
+        WaitForSingleObject(process_, INFINITE);
+        GetExitCodeProcess(process_, &status);
+        how = describe_end(status);
+        return status == 0;
+    }
+    void kill()
+    {
+        TerminateProcess(process_, 9);
+    }
+
+  private:
+    HANDLE process_;
+    DWORD id_;
+};
+
+// As the C run time takes it apart again: backslashes count double in front of a quote only.
+std::string quoted(const std::string &argument)
+{
+    if (!argument.empty() && argument.find_first_of(" \t\"") == std::string::npos)
+        return argument;
+    std::string text = "\"";
+    size_t backslashes = 0;
+    for (size_t i = 0; i < argument.size(); ++i) {
+        if (argument[i] == '\\') {
+            ++backslashes;
+            continue;
+        }
+        text.append(argument[i] == '"' ? 2 * backslashes + 1 : backslashes, '\\');
+        backslashes = 0;
+        text += argument[i];
+    }
+    text.append(2 * backslashes, '\\');
+    return text + '"';
+}
+
+// A block of variables: the given ones, then those of this process that they do not replace.
+std::vector<char> variables(const std::vector<std::string> &given)
+{
+    std::vector<std::string> all = given, own = own_variables();
+    for (size_t i = 0; i < own.size(); ++i) {
+        std::string name = own[i].substr(0, own[i].find('=', 1) + 1);
+        bool replaced = false;
+        for (size_t j = 0; j < given.size() && !replaced; ++j)
+            replaced = given[j].compare(0, name.size(), name) == 0;
+        if (!replaced)
+            all.push_back(own[i]);
+    }
+    std::vector<char> block;
+    for (size_t i = 0; i < all.size(); ++i)
+        block.insert(block.end(), all[i].c_str(), all[i].c_str() + all[i].size() + 1);
+    block.push_back(0);
+    return block;
+}
+
+} // namespace
+
+Process *Process::start(const std::vector<std::string> &arguments,
+    const std::vector<std::string> &environment, std::string &problem)
+{
+    STARTUPINFOA startup = STARTUPINFOA();
+    PROCESS_INFORMATION process;
+    std::string line;
+
+    for (size_t i = 0; i < arguments.size(); ++i)
+        line += (i ? " " : "") + quoted(arguments[i]);
+    std::vector<char> command(line.begin(), line.end());
+    command.push_back(0);
+    std::vector<char> block = variables(environment);
+    startup.cb = sizeof(startup);
+    startup.dwFlags = STARTF_USESTDHANDLES;
+    startup.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    startup.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+    startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+    if (!CreateProcessA(
+            NULL, &command[0], NULL, NULL, TRUE, 0, &block[0], NULL, &startup, &process)) {
+        problem = format("CreateProcess: error %u", (unsigned)GetLastError());
+        return NULL;
+    }
+    CloseHandle(process.hThread);
+    return new OwnProcess(process.hProcess, process.dwProcessId);
+}
+
+} // namespace ndmpi

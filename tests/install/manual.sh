@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The manual pages and completions of an installed prefix: mandoc finds no fault in a page; each program has a page;
+# page and completions have every option that the program's -h names; what a page refers to is there.
+# usage: manual.sh BUILD WORK
+set -euo pipefail
+export LC_ALL=C
+build=$1 work=$2 bad=0
+command -v mandoc > /dev/null || { echo "no mandoc"; exit 77; }
+command -v zsh > /dev/null || { echo "no zsh"; exit 77; }
+rm -rf "$work"
+cmake --install "$build" --prefix "$work" > /dev/null
+man=$work/share/man completions=$work/share/bash-completion/completions
+wrong() { echo "$*"; bad=1; }
+
+# options PROGRAM: those in its -h. What stands behind another program's name is not its own.
+options()
+{
+    NDSPI_LOG=none "$work/bin/$1" -h 2>&1 | sed 's/softrdma-run [a-z].*//' |
+        grep -oE '(^|[][ |,("])--?[a-zA-Z][a-zA-Z_-]*' | grep -oE -- '--?[a-zA-Z][a-zA-Z_-]*$' | sort -u
+}
+# offered PROGRAM: what bash offers behind "-"
+offered()
+{
+    # shellcheck disable=SC2016
+    bash -c 'source "$1"; COMP_CWORD=1; function=$(complete -p "$2" | sed "s/.*-F \([^ ]*\).*/\1/")
+        COMPREPLY=(); "$function" "$2" - "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$completions/$1" "$1"
+}
+
+pages=0
+for page in "$man"/man?/*; do
+    grep -q '^\.so ' "$page" && continue
+    pages=$((pages + 1))
+    faults=$(mandoc -Tlint -Wwarning "$page" 2>&1) || wrong "$faults"
+    while read -r _ name section _; do
+        case $name in
+        nd*|ND*|IND*|soft*|smbd*) [ -e "$man/man$section/$name.$section" ] || wrong "$page: no page $name($section)" ;;
+        esac
+    done < <(grep '^\.Xr ' "$page")
+done
+[ "$pages" -gt 25 ] || wrong "$pages pages: some are missing"
+
+[ "$(zsh -f -c 'fpath=("$1" $fpath); autoload -U compinit; compinit -u -D; print $_comps[ndinfo] $_comps[smbdcopy]' \
+    - "$work/share/zsh/site-functions")" = "_ndspi _ndspi" ] || wrong "zsh does not find its completion"
+zsh -n "$work/share/zsh/site-functions/_ndspi" || wrong "zsh cannot read its completion"
+
+for program in "$work"/bin/*; do
+    name=${program##*/}
+    page=$man/man1/$name.1
+    [ -e "$page" ] || { wrong "$name has no page"; continue; }
+    case $(head -1 "$page") in .so*) page=$man/$(sed 's/^\.so //' "$page") ;; esac
+    text=$(mandoc -Tascii "$page" | sed 's/.\x08//g')
+    case $name in
+    ndring|ndhalo|ndalltoall|ndlatency) continue ;; # usage: ndmpirun ...
+    esac
+    [ -n "$(options "$name")" ] || [ "$name" = ndadapterinfo ] || wrong "$name -h names no option"
+    for option in $(options "$name"); do
+        grep -qE -- "(^|[^-a-z])$option([^-a-z]|\$)" <<< "$text" || wrong "$name(1) lacks $option"
+        [ -e "$completions/$name" ] || continue
+        grep -qE -- "(^|[^-a-z])$option([^-a-z]|\$)" "$work/share/zsh/site-functions/_ndspi" ||
+            wrong "zsh does not offer $option to $name"
+        grep -qxFe "$option" <(offered "$name") || wrong "bash does not offer $option to $name"
+    done
+done
+exit $bad

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: pair.sh PROGRAM TEST [SERVER-ARGUMENT...] -- [CLIENT-ARGUMENT...]
+# Runs ndperf as server on ADDRESS (127.0.0.1), on a port that it chooses, then as its client. Both have to end with
+# STATUS (0).
+#   SERVER_SAYS, CLIENT_SAYS  extended regular expressions that their outputs have to match somewhere; PEER in them
+#                             stands for the address of the other end, with any port
+#   CHECK                     a shell command that has to succeed, with the client's output as standard input
+#   FIRST                     a program that is run before the client, with the server's address as its last argument;
+#                             it has to fail
+#   KILL=server|client        that one is killed when the client measures; the other one has to end with STATUS
+#   SERVER_PRELOAD, CLIENT_PRELOAD  LD_PRELOAD of one of them
+#   SERVER, CLIENT            other programs; WINE=DIRECTORY runs Windows programs under Wine, with that prefix
+set -euo pipefail
+program=$1 test=$2
+shift 2
+address=${ADDRESS:-127.0.0.1}
+server_arguments=()
+while [ "$1" != -- ]; do
+    server_arguments+=("$1")
+    shift
+done
+shift
+
+# command_of PROGRAM: into "command"
+command_of() {
+    command=("$1")
+    if [[ $1 == *.exe ]]; then
+        command=("$(dirname "$0")/../support/wine.sh" "$WINE")
+        "${command[@]}" || exit $? # 77: no Wine
+        command+=("$1")
+    fi
+}
+command_of "${SERVER:-$program}"
+server_command=("${command[@]}")
+command_of "${CLIENT:-$program}"
+client_command=("${command[@]}")
+server_command=(${SERVER_PRELOAD:+env "LD_PRELOAD=$SERVER_PRELOAD"} "${server_command[@]}")
+client_command=(${CLIENT_PRELOAD:+env "LD_PRELOAD=$CLIENT_PRELOAD"} "${client_command[@]}")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ndspi-ndperf.XXXXXX")
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+fail() {
+    printf '%s\n' "$*"
+    tail -n 40 "$scratch"/*.log
+    exit 1
+}
+# await FILE REGEX PID: until the file has such a line
+await() {
+    grep -qE -m 1 -- "$2" < <(tail -n +1 -f "$1" --pid="$3" 2> /dev/null) || fail "${1##*/} does not say: $2"
+}
+
+: > "$scratch/server.log"
+: > "$scratch/client.log"
+"${server_command[@]}" "$test" --bind "$address" -p 0 "${server_arguments[@]}" \
+    > "$scratch/server.log" 2>&1 &
+server=$!
+await "$scratch/server.log" 'listening on ' $server
+line=$(grep -m 1 'listening on ' "$scratch/server.log" | tr -d '\r')
+if [ -n "${FIRST:-}" ]; then
+    # shellcheck disable=SC2086
+    ! timeout 60 $FIRST "${line##* }" > "$scratch/first.log" 2>&1 || fail "$FIRST succeeded"
+fi
+"${client_command[@]}" "${CLIENT_TEST:-$test}" "$@" "${line##* }" > "$scratch/client.log" 2>&1 &
+client=$!
+if [ -n "${KILL:-}" ]; then
+    await "$scratch/client.log" '^ *#bytes' $client
+    kill -KILL "${!KILL}"
+fi
+status=0
+wait $client || status=$?
+[ "$status" = "${STATUS:-0}" ] || [ "${KILL:-}" = client ] || fail "client: status $status"
+status=0
+wait $server || status=$?
+[ "$status" = "${STATUS:-0}" ] || [ "${KILL:-}" = server ] || fail "server: status $status"
+
+says() {
+    local pattern=${2//PEER/${address//./\\.}:[0-9]+}
+    [ -z "$pattern" ] || tr -d '\r' < "$scratch/$1.log" | grep -qE -- "$pattern" || fail "the $1 does not say: $pattern"
+}
+says client "${CLIENT_SAYS:-}"
+says server "${SERVER_SAYS:-}"
+[ -z "${CHECK:-}" ] || sh -c "$CHECK" < "$scratch/client.log" || fail "CHECK failed: $CHECK"
+cat "$scratch/client.log"
