@@ -109,6 +109,25 @@ function(nd_test)
         ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
 endfunction()
 
+# nd_both_ways(TEST COMMAND...): TEST, which runs that, has softrdma on TCP from now on; TEST.shm is the same for ends
+# that share memory. So both are tested whatever the default is. TEST.shm has the label shm and no other: what runs
+# tests by label on kernel devices has no use for it.
+function(nd_both_ways name)
+    add_test(NAME ${name}.shm COMMAND ${ARGN})
+    get_test_property(${name} ENVIRONMENT environment)
+    foreach(property TIMEOUT SKIP_RETURN_CODE PROCESSORS)
+        get_test_property(${name} ${property} value)
+        if(value)
+            set_tests_properties(${name}.shm PROPERTIES ${property} "${value}")
+        endif()
+    endforeach()
+    if(NOT environment)
+        set(environment)
+    endif()
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment};NDSPI_SOFT_SHM=0")
+    set_tests_properties(${name}.shm PROPERTIES LABELS shm ENVIRONMENT "${environment};NDSPI_SOFT_SHM=1")
+endfunction()
+
 function(nd_sample name)
     cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
     if(NOT A_SOURCES)
@@ -120,4 +139,15 @@ function(nd_sample name)
     set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     set_property(GLOBAL APPEND PROPERTY NDSPI_SAMPLE_NAMES ${name})
+endfunction()
+
+# nd_manual(PAGE [NAME...]): installs a manual page; NAMEs are programs that it describes besides the one it is called
+# after.
+function(nd_manual page)
+    string(REGEX MATCH "[0-9]$" section ${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+    foreach(name ${ARGN})
+        file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section} ".so man${section}/${page}\n")
+        install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+    endforeach()
 endfunction()

@@ -2,6 +2,7 @@
 # What `cmake --install` puts where, apart from programs, which are installed beside their definition:
 #   lib/      libndspi, libndk, libwinobj, libsoftrdma, libndreactor (versioned), libndspi_compat.a,
 #             pkgconfig/ndspi.pc, pkgconfig/ndk.pc, cmake/ndspi/
+#             ndspi/libsoftrdma-preload.so
 #             ndspi/x86_64-w64-mingw32/libndutil.a where MinGW was there
 #   include/ndspi/          ndspi.h and its companions, the extension headers
 #   include/ndspi/compat/   the Windows-named headers; nothing outside finds them without asking
@@ -25,7 +26,7 @@ target_include_directories(softrdma INTERFACE $<INSTALL_INTERFACE:${include_dir}
 set_target_properties(ndspi_compat PROPERTIES EXPORT_NAME compat)
 set_target_properties(ndspi ndk winobj softrdma ndreactor PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ndinfo)
-    set_target_properties(ndinfo PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(ndinfo ndstat PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 
 install(TARGETS ndspi ndk ndk_headers winobj softrdma ndreactor ndspi_compat EXPORT ndspi
@@ -35,16 +36,29 @@ install(EXPORT ndspi NAMESPACE ndspi:: FILE ndspiTargets.cmake DESTINATION ${pac
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndspi/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/ndk/include/ DESTINATION ${include_dir}/ndk FILES_MATCHING PATTERN *.h)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ DESTINATION ${include_dir}/compat FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/include/ DESTINATION ${include_dir}/compat)
 install(FILES ${PROJECT_SOURCE_DIR}/softrdma/softrdma.h DESTINATION ${include_dir}/softrdma)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiConfig.cmake.in
     ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ndspiConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/toolchain/cmake/ndspiMicrosoft.cmake
     DESTINATION ${package_dir})
 
+# A shell looks for completions under the name of the program.
+set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/ndspi.bash DESTINATION ${completions} RENAME ndinfo)
+install(FILES ${PROJECT_SOURCE_DIR}/toolchain/completion/_ndspi
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+foreach(program ndstat ndspi-wine softrdma-run ndmpirun ndpingpong nd1pingpong ndrpingpong ndcat smbdcopy ndperf
+        nd_send_lat nd_send_bw nd_write_lat nd_write_bw nd_read_lat nd_read_bw nd_connect)
+    install(CODE "file(CREATE_LINK ndinfo
+        \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${completions}/${program}\" SYMBOLIC)")
+endforeach()
+
 file(RELATIVE_PATH NDSPI_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+list(JOIN NDSPI_MSVC_CFLAGS " " NDSPI_PC_MSVC_CFLAGS)
 foreach(package ndspi ndk)
     configure_file(${PROJECT_SOURCE_DIR}/toolchain/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
