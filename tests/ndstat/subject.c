@@ -29,6 +29,15 @@ __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 }
 #endif
 
+#ifdef __SANITIZE_THREAD__
+/* The child's threads start although the parent had several. Read by libtsan. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
 enum { OCTETS = 12288 };
 
 static void need(HRESULT hr, const char *what)
