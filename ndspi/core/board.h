@@ -11,7 +11,7 @@
  *     process 4711
  *     program ndping
  *     answer 3                     the answers so far, this one included
- *     adapter softrdma0 1 2 513    device, port, version (3: NDKPI), adapter id
+ *     adapter softrdma0 1 2 513 0  device, port, version (3: NDKPI), adapter id, serial: the first it opened has 0
  *     inbound_bytes 8192           and the other names of NdLinuxCounter
  *     terminate 4352 1 0           code, sent, received
  *     end

@@ -144,16 +144,18 @@ static void tell_adapter(struct reading *reading)
 
 static bool begin_adapter(struct reading *reading, const char *at)
 {
-    UINT64 port, version, id;
+    UINT64 port, version, id, serial;
 
     tell_adapter(reading);
     if (!word(&at, reading->device) || !number(&at, &port) || !number(&at, &version) ||
-        !number(&at, &id) || !at_end(at) || port > 255 || version < 1 || version > 3)
+        !number(&at, &id) || !number(&at, &serial) || !at_end(at) || port > 255 || version < 1 ||
+        version > 3 || serial > UINT32_MAX)
         return false;
     reading->process.Device = reading->device;
     reading->process.Port = (ULONG)port;
     reading->process.Version = (ULONG)version;
     reading->process.AdapterId = id;
+    reading->process.Serial = (ULONG)serial;
     memset(&reading->counters, 0, sizeof(reading->counters));
     reading->counters.Size = sizeof(reading->counters);
     reading->process.Counters = &reading->counters;

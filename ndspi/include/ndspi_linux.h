@@ -113,6 +113,7 @@ typedef struct _ND_LINUX_PROCESS {
     ULONG Version; /* of the interface: 1, 2; 3: NDKPI */
     UINT64 AdapterId;
     const ND_LINUX_COUNTERS *Counters;
+    ULONG Serial; /* of the adapter under this Name: 0 the first opened; none gets it again */
 } ND_LINUX_PROCESS;
 
 typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);

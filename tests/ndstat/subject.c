@@ -2,8 +2,9 @@
 /*
  * subject.c - a process for ndstat to look at: an adapter on 127.0.0.1, 12288 octets registered, 3 Receives posted.
  * It says "ready", then does what it is told, a line each: "fork", an adapter in a child, which says "child PID", and
- * goes when it is told "gone"; ends when its input does. With --no-files it may write no octet into a file while it
- * opens its adapter.
+ * goes when it is told "gone"; "open", one more adapter, of which "fill" gives the newest the same again and "close"
+ * closes the oldest; it repeats these words when it has done so. It ends when its input does. With --no-files it may
+ * write no octet into a file while it opens its adapter.
  */
 #include <winsock2.h>
 
@@ -38,7 +39,7 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-enum { OCTETS = 12288 };
+enum { OCTETS = 12288, MORE = 8 };
 
 static void need(HRESULT hr, const char *what)
 {
@@ -121,6 +122,25 @@ static void child(int gone)
     exit(0);
 }
 
+/* "open", "fill", "close": the adapters besides the first. False: the line is none of these. */
+static int change_adapters(const char *line)
+{
+    static IND2Adapter *more[MORE];
+    static unsigned opened, closed;
+
+    if (strcmp(line, "open\n") == 0 && opened < MORE)
+        more[opened++] = open_adapter();
+    else if (strcmp(line, "fill\n") == 0 && opened > closed)
+        fill(more[opened - 1]);
+    else if (strcmp(line, "close\n") == 0 && opened > closed)
+        more[closed]->lpVtbl->Release(more[closed]), closed++;
+    else
+        return 0;
+    fputs(line, stdout);
+    fflush(stdout);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     char line[64];
@@ -132,6 +152,8 @@ int main(int argc, char **argv)
     puts("ready");
     fflush(stdout);
     while (fgets(line, sizeof(line), stdin)) {
+        if (change_adapters(line))
+            continue;
         if (strcmp(line, "fork\n") == 0) {
             if (pipe(gone))
                 return 1;

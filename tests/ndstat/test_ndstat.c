@@ -153,6 +153,53 @@ static void test_ndstat_reads_another_process_exactly(void **state)
     assert_int_equal(entries_of(folder, false), 0); /* a process that ends leaves nothing */
 }
 
+static void tell(struct program *process, const char *what)
+{
+    char line[64];
+
+    program_tell(process, what);
+    program_line(process, line, sizeof(line));
+    assert_string_equal(line, what);
+}
+
+/* Its series must not go on as another's: Prometheus would add up two adapters as one. */
+static void test_an_adapter_keeps_its_serial_when_another_closes(void **state)
+{
+    struct program process, program;
+    char wrong[256];
+    json_t *array;
+
+    (void)state;
+    start(&process);
+    tell(&process, "open");
+    tell(&process, "open");
+    tell(&process, "fill"); /* the newest, which is told apart by that */
+    array = adapters(0);
+    assert_int_equal(json_array_size(array), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(number_of(array, i, "adapter"), i);
+        assert_int_equal(counter_of(array, i, "registered_bytes"), i == 1 ? 0 : 12288);
+    }
+    json_decref(array);
+    tell(&process, "close"); /* that with serial 1 */
+    array = adapters(0);
+    assert_int_equal(json_array_size(array), 2);
+    assert_int_equal(number_of(array, 0, "adapter"), 0);
+    assert_int_equal(number_of(array, 1, "adapter"), 2);
+    assert_int_equal(counter_of(array, 1, "registered_bytes"), 12288);
+    json_decref(array);
+    tell(&process, "open"); /* gets none that was given before */
+    run(&program, "--prometheus", NULL, NULL, NULL);
+    if (!exposition_is_valid(program.said, wrong))
+        fail_msg("%s", wrong);
+    assert_says(
+        program.said, "device=\"softrdma0\",port=\"1\",adapter=\"2\",version=\"2\"} 12288\n");
+    assert_says(program.said, "device=\"softrdma0\",port=\"1\",adapter=\"3\",version=\"2\"} 0\n");
+    assert_null(strstr(program.said, "adapter=\"1\""));
+    program_end(&process);
+    assert_int_equal(process.status, 0);
+}
+
 static void test_ndstat_shows_tables_and_rates(void **state)
 {
     struct program process, program;
@@ -370,7 +417,7 @@ static void test_ndstat_refuses_a_directory_that_others_may_enter(void **state)
 /* ---- files that no process of ours has written ---- */
 
 #define HEAD    "ndspi-counters 1\nprocess 77\nprogram p\nanswer 1\n"
-#define ADAPTER "adapter dev0 1 2 5\n"
+#define ADAPTER "adapter dev0 1 2 5 0\n"
 
 /* A process "counters.7", whose FIFO this test reads; the descriptor. */
 static int fake(const char *octets, size_t count)
@@ -411,8 +458,10 @@ static void test_ndstat_tells_damaged_files(void **state)
         HEAD ADAPTER "sends 1 2\nend\n",                  /* two */
         HEAD ADAPTER "terminate 65536 1 1\nend\n",        /* no code */
         HEAD ADAPTER "terminate 1 1\nend\n",              /* a number less */
-        HEAD "adapter dev0 256 2 5\nend\n",               /* no port */
-        HEAD "adapter dev0 1 4 5\nend\n",                 /* no version */
+        HEAD "adapter dev0 256 2 5 0\nend\n",             /* no port */
+        HEAD "adapter dev0 1 4 5 0\nend\n",               /* no version */
+        HEAD "adapter dev0 1 2 5\nend\n",                 /* no serial */
+        HEAD "adapter dev0 1 2 5 4294967296\nend\n",      /* none either */
         HEAD "adapter\nend\n",
         "ndspi-counters 1\nprocess 4294967296\nprogram p\nanswer 1\nend\n",
         "ndspi-counters 1\nprocess 77\nprogram\nanswer 1\nend\n",
@@ -470,8 +519,9 @@ static void test_ndstat_keeps_within_bounds(void **state)
 /* Names are printed by three forms, and one is a path of the kernel's files. */
 static void test_ndstat_prints_hostile_names_as_they_may_be(void **state)
 {
-    static const char text[] = "ndspi-counters 1\nprocess 77\nprogram a\"\\\x1b[31m\nanswer 1\n"
-                               "adapter ../../../etc 1 2 5\nsends 3\nlater_counter 9\nend\n";
+    static const char text[] =
+        "ndspi-counters 1\nprocess 77\nprogram a\"\\\x1b[31m\nanswer 1\n"
+        "adapter ../../../etc 1 2 5 4294967295\nsends 3\nlater_counter 9\nend\n";
     int fifo = fake(text, sizeof(text) - 1);
     struct program program;
     char wrong[256];
@@ -691,6 +741,7 @@ int main(int argc, char **argv)
 #define ROW(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ROW(test_ndstat_reads_another_process_exactly),
+        ROW(test_an_adapter_keeps_its_serial_when_another_closes),
         ROW(test_ndstat_shows_tables_and_rates),
         ROW(test_ndstat_writes_what_prometheus_reads),
         cmocka_unit_test(test_exposition_that_is_wrong_is_told),

@@ -29,6 +29,7 @@ static struct {
     bool made, tried;
     unsigned process; /* counts forks */
     uint64_t answers;
+    uint32_t serials; /* given */
     char directory[ND_BOARD_PATH], name[64];
     struct reactor_source source;
 } board = { .lock = LOCK_INIT(LOCK_BOARD, "published adapters"), .source.fd = -1 };
@@ -77,8 +78,8 @@ static void put_adapter(struct text *text, struct nd_adapter *adapter)
     nd_counters_read(adapter, &counters);
     put(text, "adapter ");
     put_word(text, adapter->device->name);
-    put(text, " %u %u %llu\n", adapter->device->port, version_of(adapter),
-        (unsigned long long)adapter->device->adapter_id);
+    put(text, " %u %u %llu %lu\n", adapter->device->port, version_of(adapter),
+        (unsigned long long)adapter->device->adapter_id, (unsigned long)adapter->published.serial);
     for (size_t i = 0; (row = nd_counter_row(i)); i++) {
         UINT64 value;
 
@@ -252,6 +253,7 @@ static void forked(void)
         close(board.source.fd);
     board.made = board.tried = false;
     board.answers = 0;
+    board.serials = 0;
     board.process++;
     list_init(&board.adapters);
 }
@@ -286,6 +288,7 @@ void nd_publish(struct nd_adapter *adapter)
     pthread_once(&once, prepare);
     lock_acquire(&board.lock);
     adapter->published.process = board.process;
+    adapter->published.serial = board.serials++;
     list_add_tail(&board.adapters, &adapter->published.link);
     if (!board.tried && setting_number("NDSPI_COUNTERS", 1, 1)) {
         board.tried = true;

@@ -9,12 +9,15 @@
 
 #include "util/list.h"
 
+#include <stdint.h>
+
 struct nd_adapter;
 
 /* Embedded in an adapter. */
 struct nd_published {
     struct list_node link; /* of the list of publish.c; under its lock */
     unsigned process;      /* whose list: a number that changes with each fork */
+    uint32_t serial; /* of this board's adapters in their order; none gets one that another had */
 };
 
 /* The adapter is open; it is being closed: when the second returns nothing reads it any more. No lock held. */

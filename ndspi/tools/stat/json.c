@@ -49,7 +49,7 @@ static json_t *row_json(const struct stat_row *row, const char *sysfs)
     stat_kernel(sysfs, row->device, row->port, add_kernel, kernel);
     return json_pack("{s:i, s:s, s:s, s:i, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "process",
         (int)row->process, "program", row->program, "source", row->source, "adapter",
-        (int)row->index, "device", row->device, "port", (int)row->port, "version",
+        (int)row->serial, "device", row->device, "port", (int)row->port, "version",
         (int)row->version, "fresh", row->fresh, "counters", counters_json(row), "terminates",
         terminates_json(row), "kernel", kernel);
 }

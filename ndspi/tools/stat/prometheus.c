@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * prometheus.c - Prometheus' text format: each metric once, with all of its samples behind its HELP and TYPE. A counter
- * ends in _total. The label "source" tells processes of one number apart, "adapter" those of one process.
+ * ends in _total. The label "source" tells processes of one number apart, "adapter" those of one process:
+ * a serial, so no series goes on as another adapter's.
  */
 #include "ndspi/tools/stat/forms.h"
 
@@ -36,7 +37,8 @@ static void put_labels(FILE *out, const struct stat_row *row)
     put_label(out, "source", row->source);
     put_label(out, "program", row->program);
     put_label(out, "device", row->device);
-    fprintf(out, ",port=\"%u\",adapter=\"%u\",version=\"%u\"", row->port, row->index, row->version);
+    fprintf(
+        out, ",port=\"%u\",adapter=\"%u\",version=\"%u\"", row->port, row->serial, row->version);
 }
 
 static void put_counter(

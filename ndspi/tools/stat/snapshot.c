@@ -30,13 +30,6 @@ static struct stat_row *one_more(struct stat_snapshot *snapshot)
     return &snapshot->rows[snapshot->count++];
 }
 
-static ULONG index_of(const struct stat_snapshot *snapshot, const char *source)
-{
-    const struct stat_row *last = snapshot->count ? &snapshot->rows[snapshot->count - 1] : NULL;
-
-    return last && strcmp(last->source, source) == 0 ? last->index + 1 : 0;
-}
-
 static VOID take_row(VOID *context, const ND_LINUX_PROCESS *process)
 {
     struct stat_snapshot *snapshot = context;
@@ -53,7 +46,7 @@ static VOID take_row(VOID *context, const ND_LINUX_PROCESS *process)
     snprintf(row.source, sizeof(row.source), "%s", process->Name);
     snprintf(row.program, sizeof(row.program), "%s", process->Program);
     snprintf(row.device, sizeof(row.device), "%s", process->Device);
-    row.index = index_of(snapshot, row.source);
+    row.serial = process->Serial;
     row.port = process->Port;
     row.version = process->Version;
     row.adapter_id = process->AdapterId;
@@ -87,7 +80,7 @@ void stat_free(struct stat_snapshot *snapshot)
 const struct stat_row *stat_before(const struct stat_snapshot *earlier, const struct stat_row *row)
 {
     for (size_t i = 0; i < earlier->count; i++)
-        if (earlier->rows[i].index == row->index &&
+        if (earlier->rows[i].serial == row->serial &&
             strcmp(earlier->rows[i].source, row->source) == 0)
             return &earlier->rows[i];
     return NULL;

@@ -16,7 +16,7 @@ enum { STAT_NAME = 64 };
 /* One adapter of one process. */
 struct stat_row {
     char source[STAT_NAME]; /* which process: unlike the number, none has had it before */
-    ULONG process, index;   /* index: among the adapters of the process */
+    ULONG process, serial;  /* serial: of the adapter in its process; never another's */
     char program[STAT_NAME], device[STAT_NAME];
     ULONG port, version;
     UINT64 adapter_id;

@@ -60,7 +60,7 @@ void stat_rates_title(FILE *out)
         "out B/s", "in frm/s", "out frm/s", "requests/s", "conns", "errors");
 }
 
-/* What it has grown by. A counter never falls; one that does is another adapter's in the same place. */
+/* What it has grown by; 0 where a process shows less than before, which no counter of ours does. */
 static UINT64 growth(UINT64 before, UINT64 now)
 {
     return now > before ? now - before : 0;
