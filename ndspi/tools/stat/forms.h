@@ -36,7 +36,8 @@ struct stat_server {
 };
 
 /*
- * stat_listen - answers GET /metrics on ADDRESS:PORT ("[ADDRESS]:PORT" for IPv6) until the program is ended.
+ * stat_listen - answers GET /metrics on ADDRESS:PORT ("[ADDRESS]:PORT" for IPv6) until the program is ended. Answers
+ * are kept for 1 s. A client has 10 s from its connection on; of more than 16 at once the oldest is cut off.
  * ready  in: called once it listens, with the address and the port
  * Returns 0; 1 with *wrong: why not, in words.
  */
