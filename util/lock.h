@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 enum lock_level {
+    LOCK_CHECK_POST = 5, /* the order in which checked requests are posted (ndspi/check) */
     /* ndspi/core */
     LOCK_PROVIDER = 10,
     LOCK_BOARD = 15, /* which adapters other processes see */

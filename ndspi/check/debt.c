@@ -95,6 +95,22 @@ void nd_check_connects(const struct nd_check_call *call, const void *qp)
     lock_release(&nd_check_lock);
 }
 
+void nd_check_connector_ends_locked(const struct nd_checked *connector)
+{
+    struct nd_checked *qp = connector->qp ? nd_check_find_locked(connector->qp) : NULL;
+
+    if (qp)
+        qp->ending = true;
+}
+
+void nd_check_disconnects(const struct nd_check_call *call)
+{
+    nd_check_pays(call);
+    lock_acquire(&nd_check_lock);
+    nd_check_connector_ends_locked(call->object);
+    lock_release(&nd_check_lock);
+}
+
 static bool is_debtor(struct nd_checked *checked, const void *qp)
 {
     return checked->qp == qp && checked->debt.since;

@@ -20,8 +20,11 @@ void nd_check_watch_forked_locked(void);
 /* The call is what its object owes. */
 void nd_check_pays(const struct nd_check_call *call);
 
-/* A connector's Connect names a queue pair, which may be NULL. */
+/* A connector's Connect or Accept names a queue pair, which may be NULL. */
 void nd_check_connects(const struct nd_check_call *call, const void *qp);
+/* The connector's connection ends by the call, or with its last Release. */
+void nd_check_disconnects(const struct nd_check_call *call);
+void nd_check_connector_ends_locked(const struct nd_checked *connector);
 
 /* The connector that owes a CompleteConnect for this queue pair, or NULL. */
 const struct nd_checked *nd_check_debtor_locked(const struct nd_checked *qp);

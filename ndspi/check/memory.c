@@ -1,100 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/check/memory.h"
 
+#include "ndspi/check/pending.h"
+
 #include <stdlib.h>
 
-struct region {
-    struct list_node link;
-    const struct nd_checked *object;  /* the region's; of version 1: the adapter */
-    const struct nd_checked *adapter; /* both are compared alone: they may be freed */
-    const struct nd_check_kind *kind; /* of the object */
-    UINT64 name;
-    const char *base;
-    size_t length;
-    ULONG flags;
-    const char *ended_by; /* the call; NULL: it is registered */
-};
+enum { BUCKETS = 4096 };
 
 static struct {
-    struct list_head registered, gone; /* the newest first */
+    struct list_head buckets[BUCKETS]; /* the newest first; next NULL: none was ever there */
+    struct list_head gone;
     size_t gone_count;
 } all = {
-    .registered = { { &all.registered.n, &all.registered.n } },
     .gone = { { &all.gone.n, &all.gone.n } },
 };
 
-static struct region *region_of(struct list_node *node)
+static struct nd_check_region *region_of(struct list_node *node)
 {
-    return list_entry(node, struct region, link);
+    return list_entry(node, struct nd_check_region, link);
 }
 
-/* ---- life ---- */
+/* ---- finding ---- */
 
-void nd_check_registered(const struct nd_check_call *call, HRESULT hr, UINT64 name,
-    const void *base, size_t length, ULONG flags)
+static struct list_head *bucket_of(UINT64 name)
 {
-    struct region *region = hr == ND_PENDING ? malloc(sizeof(*region)) : NULL;
+    struct list_head *bucket = &all.buckets[(name * 0x9e3779b97f4a7c15u) >> 52];
 
-    if (!region)
-        return;
-    *region = (struct region){
-        .object = call->object,
-        .adapter = call->object->adapter,
-        .kind = call->object->kind,
-        .name = name,
-        .base = base,
-        .length = length,
-        .flags = flags,
-    };
-    lock_acquire(&nd_check_lock);
-    list_add_head(&all.registered, &region->link);
-    lock_release(&nd_check_lock);
+    if (!bucket->n.next)
+        list_init(bucket);
+    return bucket;
 }
-
-static void end_locked(struct region *region, const char *call)
-{
-    list_del(&region->link);
-    list_add_head(&all.gone, &region->link);
-    region->ended_by = call;
-    if (++all.gone_count > ND_CHECK_GONE_MOST) {
-        region = region_of(all.gone.n.prev);
-        list_del(&region->link);
-        free(region);
-        all.gone_count--;
-    }
-}
-
-void nd_check_deregistered(const struct nd_check_call *call, HRESULT hr, UINT64 name)
-{
-    if (hr != ND_PENDING)
-        return;
-    lock_acquire(&nd_check_lock);
-    list_for_each_safe (&all.registered, node) {
-        struct region *region = region_of(node);
-
-        if (region->object == call->object && (!name || region->name == name))
-            end_locked(region, call->name);
-    }
-    lock_release(&nd_check_lock);
-}
-
-void nd_check_release_regions_locked(const struct nd_checked *object, const char *name)
-{
-    list_for_each_safe (&all.registered, node)
-        if (region_of(node)->object == object && object != object->adapter)
-            end_locked(region_of(node), name);
-}
-
-/* ---- requests ---- */
 
 /* Of this adapter, if it has one of that name. */
-static const struct region *find_locked(
+static struct nd_check_region *find_locked(
     struct list_head *list, UINT64 name, const struct nd_checked *adapter)
 {
-    const struct region *found = NULL;
+    struct nd_check_region *found = NULL;
 
     list_for_each (list, node) {
-        const struct region *region = region_of(node);
+        struct nd_check_region *region = region_of(node);
 
         if (region->name != name)
             continue;
@@ -106,6 +50,110 @@ static const struct region *find_locked(
     return found;
 }
 
+struct nd_check_region *nd_check_region_locked(UINT64 name, const struct nd_checked *adapter)
+{
+    return find_locked(bucket_of(name), name, adapter);
+}
+
+struct nd_check_region *nd_check_region_of_locked(const struct nd_checked *object, UINT64 name)
+{
+    if (!name)
+        name = object->region;
+    list_for_each (bucket_of(name), node)
+        if (region_of(node)->object == object && region_of(node)->name == name)
+            return region_of(node);
+    return NULL;
+}
+
+UINT64 nd_check_name_of(const void *given)
+{
+    const struct nd_checked *checked;
+    UINT64 name;
+
+    lock_acquire(&nd_check_lock);
+    checked = nd_check_find_locked(given);
+    name = checked ? checked->region : 0;
+    lock_release(&nd_check_lock);
+    return name;
+}
+
+/* ---- life ---- */
+
+void nd_check_registered(const struct nd_check_call *call, HRESULT hr, UINT64 name,
+    const void *base, size_t length, ULONG flags)
+{
+    struct nd_check_region *region = hr == ND_PENDING ? malloc(sizeof(*region)) : NULL;
+
+    if (!region)
+        return;
+    *region = (struct nd_check_region){
+        .object = call->object,
+        .adapter = call->object->adapter,
+        .kind = call->object->kind,
+        .name = name,
+        .base = base,
+        .length = length,
+        .flags = flags,
+        .made_by = call->name,
+    };
+    list_init(&region->named);
+    nd_check_place_here(&region->made_at);
+    lock_acquire(&nd_check_lock);
+    list_add_head(bucket_of(name), &region->link);
+    if (call->object != call->object->adapter)
+        call->object->region = name;
+    lock_release(&nd_check_lock);
+}
+
+static void end_locked(struct nd_check_region *region, const char *call)
+{
+    while (list_pop(&region->named)) /* what names it says nothing of it any more */
+        ;
+    list_del(&region->link);
+    list_add_head(&all.gone, &region->link);
+    region->ended_by = call;
+    if (++all.gone_count > ND_CHECK_GONE_MOST) {
+        region = region_of(all.gone.n.prev);
+        list_del(&region->link);
+        free(region);
+        all.gone_count--;
+    }
+}
+
+/* It was taken back by a call, under a request perhaps. */
+static void taken_back_locked(struct nd_checked *object, UINT64 name, const char *call,
+    const struct nd_check_pending *pending)
+{
+    struct nd_check_region *region = nd_check_region_of_locked(object, name);
+    char place[ND_CHECK_PLACE_OCTETS];
+
+    if (!region)
+        return;
+    if (pending->call)
+        nd_check_report_locked(ND_CHECK_NAMED, call, object->kind->name, object,
+            "%s of %s %p, which has not ended, names 0x%llx; %s registered that at %s",
+            pending->call, pending->kind, pending->object, (unsigned long long)region->name,
+            region->made_by, nd_check_place_text(&region->made_at, place));
+    end_locked(region, call);
+}
+
+void nd_check_deregistered(const struct nd_check_call *call, HRESULT hr, UINT64 name,
+    const struct nd_check_pending *pending)
+{
+    if (hr != ND_PENDING)
+        return;
+    lock_acquire(&nd_check_lock);
+    taken_back_locked(call->object, name, call->name, pending);
+    lock_release(&nd_check_lock);
+}
+
+void nd_check_release_region_locked(struct nd_checked *object, const char *name)
+{
+    taken_back_locked(object, 0, name, &(struct nd_check_pending){ 0 });
+}
+
+/* ---- requests ---- */
+
 #define REPORT(rule, ...)                                                                          \
     nd_check_report_locked(                                                                        \
         ND_CHECK_##rule, call->name, call->object->kind->name, call->object, __VA_ARGS__)
@@ -114,7 +162,7 @@ static const struct region *find_locked(
 static void report_unknown_locked(const struct nd_check_call *call, unsigned index, UINT64 name)
 {
     const struct nd_checked *adapter = call->object->adapter;
-    const struct region *gone = find_locked(&all.gone, name, adapter);
+    const struct nd_check_region *gone = find_locked(&all.gone, name, adapter);
 
     if (gone && gone->adapter == adapter)
         REPORT(TOKEN, "entry %u has 0x%llx, which %s took from %s %p", index,
@@ -123,14 +171,14 @@ static void report_unknown_locked(const struct nd_check_call *call, unsigned ind
         REPORT(TOKEN, "entry %u has 0x%llx, which no region has", index, (unsigned long long)name);
 }
 
-static bool is_inside(const struct region *region, const struct nd_check_entry *entry)
+static bool is_inside(const struct nd_check_region *region, const struct nd_check_entry *entry)
 {
     size_t offset = (size_t)((uintptr_t)entry->buffer - (uintptr_t)region->base);
 
     return offset <= region->length && entry->length <= region->length - offset;
 }
 
-static bool has_right(const struct region *region, enum nd_check_use use)
+static bool has_right(const struct nd_check_region *region, enum nd_check_use use)
 {
     static const ULONG rights[] = {
         [ND_CHECK_READS] = 0,
@@ -142,7 +190,7 @@ static bool has_right(const struct region *region, enum nd_check_use use)
 }
 
 static void check_region_locked(const struct nd_check_call *call, unsigned index,
-    const struct nd_check_entry *entry, enum nd_check_use use, const struct region *region)
+    const struct nd_check_entry *entry, enum nd_check_use use, const struct nd_check_region *region)
 {
     const char *kind = region->kind->name;
     const void *object = region->object;
@@ -162,12 +210,12 @@ static void check_region_locked(const struct nd_check_call *call, unsigned index
 void nd_check_entry(const struct nd_check_call *call, unsigned index,
     const struct nd_check_entry *entry, enum nd_check_use use)
 {
-    const struct region *region;
+    const struct nd_check_region *region;
 
     if (!entry->length)
         return;
     lock_acquire(&nd_check_lock);
-    region = find_locked(&all.registered, entry->name, call->object->adapter);
+    region = nd_check_region_locked(entry->name, call->object->adapter);
     if (region)
         check_region_locked(call, index, entry, use, region);
     else

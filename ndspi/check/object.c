@@ -3,6 +3,7 @@
 
 #include "ndspi/check/debt.h"
 #include "ndspi/check/memory.h"
+#include "ndspi/check/pending.h"
 #include "ndspi/check/request.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static struct nd_checked **bucket_of(const void *object)
     return &all.buckets[((uintptr_t)object >> 4) % BUCKETS];
 }
 
-static struct nd_checked *find_locked(const void *object)
+struct nd_checked *nd_check_find_locked(const void *object)
 {
     struct nd_checked *checked = *bucket_of(object);
 
@@ -78,6 +79,8 @@ HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *
         .process = getpid(),
         .made_by = name,
     };
+    if (kind->core)
+        checked->queues = nd_check_queues_make();
     nd_check_place_here(&checked->made_at);
     if (current)
         checked->adapter = kind->keeps_maker ? checked : current->object->adapter;
@@ -102,7 +105,7 @@ void nd_check_limit(const void *made, const struct nd_check_limits *limits)
     struct nd_checked *checked;
 
     lock_acquire(&nd_check_lock);
-    if ((checked = find_locked(made)))
+    if ((checked = nd_check_find_locked(made)))
         checked->limits = *limits;
     lock_release(&nd_check_lock);
 }
@@ -124,7 +127,7 @@ static struct nd_checked *oldest_locked(void)
     if (all.dead_count <= ND_CHECK_DEAD_MOST)
         return NULL;
     checked = list_entry(all.dead.n.next, struct nd_checked, link);
-    if (checked->calls)
+    if (checked->calls || checked->held)
         return NULL;
     forget_locked(checked);
     nd_check_forget_requests_locked(checked);
@@ -137,6 +140,8 @@ static void bury_locked(struct nd_checked *checked)
     checked->dead = true;
     if (checked->maker)
         checked->maker->kept--;
+    nd_check_queues_end_locked(checked);
+    nd_check_connector_ends_locked(checked);
     list_del(&checked->link);
     list_add_tail(&all.dead, &checked->link);
     all.dead_count++;
@@ -255,7 +260,7 @@ void *nd_check_argument(const struct nd_check_call *call, void *given)
     const struct nd_checked *checked;
 
     lock_acquire(&nd_check_lock);
-    checked = find_locked(given);
+    checked = nd_check_find_locked(given);
     if (checked && checked->dead) {
         released_locked(checked, call->name);
         given = NULL;
@@ -322,11 +327,13 @@ ULONG nd_check_release(void *iface, const char *name)
         check_calls_locked(checked, name);
         inner = checked->inner;
         maker = checked->maker;
-        nd_check_release_regions_locked(checked, name);
+        nd_check_release_region_locked(checked, name);
         bury_locked(checked);
         oldest = oldest_locked();
     }
     lock_release(&nd_check_lock);
+    if (oldest)
+        nd_check_queues_free(oldest);
     free(oldest);
     if (inner)
         inner->lpVtbl->Release(inner);

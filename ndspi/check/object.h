@@ -30,14 +30,17 @@ enum { ND_CHECK_DEAD_MOST = 4096 };
 
 /* An interface. */
 struct nd_check_kind {
-    const char *name;         /* as "IND2QueuePair" */
-    const IID *iid;           /* its own */
-    const IID *base;          /* IND2Overlapped, INDOverlapped; NULL: it has none */
-    const void *const vtable; /* of its wrappers */
-    bool keeps_maker;         /* an object has a reference to the one whose method made it */
+    const char *name;                   /* as "IND2QueuePair" */
+    const IID *iid;                     /* its own */
+    const IID *base;                    /* IND2Overlapped, INDOverlapped; NULL: it has none */
+    const void *const vtable;           /* of its wrappers */
+    struct nd_qp *(*core)(void *inner); /* of a queue pair; of others NULL */
+    bool keeps_maker; /* an object has a reference to the one whose method made it */
 };
 
 struct nd_check_call;
+struct nd_check_queue;
+struct nd_qp;
 
 /* What a queue pair, endpoint or shared receive queue was made for; of another object all is 0. */
 struct nd_check_limits {
@@ -62,7 +65,12 @@ struct nd_checked {
     const struct nd_checked *adapter; /* that it is of, or itself; NULL: a provider */
     struct nd_check_limits limits;
     struct nd_check_debt debt;
-    const void *qp;           /* a connector: the queue pair of its last Connect */
+    const void *qp; /* a connector: the queue pair of its last Connect or Accept */
+    struct nd_check_queue
+        *queues;              /* a queue pair: its initiator's and its receive queue, or NULL */
+    bool ending;              /* a queue pair: the program has begun to end its connection */
+    UINT64 region;            /* a region: its last name */
+    unsigned held;            /* threads that need its memory */
     struct nd_checked *maker; /* kept by this one, or NULL */
     ULONG refs;
     ULONG kept; /* of them: by what it made */
@@ -118,6 +126,9 @@ void nd_check_limit(const void *made, const struct nd_check_limits *limits);
 
 /* The end of a call that gives a receive queue another depth; 0: as before. */
 void nd_check_resized(const struct nd_check_call *call, HRESULT hr, size_t depth);
+
+/* The wrapper at this address, dead ones, too; NULL: it is none. */
+struct nd_checked *nd_check_find_locked(const void *object);
 
 /* The first of the living objects that a test holds for, or NULL. Lock held. */
 struct nd_checked *nd_check_first_locked(

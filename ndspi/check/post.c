@@ -11,30 +11,10 @@ static size_t most_entries(const struct nd_check_call *call, const struct nd_che
     return list->use == ND_CHECK_RECEIVES ? limits->receive_entries : limits->initiator_entries;
 }
 
-static struct nd_check_entry entry_of(const struct nd_check_list *list, size_t index)
-{
-    if (list->v2)
-        return (struct nd_check_entry){
-            .buffer = list->v2[index].Buffer,
-            .length = list->v2[index].BufferLength,
-            .name = list->v2[index].MemoryRegionToken,
-        };
-    return (struct nd_check_entry){
-        .buffer = list->v1[index].pAddr,
-        .length = list->v1[index].Length,
-        .name = (uintptr_t)list->v1[index].hMr,
-    };
-}
-
 /* Version 1: an entry without a region, where the request may have such. */
 static bool is_inline(const struct nd_check_list *list, const struct nd_check_entry *entry)
 {
     return !list->v2 && !entry->name && list->use == ND_CHECK_READS;
-}
-
-static bool has_entries(const struct nd_check_list *list)
-{
-    return (list->v2 && !(list->flags & ND_OP_FLAG_INLINE)) || list->v1;
 }
 
 /* No more of them than the queue takes: the call refuses others without a look at them. */
@@ -42,14 +22,13 @@ void nd_check_list(const struct nd_check_call *call, const struct nd_check_list 
 {
     size_t most = most_entries(call, list);
 
-    if (!has_entries(list) || list->n > most)
-        return;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct nd_check_entry entry = entry_of(list, i);
+    for (size_t i = 0; nd_check_list_names(list) && list->n <= most && i < list->n; i++) {
+        const struct nd_check_entry entry = nd_check_list_entry(list, i);
 
         if (!is_inline(list, &entry))
             nd_check_entry(call, (unsigned)i, &entry, list->use);
     }
+    nd_check_order(call, list->use == ND_CHECK_RECEIVES);
 }
 
 #define REPORT(rule, ...)                                                                          \
@@ -81,7 +60,7 @@ static void report_long_locked(const struct nd_check_call *call, const struct nd
     size_t total = 0, inlines = 0;
 
     for (size_t i = 0; i < list->n; i++) {
-        const struct nd_check_entry entry = entry_of(list, i);
+        const struct nd_check_entry entry = nd_check_list_entry(list, i);
 
         total += entry.length;
         if (is_inline(list, &entry) || (list->flags & ND_OP_FLAG_INLINE))
@@ -117,4 +96,5 @@ void nd_check_posted(const struct nd_check_call *call, HRESULT hr, const struct 
     else if (hr == ND_BUFFER_OVERFLOW && (list->v1 || list->v2))
         report_long_locked(call, list);
     lock_release(&nd_check_lock);
+    nd_check_taken(call, hr, list);
 }

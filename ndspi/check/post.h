@@ -3,18 +3,9 @@
 #ifndef NDSPI_CHECK_POST_H
 #define NDSPI_CHECK_POST_H
 
-#include "ndspi/check/memory.h"
+#include "ndspi/check/pending.h"
 
-/* A list of version 2, or of version 1. */
-struct nd_check_list {
-    const ND2_SGE *v2;
-    const ND_SGE *v1;
-    size_t n;
-    ULONG flags;
-    enum nd_check_use use;
-};
-
-/* Before the call: its entries. */
+/* Before the call: its entries. No other thread posts to the queue until nd_check_posted. */
 void nd_check_list(const struct nd_check_call *call, const struct nd_check_list *list);
 
 /* After it. */

@@ -33,6 +33,9 @@
     rule(TOKEN,                                                                                    \
         "an entry's token is that of a region of the same adapter that is registered",             \
         "Register the memory first, and ask the region for its token each time")                   \
+    rule(NAMED,                                                                                    \
+        "a region stays registered until the requests that name it have ended",                    \
+        "Wait for their results, or Flush the queue pair, before it is deregistered")              \
     rule(OUTSIDE,                                                                                  \
         "an entry lies inside of the region that its token names",                                 \
         "Look at its address and length, or register all of the buffer")                           \

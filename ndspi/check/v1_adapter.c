@@ -2,6 +2,7 @@
 /* v1_adapter.c - wrappers of INDProvider and INDAdapter. */
 #include "ndspi/check/memory.h"
 #include "ndspi/check/methods.h"
+#include "ndspi/check/pending.h"
 #include "ndspi/check/tables.h"
 
 /* ---- INDProvider ---- */
@@ -40,8 +41,9 @@ CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, RegisterMemory, (void
     (INDAdapter * iface, const VOID *buffer, SIZE_T octets, OVERLAPPED *overlapped,
         ND_MR_HANDLE *handle),
     (inner, buffer, octets, overlapped, handle))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, DeregisterMemory, (void)0,
-    nd_check_deregistered(&call, value, (uintptr_t)handle),
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, INDAdapter, DeregisterMemory,
+    const struct nd_check_pending pending = nd_check_pending_on(call.object, (uintptr_t)handle),
+    nd_check_deregistered(&call, value, (uintptr_t)handle, &pending),
     (INDAdapter * iface, ND_MR_HANDLE handle, OVERLAPPED *overlapped), (inner, handle, overlapped))
 CHECKED_MAKES(INDAdapter, CreateMemoryWindow, nd_check_mw1,
     (INDAdapter * iface, ND_RESULT *invalidated, INDMemoryWindow **out), (inner, invalidated, out))

@@ -22,7 +22,8 @@ CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Connect,
     (inner, GIVEN(endpoint), address, length, protocol, port, data, octets, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, CompleteConnect, nd_check_pays(&call),
     (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED(INDConnector, Accept,
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Accept,
+    nd_check_connects(&call, endpoint),
     (INDConnector * iface, INDEndpoint *endpoint, const VOID *data, SIZE_T octets,
         OVERLAPPED *overlapped),
     (inner, GIVEN(endpoint), data, octets, overlapped))
@@ -37,7 +38,7 @@ CHECKED(INDConnector, GetPeerAddress,
     (INDConnector * iface, struct sockaddr *address, SIZE_T *length), (inner, address, length))
 CHECKED(INDConnector, NotifyDisconnect, (INDConnector * iface, OVERLAPPED *overlapped),
     (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Disconnect, nd_check_pays(&call),
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, INDConnector, Disconnect, nd_check_disconnects(&call),
     (INDConnector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 
 static const INDConnectorVtbl INDConnector_table = {

@@ -4,6 +4,7 @@
 #include "ndspi/check/methods.h"
 #include "ndspi/check/post.h"
 #include "ndspi/check/tables.h"
+#include "ndspi/v1/nd1.h"
 
 /* ---- INDCompletionQueue ---- */
 
@@ -45,6 +46,18 @@ CHECKED_KIND(nd_check_mw1, INDMemoryWindow, NULL)
         .v1 = list_, .n = n_, .flags = flags_, .use = use_                                         \
     }
 
+/* Another method that takes a place, and names this region or none: parameter flags. */
+#define CHECKED_PLACED(method, handle_, parameters, arguments)                                     \
+    CHECKED_FULL(                                                                                  \
+        HRESULT, ND_INVALID_DEVICE_STATE, INDEndpoint, method,                                     \
+        const ND_SGE entry = NAMES(handle_);                                                       \
+        const struct nd_check_list given = LIST(&entry, 1, flags, ND_CHECK_READS);                 \
+        nd_check_order(&call, false), nd_check_taken(&call, value, &given), parameters, arguments)
+#define NAMES(handle_)                                                                             \
+    {                                                                                              \
+        .Length = 1, .hMr = handle_                                                                \
+    }
+
 CHECKED_UNKNOWN(INDEndpoint)
 CHECKED(INDEndpoint, Flush, (INDEndpoint * iface), (inner))
 CHECKED_POST(Send, flags, ND_CHECK_READS,
@@ -57,11 +70,11 @@ CHECKED_POST(SendAndInvalidate, flags, ND_CHECK_READS,
 CHECKED_POST(Receive, 0, ND_CHECK_RECEIVES,
     (INDEndpoint * iface, ND_RESULT *result, const ND_SGE *list, SIZE_T n),
     (inner, result, list, n))
-CHECKED(INDEndpoint, Bind,
+CHECKED_PLACED(Bind, region,
     (INDEndpoint * iface, ND_RESULT *result, ND_MR_HANDLE region, INDMemoryWindow *window,
         const VOID *buffer, SIZE_T size, DWORD flags, ND_MW_DESCRIPTOR *descriptor),
     (inner, result, region, GIVEN(window), buffer, size, flags, descriptor))
-CHECKED(INDEndpoint, Invalidate,
+CHECKED_PLACED(Invalidate, NULL,
     (INDEndpoint * iface, ND_RESULT *result, INDMemoryWindow *window, DWORD flags),
     (inner, result, GIVEN(window), flags))
 CHECKED_POST(Read, flags, ND_CHECK_FETCHES,
@@ -109,4 +122,4 @@ static const INDEndpointVtbl INDEndpoint_table = {
     .Write = INDEndpoint_Write_,
 };
 
-CHECKED_KIND(nd_check_endpoint1, INDEndpoint, NULL)
+CHECKED_KIND(nd_check_endpoint1, INDEndpoint, NULL, .core = nd1_endpoint_core)

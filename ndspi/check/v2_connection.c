@@ -15,7 +15,7 @@ CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Connect, nd_check_co
     (inner, GIVEN(qp), address, length, inbound, outbound, data, octets, overlapped))
 CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, CompleteConnect, nd_check_pays(&call),
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
-CHECKED(IND2Connector, Accept,
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Accept, nd_check_connects(&call, qp),
     (IND2Connector * iface, IUnknown *qp, ULONG inbound, ULONG outbound, const VOID *data,
         ULONG octets, OVERLAPPED *overlapped),
     (inner, GIVEN(qp), inbound, outbound, data, octets, overlapped))
@@ -31,7 +31,7 @@ CHECKED(IND2Connector, GetPeerAddress,
     (IND2Connector * iface, struct sockaddr *address, ULONG *length), (inner, address, length))
 CHECKED(IND2Connector, NotifyDisconnect, (IND2Connector * iface, OVERLAPPED *overlapped),
     (inner, overlapped))
-CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Disconnect, nd_check_pays(&call),
+CHECKED_AS(HRESULT, ND_INVALID_DEVICE_STATE, IND2Connector, Disconnect, nd_check_disconnects(&call),
     (IND2Connector * iface, OVERLAPPED *overlapped), (inner, overlapped))
 
 static const IND2ConnectorVtbl IND2Connector_table = {

@@ -2,6 +2,7 @@
 /* v2_memory.c - wrappers of IND2MemoryRegion and IND2MemoryWindow. */
 #include "ndspi/check/memory.h"
 #include "ndspi/check/methods.h"
+#include "ndspi/check/pending.h"
 #include "ndspi/check/tables.h"
 
 /* ---- IND2MemoryRegion ---- */
@@ -13,9 +14,10 @@ CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Register, (void
     (IND2MemoryRegion * iface, const VOID *buffer, SIZE_T size, ULONG flags,
         OVERLAPPED *overlapped),
     (inner, buffer, size, flags, overlapped))
-CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Deregister, (void)0,
-    nd_check_deregistered(&call, value, 0), (IND2MemoryRegion * iface, OVERLAPPED *overlapped),
-    (inner, overlapped))
+CHECKED_FULL(HRESULT, ND_INVALID_DEVICE_STATE, IND2MemoryRegion, Deregister,
+    const struct nd_check_pending pending = nd_check_pending_on(call.object, 0),
+    nd_check_deregistered(&call, value, 0, &pending),
+    (IND2MemoryRegion * iface, OVERLAPPED *overlapped), (inner, overlapped))
 CHECKED_AS(UINT32, 0, IND2MemoryRegion, GetLocalToken, (void)0, (IND2MemoryRegion * iface), (inner))
 CHECKED_AS(
     UINT32, 0, IND2MemoryRegion, GetRemoteToken, (void)0, (IND2MemoryRegion * iface), (inner))

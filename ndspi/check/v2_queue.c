@@ -4,6 +4,7 @@
 #include "ndspi/check/methods.h"
 #include "ndspi/check/post.h"
 #include "ndspi/check/tables.h"
+#include "ndspi/v2/nd2.h"
 
 /* ---- IND2CompletionQueue ---- */
 
@@ -64,6 +65,18 @@ CHECKED_KIND(nd_check_srq2, IND2SharedReceiveQueue, &IID_IND2Overlapped)
 
 /* ---- IND2QueuePair ---- */
 
+/* Another method that takes a place, and names this region or none: parameter flags. */
+#define CHECKED_PLACED(method, name_, parameters, arguments)                                       \
+    CHECKED_FULL(                                                                                  \
+        HRESULT, ND_INVALID_DEVICE_STATE, IND2QueuePair, method,                                   \
+        const ND2_SGE entry = NAMES(name_);                                                        \
+        const struct nd_check_list list = LIST(&entry, 1, flags, ND_CHECK_READS);                  \
+        nd_check_order(&call, false), nd_check_taken(&call, value, &list), parameters, arguments)
+#define NAMES(name_)                                                                               \
+    {                                                                                              \
+        .BufferLength = 1, .MemoryRegionToken = (UINT32)(name_)                                    \
+    }
+
 CHECKED_UNKNOWN(IND2QueuePair)
 CHECKED(IND2QueuePair, Flush, (IND2QueuePair * iface), (inner))
 CHECKED_POST(IND2QueuePair, Send, flags, ND_CHECK_READS,
@@ -71,12 +84,11 @@ CHECKED_POST(IND2QueuePair, Send, flags, ND_CHECK_READS,
     (inner, context, sge, n, flags))
 CHECKED_POST(IND2QueuePair, Receive, 0, ND_CHECK_RECEIVES,
     (IND2QueuePair * iface, VOID *context, const ND2_SGE sge[], ULONG n), (inner, context, sge, n))
-CHECKED(IND2QueuePair, Bind,
+CHECKED_PLACED(Bind, nd_check_name_of(region),
     (IND2QueuePair * iface, VOID *context, IUnknown *region, IUnknown *window, const VOID *buffer,
         SIZE_T length, ULONG flags),
     (inner, context, GIVEN(region), GIVEN(window), buffer, length, flags))
-CHECKED(IND2QueuePair, Invalidate,
-    (IND2QueuePair * iface, VOID *context, IUnknown *window, ULONG flags),
+CHECKED_PLACED(Invalidate, 0, (IND2QueuePair * iface, VOID *context, IUnknown *window, ULONG flags),
     (inner, context, GIVEN(window), flags))
 CHECKED_POST(IND2QueuePair, Read, flags, ND_CHECK_FETCHES,
     (IND2QueuePair * iface, VOID *context, const ND2_SGE sge[], ULONG n, UINT64 address,
@@ -98,4 +110,4 @@ static const IND2QueuePairVtbl IND2QueuePair_table = {
     .Write = IND2QueuePair_Write_,
 };
 
-CHECKED_KIND(nd_check_qp2, IND2QueuePair, NULL)
+CHECKED_KIND(nd_check_qp2, IND2QueuePair, NULL, .core = nd2_qp_core)

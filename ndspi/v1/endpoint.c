@@ -57,6 +57,17 @@ static void nd1_endpoint_destroy(struct nd_object *object)
 ND_COM_UNKNOWN(nd1_endpoint, INDEndpoint);
 ND1_REACH(endpoint, INDEndpoint, nd_qp);
 
+struct nd_qp *nd1_endpoint_core(void *own)
+{
+    IUnknown *given = own;
+    void *found;
+
+    if (FAILED(given->lpVtbl->QueryInterface(given, &nd1_iid_endpoint, &found)))
+        return NULL;
+    nd1_endpoint_Release(found);
+    return &((struct nd1_endpoint *)found)->core;
+}
+
 /*
  * The remote address of a descriptor and an offset. The descriptor may lie at any address. Refuses what reaches beyond
  * the window: ND_REMOTE_ERROR.

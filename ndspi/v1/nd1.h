@@ -63,6 +63,9 @@ ND1_REACH_PROTOTYPES(cq, INDCompletionQueue, nd_cq);
 ND1_REACH_PROTOTYPES(endpoint, INDEndpoint, nd_qp);
 ND1_REACH_PROTOTYPES(mw, INDMemoryWindow, nd_mw);
 
+/* The queue pair behind an endpoint of ours, which is no wrapper; NULL: it is not ours. It lives as long as that. */
+struct nd_qp *nd1_endpoint_core(void *own);
+
 #define ND1_REACH(name, itype, core_type)                                                          \
     ND_COM_REACH(                                                                                  \
         nd1_reach_##name, nd1_drop_##name, nd1_##name, itype, core_type, itype, nd1_iid_##name)

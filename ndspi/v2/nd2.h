@@ -37,6 +37,9 @@ ND2_REACH_PROTOTYPES(mw);
 ND2_REACH_PROTOTYPES(qp);
 ND2_REACH_PROTOTYPES(srq);
 
+/* The queue pair behind an interface of ours, which is no wrapper; NULL: it is not ours. It lives as long as that. */
+struct nd_qp *nd2_qp_core(void *own);
+
 #define ND2_REACH(name, itype)                                                                     \
     ND_COM_REACH(                                                                                  \
         nd2_reach_##name, nd2_drop_##name, nd2_##name, itype, nd_##name, IUnknown, nd2_iid_##name)

@@ -26,6 +26,17 @@ ND_COM_CORE(nd2_qp, nd_qp);
 ND_COM_UNKNOWN(nd2_qp, IND2QueuePair);
 ND2_REACH(qp, IND2QueuePair);
 
+struct nd_qp *nd2_qp_core(void *own)
+{
+    IUnknown *given = own;
+    void *found;
+
+    if (FAILED(given->lpVtbl->QueryInterface(given, &nd2_iid_qp, &found)))
+        return NULL;
+    nd2_qp_Release(found);
+    return &((struct nd2_qp *)found)->core;
+}
+
 /* ---- IND2QueuePair ---- */
 
 static HRESULT STDMETHODCALLTYPE nd2_qp_Flush(IND2QueuePair *iface)

@@ -122,6 +122,13 @@ HRESULT nd_qp_to_rts(struct nd_qp *qp, struct rdma_cm_id *id, unsigned inbound, 
 /* counts.c: adds what it has counted so far, and what it has now. Takes LOCK_QP_QUEUE, LOCK_CQ, the device's locks. */
 void nd_qp_count(struct nd_qp *qp, struct nd_counts *counts);
 
+/*
+ * nd_queue_outstanding - looks at the device's completions, as a Notify does, and counts what is left (outstanding.c).
+ * count  out: the newest so many requests have not ended; silent ones before them may have
+ * Returns false: nothing can be said, since the queue pair is flushed or its completion queue has failed. No lock held.
+ */
+bool nd_queue_outstanding(struct nd_queue *queue, uint32_t *count);
+
 /* The receiver-not-ready retries for the connection request and reply: for ever with an SRQ. */
 uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_right.c - the checker of programs (NDSPI_CHECK=1) says nothing of programs that are right: with a word of it
+ * each of these would end by abort().
+ */
+#include "tests/support/nd1_end.h"
+#include "tests/support/nd2_end.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CALL(object, method, ...) (object)->lpVtbl->method((object), ##__VA_ARGS__)
+
+enum { ROOM = 4096, DEPTH = 4 };
+
+static struct nd2_end active, passive;
+
+static int open_end(struct nd2_end *end)
+{
+    static const struct nd2_end_options options = { .depth = DEPTH, .memory_octets = ROOM };
+
+    assert_int_equal(NdStartup(), 0);
+    assert_int_equal(nd2_end_open(end, &options), 0);
+    return 0;
+}
+
+static void close_end(struct nd2_end *end)
+{
+    nd2_end_close(end);
+    NdCleanup();
+}
+
+static void *accept_one(void *unused)
+{
+    (void)unused;
+    assert_int_equal(nd2_end_request(&passive), 0);
+    assert_int_equal(nd2_end_accept(&passive), 0);
+    return NULL;
+}
+
+static int open_pair(void **state)
+{
+    pthread_t thread;
+    USHORT port_be;
+
+    (void)state;
+    open_end(&active);
+    open_end(&passive);
+    assert_int_equal(nd2_end_listen(&passive, &port_be), 0);
+    assert_int_equal(pthread_create(&thread, NULL, accept_one, NULL), 0);
+    assert_int_equal(nd2_end_connect(&active, port_be), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return 0;
+}
+
+static int close_pair(void **state)
+{
+    (void)state;
+    close_end(&active);
+    close_end(&passive);
+    return 0;
+}
+
+static void deregister(struct nd2_end *end)
+{
+    assert_int_equal(
+        nd2_end_wait(end, end->mr,
+            CALL(end->mr, Deregister, nd_end_fresh(&end->overlapped, end->event)), 20000),
+        0);
+    assert_int_equal(CALL(end->mr, Release), 0);
+    end->mr = NULL;
+}
+
+/* ---- regions and requests ---- */
+
+static void region_goes_after_the_results(void **state)
+{
+    ND2_RESULT result;
+
+    (void)state;
+    for (int i = 0; i < 3 * DEPTH; i++) { /* round the ring, and on */
+        assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+        assert_int_equal(nd2_end_send(&active, NULL, 0, 16, 0), 0);
+        assert_int_equal(nd2_end_results(&passive, &result, 1, 20000), 1);
+        assert_int_equal(nd2_end_results(&active, &result, 1, 20000), 1);
+    }
+    deregister(&active);
+    deregister(&passive);
+}
+
+static void region_goes_after_silent_requests_that_the_peer_has_answered(void **state)
+{
+    ND2_RESULT result;
+
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(nd2_end_send(&active, NULL, 0, 16, ND_OP_FLAG_SILENT_SUCCESS), 0);
+    assert_int_equal(nd2_end_results(&passive, &result, 1, 20000), 1);
+    deregister(&active);
+}
+
+/* The Receive has its message: its result waits in the completion queue, and is never fetched. */
+static void region_goes_before_results_are_fetched(void **state)
+{
+    OVERLAPPED own = { 0 };
+
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(passive.cq, Notify, ND_CQ_NOTIFY_ANY, &own), ND_PENDING);
+    assert_int_equal(nd2_end_send(&active, NULL, 0, 16, 0), 0);
+    assert_int_equal(CALL(passive.cq, GetOverlappedResult, &own, TRUE), 0);
+    deregister(&passive);
+}
+
+static void region_goes_after_a_flush(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(passive.qp, Flush), 0);
+    deregister(&passive);
+}
+
+static void region_goes_after_a_disconnect(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_receive(&active, NULL, 0, 16), 0);
+    assert_int_equal(nd2_end_disconnect(&active), 0);
+    deregister(&active);
+}
+
+static void region_goes_after_its_queue_pair(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(passive.qp, Release), 0);
+    passive.qp = NULL;
+    deregister(&passive);
+}
+
+static void region_goes_after_its_connector(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(passive.connector, Release), 0);
+    passive.connector = NULL;
+    deregister(&passive);
+}
+
+/* Objects may be released in any order. */
+static void region_is_released_first_at_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(passive.mr, Release), 0);
+    passive.mr = NULL;
+}
+
+int main(void)
+{
+#define PAIR(test) cmocka_unit_test_setup_teardown(test, open_pair, close_pair)
+    const struct CMUnitTest tests[] = {
+        PAIR(region_goes_after_the_results),
+        PAIR(region_goes_after_silent_requests_that_the_peer_has_answered),
+        PAIR(region_goes_before_results_are_fetched),
+        PAIR(region_goes_after_a_flush),
+        PAIR(region_goes_after_a_disconnect),
+        PAIR(region_goes_after_its_queue_pair),
+        PAIR(region_goes_after_its_connector),
+        PAIR(region_is_released_first_at_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
