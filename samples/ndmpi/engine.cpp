@@ -39,7 +39,6 @@ Engine::Engine(Job &job)
     adapter_ = Adapter::open(job.version(), executive_, job.address(), 2 * (ULONG)job.size());
     cache_ = new RegistrationCache(*adapter_, CACHE_ENTRIES, CACHE_BYTES);
     listen();
-    await_request();
     addresses_ = job.enter(executive_, adapter_->address());
 
     Channel::Setup setup;
@@ -53,6 +52,7 @@ Engine::Engine(Job &job)
     setup.hello.slot = Link::SLOT;
     for (int peer = 0; peer < job.size(); ++peer)
         channels_.push_back(new Channel(setup, peer, addresses_[(size_t)peer]));
+    await_request(); // those that have come before wait at the listener
 }
 
 Engine::~Engine()
@@ -102,7 +102,7 @@ void Engine::Incoming::ended(HRESULT status)
         engine->requested(filled);
 }
 
-// A stranger's request is rejected; a rank's may come before this one has learned where the others are.
+// A stranger's request is rejected.
 void Engine::requested(Endpoint *endpoint)
 {
     unsigned char data[Hello::SIZE];

@@ -36,7 +36,7 @@ Executive::~Executive()
 void Executive::attach(HANDLE file)
 {
     if (!CreateIoCompletionPort(file, port_, 0, 0))
-        fail("the adapter's file cannot be attached to a completion port: error %u",
+        fail("a file or socket cannot be attached to a completion port: error %u",
             (unsigned)GetLastError());
 }
 
@@ -65,8 +65,7 @@ bool Executive::run(DWORD timeout_ms)
     }
     for (ULONG i = 0; i < count; ++i) {
         Request *request = static_cast<Request *>(entries[i].lpOverlapped);
-        request->ended(
-            request->posted_ ? request->status_ : request->result_(request->object_, request));
+        request->ended(request->posted_ ? request->status_ : request->result());
     }
     return true;
 }

@@ -35,6 +35,11 @@ class Request : public OVERLAPPED
 
   private:
     friend class Executive;
+    // The final status, once its packet has come.
+    virtual HRESULT result()
+    {
+        return result_(object_, this);
+    }
     Request(const Request &);
     Request &operator=(const Request &);
 
@@ -53,7 +58,7 @@ class Executive
     Executive();
     ~Executive();
 
-    // Requests on this file end here from now on.
+    // Requests on this file, an adapter's or a socket, end here from now on.
     void attach(HANDLE file);
     // The overlapped call returned hr.
     void issued(Request &request, HRESULT hr, Files files);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// launch.cpp - see launch.h. Some threads make the blocking calls and post the results; one thread does the rest.
+// launch.cpp - see launch.h. Sockets and the ends of processes report to one port, whose thread does everything; a
+// thread for each process waits for its end.
 #include "launch.h"
 
 #include <stdio.h>
@@ -14,6 +15,8 @@ namespace
 
 const ULONGLONG NEVER = ~0ULL;
 const ULONGLONG LEAVE_MS = 5000; // for the other ranks to end when one has failed
+const unsigned GRACE_S = 15;     // a rank gives up so much later than this process
+const unsigned STRANGERS = 64;   // that are connected and have not said who they are
 
 HANDLE start_thread(LPTHREAD_START_ROUTINE routine, void *argument)
 {
@@ -58,96 +61,58 @@ struct Launch::Rank {
     std::string how, failure;
 };
 
-struct Launch::Connection {
-    Launch *launch;
-    Stream *stream;
-    HANDLE thread;
-    Rank *rank; // NULL before its card
-};
-
-// What a thread posts.
-struct Launch::Event : public Request {
-    enum What { CAME, SAID, LEFT, ENDED };
-
-    Event(Launch &the_launch, What the_what)
-        : launch(the_launch), what(the_what), stream(NULL), connection(NULL), rank(NULL),
-          good(false)
+struct Launch::Connection : public StreamOwner {
+    Connection(Launch &the_launch, SOCKET socket)
+        : launch(the_launch), stream(the_launch.executive_, *this, socket), rank(NULL), over(false)
     {
     }
-    void post()
+    void said(Stream &, const std::string &line)
     {
-        launch.executive_.post(*this, ND_SUCCESS);
+        launch.said(*this, line);
     }
-    void ended(HRESULT)
+    void left(Stream &, const std::string &)
     {
-        switch (what) {
-        case CAME: launch.came(stream); break;
-        case SAID: launch.said(*connection, text); break;
-        case LEFT: launch.left(*connection); break;
-        case ENDED: launch.ended(*rank, good, text); break;
-        }
-        delete this;
+        launch.left(*this);
     }
 
     Launch &launch;
-    const What what;
-    Stream *stream;
-    Connection *connection;
-    Rank *rank;
+    Stream stream;
+    Rank *rank; // NULL before its card
+    bool over;  // to be deleted once its requests have ended
+};
+
+// What the thread of a process posts.
+struct Launch::End : public Request {
+    explicit End(Rank &the_rank) : rank(the_rank), good(false)
+    {
+    }
+    void ended(HRESULT)
+    {
+        rank.launch->ended(rank, good, how);
+        delete this;
+    }
+
+    Rank &rank;
     bool good;
-    std::string text;
+    std::string how;
 };
 
 // ---- threads --------------------------------------------------------------------------------------------------------
 
-DWORD WINAPI Launch::accept_thread(void *self)
-{
-    Launch *launch = (Launch *)self;
-    for (;;) {
-        Stream *stream = launch->listener_.accept();
-        if (InterlockedCompareExchange(&launch->closing_, 0, 0)) {
-            delete stream;
-            return 0;
-        }
-        if (!stream)
-            continue; // it gave up, or there are too many open files for the moment
-        Event *event = new Event(*launch, Event::CAME);
-        event->stream = stream;
-        event->post();
-    }
-}
-
-DWORD WINAPI Launch::read_thread(void *self)
-{
-    Connection *connection = (Connection *)self;
-    std::string line;
-    while (connection->stream->read(line)) {
-        Event *event = new Event(*connection->launch, Event::SAID);
-        event->connection = connection;
-        event->text = line;
-        event->post();
-    }
-    Event *event = new Event(*connection->launch, Event::LEFT);
-    event->connection = connection;
-    event->post();
-    return 0;
-}
-
 DWORD WINAPI Launch::wait_thread(void *self)
 {
     Rank *rank = (Rank *)self;
-    Event *event = new Event(*rank->launch, Event::ENDED);
-    event->rank = rank;
-    event->good = rank->process->wait(event->text);
-    event->post();
+    End *end = new End(*rank);
+    end->good = rank->process->wait(end->how);
+    rank->launch->executive_.post(*end, ND_SUCCESS);
     return 0;
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------
 
 Launch::Launch(const Plan &plan)
-    : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)), listener_(plan.root),
-      closing_(0), aborted_(false), deadline_(NEVER)
+    : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)),
+      listener_(executive_, *this, plan.root), aborted_(false), deadline_(NEVER)
 {
 }
 
@@ -156,10 +121,6 @@ Launch::~Launch()
     for (size_t i = 0; i < ranks_.size(); ++i) {
         delete ranks_[i]->process;
         delete ranks_[i];
-    }
-    for (size_t i = 0; i < connections_.size(); ++i) {
-        delete connections_[i]->stream;
-        delete connections_[i];
     }
 }
 
@@ -178,6 +139,7 @@ std::vector<std::string> Launch::environment(unsigned rank) const
     all.push_back(format(NDMPI_PORTS "=%u-%u", plan_.first_port, plan_.last_port));
     all.push_back(format(NDMPI_VERSION "=%u", plan_.version));
     all.push_back(format(NDMPI_HERE "=%u", here));
+    all.push_back(format(NDMPI_PATIENCE "=%u", plan_.patience_s + GRACE_S));
     return all;
 }
 
@@ -217,7 +179,6 @@ bool Launch::run()
 {
     for (unsigned rank = 0; rank < plan_.ranks && !aborted_; ++rank)
         start(rank);
-    HANDLE accepting = start_thread(accept_thread, this);
     if (!aborted_)
         deadline_ = GetTickCount64() + plan_.patience_s * 1000ULL;
 
@@ -233,24 +194,19 @@ bool Launch::run()
     };
     while (!everybody(Is::over)) {
         executive_.run(until_deadline());
+        sweep();
         if (GetTickCount64() >= deadline_)
             deadline();
     }
 
-    InterlockedExchange(&closing_, 1);
-    delete Stream::connect(listener_.address()); // wakes the thread
-    join(accepting);
-    while (executive_.run(0)) { // a rank may just have connected
-    }
-    for (size_t i = 0; i < connections_.size(); ++i) {
-        connections_[i]->stream->shut_down();
-        join(connections_[i]->thread);
-    }
+    listener_.close();
+    for (size_t i = 0; i < connections_.size(); ++i)
+        send_away(*connections_[i]);
+    for (sweep(); !connections_.empty() || !listener_.idle(); sweep())
+        executive_.run(INFINITE);
     for (size_t i = 0; i < ranks_.size(); ++i)
         if (ranks_[i]->thread)
             join(ranks_[i]->thread);
-    while (executive_.run(0)) { // their last words
-    }
     return !aborted_ && everybody(Is::good);
 }
 
@@ -314,18 +270,43 @@ void Launch::abort(const std::string &why)
     deadline_ = GetTickCount64() + LEAVE_MS;
     for (size_t i = 0; i < ranks_.size(); ++i)
         if (ranks_[i]->connection)
-            ranks_[i]->connection->stream->write("abort " + why_);
+            ranks_[i]->connection->stream.write("abort " + why_);
 }
 
 // ---- what happens ---------------------------------------------------------------------------------------------------
 
-void Launch::came(Stream *stream)
+// Strangers may come and say nothing: of too many of them the oldest is sent away.
+void Launch::came(SOCKET socket)
 {
-    Connection *connection = new Connection();
-    connection->launch = this;
-    connection->stream = stream;
-    connections_.push_back(connection);
-    connection->thread = start_thread(read_thread, connection);
+    Connection *oldest = NULL;
+    unsigned strangers = 0;
+    for (size_t i = connections_.size(); i-- > 0;)
+        if (!connections_[i]->rank && !connections_[i]->over) {
+            oldest = connections_[i];
+            ++strangers;
+        }
+    if (strangers >= STRANGERS + plan_.ranks)
+        send_away(*oldest);
+    connections_.push_back(new Connection(*this, socket));
+}
+
+void Launch::send_away(Connection &connection)
+{
+    connection.stream.close();
+    connection.over = true;
+}
+
+// Keeps the order, which is that of their coming.
+void Launch::sweep()
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < connections_.size(); ++i) {
+        if (!connections_[i]->over || !connections_[i]->stream.idle())
+            connections_[kept++] = connections_[i];
+        else
+            delete connections_[i];
+    }
+    connections_.resize(kept);
 }
 
 void Launch::said(Connection &connection, const std::string &line)
@@ -334,7 +315,7 @@ void Launch::said(Connection &connection, const std::string &line)
         card(connection, line);
     } else if (line == "done") {
         connection.rank->done = true;
-        connection.stream->write("bye");
+        connection.stream.write("bye");
     } else if (line.compare(0, 7, "failed ") == 0) {
         connection.rank->failure = line.substr(7);
     }
@@ -352,7 +333,7 @@ void Launch::card(Connection &connection, const std::string &line)
         number >= plan_.ranks || number >= ranks_.size() || ranks_[number]->met ||
         !parse_address(text, address)) {
         fprintf(stderr, "ndmpirun: a program connected that is no rank of this run: ignored\n");
-        connection.stream->shut_down();
+        send_away(connection);
         return;
     }
     Rank &rank = *ranks_[number];
@@ -361,7 +342,7 @@ void Launch::card(Connection &connection, const std::string &line)
     rank.connection = &connection;
     connection.rank = &rank;
     if (aborted_) {
-        connection.stream->write("abort " + why_);
+        connection.stream.write("abort " + why_);
         return;
     }
     for (size_t i = 0; i < ranks_.size(); ++i) {
@@ -374,13 +355,14 @@ void Launch::card(Connection &connection, const std::string &line)
     deadline_ = NEVER;
     for (size_t to = 0; to < ranks_.size(); ++to)
         for (size_t i = 0; i < ranks_.size() && ranks_[to]->connection; ++i)
-            ranks_[to]->connection->stream->write(
+            ranks_[to]->connection->stream.write(
                 format("at %u %s", (unsigned)i, address_text(ranks_[i]->address).c_str()));
 }
 
 void Launch::left(Connection &connection)
 {
     Rank *rank = connection.rank;
+    connection.over = true;
     if (!rank)
         return;
     rank->connection = NULL;

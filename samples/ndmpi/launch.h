@@ -20,7 +20,7 @@ struct Plan {
     SOCKADDR_INET root;               // where ranks reach this process; the port is chosen
 };
 
-class Launch
+class Launch : private ListenerOwner
 {
   public:
     explicit Launch(const Plan &plan);
@@ -31,7 +31,7 @@ class Launch
   private:
     struct Rank;
     struct Connection;
-    struct Event;
+    struct End;
 
     Launch(const Launch &);
     Launch &operator=(const Launch &);
@@ -43,9 +43,11 @@ class Launch
     DWORD until_deadline() const;
 
     // what happens
-    void came(Stream *stream);
+    void came(SOCKET socket);
     void said(Connection &connection, const std::string &line);
     void left(Connection &connection);
+    void send_away(Connection &connection);
+    void sweep();
     void ended(Rank &rank, bool good, const std::string &how);
 
     void card(Connection &connection, const std::string &line);
@@ -53,8 +55,6 @@ class Launch
     bool everybody(bool (*is)(const Rank &)) const;
     std::string describe(const Rank &rank) const;
 
-    static DWORD WINAPI accept_thread(void *launch);
-    static DWORD WINAPI read_thread(void *connection);
     static DWORD WINAPI wait_thread(void *rank);
 
     const Plan plan_;
@@ -62,7 +62,6 @@ class Launch
     std::vector<size_t> places_;
     Executive executive_;
     Listener listener_;
-    volatile LONG closing_;
     std::vector<Rank *> ranks_;
     std::vector<Connection *> connections_;
     bool aborted_;

@@ -14,14 +14,15 @@ namespace ndmpi
 {
 
 // Environment variables of a rank: by ndmpirun all of them; with other launchers a user may set those marked *.
-#define NDMPI_RANK    "NDMPI_RANK"
-#define NDMPI_SIZE    "NDMPI_SIZE"
-#define NDMPI_ROOT    "NDMPI_ROOT"    // where ndmpirun listens, TCP
-#define NDMPI_KEY     "NDMPI_KEY"     // 16 hexadecimal digits: a rank of this job, not of another
-#define NDMPI_ADDRESS "NDMPI_ADDRESS" // * of the adapter to use
-#define NDMPI_PORTS   "NDMPI_PORTS"   // * to listen on, FIRST-LAST; 0-0: any
-#define NDMPI_VERSION "NDMPI_VERSION" // * of NetworkDirect: 1 or 2
-#define NDMPI_HERE    "NDMPI_HERE"    // ranks on the same host
+#define NDMPI_RANK     "NDMPI_RANK"
+#define NDMPI_SIZE     "NDMPI_SIZE"
+#define NDMPI_ROOT     "NDMPI_ROOT"     // where ndmpirun listens, TCP
+#define NDMPI_KEY      "NDMPI_KEY"      // 16 hexadecimal digits: a rank of this job, not of another
+#define NDMPI_ADDRESS  "NDMPI_ADDRESS"  // * of the adapter to use
+#define NDMPI_PORTS    "NDMPI_PORTS"    // * to listen on, FIRST-LAST; 0-0: any
+#define NDMPI_VERSION  "NDMPI_VERSION"  // * of NetworkDirect: 1 or 2
+#define NDMPI_HERE     "NDMPI_HERE"     // ranks on the same host
+#define NDMPI_PATIENCE "NDMPI_PATIENCE" // seconds that a rank waits for ndmpirun to name the others
 
 enum { MOST_RANKS = 256 };
 

@@ -26,8 +26,8 @@ static const char usage[] =
     "                 with LOGIN (or ADDRESS) and a line for its shell; PROGRAM must be there, "
     "too\n"
     "  -r COMMAND     remote command (default \"ssh\")\n"
-    "  -i ADDRESS     of this host, by which the others reach it (default: the way to the first of "
-    "them)\n"
+    "  -i ADDRESS     of this host, by which the others reach it, with :PORT or not (default: the "
+    "way to the first of them)\n"
     "PROGRAM is looked for beside ndmpirun, then on the PATH. The status is 0 only if all ranks "
     "ended with 0.\n"
     "  e.g. ndmpirun -n 4 ndring\n";

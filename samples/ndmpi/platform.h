@@ -33,8 +33,6 @@ class Process
 std::vector<std::string> own_variables();
 // What an exit code says: "exited with status 1".
 std::string describe_end(unsigned long status);
-// Processes started from now on do not get this socket.
-void keep_private(SOCKET socket);
 // Whether standard error is a terminal.
 bool terminal();
 // The file is there and may be run.

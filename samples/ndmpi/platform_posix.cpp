@@ -2,7 +2,6 @@
 // platform_posix.cpp - see platform.h.
 #include "platform.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,11 +47,6 @@ std::string describe_end(unsigned long status)
     if (int number = signal_of(status))
         return format("was killed by signal %d (%s)", number, strsignal(number));
     return format(status > 255 ? "was ended with code 0x%08lx" : "exited with status %lu", status);
-}
-
-void keep_private(SOCKET socket)
-{
-    fcntl((int)socket, F_SETFD, FD_CLOEXEC);
 }
 
 bool terminal()

@@ -32,11 +32,6 @@ std::string describe_end(unsigned long status)
     return format("exited with status %lu", status);
 }
 
-void keep_private(SOCKET socket)
-{
-    SetHandleInformation((HANDLE)socket, HANDLE_FLAG_INHERIT, 0);
-}
-
 bool terminal()
 {
     return _isatty(_fileno(stderr)) != 0;

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: crowd.sh NDMPIRUN
+# While ndmpirun waits for its two ranks, 80 strangers connect and say nothing: 66 may stay, the oldest of more are sent
+# away, and the run goes on.
+set -uo pipefail
+said=$(timeout 60 "$1" -n 2 bash -c '
+    if [ "$NDMPI_RANK" = 0 ]; then
+        for i in $(seq 80); do
+            exec {stranger}<> "/dev/tcp/${NDMPI_ROOT/://}"
+            strangers+=($stranger)
+        done
+        # The first 14 hear the end of their connection. A later one is still heard.
+        for i in $(seq 0 13); do
+            read -r -t 30 -u ${strangers[i]} line
+            [ $? = 1 ] && echo "sent away"
+        done
+        echo hello >&${strangers[20]}
+        read -r -t 30 -u ${strangers[20]} line
+        [ $? = 1 ] && echo "was heard"
+        for stranger in "${strangers[@]}"; do exec {stranger}>&-; done
+    fi
+    exec "$0" -n 2 -m 100' "$(dirname "$1")/ndring" 2>&1)
+status=$?
+printf '%s\n' "$said"
+[ "$status" = 0 ] || { echo "status $status"; exit 1; }
+[ "$(grep -c "^sent away" <<< "$said")" = 14 ] || { echo "14 should have been sent away"; exit 1; }
+[ "$(grep -c "no rank of this run: ignored" <<< "$said")" = 1 ] || { echo "the others may stay"; exit 1; }
+grep -q "^was heard" <<< "$said" || { echo "it was not answered"; exit 1; }
+grep -q "all bytes are right" <<< "$said"
