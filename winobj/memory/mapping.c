@@ -8,6 +8,7 @@
 #include "winobj/memory/secure_cache.h"
 
 #include "winobj/handles/handle.h"
+#include "winobj/names/names.h"
 
 #include "util/list.h"
 #include "util/lock.h"
@@ -27,6 +28,7 @@ struct mapping {
     uint64_t size;
     bool writable;
     char *name; /* NULL: none */
+    int number; /* of the name among those of all objects; -1: none */
 };
 
 struct view {
@@ -44,6 +46,8 @@ static void mapping_free(struct mapping *mapping)
         win_name_close(mapping->name, mapping->fd);
     else if (mapping->fd >= 0)
         close(mapping->fd);
+    if (mapping->number >= 0)
+        names_close(mapping->number);
     free(mapping->name);
     free(mapping);
 }
@@ -82,6 +86,16 @@ static HANDLE fail(DWORD error)
     return NULL;
 }
 
+/* The name's own object, so that no event or mutex has the name beside it. The memory's file says what existed. */
+static bool take_name(struct mapping *mapping, bool create)
+{
+    const struct names_new section = { .kind = NAMES_SECTION };
+    bool existed;
+
+    mapping->number = names_open(mapping->name, &section, create, &existed);
+    return mapping->number >= 0;
+}
+
 /* Opens or makes the memory of a name, or makes memory without a name. existed: as in win_name_open. */
 static struct mapping *mapping_new(const char *name, uint64_t size, bool writable, bool *existed)
 {
@@ -92,6 +106,11 @@ static struct mapping *mapping_new(const char *name, uint64_t size, bool writabl
     if (!mapping || (name && !(mapping->name = strdup(name)))) {
         free(mapping);
         return fail(ERROR_NOT_ENOUGH_MEMORY);
+    }
+    mapping->fd = mapping->number = -1;
+    if (name && !take_name(mapping, size != 0)) {
+        mapping_free(mapping);
+        return NULL;
     }
     mapping->fd =
         name ? win_name_open(name, size, writable, existed) : memfd_create("mapping", MFD_CLOEXEC);
@@ -133,8 +152,8 @@ static HANDLE mapping_open(struct mapping *mapping, DWORD error)
  * name        NULL, or the name by which other processes of the user find it, as long as any of them has a handle; may
  *             begin with Local\ or Global\
  * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
- *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file),
- *             ERROR_NOT_ENOUGH_MEMORY, or an error of win_name_open.
+ *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file; the name is that of
+ *             another kind of object), ERROR_NOT_ENOUGH_MEMORY, or an error of names_open or win_name_open.
  */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
     DWORD size_high, DWORD size_low, LPCSTR name)
@@ -159,7 +178,8 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
  * access   views for writing need FILE_MAP_WRITE
  * inherit  ignored: handles are not inherited
  * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (FILE_MAP_WRITE for
- *          read-only memory), or an error of win_name_open.
+ *          read-only memory), ERROR_INVALID_HANDLE (another kind of object), or an error of names_open or
+ *          win_name_open.
  */
 HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.h - events, mutexes and semaphores with names, which the processes of one user share.
+ * names.h - events, mutexes and semaphores with names, which the processes of one user share; and the names of shared
+ * memory, which winobj/memory has: one name is one object, of whatever kind.
  *
  * Their state, and the waits for them, are in memory that all processes of the user (in one PID namespace) map, under
  * one robust mutex of pthreads: the kernel hands it on when its holder is killed, and whoever gets it finishes from the
@@ -25,7 +26,14 @@
 /* The directory of the user, made at need; no other user can look into it. False with errno. */
 bool names_directory(char path[64]);
 
-enum names_kind { NAMES_EVENT_AUTO = 1, NAMES_EVENT_MANUAL, NAMES_SEMAPHORE, NAMES_MUTEX };
+/* A section has no state here, and nothing waits for it. */
+enum names_kind {
+    NAMES_EVENT_AUTO = 1,
+    NAMES_EVENT_MANUAL,
+    NAMES_SEMAPHORE,
+    NAMES_MUTEX,
+    NAMES_SECTION
+};
 
 /* What is made if the name does not exist. */
 struct names_new {

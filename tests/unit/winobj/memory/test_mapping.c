@@ -183,6 +183,33 @@ static void test_bad_arguments(void **state)
 #endif
 }
 
+/* Section, event, mutex and semaphore: one name is one object, of the kind that made it. */
+static void test_a_name_of_another_kind_is_an_invalid_handle(void **state)
+{
+    HANDLE mapping = create(name, PAGE_READWRITE), event;
+
+    (void)state;
+    assert_non_null(mapping);
+    assert_fails(CreateEventA(NULL, TRUE, FALSE, name), 6);
+    assert_fails(OpenEventW(EVENT_ALL_ACCESS, FALSE, wide_name), 6);
+    assert_fails(CreateMutexA(NULL, FALSE, name), 6);
+    assert_fails(CreateSemaphoreA(NULL, 0, 1, name), 6);
+    assert_int_equal(run_self(program, "event", name), 0);
+    assert_true(CloseHandle(mapping));
+    SetLastError(87);
+    assert_non_null(event = CreateEventA(NULL, TRUE, FALSE, name));
+    assert_win_error(0);
+    assert_fails(create(name, PAGE_READWRITE), 6);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 6);
+    assert_int_equal(run_self(program, "section", name), 0);
+    assert_true(SetEvent(event));
+    assert_true(CloseHandle(event));
+    assert_non_null(mapping = create(name, PAGE_READWRITE));
+    assert_win_error(0);
+    assert_true(CloseHandle(mapping));
+    assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), 2);
+}
+
 /* The other process: 0, or the step that failed. */
 static int child(const char *how, const char *named)
 {
@@ -191,6 +218,10 @@ static int child(const char *how, const char *named)
 
     if (!strcmp(how, "absent"))
         return OpenFileMappingA(FILE_MAP_READ, FALSE, named) || GetLastError() != 2;
+    if (!strcmp(how, "event")) /* the name is that of a section */
+        return CreateEventA(NULL, TRUE, FALSE, named) || GetLastError() != 6;
+    if (!strcmp(how, "section")) /* of an event */
+        return create(named, PAGE_READWRITE) || GetLastError() != 6;
     if (!strcmp(how, "answer")) {
         if (!(mapping = OpenFileMappingA(FILE_MAP_WRITE, FALSE, named)))
             return 2;
@@ -247,6 +278,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_memory_to_be_read_only),
         cmocka_unit_test(test_prefixes_of_names),
         cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_a_name_of_another_kind_is_an_invalid_handle),
         cmocka_unit_test(test_two_processes),
         cmocka_unit_test(test_name_of_a_killed_process),
     };
