@@ -22,7 +22,7 @@ namespace
 
 enum { VERDICT_AGREED }; // values of a VERDICT
 enum { HELLO_TEST, HELLO_FIELDS };
-enum { PATIENCE_MS = 20000 }; // of a server with a client that it has not agreed with yet
+enum { PATIENCE_MS = 20000 }; // of each end with one that it has not agreed with yet
 
 Greeting greeting(UINT32 cookie, UINT32 index)
 {
@@ -105,7 +105,7 @@ void Session::propose()
     for (size_t i = 0; i < field_count; ++i)
         hello.values[HELLO_FIELDS + i] = p_.*fields[i].member;
     channel_->send(hello);
-    Message verdict = channel_->receive(VERDICT);
+    Message verdict = channel_->receive(VERDICT, PATIENCE_MS);
     if (!verdict.values[VERDICT_AGREED])
         fail("%s refuses: %s", address_text(options_.peer).c_str(), verdict.text);
 }

@@ -112,7 +112,7 @@ void Channel::wait(UINT64 deadline)
         check(queue_->notified(notify_), "Notify");
         notified_ = false;
     } else if (which == WAIT_TIMEOUT) {
-        fail("%s has connected, but sends nothing: look at the program there",
+        fail("%s is connected, but sends nothing: look at the program there",
             address_text(endpoint_->peer()).c_str());
     } else if (which != WAIT_OBJECT_0 + 1) {
         fail("WaitForMultipleObjects failed: error %u", (unsigned)GetLastError());
