@@ -149,6 +149,9 @@ struct srd_counters {
     uint64_t rx_terminates, tx_terminates;
     uint32_t rx_terminate, tx_terminate; /* the last: layer << 12 | type << 8 | code */
     uint64_t tcp_retransmits;
+    uint32_t rnr_now; /* 1: one of the peer's messages waits for a Receive now */
+    uint32_t
+        rnr_ended; /* 1: one waited in vain and ended the last connection, which the peer had not closed */
 };
 /*
  * srd_query_counters - counters out: of so many octets, as the caller knows the struct; what the library does not know

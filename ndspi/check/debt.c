@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ndspi/check/debt.h"
 
+#include "ndspi/check/late.h"
+
 #include "util/log.h"
 #include "util/thread.h"
 
@@ -37,6 +39,7 @@ static void watch(void *unused)
         lock_acquire(&nd_check_lock);
         nd_check_first_locked(wait_on, NULL);
         lock_release(&nd_check_lock);
+        nd_check_look_for_late();
     }
 }
 
@@ -50,6 +53,13 @@ static void start_watch(void)
         log_write(LOG_WARN, LOG_DEVICE,
             "no thread for the checker: %s; calls that are missing are not found",
             strerror(-error));
+}
+
+void nd_check_watch_locked(void)
+{
+    if (!watching)
+        start_watch();
+    watching = true;
 }
 
 void nd_check_watch_forked_locked(void)
@@ -76,9 +86,7 @@ void nd_check_owes_locked(struct nd_checked *object, const char *call, HRESULT s
         return;
     object->debt = (struct nd_check_debt){ .since = call,
         .rule = connect ? ND_CHECK_COMPLETE : ND_CHECK_FETCH };
-    if (!watching)
-        start_watch();
-    watching = true;
+    nd_check_watch_locked();
 }
 
 void nd_check_pays(const struct nd_check_call *call)
@@ -92,6 +100,7 @@ void nd_check_connects(const struct nd_check_call *call, const void *qp)
 {
     lock_acquire(&nd_check_lock);
     call->object->qp = qp;
+    nd_check_watch_late_locked(qp);
     lock_release(&nd_check_lock);
 }
 

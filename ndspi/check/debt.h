@@ -14,6 +14,9 @@ enum { ND_CHECK_PATIENCE_S = 5 };
 /* A request of a call has ended; the watch looks from now on. */
 void nd_check_owes_locked(struct nd_checked *object, const char *call, HRESULT status);
 
+/* From now on the watch looks. */
+void nd_check_watch_locked(void);
+
 /* In the child of a fork, which has no watch. */
 void nd_check_watch_forked_locked(void);
 

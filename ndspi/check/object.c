@@ -2,6 +2,7 @@
 #include "ndspi/check/object.h"
 
 #include "ndspi/check/debt.h"
+#include "ndspi/check/late.h"
 #include "ndspi/check/memory.h"
 #include "ndspi/check/pending.h"
 #include "ndspi/check/request.h"
@@ -164,6 +165,7 @@ __attribute__((destructor)) static void report_living(void)
 
     if (all.process != getpid() || nd_check_mode() == ND_CHECK_OFF)
         return;
+    nd_check_look_for_late();
     lock_acquire(&nd_check_lock);
     list_for_each (&all.living, node) {
         const struct nd_checked *checked = list_entry(node, struct nd_checked, link);
@@ -328,6 +330,7 @@ ULONG nd_check_release(void *iface, const char *name)
         inner = checked->inner;
         maker = checked->maker;
         nd_check_release_region_locked(checked, name);
+        checked->held++;
         bury_locked(checked);
         oldest = oldest_locked();
     }
@@ -335,8 +338,13 @@ ULONG nd_check_release(void *iface, const char *name)
     if (oldest)
         nd_check_queues_free(oldest);
     free(oldest);
-    if (inner)
+    if (inner) {
+        nd_check_look_at_last(checked);
         inner->lpVtbl->Release(inner);
+        lock_acquire(&nd_check_lock);
+        checked->held--;
+        lock_release(&nd_check_lock);
+    }
     if (maker)
         nd_check_release(maker, name);
     return refs;

@@ -55,6 +55,13 @@ struct nd_check_debt {
     unsigned seconds; /* that the watch has seen */
 };
 
+/* What the watch has seen of a peer's message that has no Receive (late.h). */
+struct nd_check_wait {
+    bool watched;     /* it was to be connected, and nothing was told yet */
+    UINT64 messages;  /* that had waited when it was seen last */
+    unsigned seconds; /* that the last of them has waited since */
+};
+
 struct nd_checked {
     const void *vtable; /* first: interface pointer is object pointer */
     void *inner;        /* the object */
@@ -67,11 +74,12 @@ struct nd_checked {
     struct nd_check_debt debt;
     const void *qp; /* a connector: the queue pair of its last Connect or Accept */
     struct nd_check_queue
-        *queues;              /* a queue pair: its initiator's and its receive queue, or NULL */
-    bool ending;              /* a queue pair: the program has begun to end its connection */
-    UINT64 region;            /* a region: its last name */
-    unsigned held;            /* threads that need its memory */
-    struct nd_checked *maker; /* kept by this one, or NULL */
+        *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
+    struct nd_check_wait wait; /* a queue pair: for its Receives */
+    bool ending;               /* a queue pair: the program has begun to end its connection */
+    UINT64 region;             /* a region: its last name */
+    unsigned held;             /* threads that need its memory */
+    struct nd_checked *maker;  /* kept by this one, or NULL */
     ULONG refs;
     ULONG kept; /* of them: by what it made */
     bool dead;

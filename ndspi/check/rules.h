@@ -57,6 +57,9 @@
     rule(CONNECTED,                                                                                \
         "a queue pair is connected before anything but a Receive is posted",                       \
         "Wait until CompleteConnect, or Accept, has ended")                                        \
+    rule(LATE,                                                                                     \
+        "a Receive is posted before the peer may send",                                            \
+        "Post it before Connect or Accept, and the next before the peer is told to send more")     \
     rule(COMPLETE,                                                                                 \
         "a Connect that has ended with success is followed by CompleteConnect or Reject",          \
         "Call CompleteConnect: the peer's Accept waits for it")                                    \

@@ -21,7 +21,7 @@ static int post_fast_reg(struct ibv_qp *qp, const struct nd_fast_reg *reg)
     return srd_post_fast_reg(qp, &its);
 }
 
-static void query_counters(struct ibv_qp *qp, struct nd_wire_counts *counts)
+static void query_counters(struct ibv_qp *qp, struct nd_wire_counts *counts, struct nd_rnr *rnr)
 {
     struct srd_counters its;
 
@@ -38,6 +38,9 @@ static void query_counters(struct ibv_qp *qp, struct nd_wire_counts *counts)
         .rx_terminate = its.rx_terminate,
         .tx_terminate = its.tx_terminate,
         .retransmits = its.tcp_retransmits };
+    if (rnr)
+        *rnr =
+            (struct nd_rnr){ .waits = its.rnr_waits, .now = its.rnr_now, .ended = its.rnr_ended };
 }
 
 const struct nd_verbs nd_verbs_soft = {

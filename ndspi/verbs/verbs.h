@@ -46,6 +46,12 @@ struct nd_wire_counts {
     uint64_t retransmits;
 };
 
+/* Messages of the peer that had no Receive: of struct srd_counters, too. */
+struct nd_rnr {
+    uint64_t waits;
+    bool now, ended;
+};
+
 struct nd_verbs {
     const char *name;
 
@@ -118,7 +124,8 @@ struct nd_verbs {
 
     void (*mark_solicited)(struct ibv_cq *cq);
     const char *(*query_path)(struct ibv_qp *qp);
-    void (*query_counters)(struct ibv_qp *qp, struct nd_wire_counts *counts);
+    /* rnr out: may be NULL */
+    void (*query_counters)(struct ibv_qp *qp, struct nd_wire_counts *counts, struct nd_rnr *rnr);
     uint64_t (*query_half_open_dropped)(struct ibv_context *context);
 
     struct ibv_mr *(*alloc_fast_mr)(struct ibv_pd *pd, uint32_t max_pages);

@@ -14,6 +14,17 @@ static void read_counts(struct lock *lock, const struct srd_counts *from, struct
     lock_release(lock);
 }
 
+static void read_waits(struct srd_qp *qp, struct srd_counters *to)
+{
+    const struct srd_stream *stream = &qp->stream;
+
+    lock_acquire(&qp->rx_lock);
+    to->rnr_now = stream->rx.held &&
+                  atomic_load_explicit(&stream->phase, memory_order_relaxed) == SRD_STREAM_UP;
+    to->rnr_ended = stream->rx.rnr_ended;
+    lock_release(&qp->rx_lock);
+}
+
 void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size_t octets)
 {
     struct srd_qp *qp = srd_qp_from(ibqp);
@@ -38,6 +49,7 @@ void srd_query_counters(struct ibv_qp *ibqp, struct srd_counters *counters, size
         .rx_terminate = rx.terminates ? (uint32_t)rx.terminate : 0,
         .tx_terminate = tx.terminates ? (uint32_t)tx.terminate : 0,
         .tcp_retransmits = atomic_load_explicit(&qp->retransmits, memory_order_relaxed) };
+    read_waits(qp, &its);
     if ((conn = srd_qp_conn(qp))) {
         srd_conn_send_noted(conn); /* a post that found the lock taken */
         its.tcp_retransmits = srd_conn_retransmits(conn);

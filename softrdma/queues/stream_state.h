@@ -117,6 +117,8 @@ struct srd_rx {
     uint8_t *hold; /* ULPDUs, each behind its length */
     uint32_t hold_rd, hold_wr;
     bool fin_held; /* the peer's FIN stands behind it */
+    bool
+        rnr_ended; /* it waited in vain, and that ended the connection, which the peer had not closed */
 };
 
 struct srd_tx_ref {

@@ -482,7 +482,10 @@ static unsigned rnr_fail(struct srd_qp *qp, uint64_t now_ms)
  */
 static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 {
-    return srd_rq_is_empty(qp->rq) ? rnr_fail(qp, now_ms) : srd_stream_resume(qp, now_ms);
+    if (!srd_rq_is_empty(qp->rq))
+        return srd_stream_resume(qp, now_ms);
+    qp->stream.rx.rnr_ended = !qp->stream.rx.fin_held;
+    return rnr_fail(qp, now_ms);
 }
 
 unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)

@@ -74,7 +74,7 @@ static void add_wire(struct nd_qp *qp, struct nd_counts *to)
         to->now.by_tcp++;
     if (!verbs->query_counters)
         return;
-    verbs->query_counters(qp->ibv, &its.wire);
+    verbs->query_counters(qp->ibv, &its.wire, NULL);
     nd_counts_add_terminates(&its, its.wire.tx_terminate, its.wire.tx_terminates, 0);
     nd_counts_add_terminates(&its, its.wire.rx_terminate, 0, its.wire.rx_terminates);
     nd_counts_add(to, &its);

@@ -129,6 +129,17 @@ void nd_qp_count(struct nd_qp *qp, struct nd_counts *counts);
  */
 bool nd_queue_outstanding(struct nd_queue *queue, uint32_t *count);
 
+/* Messages of its peer that had no Receive. Returns false: the device does not tell. Takes the device's locks. */
+static inline bool nd_qp_rnr(const struct nd_qp *qp, struct nd_rnr *rnr)
+{
+    const struct nd_verbs *verbs = qp->adapter->verbs;
+    struct nd_wire_counts unused;
+
+    if (verbs->query_counters)
+        verbs->query_counters(qp->ibv, &unused, rnr);
+    return verbs->query_counters;
+}
+
 /* The receiver-not-ready retries for the connection request and reply: for ever with an SRQ. */
 uint8_t nd_qp_rnr_retries(const struct nd_qp *qp);
 

@@ -161,6 +161,26 @@ static void region_is_released_first_at_the_end(void **state)
     passive.mr = NULL;
 }
 
+/* ---- Receives ---- */
+
+static void expect_disconnect(struct nd2_end *end)
+{
+    OVERLAPPED own = { 0 };
+
+    assert_int_equal(CALL(end->connector, NotifyDisconnect, &own), ND_PENDING);
+    assert_int_equal(CALL(end->connector, GetOverlappedResult, &own, TRUE), 0);
+}
+
+/* The connection ends by the peer's will, not for want of a Receive. */
+static void peer_sends_and_leaves(void **state)
+{
+    (void)state;
+    assert_int_equal(nd2_end_send(&active, NULL, 0, 16, 0), 0);
+    assert_int_equal(CALL(active.connector, Release), 0);
+    active.connector = NULL;
+    expect_disconnect(&passive);
+}
+
 int main(void)
 {
 #define PAIR(test) cmocka_unit_test_setup_teardown(test, open_pair, close_pair)
@@ -173,6 +193,7 @@ int main(void)
         PAIR(region_goes_after_its_queue_pair),
         PAIR(region_goes_after_its_connector),
         PAIR(region_is_released_first_at_the_end),
+        PAIR(peer_sends_and_leaves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
