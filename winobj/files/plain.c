@@ -179,12 +179,48 @@ static DWORD file_type(struct win_file *file)
     return ((const struct plain_file *)win_file_room(file))->type;
 }
 
+/* The file is deleted when this process closes it, whatever the other does. */
+static DWORD file_carry(struct win_file *file, struct win_parcel *parcel)
+{
+    struct plain_file *plain = win_file_room(file);
+
+    if ((parcel->fd = file_descriptor(file)) < 0)
+        return files_error(errno);
+    atomic_store(&plain->shared, true);
+    parcel->kind = WIN_PARCEL_FILE;
+    parcel->numbers[0] = plain->type;
+    parcel->numbers[1] = (plain->access & PLAIN_READ ? GENERIC_READ : 0) |
+                         (plain->access & PLAIN_WRITE ? GENERIC_WRITE : 0) |
+                         (plain->access & PLAIN_DELETE ? DELETE : 0);
+    parcel->numbers[2] = plain->flags & ~(DWORD)FILE_FLAG_DELETE_ON_CLOSE;
+    parcel->numbers[3] = plain->console;
+    return ERROR_SUCCESS;
+}
+
+HANDLE plain_receive(const struct win_parcel *parcel)
+{
+    const DWORD access = parcel->numbers[1];
+    struct plain_file plain = {
+        .fd = parcel->fd,
+        .type = parcel->numbers[0],
+        .access = (access & GENERIC_READ ? PLAIN_READ : 0) |
+                  (access & GENERIC_WRITE ? PLAIN_WRITE : 0) | (access & DELETE ? PLAIN_DELETE : 0),
+        .flags = parcel->numbers[2],
+        .console = (enum plain_console)parcel->numbers[3],
+        .shared = true,
+    };
+
+    return plain_open(&plain, true);
+}
+
 static void file_closed(struct win_file *file)
 {
     const struct plain_file *plain = win_file_room(file);
     struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
-    if (!plain->borrowed) /* now: a thread of the pool may have the descriptor for longer */
+    if (!plain->borrowed &&
+        !atomic_load(
+            &plain->shared)) /* now: a thread of the pool may have the descriptor for longer */
         fcntl(plain->fd, F_OFD_SETLK, &all);
     if (plain->flags & FILE_FLAG_DELETE_ON_CLOSE)
         unlink(plain->path);
@@ -209,6 +245,7 @@ static const struct win_io_ops plain_io = {
     .descriptor = file_descriptor,
     .closed = file_closed,
     .destroy = file_destroy,
+    .carry = file_carry,
 };
 
 static const struct win_file_ops plain_ops = {
@@ -229,9 +266,11 @@ HANDLE plain_open(const struct plain_file *like, bool inherit)
     plain = win_file_room(file);
     *plain = *like;
     list_init(&plain->ranges);
-    atomic_init(&file->inherit, inherit);
-    if ((handle = win_file_open(file)))
+    if ((handle = win_file_open(file))) {
+        if (inherit)
+            win_handle_set_inherit(handle, true);
         return handle;
+    }
     win_file_free(file);
     return INVALID_HANDLE_VALUE;
 }

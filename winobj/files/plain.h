@@ -22,6 +22,7 @@ struct plain_file {
     DWORD flags;  /* FILE_FLAG_* as opened */
     enum plain_console console;
     bool borrowed;           /* the descriptor stays open at the end: 0, 1, 2 */
+    atomic_bool shared;      /* another process has the open file, too: its locks are both' */
     char *path;              /* NULL: has none; of FILE_FLAG_DELETE_ON_CLOSE, absolute */
     struct list_head ranges; /* locked by this handle (range.c), under the file's lock */
 };
@@ -33,6 +34,9 @@ enum { PLAIN_READ = 1, PLAIN_WRITE = 2, PLAIN_DELETE = 4 };
  * error: the caller's still.
  */
 HANDLE plain_open(const struct plain_file *like, bool inherit);
+
+/* The file that a parcel describes; INVALID_HANDLE_VALUE with the last error. */
+HANDLE plain_receive(const struct win_parcel *parcel);
 
 /* The FILE_TYPE_* of a descriptor. */
 DWORD plain_type(int fd);

@@ -45,11 +45,13 @@ static DWORD check_process(HANDLE handle)
  * handle        of any kind that this library makes, or GetCurrentThread(), GetCurrentProcess(): the duplicate then
  *               means the calling thread, or process, in every other thread or child, too
  * to            out; NULL: makes no duplicate
- * access        ignored, as inherit is: a handle has all rights, and is not inherited
+ * access        ignored: a handle has all rights
+ * inherit       CreateProcess may hand the duplicate on
  * options       DUPLICATE_SAME_ACCESS; DUPLICATE_CLOSE_SOURCE closes handle, even if the duplication fails
  * Returns       FALSE with ERROR_INVALID_HANDLE (not open), ERROR_INVALID_PARAMETER (another option; neither to nor
  *               DUPLICATE_CLOSE_SOURCE), ERROR_ACCESS_DENIED (the handle of a process lacks the right),
- *               ERROR_NOT_SUPPORTED (another process: an object of a name is opened there by its name),
+ *               ERROR_NOT_SUPPORTED (another process: an object of a name is opened there by its name; inherit, of
+ *               what cannot be inherited: SetHandleInformation),
  *               ERROR_NOT_ENOUGH_MEMORY, and for GetCurrentProcess() an error of OpenProcess.
  */
 BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_process, LPHANDLE to,
@@ -60,7 +62,6 @@ BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_proces
     DWORD error = 0;
 
     (void)access;
-    (void)inherit;
     if (to)
         *to = NULL;
     if (!(error = check_process(from_process)) &&
@@ -73,6 +74,8 @@ BOOL WINAPI DuplicateHandle(HANDLE from_process, HANDLE handle, HANDLE to_proces
     }
     if (to && !(error = check_process(to_process)) && !(made = duplicate(handle)))
         error = GetLastError();
+    if (made && inherit)
+        error = win_handle_set_inherit(made, true);
     if (close_it && handle != GetCurrentThread() && handle != GetCurrentProcess() &&
         !CloseHandle(handle) && !error)
         error = ERROR_INVALID_HANDLE;

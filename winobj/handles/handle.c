@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handle.c - the handle table (handle.h), CloseHandle, WinLinuxGetDescriptor. */
+/* handle.c - the handle table (handle.h), CloseHandle, the flags of handles, WinLinuxGetDescriptor. */
 #include "winobj/handles/handle.h"
 
 #include "winobj/fork.h"
@@ -24,7 +24,8 @@ static_assert(
     1 << (INDEX_BITS + TAG_BITS) == WIN_DESCRIPTORS, "handles of generation 0 are descriptors");
 
 #define OPEN            ((uint64_t)1 << 31)
-#define REFERENCES      (OPEN - 1)
+#define INHERITED       ((uint64_t)1 << 30)
+#define REFERENCES      (INHERITED - 1)
 #define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
 
 static struct win_slot *_Atomic chunks[CHUNKS];
@@ -112,6 +113,17 @@ static HANDLE slot_handle(uint32_t index, uint32_t generation)
     return (HANDLE)(uintptr_t)(((uint64_t)generation << INDEX_BITS | index) << TAG_BITS);
 }
 
+static HANDLE slot_open_as(
+    uint32_t index, uint32_t generation, struct win_object *object, uint64_t flags)
+{
+    struct win_slot *slot = slot_at(index);
+
+    slot->object = object;
+    atomic_store_explicit(
+        &slot->word, (uint64_t)generation << 32 | OPEN | flags | 1, memory_order_release);
+    return slot_handle(index, generation);
+}
+
 /* Opens a slot that slot_take returned. Generation 0 is left out: those values are the descriptors (descriptor.h). */
 static HANDLE slot_open(uint32_t index, struct win_object *object)
 {
@@ -121,9 +133,7 @@ static HANDLE slot_open(uint32_t index, struct win_object *object)
         GENERATION_MASK;
 
     generation += !generation;
-    slot->object = object;
-    atomic_store_explicit(&slot->word, (uint64_t)generation << 32 | OPEN | 1, memory_order_release);
-    return slot_handle(index, generation);
+    return slot_open_as(index, generation, object, 0);
 }
 
 HANDLE win_handle_open(struct win_object *object, const struct win_object_type *type)
@@ -308,6 +318,139 @@ invalid:
         return TRUE;
     SetLastError(ERROR_INVALID_HANDLE);
     return FALSE;
+}
+
+bool win_handle_inherits(HANDLE handle)
+{
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    uint64_t word = slot ? atomic_load_explicit(&slot->word, memory_order_relaxed) : 0;
+
+    return (word & OPEN) && (word & INHERITED) && word_generation(word) == generation;
+}
+
+DWORD win_handle_set_inherit(HANDLE handle, bool inherit)
+{
+    struct win_object *object = win_handle_pin(handle, NULL);
+    DWORD error = object ? ERROR_SUCCESS : ERROR_INVALID_HANDLE;
+    uint32_t generation = 0;
+    struct win_slot *slot = handle_slot(handle, &generation);
+    uint64_t word;
+
+    if (object && inherit)
+        error = object->type->carry ? object->type->carry(object, NULL) : ERROR_NOT_SUPPORTED;
+    if (!error) {
+        word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+        do
+            if (!(word & OPEN) || word_generation(word) != generation) {
+                error = ERROR_INVALID_HANDLE;
+                break;
+            }
+        while (!atomic_compare_exchange_weak_explicit(&slot->word, &word,
+            inherit ? word | INHERITED : word & ~INHERITED, memory_order_relaxed,
+            memory_order_relaxed));
+    }
+    if (object)
+        win_object_unref(object);
+    return error;
+}
+
+HANDLE win_handle_attribute(HANDLE handle, const SECURITY_ATTRIBUTES *attributes)
+{
+    if (handle && attributes && attributes->bInheritHandle)
+        win_handle_set_inherit(handle, true);
+    return handle;
+}
+
+HANDLE win_handle_next_inherited(uint32_t *place)
+{
+    struct win_slot *slot;
+
+    while ((slot = slot_at(*place))) {
+        const uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+        const uint32_t index = (*place)++;
+
+        if ((word & OPEN) && (word & INHERITED))
+            return slot_handle(index, word_generation(word));
+    }
+    return NULL;
+}
+
+bool win_handle_reserve(HANDLE handle)
+{
+    const uint32_t index = ((uint32_t)(uintptr_t)handle >> TAG_BITS) & ((1u << INDEX_BITS) - 1);
+    uint32_t kept = 0;
+    bool free_one = false;
+
+    lock_acquire(&table_lock);
+    while (slot_count <= index && grow_locked())
+        ;
+    for (uint32_t i = 0; i < free_count; i++) {
+        const uint32_t one = free_ring[(free_head + i) % free_capacity];
+
+        if (one == index)
+            free_one = true;
+        else
+            free_ring[(free_head + kept++) % free_capacity] = one;
+    }
+    free_count = kept;
+    lock_release(&table_lock);
+    return free_one;
+}
+
+void win_handle_place(struct win_object *object, HANDLE handle)
+{
+    const uint64_t value = (uint64_t)(uintptr_t)handle >> TAG_BITS;
+
+    atomic_fetch_add_explicit(&object->handles, 1, memory_order_relaxed);
+    win_object_ref(object);
+    slot_open_as((uint32_t)value & ((1u << INDEX_BITS) - 1), (uint32_t)(value >> INDEX_BITS),
+        object, INHERITED);
+}
+
+/*
+ * GetHandleInformation - HANDLE_FLAG_INHERIT if CreateProcess may hand the handle on.
+ * Returns FALSE with ERROR_INVALID_HANDLE.
+ */
+BOOL WINAPI GetHandleInformation(HANDLE handle, LPDWORD flags)
+{
+    struct win_object *object;
+
+    win_descriptor_adopt(handle);
+    if (!(object = win_handle_pin(handle, NULL))) {
+        SetLastError(ERROR_INVALID_HANDLE);
+        return FALSE;
+    }
+    *flags = win_handle_inherits(handle) ? HANDLE_FLAG_INHERIT : 0;
+    win_object_unref(object);
+    return TRUE;
+}
+
+/*
+ * SetHandleInformation - sets or clears HANDLE_FLAG_INHERIT of a handle.
+ * mask     HANDLE_FLAG_INHERIT or 0
+ * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER (another flag), ERROR_NOT_SUPPORTED: protection
+ *          from closing, or a handle that cannot be inherited: of a thread, a timer, a port, NetworkDirect, or an
+ *          event, a mutex or a semaphore that has no name and was not made with bInheritHandle.
+ */
+BOOL WINAPI SetHandleInformation(HANDLE handle, DWORD mask, DWORD flags)
+{
+    struct win_object *object;
+    DWORD error = ERROR_SUCCESS;
+
+    win_descriptor_adopt(handle);
+    if (mask & ~(DWORD)HANDLE_FLAG_INHERIT)
+        error =
+            mask & HANDLE_FLAG_PROTECT_FROM_CLOSE ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
+    else if (mask)
+        error = win_handle_set_inherit(handle, flags & HANDLE_FLAG_INHERIT);
+    else if ((object = win_handle_pin(handle, NULL)))
+        win_object_unref(object);
+    else
+        error = ERROR_INVALID_HANDLE;
+    if (error)
+        SetLastError(error);
+    return !error;
 }
 
 int WinLinuxGetDescriptor(HANDLE handle)

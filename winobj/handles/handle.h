@@ -12,6 +12,8 @@
 #ifndef WINOBJ_HANDLE_H
 #define WINOBJ_HANDLE_H
 
+#include "winobj/handles/parcel.h"
+
 #include <windows.h>
 
 #include <stdatomic.h>
@@ -31,10 +33,15 @@ struct win_object_type {
     int (*descriptor)(struct win_object *object);
     /* In the child of a fork, which has one thread: forgets the parent's other threads and descriptors. */
     void (*forked)(struct win_object *object);
+    /*
+     * Writes what another process needs to have the object; parcel NULL: whether its handles may be inherited at all.
+     * A Win32 error, ERROR_NOT_SUPPORTED if it cannot be had there. NULL: never.
+     */
+    DWORD (*carry)(struct win_object *object, struct win_parcel *parcel);
 };
 
 struct win_slot {
-    _Atomic uint64_t word; /* generation 63..32, open 31, references 30..0 */
+    _Atomic uint64_t word; /* generation 63..32, open 31, inherited 30, references 29..0 */
     /* valid while references are held; a duplicate if the object has another slot */
     struct win_object *object;
 };
@@ -72,6 +79,28 @@ struct win_object *win_handle_pin(HANDLE handle, const struct win_object_type *t
  */
 HANDLE win_object_name(const struct win_object *object);
 struct win_object *win_object_find(HANDLE name);
+
+/*
+ * HANDLE_FLAG_INHERIT of a handle: whether CreateProcess hands it on; a flag of the handle, not of the object.
+ * win_handle_set_inherit returns ERROR_SUCCESS, ERROR_INVALID_HANDLE, or ERROR_NOT_SUPPORTED: no other process can
+ * have the object. Neither sets the last error.
+ */
+bool win_handle_inherits(HANDLE handle);
+DWORD win_handle_set_inherit(HANDLE handle, bool inherit);
+
+/* A new handle, with the flag if the attributes say so. It is one of a type that can be inherited. May be NULL. */
+HANDLE win_handle_attribute(HANDLE handle, const SECURITY_ATTRIBUTES *attributes);
+
+/* The next handle with the flag, from *place on, which is 0 at first; NULL: there are no more. */
+HANDLE win_handle_next_inherited(uint32_t *place);
+
+/*
+ * win_handle_reserve  keeps the number of a handle of another process free for win_handle_place; false: it is in use
+ *                     here, or there is no memory. A child does so for all that it inherits, before anything else
+ * win_handle_place    a handle of that number for an object, to which the caller holds a reference
+ */
+bool win_handle_reserve(HANDLE handle);
+void win_handle_place(struct win_object *object, HANDLE handle);
 
 void win_object_ref(struct win_object *object);
 void win_object_unref(struct win_object *object);

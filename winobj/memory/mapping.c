@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -57,27 +58,67 @@ static void mapping_destroy(struct win_object *object)
     mapping_free((struct mapping *)object);
 }
 
+/*
+ * A descriptor of the memory for another user of the name, with a lock of its own: it counts as one more. -1 with
+ * errno.
+ */
+static int another_user(const struct mapping *mapping)
+{
+    char path[40];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
+    fd = open(path, (mapping->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (fd >= 0)
+        flock(fd, LOCK_SH | LOCK_NB); /* cannot fail: this one holds the lock shared */
+    return fd;
+}
+
 /* The child's handle counts as one more user of the name: it gets a descriptor and a lock of its own. */
 static void mapping_forked(struct win_object *object)
 {
     struct mapping *mapping = (struct mapping *)object;
-    char path[40];
     int fd;
 
     if (!mapping->name)
         return;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
-    fd = open(path, (mapping->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    if (fd >= 0)
-        flock(fd, LOCK_SH | LOCK_NB); /* cannot fail: the parent holds the lock shared */
+    fd = another_user(mapping);
     close(mapping->fd);
     mapping->fd = fd;
+}
+
+static DWORD mapping_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    const struct mapping *mapping = (struct mapping *)object;
+    int fd;
+
+    if (!parcel)
+        return ERROR_SUCCESS;
+    if (mapping->name && strlen(mapping->name) >= sizeof(parcel->name))
+        return ERROR_NOT_SUPPORTED;
+    fd = mapping->name ? another_user(mapping) : fcntl(mapping->fd, F_DUPFD_CLOEXEC, 3);
+    if (fd >= 0 && fd < 3) { /* the standard ones are for others */
+        const int low = fd;
+        fd = fcntl(low, F_DUPFD_CLOEXEC, 3);
+        close(low);
+    }
+    if (fd < 0)
+        return errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
+                                                  : ERROR_NOT_ENOUGH_MEMORY;
+    parcel->kind = WIN_PARCEL_MAPPING;
+    parcel->fd = fd;
+    parcel->size = mapping->size;
+    parcel->numbers[0] = mapping->writable;
+    if (mapping->name)
+        strcpy(parcel->name, mapping->name);
+    return ERROR_SUCCESS;
 }
 
 static const struct win_object_type mapping_type = {
     .name = "mapping",
     .destroy = mapping_destroy,
     .forked = mapping_forked,
+    .carry = mapping_carry,
 };
 
 static HANDLE fail(DWORD error)
@@ -143,10 +184,24 @@ static HANDLE mapping_open(struct mapping *mapping, DWORD error)
     return handle;
 }
 
+HANDLE win_mapping_receive(const struct win_parcel *parcel)
+{
+    struct mapping *mapping = calloc(1, sizeof(*mapping));
+
+    if (!mapping || (*parcel->name && !(mapping->name = strdup(parcel->name)))) {
+        free(mapping);
+        return fail(ERROR_NOT_ENOUGH_MEMORY);
+    }
+    mapping->fd = parcel->fd;
+    mapping->size = parcel->size;
+    mapping->writable = parcel->numbers[0];
+    return mapping_open(mapping, ERROR_SUCCESS);
+}
+
 /*
  * CreateFileMappingA, CreateFileMappingW - shared memory, zero at first.
  * file        INVALID_HANDLE_VALUE
- * attributes  ignored: handles are not inherited, and a name is the user's
+ * attributes  bInheritHandle: whether CreateProcess may hand it on; may be NULL
  * protection  PAGE_READWRITE or PAGE_READONLY, with SEC_COMMIT or not
  * size        in bytes; ignored if the name exists: its memory keeps its size
  * name        NULL, or the name by which other processes of the user find it, as long as any of them has a handle; may
@@ -162,7 +217,6 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
     struct mapping *mapping;
     bool existed;
 
-    (void)attributes;
     protection &= ~(DWORD)SEC_COMMIT;
     if (file != INVALID_HANDLE_VALUE)
         return fail(ERROR_INVALID_HANDLE);
@@ -170,13 +224,16 @@ HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, 
         return fail(ERROR_INVALID_PARAMETER);
     mapping =
         mapping_new(name && *name ? name : NULL, size, protection == PAGE_READWRITE, &existed);
-    return mapping ? mapping_open(mapping, existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS) : NULL;
+    if (!mapping)
+        return NULL;
+    return win_handle_attribute(
+        mapping_open(mapping, existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS), attributes);
 }
 
 /*
  * OpenFileMappingA, OpenFileMappingW - opens the memory of a name for which some process has a handle.
  * access   views for writing need FILE_MAP_WRITE
- * inherit  ignored: handles are not inherited
+ * inherit  whether CreateProcess may hand it on
  * Returns  NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER (no name), ERROR_ACCESS_DENIED (FILE_MAP_WRITE for
  *          read-only memory), ERROR_INVALID_HANDLE (another kind of object), or an error of names_open or
  *          win_name_open.
@@ -186,7 +243,6 @@ HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
     struct mapping *mapping;
     bool existed;
 
-    (void)inherit;
     if (!name)
         return fail(ERROR_INVALID_PARAMETER);
     if (!(mapping = mapping_new(name, 0, false, &existed)))
@@ -196,7 +252,8 @@ HANDLE WINAPI OpenFileMappingA(DWORD access, BOOL inherit, LPCSTR name)
         return fail(ERROR_ACCESS_DENIED);
     }
     mapping->writable = (access & FILE_MAP_WRITE) != 0;
-    return mapping_open(mapping, GetLastError());
+    return win_handle_attribute(
+        mapping_open(mapping, GetLastError()), &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
 }
 
 /* Maps at an address that is free, or anywhere. NULL with the last error. */

@@ -41,6 +41,7 @@ struct names_new {
     int32_t count;  /* event: 1: signalled; semaphore: units; mutex: 1: acquired by owner */
     int32_t most;   /* of a semaphore */
     uint32_t owner; /* the calling thread, by a number of its own in the process */
+    bool exact;     /* the name is that of the table (names_key, names_hidden): no program's */
 };
 
 /*
@@ -56,6 +57,12 @@ struct names_new {
  */
 int names_open(const char *name, const struct names_new *make, bool create, bool *existed);
 void names_close(int object); /* without names_lock */
+
+/* The name in the table, of NAMES_OCTETS at most; what a new one of the same state would be. Without names_lock. */
+const char *names_key(int object, struct names_new *like);
+
+/* A name that no program can give, for an object without one that other processes shall have. */
+void names_hidden(char name[64]);
 enum names_kind names_kind_of(int object);
 
 /* Whether names_open has ever had the shared memory; names_lock is only for then. */

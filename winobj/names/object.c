@@ -4,7 +4,10 @@
 
 #include "util/log.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define self names_self
 
@@ -124,7 +127,12 @@ int names_open(const char *name, const struct names_new *new, bool create, bool 
     char key[NAMES_OCTETS];
     int object;
 
-    if (!key_of(name, key) || !names_map())
+    if (new->exact) {
+        memset(key, 0, sizeof(key));
+        strncpy(key, name, sizeof(key) - 1);
+    } else if (!key_of(name, key))
+        return -1;
+    if (!names_map())
         return -1;
     names_lock();
     object = open_locked(key, new, create, existed);
@@ -152,6 +160,32 @@ void names_close(int object)
         names_leave();
     names_unlock();
     names_look();
+}
+
+const char *names_key(int object, struct names_new *like)
+{
+    const struct names_object *of = &self.space->objects[object];
+
+    names_lock();
+    *like = (struct names_new){
+        .kind = (enum names_kind)of->kind, .count = of->state.count, .most = of->most
+    };
+    if (like->kind == NAMES_MUTEX)
+        like->count = 0; /* the calling thread stays its owner, if it is */
+    names_unlock();
+    names_look();
+    return of->name;
+}
+
+void names_hidden(char name[64])
+{
+    static atomic_uint count;
+    struct timespec now;
+
+    /* 'h': neither Global nor Local. The time tells a process from an earlier one of the same number. */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(name, 64, "h%d.%u.%lld.%ld", (int)getpid(), atomic_fetch_add(&count, 1),
+        (long long)now.tv_sec, now.tv_nsec);
 }
 
 enum names_kind names_kind_of(int object)

@@ -134,6 +134,20 @@ static int io_descriptor(struct win_file *file)
     return fd;
 }
 
+/* An end of octets that is connected becomes a file there, which knows nothing of the pipe's name. */
+static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
+{
+    const struct win_pipe *pipe = win_file_room(file);
+
+    if ((parcel->fd = io_descriptor(file)) < 0)
+        return ERROR_NOT_SUPPORTED;
+    parcel->kind = WIN_PARCEL_FILE;
+    parcel->numbers[0] = FILE_TYPE_PIPE;
+    parcel->numbers[1] = (pipe->reads ? GENERIC_READ : 0) | (pipe->writes ? GENERIC_WRITE : 0);
+    parcel->numbers[2] = pipe->overlapped ? FILE_FLAG_OVERLAPPED : 0;
+    return ERROR_SUCCESS;
+}
+
 static DWORD io_type(struct win_file *file)
 {
     (void)file;
@@ -187,6 +201,7 @@ static const struct win_io_ops io_ops = {
     .closed = io_closed,
     .destroy = io_destroy,
     .forked = io_forked,
+    .carry = io_carry,
 };
 
 const struct win_file_ops pipe_file_ops = {
@@ -212,11 +227,13 @@ HANDLE pipe_open(const struct win_pipe *like, int fd, enum pipe_state state, boo
     *pipe = *like;
     room_init(pipe);
     pipe->file = file;
-    atomic_init(&file->inherit, inherit);
     pipe->state = state;
     pipe->readable = pipe->writable = true;
-    if ((pipe->channel = pipe_channel_new(pipe, fd)) && (handle = win_file_open(file)))
+    if ((pipe->channel = pipe_channel_new(pipe, fd)) && (handle = win_file_open(file))) {
+        if (inherit)
+            win_handle_set_inherit(handle, true);
         return handle;
+    }
     if (pipe->channel)
         reactor_unref(&pipe->channel->source);
     pipe_place_close(&place);

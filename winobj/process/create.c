@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create.c - CreateProcess, over posix_spawn. A process that is started gets the three standard handles; no other
- * handle of ours means anything in it, so none is handed on.
+ * create.c - CreateProcess, over posix_spawn. A process that is started gets the three standard handles as descriptors,
+ * and what else it inherits as inherit.h says.
  */
 #include "winobj/files/plain.h"
+#include "winobj/process/attributes.h"
 #include "winobj/process/command_line.h"
+#include "winobj/process/inherit.h"
 #include "winobj/process/process.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@
 
 #define FLAGS_KNOWN                                                                                \
     (CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | NORMAL_PRIORITY_CLASS |               \
-        CREATE_NO_WINDOW)
+        CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT)
 
 /* What a start needs; cleared first, freed by start_free. */
 struct start {
@@ -30,6 +32,7 @@ struct start {
     int standard[3];  /* descriptors above 2, or -1 */
     bool redirected;
     bool group;
+    struct win_inheritance inheritance;
 };
 
 static void start_free(struct start *start)
@@ -37,6 +40,7 @@ static void start_free(struct start *start)
     for (int i = 0; i < 3; i++)
         if (start->standard[i] >= 0)
             close(start->standard[i]);
+    win_inherit_free(&start->inheritance);
     free(start->path);
     free(start->folder);
     free(start->arguments);
@@ -61,7 +65,7 @@ static DWORD take_standard(HANDLE handle, int *fd)
         return ERROR_INVALID_HANDLE;
     if (!file->ops || !file->ops->io || !file->ops->io->descriptor)
         error = ERROR_INVALID_HANDLE;
-    else if (!atomic_load(&file->inherit))
+    else if (!win_handle_inherits(handle))
         error = ERROR_INVALID_PARAMETER;
     else if ((*fd = file->ops->io->descriptor(file)) < 0)
         error = ERROR_NOT_SUPPORTED;
@@ -82,6 +86,28 @@ static DWORD take_redirection(struct start *start, const STARTUPINFOA *startup, 
     for (int i = 0; i < 3 && !error; i++)
         error = take_standard(handles[i], &start->standard[i]);
     return error;
+}
+
+/* What the process inherits: of the list, if there is one, or all handles with the flag. A Win32 error. */
+static DWORD take_handles(
+    struct start *start, const STARTUPINFOA *startup, DWORD flags, bool inherit)
+{
+    const struct _PROC_THREAD_ATTRIBUTE_LIST *list = NULL;
+    const struct win_attribute *handles = NULL;
+
+    if (flags & EXTENDED_STARTUPINFO_PRESENT) {
+        if (startup->cb < sizeof(STARTUPINFOEXA))
+            return ERROR_INVALID_PARAMETER;
+        list = ((const STARTUPINFOEXA *)startup)->lpAttributeList;
+    }
+    if (list && list->count)
+        handles = &list->attributes[0]; /* the one attribute that a list can have */
+    if (handles && !inherit)
+        return ERROR_INVALID_PARAMETER;
+    if (!inherit)
+        return ERROR_SUCCESS;
+    return win_inherit_collect(&start->inheritance, handles ? handles->value : NULL,
+        handles ? handles->size / sizeof(HANDLE) : 0);
 }
 
 /* The strings of a block, which ends with an empty one; NULL: no memory. The text stays the program's. */
@@ -122,14 +148,19 @@ static DWORD prepare(
  * An errno. The program's own SIGPIPE may be ignored because of WSAStartup, and the library's own threads block nearly
  * all signals: the new process begins as usual.
  */
-static int spawn(const struct start *start, pid_t *pid)
+static int spawn(struct start *start, pid_t *pid)
 {
     short flags =
         POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (start->group ? POSIX_SPAWN_SETPGROUP : 0);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    char **variables =
+        win_inherit_environment(&start->inheritance, start->variables ? start->variables : environ);
     sigset_t usual, none;
     int error = 0;
+
+    if (!variables)
+        return ENOMEM;
 
     if ((error = posix_spawn_file_actions_init(&actions)))
         return error;
@@ -145,11 +176,12 @@ static int spawn(const struct start *start, pid_t *pid)
     posix_spawnattr_setflags(&attributes, flags);
     for (int i = 0; i < 3 && start->redirected && !error; i++)
         error = posix_spawn_file_actions_adddup2(&actions, start->standard[i], i);
+    if (!error)
+        error = win_inherit_actions(&start->inheritance, &actions);
     if (!error && start->folder)
         error = posix_spawn_file_actions_addchdir_np(&actions, start->folder);
     if (!error)
-        error = posix_spawn(pid, start->path, &actions, &attributes, start->arguments,
-            start->variables ? start->variables : environ);
+        error = posix_spawn(pid, start->path, &actions, &attributes, start->arguments, variables);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -187,31 +219,37 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
  *              PATH, not in the present folder
  * command      what the program gets as arguments, split at blanks and quotes as Windows' C library does; NULL: program
  *              alone. Never changed
- * process      without effect, as thread is: those handles are not inherited
- * inherit      TRUE where the standard handles are redirected. Other handles are never handed on
+ * process      bInheritHandle: whether the handle of the new process may be handed on itself; thread the same
+ * inherit      the process gets, with the same numbers, all handles that have HANDLE_FLAG_INHERIT or, with a list of
+ *              attributes, those of the list: of files, ends of anonymous pipes, connected ends of pipes of octets,
+ *              sockets, events, mutexes and semaphores, shared memory, processes. TRUE where the standard handles are
+ *              redirected
  * flags        CREATE_UNICODE_ENVIRONMENT (with CreateProcessW: environment is wide), CREATE_NEW_PROCESS_GROUP;
- *              CREATE_NO_WINDOW and NORMAL_PRIORITY_CLASS have no effect
+ *              EXTENDED_STARTUPINFO_PRESENT (startup is a STARTUPINFOEX); CREATE_NO_WINDOW and
+ *              NORMAL_PRIORITY_CLASS have no effect
  * environment  strings NAME=VALUE, the last one empty; NULL: the caller's
  * folder       where the program begins; NULL: where the caller is
  * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device
  * information  out: two handles to close, both of the process: the second one is no handle of a thread, but may be
  *              waited for. The library reaps the process
  * Returns      FALSE with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT,
- *              ERROR_DIRECTORY (folder), ERROR_INVALID_PARAMETER (no name; redirected without inherit, or a handle
- *              without the flag), ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (other flags), ERROR_NOT_ENOUGH_MEMORY,
- *              ERROR_TOO_MANY_OPEN_FILES.
+ *              ERROR_DIRECTORY (folder), ERROR_INVALID_PARAMETER (no name; redirected, or a list of handles,
+ *              without inherit; a handle of either without the flag; EXTENDED_STARTUPINFO_PRESENT, and cb is not of
+ *              STARTUPINFOEX), ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (other flags; a handle with the flag that no
+ *              other process can have now: an end of a named pipe that listens or has messages, a second handle of a
+ *              socket), ERROR_NOT_ENOUGH_MEMORY, ERROR_TOO_MANY_OPEN_FILES.
  */
 BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES process,
     LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCSTR folder,
     LPSTARTUPINFOA startup, LPPROCESS_INFORMATION information)
 {
-    struct start start = { .standard = { -1, -1, -1 }, .group = flags & CREATE_NEW_PROCESS_GROUP };
+    struct start start = { .standard = { -1, -1, -1 },
+        .group = flags & CREATE_NEW_PROCESS_GROUP,
+        .inheritance = WIN_INHERITANCE_NONE };
     DWORD error = ERROR_SUCCESS;
     pid_t pid = 0;
     int result;
 
-    (void)process;
-    (void)thread;
     if ((!program && !command) || !startup || !information)
         error = ERROR_INVALID_PARAMETER;
     else if ((flags & ~(DWORD)FLAGS_KNOWN) || (environment && (flags & CREATE_UNICODE_ENVIRONMENT)))
@@ -219,12 +257,21 @@ BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES 
     if (!error)
         error = take_redirection(&start, startup, inherit);
     if (!error)
+        error = take_handles(&start, startup, flags, inherit);
+    if (!error)
         error = prepare(&start, program, command, environment, folder);
     if (!error && (result = spawn(&start, &pid)))
         error = result == ENOEXEC ? ERROR_BAD_EXE_FORMAT : files_error(result);
-    start_free(&start);
     if (!error)
-        return open_handles(pid, information);
+        win_inherit_started(&start.inheritance);
+    start_free(&start);
+    if (!error && open_handles(pid, information)) {
+        win_handle_attribute(information->hProcess, process);
+        win_handle_attribute(information->hThread, thread);
+        return TRUE;
+    }
+    if (!error)
+        return FALSE;
     SetLastError(error);
     return FALSE;
 }

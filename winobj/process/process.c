@@ -8,6 +8,7 @@
 #include "util/lock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -114,12 +115,27 @@ static void process_forked(struct win_object *object)
     }
 }
 
+static DWORD process_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    const struct win_process *process = (struct win_process *)object;
+
+    if (!parcel)
+        return ERROR_SUCCESS;
+    if ((parcel->fd = fcntl(win_process_pidfd(process), F_DUPFD_CLOEXEC, 3)) < 0)
+        return ERROR_TOO_MANY_OPEN_FILES;
+    parcel->kind = WIN_PARCEL_PROCESS;
+    parcel->numbers[0] = process->id;
+    parcel->numbers[1] = process->access;
+    return ERROR_SUCCESS;
+}
+
 const struct win_object_type win_process_type = {
     .name = "process",
     .waitable = true,
     .destroy = process_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = process_forked,
+    .carry = process_carry,
 };
 
 HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started)
@@ -239,7 +255,7 @@ static DWORD error_of(int error)
 /*
  * OpenProcess - a handle of a process of the same user, which is signalled when the process has ended.
  * access   PROCESS_* rights: each function says which it needs. Every handle may be waited for
- * inherit  ignored: such a handle is not inherited
+ * inherit  whether CreateProcess may hand it on
  * id       its number in the caller's namespace, as GetCurrentProcessId returns it
  * Returns  NULL with ERROR_INVALID_PARAMETER (there is no such process), ERROR_ACCESS_DENIED (another user's),
  *          ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_SUPPORTED (Linux
@@ -250,7 +266,6 @@ HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD id)
 {
     int fd, error;
 
-    (void)inherit;
     if (!id || id > INT32_MAX) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
@@ -266,5 +281,6 @@ HANDLE WINAPI OpenProcess(DWORD access, BOOL inherit, DWORD id)
         SetLastError(error_of(error));
         return NULL;
     }
-    return win_process_new(fd, id, access, false);
+    return win_handle_attribute(win_process_new(fd, id, access, false),
+        &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
 }

@@ -56,11 +56,21 @@ static void file_forked(struct win_object *object)
     lock_init(&file->lock, LOCK_WIN_FILE, "overlapped file");
 }
 
+static DWORD file_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    struct win_file *file = (struct win_file *)object;
+
+    if (!file->ops || !file->ops->io || !file->ops->io->carry)
+        return ERROR_NOT_SUPPORTED;
+    return parcel ? file->ops->io->carry(file, parcel) : ERROR_SUCCESS;
+}
+
 const struct win_object_type win_file_type = {
     .name = "overlapped file",
     .close = file_close,
     .destroy = file_destroy,
     .forked = file_forked,
+    .carry = file_carry,
 };
 
 struct win_file *win_file_new(const void *owner, const struct win_file_ops *ops)
@@ -180,49 +190,6 @@ BOOL WINAPI SetFileCompletionNotificationModes(HANDLE handle, UCHAR flags)
         return FALSE;
     }
     atomic_fetch_or(&file->modes, flags);
-    win_file_unref(file);
-    return TRUE;
-}
-
-/*
- * GetHandleInformation - HANDLE_FLAG_INHERIT if CreateProcess may hand the handle on. The flag is the object's, and so
- * that of its duplicates.
- * Returns FALSE with ERROR_INVALID_HANDLE: not of a file, pipe or socket.
- */
-BOOL WINAPI GetHandleInformation(HANDLE handle, LPDWORD flags)
-{
-    struct win_file *file = win_file_pin(handle);
-
-    if (!file) {
-        SetLastError(ERROR_INVALID_HANDLE);
-        return FALSE;
-    }
-    *flags = atomic_load(&file->inherit) ? HANDLE_FLAG_INHERIT : 0;
-    win_file_unref(file);
-    return TRUE;
-}
-
-/*
- * SetHandleInformation - sets or clears HANDLE_FLAG_INHERIT of a file, pipe or socket.
- * mask     HANDLE_FLAG_INHERIT or 0
- * Returns  FALSE with ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (HANDLE_FLAG_PROTECT_FROM_CLOSE),
- *          ERROR_INVALID_PARAMETER.
- */
-BOOL WINAPI SetHandleInformation(HANDLE handle, DWORD mask, DWORD flags)
-{
-    struct win_file *file;
-
-    if (mask & ~(DWORD)HANDLE_FLAG_INHERIT) {
-        SetLastError(
-            mask & HANDLE_FLAG_PROTECT_FROM_CLOSE ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
-        return FALSE;
-    }
-    if (!(file = win_file_pin(handle))) {
-        SetLastError(ERROR_INVALID_HANDLE);
-        return FALSE;
-    }
-    if (mask)
-        atomic_store(&file->inherit, flags & HANDLE_FLAG_INHERIT);
     win_file_unref(file);
     return TRUE;
 }

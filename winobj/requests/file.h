@@ -18,8 +18,7 @@ struct win_file {
     /* set at most once, referenced; key is stored before it (release) */
     _Atomic(struct win_port *) port;
     ULONG_PTR key;
-    atomic_uchar modes;  /* FILE_SKIP_* */
-    atomic_bool inherit; /* HANDLE_FLAG_INHERIT */
+    atomic_uchar modes; /* FILE_SKIP_* */
     struct list_head
         packets;           /* one for each pending request, and those of earlier ones, for reuse */
     unsigned packet_count; /* of packets */

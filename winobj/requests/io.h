@@ -47,6 +47,8 @@ struct win_io_ops {
     void (*destroy)(struct win_file *file);
     /* In the child of a fork: forgets the parent's requests and threads. May be NULL. */
     void (*forked)(struct win_file *file);
+    /* Writes what a new process needs to have the file (handle.h). A Win32 error. NULL: it cannot be inherited. */
+    DWORD (*carry)(struct win_file *file, struct win_parcel *parcel);
 };
 
 struct win_request;

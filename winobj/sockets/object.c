@@ -5,6 +5,7 @@
 #include "winobj/handles/descriptor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,6 +77,20 @@ static DWORD io_type(struct win_file *file)
     return FILE_TYPE_PIPE;
 }
 
+/* The number of a socket is its handle, and the same in the new process. One of the first three is taken there. */
+static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
+{
+    const struct win_socket *socket = win_file_room(file);
+
+    if (socket->fd < 3)
+        return ERROR_NOT_SUPPORTED;
+    if ((parcel->fd = fcntl(socket->fd, F_DUPFD_CLOEXEC, 3)) < 0)
+        return errno == EMFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_INVALID_HANDLE;
+    parcel->kind = WIN_PARCEL_SOCKET;
+    parcel->at = socket->fd;
+    return ERROR_SUCCESS;
+}
+
 static const struct win_io_ops io_ops = {
     .type = io_type,
     .read = win_socket_read,
@@ -83,6 +98,7 @@ static const struct win_io_ops io_ops = {
     .closed = io_closed,
     .destroy = io_destroy,
     .forked = io_forked,
+    .carry = io_carry,
 };
 
 static const struct win_file_ops file_ops = {

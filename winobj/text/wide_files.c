@@ -143,20 +143,26 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
 {
     const bool wide_block = environment && (flags & CREATE_UNICODE_ENVIRONMENT);
     char *path = NULL, *line = NULL, *in = NULL, *block = wide_block ? NULL : environment;
-    STARTUPINFOA narrow_startup = { .cb = sizeof(narrow_startup) };
+    STARTUPINFOEXA narrow_startup = { .StartupInfo.cb = sizeof(narrow_startup) };
     BOOL result = FALSE;
 
     if (startup) {
-        narrow_startup.dwFlags = startup->dwFlags;
-        narrow_startup.hStdInput = startup->hStdInput;
-        narrow_startup.hStdOutput = startup->hStdOutput;
-        narrow_startup.hStdError = startup->hStdError;
+        narrow_startup.StartupInfo.dwFlags = startup->dwFlags;
+        narrow_startup.StartupInfo.hStdInput = startup->hStdInput;
+        narrow_startup.StartupInfo.hStdOutput = startup->hStdOutput;
+        narrow_startup.StartupInfo.hStdError = startup->hStdError;
+        if (flags & EXTENDED_STARTUPINFO_PRESENT) {
+            if (startup->cb < sizeof(STARTUPINFOEXW))
+                narrow_startup.StartupInfo.cb = sizeof(STARTUPINFOA); /* which is refused */
+            else
+                narrow_startup.lpAttributeList = ((LPSTARTUPINFOEXW)startup)->lpAttributeList;
+        }
     }
     if (narrow(program, &path) && narrow(command, &line) && narrow(folder, &in) &&
         (!wide_block || (block = narrow_block(environment))))
         result = CreateProcessA(path, line, process, thread, inherit,
-            flags & ~(DWORD)CREATE_UNICODE_ENVIRONMENT, block, in, startup ? &narrow_startup : NULL,
-            information);
+            flags & ~(DWORD)CREATE_UNICODE_ENVIRONMENT, block, in,
+            startup ? &narrow_startup.StartupInfo : NULL, information);
     free(path);
     free(line);
     free(in);

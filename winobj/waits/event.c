@@ -4,15 +4,21 @@
 
 #include <stdlib.h>
 
+static DWORD event_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_EVENT, parcel);
+}
+
 const struct win_object_type win_event_type = {
     .name = "event",
     .waitable = true,
     .destroy = win_waitable_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = win_waitable_object_forked,
+    .carry = event_carry,
 };
 
-static HANDLE event_make(bool manual, bool signalled, const char *name, bool create)
+static HANDLE event_make(const struct names_new *make, const char *name, bool create)
 {
     struct win_waitable *event = calloc(1, sizeof(*event));
 
@@ -20,18 +26,23 @@ static HANDLE event_make(bool manual, bool signalled, const char *name, bool cre
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(event, manual ? WAITABLE_MANUAL : WAITABLE_AUTO, signalled);
+    win_waitable_init(
+        event, make->kind == NAMES_EVENT_MANUAL ? WAITABLE_MANUAL : WAITABLE_AUTO, make->count);
     if (!name)
         return win_waitable_open(event, &win_event_type);
-    return win_named_open(event, &win_event_type, name,
-        &(struct names_new){
-            .kind = manual ? NAMES_EVENT_MANUAL : NAMES_EVENT_AUTO, .count = signalled },
-        create);
+    return win_named_open(event, &win_event_type, name, make, create);
+}
+
+HANDLE win_event_receive(const struct win_parcel *parcel)
+{
+    const struct names_new make = win_named_carried(parcel);
+
+    return event_make(&make, parcel->name, true);
 }
 
 /*
- * CreateEventA, CreateEventW - a new event, or the one that has the name, which stays as it is. attributes are ignored:
- * handles are not inherited, and a name is the user's.
+ * CreateEventA, CreateEventW - a new event, or the one that has the name, which stays as it is. Of attributes
+ * bInheritHandle counts: CreateProcess may hand the handle on; such an event is shared memory's, as those with names.
  * name     as CreateMutexA
  * Returns  a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
  *          ERROR_INVALID_HANDLE (a semaphore or a mutex has the name), ERROR_NOT_ENOUGH_MEMORY, or an error of
@@ -41,8 +52,16 @@ static HANDLE event_make(bool manual, bool signalled, const char *name, bool cre
 HANDLE WINAPI CreateEventA(
     LPSECURITY_ATTRIBUTES attributes, BOOL manual_reset, BOOL initial_state, LPCSTR name)
 {
-    (void)attributes;
-    return event_make(manual_reset, initial_state, name && *name ? name : NULL, true);
+    struct win_chosen_name chosen;
+
+    win_named_choose(&chosen, name, attributes);
+    return win_handle_attribute(
+        event_make(
+            &(struct names_new){ .kind = manual_reset ? NAMES_EVENT_MANUAL : NAMES_EVENT_AUTO,
+                .count = !!initial_state,
+                .exact = chosen.exact },
+            chosen.name, true),
+        attributes);
 }
 
 /*
@@ -61,16 +80,17 @@ HANDLE WINAPI CreateEventExA(
 }
 
 /*
- * OpenEventA, OpenEventW - opens the event of a name. A handle has all rights, and is not inherited.
+ * OpenEventA, OpenEventW - opens the event of a name. A handle has all rights; inherit: CreateProcess may hand it on.
  * Returns NULL as OpenMutexA does. Any thread.
  * Source: OpenEventA function (synchapi.h).
  */
 HANDLE WINAPI OpenEventA(DWORD access, BOOL inherit, LPCSTR name)
 {
     (void)access;
-    (void)inherit;
     if (name)
-        return event_make(false, false, name, false);
+        return win_handle_attribute(
+            event_make(&(struct names_new){ .kind = NAMES_EVENT_AUTO }, name, false),
+            &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
     SetLastError(ERROR_INVALID_PARAMETER);
     return NULL;
 }

@@ -145,11 +145,17 @@ static void mutex_forked(struct win_object *object)
     }
 }
 
+static DWORD mutex_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_MUTEX, parcel);
+}
+
 static const struct win_object_type mutex_type = {
     .name = "mutex",
     .waitable = true,
     .destroy = mutex_destroy,
     .forked = mutex_forked,
+    .carry = mutex_carry,
 };
 
 static bool take_first(struct win_waitable *waitable, void *owner)
@@ -172,8 +178,7 @@ static struct win_mutex *mutex_new(void)
 }
 
 /*
- * CreateMutexA, CreateMutexW - a new mutex, or the one that has the name. attributes are ignored: handles are not
- * inherited, and a name is the user's.
+ * CreateMutexA, CreateMutexW - a new mutex, or the one that has the name. attributes as in CreateEventA.
  * owned    the calling thread acquires a new mutex at once
  * name     NULL or empty: none. Else by which the user's processes find it, as long as any has a handle; case counts;
  *          may begin with Local\ or Global\. When its owner is killed, the next wait finds it abandoned
@@ -186,16 +191,20 @@ HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES attributes, BOOL owned, LPCSTR 
 {
     struct win_owner *owner = owned ? win_owner_self() : NULL;
     struct win_mutex *mutex = owned && !owner ? NULL : mutex_new();
+    struct win_chosen_name chosen;
     HANDLE handle;
 
-    (void)attributes;
     if (!mutex)
         return NULL;
-    if (name && *name)
-        return win_named_open(&mutex->waitable, &mutex_type, name,
-            &(struct names_new){
-                .kind = NAMES_MUTEX, .count = owned != 0, .owner = owner ? owner->id : 0 },
-            true);
+    win_named_choose(&chosen, name, attributes);
+    if (chosen.name)
+        return win_handle_attribute(win_named_open(&mutex->waitable, &mutex_type, chosen.name,
+                                        &(struct names_new){ .kind = NAMES_MUTEX,
+                                            .count = owned != 0,
+                                            .owner = owner ? owner->id : 0,
+                                            .exact = chosen.exact },
+                                        true),
+            attributes);
     handle = win_waitable_open(&mutex->waitable, &mutex_type);
     if (handle && owner)
         win_handle_change(handle, &mutex_type, take_first, owner);
@@ -217,7 +226,8 @@ HANDLE WINAPI CreateMutexExA(
 }
 
 /*
- * OpenMutexA, OpenMutexW - opens the mutex of a name. A handle has all rights, and is not inherited.
+ * OpenMutexA, OpenMutexW - opens the mutex of a name. A handle has all rights; inherit: CreateProcess may hand it
+ * on.
  * Returns NULL with ERROR_FILE_NOT_FOUND, ERROR_INVALID_HANDLE (an event or a semaphore has the name),
  * ERROR_INVALID_PARAMETER (no name), or an error of names_open. Any thread.
  * Source: OpenMutexW function (synchapi.h).
@@ -227,15 +237,23 @@ HANDLE WINAPI OpenMutexA(DWORD access, BOOL inherit, LPCSTR name)
     struct win_mutex *mutex;
 
     (void)access;
-    (void)inherit;
     if (!name) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
     if (!(mutex = mutex_new()))
         return NULL;
-    return win_named_open(
-        &mutex->waitable, &mutex_type, name, &(struct names_new){ .kind = NAMES_MUTEX }, false);
+    return win_handle_attribute(win_named_open(&mutex->waitable, &mutex_type, name,
+                                    &(struct names_new){ .kind = NAMES_MUTEX }, false),
+        &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
+}
+
+HANDLE win_mutex_receive(const struct win_parcel *parcel)
+{
+    const struct names_new make = win_named_carried(parcel);
+    struct win_mutex *mutex = mutex_new();
+
+    return mutex ? win_named_open(&mutex->waitable, &mutex_type, parcel->name, &make, true) : NULL;
 }
 
 static bool release(struct win_waitable *waitable, void *owned)

@@ -5,6 +5,7 @@
 #include "winobj/waits/alert.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Waits that other processes know. The dispatcher lock guards it. */
 static struct list_head waits = { { &waits.n, &waits.n } };
@@ -170,6 +171,45 @@ HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_typ
     else if (existed && create)
         SetLastError(ERROR_ALREADY_EXISTS);
     return handle;
+}
+
+DWORD win_named_carry(
+    struct win_waitable *waitable, enum win_parcel_kind kind, struct win_parcel *parcel)
+{
+    struct names_new like;
+
+    if (waitable->name < 0)
+        return ERROR_NOT_SUPPORTED;
+    if (!parcel)
+        return ERROR_SUCCESS;
+    strncpy(parcel->name, names_key(waitable->name, &like), sizeof(parcel->name) - 1);
+    parcel->kind = kind;
+    parcel->named = true;
+    parcel->numbers[0] = like.kind;
+    parcel->numbers[1] = (uint32_t)like.count;
+    parcel->numbers[2] = (uint32_t)like.most;
+    return ERROR_SUCCESS;
+}
+
+struct names_new win_named_carried(const struct win_parcel *parcel)
+{
+    return (struct names_new){
+        .kind = (enum names_kind)parcel->numbers[0],
+        .count = (int32_t)parcel->numbers[1],
+        .most = (int32_t)parcel->numbers[2],
+        .exact = true,
+    };
+}
+
+void win_named_choose(
+    struct win_chosen_name *chosen, const char *name, const SECURITY_ATTRIBUTES *attributes)
+{
+    chosen->name = name && *name ? name : NULL;
+    chosen->exact = !chosen->name && attributes && attributes->bInheritHandle;
+    if (chosen->exact) {
+        names_hidden(chosen->hidden);
+        chosen->name = chosen->hidden;
+    }
 }
 
 int win_named_signal(struct win_waitable *waitable, LONG units, LONG *before)

@@ -15,6 +15,25 @@
 HANDLE win_named_open(struct win_waitable *waitable, const struct win_object_type *type,
     const char *name, const struct names_new *make, bool create);
 
+/* Writes into a parcel what opens the object elsewhere; ERROR_NOT_SUPPORTED: it has no name. parcel may be NULL. */
+DWORD win_named_carry(
+    struct win_waitable *waitable, enum win_parcel_kind kind, struct win_parcel *parcel);
+/* What was written, for win_named_open. */
+struct names_new win_named_carried(const struct win_parcel *parcel);
+/* The objects of parcels; NULL with the last error. */
+HANDLE win_event_receive(const struct win_parcel *parcel);
+HANDLE win_mutex_receive(const struct win_parcel *parcel);
+HANDLE win_semaphore_receive(const struct win_parcel *parcel);
+
+/* The name that a new object gets: the program's, or one that no program can give, if it is to be inherited. */
+struct win_chosen_name {
+    char hidden[64];
+    const char *name; /* NULL: none */
+    bool exact;       /* names_new.exact */
+};
+void win_named_choose(
+    struct win_chosen_name *chosen, const char *name, const SECURITY_ATTRIBUTES *attributes);
+
 /* In the child of a fork: the parent's waits are not the child's. */
 void win_named_forked(void);
 

@@ -9,15 +9,21 @@ struct win_semaphore {
     LONG most;
 };
 
+static DWORD semaphore_carry(struct win_object *object, struct win_parcel *parcel)
+{
+    return win_named_carry((struct win_waitable *)object, WIN_PARCEL_SEMAPHORE, parcel);
+}
+
 static const struct win_object_type semaphore_type = {
     .name = "semaphore",
     .waitable = true,
     .destroy = win_waitable_destroy,
     .descriptor = win_waitable_object_descriptor,
     .forked = win_waitable_object_forked,
+    .carry = semaphore_carry,
 };
 
-static HANDLE semaphore_make(LONG units, LONG most, const char *name, bool create)
+static HANDLE semaphore_make(const struct names_new *make, const char *name, bool create)
 {
     struct win_semaphore *semaphore = calloc(1, sizeof(*semaphore));
 
@@ -25,18 +31,24 @@ static HANDLE semaphore_make(LONG units, LONG most, const char *name, bool creat
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
-    win_waitable_init(&semaphore->waitable, WAITABLE_COUNT, units > 0);
-    semaphore->waitable.count = units;
-    semaphore->most = most;
+    win_waitable_init(&semaphore->waitable, WAITABLE_COUNT, make->count > 0);
+    semaphore->waitable.count = make->count;
+    semaphore->most = make->most;
     if (!name)
         return win_waitable_open(&semaphore->waitable, &semaphore_type);
-    return win_named_open(&semaphore->waitable, &semaphore_type, name,
-        &(struct names_new){ .kind = NAMES_SEMAPHORE, .count = units, .most = most }, create);
+    return win_named_open(&semaphore->waitable, &semaphore_type, name, make, create);
+}
+
+HANDLE win_semaphore_receive(const struct win_parcel *parcel)
+{
+    const struct names_new make = win_named_carried(parcel);
+
+    return semaphore_make(&make, parcel->name, true);
 }
 
 /*
  * CreateSemaphoreA, CreateSemaphoreW, CreateSemaphoreExA, CreateSemaphoreExW - a new semaphore, or the one that has the
- * name. attributes are ignored: handles are not inherited, and a name is the user's. A handle has all rights.
+ * name. attributes as in CreateEventA. A handle has all rights.
  * units    how many a new one has at the beginning
  * most     how many it can have
  * name     as CreateMutexA
@@ -49,13 +61,20 @@ static HANDLE semaphore_make(LONG units, LONG most, const char *name, bool creat
 HANDLE WINAPI CreateSemaphoreExA(
     LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name, DWORD flags, DWORD access)
 {
-    (void)attributes;
+    struct win_chosen_name chosen;
+
     (void)access;
     if (flags || most <= 0 || units < 0 || units > most) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    return semaphore_make(units, most, name && *name ? name : NULL, true);
+    win_named_choose(&chosen, name, attributes);
+    return win_handle_attribute(
+        semaphore_make(
+            &(struct names_new){
+                .kind = NAMES_SEMAPHORE, .count = units, .most = most, .exact = chosen.exact },
+            chosen.name, true),
+        attributes);
 }
 
 HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LONG most, LPCSTR name)
@@ -64,16 +83,18 @@ HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES attributes, LONG units, LON
 }
 
 /*
- * OpenSemaphoreA, OpenSemaphoreW - opens the semaphore of a name. A handle has all rights, and is not inherited.
+ * OpenSemaphoreA, OpenSemaphoreW - opens the semaphore of a name. A handle has all rights; inherit: CreateProcess may
+ * hand it on.
  * Returns NULL as OpenMutexA does. Any thread.
  * Source: OpenSemaphoreW function (synchapi.h).
  */
 HANDLE WINAPI OpenSemaphoreA(DWORD access, BOOL inherit, LPCSTR name)
 {
     (void)access;
-    (void)inherit;
     if (name)
-        return semaphore_make(0, 1, name, false);
+        return win_handle_attribute(
+            semaphore_make(&(struct names_new){ .kind = NAMES_SEMAPHORE, .most = 1 }, name, false),
+            &(SECURITY_ATTRIBUTES){ .bInheritHandle = inherit });
     SetLastError(ERROR_INVALID_PARAMETER);
     return NULL;
 }

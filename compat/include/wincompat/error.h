@@ -72,6 +72,7 @@
 #define ERROR_ARITHMETIC_OVERFLOW        534
 #define ERROR_PIPE_CONNECTED             535
 #define ERROR_PIPE_LISTENING             536
+#define ERROR_OBJECT_NAME_EXISTS         698
 #define ERROR_ABANDONED_WAIT_0           735
 #define ERROR_ABANDONED_WAIT_63          736
 #define ERROR_OPERATION_ABORTED          995

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parcel.h - what a new process needs of an object to have it, too: a descriptor, a name, a few numbers. Types of
+ * objects write parcels (win_object_type.carry); winobj/process/receive.c reads them in the new process.
+ */
+#ifndef WINOBJ_PARCEL_H
+#define WINOBJ_PARCEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum win_parcel_kind {
+    WIN_PARCEL_FILE = 1,
+    WIN_PARCEL_SOCKET,
+    WIN_PARCEL_EVENT,
+    WIN_PARCEL_MUTEX,
+    WIN_PARCEL_SEMAPHORE,
+    WIN_PARCEL_MAPPING,
+    WIN_PARCEL_PROCESS,
+};
+
+enum { WIN_PARCEL_NAME = 264, WIN_PARCEL_NUMBERS = 6 };
+
+struct win_parcel {
+    uint32_t kind;
+    int32_t fd; /* a descriptor of its own, which goes into the new process; -1: none */
+    int32_t at; /* the number that it has to have there; -1: its own */
+    uint32_t
+        named; /* the object lives by its name: it is kept until the new process has opened it */
+    uint32_t numbers[WIN_PARCEL_NUMBERS]; /* the kind's */
+    uint64_t size;
+    char name[WIN_PARCEL_NAME];
+};
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* inherit.c - what a process that CreateProcess starts inherits, on the starting side (inherit.h). */
+#include "winobj/process/inherit.h"
+
+#include "winobj/handles/descriptor.h"
+
+#include "reactor/reactor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Objects kept until the new process closes its end of the pipe, whose other end is the source's. */
+struct keeper {
+    struct reactor_source source; /* first */
+    uint32_t count;
+    struct win_object *objects[];
+};
+
+static void keeper_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
+{
+    struct keeper *keeper = (struct keeper *)source;
+
+    (void)events;
+    (void)how;
+    reactor_remove(source);
+    for (uint32_t i = 0; i < keeper->count; i++)
+        win_object_unref(keeper->objects[i]);
+    keeper->count = 0;
+    reactor_unref(source);
+}
+
+static void keeper_free(struct reactor_source *source)
+{
+    close(source->fd);
+    free(source);
+}
+
+static const struct reactor_source_ops keeper_ops = { .ready = keeper_ready, .free = keeper_free };
+
+/* Takes down one handle. A Win32 error. */
+static DWORD add(struct win_inheritance *in, HANDLE value)
+{
+    struct win_inherit_handle *entry = &in->handles[in->count];
+    struct win_object *object;
+    DWORD error;
+
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->handles[i].value == (uintptr_t)value)
+            return ERROR_SUCCESS; /* a list may name it twice */
+    if (!(object = win_handle_pin(value, NULL)))
+        return ERROR_INVALID_PARAMETER; /* closed meanwhile, or never open */
+    *entry = (struct win_inherit_handle){
+        .value = (uintptr_t)value, .same_as = -1, .parcel = { .fd = -1, .at = -1 }
+    };
+    for (uint32_t i = 0; i < in->count && entry->same_as < 0; i++)
+        if (in->objects[i] == object)
+            entry->same_as = (int32_t)i;
+    error = entry->same_as >= 0 ? ERROR_SUCCESS : object->type->carry(object, &entry->parcel);
+    if (error) {
+        win_object_unref(object);
+        return error;
+    }
+    in->objects[in->count++] = object;
+    /* A socket is known by its descriptor; a duplicate of one would outlive it there, and is not for closesocket. */
+    if (entry->same_as >= 0) {
+        const struct win_parcel *first = &in->handles[entry->same_as].parcel;
+        return first->kind == WIN_PARCEL_SOCKET &&
+                       win_descriptor_handle((uintptr_t)first->at) != value
+                   ? ERROR_NOT_SUPPORTED
+                   : ERROR_SUCCESS;
+    }
+    if (entry->parcel.kind == WIN_PARCEL_SOCKET &&
+        win_descriptor_handle((uintptr_t)entry->parcel.at) != value &&
+        (uintptr_t)entry->parcel.at != (uintptr_t)value)
+        return ERROR_NOT_SUPPORTED;
+    return ERROR_SUCCESS;
+}
+
+static bool room(struct win_inheritance *in, size_t count)
+{
+    void *handles = realloc(in->handles, count * sizeof(*in->handles));
+    void *objects;
+
+    if (handles)
+        in->handles = handles;
+    objects = realloc(in->objects, count * sizeof(*in->objects));
+    if (objects)
+        in->objects = objects;
+    return handles && objects;
+}
+
+static DWORD add_all(struct win_inheritance *in)
+{
+    DWORD error = ERROR_SUCCESS;
+    uint32_t place = 0;
+    HANDLE value;
+
+    while (!error && (value = win_handle_next_inherited(&place))) {
+        if (in->count == WIN_INHERIT_MOST)
+            return ERROR_NOT_SUPPORTED;
+        if (!(in->count & (in->count - 1)) && !room(in, in->count ? 2 * (size_t)in->count : 1))
+            return ERROR_NOT_ENOUGH_MEMORY;
+        error = add(in, value);
+        if (error == ERROR_INVALID_PARAMETER)
+            error = ERROR_SUCCESS; /* another thread has closed it */
+    }
+    return error;
+}
+
+static DWORD add_list(struct win_inheritance *in, const HANDLE *list, size_t count)
+{
+    DWORD error = ERROR_SUCCESS;
+
+    if (count > WIN_INHERIT_MOST)
+        return ERROR_NOT_SUPPORTED;
+    if (count && !room(in, count))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    for (size_t i = 0; i < count && !error; i++) {
+        win_descriptor_adopt(list[i]);
+        error = win_handle_inherits(list[i]) ? add(in, list[i]) : ERROR_INVALID_PARAMETER;
+    }
+    return error;
+}
+
+/* Copies took numbers that were free; a socket whose number is among them was closed meanwhile. */
+static bool numbers_are_free(const struct win_inheritance *in)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        for (uint32_t k = 0; k < in->count && in->handles[i].parcel.at >= 0; k++)
+            if (in->handles[k].parcel.fd == in->handles[i].parcel.at)
+                return false;
+    return true;
+}
+
+static DWORD write_file(struct win_inheritance *in)
+{
+    const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count, in->hold[1],
+        sizeof(*in->handles) };
+    const size_t octets = in->count * sizeof(*in->handles);
+
+    if ((in->file = memfd_create("inherited", MFD_CLOEXEC)) < 0)
+        return errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
+                                                  : ERROR_NOT_ENOUGH_MEMORY;
+    if (pwrite(in->file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        pwrite(in->file, in->handles, octets, sizeof(head)) != (ssize_t)octets)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return ERROR_SUCCESS;
+}
+
+DWORD win_inherit_collect(struct win_inheritance *in, const HANDLE *list, size_t count)
+{
+    DWORD error = list ? add_list(in, list, count) : add_all(in);
+    bool named = false;
+
+    if (error || !in->count)
+        return error;
+    if (!numbers_are_free(in))
+        return ERROR_INVALID_HANDLE;
+    for (uint32_t i = 0; i < in->count; i++)
+        named |= in->handles[i].parcel.named;
+    if (named && pipe2(in->hold, O_CLOEXEC))
+        return ERROR_TOO_MANY_OPEN_FILES;
+    return write_file(in);
+}
+
+int win_inherit_actions(const struct win_inheritance *in, posix_spawn_file_actions_t *actions)
+{
+    int error = 0;
+
+    if (in->file < 0)
+        return 0;
+    error = posix_spawn_file_actions_adddup2(actions, in->file, in->file);
+    if (!error && in->hold[1] >= 0)
+        error = posix_spawn_file_actions_adddup2(actions, in->hold[1], in->hold[1]);
+    for (uint32_t i = 0; i < in->count && !error; i++) {
+        const struct win_parcel *parcel = &in->handles[i].parcel;
+        /* onto its own number: the new process keeps it */
+        if (parcel->fd >= 0)
+            error = posix_spawn_file_actions_adddup2(
+                actions, parcel->fd, parcel->at >= 0 ? parcel->at : parcel->fd);
+    }
+    return error;
+}
+
+char **win_inherit_environment(struct win_inheritance *in, char **variables)
+{
+    size_t count = 0, kept = 0;
+
+    if (in->file < 0)
+        return variables;
+    while (variables[count])
+        count++;
+    if (!(in->variables = calloc(count + 2, sizeof(*in->variables))))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(variables[i], WIN_INHERITED "=", sizeof(WIN_INHERITED)) != 0)
+            in->variables[kept++] = variables[i];
+    snprintf(in->variable, sizeof(in->variable), WIN_INHERITED "=%d", in->file);
+    in->variables[kept] = in->variable;
+    return in->variables;
+}
+
+void win_inherit_started(struct win_inheritance *in)
+{
+    struct keeper *keeper;
+
+    if (in->hold[0] < 0)
+        return;
+    /* Without memory or a thread they are not kept: the new process makes anew what has gone (receive.c). */
+    if (!(keeper = calloc(1, sizeof(*keeper) + in->count * sizeof(keeper->objects[0]))))
+        return;
+    reactor_source_init(&keeper->source, &keeper_ops, in->hold[0]);
+    in->hold[0] = -1;
+    for (uint32_t i = 0; i < in->count; i++) {
+        if (!in->handles[i].parcel.named)
+            continue;
+        win_object_ref(in->objects[i]);
+        keeper->objects[keeper->count++] = in->objects[i];
+    }
+    close(in->hold[1]);
+    in->hold[1] = -1;
+    if (reactor_add(&keeper->source, EPOLLIN))
+        keeper_ready(&keeper->source, 0, REACTOR_WAITING);
+}
+
+void win_inherit_free(struct win_inheritance *in)
+{
+    for (uint32_t i = 0; i < in->count; i++) {
+        if (in->handles[i].parcel.fd >= 0)
+            close(in->handles[i].parcel.fd);
+        win_object_unref(in->objects[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        if (in->hold[i] >= 0)
+            close(in->hold[i]);
+    if (in->file >= 0)
+        close(in->file);
+    free(in->handles);
+    free(in->objects);
+    free(in->variables);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inherit.h - the handles that a new process gets from the one that starts it. They have the same numbers there, since
+ * programs tell them by the command line.
+ *
+ * The starting process writes a table of them into a memory file, which the new one inherits with the descriptors that
+ * belong to the handles. An environment variable, WINOBJ_INHERITED, has the number of that file; the library takes it
+ * away when it is loaded, and makes the handles (receive.c), before the program has any of its own. A program without
+ * the library leaves all of it to those that it starts.
+ *
+ * What lives by its name alone is kept in the starting process until the new one has it: both have an end of a pipe,
+ * and the new one closes its own then, or ends.
+ */
+#ifndef WINOBJ_INHERIT_H
+#define WINOBJ_INHERIT_H
+
+#include "winobj/handles/handle.h"
+
+#include <spawn.h>
+
+#define WIN_INHERITED "WINOBJ_INHERITED"
+
+enum { WIN_INHERIT_MAGIC = 0x68697731, WIN_INHERIT_MOST = 4096 };
+
+/* The memory file: this, and then the handles. */
+struct win_inherit_head {
+    uint32_t magic, count;
+    int32_t hold;    /* the new process's end of the pipe; -1: none */
+    uint32_t octets; /* of a handle's entry */
+};
+
+struct win_inherit_handle {
+    uint64_t value;
+    int32_t same_as; /* the entry of another handle of the object, which has the parcel; -1: none */
+    struct win_parcel parcel;
+};
+
+struct win_inheritance {
+    struct win_inherit_handle *handles;
+    struct win_object **objects; /* of the handles, referenced */
+    uint32_t count;
+    int file;    /* the memory file */
+    int hold[2]; /* the pipe: this process's end, the other's; -1: none */
+    char **variables;
+    char variable[sizeof(WIN_INHERITED) + 16];
+};
+
+/* An inheritance of nothing, which win_inherit_free accepts. */
+#define WIN_INHERITANCE_NONE ((struct win_inheritance){ .file = -1, .hold = { -1, -1 } })
+
+/*
+ * win_inherit_collect - takes down what handles are inherited.
+ * list   in: these alone, which all have to have HANDLE_FLAG_INHERIT; NULL: all that have it
+ * count  in: of list
+ * Returns ERROR_SUCCESS, ERROR_INVALID_PARAMETER (one of the list has not the flag), ERROR_NOT_SUPPORTED (another
+ * process cannot have one of them now), ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY.
+ */
+DWORD win_inherit_collect(struct win_inheritance *inheritance, const HANDLE *list, size_t count);
+
+/* Adds what the new process does with the descriptors. An errno. */
+int win_inherit_actions(
+    const struct win_inheritance *inheritance, posix_spawn_file_actions_t *actions);
+
+/* The environment with the variable; NULL: no memory. It lives as long as the inheritance. */
+char **win_inherit_environment(struct win_inheritance *inheritance, char **variables);
+
+/* The process has been started: has what needs it kept until the process has opened it. */
+void win_inherit_started(struct win_inheritance *inheritance);
+
+void win_inherit_free(struct win_inheritance *inheritance);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* receive.c - the handles that a process has inherited, made when the library is loaded (inherit.h). */
+#include "winobj/files/plain.h"
+#include "winobj/memory/memory.h"
+#include "winobj/process/inherit.h"
+#include "winobj/process/process.h"
+#include "winobj/sockets/object.h"
+#include "winobj/waits/named.h"
+
+#include "util/log.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A handle of the object of a parcel, by whatever number; NULL with the last error. The descriptor is its own then. */
+static HANDLE make(const struct win_parcel *parcel)
+{
+    HANDLE handle;
+
+    switch ((enum win_parcel_kind)parcel->kind) {
+    case WIN_PARCEL_FILE:
+        handle = plain_receive(parcel);
+        return handle == INVALID_HANDLE_VALUE ? NULL : handle;
+    case WIN_PARCEL_EVENT: return win_event_receive(parcel);
+    case WIN_PARCEL_MUTEX: return win_mutex_receive(parcel);
+    case WIN_PARCEL_SEMAPHORE: return win_semaphore_receive(parcel);
+    case WIN_PARCEL_MAPPING: return win_mapping_receive(parcel);
+    case WIN_PARCEL_PROCESS:
+        return win_process_new(parcel->fd, parcel->numbers[0], parcel->numbers[1], false);
+    case WIN_PARCEL_SOCKET: break;
+    }
+    return NULL;
+}
+
+static void receive_socket(const struct win_parcel *parcel)
+{
+    win_socket_adopt(parcel->at);
+    win_handle_set_inherit((HANDLE)(uintptr_t)(unsigned)parcel->at, true);
+}
+
+/* One handle under its number. */
+static void receive(const struct win_inherit_handle *all, uint32_t index)
+{
+    const struct win_inherit_handle *entry = &all[index];
+    const HANDLE value = (HANDLE)(uintptr_t)entry->value;
+    struct win_object *object;
+    HANDLE handle;
+
+    if (entry->same_as >= 0) {
+        object = win_handle_pin((HANDLE)(uintptr_t)all[entry->same_as].value, NULL);
+        if (object) {
+            win_handle_place(object, value);
+            win_object_unref(object);
+        }
+        return;
+    }
+    if (!(handle = make(&entry->parcel))) {
+        log_write(LOG_ERROR, LOG_WIN, "the inherited handle %#llx cannot be made: error %u",
+            (unsigned long long)entry->value, (unsigned)GetLastError());
+        return;
+    }
+    object = win_handle_pin(handle, NULL);
+    win_handle_place(object, value);
+    win_object_unref(object);
+    CloseHandle(handle);
+}
+
+static void receive_all(const struct win_inherit_handle *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct win_parcel *parcel = &all[i].parcel;
+        const int fd = parcel->at >= 0 ? parcel->at : parcel->fd;
+
+        if (fd >= 0)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (parcel->kind != WIN_PARCEL_SOCKET &&
+            !win_handle_reserve((HANDLE)(uintptr_t)all[i].value))
+            log_write(LOG_ERROR, LOG_WIN,
+                "the number of the inherited handle %#llx is in use: the library was loaded too "
+                "late",
+                (unsigned long long)all[i].value);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i].parcel.kind == WIN_PARCEL_SOCKET)
+            receive_socket(&all[i].parcel);
+        else
+            receive(all, i);
+}
+
+/* Reads the table of a memory file; NULL: it is none, or there is no memory. */
+static struct win_inherit_handle *read_file(int file, struct win_inherit_head *head)
+{
+    struct win_inherit_handle *all;
+    size_t octets;
+
+    if (pread(file, head, sizeof(*head), 0) != (ssize_t)sizeof(*head) ||
+        head->magic != WIN_INHERIT_MAGIC || head->count > WIN_INHERIT_MOST ||
+        head->octets != sizeof(*all))
+        return NULL;
+    octets = head->count * sizeof(*all);
+    if (!(all = malloc(octets)))
+        return NULL;
+    if (pread(file, all, octets, sizeof(*head)) == (ssize_t)octets)
+        return all;
+    free(all);
+    return NULL;
+}
+
+__attribute__((constructor)) static void receive_load(void)
+{
+    const char *number = secure_getenv(WIN_INHERITED);
+    const DWORD before = GetLastError();
+    struct win_inherit_handle *all;
+    struct win_inherit_head head;
+    int file;
+
+    if (!number)
+        return;
+    file = atoi(number);
+    unsetenv(WIN_INHERITED);
+    if (!(all = read_file(file, &head))) {
+        log_write(LOG_WARN, LOG_WIN, "%s names no table of handles: the process inherits none",
+            WIN_INHERITED);
+        return;
+    }
+    receive_all(all, head.count);
+    free(all);
+    close(file);
+    if (head.hold >= 0)
+        close(head.hold);
+    SetLastError(before);
+}
