@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_registered_wait.c - RegisterWaitForSingleObject, and the forms of UnregisterWaitEx. */
-#include "tests/support/win32_test.h"
+#include "tests/unit/winobj/threads/calls.h"
 
 #include <stdio.h>
 
 #define NOW INVALID_HANDLE_VALUE
 
-static HANDLE called,
-    go; /* auto-reset: a call is in there; manual-reset: calls that wait may go on */
-static volatile LONG calls, timeouts, ended, inside, most;
+static volatile LONG timeouts;
 
 static void forget(void **state)
 {
-    (void)state;
-    calls = timeouts = ended = inside = most = 0;
-    assert_true(ResetEvent(called));
-    assert_true(ResetEvent(go));
-}
-
-/* While calls may be running. */
-static LONG now_in(volatile LONG *counter)
-{
-    return InterlockedCompareExchange(counter, 0, 0);
-}
-
-static void await_calls(LONG count)
-{
-    while (now_in(&calls) < count)
-        assert_wait(WaitForSingleObject(called, LONG_MS), WAIT_OBJECT_0);
+    forget_calls(state);
+    timeouts = 0;
 }
 
 static VOID CALLBACK note(PVOID context, BOOLEAN timed_out)

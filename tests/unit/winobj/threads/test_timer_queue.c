@@ -1,32 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_timer_queue.c - timer queues, and the forms of deleting what is in them. */
-#include "tests/support/win32_test.h"
+#include "tests/unit/winobj/threads/calls.h"
 
 #define NOW INVALID_HANDLE_VALUE
-
-static HANDLE called,
-    go; /* auto-reset: a call is in there; manual-reset: calls that wait may go on */
-static volatile LONG calls, ended, inside, most;
-
-static void forget(void **state)
-{
-    (void)state;
-    calls = ended = inside = most = 0;
-    assert_true(ResetEvent(called));
-    assert_true(ResetEvent(go));
-}
-
-/* While calls may be running. */
-static LONG now_in(volatile LONG *counter)
-{
-    return InterlockedCompareExchange(counter, 0, 0);
-}
-
-static void await_calls(LONG count)
-{
-    while (now_in(&calls) < count)
-        assert_wait(WaitForSingleObject(called, LONG_MS), WAIT_OBJECT_0);
-}
 
 static VOID CALLBACK note(PVOID parameter, BOOLEAN timed_out)
 {
@@ -75,7 +51,7 @@ static void test_timer_calls_once(void **state)
     HANDLE queue = CreateTimerQueue(), timer = NULL;
     ULONGLONG start = GetTickCount64();
 
-    forget(state);
+    forget_calls(state);
     assert_non_null(queue);
     assert_true(
         CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, 40, 0, WT_EXECUTEDEFAULT));
@@ -93,7 +69,7 @@ static void test_timer_with_a_period_calls_until_it_is_deleted(void **state)
     HANDLE queue = CreateTimerQueue(), timer;
     ULONGLONG start = GetTickCount64();
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, 0, 10, 0));
     await_calls(5);
     assert_true(GetTickCount64() - start + 17 >= 40);
@@ -110,7 +86,7 @@ static void test_flags_of_kinds_of_threads(void **state)
         WT_EXECUTEINPERSISTENTTHREAD, WT_EXECUTELONGFUNCTION, WT_EXECUTEONLYONCE };
     HANDLE timers[6];
 
-    forget(state);
+    forget_calls(state);
     for (int i = 0; i < 6; i++)
         assert_true(
             CreateTimerQueueTimer(&timers[i], NULL, note, (PVOID)&calls, (DWORD)i, 0, flags[i]));
@@ -124,7 +100,7 @@ static void test_delete_waits_for_the_call_that_runs(void **state)
 {
     HANDLE timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, NULL, stay, (PVOID)&calls, 0, 0, 0));
     await_calls(1);
     assert_true(SetEvent(go));
@@ -136,7 +112,7 @@ static void test_delete_signals_an_event_after_the_call_that_runs(void **state)
 {
     HANDLE done = CreateEventW(NULL, TRUE, FALSE, NULL), timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, NULL, stay, (PVOID)&calls, 0, 0, 0));
     await_calls(1);
     assert_fails(DeleteTimerQueueTimer(NULL, timer, done), 997);
@@ -169,7 +145,7 @@ static VOID CALLBACK delete_own(PVOID parameter, BOOLEAN timed_out)
 
 static void test_timer_is_deleted_in_its_own_call(void **state)
 {
-    forget(state);
+    forget_calls(state);
     own.ready = CreateEventW(NULL, TRUE, FALSE, NULL);
     own.queue = CreateTimerQueue();
     assert_true(
@@ -208,7 +184,7 @@ static void test_call_in_the_timer_thread_deletes_a_timer_that_has_expired(void 
 {
     HANDLE timer;
 
-    forget(state);
+    forget_calls(state);
     own.result = FALSE;
     own.queue = CreateTimerQueue();
     assert_true(CreateTimerQueueTimer(
@@ -223,7 +199,7 @@ static void test_queue_is_deleted_with_its_timers(void **state)
 {
     HANDLE queue = CreateTimerQueue(), timers[3];
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timers[0], queue, stay, (PVOID)&calls, 0, 0, 0));
     assert_true(CreateTimerQueueTimer(&timers[1], queue, note, (PVOID)&calls, LONG_MS, 0, 0));
     assert_true(CreateTimerQueueTimer(&timers[2], queue, note, (PVOID)&calls, LONG_MS, 7, 0));
@@ -240,7 +216,7 @@ static void test_timer_is_changed(void **state)
 {
     HANDLE queue = CreateTimerQueue(), timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, LONG_MS, LONG_MS, 0));
     assert_true(ChangeTimerQueueTimer(queue, timer, 0, LONG_MS));
     await_calls(1);
@@ -255,7 +231,7 @@ static void test_timer_that_called_for_the_last_time_is_not_changed(void **state
 {
     HANDLE queue = CreateTimerQueue(), timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, 0, 0, 0));
     await_calls(1);
     assert_true(ChangeTimerQueueTimer(queue, timer, 0, 1));
@@ -277,7 +253,7 @@ static void test_calls_that_last_longer_than_the_period_overlap(void **state)
 {
     HANDLE timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, NULL, meet, (PVOID)&calls, 0, 5, 0));
     await_calls(2);
     assert_true(DeleteTimerQueueTimer(NULL, timer, NOW));
@@ -289,7 +265,7 @@ static void test_calls_in_the_timer_thread_do_not_overlap(void **state)
 {
     HANDLE queue = CreateTimerQueue(), timers[4];
 
-    forget(state);
+    forget_calls(state);
     for (int i = 0; i < 4; i++)
         assert_true(CreateTimerQueueTimer(&timers[i], queue, count_inside, (PVOID)&calls,
             (DWORD)i % 2, 1, WT_EXECUTEINTIMERTHREAD));
@@ -309,7 +285,7 @@ static void test_many_timers(void **state)
     static HANDLE timers[MANY];
     HANDLE queue = CreateTimerQueue();
 
-    forget(state);
+    forget_calls(state);
     for (int i = 0; i < MANY; i++)
         assert_true(CreateTimerQueueTimer(
             &timers[i], queue, note, (PVOID)&calls, (DWORD)(i % 20), 0, i % 3 ? 0 : 0x20));
@@ -323,7 +299,7 @@ static void test_timers_deleted_while_they_expire(void **state)
 {
     LONG last;
 
-    forget(state);
+    forget_calls(state);
     for (int i = 0; i < 300; i++) {
         HANDLE timer;
 
@@ -339,7 +315,7 @@ static void test_timers_deleted_while_they_expire(void **state)
 
 static void test_bad_arguments(void **state)
 {
-    forget(state);
+    forget_calls(state);
     assert_fails(DeleteTimerQueueTimer(NULL, NULL, NULL), 87);
     assert_fails(DeleteTimerQueueEx(NULL, NULL), 6);
 }
@@ -357,7 +333,7 @@ static VOID CALLBACK wait_for_own(PVOID parameter, BOOLEAN timed_out)
 
 static void test_a_call_does_not_wait_for_its_own_end(void **state)
 {
-    forget(state);
+    forget_calls(state);
     own.ready = CreateEventW(NULL, TRUE, FALSE, NULL);
     own.queue = CreateTimerQueue();
     assert_true(CreateTimerQueueTimer(
@@ -374,7 +350,7 @@ static void test_queue_signals_an_event_after_the_calls_that_run(void **state)
 {
     HANDLE queue = CreateTimerQueue(), done = CreateEventW(NULL, TRUE, FALSE, NULL), timers[2];
 
-    forget(state);
+    forget_calls(state);
     for (int i = 0; i < 2; i++)
         assert_true(CreateTimerQueueTimer(&timers[i], queue, stay, (PVOID)&calls, 0, LONG_MS, 0));
     await_calls(2);
@@ -394,7 +370,7 @@ static void test_delete_without_a_call_has_ended(void **state)
 {
     HANDLE queue = CreateTimerQueue(), timer;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, LONG_MS, 0, 0));
     assert_true(DeleteTimerQueueTimer(queue, timer, NULL));
     assert_fails(DeleteTimerQueueTimer(queue, timer, NULL), 6);
@@ -413,7 +389,7 @@ static void test_values_are_no_handles(void **state)
 {
     HANDLE queue = CreateTimerQueue(), event = CreateEventW(NULL, TRUE, FALSE, NULL), timer, copy;
 
-    forget(state);
+    forget_calls(state);
     assert_true(CreateTimerQueueTimer(&timer, queue, note, (PVOID)&calls, INFINITE, 0, 0));
     assert_fails(CloseHandle(timer), 6);
     assert_fails(CloseHandle(queue), 6);
@@ -437,7 +413,7 @@ static void test_bad_arguments_that_are_refused_here(void **state)
 {
     HANDLE timer = &timer, once;
 
-    forget(state);
+    forget_calls(state);
     assert_fails(CreateTimerQueueTimer(NULL, NULL, note, NULL, 0, 0, 0), 87);
     assert_fails(CreateTimerQueueTimer(&timer, NULL, NULL, NULL, 0, 0, 0), 87);
     assert_null(timer);
