@@ -16,6 +16,9 @@
 
 #define VERSION 1
 
+/* This process has removed what others left; once is enough, since it costs a look at every pipe of the user. */
+static atomic_bool cleaned;
+
 static DWORD error_of(int error)
 {
     switch (error) {
@@ -71,6 +74,11 @@ void pipe_place_file(int slot, uint32_t turn, char file[PIPE_FILE])
     snprintf(file, PIPE_FILE, "%d.%u", slot, turn);
 }
 
+bool pipe_place_any_held(int about)
+{
+    return held(about, 0, PIPE_INSTANCES);
+}
+
 static void flock_wait(int fd, int operation)
 {
     while (flock(fd, operation) && errno == EINTR)
@@ -86,6 +94,8 @@ static int open_files(struct pipe_place *place, bool make)
         *slash = 0;
         if (mkdir(place->path, 0700) && errno != EEXIST)
             return errno;
+        if (!atomic_exchange(&cleaned, true))
+            pipe_stale_remove(place->path);
         *slash = '/';
         if (mkdir(place->path, 0700) && errno != EEXIST)
             return errno;

@@ -5,7 +5,8 @@
  *
  * Files, in /dev/shm/ndspi-USER/pipes/NAME (mode 0700): "about" (struct pipe_about, which all map), and SLOT.TURN, a
  * socket. An instance holds a lock of the one octet of "about" that has its number, the slot, which the kernel drops
- * when its process ends; flock of "about" is over every change. The last instance removes all of it.
+ * when its process ends; flock of "about" is over every change. The last instance removes all of it; what a killed
+ * process leaves, the next one that makes a pipe (stale.c).
  *
  * A socket takes one client: its backlog has room for one connection, and it takes no more once the server accepts.
  */
@@ -81,6 +82,11 @@ DWORD pipe_place_wait(struct pipe_place *place, DWORD timeout_ms);
 
 /* Whether another end's process holds an instance's number. */
 bool pipe_place_held(const struct pipe_place *place, int slot);
+
+/* Whether any instance holds a number, by the descriptor of "about". */
+bool pipe_place_any_held(int about);
+/* Removes the folders in pipes, a path, that no instance uses. */
+void pipe_stale_remove(const char *pipes);
 
 /* How many instances there are. */
 unsigned pipe_place_instances(const struct pipe_place *place);

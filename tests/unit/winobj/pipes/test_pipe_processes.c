@@ -105,6 +105,35 @@ static void test_killed_server(void **state)
     assert_true(CloseHandle(one));
 }
 
+/* A killed server's folder goes when another process makes its first pipe; one in use stays. */
+static void test_next_process_removes_what_a_killed_one_left(void **state)
+{
+    struct started killed = start_self(program, "hold"), holds, next;
+    char left[96], used[96], text;
+
+    (void)state;
+    assert_true(start_receive(killed.from, &text, 1));
+    holds = start_self(program, "hold");
+    assert_true(start_receive(holds.from, &text, 1));
+    snprintf(left, sizeof(left), "/dev/shm/ndspi-%u/pipes/=ndspi-processes-%lu",
+        (unsigned)geteuid(), (unsigned long)killed.id);
+    snprintf(used, sizeof(used), "/dev/shm/ndspi-%u/pipes/=ndspi-processes-%lu",
+        (unsigned)geteuid(), (unsigned long)holds.id);
+    kill((pid_t)killed.id, SIGKILL);
+    assert_int_equal(start_wait(&killed), -1);
+    assert_int_equal(access(left, F_OK), 0);
+    next = start_self(program, "hold");
+    assert_true(start_receive(next.from, &text, 1));
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(access(used, F_OK), 0);
+    assert_true(start_send(next.to, "e", 1));
+    assert_int_equal(start_wait(&next), 7);
+    assert_true(start_send(holds.to, "e", 1));
+    assert_int_equal(start_wait(&holds), 7);
+    assert_int_equal(
+        access(used, F_OK), 0); /* the kernel drops its lock; the next process removes the folder */
+}
+
 static void test_files_go_with_the_last_instance(void **state)
 {
     char folder[96];
@@ -163,6 +192,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_message_between_processes),
 #ifndef _WIN32 /* kills; Linux' files */
         cmocka_unit_test(test_killed_server),
+        cmocka_unit_test(test_next_process_removes_what_a_killed_one_left),
         cmocka_unit_test(test_files_go_with_the_last_instance),
 #endif
         cmocka_unit_test(test_end_as_a_standard_handle),

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stale.c - folders of pipes whose last instance's process was killed: the next process that makes a pipe removes them,
+ * of whatever name. A folder is in use if an instance holds its number (place.h); who makes one at this very moment
+ * finds out by the lock of "about", and begins again.
+ */
+#include "winobj/pipes/place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static void empty(int folder)
+{
+    int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    DIR *files = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+
+    if (!files) {
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    while ((entry = readdir(files)))
+        if (entry->d_name[0] != '.')
+            unlinkat(folder, entry->d_name, 0);
+    closedir(files);
+}
+
+static void remove_if_stale(int pipes, const char *name)
+{
+    int folder = openat(pipes, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), about;
+
+    if (folder < 0)
+        return;
+    about = openat(folder, "about", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (about >= 0 && !flock(about, LOCK_EX | LOCK_NB) && !pipe_place_any_held(about)) {
+        empty(folder);
+        unlinkat(pipes, name, AT_REMOVEDIR);
+    }
+    if (about < 0 &&
+        errno == ENOENT) /* killed before it had made that; fails if there is anything */
+        unlinkat(pipes, name, AT_REMOVEDIR);
+    if (about >= 0)
+        close(about);
+    close(folder);
+}
+
+void pipe_stale_remove(const char *path)
+{
+    int pipes = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folders = pipes < 0 ? NULL : fdopendir(pipes);
+    const struct dirent *entry;
+
+    if (!folders) {
+        if (pipes >= 0)
+            close(pipes);
+        return;
+    }
+    while ((entry = readdir(folders)))
+        if (entry->d_name[0] == '=')
+            remove_if_stale(pipes, entry->d_name);
+    closedir(folders);
+}
