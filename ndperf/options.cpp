@@ -64,7 +64,9 @@ const char usage[] =
     "SERVER is an IP address or the name of a host, 192.0.2.1:5000 and [2001:db8::1]:5000 name a "
     "port.\n"
     "ndinfo lists the adapters; NDSPI_DEVICE chooses among their devices.\n"
-    "Status 0: measured, and all data was right; 1: not so; 2: wrong arguments.\n";
+    "Status 0: measured, and all data was right; 1: not so; 2: wrong arguments.\n"
+    "\n"
+    "Next: ndstat shows on Linux what both ends count meanwhile (man ndstat).\n";
 
 void usage_error(const std::string &problem) __attribute__((noreturn));
 void usage_error(const std::string &problem)

@@ -34,7 +34,9 @@ static const char usage[] =
     "NDSPI_DEVICE chooses devices: auto (default: RDMA devices, or the embedded one where there "
     "is\n"
     "none), soft (the embedded one), all, or the name of a device.\n"
-    "Status 0: an adapter can be used, or the probe succeeded; 1: neither; 2: wrong arguments.\n";
+    "Status 0: an adapter can be used, or the probe succeeded; 1: neither; 2: wrong arguments.\n"
+    "\n"
+    "Next: ndperf measures between two hosts (man ndperf).\n";
 
 static const struct option long_options[] = {
     { "json", no_argument, NULL, 'j' },

@@ -41,7 +41,9 @@ static const char usage[] =
     "\n"
     "A process with NDSPI_COUNTERS=0 is not seen.\n"
     "Status 0: all was read; 1: it could not be read, or some process's was damaged; 2: wrong\n"
-    "arguments.\n";
+    "arguments.\n"
+    "\n"
+    "Next: the settings of the libraries, the log, building programs (man ndspi).\n";
 
 static const struct option long_options[] = {
     { "all", no_argument, NULL, 'a' },
