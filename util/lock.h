@@ -64,6 +64,7 @@ enum lock_level {
     LOCK_WIN_OBJECT = 220, /* event, port, thread */
     LOCK_WIN_NAMES = 230,  /* objects with names, of all processes of the user */
     LOCK_WIN_HANDLES = 240,
+    LOCK_WIN_RING = 245, /* the queues of io_uring, over its system calls */
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
     LOCK_WINE_FILES = 250,
     LOCK_WINE_QUEUE = 260,

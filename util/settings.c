@@ -17,6 +17,7 @@ static const char *const names[] = {
     "NDSPI_CHECK",
     "NDSPI_COUNTERS",
     "NDSPI_DEVICE",
+    "NDSPI_FILES",
     "NDSPI_LOG",
     "NDSPI_LOG_FILE",
     "NDSPI_SOFT_ANSWER_MS",

@@ -15,10 +15,12 @@ static void fork_begin(void)
     win_dispatch_fork_begin();
     names_fork_begin();
     win_handles_fork_begin();
+    win_ring_fork_begin();
 }
 
 static void fork_end(void)
 {
+    win_ring_fork_end();
     win_handles_fork_end();
     names_fork_end();
     win_dispatch_fork_end();
@@ -33,6 +35,7 @@ static void fork_child(void)
     win_dispatch_forked();
     win_timers_forked();
     win_changes_forked();
+    win_ring_forked();
     win_handles_forked();
     names_forked();
 }

@@ -10,6 +10,8 @@ void win_dispatch_fork_begin(void);
 void win_dispatch_fork_end(void);
 void win_handles_fork_begin(void);
 void win_handles_fork_end(void);
+void win_ring_fork_begin(void);
+void win_ring_fork_end(void);
 
 /* Run in the child, after the lock is released. */
 void win_addresses_forked(void);
@@ -17,6 +19,7 @@ void win_results_forked(void);
 void win_dispatch_forked(void);
 void win_timers_forked(void);
 void win_changes_forked(void);
+void win_ring_forked(void);
 void win_handles_forked(void); /* every object's */
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c - overlapped requests on files: threads of the pool do them, so that they may end in any order. Until a
- * thread takes a request up, a cancel ends it; a lock that waits can be cancelled until it is got.
+ * queue.c - overlapped requests on files, which may end in any order. io_uring does the reads of disk files where
+ * the kernel lets us (ring.h), threads of the pool all else. Until a thread takes a request up, a cancel ends it; one
+ * that the kernel has it is asked to end; a lock that waits can be cancelled until it is got.
  */
 #include "winobj/files/plain.h"
+
+#include "winobj/files/ring.h"
 
 #include "winobj/threads/pool.h"
 
@@ -13,6 +16,7 @@
 #include <errno.h>
 #include <ntstatus.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum job_kind { JOB_READ, JOB_WRITE, JOB_LOCK };
 
@@ -23,6 +27,9 @@ struct job {
     void *buffer;   /* of a transfer; not written to by JOB_WRITE */
     uint64_t bytes;
     uint64_t offset;
+    DWORD done; /* octets of a transfer that were moved so far */
+    struct ring_op op;
+    atomic_bool on_ring; /* a cancel asks the ring, and the ring's end of it claims the request */
 };
 
 static struct once jobs_once = ONCE_INIT;
@@ -33,9 +40,15 @@ static struct job *job_of(struct win_request *request)
     return container_of(request, struct job, request);
 }
 
+/*
+ * The ring has the buffer as long as on_ring is set, so that nobody else may end the request then. on_ring is set
+ * before cancelling is looked at, and cancelling before this looks at on_ring: one of the two sees the other.
+ */
 static void job_cancel(struct win_request *request)
 {
-    if (win_request_claim(request))
+    if (atomic_load(&job_of(request)->on_ring))
+        ring_cancel(&job_of(request)->op);
+    else if (win_request_claim(request))
         win_request_end(request, STATUS_CANCELLED, 0);
 }
 
@@ -46,23 +59,47 @@ static void job_free(struct win_request *request)
 
 static const struct win_request_ops job_ops = { .cancel = job_cancel, .free = job_free };
 
-/* The octets of a file that a request of the given size may touch are free of other handles' locks. */
-static LONG transfer(const struct job *job, DWORD *done)
+/* Where a transfer goes. False: it has no place, or other handles have locked octets that it would touch. */
+static bool place_checked(const struct job *job, int64_t *offset, LONG *status)
 {
     const struct plain_file *plain = win_file_room(job->request.file);
     const bool writes = job->kind == JOB_WRITE;
-    int64_t offset = plain->type == FILE_TYPE_DISK ? place_of(job->offset, writes) : PLACE_NONE;
-    int result;
 
-    if (offset == PLACE_INVALID)
-        return STATUS_INVALID_PARAMETER;
-    if (range_check(plain, job->offset, job->bytes, writes))
-        return STATUS_FILE_LOCK_CONFLICT;
-    result = writes ? plain_write(plain, job->buffer, (DWORD)job->bytes, offset, done)
-                    : plain_read(plain, job->buffer, (DWORD)job->bytes, offset, done);
+    *offset = plain->type == FILE_TYPE_DISK ? place_of(job->offset, writes) : PLACE_NONE;
+    *status = STATUS_SUCCESS;
+    if (*offset == PLACE_INVALID)
+        *status = STATUS_INVALID_PARAMETER;
+    else if (range_check(plain, job->offset, job->bytes, writes))
+        *status = STATUS_FILE_LOCK_CONFLICT;
+    return !*status;
+}
+
+static LONG transfer_ended(const struct job *job, int result, DWORD done)
+{
     if (result)
         return files_status(result);
-    return !writes && !*done && job->bytes ? STATUS_END_OF_FILE : STATUS_SUCCESS;
+    return job->kind == JOB_READ && !done && job->bytes ? STATUS_END_OF_FILE : STATUS_SUCCESS;
+}
+
+/* What is left of a transfer, at one go. job->done: out. */
+static LONG transfer(struct job *job)
+{
+    const struct plain_file *plain = win_file_room(job->request.file);
+    const DWORD left = (DWORD)job->bytes - job->done;
+    char *buffer = (char *)job->buffer + job->done;
+    int64_t offset;
+    DWORD done = 0;
+    LONG status;
+    int result;
+
+    if (!place_checked(job, &offset, &status))
+        return status;
+    if (offset >= 0)
+        offset += job->done;
+    result = job->kind == JOB_WRITE ? plain_write(plain, buffer, left, offset, &done)
+                                    : plain_read(plain, buffer, left, offset, &done);
+    job->done += done;
+    return transfer_ended(job, result, job->done);
 }
 
 /* A lock that was got after its request was cancelled is given back. */
@@ -81,7 +118,6 @@ static VOID CALLBACK job_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOI
     ULONG error, ULONG_PTR bytes, PTP_IO io)
 {
     struct job *job = overlapped;
-    DWORD done = 0;
 
     (void)instance;
     (void)context;
@@ -91,8 +127,8 @@ static VOID CALLBACK job_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOI
     if (job->kind == JOB_LOCK) {
         job_lock(job);
     } else if (win_request_claim(&job->request)) {
-        LONG status = transfer(job, &done);
-        win_request_end(&job->request, status, done);
+        LONG status = transfer(job);
+        win_request_end(&job->request, status, job->done);
     }
     win_request_unref(&job->request);
 }
@@ -100,9 +136,93 @@ static VOID CALLBACK job_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOI
 static int jobs_open(void)
 {
     jobs = win_pool_open(job_run, NULL, NULL);
-    if (jobs)
-        log_write(LOG_INFO, LOG_WIN, "overlapped requests are done by threads of the pool");
     return jobs ? 0 : -ENOMEM;
+}
+
+/* A thread of the pool is going to do the job, and has its reference. What the call returns. */
+static DWORD job_post(struct job *job)
+{
+    DWORD error = ERROR_IO_PENDING;
+
+    if (!once_run(&jobs_once, jobs_open) && win_pool_post(jobs, job))
+        return ERROR_IO_PENDING;
+    if (win_request_claim(&job->request)) /* else a cancel was faster */
+        error = win_request_end_at_once(&job->request, STATUS_NO_MEMORY, 0);
+    win_request_unref(&job->request);
+    return error;
+}
+
+/* The file ends where a read came short, as its size says now. */
+static bool at_end(const struct job *job)
+{
+    const struct plain_file *plain = win_file_room(job->request.file);
+    struct stat status;
+
+    return !fstat(plain->fd, &status) && S_ISREG(status.st_mode) &&
+           (uint64_t)status.st_size <= job->offset + job->done;
+}
+
+/* Whether what the ring has answered is the end of the read; else the rest is the pool's to do, or to fail. */
+static bool job_over(const struct job *job, int result)
+{
+    if (result < 0)
+        return result == -EIO;
+    return !result || job->done == job->bytes || at_end(job);
+}
+
+static void job_ringed(struct ring_op *op, int result)
+{
+    struct job *job = container_of(op, struct job, op);
+    struct win_request *request = &job->request;
+    const bool canceled = (result == -ECANCELED || result == -EINTR) && !job->done &&
+                          atomic_load(&request->cancelling);
+
+    if (result > 0)
+        job->done += (DWORD)result;
+    if (canceled || job_over(job, result)) {
+        if (win_request_claim(request))
+            win_request_end(request,
+                canceled ? STATUS_CANCELLED
+                         : transfer_ended(job, result < 0 ? result : 0, job->done),
+                job->done);
+        win_request_unref(request);
+        return;
+    }
+    /* also what ended with the thread that began it, or was partial, or is no work for a ring */
+    atomic_store(&job->on_ring, false);
+    if (once_run(&jobs_once, jobs_open) || !win_pool_post(jobs, job)) {
+        if (win_request_claim(request))
+            win_request_end(request, STATUS_NO_MEMORY, job->done);
+        win_request_unref(request);
+    }
+}
+
+/*
+ * Gives a read to the ring. False: it is the pool's. Writes are the pool's, too: the kernel hands those of most file
+ * systems to a thread of its own, one at a time. The range is checked here, so that the ring's end has nothing
+ * left to find out.
+ */
+static bool job_ring(struct job *job)
+{
+    struct win_request *request = &job->request;
+    const struct plain_file *plain = win_file_room(request->file);
+    const size_t bytes = job->bytes < RING_MOST ? job->bytes : RING_MOST;
+    bool begun = false;
+    int64_t offset;
+    LONG status;
+
+    if (job->kind != JOB_READ || plain->type != FILE_TYPE_DISK || !ring_there())
+        return false;
+    atomic_store(&job->on_ring, true);
+    /* what has no place is the pool's to end */
+    if (!atomic_load(&request->cancelling) && place_checked(job, &offset, &status))
+        begun = ring_read(&job->op, plain->fd, job->buffer, bytes, offset);
+    if (begun)
+        return true;
+    atomic_store(&job->on_ring, false);
+    if (atomic_load(&request->cancelling))
+        job_cancel(request); /* its cancel found the ring, which has nothing */
+    return false;
 }
 
 static DWORD job_begin(struct win_file *file, struct job like, OVERLAPPED *overlapped)
@@ -110,22 +230,18 @@ static DWORD job_begin(struct win_file *file, struct job like, OVERLAPPED *overl
     struct job *job;
     DWORD error;
 
-    if (once_run(&jobs_once, jobs_open) || !(job = malloc(sizeof(*job))))
+    if (!(job = malloc(sizeof(*job))))
         return ERROR_NOT_ENOUGH_MEMORY;
     *job = like;
     job->offset = overlapped_offset(overlapped);
+    job->op.done = job_ringed;
+    atomic_init(&job->on_ring, false);
     if ((error = win_request_begin(file, &job->request, &job_ops, overlapped))) {
         free(job);
         return error;
     }
-    win_request_ref(&job->request); /* the thread's */
-    if (win_pool_post(jobs, job))
-        return ERROR_IO_PENDING;
-    error = ERROR_IO_PENDING; /* unless a cancel was faster */
-    if (win_request_claim(&job->request))
-        error = win_request_end_at_once(&job->request, STATUS_NO_MEMORY, 0);
-    win_request_unref(&job->request);
-    return error;
+    win_request_ref(&job->request); /* of the ring or the thread */
+    return job_ring(job) ? ERROR_IO_PENDING : job_post(job);
 }
 
 DWORD queue_read(struct win_file *file, void *buffer, DWORD bytes, OVERLAPPED *overlapped)

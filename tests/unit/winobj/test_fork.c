@@ -287,6 +287,71 @@ static void test_fork_objects_with_names(void **state)
     assert_null(OpenEventA(EVENT_ALL_ACCESS, FALSE, names[0]));
 }
 
+/* Reads all of it at once, often; false if anything ends otherwise. */
+static bool read_often(HANDLE file, HANDLE port, char *octets, DWORD size)
+{
+    OVERLAPPED all[16] = { 0 }, *ended;
+    ULONG_PTR key;
+    DWORD done;
+
+    for (int i = 0; i < 16; i++)
+        if (!ReadFile(file, octets, size, NULL, &all[i]) && GetLastError() != ERROR_IO_PENDING)
+            return false;
+    for (int i = 0; i < 16; i++)
+        if (!GetQueuedCompletionStatus(port, &done, &key, &ended, INFINITE) || done != size)
+            return false;
+    return true;
+}
+
+/*
+ * Files go by io_uring: what the parent has in flight stays its own, and ends there, whatever the child does with its
+ * own ring.
+ */
+static void test_fork_files(void **state)
+{
+    enum { SIZE = 256 << 10 };
+    char path[MAX_PATH], *octets = calloc(1, SIZE);
+    OVERLAPPED at = { 0 }, all[16], *ended;
+    HANDLE file, port;
+    ULONG_PTR key;
+    pid_t child;
+    DWORD done;
+
+    (void)state;
+    assert_true(GetTempFileNameA(".", "ndfork", 0, path));
+    file = CreateFileA(
+        path, GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, NULL);
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 0, 0));
+    assert_true(WriteFile(file, octets, SIZE, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
+    assert_true(GetQueuedCompletionStatus(port, &done, &key, &ended, LONG_MS));
+    for (int round = 0; round < 10; round++) {
+        memset(all, 0, sizeof(all));
+        for (int i = 0; i < 16; i++)
+            assert_true(
+                ReadFile(file, octets, SIZE, NULL, &all[i]) || GetLastError() == ERROR_IO_PENDING);
+        if (!(child = fork())) {
+            alarm(LONG_MS / 1000);
+            child_assert((port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0)) != NULL);
+            child_assert((file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                              NULL, OPEN_EXISTING, FILE_FLAG_OVERLAPPED, NULL)) ==
+                         INVALID_HANDLE_VALUE); /* the parent's handle shares nothing */
+            child_assert((file = CreateFileA("/proc/self/exe", GENERIC_READ, FILE_SHARE_READ, NULL,
+                              OPEN_EXISTING, FILE_FLAG_OVERLAPPED, NULL)) != INVALID_HANDLE_VALUE);
+            child_assert(CreateIoCompletionPort(file, port, 0, 0) == port);
+            child_assert(read_often(file, port, octets, 4096));
+            _exit(0);
+        }
+        for (int i = 0; i < 16; i++) {
+            assert_true(GetQueuedCompletionStatus(port, &done, &key, &ended, LONG_MS));
+            assert_int_equal(done, SIZE);
+        }
+        child_succeeds(child);
+        assert_true(read_often(file, port, octets, SIZE));
+    }
+    assert_true(CloseHandle(file) && CloseHandle(port) && DeleteFileA(path));
+    free(octets);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_fork_objects_with_names),
         cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
+        cmocka_unit_test(test_fork_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
