@@ -104,7 +104,7 @@ static void complain_of_names(void)
             (int)strcspn(entry, "="), entry, known);
 }
 
-__attribute__((constructor)) static void log_start(void)
+__attribute__((constructor(200))) static void log_start(void)
 {
     const char *spec = getenv("NDSPI_LOG");
     const char *path = getenv("NDSPI_LOG_FILE");

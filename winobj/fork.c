@@ -40,7 +40,7 @@ static void fork_child(void)
     names_forked();
 }
 
-__attribute__((constructor)) static void fork_load(void)
+__attribute__((constructor(200))) static void fork_load(void)
 {
     pthread_atfork(fork_begin, fork_end, fork_child);
 }

@@ -20,7 +20,7 @@ static void renew_id(void)
     self_id = 0;
 }
 
-__attribute__((constructor)) static void thread_id_load(void)
+__attribute__((constructor(200))) static void thread_id_load(void)
 {
     pthread_atfork(NULL, NULL, renew_id);
 }

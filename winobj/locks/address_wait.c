@@ -38,7 +38,7 @@ static void buckets_init(void)
     }
 }
 
-__attribute__((constructor)) static void addresses_load(void)
+__attribute__((constructor(200))) static void addresses_load(void)
 {
     buckets_init();
 }

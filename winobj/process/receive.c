@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* receive.c - the handles that a process has inherited, made when the library is loaded (inherit.h). */
 #include "winobj/files/plain.h"
+#include "winobj/handles/descriptor.h"
 #include "winobj/memory/memory.h"
 #include "winobj/process/inherit.h"
 #include "winobj/process/process.h"
@@ -11,6 +12,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A handle of the object of a parcel, by whatever number; NULL with the last error. The descriptor is its own then. */
@@ -88,6 +90,17 @@ static void receive_all(const struct win_inherit_handle *all, uint32_t count)
             receive(all, i);
 }
 
+/* The variable may be anybody's: an entry refers to an earlier one, its name ends, and no handle is a descriptor. */
+static bool is_table(const struct win_inherit_handle *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i].same_as < -1 || all[i].same_as >= (int32_t)i ||
+            !memchr(all[i].parcel.name, 0, sizeof(all[i].parcel.name)) ||
+            (all[i].parcel.kind != WIN_PARCEL_SOCKET && all[i].value < WIN_DESCRIPTORS))
+            return false;
+    return true;
+}
+
 /* Reads the table of a memory file; NULL: it is none, or there is no memory. */
 static struct win_inherit_handle *read_file(int file, struct win_inherit_head *head)
 {
@@ -101,12 +114,13 @@ static struct win_inherit_handle *read_file(int file, struct win_inherit_head *h
     octets = head->count * sizeof(*all);
     if (!(all = malloc(octets)))
         return NULL;
-    if (pread(file, all, octets, sizeof(*head)) == (ssize_t)octets)
+    if (pread(file, all, octets, sizeof(*head)) == (ssize_t)octets && is_table(all, head->count))
         return all;
     free(all);
     return NULL;
 }
 
+/* The last of the library's constructors: the others have a priority. */
 __attribute__((constructor)) static void receive_load(void)
 {
     const char *number = secure_getenv(WIN_INHERITED);

@@ -14,7 +14,7 @@
 static struct lock process_lock = LOCK_INIT(LOCK_WIN_HANDLES, "process affinity");
 static cpu_set_t process_set; /* process_lock */
 
-__attribute__((constructor)) static void affinity_load(void)
+__attribute__((constructor(200))) static void affinity_load(void)
 {
     if (sched_getaffinity(0, sizeof(process_set), &process_set))
         win_processors_online(&process_set);

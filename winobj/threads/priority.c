@@ -18,7 +18,7 @@ static const struct {
 
 static int normal_nice;
 
-__attribute__((constructor)) static void priority_load(void)
+__attribute__((constructor(200))) static void priority_load(void)
 {
     normal_nice = getpriority(PRIO_PROCESS, 0);
 }

@@ -370,7 +370,7 @@ static void renew_id(void)
         atomic_store_explicit(&self->id, (DWORD)gettid(), memory_order_release);
 }
 
-__attribute__((constructor)) static void thread_load(void)
+__attribute__((constructor(200))) static void thread_load(void)
 {
     pthread_atfork(NULL, NULL, renew_id);
 }

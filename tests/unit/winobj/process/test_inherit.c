@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#ifndef _WIN32 /* how it is done on Linux */
+#include <sys/wait.h>
+#endif
 
 static char self[MAX_PATH];
 static SECURITY_ATTRIBUTES inherited = { .nLength = sizeof(inherited), .bInheritHandle = TRUE };
@@ -399,6 +402,61 @@ static void test_through_a_shell(void **state)
 }
 #endif
 
+#ifndef _WIN32 /* how it is done on Linux */
+/* The exit code of a process that gets a table with one entry of that kind of fault. */
+static int run_with_table(unsigned count, int same_as, char filling)
+{
+    struct {
+        uint32_t magic, count;
+        int32_t hold;
+        uint32_t octets;
+        struct {
+            uint64_t value;
+            int32_t same_as;
+            uint32_t kind;
+            int32_t fd, at;
+            uint32_t named, numbers[6];
+            uint64_t size;
+            char name[264];
+        } entry;
+    } table = { 0x68697731, count, -1, sizeof(table.entry),
+        { .value = 0x400010, .same_as = same_as, .fd = -1, .at = -1 } };
+    FILE *file = fopen("ndspi_inherit_table", "wb");
+    char command[MAX_PATH + 100];
+    int status;
+
+    assert_non_null(file);
+    memset(table.entry.name, filling, sizeof(table.entry.name));
+    assert_int_equal(fwrite(&table, sizeof(table), 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof(command),
+        "WINOBJ_INHERITED=0 NDSPI_LOG=none '%s' set 400010 < ndspi_inherit_table "
+        "2> ndspi_inherit_log",
+        self);
+    status = system(command);
+    assert_true(WIFEXITED(status));
+    remove("ndspi_inherit_table");
+    assert_non_null(file = fopen("ndspi_inherit_log", "rb"));
+    assert_int_equal(fgetc(file), EOF); /* the log is set up before */
+    assert_int_equal(fclose(file), 0);
+    remove("ndspi_inherit_log");
+    return WEXITSTATUS(status);
+}
+
+/* The process begins as if it inherited nothing. */
+static void test_tables_of_anybody(void **state)
+{
+    (void)state;
+    assert_int_equal(run_with_table(1, 0, 0), 6);
+    assert_int_equal(run_with_table(1, 1000000, 0), 6);
+    assert_int_equal(run_with_table(1, -2, 0), 6);
+    assert_int_equal(run_with_table(1, -1, 'x'), 6);
+    assert_int_equal(run_with_table(1, -1, 0), 6); /* a table, with no known kind */
+    assert_int_equal(run_with_table(2, -1, 0), 6); /* shorter than it says */
+    assert_int_equal(run_with_table(5000, -1, 0), 6);
+}
+#endif
+
 static int answer(BOOL done)
 {
     return done ? 0 : (int)GetLastError();
@@ -459,6 +517,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_socket),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_through_a_shell),
+        cmocka_unit_test(test_tables_of_anybody),
 #endif
     };
 
