@@ -6,6 +6,7 @@
 #include "util/clock.h"
 #include "util/lock.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 static struct {
@@ -22,16 +23,28 @@ static struct {
 
 _Atomic uint64_t srd_patience_ns = UINT64_MAX;
 
-/* A thread that looks keeps the peer from running where there is one processor. */
+/* Whether the calling thread may run on several processors; it may be bound to another set of them at any time. */
+static bool has_processors(void)
+{
+    static _Thread_local unsigned asks;
+    static _Thread_local bool several;
+    cpu_set_t allowed;
+
+    if (asks++ % SRD_PATIENCE_ASKS == 0)
+        several = (sched_getaffinity(0, sizeof(allowed), &allowed)
+                          ? sysconf(_SC_NPROCESSORS_ONLN) /* more than a set has room for */
+                          : CPU_COUNT(&allowed)) > 1;
+    return several;
+}
+
+/* A thread that looks keeps the peer from running where both have one processor. */
 static uint64_t patience_ns(void)
 {
     uint64_t ns = atomic_load_explicit(&srd_patience_ns, memory_order_relaxed);
 
     if (ns != UINT64_MAX)
         return ns;
-    ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SRD_PATIENCE_NS : 0;
-    atomic_store_explicit(&srd_patience_ns, ns, memory_order_relaxed);
-    return ns;
+    return has_processors() ? SRD_PATIENCE_NS : 0;
 }
 
 /* Puts another source, or none, into the place of the one that is there if that is expected (NULL: any). */
@@ -64,15 +77,19 @@ void srd_patience_forget(struct srd_source *source)
         replace(NULL, source);
 }
 
-/* Whether this wait is one that looks. */
-static bool may_look(void)
+/* For how long this wait looks; 0: it does not. */
+static uint64_t looks_for_ns(void)
 {
-    if (!atomic_load_explicit(&patience.known, memory_order_relaxed) || !patience_ns())
-        return false;
-    return atomic_load_explicit(&patience.left, memory_order_relaxed) ||
-           atomic_fetch_add_explicit(&patience.waits, 1, memory_order_relaxed) %
-                   SRD_PATIENCE_RARELY ==
-               SRD_PATIENCE_RARELY - 1;
+    uint64_t ns = atomic_load_explicit(&patience.known, memory_order_relaxed) ? patience_ns() : 0;
+    bool looks;
+
+    if (!ns)
+        return 0;
+    looks =
+        atomic_load_explicit(&patience.left, memory_order_relaxed) ||
+        atomic_fetch_add_explicit(&patience.waits, 1, memory_order_relaxed) % SRD_PATIENCE_RARELY ==
+            SRD_PATIENCE_RARELY - 1;
+    return looks ? ns : 0;
 }
 
 static struct srd_source *source_now(void)
@@ -88,9 +105,10 @@ static struct srd_source *source_now(void)
 }
 
 /* Whether the wait is over by it. */
-static bool look(struct srd_source *source, struct reactor_waiter *waiter, uint64_t deadline_ns)
+static bool look(
+    struct srd_source *source, struct reactor_waiter *waiter, uint64_t deadline_ns, uint64_t for_ns)
 {
-    uint64_t end_ns = clock_now_ns() + patience_ns();
+    uint64_t end_ns = clock_now_ns() + for_ns;
 
     if (end_ns > deadline_ns)
         end_ns = deadline_ns;
@@ -115,12 +133,14 @@ static void learn(bool found)
 void srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
 {
     struct srd_source *source;
+    uint64_t ns;
 
-    if (reactor_is_signalled(waiter) || !may_look() || atomic_exchange(&patience.looking, true))
+    if (reactor_is_signalled(waiter) || !(ns = looks_for_ns()) ||
+        atomic_exchange(&patience.looking, true))
         return;
     source = source_now();
     if (source && !srd_source_was_polled(source)) /* else another thread looks at it */
-        learn(look(source, waiter, deadline_ns));
+        learn(look(source, waiter, deadline_ns, ns));
     if (source)
         srd_source_unref(source);
     atomic_store(&patience.looking, false);

@@ -12,12 +12,13 @@
 #include "softrdma/events/source.h"
 
 enum {
-    SRD_PATIENCE_NS = 20000, /* of one wait */
-    SRD_PATIENCE_WAITS = 8,  /* in a row that looked in vain, until it is used up */
-    SRD_PATIENCE_RARELY = 16 /* of so many waits one looks then */
+    SRD_PATIENCE_NS = 20000,  /* of one wait */
+    SRD_PATIENCE_WAITS = 8,   /* in a row that looked in vain, until it is used up */
+    SRD_PATIENCE_RARELY = 16, /* of so many waits one looks then */
+    SRD_PATIENCE_ASKS = 64    /* after so many waits a thread asks anew where it may run */
 };
 
-/* How long a wait looks; 0 where the process has one processor. Tests change it. */
+/* How long a wait looks; UINT64_MAX: SRD_PATIENCE_NS, but a thread that may run on one processor alone does not. */
 extern _Atomic uint64_t srd_patience_ns;
 
 /*

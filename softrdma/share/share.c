@@ -28,12 +28,20 @@ int srd_share_make(struct srd_share_offer *offer)
     return 0;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /*
  * The page of words is there from the beginning: a store to a page that the kernel cannot make ends the process. The
- * rings' pages come when they are used, and go (ring.c finds where they cannot).
+ * rings' pages come when they are used, and go (ring.c finds where they cannot). Each is a small one, also where the
+ * kernel gives shared memory huge ones: fallocate would make such a one, so it is for kernels before 5.14 alone.
  */
-static int make_words(int fd)
+static int make_words(void *memory, int fd)
 {
+    (void)madvise(memory, SRD_SHARE_OCTETS, MADV_NOHUGEPAGE); /* EINVAL: the kernel knows none */
+    if (!madvise(memory, SRD_SHARE_PAGE, MADV_POPULATE_WRITE))
+        return 0;
     return fallocate(fd, 0, 0, SRD_SHARE_PAGE) ? -errno : 0;
 }
 
@@ -55,13 +63,15 @@ static int map(struct srd_share *share, int fd, bool active)
     int error = check(fd);
     void *memory;
 
-    if (!error)
-        error = make_words(fd);
     if (error)
         return error;
     memory = mmap(NULL, SRD_SHARE_OCTETS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return -errno;
+    if ((error = make_words(memory, fd))) {
+        munmap(memory, SRD_SHARE_OCTETS);
+        return error;
+    }
     words = memory;
     share->memory = memory;
     share->out = &words->ring[active ? 0 : 1];

@@ -131,15 +131,6 @@ static unsigned looks_of(unsigned waits)
     return looked;
 }
 
-/* Waits that look in vain have used the patience up, or an answer has renewed it; now it is there. */
-static void renew(void)
-{
-    atomic_store(&srd_patience_ns, SHORT_NS);
-    srd_patience_awaited(&passive->source);
-    reactor_signal(reactor_waiter_self());
-    assert_int_equal(reactor_wait(reactor_waiter_self(), REACTOR_NEVER, PTHREAD_CANCEL_DISABLE), 0);
-}
-
 /* The thread of the program may find the active end asleep, too: then that is the one. */
 static void an_end_that_was_rung_is_looked_at(void **state)
 {
@@ -192,29 +183,131 @@ static void an_answer_to_a_thread_that_looks_rings_no_bell(void **state)
     bool rang = true;
 
     (void)state;
-    renew();
     for (int i = 0; i < 64 && rang; i++)
         rang = answer_is_rung();
     assert_false(rang);
 }
 
+/* From then on nothing but the test says which end is looked at. */
+static void await_idleness(void)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+
+    while ((atomic_load(&active->busy) || atomic_load(&passive->busy)) && test_now_ms() < end_ms)
+        sched_yield();
+    assert_false(atomic_load(&active->busy) || atomic_load(&passive->busy));
+}
+
+/* The idle list forgets an end just after it has said that it is not busy. */
+static void forget(void)
+{
+    await_idleness();
+    srd_patience_forget(&passive->source);
+    assert_false(wait_looks());
+}
+
 static void looks_in_vain_become_rare(void **state)
 {
     (void)state;
+    forget();
     looks_of(SRD_PATIENCE_WAITS);
-    assert_int_equal(looks_of(32), 2);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(looks_of(SRD_PATIENCE_RARELY), 1);
+}
+
+/* A thread that may run on as many processors of its own as that (the test's thread may on all). */
+static void on_processors(unsigned count, void *(*test)(void *))
+{
+    cpu_set_t all, allowed;
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    CPU_ZERO(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && count; cpu++)
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_SET(cpu, &allowed);
+            count--;
+        }
+    if (count)
+        skip(); /* a machine of one processor */
+    assert_int_equal(pthread_attr_init(&attr), 0);
+    assert_int_equal(pthread_attr_setaffinity_np(&attr, sizeof(allowed), &allowed), 0);
+    assert_int_equal(pthread_create(&thread, &attr, test, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attr);
+}
+
+/* An answer to a thread that looks has renewed the patience. */
+static void renew(void)
+{
+    forget();
+    looks_of(SRD_PATIENCE_WAITS);
+    for (int i = 0; i < SRD_PATIENCE_RARELY && !looks_of(1); i++)
+        ;
+    assert_int_equal(looks_of(SRD_PATIENCE_RARELY - 1), 0);
+    answer_is_rung();
+    forget();
+    atomic_store(&srd_patience_ns, UINT64_MAX);
+}
+
+static unsigned looked;
+
+static void *count_looks(void *unused)
+{
+    (void)unused;
+    looked = looks_of(SRD_PATIENCE_WAITS);
+    return NULL;
+}
+
+static void *count_looks_once_it_is_bound(void *unused)
+{
+    cpu_set_t one;
+
+    (void)unused;
+    looked = looks_of(SRD_PATIENCE_WAITS);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof(one), &one))
+        return NULL;
+    looks_of(SRD_PATIENCE_ASKS);
+    looked += looks_of(4 * SRD_PATIENCE_RARELY);
+    return NULL;
+}
+
+static void a_thread_of_one_processor_does_not_look(void **state)
+{
+    (void)state;
+    renew();
+    looked = 1;
+    on_processors(1, count_looks);
+    assert_int_equal(looked, 0);
+}
+
+static void a_thread_of_two_processors_looks(void **state)
+{
+    (void)state;
+    renew();
+    on_processors(2, count_looks);
+    assert_int_equal(looked, 8);
+}
+
+static void a_thread_that_is_bound_later_stops_looking(void **state)
+{
+    (void)state;
+    renew();
+    on_processors(2, count_looks_once_it_is_bound);
+    assert_int_equal(looked, 8); /* those before */
 }
 
 static void an_idle_end_is_left_alone(void **state)
 {
-    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
-
     (void)state;
     wake_passive();
     srd_patience_awaited(&passive->source);
-    while (atomic_load(&passive->busy) && test_now_ms() < end_ms)
+    await_idleness();
+    for (int i = 0; i < 200 && wait_looks(); i++) /* it is forgotten just after */
         sched_yield();
-    assert_false(atomic_load(&passive->busy));
     for (int i = 0; i < 32; i++)
         assert_false(wait_looks());
 }
@@ -240,6 +333,9 @@ int main(void)
         TEST(an_answer_to_a_thread_that_looks_rings_no_bell),
         TEST(an_end_that_was_rung_is_looked_at),
         TEST(looks_in_vain_become_rare),
+        TEST(a_thread_of_one_processor_does_not_look),
+        TEST(a_thread_of_two_processors_looks),
+        TEST(a_thread_that_is_bound_later_stops_looking),
         TEST(an_idle_end_is_left_alone),
         TEST(an_end_that_a_thread_polls_is_left_alone),
     };

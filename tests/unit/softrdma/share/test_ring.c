@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -409,6 +410,40 @@ static void memory_of_another_size_or_seals_is_refused(void **state)
     expect_refusal(dup(0));
 }
 
+/* Whether the kernel has been told to give the mapping no huge pages. */
+static bool has_small_pages(const void *memory)
+{
+    unsigned long from = 0, to = 0, seen;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    bool small = false;
+    char line[512];
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps)) {
+        if (sscanf(line, "%lx-%lx ", &seen, &to) == 2)
+            from = seen;
+        if (from == (uintptr_t)memory && strstr(line, "VmFlags:"))
+            small = strstr(line, " nh");
+    }
+    fclose(maps);
+    return small;
+}
+
+static void the_memory_is_of_small_pages(void **state)
+{
+    unsigned char there[MEMORY / 4096];
+
+    (void)state;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
+        skip(); /* the kernel knows no others */
+    assert_true(has_small_pages(active->memory));
+    assert_true(has_small_pages(passive->memory));
+    assert_int_equal(mincore(active->memory, MEMORY, there), 0);
+    assert_int_equal(there[0], 1);
+    for (size_t i = 1; i < sizeof(there); i++)
+        assert_int_equal(there[i], 0);
+}
+
 /* ---- a hostile peer ---- */
 
 static void positions_that_cannot_be_end_it(void **state)
@@ -501,6 +536,7 @@ int main(void)
         TEST(a_busy_end_gives_back_what_holds_nothing),
         TEST(a_full_ring_is_not_trimmed),
         TEST(memory_of_another_size_or_seals_is_refused),
+        TEST(the_memory_is_of_small_pages),
         TEST(positions_that_cannot_be_end_it),
         TEST(a_reader_ahead_of_its_writer_ends_it),
         TEST(rubbish_in_any_word_hurts_nobody),
