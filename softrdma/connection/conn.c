@@ -188,8 +188,9 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
         return actions | srd_stream_rx_end(conn->qp, (int)-got, clock_now_ms());
     }
     atomic_store_explicit(&conn->want_in, true, memory_order_relaxed);
+    /* Also once the stream is down: what comes is dropped, which makes room for a peer that has still to hear of it. */
     if (conn->shared && !rests && !atomic_load(&conn->source.attentive) &&
-        !(actions & (SRD_STREAM_CLOSE | SRD_STREAM_DOWN)))
+        !(actions & SRD_STREAM_CLOSE))
         srd_shared_again(conn);
     return actions;
 }

@@ -92,6 +92,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     struct srd_stream *stream = &qp->stream;
     enum srd_stream_phase phase = srd_phase(stream);
     bool reset = end->reset;
+    /* nothing is read while it is full: from now on the rest is dropped, and the peer's end behind it found */
+    unsigned again = stream->rx.hold_full ? SRD_STREAM_RX : 0;
 
     lock_assert_held(&qp->rx_lock);
     if (phase == SRD_STREAM_ENDING && !stream->quiet)
@@ -118,7 +120,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
     }
     if (phase != SRD_STREAM_UP)
         return phase == SRD_STREAM_IDLE ? SRD_STREAM_DOWN : 0;
-    return SRD_STREAM_DOWN | (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN);
+    return SRD_STREAM_DOWN |
+           (reset ? SRD_STREAM_CLOSE : SRD_STREAM_TX | SRD_STREAM_SHUTDOWN | again);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -500,6 +501,39 @@ static void two_peers_that_both_write_do_not_wait_for_each_other(void **state)
     pair_close(&pair);
 }
 
+/*
+ * Its end is found where more has come than can be held without Receives: the octets behind are dropped, and the FIN
+ * follows, long before the time to wait for that is over.
+ */
+static void an_end_that_holds_all_it_can_disconnects_at_once(void **state)
+{
+    enum {
+        COUNT = 12,
+        OCTETS = 262144
+    }; /* more than is held, and then more than the way to it takes */
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct srd_conn *conn;
+    struct pair pair;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    conn = srd_qp_conn(srd_qp_from(pair.passive.qp));
+    for (int i = 0; i < COUNT; i++)
+        end_post(&pair.active, IBV_WR_SEND, 1, 0, OCTETS, NULL, 0, 0);
+    while (atomic_load(&conn->want_in) && test_now_ms() < end_ms)
+        sched_yield();
+    assert_false(atomic_load(&conn->want_in));
+    end_ms = test_now_ms() + SRD_CONN_CLOSE_MS;
+    assert_int_equal(srd_disconnect(pair.passive.id), 0);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
+        sched_yield();
+    assert_true(test_now_ms() < end_ms);
+    srd_conn_unref(conn);
+    pair_close(&pair);
+}
+
 static void completion_channel_blocks_until_it_fires(void **state)
 {
     struct pair pair;
@@ -644,6 +678,7 @@ int main(void)
         cmocka_unit_test(connection_that_a_thread_is_in_is_left_to_it),
         cmocka_unit_test(passive_target_need_not_enter_the_library),
         cmocka_unit_test(two_peers_that_both_write_do_not_wait_for_each_other),
+        cmocka_unit_test(an_end_that_holds_all_it_can_disconnects_at_once),
         cmocka_unit_test(completion_channel_blocks_until_it_fires),
         cmocka_unit_test(failed_requests_count_as_solicited),
         cmocka_unit_test(a_solicited_send_with_invalidate_is_one),

@@ -356,6 +356,51 @@ static void what_was_sent_before_the_end_arrives(void **state)
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
 }
 
+/* More than the ring holds, to where the peer's region ends already. */
+static void *write_out_of_bounds(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 8; i++)
+        end_post(&pair.active, IBV_WR_RDMA_WRITE, 1, 0, LARGE, &pair.passive, END_MEMORY - 1,
+            IBV_SEND_SIGNALED);
+    return NULL;
+}
+
+/* Before the time to wait for its peer is over. */
+static void await_close(struct srd_conn *conn)
+{
+    uint64_t end_ms = test_now_ms() + SRD_CONN_CLOSE_MS;
+
+    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED && test_now_ms() < end_ms)
+        sched_yield();
+    assert_true(test_now_ms() < end_ms);
+    srd_conn_unref(conn);
+}
+
+/* The end that finds the fault reads on until its peer, which waits for room, has heard of it. */
+static void a_fault_in_a_full_ring_ends_it_at_once(void **state)
+{
+    struct srd_conn *active = srd_qp_conn(srd_qp_from(pair.active.qp));
+    struct srd_conn *passive = srd_qp_conn(srd_qp_from(pair.passive.qp));
+    struct lock *reading = &passive->qp->rx_lock;
+    struct ibv_wc wc[8];
+    pthread_t thread;
+
+    (void)state;
+    lock_acquire(reading); /* the ring is full before the first octet is read */
+    assert_int_equal(pthread_create(&thread, NULL, write_out_of_bounds, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    lock_release(reading);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    await_close(active);
+    await_close(passive);
+    test_poll(pair.active.cq, 8, wc);
+    assert_int_equal(wc[0].status, IBV_WC_REM_ACCESS_ERR);
+    for (int i = 1; i < 8; i++)
+        assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
+}
+
 /* ---- a peer that is stopped, or killed ---- */
 
 /* The active end, in a process of its own; it posts one Send, and stops. Returns its exit status. */
@@ -485,6 +530,7 @@ int main(void)
         TEST(large_writes_cross_both_ways),
         TEST(large_messages_go_without_a_thread_of_the_program),
         TEST(what_was_sent_before_the_end_arrives),
+        TEST(a_fault_in_a_full_ring_ends_it_at_once),
         TEST(ends_that_poll_make_no_system_call),
         TEST(a_writer_that_polls_finds_room_without_system_calls),
     };
