@@ -173,10 +173,20 @@ static void test_target_that_spins_on_its_memory(void **state)
     part(&child, &end);
 }
 
-/* However shortly after the target's last poll: its process is served by the device's own thread soon. */
+static int compare(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+
+    return *left < *right ? -1 : *left > *right;
+}
+
+/*
+ * However shortly after the target's last poll: its process is served by the device's own thread soon. The median,
+ * since a machine with other work takes a processor away from either end for longer than this, on any device.
+ */
 static void test_target_that_just_stopped_polling(void **state)
 {
-    uint64_t worst_us = 0, sum_us = 0;
+    uint64_t took_us[ROUNDS];
     struct child_memory memory;
     struct nd2_end end;
     struct child child;
@@ -184,19 +194,17 @@ static void test_target_that_just_stopped_polling(void **state)
     (void)state;
     meet("poll", &child, &end, &memory);
     for (unsigned round = 1; round <= ROUNDS; round++) {
-        uint64_t took_us;
         unsigned seen;
 
         child_hear(child.control, &seen, sizeof seen);
-        took_us = round % 2 ? write_block(&end, &memory, (unsigned char)round)
-                            : read_block(&end, &memory);
-        worst_us = took_us > worst_us ? took_us : worst_us;
-        sum_us += took_us;
+        took_us[round - 1] = round % 2 ? write_block(&end, &memory, (unsigned char)round)
+                                       : read_block(&end, &memory);
         child_tell(child.control, &round, sizeof round);
     }
-    print_message("after the target's last poll: %lu us on average, %lu us at worst\n",
-        (unsigned long)(sum_us / ROUNDS), (unsigned long)worst_us);
-    assert_true(sum_us / ROUNDS < 20000);
+    qsort(took_us, ROUNDS, sizeof took_us[0], compare);
+    print_message("after the target's last poll: %lu us in the median, %lu us at worst\n",
+        (unsigned long)took_us[ROUNDS / 2], (unsigned long)took_us[ROUNDS - 1]);
+    assert_true(took_us[ROUNDS / 2] < 20000);
     part(&child, &end);
 }
 
