@@ -307,18 +307,26 @@ void nd_cm_timer_init(struct nd_cm_timer *timer, void (*expired)(struct nd_cm_ti
     timer->expired = expired;
 }
 
-void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms)
+static void start_locked(struct nd_cm *cm, struct nd_cm_timer *timer)
 {
     struct list_node *before;
 
-    lock_acquire(&cm->lock);
+    lock_assert_held(&cm->lock);
     list_del(&timer->link);
-    timer->due_ns = clock_now_ns() + delay_ms * (uint64_t)1000000u;
+    timer->due_ns = clock_now_ns() + timer->delay_ns;
     before = cm->timers.n.prev;
     while (before != &cm->timers.n &&
            list_entry(before, struct nd_cm_timer, link)->due_ns > timer->due_ns)
         before = before->prev;
     list_insert_(&timer->link, before, before->next);
+}
+
+void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned delay_ms)
+{
+    lock_acquire(&cm->lock);
+    timer->delay_ns = delay_ms * (uint64_t)1000000u;
+    timer->again = ND_CM_AGAIN;
+    start_locked(cm, timer);
     arm_locked(cm);
     lock_release(&cm->lock);
 }
@@ -337,22 +345,34 @@ bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer)
     return running;
 }
 
+/* Of one that is due. Returns whether it has begun anew. */
+static bool begins_anew_locked(struct nd_cm *cm, struct nd_cm_timer *timer, uint64_t now_ns)
+{
+    if (!timer->again || now_ns - timer->due_ns < ND_CM_LATE_MS * (uint64_t)1000000u)
+        return false;
+    timer->again--;
+    start_locked(cm, timer);
+    return true;
+}
+
 static struct nd_cm_timer *next_due(struct nd_cm *cm)
 {
-    struct nd_cm_timer *timer = NULL;
+    struct nd_cm_timer *found = NULL, *timer;
+    uint64_t now_ns = clock_now_ns();
 
     lock_acquire(&cm->lock);
-    if (!list_empty(&cm->timers)) {
+    while (!found && !list_empty(&cm->timers)) {
         timer = list_entry(cm->timers.n.next, struct nd_cm_timer, link);
-        if (timer->due_ns > clock_now_ns()) {
-            timer = NULL;
-        } else {
-            list_del(&timer->link);
-            arm_locked(cm);
-        }
+        if (timer->due_ns > now_ns)
+            break;
+        if (begins_anew_locked(cm, timer, now_ns))
+            continue;
+        list_del(&timer->link);
+        found = timer;
     }
+    arm_locked(cm);
     lock_release(&cm->lock);
-    return timer;
+    return found;
 }
 
 /* ---- callbacks ---- */

@@ -65,10 +65,16 @@ struct nd_cm_id {
     struct nd_deferred end;
 };
 
-/* Something to be done at a time unless it is cancelled before. */
+/*
+ * Something to be done at a time unless it is cancelled before. One that is found ND_CM_LATE_MS late begins anew, three
+ * times at most: the process had no processor meanwhile, so nobody has looked whether what it waits for has come.
+ */
+enum { ND_CM_LATE_MS = 100, ND_CM_AGAIN = 3 };
 struct nd_cm_timer {
     struct list_node link;
     uint64_t due_ns; /* of clock_now_ns */
+    uint64_t delay_ns;
+    unsigned again; /* how often it may still begin anew */
     void (*expired)(
         struct nd_cm_timer *timer); /* called from a turn of the reactor, without locks */
 };

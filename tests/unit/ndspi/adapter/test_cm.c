@@ -484,6 +484,41 @@ static void test_cm_timers_that_are_stopped_or_moved_do_not_expire_early(void **
     assert_false(readable());
 }
 
+/* The turn is as long as if the process had lost its processor: what is due meanwhile is found late. */
+static void on_expired_long(struct nd_cm_timer *timer)
+{
+    uint64_t end_ms = clock_now_ms() + 20 + ND_CM_LATE_MS;
+
+    while (clock_now_ms() <= end_ms)
+        ;
+    on_expired(timer);
+}
+
+/* Beside such a turn: how much later than at first it was due in the end. */
+static uint64_t put_off_ns(unsigned again)
+{
+    struct timed longest, late;
+    uint64_t due_ns;
+
+    expiries = 0;
+    nd_cm_timer_init(&longest.timer, on_expired_long);
+    nd_cm_timer_init(&late.timer, on_expired);
+    nd_cm_timer_start(&cm, &longest.timer, 10);
+    nd_cm_timer_start(&cm, &late.timer, 20);
+    late.timer.again = again;
+    due_ns = late.timer.due_ns;
+    expire_until(2);
+    assert_int_equal(late.order, 2);
+    return late.timer.due_ns - due_ns;
+}
+
+static void test_cm_timers_that_are_found_late_begin_anew(void **state)
+{
+    (void)state;
+    assert_true(put_off_ns(ND_CM_AGAIN) >= (20 + ND_CM_LATE_MS) * 1000000u);
+    assert_int_equal(put_off_ns(0), 0);
+}
+
 static void wait_until_let_go(struct nd_deferred *job)
 {
     (void)job;
@@ -537,6 +572,7 @@ int main(void)
         KERNEL(test_cm_removal_leaves_out_an_id_that_is_to_end),
         TEST(test_cm_timers_expire_in_order_of_their_time),
         TEST(test_cm_timers_that_are_stopped_or_moved_do_not_expire_early),
+        TEST(test_cm_timers_that_are_found_late_begin_anew),
     };
 
     return cmocka_run_group_tests(tests, lend, NULL);
