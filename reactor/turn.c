@@ -4,6 +4,7 @@
 
 #include "util/clock.h"
 #include "util/futex.h"
+#include "util/linux_calls.h"
 
 #include <errno.h>
 #include <limits.h>

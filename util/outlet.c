@@ -2,6 +2,7 @@
 #include "util/outlet.h"
 
 #include "util/held_signal.h"
+#include "util/linux_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -175,5 +175,9 @@ FILE *_wfreopen(const WCHAR *name, const WCHAR *mode, FILE *stream)
  */
 int _fcloseall(void)
 {
+#ifdef __GLIBC__
     return fcloseall();
+#else
+    return fflush(NULL); /* which may wait for a thread that reads a stream, glibc's does not */
+#endif
 }

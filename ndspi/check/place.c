@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef NDSPI_UNWIND
 #include <unwind.h>
 
 struct walk {
@@ -12,8 +14,6 @@ struct walk {
     unsigned found;
     const void *own; /* where this library is mapped */
 };
-
-static atomic_bool never;
 
 static const void *base_of(const void *address)
 {
@@ -33,14 +33,20 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
         walk->place->frames[walk->found++] = address;
     return _URC_NO_REASON;
 }
+#endif
+
+static atomic_bool never;
 
 void nd_check_place_here(struct nd_check_place *place)
 {
-    struct walk walk = { .place = place, .own = base_of((const void *)nd_check_place_here) };
-
     memset(place, 0, sizeof(*place));
-    if (nd_check_place_known())
+#ifdef NDSPI_UNWIND
+    if (nd_check_place_known()) {
+        struct walk walk = { .place = place, .own = base_of((const void *)nd_check_place_here) };
+
         _Unwind_Backtrace(visit, &walk);
+    }
+#endif
 }
 
 void nd_check_place_never(void)
@@ -50,7 +56,11 @@ void nd_check_place_never(void)
 
 bool nd_check_place_known(void)
 {
+#ifdef NDSPI_UNWIND
     return !atomic_load_explicit(&never, memory_order_relaxed);
+#else
+    return false; /* the compiler's unwinder does not fit the C library */
+#endif
 }
 
 /* Returns how much was added. The call is the instruction before a return address. */

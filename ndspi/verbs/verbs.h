@@ -54,6 +54,7 @@ struct nd_rnr {
 
 struct nd_verbs {
     const char *name;
+    bool absent; /* its libraries were left out of the build (NDSPI_RDMA_CORE) */
 
     struct ibv_device **(*get_device_list)(int *num_devices);
     void (*free_device_list)(struct ibv_device **list);

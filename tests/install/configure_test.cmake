@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # CASE: default (cmake alone), no_tests (with -DNDSPI_TESTS=OFF), no_cmocka (cmake alone where there is no cmocka),
-# tests_without_cmocka (with -DNDSPI_TESTS=ON where there is none).
+# tests_without_cmocka (with -DNDSPI_TESTS=ON where there is none), no_rdma_core (with -DNDSPI_RDMA_CORE=OFF).
 set(build ${WORK_DIR}/build)
 set(arguments)
 set(status 0)
@@ -13,6 +13,8 @@ elseif(CASE STREQUAL no_tests)
 elseif(CASE STREQUAL tests_without_cmocka)
     set(arguments -DNDSPI_TESTS=ON)
     set(status 1)
+elseif(CASE STREQUAL no_rdma_core)
+    set(arguments -DNDSPI_RDMA_CORE=OFF)
 endif()
 
 if(CASE MATCHES "cmocka")
@@ -39,7 +41,19 @@ endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${build}
     --target help OUTPUT_VARIABLE targets COMMAND_ERROR_IS_FATAL ANY)
-foreach(target libndspi.so libndk.so ndinfo ndpingpong ndspi-bench)
+set(wanted libndspi.so libndk.so ndinfo ndpingpong)
+if(CASE STREQUAL no_rdma_core)
+    if(NOT output MATCHES "the embedded device alone" OR targets MATCHES "\n(libsoftrdma-preload.so|ndspi-bench): ")
+        message(FATAL_ERROR "cmake does not say that it leaves rdma-core out, or does not leave it out")
+    endif()
+    file(STRINGS ${build}/build.ninja linked REGEX "lib(ibverbs|rdmacm)\\.so|-libverbs|-lrdmacm")
+    if(linked)
+        message(FATAL_ERROR "linked with rdma-core: ${linked}")
+    endif()
+else()
+    list(APPEND wanted ndspi-bench)
+endif()
+foreach(target ${wanted})
     if(NOT targets MATCHES "\n${target}: ")
         message(FATAL_ERROR "no target ${target}")
     endif()

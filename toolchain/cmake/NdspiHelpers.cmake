@@ -28,8 +28,7 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(IBVERBS REQUIRED IMPORTED_TARGET libibverbs)
-pkg_check_modules(RDMACM REQUIRED IMPORTED_TARGET librdmacm)
+include(NdspiRdmaCore)
 
 # Release keeps no assert; the checks on what a caller or a peer hands in are not asserts.
 set(NDSPI_WARNINGS -Wall -Wextra)
@@ -85,7 +84,7 @@ function(nd_wide_sources name)
         target_compile_definitions(${objects} PRIVATE WIDE_BITS=${bits})
         target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/compat/include)
         if(bits EQUAL 16)
-            target_compile_options(${objects} PRIVATE -fshort-wchar)
+            target_compile_options(${objects} PRIVATE -fshort-wchar "SHELL:-include wincompat/short_wchar.h")
         endif()
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:${objects}>)
     endforeach()

@@ -3,6 +3,7 @@
 #include "winobj/files/plain.h"
 
 #include "reactor/reactor.h"
+#include "util/linux_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>

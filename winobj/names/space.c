@@ -35,12 +35,19 @@ static bool fail(int error)
     return false;
 }
 
+/* Each C library has a space of its own: its mutex is not another's. */
+#ifdef __GLIBC__
+#define LIBRARY ""
+#else
+#define LIBRARY ".musl"
+#endif
+
 void names_wake_path(int slot, char path[108])
 {
     char base[64];
 
     names_directory(base);
-    snprintf(path, 108, "%s/wake.%lu.%d", base, name_space, slot);
+    snprintf(path, 108, "%s/wake.%lu" LIBRARY ".%d", base, name_space, slot);
 }
 
 static int make_mutex(pthread_mutex_t *mutex)
@@ -95,7 +102,7 @@ static int map_locked(void)
     name_space = (unsigned long)status.st_ino;
     if (!names_directory(path))
         return errno;
-    snprintf(file, sizeof(file), "%s/objects.%lu", path, name_space);
+    snprintf(file, sizeof(file), "%s/objects.%lu" LIBRARY, path, name_space);
     fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return errno;

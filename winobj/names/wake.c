@@ -6,12 +6,12 @@
 #include "winobj/names/space.h"
 
 #include "reactor/reactor.h"
+#include "util/linux_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

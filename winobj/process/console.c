@@ -9,6 +9,8 @@
  */
 #include <windows.h>
 
+#include "winobj/process/streams.h"
+
 #include "util/lock.h"
 #include "util/thread.h"
 
@@ -55,7 +57,7 @@ static void end_by(int number)
 {
     sigset_t set;
 
-    fcloseall();
+    win_streams_write_out();
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);

@@ -9,13 +9,14 @@
 #include "winobj/process/inherit.h"
 #include "winobj/process/process.h"
 
+#include "util/linux_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

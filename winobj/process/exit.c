@@ -2,7 +2,8 @@
 /* exit.c - the end of the process. */
 #include <windows.h>
 
-#include <stdio.h>
+#include "winobj/process/streams.h"
+
 #include <unistd.h>
 
 /*
@@ -12,6 +13,6 @@
  */
 void WINAPI ExitProcess(UINT exit_code)
 {
-    fcloseall(); /* fflush(NULL) would wait for a thread that reads */
+    win_streams_write_out();
     _exit((int)exit_code);
 }

@@ -5,6 +5,7 @@
 #include "winobj/process/process_exit.h"
 
 #include "reactor/reactor.h"
+#include "util/linux_calls.h"
 #include "util/lock.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 /* What the reactor waits for; it owns the pidfd. */

@@ -8,11 +8,12 @@
 
 #include "winobj/process/process.h"
 
+#include "util/linux_calls.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -67,10 +67,17 @@ struct in6_addr {
             USHORT Word[8];
         } u;
         union { /* what the system's macros use */
+#ifdef __GLIBC__
             uint8_t __u6_addr8[16];
             uint16_t __u6_addr16[8];
             uint32_t __u6_addr32[4] __attribute__((packed)); /* alignment 2, as on Windows */
         } __in6_u;
+#else /* musl */
+            uint8_t __s6_addr[16];
+            uint16_t __s6_addr16[8];
+            uint32_t __s6_addr32[4] __attribute__((packed));
+        } __in6_union;
+#endif
     };
 };
 #undef IN6ADDR_ANY_INIT

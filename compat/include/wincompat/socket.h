@@ -13,6 +13,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/types.h> /* u_long */
 
 typedef UINT_PTR SOCKET;
 #define INVALID_SOCKET ((SOCKET)(~0))

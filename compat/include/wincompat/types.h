@@ -172,6 +172,10 @@
 
 typedef char CHAR;
 typedef wchar_t WCHAR;
+#ifndef __cplusplus
+__extension__ _Static_assert(sizeof(WCHAR) == __SIZEOF_WCHAR_T__,
+    "this C library fixes wchar_t: compile with -fshort-wchar -include wincompat/short_wchar.h");
+#endif
 typedef short SHORT;
 typedef int INT;
 typedef int32_t LONG;

@@ -66,7 +66,11 @@ static inline UINT64 ntohll(UINT64 value)
 typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(
     DWORD error, DWORD bytes, LPWSAOVERLAPPED overlapped, DWORD flags);
 WINOBJ_API int WSAAPI closesocket(SOCKET socket);
+#ifdef __THROW /* glibc's */
 extern int gethostname(char *name, size_t room) __THROW;
+#else
+extern int gethostname(char *name, size_t room);
+#endif
 WINOBJ_API SOCKET WSAAPI WSASocketA(
     int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, GROUP group, DWORD flags);
 WINOBJ_API SOCKET WSAAPI WSASocketW(

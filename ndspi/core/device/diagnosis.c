@@ -32,6 +32,8 @@ static const struct {
         NULL },
     [ND_REASON_NO_DRIVER] = { "no-user-driver", "libibverbs has no driver for it",
         "install the package ibverbs-providers, or the driver its maker provides", NULL },
+    [ND_REASON_NOT_BUILT] = { "not-built", "this build of ndspi is without libibverbs",
+        "build ndspi with -DNDSPI_RDMA_CORE=ON", NULL },
     [ND_REASON_MODULE_MISSING] = { "module-not-loaded",
         "the card can do RDMA, but the kernel module %x is not loaded", "modprobe %x", NULL },
     [ND_REASON_FILE_MISSING] = { "device-file-missing", "the device file %x does not exist",

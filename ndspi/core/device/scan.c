@@ -247,5 +247,7 @@ int nd_scan_devices(
         verbs->destroy_event_channel(channel);
     if (!gids)
         nd_kernel_add_unlisted(found);
+    for (unsigned i = 0; verbs->absent && i < found->ports; i++)
+        nd_diagnosis_set(&found->port[i].diagnosis, ND_REASON_NOT_BUILT, 0, "%s", "");
     return -shortage;
 }

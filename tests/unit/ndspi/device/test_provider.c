@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the made-up providers ---- */
@@ -362,7 +363,8 @@ static void collect(void *context, const struct nd_device *device, unsigned addr
     struct report *report = context;
     char text[ND_DIAGNOSIS_TEXT_OCTETS];
 
-    if (strcmp(device->name, "mlx0") && strcmp(device->name, "softrdma0"))
+    if (strcmp(device->name, "mlx0") && strcmp(device->name, "mlx5") &&
+        strcmp(device->name, "softrdma0"))
         return;
     assert_true(report->count < 4);
     snprintf(report->rows[report->count].name, 32, "%.31s", device->name);
@@ -399,6 +401,34 @@ static void test_provider_report_says_why_each_device_is_not_used(void **state)
     rdma.present = false;
     nd_provider_use(&rdma_verbs, &soft_verbs);
     assert_non_null(strstr(why_not(&report, "mlx0"), "gone"));
+}
+
+/* As NDSPI_RDMA_CORE=OFF builds it: the kernel has a device that no library lists. */
+static void test_provider_without_libibverbs_says_so_of_the_kernels_devices(void **state)
+{
+    static const char *const folders[] = { "", "/class", "/class/infiniband",
+        "/class/infiniband/mlx5" };
+    static struct nd_verbs absent; /* devices keep it */
+    char root[] = "/tmp/ndspi-sysfs-XXXXXX", path[64];
+    struct report report;
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    for (int i = 1; i < 4; i++) {
+        snprintf(path, sizeof(path), "%s%s", root, folders[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    setenv("SYSFS_PATH", root, 1);
+    rdma.present = false;
+    absent = rdma_verbs;
+    absent.absent = true;
+    nd_provider_use(&absent, &soft_verbs);
+    assert_string_equal(why_not(&report, "mlx5"), "this build of ndspi is without libibverbs");
+    assert_string_equal(device_of_loopback()->name, "softrdma0");
+    for (int i = 3; i >= 0; i--) {
+        snprintf(path, sizeof(path), "%s%s", root, folders[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
 }
 
 static void test_provider_device_opens_anew_each_time_and_may_be_gone(void **state)
@@ -589,6 +619,7 @@ int main(void)
         TEST(test_provider_list_holds_each_address_once_and_loopback_last),
         TEST(test_provider_list_of_a_device_holds_its_addresses_only),
         TEST(test_provider_report_says_why_each_device_is_not_used),
+        TEST(test_provider_without_libibverbs_says_so_of_the_kernels_devices),
         TEST(test_provider_device_opens_anew_each_time_and_may_be_gone),
         TEST(test_provider_a_shortage_fails_the_call_and_is_forgotten),
         TEST(test_provider_a_device_that_is_short_is_left_aside_until_the_next_call),
