@@ -200,27 +200,14 @@ differences() {
 # The sources of nd_win32_test: those that run under Wine too.
 win32_tests() {
     for folder in tests/unit/compat tests/unit/winobj; do
-        awk -v folder="$folder" '
-            /^foreach\((name|test) / {
-                names = $0
-                while (names !~ /\)/ && (getline line) > 0) names = names " " line
-                sub(/^foreach\((name|test) /, "", names)
-                sub(/\).*/, "", names)
-            }
-            /nd_win32_test\(/ {
-                n = split(names, name, " ")
-                for (i = 1; i <= n; i++) {
-                    sub(/[^\/]+$/, "test_&.c", name[i])
-                    print folder "/" name[i]
-                }
-            }' \
-            "$folder/CMakeLists.txt"
+        sed -n '/^set(win32_tests/,/)/p' "$folder/win32.cmake" | tr -s ' )' '\n' | grep -vE '^$|^set\(' |
+            sed -E "s|[^/]+\$|test_&.c|; s|^|$folder/|"
     done
 }
 
 # A function or spelling has to be used by a test: comments and texts are no use, nor is a longer word.
 uncalled() {
-    cat tests/unit/compat/*.[ch]* tests/unit/compat/*/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
+    cat tests/unit/compat/*.{c,cpp,h} tests/unit/compat/*/*.[ch]* tests/unit/winobj/*.[ch] tests/unit/winobj/*/*.[ch] |
         sed -E 's/\\["\\]//g' | sed -E 's/"[^"]*"//g' |
         "${CC:-gcc}" -fpreprocessed -E -P -xc - 2>/dev/null |
             grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u > "$scratch/words"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmocka.h - the part of cmocka that tests of Win32 functions use, for their Windows build: Debian has no cmocka there.
+ * cmocka.h - the part of cmocka that tests of Win32 functions use, where Debian has no cmocka: for their Windows build,
+ * and for tests/portable.
  * A failed assertion ends the program.
  */
 #ifndef PE_CMOCKA_H
@@ -69,6 +70,9 @@ static inline void pe_fail(const char *file, int line, const char *what, unsigne
             fail_msg("\"%s\", not \"%s\"\n", pe_a, pe_b);                                          \
         }                                                                                          \
     } while (0)
+
+#define print_message(...) printf(__VA_ARGS__)
+#define skip()             return /* of the test's own function */
 
 static inline int pe_run(const struct CMUnitTest *tests, size_t count)
 {

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# Tests that call Windows' functions alone: tests/portable builds them, too.
+set(win32_tests
+    handles/handle waits/event waits/wait requests/port threads/thread sockets/winsock system/system
+    locks/sync sockets/socket process/process memory/virtual threads/pool threads/work text/text system/date
+    process/exit process/other_process system/processor threads/tls process/console waits/mutex
+    waits/semaphore waits/named waits/timer memory/mapping handles/duplicate files/file files/requests
+    process/create process/inherit sockets/overlapped_socket sockets/accept sockets/datagram waits/apc threads/fls
+    pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
+    threads/timer_queue threads/registered_wait)
+
+# Of FOLDER/NAME: the test's name and its source, FOLDER/test_NAME.c.
+macro(nd_winobj_test_source test)
+    get_filename_component(name ${test} NAME)
+    string(REGEX REPLACE "[^/]+$" "test_${name}.c" source ${test})
+endmacro()
