@@ -80,6 +80,7 @@ HRESULT nd_check_made(const char *name, HRESULT hr, const struct nd_check_kind *
         .process = getpid(),
         .made_by = name,
     };
+    list_init(&checked->requests);
     if (kind->core)
         checked->queues = nd_check_queues_make();
     nd_check_place_here(&checked->made_at);
@@ -198,6 +199,7 @@ static void fork_end(void)
 static void fork_child(void)
 {
     nd_check_watch_forked_locked();
+    nd_check_queues_forked_locked();
     lock_release(&nd_check_lock);
 }
 

@@ -72,7 +72,8 @@ struct nd_checked {
     const struct nd_checked *adapter; /* that it is of, or itself; NULL: a provider */
     struct nd_check_limits limits;
     struct nd_check_debt debt;
-    const void *qp; /* a connector: the queue pair of its last Connect or Accept */
+    const void *qp;            /* a connector: the queue pair of its last Connect or Accept */
+    struct list_head requests; /* whose OVERLAPPEDs are remembered */
     struct nd_check_queue
         *queues;               /* a queue pair: its initiator's and its receive queue, or NULL */
     struct nd_check_wait wait; /* a queue pair: for its Receives */

@@ -53,13 +53,33 @@ bool nd_check_list_names(const struct nd_check_list *list)
 
 /* ---- life ---- */
 
+static void init_orders(struct nd_check_queue *queues)
+{
+    for (int i = 0; i < 2; i++)
+        lock_init(&queues[i].order, LOCK_CHECK_POST, "posts that are checked");
+}
+
 struct nd_check_queue *nd_check_queues_make(void)
 {
     struct nd_check_queue *queues = calloc(2, sizeof(*queues));
 
-    for (int i = 0; queues && i < 2; i++)
-        lock_init(&queues[i].order, LOCK_CHECK_POST, "posts that are checked");
+    if (queues)
+        init_orders(queues);
     return queues;
+}
+
+/* Never holds, so all objects are seen. */
+static bool forked_locked(struct nd_checked *checked, const void *context)
+{
+    (void)context;
+    if (checked->queues)
+        init_orders(checked->queues);
+    return false;
+}
+
+void nd_check_queues_forked_locked(void)
+{
+    nd_check_first_locked(forked_locked, NULL);
 }
 
 static void forget_locked(struct post *post)

@@ -52,5 +52,7 @@ struct nd_check_queue *nd_check_queues_make(void);
 /* Its last Release, and the end of its memory. */
 void nd_check_queues_end_locked(struct nd_checked *checked);
 void nd_check_queues_free(struct nd_checked *checked);
+/* In the child of a fork: no thread posts there. */
+void nd_check_queues_forked_locked(void);
 
 #endif

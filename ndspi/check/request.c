@@ -18,6 +18,7 @@ struct request {
     struct request *next; /* of its bucket */
     struct list_node
         link; /* of those that are pending, or of those that have ended, in the order of their end */
+    struct list_node of_object; /* nd_checked.requests */
     const OVERLAPPED *overlapped;
     unsigned pending; /* requests that use it */
     bool told;        /* of this use */
@@ -30,10 +31,12 @@ struct request {
 
 static struct {
     struct request *buckets[BUCKETS];
-    struct list_head pending, ended;
+    struct list_head pending, stacked,
+        ended; /* stacked: pending ones that are on a thread's stack */
     size_t ended_count;
 } all = {
     .pending = { { &all.pending.n, &all.pending.n } },
+    .stacked = { { &all.stacked.n, &all.stacked.n } },
     .ended = { { &all.ended.n, &all.ended.n } },
 };
 
@@ -61,6 +64,7 @@ static void forget_locked(struct request *request)
         at = &(*at)->next;
     *at = request->next;
     list_del(&request->link);
+    list_del(&request->of_object);
     free(request);
 }
 
@@ -73,6 +77,7 @@ static struct request *find_or_make_locked(const OVERLAPPED *overlapped)
         list_del(&request->link);
     } else if ((request = calloc(1, sizeof(*request)))) {
         request->overlapped = overlapped;
+        list_node_init(&request->of_object);
         request->next = *bucket;
         *bucket = request;
     }
@@ -116,6 +121,12 @@ static bool is_on_stack(const void *address)
 
 /* ---- requests ---- */
 
+/* Those on stacks are few, and looked at with each call. */
+static void add_pending_locked(struct request *request)
+{
+    list_add_tail(request->on_stack ? &all.stacked : &all.pending, &request->link);
+}
+
 static void check_unused_locked(const struct request *request, const struct nd_check_call *call)
 {
     if (request->pending)
@@ -142,9 +153,11 @@ void nd_check_request_begins(const OVERLAPPED *overlapped)
         request->on_stack = on_stack;
         request->thread = pthread_self();
         request->object = call->object;
+        list_del(&request->of_object);
+        list_add_tail(&call->object->requests, &request->of_object);
         request->call = call->name;
         request->event = overlapped->hEvent;
-        list_add_tail(&all.pending, &request->link);
+        add_pending_locked(request);
     }
     lock_release(&nd_check_lock);
 }
@@ -196,7 +209,7 @@ static void note_end_locked(struct request *request)
 {
     list_del(&request->link);
     if (--request->pending) {
-        list_add_tail(&all.pending, &request->link);
+        add_pending_locked(request);
         return;
     }
     list_add_tail(&all.ended, &request->link);
@@ -240,9 +253,9 @@ void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *over
 void nd_check_frames_locked(const struct nd_check_call *call)
 {
     /* In a fiber, the functions that have the thread's stack still run. */
-    if (list_empty(&all.pending) || !is_on_stack(call->frame))
+    if (list_empty(&all.stacked) || !is_on_stack(call->frame))
         return;
-    list_for_each (&all.pending, node) {
+    list_for_each (&all.stacked, node) {
         struct request *request = list_entry(node, struct request, link);
 
         if (request->on_stack && !request->told && pthread_equal(request->thread, call->thread) &&
@@ -251,20 +264,12 @@ void nd_check_frames_locked(const struct nd_check_call *call)
     }
 }
 
-void nd_check_forget_requests_locked(const struct nd_checked *checked)
+void nd_check_forget_requests_locked(struct nd_checked *checked)
 {
-    list_for_each_safe (&all.ended, node) {
-        struct request *request = list_entry(node, struct request, link);
+    while (!list_empty(&checked->requests)) {
+        struct request *request = list_entry(checked->requests.n.next, struct request, of_object);
 
-        if (request->object != checked)
-            continue;
+        all.ended_count -= request->pending == 0;
         forget_locked(request);
-        all.ended_count--;
-    }
-    list_for_each_safe (&all.pending, node) {
-        struct request *request = list_entry(node, struct request, link);
-
-        if (request->object == checked)
-            forget_locked(request);
     }
 }

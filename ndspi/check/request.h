@@ -26,6 +26,6 @@ void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *over
 void nd_check_frames_locked(const struct nd_check_call *call);
 
 /* The memory of a released object is freed. */
-void nd_check_forget_requests_locked(const struct nd_checked *checked);
+void nd_check_forget_requests_locked(struct nd_checked *checked);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -181,6 +182,106 @@ static void peer_sends_and_leaves(void **state)
     expect_disconnect(&passive);
 }
 
+/* ---- forks and fibers ---- */
+
+/* By the destructors; not under AddressSanitizer, which then looks for leaks, and finds all that is inherited. */
+static void end_child(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    _exit(0);
+#else
+    exit(0);
+#endif
+}
+
+/* It owes no Release of what it inherits, and has a checker of its own. */
+static void child_has_objects_of_its_own(void **state)
+{
+    struct nd2_end own;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    child = fork();
+    if (!child) {
+        open_end(&own);
+        assert_int_equal(nd2_end_receive(&own, NULL, 0, 16), 0);
+        assert_int_equal(CALL(own.qp, Release), 0);
+        own.qp = NULL;
+        deregister(&own);
+        close_end(&own);
+        end_child();
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void child_ends_with_what_it_inherits(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    child = fork();
+    if (!child)
+        end_child();
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+#ifndef __SANITIZE_THREAD__ /* which does not know these switches */
+static ucontext_t main_context, fiber_contexts[2];
+
+/* Its OVERLAPPED is on its own stack, below and above those of others, while it does not run. */
+static void fiber(int index)
+{
+    struct nd2_end *end = index ? &passive : &active;
+    OVERLAPPED own = { 0 };
+
+    assert_int_equal(CALL(end->cq, Notify, ND_CQ_NOTIFY_ANY, &own), ND_PENDING);
+    swapcontext(&fiber_contexts[index], &main_context);
+    assert_int_equal(CALL(end->cq, GetOverlappedResult, &own, FALSE), ND_PENDING);
+    assert_int_equal(CALL(end->cq, CancelOverlappedRequests), 0);
+    assert_int_equal(CALL(end->cq, GetOverlappedResult, &own, FALSE), ND_CANCELED);
+    swapcontext(&fiber_contexts[index], &main_context);
+}
+
+static void make_fiber(int index, void *stack, size_t octets)
+{
+    ucontext_t *context = &fiber_contexts[index];
+
+    assert_int_equal(getcontext(context), 0);
+    context->uc_stack.ss_sp = stack;
+    context->uc_stack.ss_size = octets;
+    context->uc_link = &main_context;
+    makecontext(context, (void (*)(void))fiber, 1, index);
+}
+
+/* Each fiber calls between the others' calls, on one thread. */
+static void fibers_take_turns(void **state)
+{
+    enum { STACK = 256 * 1024 };
+    void *stacks[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(stacks[i] = malloc(STACK));
+        make_fiber(i, stacks[i], STACK);
+    }
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < 2; i++) {
+            swapcontext(&main_context, &fiber_contexts[i]);
+            CALL(active.cq, GetResults, NULL, 0);
+            CALL(passive.cq, GetResults, NULL, 0);
+        }
+    for (int i = 0; i < 2; i++)
+        free(stacks[i]);
+}
+#endif
+
 int main(void)
 {
 #define PAIR(test) cmocka_unit_test_setup_teardown(test, open_pair, close_pair)
@@ -194,6 +295,11 @@ int main(void)
         PAIR(region_goes_after_its_connector),
         PAIR(region_is_released_first_at_the_end),
         PAIR(peer_sends_and_leaves),
+        PAIR(child_has_objects_of_its_own),
+        PAIR(child_ends_with_what_it_inherits),
+#ifndef __SANITIZE_THREAD__
+        PAIR(fibers_take_turns),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
