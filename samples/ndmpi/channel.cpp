@@ -9,14 +9,14 @@
 namespace ndmpi
 {
 
-Channel::Channel(const Setup &setup, int peer, const SOCKADDR_INET &address)
+Channel::Channel(const Setup &setup, int peer, const SOCKADDR_INET &address, SharedLink *shared)
     : owner_(*setup.owner), rank_((int)setup.hello.rank), peer_(peer),
       eager_(setup.adapter->advised_send() < Link::LARGEST ? setup.adapter->advised_send()
                                                            : (size_t)Link::LARGEST),
       largest_(setup.adapter->largest_read()),
       connection_(*setup.executive, *setup.adapter, *this, setup.hello, (UINT32)peer, address),
       rendezvous_(*setup.cache, *this), untaken_(0), taken_(0), bye_sent_(false),
-      bye_received_(false)
+      bye_received_(false), shared_(shared), granting_(false), has_granted_(false)
 {
 }
 
@@ -41,7 +41,8 @@ void Channel::send(Operation &operation)
             (unsigned long long)(largest_ > eager_ ? largest_ : eager_));
     Item item = { operation.size > eager_ ? OFFER : EAGER, 0, &operation };
     queue_.push_back(item);
-    connection_.open();
+    if (!shared_)
+        connection_.open();
     pump();
 }
 
@@ -75,12 +76,13 @@ void Channel::deliver(Operation &operation, const Header &header, const unsigned
 bool Channel::quiet() const
 {
     const Link *link = connection_.up();
-    return urgent_.empty() && queue_.empty() && rendezvous_.idle() && (!link || link->all_sent());
+    return urgent_.empty() && queue_.empty() && rendezvous_.idle() && !granting_ &&
+           (!link || link->all_sent());
 }
 
 void Channel::close()
 {
-    if (!connection_.ever_used())
+    if (peer_ == rank_ || (!shared_ && !connection_.ever_used()))
         return;
     Item item = { BYE, 0, NULL };
     queue_.push_back(item);
@@ -134,6 +136,13 @@ void Channel::read_done(UINT32 id)
     pump();
 }
 
+void Channel::offer_granted(const Header &header, const Descriptor &descriptor)
+{
+    granted_ = header;
+    granted_descriptor_ = descriptor;
+    has_granted_ = true;
+}
+
 void Channel::offer_ended()
 {
     pump();
@@ -151,13 +160,18 @@ void Channel::connected()
 
 void Channel::backed_out()
 {
-    if (!queue_.empty())
+    if (!queue_.empty() && !shared_)
         connection_.open();
+    else
+        pump(); // an offer may want it again
 }
 
-// While the connection is set up, the connector reports how that ends; after the peer's good-bye, cancel the rest.
+// While the connection is set up, the connector reports how that ends; after the peer's good-bye, which may still be in
+// shared memory, cancel the rest.
 void Channel::broken(HRESULT status, const char *what)
 {
+    if (shared_)
+        shared_->poll(*this);
     if (status == ND_CANCELED && (bye_received_ || !connection_.up()))
         end_if_due();
     else
@@ -166,35 +180,74 @@ void Channel::broken(HRESULT status, const char *what)
 
 // ---- the queue ------------------------------------------------------------------------------------------------------
 
-void Channel::pump()
+bool Channel::look()
+{
+    if (!shared_)
+        return false;
+    bool some = shared_->poll(*this);
+    pump();
+    return some;
+}
+
+Carrier *Channel::carrier() const
+{
+    return shared_ ? (Carrier *)shared_ : (Carrier *)connection_.up();
+}
+
+// False: it has to wait, for the connection or for other offers.
+bool Channel::begin_offer(Operation &operation)
 {
     Link *link = connection_.up();
 
-    if (!link)
-        return;
-    rendezvous_.pump(*link);
-    while (link->can_send()) {
+    if (!rendezvous_.can_offer())
+        return false;
+    if (operation.size && !link) {
+        connection_.open();
+        return false;
+    }
+    granting_ = true;
+    rendezvous_.offer(operation, link, !shared_);
+    return true;
+}
+
+// What follows an offer waits until that is sent, since messages arrive in their order.
+void Channel::pump()
+{
+    Link *link = connection_.up();
+    Carrier *carrier = this->carrier();
+
+    if (link && link->up())
+        rendezvous_.pump(*link);
+    while (carrier && carrier->can_send()) {
+        if (has_granted_) {
+            has_granted_ = granting_ = false;
+            carrier->send(granted_, granted_descriptor_.bytes, sizeof(granted_descriptor_.bytes));
+            continue;
+        }
         std::deque<Item> &queue = urgent_.empty() ? queue_ : urgent_;
-        if (queue.empty())
+        if (queue.empty() || (granting_ && urgent_.empty()))
             break;
         Item &front = queue.front();
         if (front.kind == EAGER && untaken_ == UNTAKEN)
             front.kind = OFFER;
         Item item = front;
-        if (item.kind == OFFER && !rendezvous_.can_offer())
-            break;
-        queue.pop_front();
         if (item.kind == OFFER) {
-            rendezvous_.offer(*item.operation, *link);
-        } else if (item.kind == EAGER) {
+            queue.pop_front();
+            if (begin_offer(*item.operation))
+                continue;
+            queue.push_front(item);
+            break;
+        }
+        queue.pop_front();
+        if (item.kind == EAGER) {
             Operation &operation = *item.operation;
             Header header = { EAGER, 0, operation.tag, (UINT32)operation.size, 0 };
-            link->send(header, operation.data, operation.size);
+            carrier->send(header, operation.data, operation.size);
             ++untaken_;
             operation.complete = true;
         } else {
             Header header = { item.kind, 0, 0, 0, item.id };
-            link->send(header, NULL, 0);
+            carrier->send(header, NULL, 0);
             bye_sent_ |= item.kind == BYE;
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// channel.h - messages to and from one peer: small ones by Send, large ones by rendezvous, in their order.
+// channel.h - messages to and from one peer: small ones by Send or through shared memory, large ones by rendezvous, in
+// their order.
 //
 // A channel keeps small messages that come before their receive, at most UNTAKEN of them: a sender with so many
 // unreceived messages offers the next ones like large ones, and they wait in its own memory. So what a rank sends to
@@ -12,6 +13,7 @@
 
 #include "connection.h"
 #include "rendezvous.h"
+#include "shared.h"
 
 namespace ndmpi
 {
@@ -40,7 +42,8 @@ class Channel : private ConnectionOwner, private RendezvousOwner
         Hello hello; // of this rank
     };
 
-    Channel(const Setup &setup, int peer, const SOCKADDR_INET &address);
+    // shared: the way of all but large messages, NULL: they go by NetworkDirect, too
+    Channel(const Setup &setup, int peer, const SOCKADDR_INET &address, SharedLink *shared);
 
     // Both complete operation later, or at once.
     void send(Operation &operation);
@@ -63,8 +66,10 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     void close();
     bool closed() const
     {
-        return connection_.at_rest();
+        return connection_.at_rest() && (!shared_ || (bye_sent_ && bye_received_));
     }
+    // Looks for what has come through shared memory, and for room there.
+    bool look();
     void sweep()
     {
         connection_.sweep();
@@ -86,11 +91,14 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     void backed_out();
     // of the rendezvous
     void read_done(UINT32 id);
+    void offer_granted(const Header &header, const Descriptor &descriptor);
     void offer_ended();
 
     void deliver(Operation &operation, const Header &header, const unsigned char *data);
     void taken();
+    Carrier *carrier() const;
     void pump();
+    bool begin_offer(Operation &operation);
     void end_if_due();
 
     ChannelOwner &owner_;
@@ -104,6 +112,11 @@ class Channel : private ConnectionOwner, private RendezvousOwner
     UINT32 untaken_,
         taken_; // small messages: sent, TAKEN not received yet; taken, TAKEN not sent yet
     bool bye_sent_, bye_received_;
+    SharedLink *const shared_;
+    bool granting_; // the offer at the front of the queue
+    Header granted_;
+    Descriptor granted_descriptor_;
+    bool has_granted_; // these two are to be sent next
 };
 
 } // namespace ndmpi

@@ -31,14 +31,17 @@ unsigned processors()
 } // namespace
 
 Engine::Engine(Job &job)
-    : job_(job), adapter_(NULL), spin_(job.ranks_here() <= processors() ? SPIN : SPIN_CROWDED),
-      empty_(0), looks_(0), mourning_(false)
+    : job_(job), adapter_(NULL), cache_(NULL), shared_(NULL),
+      spin_(job.ranks_here() <= processors() ? SPIN : SPIN_CROWDED), empty_(0), looks_(0),
+      mourning_(false)
 {
     check(NdStartup(), "NdStartup");
     // Two for each peer: attempts that lost a race end while the next one is up.
     adapter_ = Adapter::open(job.version(), executive_, job.address(), 2 * (ULONG)job.size());
     cache_ = new RegistrationCache(*adapter_, CACHE_ENTRIES, CACHE_BYTES);
     listen();
+    if (job.shared())
+        shared_ = new Shared(executive_, job.key(), (UINT32)job.rank(), (UINT32)job.size());
     addresses_ = job.enter(executive_, adapter_->address());
 
     Channel::Setup setup;
@@ -51,7 +54,8 @@ Engine::Engine(Job &job)
     setup.hello.receives = RECEIVES;
     setup.hello.slot = Link::SLOT;
     for (int peer = 0; peer < job.size(); ++peer)
-        channels_.push_back(new Channel(setup, peer, addresses_[(size_t)peer]));
+        channels_.push_back(new Channel(setup, peer, addresses_[(size_t)peer],
+            shared_ && peer != job.rank() ? shared_->open((UINT32)peer) : NULL));
     await_request(); // those that have come before wait at the listener
 }
 
@@ -59,6 +63,7 @@ Engine::~Engine()
 {
     for (size_t i = 0; i < channels_.size(); ++i)
         delete channels_[i];
+    delete shared_;
     delete incoming_.endpoint;
     delete cache_;
     delete adapter_;
@@ -131,6 +136,9 @@ void Engine::Notify::ended(HRESULT status)
 bool Engine::look()
 {
     bool some = adapter_->poll();
+    if (shared_ && shared_->rung())
+        for (size_t i = 0; i < channels_.size(); ++i)
+            some |= channels_[i]->look();
     if (!some || ++looks_ % 32 == 0)
         some |= executive_.run(0);
     return some;
@@ -151,8 +159,12 @@ void Engine::turn()
         notify_.armed = true;
         adapter_->notify(notify_);
     }
+    if (shared_)
+        shared_->sleeps();
     if (!look())
         executive_.run(INFINITE);
+    if (shared_)
+        shared_->wakes();
 }
 
 void Engine::sweep()

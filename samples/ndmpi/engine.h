@@ -28,6 +28,12 @@ class Engine : private ChannelOwner
         return *cache_;
     }
 
+    // Ranks with which this one shares memory.
+    unsigned shared_with() const
+    {
+        return shared_ ? shared_->peers() : 0;
+    }
+
     // Works until the condition (bool condition.met()) is met.
     template <class Condition> void until(const Condition &condition)
     {
@@ -73,6 +79,7 @@ class Engine : private ChannelOwner
     Executive executive_;
     Adapter *adapter_;
     RegistrationCache *cache_;
+    Shared *shared_; // NULL: not asked for
     std::vector<Channel *> channels_;
     std::vector<SOCKADDR_INET> addresses_;
     Notify notify_;

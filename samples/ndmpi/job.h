@@ -37,6 +37,10 @@ class Job
     {
         return place_.here;
     }
+    bool shared() const
+    {
+        return place_.shared;
+    }
     UINT64 key() const
     {
         return place_.key;

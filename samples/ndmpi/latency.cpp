@@ -122,7 +122,8 @@ int main(int argc, char **argv)
         progress.at(++done);
     }
     if (first)
-        printf("ndlatency: %llu registrations, used %llu times more\n", world.cache().made(),
-            world.cache().found());
+        printf("ndlatency: %llu registrations, used %llu times more; memory shared with %u of %d "
+               "ranks\n",
+            world.cache().made(), world.cache().found(), world.shared_with(), world.size() - 1);
     return 0;
 }

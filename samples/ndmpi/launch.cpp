@@ -138,6 +138,7 @@ std::vector<std::string> Launch::environment(unsigned rank) const
     all.push_back(NDMPI_ADDRESS "=" + ip_text(plan_.hosts[places_[rank]].address));
     all.push_back(format(NDMPI_PORTS "=%u-%u", plan_.first_port, plan_.last_port));
     all.push_back(format(NDMPI_VERSION "=%u", plan_.version));
+    all.push_back(plan_.shared ? NDMPI_CHANNEL "=shm" : NDMPI_CHANNEL "=nd");
     all.push_back(format(NDMPI_HERE "=%u", here));
     all.push_back(format(NDMPI_PATIENCE "=%u", plan_.patience_s + GRACE_S));
     return all;

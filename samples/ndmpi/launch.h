@@ -13,6 +13,7 @@ namespace ndmpi
 {
 
 struct Plan {
+    bool shared; // small messages on one host go through shared memory
     unsigned ranks, version, first_port, last_port, patience_s;
     std::vector<Host> hosts;
     std::vector<std::string> remote;  // the remote command, without login

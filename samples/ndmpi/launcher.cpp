@@ -24,6 +24,12 @@ bool parse_ports(const std::string &text, unsigned &first, unsigned &last)
            parse_number(text.substr(dash + 1), first, 65535, last);
 }
 
+bool parse_channel(const std::string &text, bool &shared)
+{
+    shared = text == "shm";
+    return shared || text == "nd";
+}
+
 std::string variable(const char *name, const std::string &fallback)
 {
     const char *value = getenv(name);

@@ -21,6 +21,7 @@ namespace ndmpi
 #define NDMPI_ADDRESS  "NDMPI_ADDRESS"  // * of the adapter to use
 #define NDMPI_PORTS    "NDMPI_PORTS"    // * to listen on, FIRST-LAST; 0-0: any
 #define NDMPI_VERSION  "NDMPI_VERSION"  // * of NetworkDirect: 1 or 2
+#define NDMPI_CHANNEL  "NDMPI_CHANNEL"  // * of small messages between ranks of one host: nd or shm
 #define NDMPI_HERE     "NDMPI_HERE"     // ranks on the same host
 #define NDMPI_PATIENCE "NDMPI_PATIENCE" // seconds that a rank waits for ndmpirun to name the others
 
@@ -30,6 +31,8 @@ enum { MOST_RANKS = 256 };
 bool parse_number(const std::string &text, unsigned long low, unsigned long high, unsigned &number);
 // Reads "FIRST-LAST".
 bool parse_ports(const std::string &text, unsigned &first, unsigned &last);
+// Reads "nd" or "shm".
+bool parse_channel(const std::string &text, bool &shared);
 // Of the environment.
 std::string variable(const char *name, const std::string &fallback = "");
 
@@ -39,6 +42,7 @@ struct Place {
     unsigned here;                  // ranks on the same host
     unsigned version;               // of NetworkDirect
     unsigned first_port, last_port; // to listen on; 0, 0: any
+    bool shared;                    // small messages on one host go through shared memory
     UINT64 key;                     // a rank of this job, not of another
     SOCKADDR_INET address;          // of the adapter to use
 };

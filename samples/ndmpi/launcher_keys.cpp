@@ -110,7 +110,10 @@ WithKeys::WithKeys(Keys *keys, Place &place) : keys_(keys)
 void WithKeys::take_settings(Place &place)
 {
     const std::string address = variable(NDMPI_ADDRESS), ports = variable(NDMPI_PORTS, "0-0"),
-                      version = variable(NDMPI_VERSION, "2");
+                      version = variable(NDMPI_VERSION, "2"),
+                      channel = variable(NDMPI_CHANNEL, "nd");
+    if (!parse_channel(channel, place.shared))
+        fail(NDMPI_CHANNEL " takes nd or shm, not \"%s\"", channel.c_str());
     if (!parse_number(version, 1, 2, place.version))
         fail(NDMPI_VERSION " takes 1 or 2, not \"%s\"", version.c_str());
     if (!parse_ports(ports, place.first_port, place.last_port))

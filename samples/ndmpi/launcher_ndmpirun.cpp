@@ -65,6 +65,7 @@ Ndmpirun::Ndmpirun(Place &place)
                 parse_number(variable(NDMPI_RANK), 0, place.size - 1, place.rank) &&
                 parse_number(variable(NDMPI_VERSION), 1, 2, place.version) &&
                 parse_number(variable(NDMPI_HERE), 1, place.size, place.here) &&
+                parse_channel(variable(NDMPI_CHANNEL, "nd"), place.shared) &&
                 parse_number(patience, 1, 100000, patience_s_) &&
                 parse_ports(variable(NDMPI_PORTS), place.first_port, place.last_port) &&
                 parse_address(variable(NDMPI_ROOT), root_) &&

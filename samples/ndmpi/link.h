@@ -33,7 +33,20 @@ class LinkOwner
     virtual void broken(HRESULT status, const char *what) = 0;
 };
 
-class Link
+// What takes messages to the peer, in their order.
+class Carrier
+{
+  public:
+    virtual ~Carrier()
+    {
+    }
+    virtual bool can_send() const = 0;
+    // Only if can_send; the data is copied.
+    virtual void send(Header header, const void *data, size_t size) = 0;
+    virtual bool all_sent() const = 0;
+};
+
+class Link : public Carrier
 {
   public:
     enum { SLOT = 4096, LARGEST = SLOT - Header::SIZE };
@@ -60,11 +73,15 @@ class Link
     {
         return up() && credits_ > 1 && !free_.empty();
     }
-    // Only if can_send; the data is copied.
     void send(Header header, const void *data, size_t size);
     bool all_sent() const
     {
         return free_.size() == SENDS;
+    }
+    // This side may send, or read the peer's memory.
+    bool up() const
+    {
+        return set_up_ && heard_;
     }
 
     // The owner gets no more events.
@@ -117,12 +134,6 @@ class Link
     void sent(Send &send, HRESULT status);
     void post(Header &header, const void *data, size_t size);
     void pay_credits();
-    // It may be sent on.
-    bool up() const
-    {
-        return set_up_ && heard_;
-    }
-
     Endpoint *endpoint_;
     LinkOwner *owner_;
     unsigned char *slots_;

@@ -52,6 +52,12 @@ class World
         return engine_.channel(from).kept();
     }
 
+    // Ranks to which small messages go through shared memory.
+    unsigned shared_with() const
+    {
+        return engine_.shared_with();
+    }
+
     // The program must call it, before it frees memory from which it sent or into which it received messages.
     void forget(const void *data, size_t size);
     const RegistrationCache &cache()

@@ -15,6 +15,9 @@ static const char usage[] =
     "usage: ndmpirun -n RANKS [OPTION...] PROGRAM [ARGUMENT...]\n"
     "  -n RANKS       1 to 256\n"
     "  -v 1|2         version of NetworkDirect the ranks use (default 2)\n"
+    "  -c nd|shm      how small messages go between ranks of one host: NetworkDirect, shared "
+    "memory "
+    "(default nd)\n"
     "  -a ADDRESS     adapter the ranks of this host use (default: 127.0.0.1, else the first there "
     "is)\n"
     "  -p FIRST-LAST  ports the ranks listen on; busy ones are left out (default: any)\n"
@@ -60,12 +63,14 @@ std::string beside(const std::string &self, const std::string &program)
 
 int main(int argc, char **argv)
 {
-    Options options("ndmpirun", argc, argv, usage, "n:v:a:p:t:f:r:i:");
+    Options options("ndmpirun", argc, argv, usage, "n:v:c:a:p:t:f:r:i:");
     Plan plan;
 
     plan.ranks = options.number('n', 1, MOST_RANKS, 0);
     plan.version = options.number('v', 1, 2, 2);
     plan.patience_s = options.number('t', 1, 86400, 60);
+    if (!parse_channel(options.text('c', "nd"), plan.shared))
+        fail("-c takes nd or shm, not \"%s\"", options.text('c', "").c_str());
     plan.first_port = plan.last_port = 0;
     plan.command = options.arguments();
     plan.remote = words_of(options.text('r', "ssh"));

@@ -37,23 +37,23 @@ RegistrationCache::Entry *Rendezvous::acquire(const void *data, size_t size, Acc
 
 // ---- sender ---------------------------------------------------------------------------------------------------------
 
-void Rendezvous::offer(Operation &operation, Link &link)
+void Rendezvous::offer(Operation &operation, Link *link, bool in_order)
 {
     Offer *offer = new Offer();
-    Descriptor descriptor;
     bool later = false;
 
     offer->id = ++next_id_;
     offer->rendezvous = this;
-    offer->link = &link;
+    offer->link = link;
     offer->operation = &operation;
     offer->entry = NULL;
     offer->granted.offer = offer->revoked.offer = offer;
     offers_[offer->id] = offer;
     const Header header = { OFFER, 0, operation.tag, (UINT32)operation.size, offer->id };
+    offer->header = header;
     if (!operation.size) {
-        memset(descriptor.bytes, 0, sizeof(descriptor.bytes));
-        link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
+        memset(offer->descriptor.bytes, 0, sizeof(offer->descriptor.bytes));
+        tell(*offer);
         return;
     }
     const unsigned char *data = operation.data;
@@ -63,16 +63,24 @@ void Rendezvous::offer(Operation &operation, Link &link)
     }
     offer->entry = acquire(data, operation.size, SOURCE);
     request_begins(*offer);
-    HRESULT hr = link.endpoint().grant(data, operation.size, *offer->entry->memory, descriptor,
-        offer->window, offer->granted, later);
-    if (SUCCEEDED(hr))
-        link.send(header, descriptor.bytes, sizeof(descriptor.bytes));
+    HRESULT hr = link->endpoint().grant(data, operation.size, *offer->entry->memory,
+        offer->descriptor, offer->window, offer->granted, later);
+    if (SUCCEEDED(hr) && in_order)
+        tell(*offer);
     if (FAILED(hr) || !later)
         offer->granted.done(hr, 0);
 }
 
+void Rendezvous::tell(Offer &offer)
+{
+    offer.told = true;
+    owner_.offer_granted(offer.header, offer.descriptor);
+}
+
 void Rendezvous::granted(Offer &offer, HRESULT status)
 {
+    if (SUCCEEDED(status) && !offer.told)
+        tell(offer);
     request_ends(offer, status, "Bind");
 }
 

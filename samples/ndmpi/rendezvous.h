@@ -25,6 +25,8 @@ class RendezvousOwner
     }
     // DONE of this id is to be sent.
     virtual void read_done(UINT32 id) = 0;
+    // The OFFER is to be sent: the peer may read from now on.
+    virtual void offer_granted(const Header &header, const Descriptor &descriptor) = 0;
     // There may be room for another offer.
     virtual void offer_ended() = 0;
     virtual void broken(HRESULT status, const char *what) = 0;
@@ -42,14 +44,15 @@ class Rendezvous
     {
         return requests_ < GRANTS / 2;
     }
-    // Sends an OFFER on the link, which must have room.
-    void offer(Operation &operation, Link &link);
+    // Grants the peer of a link to read. in_order: the OFFER goes through that link, too, behind the grant, so that it
+    // is granted at once; otherwise when the grant has ended. link NULL: of an empty message.
+    void offer(Operation &operation, Link *link, bool in_order);
     // The peer has read the offer of this id.
     void offer_read(UINT32 id);
 
     // Reads what was offered; operation completes then.
     void read(Operation &operation, const Header &header, const unsigned char *descriptor);
-    // Starts reads that have waited for the link, or for others.
+    // Starts reads that have waited for the link, which must be up, or for others.
     void pump(Link &link);
 
     bool idle() const
@@ -79,6 +82,9 @@ class Rendezvous
         Link *link;
         Operation *operation;
         RegistrationCache::Entry *entry; // NULL: an empty message
+        bool told;                       // offer_granted was called
+        Header header;
+        Descriptor descriptor;
         std::vector<unsigned char> copy; // of a small one
         Window *window;
         bool read; // by the peer
@@ -111,6 +117,7 @@ class Rendezvous
     Rendezvous &operator=(const Rendezvous &);
 
     RegistrationCache::Entry *acquire(const void *data, size_t size, Access access);
+    void tell(Offer &offer);
     void granted(Offer &offer, HRESULT status);
     void revoke(Offer &offer);
     void revoked(Offer &offer, HRESULT status);
