@@ -91,8 +91,10 @@ function(nd_mingw_dll)
     if(A_BUILTIN)
         set(mark COMMAND ${NDSPI_WINEBUILD} --builtin ${A_OUTPUT})
     endif()
+    # The automatic base address is a hash of the output's path: two builds would differ.
     add_custom_command(OUTPUT ${A_OUTPUT}
-        COMMAND ${NDSPI_MINGW_CC} -shared -static ${objects} ${A_DEF} ${A_LINK} -o ${A_OUTPUT}
+        COMMAND ${NDSPI_MINGW_CC} -shared -static -Wl,--disable-auto-image-base ${objects} ${A_DEF} ${A_LINK}
+            -o ${A_OUTPUT}
         ${mark}
         DEPENDS ${objects} ${A_DEF} ${A_DEPENDS} VERBATIM)
     add_custom_target(${A_NAME} ALL DEPENDS ${A_OUTPUT})
