@@ -3,6 +3,7 @@
  * address_wide.c - the wide forms of the address functions, over the narrow ones. Compiled for each width of
  * wchar_t, under the names that <wincompat/winsock.h> gives them.
  */
+#include <mstcpip.h>
 #include <winsock2.h>
 
 enum { TEXT_MAX = 128 }; /* longer than any address */
@@ -28,6 +29,19 @@ INT WSAAPI WSAStringToAddressW(
     narrow_copy(narrow, text);
     return WSAStringToAddressA(
         narrow, family, (LPWSAPROTOCOL_INFOA)protocol, address, address_length);
+}
+
+LONG NTAPI RtlIpv4StringToAddressW(
+    PCWSTR text, BOOLEAN strict, PCWSTR *end, struct in_addr *address)
+{
+    char narrow[TEXT_MAX + 1];
+    PCSTR narrow_end;
+    LONG status;
+
+    narrow_copy(narrow, text);
+    status = RtlIpv4StringToAddressA(narrow, strict, &narrow_end, address);
+    *end = text + (narrow_end - narrow);
+    return status;
 }
 
 INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD address_length,

@@ -2,6 +2,8 @@
 /* test_socket.c - sockets the Winsock way: addresses' views, errors, ioctlsocket, select, WSAIoctl, text. */
 #include "tests/support/win32_test.h"
 
+#include <mstcpip.h>
+
 static struct sockaddr_in loopback(USHORT port)
 {
     struct sockaddr_in address;
@@ -213,9 +215,54 @@ static void test_nothing_works_without_startup(void **state)
         DIFFERS(WSANOTINITIALISED, WSAEFAULT, "WSAIoctl: Wine looks at the buffer first"));
 }
 
+/* An address in front of a text, as "1.2.3.4", and where it ends; -1: none. */
+static int v4_of(const char *text, BOOLEAN strict, const char *expected)
+{
+    struct in_addr address = { .s_addr = 0 }, wide_address = { .s_addr = 0 };
+    WCHAR wide[64];
+    PCWSTR wide_end = NULL;
+    PCSTR end = NULL;
+    LONG status = RtlIpv4StringToAddressA(text, strict, (void *)&end, &address);
+
+    for (size_t i = 0; i <= strlen(text); i++)
+        wide[i] = (unsigned char)text[i];
+    assert_int_equal(
+        RtlIpv4StringToAddressW(wide, strict, (void *)&wide_end, &wide_address), status);
+    assert_int_equal(wide_address.s_addr, address.s_addr);
+    if (status == (LONG)0xC000000D)
+        return -1;
+    assert_int_equal(status, 0);
+    assert_int_equal(wide_end - wide, end - text);
+    assert_int_equal(address.s_addr, inet_addr(expected));
+    return (int)(end - text);
+}
+
+static void test_ipv4_in_front_of_a_text(void **state)
+{
+    (void)state;
+    assert_int_equal(v4_of("1.2.3.4", TRUE, "1.2.3.4"), 7);
+    assert_int_equal(v4_of("255.255.255.254", TRUE, "255.255.255.254"), 15);
+    assert_int_equal(v4_of("10.0.0.1:80", TRUE, "10.0.0.1"), 8);
+    assert_int_equal(v4_of("10.0.0.1/24", FALSE, "10.0.0.1"), 8);
+    assert_int_equal(v4_of("1.2.3", TRUE, ""), -1);
+    assert_int_equal(v4_of("1.2.3.256", TRUE, ""), -1);
+    assert_int_equal(v4_of("256.2.3.4", FALSE, ""), -1);
+    assert_int_equal(v4_of("1.2.3.", FALSE, ""), -1);
+    assert_int_equal(v4_of("name", FALSE, ""), -1);
+    assert_int_equal(v4_of("", TRUE, ""), -1);
+    assert_int_equal(v4_of("1.2.772", FALSE, "1.2.3.4"), 7);
+    assert_int_equal(v4_of("1.131844", FALSE, "1.2.3.4"), 8);
+    assert_int_equal(v4_of("16909060", FALSE, "1.2.3.4"), 8);
+    assert_int_equal(v4_of("4294967296", FALSE, ""), -1);
+    assert_int_equal(v4_of("1.16777216", FALSE, ""), -1);
+    assert_int_equal(v4_of("0x1.02.0x3.4", FALSE, "1.2.3.4"), 12);
+    assert_true(RtlIpv4StringToAddress == RtlIpv4StringToAddressA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ipv4_in_front_of_a_text),
         cmocka_unit_test(test_views_of_addresses),
         cmocka_unit_test(test_wide_address_text),
         cmocka_unit_test(test_sockets_report_errors),
