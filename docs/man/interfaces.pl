@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Makes the manual pages of the NetworkDirect interfaces (section 3) out of the comments of ndspi.h: one page for each
-# interface, and ndspi.h(3), which lists them.
+# Makes the manual pages of section 3 out of the comments of a header. Of ndspi.h: one page for each interface, and
+# ndspi.h(3), which lists them. Of ndspi_linux.h, whose functions are each below a comment "NAME - what it
+# does.": one page for each, with the structures that it takes.
 # usage: interfaces.pl HEADER DATE VERSION FOLDER      writes FOLDER/NAME.3
 #        interfaces.pl HEADER                          prints the names of the pages
 use strict;
@@ -11,6 +12,9 @@ my ($header, $date, $version, $folder) = @ARGV;
 my %of;       # interface: brief, text, base, methods
 my @names;    # in the header's order
 my $preface;  # the header's own comment
+my ($file) = $header =~ m{([^/]+)$};
+my %function; # function: comment, result, parameters
+my %type;     # structure, or pointer to a function: its text
 
 # ---- reading ----
 
@@ -36,11 +40,35 @@ sub method_of {
     return { result => $result, name => $name, parameters => [split /, /, $parameters] };
 }
 
+# Of the header that is part of ndspi_linux.h.
+sub counters_text {
+    my $path = $header =~ s{[^/]+$}{ndspi_counters.h}r;
+    open my $in, '<', $path or die "$path: $!\n";
+    return do { local $/; <$in> };
+}
+
+sub read_functions {
+    my ($text) = @_;
+
+    while ($text =~ /^(typedef struct _\w+ \{.*?^\} (\w+);|typedef [^;{]*\(\*(\w+)\)[^;{]*;)/gms) {
+        $type{ $2 // $3 } = $1;
+    }
+    while ($text =~ m{^(/\*\n \* (\w+) - (?:(?!\*/).)*\*/)\n([^;{}#/]+?)\s*\b\2\(([^;{}]*)\);}gms) {
+        my ($comment, $name, $result, $parameters) = ($1, $2, $3, $4);
+        push @names, $name;
+        $parameters =~ s/\s+/ /g;
+        $function{$name} = { comment => $comment, result => $result, parameters => [split /, /, $parameters] };
+    }
+    die "$file: a function without a comment \"NAME - ...\"\n"
+        if grep { !$function{$_} } $text =~ /^[A-Za-z_][^;{}#]*?\b(Nd\w+)\(/gm;
+}
+
 sub read_header {
     open my $in, '<', $header or die "$header: $!\n";
     my $text = do { local $/; <$in> };
     my ($comment, $interface) = ('', undef);
 
+    read_functions($text . counters_text()) if $file eq 'ndspi_linux.h';
     while ($text =~ m{\G(?:(\s*/\*.*?\*/)|([^\n]*)\n?)}gcs) {
         my ($remark, $line) = ($1, $2);
         if (defined $remark) {
@@ -100,7 +128,7 @@ sub body {
         @items = ();
     };
     for my $line (@lines) {
-        if ($line =~ /^(\w+(?:, \w+)*) {2,}((?:in|out)\b.*)/ || $line =~ /^(\w+(?:, \w+)*) (in: .*)/) {
+        if ($line =~ /^(\w+(?:, \w+)*) {2,}((?:in|out|inout)\b.*)/ || $line =~ /^(\w+(?:, \w+)*) (in: .*)/) {
             $list->() if @prose && @items;
             $flush->();
             my ($names, $what, $returns) = ($1, $2);
@@ -128,7 +156,7 @@ sub body {
 
 sub title {
     my ($name) = @_;
-    return qq(.\\" Made by docs/man/interfaces.pl from ndspi.h.\n)
+    return qq(.\\" Made by docs/man/interfaces.pl from $file.\n)
         . ".Dd $date\n.Dt " . uc($name) . " 3\n.Os ndspi $version\n";
 }
 
@@ -205,6 +233,40 @@ sub index_page {
     return $out . ".El\n.Sh SEE ALSO\n.Xr ndspi 7 ,\n.Xr softrdma 7\n";
 }
 
+# The structures among these words, and those that they name in turn, each once.
+sub types_of {
+    my ($seen, @words) = @_;
+    my @found;
+
+    for my $name (grep { $type{$_} } @words) {
+        next if $seen->{$name}++;
+        push @found, $name, types_of($seen, $type{$name} =~ /\w+/g);
+    }
+    return @found;
+}
+
+sub literal {
+    my ($text) = @_;
+    $text =~ s/\\/\\e/g;
+    $text =~ s/^([.'])/\\&$1/gm;
+    return ".Bd -literal\n$text\n.Ed\n";
+}
+
+sub function_page {
+    my ($name) = @_;
+    my $function = $function{$name};
+    my ($first, @rest) = brief(comment_lines($function->{comment}));
+    my $out = title($name) . ".Sh NAME\n.Nm $name\n.Nd " . ($first =~ s/^\w+ - //r);
+    my @types = types_of({}, map { /\w+/g } $function->{result}, @{ $function->{parameters} });
+
+    $out .= "\n.Sh SYNOPSIS\n.In ndspi_linux.h\n.Ft $function->{result}\n.Fo $name\n";
+    $out .= qq(.Fa "$_"\n) for @{ $function->{parameters} };
+    $out .= ".Fc\n.Sh DESCRIPTION\n" . body(@rest);
+    $out .= ".Ss $_\n" . literal($type{$_}) for @types;
+    return $out . ".Sh SEE ALSO\n" . join(" ,\n", map { ".Xr $_ 3" } sort grep { $_ ne $name } @names)
+        . (@names > 1 ? " ,\n" : '') . ".Xr ndspi.h 3 ,\n.Xr ndspi 7\n";
+}
+
 sub write_page {
     my ($name, $text) = @_;
     open my $out, '>', "$folder/$name.3" or die "$folder/$name.3: $!\n";
@@ -213,10 +275,10 @@ sub write_page {
 }
 
 read_header();
-die "$header: no interfaces found\n" unless @names && $preface;
+die "$header: neither interfaces nor functions found\n" unless @names && (%function || $preface);
 if (!defined $folder) {
-    print "$_\n" for 'ndspi.h', @names;
+    print "$_\n" for $preface ? 'ndspi.h' : (), @names;
     exit;
 }
-write_page('ndspi.h', index_page());
-write_page($_, page($_)) for @names;
+write_page('ndspi.h', index_page()) if $preface;
+write_page($_, $function{$_} ? function_page($_) : page($_)) for @names;

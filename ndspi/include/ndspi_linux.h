@@ -79,7 +79,12 @@ typedef VOID (*ND_LINUX_ADDRESS_CALLBACK)(VOID *context, const ND_LINUX_ADDRESS 
  */
 HRESULT NdLinuxDescribeAddresses(ND_LINUX_ADDRESS_CALLBACK tell, VOID *context);
 
-/* "ND_CONNECTION_REFUSED" and the like; NULL for a code that NetworkDirect does not have. */
+/*
+ * NdLinuxStatusName - the name of a code.
+ * status  in: as a method returned it
+ * Returns "ND_CONNECTION_REFUSED" and the like, never freed; NULL for a code that NetworkDirect does not have. Any
+ * thread.
+ */
 const char *NdLinuxStatusName(HRESULT status);
 
 /*

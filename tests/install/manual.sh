@@ -36,11 +36,18 @@ for page in "$man"/man?/*; do
         # A build without MinGW or Wine's tools has no ndspi-wine, and no page of it.
         [ "$name" != ndspi-wine ] || [ -e "$work/bin/ndspi-wine" ] || continue
         case $name in
-        nd*|ND*|IND*|soft*|smbd*) [ -e "$man/man$section/$name.$section" ] || wrong "$page: no page $name($section)" ;;
+        nd*|Nd*|ND*|IND*|soft*|smbd*)
+            [ -e "$man/man$section/$name.$section" ] || wrong "$page: no page $name($section)" ;;
         esac
     done < <(grep '^\.Xr ' "$page")
 done
-[ "$pages" -gt 25 ] || wrong "$pages pages: some are missing"
+[ "$pages" -gt 32 ] || wrong "$pages pages: some are missing"
+# Each function of ndspi_linux.h and ndspi_counters.h has a page, with the whole of its structures.
+for name in $(sed -nE 's/^[A-Za-z].*[ *](NdLinux[A-Za-z]+)\(.*/\1/p' "$work"/include/ndspi/ndspi_{linux,counters}.h); do
+    [ -e "$man/man3/$name.3" ] || wrong "no page $name(3)"
+done
+mandoc -Tascii "$man/man3/NdLinuxQueryCounters.3" | grep ResultPending > /dev/null ||
+    wrong "NdLinuxQueryCounters(3) lacks the last counter"
 
 [ "$(zsh -f -c 'fpath=("$1" $fpath); autoload -U compinit; compinit -u -D; print $_comps[ndinfo] $_comps[smbdcopy]' \
     - "$work/share/zsh/site-functions")" = "_ndspi _ndspi" ] || wrong "zsh does not find its completion"
