@@ -180,6 +180,65 @@ static void test_bad_accepts(void **state)
     CloseHandle(port);
 }
 
+#ifndef _WIN32 /* AcceptEx with less room than an address and 16 octets, into a socket in use: Wine takes it */
+static void test_accepts_with_bad_arguments(void **state)
+{
+    struct sockaddr_in address, other;
+    SOCKET listener = listening_socket(&address), bound = bound_socket(SOCK_STREAM, &other);
+    SOCKET server = stream_socket();
+    struct pair pair = pair_make();
+    HANDLE port = CreateIoCompletionPort((HANDLE)listener, NULL, 1, 0);
+    OVERLAPPED accepted = { 0 };
+    char buffer[8 + 2 * ROOM];
+    DWORD bytes;
+
+    (void)state;
+    assert_refused(
+        accept_ex(listener, server, buffer, 0, ROOM - 1, ROOM, &bytes, &accepted), WSAEFAULT);
+    assert_refused(
+        accept_ex(listener, server, buffer, 8, ROOM, ROOM - 1, &bytes, &accepted), WSAEFAULT);
+    assert_refused(
+        accept_ex(listener, pair.a, buffer, 0, ROOM, ROOM, &bytes, &accepted), WSAEINVAL);
+    assert_refused(accept_ex(listener, bound, buffer, 0, ROOM, ROOM, &bytes, &accepted), WSAEINVAL);
+    assert_no_packet(port);
+    /* none of them has taken the socket */
+    assert_pending(accept_ex(listener, server, buffer, 0, ROOM, ROOM, &bytes, &accepted));
+    closesocket(listener);
+    assert_packet_fails(port, &accepted, ERROR_OPERATION_ABORTED);
+    closesocket(server);
+    closesocket(bound);
+    pair_close(&pair);
+    CloseHandle(port);
+}
+#endif
+
+/* The connection is there, its first data are not. */
+static void test_close_of_the_listener_ends_an_accept_without_data(void **state)
+{
+    struct sockaddr_in address;
+    SOCKET listener = listening_socket(&address), server = stream_socket(), client, second;
+    HANDLE port = CreateIoCompletionPort((HANDLE)listener, NULL, 1, 0);
+    OVERLAPPED accepted[2] = { { 0 } };
+    char buffers[2][8 + 2 * ROOM];
+    DWORD bytes;
+
+    (void)state;
+    second = stream_socket();
+    assert_pending(accept_ex(listener, server, buffers[0], 8, ROOM, ROOM, &bytes, &accepted[0]));
+    client = client_of(&address);
+    /* the second one ends without data: so the first has its connection by then */
+    assert_pending(accept_ex(listener, second, buffers[1], 0, ROOM, ROOM, &bytes, &accepted[1]));
+    closesocket(client_of(&address));
+    assert_ptr_equal(packet_take(port).lpOverlapped, &accepted[1]);
+    assert_int_equal(closesocket(listener), 0);
+    assert_packet_fails(port, &accepted[0], ERROR_OPERATION_ABORTED);
+    assert_no_packet(port);
+    closesocket(client);
+    closesocket(server);
+    closesocket(second);
+    CloseHandle(port);
+}
+
 static void test_close_of_the_listener_ends_its_accepts(void **state)
 {
     struct sockaddr_in address;
@@ -392,6 +451,10 @@ int main(void)
         cmocka_unit_test(test_accept_and_its_addresses),
         cmocka_unit_test(test_accept_waits_for_data),
         cmocka_unit_test(test_bad_accepts),
+#ifndef _WIN32
+        cmocka_unit_test(test_accepts_with_bad_arguments),
+#endif
+        cmocka_unit_test(test_close_of_the_listener_ends_an_accept_without_data),
         cmocka_unit_test(test_close_of_the_listener_ends_its_accepts),
 #ifndef _WIN32 /* AcceptEx after closesocket, TF_REUSE_SOCKET: as above */
         cmocka_unit_test(test_close_of_the_accepting_socket_ends_its_accept),
