@@ -19,7 +19,7 @@
 struct result_wait {
     struct list_node link;
     struct reactor_waiter *waiter;
-    const OVERLAPPED *overlapped;
+    OVERLAPPED *overlapped;
     struct win_alert *alert; /* NULL if it is not alertable */
     bool done;               /* the completion has taken its last step */
 };
@@ -125,13 +125,17 @@ BOOL win_overlapped_start(struct win_file *file, OVERLAPPED *overlapped)
     return TRUE;
 }
 
-/* Wakes the threads in win_overlapped_result for this request. */
+/*
+ * Wakes the threads in win_overlapped_result for this request. One that is still pending is a later request of the same
+ * structure, begun as soon as Internal told the end of this one.
+ */
 static void wake_results(const OVERLAPPED *overlapped)
 {
     lock_acquire(&results_lock);
     list_for_each (&results, node) {
         struct result_wait *wait = list_entry(node, struct result_wait, link);
-        if (wait->overlapped != overlapped || !win_alert_claim(wait->alert))
+        if (wait->overlapped != overlapped || status_of(wait->overlapped) == STATUS_IS_PENDING ||
+            !win_alert_claim(wait->alert))
             continue;
         wait->done = true;
         reactor_signal(wait->waiter);

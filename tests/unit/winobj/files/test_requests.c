@@ -100,6 +100,30 @@ static void test_end_of_file(void **state)
         assert_win_error(38);
 }
 
+/* Each read begins as soon as the event of the write is set, which may not have told all threads of its end yet. */
+static void test_a_structure_is_used_again_at_once(void **state)
+{
+    HANDLE event = CreateEventA(NULL, TRUE, FALSE, NULL);
+    OVERLAPPED at = { .Offset = 0 };
+    char text[8];
+    DWORD done;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        at.Offset = 0;
+        at.hEvent = event;
+        assert_begun(WriteFile(file, "abc", 3, NULL, &at));
+        assert_wait(WaitForSingleObject(event, LONG_MS), WAIT_OBJECT_0);
+        at.Offset = 3;
+        at.hEvent = NULL;
+        if (!ReadFile(file, text, 8, NULL, &at) && GetLastError() != ERROR_IO_PENDING)
+            assert_win_error(38);
+        else
+            assert_fails(GetOverlappedResult(file, &at, &done, TRUE), 38);
+    }
+    assert_true(CloseHandle(event));
+}
+
 static void test_cancel_without_a_request(void **state)
 {
     (void)state;
@@ -272,6 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_result_without_an_event, setup, teardown),
         cmocka_unit_test_setup_teardown(test_event_is_reset_and_set, setup, teardown),
         cmocka_unit_test_setup_teardown(test_end_of_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_structure_is_used_again_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel_without_a_request, setup, teardown),
         cmocka_unit_test_setup_teardown(test_packets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tagged_event_makes_no_packet, setup, teardown),
