@@ -192,9 +192,14 @@ HANDLE win_mapping_receive(const struct win_parcel *parcel)
         free(mapping);
         return fail(ERROR_NOT_ENOUGH_MEMORY);
     }
+    mapping->number = -1;
     mapping->fd = parcel->fd;
     mapping->size = parcel->size;
     mapping->writable = parcel->numbers[0];
+    if (mapping->name && !take_name(mapping, true)) {
+        mapping_free(mapping);
+        return NULL;
+    }
     return mapping_open(mapping, ERROR_SUCCESS);
 }
 
