@@ -73,12 +73,13 @@ _ndmpirun()
     local current=$2 previous=$3
     case $previous in
     -v) _ndspi_words "1 2" "$current"; return ;;
+    -c) _ndspi_words "nd shm" "$current"; return ;;
     -f) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -n|-a|-p|-t|-i) return ;;
     -r) mapfile -t COMPREPLY < <(compgen -c -- "$current"); return ;;
     esac
     if [[ $current == -* ]]; then
-        _ndspi_words "-n -v -a -p -t -f -r -i" "$current"
+        _ndspi_words "-n -v -c -a -p -t -f -r -i" "$current"
     else
         mapfile -t COMPREPLY < <(compgen -W "ndring ndhalo ndalltoall ndlatency" -- "$current"
             compgen -c -- "$current")
