@@ -233,14 +233,25 @@ static bool submit_locked(struct io_uring_sqe *sqe)
     return false;
 }
 
-/* An entry to fill; NULL: none, or no room for its completion. */
+/* An entry to fill; NULL: none. What the kernel has refused so far is still there, as entries that do nothing. */
 static struct io_uring_sqe *entry_locked(void)
 {
+    struct io_uring_sqe *sqe;
+
     lock_assert_held(&ring.lock);
-    return atomic_load_explicit(&state, memory_order_relaxed) == RING_OPEN &&
-                   ring.in_flight < RING_DEPTH - RING_KEPT
-               ? io_uring_get_sqe(&ring.uring)
-               : NULL;
+    if (atomic_load_explicit(&state, memory_order_relaxed) != RING_OPEN)
+        return NULL;
+    sqe = io_uring_get_sqe(&ring.uring);
+    if (!sqe && io_uring_submit(&ring.uring) > 0)
+        sqe = io_uring_get_sqe(&ring.uring);
+    return sqe;
+}
+
+/* Whether there is room for the completion of one more read. */
+static bool room_locked(void)
+{
+    lock_assert_held(&ring.lock);
+    return ring.in_flight < RING_DEPTH - RING_KEPT;
 }
 
 bool ring_read(struct ring_op *op, int fd, void *buffer, size_t bytes, int64_t offset)
@@ -251,7 +262,7 @@ bool ring_read(struct ring_op *op, int fd, void *buffer, size_t bytes, int64_t o
 
     list_init(&ended);
     lock_acquire(&ring.lock);
-    if ((sqe = entry_locked())) {
+    if (room_locked() && (sqe = entry_locked())) {
         io_uring_prep_read(sqe, fd, buffer, (unsigned)bytes, (uint64_t)offset);
         if (bytes >= RING_LARGE)
             io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
@@ -274,8 +285,7 @@ void ring_cancel(struct ring_op *op)
 
     list_init(&ended);
     lock_acquire(&ring.lock);
-    if (atomic_load_explicit(&state, memory_order_relaxed) == RING_OPEN &&
-        (sqe = io_uring_get_sqe(&ring.uring))) {
+    if ((sqe = entry_locked())) {
         io_uring_prep_cancel(sqe, op, 0);
         io_uring_sqe_set_data(sqe, NULL);
         submit_locked(sqe);

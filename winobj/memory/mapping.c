@@ -111,6 +111,7 @@ static DWORD mapping_carry(struct win_object *object, struct win_parcel *parcel)
     parcel->numbers[0] = mapping->writable;
     if (mapping->name)
         strcpy(parcel->name, mapping->name);
+    parcel->named = mapping->name != NULL;
     return ERROR_SUCCESS;
 }
 

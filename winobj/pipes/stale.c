@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -24,9 +25,10 @@ static void empty(int folder)
         return;
     }
     while ((entry = readdir(files)))
-        if (entry->d_name[0] != '.')
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "about") != 0)
             unlinkat(folder, entry->d_name, 0);
     closedir(files);
+    unlinkat(folder, "about", 0); /* last: until then its lock keeps away who makes an instance */
 }
 
 static void remove_if_stale(int pipes, const char *name)

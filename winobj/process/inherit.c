@@ -138,13 +138,34 @@ static bool numbers_are_free(const struct win_inheritance *in)
     return true;
 }
 
+/* The descriptor, or a copy in its place: 0 to 2 are the new process's standard ones. -1 with errno. */
+static int above_standard(int fd)
+{
+    int copy;
+
+    if (fd < 0 || fd > 2)
+        return fd;
+    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return copy;
+}
+
+static bool hold_open(int hold[2])
+{
+    if (pipe2(hold, O_CLOEXEC))
+        return false;
+    hold[0] = above_standard(hold[0]);
+    hold[1] = above_standard(hold[1]);
+    return hold[0] >= 0 && hold[1] >= 0;
+}
+
 static DWORD write_file(struct win_inheritance *in)
 {
     const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count, in->hold[1],
         sizeof(*in->handles) };
     const size_t octets = in->count * sizeof(*in->handles);
 
-    if ((in->file = memfd_create("inherited", MFD_CLOEXEC)) < 0)
+    if ((in->file = above_standard(memfd_create("inherited", MFD_CLOEXEC))) < 0)
         return errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
                                                   : ERROR_NOT_ENOUGH_MEMORY;
     if (pwrite(in->file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
@@ -164,7 +185,7 @@ DWORD win_inherit_collect(struct win_inheritance *in, const HANDLE *list, size_t
         return ERROR_INVALID_HANDLE;
     for (uint32_t i = 0; i < in->count; i++)
         named |= in->handles[i].parcel.named;
-    if (named && pipe2(in->hold, O_CLOEXEC))
+    if (named && !hold_open(in->hold))
         return ERROR_TOO_MANY_OPEN_FILES;
     return write_file(in);
 }

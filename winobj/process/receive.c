@@ -49,6 +49,11 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
     struct win_object *object;
     HANDLE handle;
 
+    if (!entry->value) { /* its number was not to be had */
+        if (entry->parcel.fd >= 0)
+            close(entry->parcel.fd);
+        return;
+    }
     if (entry->same_as >= 0) {
         object = win_handle_pin((HANDLE)(uintptr_t)all[entry->same_as].value, NULL);
         if (object) {
@@ -68,7 +73,7 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
     CloseHandle(handle);
 }
 
-static void receive_all(const struct win_inherit_handle *all, uint32_t count)
+static void receive_all(struct win_inherit_handle *all, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct win_parcel *parcel = &all[i].parcel;
@@ -77,11 +82,13 @@ static void receive_all(const struct win_inherit_handle *all, uint32_t count)
         if (fd >= 0)
             fcntl(fd, F_SETFD, FD_CLOEXEC);
         if (parcel->kind != WIN_PARCEL_SOCKET &&
-            !win_handle_reserve((HANDLE)(uintptr_t)all[i].value))
+            !win_handle_reserve((HANDLE)(uintptr_t)all[i].value)) {
             log_write(LOG_ERROR, LOG_WIN,
                 "the number of the inherited handle %#llx is in use: the library was loaded too "
                 "late",
                 (unsigned long long)all[i].value);
+            all[i].value = 0;
+        }
     }
     for (uint32_t i = 0; i < count; i++)
         if (all[i].parcel.kind == WIN_PARCEL_SOCKET)
@@ -96,7 +103,8 @@ static bool is_table(const struct win_inherit_handle *all, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         if (all[i].same_as < -1 || all[i].same_as >= (int32_t)i ||
             !memchr(all[i].parcel.name, 0, sizeof(all[i].parcel.name)) ||
-            (all[i].parcel.kind != WIN_PARCEL_SOCKET && all[i].value < WIN_DESCRIPTORS))
+            (all[i].parcel.kind != WIN_PARCEL_SOCKET &&
+                (all[i].value < WIN_DESCRIPTORS || all[i].value > UINT32_MAX)))
             return false;
     return true;
 }
