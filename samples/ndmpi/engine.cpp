@@ -61,9 +61,9 @@ Engine::Engine(Job &job)
 
 Engine::~Engine()
 {
+    delete shared_; // runs the port once more, where requests for channels may come
     for (size_t i = 0; i < channels_.size(); ++i)
         delete channels_[i];
-    delete shared_;
     delete incoming_.endpoint;
     delete cache_;
     delete adapter_;
@@ -136,9 +136,11 @@ void Engine::Notify::ended(HRESULT status)
 bool Engine::look()
 {
     bool some = adapter_->poll();
-    if (shared_ && shared_->rung())
+    if (shared_ && shared_->rung()) {
+        some = true; // a bell for room alone may have ended a Send
         for (size_t i = 0; i < channels_.size(); ++i)
-            some |= channels_[i]->look();
+            channels_[i]->look();
+    }
     if (!some || ++looks_ % 32 == 0)
         some |= executive_.run(0);
     return some;

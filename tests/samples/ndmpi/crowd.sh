@@ -4,12 +4,16 @@
 # While ndmpirun waits for its two ranks, 80 strangers connect and say nothing: 66 may stay, the oldest of more are sent
 # away, and the run goes on.
 set -uo pipefail
+came=$(mktemp -u "${TMPDIR:-/tmp}/ndmpi-crowd.XXXXXX")
+trap 'rm -f "$came"' EXIT
+export came
 said=$(timeout 60 "$1" -n 2 bash -c '
     if [ "$NDMPI_RANK" = 0 ]; then
         for i in $(seq 80); do
             exec {stranger}<> "/dev/tcp/${NDMPI_ROOT/://}"
             strangers+=($stranger)
         done
+        : > "$came"
         # The first 14 hear the end of their connection. A later one is still heard.
         for i in $(seq 0 13); do
             read -r -t 30 -u ${strangers[i]} line
@@ -19,6 +23,8 @@ said=$(timeout 60 "$1" -n 2 bash -c '
         read -r -t 30 -u ${strangers[20]} line
         [ $? = 1 ] && echo "was heard"
         for stranger in "${strangers[@]}"; do exec {stranger}>&-; done
+    else # comes after them: a rank that has not said yet which one it is may be the oldest of many
+        until [ -e "$came" ]; do sleep 0.05; done
     fi
     exec "$0" -n 2 -m 100' "$(dirname "$1")/ndring" 2>&1)
 status=$?
