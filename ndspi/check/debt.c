@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- the watch ---- */
 
@@ -24,7 +25,8 @@ static void report_locked(const struct nd_checked *checked)
 static bool wait_on(struct nd_checked *checked, const void *context)
 {
     (void)context;
-    if (checked->debt.since && ++checked->debt.seconds == ND_CHECK_PATIENCE_S)
+    if (checked->process == getpid() && checked->debt.since &&
+        ++checked->debt.seconds == ND_CHECK_PATIENCE_S)
         report_locked(checked);
     return false;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A queue pair, while it is looked at. */
 struct look {
@@ -72,6 +73,12 @@ void nd_check_watch_late_locked(const void *given)
     nd_check_watch_locked();
 }
 
+/* Not what a forked child inherits: a thread of the parent may have held the locks of it. */
+static bool is_watched_locked(const struct nd_checked *checked)
+{
+    return checked->wait.watched && checked->process == getpid();
+}
+
 struct looks {
     struct look *look;
     size_t count, room;
@@ -83,7 +90,7 @@ static bool add_locked(struct nd_checked *checked, const void *context)
     struct looks *looks = *(struct looks *const *)context;
     struct nd_qp *core;
 
-    if (!checked->wait.watched)
+    if (!is_watched_locked(checked))
         return false;
     if (looks->count == looks->room) {
         size_t room = looks->room ? 2 * looks->room : 64;
@@ -125,8 +132,12 @@ void nd_check_look_for_late(void)
 void nd_check_look_at_last(struct nd_checked *checked)
 {
     struct look look = { .checked = checked };
+    bool watched;
 
-    if (!checked->wait.watched || !(look.core = checked->kind->core(checked->inner)))
+    lock_acquire(&nd_check_lock);
+    watched = is_watched_locked(checked);
+    lock_release(&nd_check_lock);
+    if (!watched || !(look.core = checked->kind->core(checked->inner)))
         return;
     look.known = nd_qp_rnr(look.core, &look.rnr);
     lock_acquire(&nd_check_lock);

@@ -196,10 +196,38 @@ static void fork_end(void)
     lock_release(&nd_check_lock);
 }
 
+/* The child has the thread that forked, and none of the others. */
+static void forget_threads_locked(struct nd_checked *checked)
+{
+    struct nd_check_call **at = &checked->calls;
+
+    while (*at)
+        if (pthread_equal((*at)->thread, pthread_self()))
+            at = &(*at)->next;
+        else
+            *at = (*at)->next;
+    checked->held = 0;
+}
+
+/* What the parent's objects wait for, its own checker sees. */
+static void forked_locked(const struct list_head *objects)
+{
+    list_for_each (objects, node) {
+        struct nd_checked *checked = list_entry(node, struct nd_checked, link);
+
+        forget_threads_locked(checked);
+        checked->debt = (struct nd_check_debt){ 0 };
+        checked->wait = (struct nd_check_wait){ 0 };
+        nd_check_forget_requests_locked(checked);
+        nd_check_queues_forked_locked(checked);
+    }
+}
+
 static void fork_child(void)
 {
     nd_check_watch_forked_locked();
-    nd_check_queues_forked_locked();
+    forked_locked(&all.living);
+    forked_locked(&all.dead);
     lock_release(&nd_check_lock);
 }
 

@@ -68,18 +68,10 @@ struct nd_check_queue *nd_check_queues_make(void)
     return queues;
 }
 
-/* Never holds, so all objects are seen. */
-static bool forked_locked(struct nd_checked *checked, const void *context)
+void nd_check_queues_forked_locked(struct nd_checked *checked)
 {
-    (void)context;
     if (checked->queues)
         init_orders(checked->queues);
-    return false;
-}
-
-void nd_check_queues_forked_locked(void)
-{
-    nd_check_first_locked(forked_locked, NULL);
 }
 
 static void forget_locked(struct post *post)

@@ -53,6 +53,6 @@ struct nd_check_queue *nd_check_queues_make(void);
 void nd_check_queues_end_locked(struct nd_checked *checked);
 void nd_check_queues_free(struct nd_checked *checked);
 /* In the child of a fork: no thread posts there. */
-void nd_check_queues_forked_locked(void);
+void nd_check_queues_forked_locked(struct nd_checked *checked);
 
 #endif

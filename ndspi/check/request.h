@@ -25,7 +25,7 @@ void nd_check_result_of(const struct nd_check_call *call, const OVERLAPPED *over
 /* A call begins: OVERLAPPEDs of this thread's functions that have returned are told of. */
 void nd_check_frames_locked(const struct nd_check_call *call);
 
-/* The memory of a released object is freed. */
+/* The memory of a released object is freed, or a forked child inherits the object. */
 void nd_check_forget_requests_locked(struct nd_checked *checked);
 
 #endif

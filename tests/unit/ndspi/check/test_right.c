@@ -3,6 +3,8 @@
  * test_right.c - the checker of programs (NDSPI_CHECK=1) says nothing of programs that are right: with a word of it
  * each of these would end by abort().
  */
+#include "ndspi/check/debt.h"
+
 #include "tests/support/nd1_end.h"
 #include "tests/support/nd2_end.h"
 
@@ -233,6 +235,50 @@ static void child_has_objects_of_its_own(void **state)
     assert_int_equal(status, 0);
 }
 
+/* The parent's Notify has ended, and another is pending: neither is the child's. */
+static OVERLAPPED inherited;
+
+/* Its own Notify ends, which starts its watch; that looks until it would tell of what is inherited. */
+static void be_child(void)
+{
+    struct nd2_end own;
+    ND2_RESULT result;
+
+    open_end(&own);
+    assert_int_equal(nd2_end_receive(&own, NULL, 0, 16), 0);
+    assert_int_equal(CALL(own.cq, Notify, ND_CQ_NOTIFY_ANY, &inherited), ND_PENDING);
+    assert_int_equal(CALL(own.qp, Flush), 0);
+    assert_int_equal(CALL(own.cq, GetOverlappedResult, &inherited, TRUE), 0);
+    assert_int_equal(CALL(own.cq, GetResults, &result, 1), 1);
+    sleep(ND_CHECK_PATIENCE_S + 1);
+    close_end(&own);
+    end_child();
+}
+
+static void child_owes_nothing_of_what_it_inherits(void **state)
+{
+    OVERLAPPED ended = { 0 };
+    ND2_RESULT result;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(nd2_end_receive(&passive, NULL, 0, 16), 0);
+    assert_int_equal(CALL(active.cq, Notify, ND_CQ_NOTIFY_ANY, &ended), ND_PENDING);
+    assert_int_equal(CALL(passive.cq, Notify, ND_CQ_NOTIFY_ERRORS, &inherited), ND_PENDING);
+    assert_int_equal(nd2_end_send(&active, NULL, 0, 16, 0), 0);
+    assert_int_equal(CALL(active.cq, GetOverlappedResult, &ended, TRUE), 0);
+    child = fork();
+    if (!child)
+        be_child();
+    assert_true(child > 0);
+    assert_int_equal(CALL(active.cq, GetResults, &result, 1), 1);
+    assert_int_equal(CALL(passive.cq, CancelOverlappedRequests), 0);
+    assert_int_equal(CALL(passive.cq, GetOverlappedResult, &inherited, TRUE), ND_CANCELED);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static ucontext_t main_context, fiber_contexts[2];
 
 /* Its OVERLAPPED is on its own stack, below and above those of others, while it does not run. */
@@ -298,6 +344,7 @@ int main(void)
         PAIR(child_ends_with_what_it_inherits),
 #ifndef __SANITIZE_THREAD__
         PAIR(child_has_objects_of_its_own),
+        PAIR(child_owes_nothing_of_what_it_inherits),
         PAIR(fibers_take_turns),
 #endif
     };
