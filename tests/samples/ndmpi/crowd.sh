@@ -4,8 +4,10 @@
 # While ndmpirun waits for its two ranks, 80 strangers connect and say nothing: 66 may stay, the oldest of more are sent
 # away, and the run goes on.
 set -uo pipefail
-came=$(mktemp -u "${TMPDIR:-/tmp}/ndmpi-crowd.XXXXXX")
-trap 'rm -f "$came"' EXIT
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ndmpi-crowd.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+came=$scratch/came # a pipe: rank 0 opens it when all strangers have come
+mkfifo "$came"
 export came
 said=$(timeout 60 "$1" -n 2 bash -c '
     if [ "$NDMPI_RANK" = 0 ]; then
@@ -24,7 +26,7 @@ said=$(timeout 60 "$1" -n 2 bash -c '
         [ $? = 1 ] && echo "was heard"
         for stranger in "${strangers[@]}"; do exec {stranger}>&-; done
     else # comes after them: a rank that has not said yet which one it is may be the oldest of many
-        until [ -e "$came" ]; do sleep 0.05; done
+        read -r < "$came"
     fi
     exec "$0" -n 2 -m 100' "$(dirname "$1")/ndring" 2>&1)
 status=$?
