@@ -130,15 +130,26 @@ unsigned setting_number(const char *name, unsigned fallback, unsigned maximum)
     return fallback;
 }
 
-bool setting_on(const char *name)
+/* Whether the switch is at this place, '0' or '1'; not where it is not set. */
+static bool is_at(const char *name, char place)
 {
     const char *text = setting_text(name);
 
     if (!text || ((*text == '0' || *text == '1') && !text[1]))
-        return text && *text == '1';
+        return text && *text == place;
     if (first_warning(name))
         log_write(LOG_WARN, LOG_DEVICE, "%s=%s: 0 or 1 is wanted; taken as not set", name, text);
     return false;
+}
+
+bool setting_on(const char *name)
+{
+    return is_at(name, '1');
+}
+
+bool setting_off(const char *name)
+{
+    return is_at(name, '0');
 }
 
 unsigned setting_word(const char *name, const char *const words[])

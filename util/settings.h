@@ -23,8 +23,13 @@ const char *setting_text(const char *name);
  */
 unsigned setting_number(const char *name, unsigned fallback, unsigned maximum);
 
-/* A switch: 1 or 0, the default. Anything else is taken as not set, with one warning. */
+/*
+ * A switch, 1 or 0. Anything else is taken as not set, with one warning.
+ * setting_on   of one whose default is 0: whether it is 1
+ * setting_off  of one whose default is 1: whether it is 0
+ */
 bool setting_on(const char *name);
+bool setting_off(const char *name);
 
 /*
  * setting_word - one of several words.

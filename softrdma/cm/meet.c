@@ -14,7 +14,7 @@
 
 bool srd_meet_wanted(void)
 {
-    return setting_on("NDSPI_SOFT_SHM");
+    return !setting_off("NDSPI_SOFT_SHM");
 }
 
 /* Whether an address is one of this host, or rather of its network namespace: a socket can be bound to it. */

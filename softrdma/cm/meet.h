@@ -31,7 +31,7 @@ struct srd_meet_pair {
     uint64_t network;                    /* srd_meet_network */
 };
 
-/* NDSPI_SOFT_SHM=1: true. */
+/* NDSPI_SOFT_SHM=0: false. */
 bool srd_meet_wanted(void);
 
 /*

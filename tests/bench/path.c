@@ -386,6 +386,7 @@ int main(int argc, char **argv)
         return 2;
     }
     setenv("NDSPI_DEVICE", "soft", 1);
+    setenv("NDSPI_SOFT_SHM", "0", 1); /* the stages are those of the network path */
     ns = ns_of_tick();
     own = own_ticks();
     nd_samples = samples_make(rounds);

@@ -27,8 +27,8 @@ at() {
     shift
     [ -z "${NDSPI_MEET:-}" ] || with=(sh -c 'exec env LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" "$@"' "$meet")
     if [ "$end" = soft ]; then
-        NDSPI_SOFT_CRC=1 NDSPI_SOFT_PATIENCE_MS=20000 NDSPI_LOG=info timeout 60 ip netns exec soft "$run" "${with[@]}" \
-            "$@"
+        NDSPI_SOFT_SHM=0 NDSPI_SOFT_CRC=1 NDSPI_SOFT_PATIENCE_MS=20000 NDSPI_LOG=info timeout 60 ip netns exec soft \
+            "$run" "${with[@]}" "$@"
     else
         timeout 60 "${with[@]}" "$@"
     fi

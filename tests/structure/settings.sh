@@ -10,7 +10,7 @@ cd "$1"
 
 read_by_sources()
 {
-    grep -rhoE '(getenv|setting_(text|number|on|word))\("(NDSPI|NDK)_[A-Z_0-9]*"' \
+    grep -rhoE '(getenv|setting_(text|number|on|off|word))\("(NDSPI|NDK)_[A-Z_0-9]*"' \
         --include='*.c' util reactor softrdma winobj ndspi/check ndspi/core ndspi/dll ndspi/helper ndspi/verbs ndk |
         sed 's/.*("//; s/"//' | sort -u
 }

@@ -108,23 +108,30 @@ function(nd_test)
         ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/toolchain/tsan.supp halt_on_error=1;${A_ENV}")
 endfunction()
 
-# nd_both_ways(TEST COMMAND...): TEST, which runs that, has softrdma on TCP from now on; TEST.shm is the same for ends
-# that share memory. So both are tested whatever the default is. TEST.shm has the label shm and no other: what runs
-# tests by label on kernel devices has no use for it.
+# nd_path(shm|tcp TEST...): what carries softrdma's data between two ends on one host in these tests: memory that they
+# share, or TCP. One that is about what passes on the wire, what TCP does, or the paths themselves says so; others take
+# the default.
+function(nd_path path)
+    set(value_shm 1)
+    set(value_tcp 0)
+    foreach(name ${ARGN})
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "NDSPI_SOFT_SHM=${value_${path}}")
+    endforeach()
+endfunction()
+
+# nd_both_ways(TEST COMMAND...): TEST, which runs that, has ends that share memory; TEST.tcp is the same over TCP. That
+# has the label tcp and no other: what runs tests by label on kernel devices has no use for it.
 function(nd_both_ways name)
-    add_test(NAME ${name}.shm COMMAND ${ARGN})
-    get_test_property(${name} ENVIRONMENT environment)
-    foreach(property TIMEOUT SKIP_RETURN_CODE PROCESSORS)
+    add_test(NAME ${name}.tcp COMMAND ${ARGN})
+    foreach(property TIMEOUT SKIP_RETURN_CODE PROCESSORS RUN_SERIAL ENVIRONMENT)
         get_test_property(${name} ${property} value)
         if(value)
-            set_tests_properties(${name}.shm PROPERTIES ${property} "${value}")
+            set_tests_properties(${name}.tcp PROPERTIES ${property} "${value}")
         endif()
     endforeach()
-    if(NOT environment)
-        set(environment)
-    endif()
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment};NDSPI_SOFT_SHM=0")
-    set_tests_properties(${name}.shm PROPERTIES LABELS shm ENVIRONMENT "${environment};NDSPI_SOFT_SHM=1")
+    set_tests_properties(${name}.tcp PROPERTIES LABELS tcp)
+    nd_path(shm ${name})
+    nd_path(tcp ${name}.tcp)
 endfunction()
 
 function(nd_sample name)

@@ -2,7 +2,7 @@
 # The device: memory, queues, connections.
 nd_test(NAME softrdma.connect SOURCES cm/test_connect.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.cq SOURCES queues/test_cq.c pair.c LINK softrdma_internal)
-nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal ENV "NDSPI_SOFT_SHM=0")
+nd_test(NAME softrdma.several SOURCES queues/test_several.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_several PRIVATE -Wl,--wrap=reactor_poll,--wrap=ppoll)
 nd_test(NAME softrdma.sleep SOURCES events/test_sleep.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.background SOURCES events/test_background.c pair.c LINK softrdma_internal)
@@ -30,15 +30,17 @@ nd_test(NAME softrdma.timer SOURCES events/test_timer.c LINK softrdma_internal)
 target_link_options(test_softrdma_timer PRIVATE -Wl,--wrap=clock_gettime)
 nd_test(NAME softrdma.idle SOURCES connection/test_idle.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_idle PRIVATE -Wl,--wrap=clock_gettime,--wrap=srd_stream_give_back)
-nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal ENV "NDSPI_SOFT_SHM=0")
+nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal)
-nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal
-    ENV "NDSPI_SOFT_SHM=1")
+nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send)
-nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal ENV "NDSPI_SOFT_SHM=1")
-# Two ends in one process, which may share memory.
-foreach(name connect cq sleep background memory cm device conn_end cm_waits cm_faults exchange unmapped turns idle)
+nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)
+nd_path(shm softrdma.patience softrdma.shared)
+nd_path(tcp softrdma.several softrdma.owed) # count the calls on TCP's sockets
+# Two ends in one process.
+foreach(name connect cq sleep background memory cm churn device conn_end cm_waits cm_faults exchange unmapped turns
+        idle)
     nd_both_ways(softrdma.${name} test_softrdma_${name})
 endforeach()

@@ -69,6 +69,24 @@ static void test_a_switch_is_0_or_1(void **state)
         "ndspi: warn: device: NDSPI_SOFT_CRC=no: 0 or 1 is wanted; taken as not set\n");
 }
 
+static void test_a_switch_may_be_on_by_default(void **state)
+{
+    (void)state;
+    unsetenv("NDSPI_SOFT_SHM");
+    assert_false(setting_off("NDSPI_SOFT_SHM"));
+    setenv("NDSPI_SOFT_SHM", "", 1);
+    assert_false(setting_off("NDSPI_SOFT_SHM"));
+    setenv("NDSPI_SOFT_SHM", "1", 1);
+    assert_false(setting_off("NDSPI_SOFT_SHM"));
+    setenv("NDSPI_SOFT_SHM", "0", 1);
+    assert_true(setting_off("NDSPI_SOFT_SHM"));
+    log_catch();
+    setenv("NDSPI_SOFT_SHM", "off", 1);
+    assert_false(setting_off("NDSPI_SOFT_SHM"));
+    assert_string_equal(log_caught(),
+        "ndspi: warn: device: NDSPI_SOFT_SHM=off: 0 or 1 is wanted; taken as not set\n");
+}
+
 static void test_a_word_is_one_of_several(void **state)
 {
     static const char *const words[] = { "0", "1", "log", NULL };
@@ -125,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_digits_in_range),
         cmocka_unit_test(test_a_bad_number_is_warned_of_once_and_counts_as_not_set),
         cmocka_unit_test(test_a_switch_is_0_or_1),
+        cmocka_unit_test(test_a_switch_may_be_on_by_default),
         cmocka_unit_test(test_a_word_is_one_of_several),
         cmocka_unit_test(test_unknown_names_are_found),
         cmocka_unit_test(test_names_have_their_places),

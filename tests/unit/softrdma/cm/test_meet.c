@@ -177,7 +177,7 @@ static void the_setting_of_either_end_keeps_tcp(void **state)
     }
 }
 
-static void without_the_setting_it_is_tcp(void **state)
+static void without_the_setting_memory_is_shared(void **state)
 {
     struct pair pair;
 
@@ -185,7 +185,7 @@ static void without_the_setting_it_is_tcp(void **state)
     unsetenv("NDSPI_SOFT_SHM");
     pair_connect(&pair, "127.0.0.1");
     setenv("NDSPI_SOFT_SHM", "1", 1);
-    expect_path(&pair, "tcp");
+    expect_path(&pair, "shm");
     close_all(&pair);
 }
 
@@ -483,7 +483,7 @@ int main(void)
         cmocka_unit_test(a_listener_on_all_addresses_shares_memory),
         cmocka_unit_test(there_is_no_path_without_a_connection),
         cmocka_unit_test(the_setting_of_either_end_keeps_tcp),
-        cmocka_unit_test(without_the_setting_it_is_tcp),
+        cmocka_unit_test(without_the_setting_memory_is_shared),
         cmocka_unit_test(an_end_that_is_short_of_descriptors_keeps_tcp),
         cmocka_unit_test(a_rejected_request_leaves_nothing),
         cmocka_unit_test(a_program_that_gives_up_leaves_nothing),
