@@ -21,6 +21,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 struct mapping {
@@ -138,6 +139,27 @@ static bool take_name(struct mapping *mapping, bool create)
     return mapping->number >= 0;
 }
 
+/* Memory without a name, which the system gives page by page; a descriptor, or -1 with the last error. */
+static int anonymous(uint64_t size)
+{
+    struct sysinfo system;
+    int fd;
+
+    /* more than there can ever be: the program would be killed for touching it */
+    if (size > INT64_MAX || sysinfo(&system) ||
+        size / system.mem_unit > system.totalram + system.totalswap) {
+        SetLastError(ERROR_COMMITMENT_LIMIT);
+        return -1;
+    }
+    if ((fd = memfd_create("mapping", MFD_CLOEXEC)) >= 0 && !ftruncate(fd, (off_t)size))
+        return fd;
+    SetLastError(
+        errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_NOT_ENOUGH_MEMORY);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 /* Opens or makes the memory of a name, or makes memory without a name. existed: as in win_name_open. */
 static struct mapping *mapping_new(const char *name, uint64_t size, bool writable, bool *existed)
 {
@@ -154,13 +176,8 @@ static struct mapping *mapping_new(const char *name, uint64_t size, bool writabl
         mapping_free(mapping);
         return NULL;
     }
-    mapping->fd =
-        name ? win_name_open(name, size, writable, existed) : memfd_create("mapping", MFD_CLOEXEC);
-    if (mapping->fd < 0 && !name)
-        SetLastError(errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
-                                                        : ERROR_NOT_ENOUGH_MEMORY);
-    if (mapping->fd >= 0 &&
-        ((!name && win_memory_resize(mapping->fd, size)) || fstat(mapping->fd, &status))) {
+    mapping->fd = name ? win_name_open(name, size, writable, existed) : anonymous(size);
+    if (mapping->fd >= 0 && fstat(mapping->fd, &status)) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         mapping_free(mapping);
         return NULL;
@@ -214,7 +231,9 @@ HANDLE win_mapping_receive(const struct win_parcel *parcel)
  *             begin with Local\ or Global\
  * Returns     a handle, with the last error ERROR_SUCCESS, or ERROR_ALREADY_EXISTS if the name existed; NULL with
  *             ERROR_INVALID_PARAMETER (no size, another protection), ERROR_INVALID_HANDLE (a file; the name is that of
- *             another kind of object), ERROR_NOT_ENOUGH_MEMORY, or an error of names_open or win_name_open.
+ *             another kind of object), ERROR_COMMITMENT_LIMIT (more than the system has; with a name, more than
+ *             /dev/shm has left: such memory is allocated at once), ERROR_NOT_ENOUGH_MEMORY, or an error of names_open
+ *             or win_name_open.
  */
 HANDLE WINAPI CreateFileMappingA(HANDLE file, LPSECURITY_ATTRIBUTES attributes, DWORD protection,
     DWORD size_high, DWORD size_low, LPCSTR name)

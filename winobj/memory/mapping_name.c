@@ -26,6 +26,7 @@ static DWORD error_of(int error)
     case EMFILE:
     case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
     case ENOENT: return ERROR_FILE_NOT_FOUND;
+    case ENOSPC: return ERROR_COMMITMENT_LIMIT;
     default: return ERROR_NOT_ENOUGH_MEMORY;
     }
 }
@@ -75,15 +76,28 @@ static int names_lock(void)
     return -1;
 }
 
-int win_memory_resize(int fd, uint64_t size)
+/*
+ * Gives a new file its size and all its pages: a program would die by SIGBUS when it touched one that a full file
+ * system has not. By parts: a signal undoes the part under way. Negative errno.
+ */
+static int reserve(int fd, uint64_t size)
 {
+    const uint64_t part_most = UINT64_C(16) << 20;
     struct statvfs room;
 
-    /* The file system allocates page by page: without this check a program would die by SIGBUS when it runs full. */
     if (size > INT64_MAX ||
         (!fstatvfs(fd, &room) && room.f_blocks && size / room.f_frsize > room.f_bavail))
-        return -ENOMEM;
-    return ftruncate(fd, (off_t)size) ? -errno : 0;
+        return -ENOSPC; /* at once, not when the last page of others is taken */
+    for (uint64_t at = 0, part; at < size; at += part) {
+        int error;
+
+        part = size - at < part_most ? size - at : part_most;
+        while ((error = posix_fallocate(fd, (off_t)at, (off_t)part)) == EINTR)
+            ;
+        if (error)
+            return -error;
+    }
+    return 0;
 }
 
 /*
@@ -111,7 +125,7 @@ static int create(const char *file, uint64_t size, bool writable)
 
     if (fd < 0)
         return -1;
-    error = win_memory_resize(fd, size);
+    error = reserve(fd, size);
     if (!error && !writable && fchmod(fd, 0400))
         error = -errno;
     if (!error)

@@ -18,19 +18,16 @@
 /*
  * win_name_open - opens the memory of a name, or makes it. Returns a descriptor that holds the shared lock.
  * name      as the program gave it, with Local\ or Global\ or neither
- * size      in bytes, of new memory, which is zero; 0: opens only memory that exists
+ * size      in bytes, of new memory, which is zero and allocated at once; 0: opens only memory that exists
  * writable  whether new memory may be written
  * existed   out
  * Returns   -1 with the last error: ERROR_FILE_NOT_FOUND (size 0), ERROR_PATH_NOT_FOUND (a backslash),
- *           ERROR_INVALID_NAME (empty), ERROR_FILENAME_EXCED_RANGE, ERROR_ACCESS_DENIED, ERROR_NOT_ENOUGH_MEMORY,
- *           ERROR_TOO_MANY_OPEN_FILES.
+ *           ERROR_INVALID_NAME (empty), ERROR_FILENAME_EXCED_RANGE, ERROR_ACCESS_DENIED, ERROR_COMMITMENT_LIMIT
+ *           (/dev/shm has less room), ERROR_NOT_ENOUGH_MEMORY, ERROR_TOO_MANY_OPEN_FILES.
  */
 int win_name_open(const char *name, uint64_t size, bool writable, bool *existed);
 
 /* Closes such a descriptor; closing the last one removes the name. */
 void win_name_close(const char *name, int fd);
-
-/* Gives new memory its size. Negative errno; ENOMEM also where the system has less. */
-int win_memory_resize(int fd, uint64_t size);
 
 #endif

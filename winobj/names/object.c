@@ -58,27 +58,53 @@ static int find(const char *key)
     return -1;
 }
 
-static int make(const char *key, const struct names_new *new)
+static int free_place(void)
 {
-    for (int i = 0; i < NAMES_OBJECTS; i++) {
-        struct names_object *object = &self.space->objects[i];
+    for (int i = 0; i < NAMES_OBJECTS; i++)
+        if (!self.space->objects[i].kind)
+            return i;
+    return -1;
+}
 
-        if (object->kind)
-            continue;
-        memset(object, 0, sizeof(*object));
-        memcpy(object->name, key, NAMES_OCTETS);
-        object->most = new->most;
-        object->state.count = new->count;
-        if (new->kind == NAMES_MUTEX &&new->count) {
-            object->state.process = (uint32_t)self.slot + 1;
-            object->state.owner = new->owner;
+/* A place that is free, or what processes that have ended left; -1 with the last error: other handles have all. */
+static int take_place(void)
+{
+    int place = free_place();
+
+    for (int i = 0; place < 0 && i < NAMES_PROCESSES; i++)
+        if (self.space->processes[i].used && !names_alive(i)) {
+            names_bury(i);
+            place = free_place();
         }
-        object->holders[self.slot / 64] = UINT64_C(1) << (self.slot % 64);
-        __atomic_store_n(&object->kind, new->kind, __ATOMIC_SEQ_CST);
-        return i;
-    }
+    if (place >= 0)
+        return place;
+    log_limited(LOG_ERROR, LOG_WIN,
+        "the user's processes have %d objects with names, which is the most: close some; an event, "
+        "mutex or semaphore without a name is one of them if it was made inheritable",
+        NAMES_OBJECTS);
     SetLastError(ERROR_NO_SYSTEM_RESOURCES);
     return -1;
+}
+
+static int make(const char *key, const struct names_new *new)
+{
+    const int place = take_place();
+    struct names_object *object;
+
+    if (place < 0)
+        return -1;
+    object = &self.space->objects[place];
+    memset(object, 0, sizeof(*object));
+    memcpy(object->name, key, NAMES_OCTETS);
+    object->most = new->most;
+    object->state.count = new->count;
+    if (new->kind == NAMES_MUTEX &&new->count) {
+        object->state.process = (uint32_t)self.slot + 1;
+        object->state.owner = new->owner;
+    }
+    object->holders[self.slot / 64] = UINT64_C(1) << (self.slot % 64);
+    __atomic_store_n(&object->kind, new->kind, __ATOMIC_SEQ_CST);
+    return place;
 }
 
 /* Those that wait for the object watch this process, too. */

@@ -108,6 +108,7 @@
 #define ERROR_ALREADY_INITIALIZED        1247
 #define ERROR_INTERNAL_ERROR             1359
 #define ERROR_NO_SYSTEM_RESOURCES        1450
+#define ERROR_COMMITMENT_LIMIT           1455
 #define ERROR_TIMEOUT                    1460
 #define ERROR_INCORRECT_SIZE             1462
 #define ERROR_DEVICE_REMOVED             1617

@@ -178,7 +178,7 @@ static void test_bad_arguments(void **state)
     assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, NULL), 87);
     assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "Local\\"), 123);
     assert_fails(
-        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0x40000000, 0, name), 8);
+        CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0x40000000, 0, name), 1455);
     assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, name), 2);
 #endif
 }

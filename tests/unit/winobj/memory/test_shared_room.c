@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_shared_room.c - what happens when the memory or the places that processes share are all taken. /dev/shm is a
+ * small one of the test's own.
+ */
+#include "tests/support/run_self.h"
+#include "tests/support/win32_test.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+
+enum {
+    ROOM = 16 << 20,   /* of /dev/shm */
+    SECTION = 9 << 20, /* one fits, two do not */
+    PLACES = 1024,     /* docs/porting.md */
+};
+
+static const char *program;
+
+static HANDLE section(const char *name, uint64_t bytes)
+{
+    return CreateFileMappingA(
+        INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, (DWORD)(bytes >> 32), (DWORD)bytes, name);
+}
+
+/* Nothing is written to the first one before the second is asked for. */
+static void test_section_has_its_room_from_the_start(void **state)
+{
+    HANDLE first = section("first", SECTION), second;
+    char *view;
+
+    (void)state;
+    assert_non_null(first);
+    assert_fails(section("second", SECTION), 1455);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "second"), 2);
+    assert_non_null(view = MapViewOfFile(first, FILE_MAP_ALL_ACCESS, 0, 0, 0));
+    for (int i = 0; i < SECTION; i += 4096) {
+        assert_int_equal(view[i], 0);
+        view[i] = 1;
+    }
+    assert_true(UnmapViewOfFile(view));
+    assert_true(CloseHandle(first));
+    assert_non_null(second = section("second", SECTION));
+    assert_true(CloseHandle(second));
+}
+
+static void test_more_than_the_system_has(void **state)
+{
+    (void)state;
+    assert_fails(section("large", UINT64_C(1) << 60), 1455);
+    assert_fails(section(NULL, UINT64_C(1) << 60), 1455);
+    assert_fails(section(NULL, UINT64_MAX), 1455);
+}
+
+static HANDLE inheritable(void)
+{
+    SECURITY_ATTRIBUTES attributes = { sizeof(attributes), NULL, TRUE };
+
+    return CreateEventA(&attributes, TRUE, FALSE, NULL);
+}
+
+/* The last place: an inheritable event fails, and one that is not inheritable does not. */
+static void test_no_place_for_an_inheritable_event(void **state)
+{
+    static HANDLE events[PLACES];
+    HANDLE other;
+
+    (void)state;
+    for (int i = 0; i < PLACES; i++)
+        assert_non_null(events[i] = inheritable());
+    assert_fails(inheritable(), 1450);
+    assert_fails(CreateEventA(NULL, TRUE, FALSE, "one more"), 1450);
+    assert_non_null(other = CreateEventA(NULL, TRUE, FALSE, NULL));
+    assert_true(CloseHandle(events[7]));
+    assert_non_null(events[7] = inheritable());
+    for (int i = 0; i < PLACES; i++)
+        assert_true(CloseHandle(events[i]));
+    assert_true(CloseHandle(other));
+}
+
+/* The other process: takes all places but one, and ends without closing anything. */
+static int leave_all_taken(void)
+{
+    for (int i = 0; i < PLACES - 1; i++)
+        if (!inheritable())
+            return 1;
+    _exit(0);
+}
+
+static void test_what_an_ended_process_had_is_free(void **state)
+{
+    HANDLE own = inheritable(), events[2]; /* whose process keeps the first slot */
+
+    (void)state;
+    assert_non_null(own);
+    assert_int_equal(run_self(program, "take", "all"), 0);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(events[i] = inheritable());
+    for (int i = 0; i < 2; i++)
+        assert_true(CloseHandle(events[i]));
+    assert_true(CloseHandle(own));
+}
+
+static bool own_shared_memory(void)
+{
+    char options[64];
+
+    snprintf(options, sizeof(options), "mode=1777,size=%d", ROOM);
+    return (!unshare(CLONE_NEWNS) || !unshare(CLONE_NEWUSER | CLONE_NEWNS)) &&
+           !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+           !mount("tmpfs", "/dev/shm", "tmpfs", 0, options);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_section_has_its_room_from_the_start),
+        cmocka_unit_test(test_more_than_the_system_has),
+        cmocka_unit_test(test_no_place_for_an_inheritable_event),
+        cmocka_unit_test(test_what_an_ended_process_had_is_free),
+    };
+
+    if (count == 3)
+        return leave_all_taken();
+    program = arguments[0];
+    if (!own_shared_memory()) {
+        fprintf(stderr, "skipped: no /dev/shm of its own (%s)\n", strerror(errno));
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
