@@ -109,9 +109,10 @@ extern struct lock nd_check_lock;
  * iface  in: the wrapper
  * name   in: as "IND2QueuePair::Send", a literal
  * Returns the object in it; NULL: it was released, and nothing else may be done.
+ * The frame is where the method's own ends, not where its frame pointer is: on aarch64 that is the other end.
  */
 #define nd_check_begin(call, iface, name)                                                          \
-    nd_check_begin_at(call, iface, name, __builtin_frame_address(0))
+    nd_check_begin_at(call, iface, name, __builtin_dwarf_cfa())
 void *nd_check_begin_at(
     struct nd_check_call *call, void *iface, const char *name, const char *frame);
 void nd_check_end(struct nd_check_call *call);
