@@ -75,9 +75,25 @@ static void settle_locked(struct win_callback *callback)
     }
 }
 
+/* What nothing uses after the last call. Without the lock: it may be the end of any object. */
+static void release(struct win_callback *callback)
+{
+    if (callback->ops->release)
+        callback->ops->release(callback);
+}
+
 void win_callback_done(struct win_callback *callback)
 {
+    bool last;
+
     win_callbacks_lock();
+    last =
+        callback->closed && callback->calls == 1; /* else the close, or another call, comes later */
+    if (last) {
+        win_callbacks_unlock();
+        release(callback);
+        win_callbacks_lock();
+    }
     callback->calls--;
     settle_locked(callback);
     win_callbacks_unlock();
@@ -199,6 +215,8 @@ static DWORD close_with(struct win_callback *callback, struct win_waitable *even
         error = callback->over ? ERROR_SUCCESS : ERROR_IO_PENDING;
     }
     win_callbacks_unlock();
+    if (!error)
+        release(callback);
     return error;
 }
 

@@ -24,6 +24,8 @@ struct win_callback_ops {
     void (*call)(struct win_callback *callback);
     /* It is closed, and closed is set: ends what would post. Under the lock; may post. */
     void (*stop_locked)(struct win_callback *callback);
+    /* It is over, or is as soon as this returns: gives up what the program may look for then. Without the lock. */
+    void (*release)(struct win_callback *callback);
 };
 
 struct win_callback {

@@ -25,7 +25,7 @@ enum {
 struct registered {
     struct win_callback callback; /* first */
     struct win_watch watch;
-    struct win_waitable *object; /* referenced */
+    struct win_waitable *object; /* referenced; NULL when it is over */
     WAITORTIMERCALLBACK function;
     PVOID context;
     ULONG timeout_ms, flags;
@@ -134,9 +134,20 @@ static void wait_stop_locked(struct win_callback *callback)
         end_locked(wait, false);
 }
 
+/* The object may have a name, which the program takes for free when it has unregistered the wait. */
+static void wait_release(struct win_callback *callback)
+{
+    struct registered *wait = (struct registered *)callback;
+    struct win_waitable *object = wait->object;
+
+    wait->object = NULL;
+    if (object)
+        win_object_unref(&object->object);
+}
+
 static void wait_destroy(struct win_object *object)
 {
-    win_object_unref(&((struct registered *)object)->object->object);
+    wait_release((struct win_callback *)object);
     free(object);
 }
 
@@ -154,6 +165,7 @@ static const struct win_callback_ops wait_ops = {
     .source = { .expired = wait_expired, .run = wait_run, .free = win_callback_source_free },
     .call = wait_call,
     .stop_locked = wait_stop_locked,
+    .release = wait_release,
 };
 
 static bool fail(DWORD error)

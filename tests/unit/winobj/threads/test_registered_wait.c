@@ -421,6 +421,31 @@ static void test_object_lives_as_long_as_the_wait(void **state)
     assert_true(CloseHandle(second));
     assert_true(UnregisterWaitEx(wait, NOW));
 }
+/* The wait has the last reference of the object: with the wait the name goes. */
+static void test_name_is_free_when_the_wait_is_unregistered(void **state)
+{
+    enum { ROUNDS = 2000 };
+    char name[64];
+
+    (void)state;
+    snprintf(name, sizeof(name), "registered.%u", (unsigned)GetCurrentProcessId());
+    for (int i = 0; i < ROUNDS; i++) {
+        HANDLE event = CreateEventA(NULL, FALSE, FALSE, name), wait;
+
+        forget(state);
+        assert_non_null(event);
+        assert_win_error(ERROR_SUCCESS);
+        wait = wait_for(event, note, INFINITE, WT_EXECUTEDEFAULT);
+        if (i % 2) {
+            assert_true(SetEvent(event));
+            await_calls(1);
+        }
+        assert_true(CloseHandle(event));
+        assert_true(UnregisterWaitEx(wait, NOW));
+        assert_fails(OpenEventA(EVENT_ALL_ACCESS, FALSE, name), 2);
+    }
+}
+
 #endif
 
 int main(void)
@@ -446,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_mutex_is_refused),
         cmocka_unit_test(test_a_call_does_not_wait_for_its_own_end),
         cmocka_unit_test(test_object_lives_as_long_as_the_wait),
+        cmocka_unit_test(test_name_is_free_when_the_wait_is_unregistered),
 #endif
     };
 
