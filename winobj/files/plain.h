@@ -54,12 +54,12 @@ int plain_write(
 DWORD plain_peek(struct win_file *file, struct win_peek *peek);
 
 /*
- * Begin an overlapped transfer or lock, which a thread of the pool does. Return ERROR_IO_PENDING, or an error: nothing
- * has begun.
+ * Begin an overlapped transfer, or a wait for octets that another handle has locked. Return ERROR_IO_PENDING, or an
+ * error: nothing has begun.
  */
 DWORD queue_read(struct win_file *file, void *buffer, DWORD bytes, OVERLAPPED *overlapped);
 DWORD queue_write(struct win_file *file, const void *buffer, DWORD bytes, OVERLAPPED *overlapped);
-DWORD queue_lock(struct win_file *file, uint64_t bytes, bool exclusive, OVERLAPPED *overlapped);
+DWORD lock_wait(struct win_file *file, uint64_t bytes, bool exclusive, OVERLAPPED *overlapped);
 
 /* The place that an OVERLAPPED names. */
 static inline uint64_t overlapped_offset(const OVERLAPPED *overlapped)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c - overlapped requests on files, which may end in any order. io_uring does the reads of disk files where
+ * queue.c - overlapped transfers of files, which may end in any order. io_uring does the reads of disk files where
  * the kernel lets us (ring.h), threads of the pool all else. Until a thread takes a request up, a cancel ends it; one
- * that the kernel has it is asked to end; a lock that waits can be cancelled until it is got.
+ * that the kernel has it is asked to end.
  */
 #include "winobj/files/plain.h"
 
@@ -18,16 +18,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum job_kind { JOB_READ, JOB_WRITE, JOB_LOCK };
+enum job_kind { JOB_READ, JOB_WRITE };
 
 struct job {
     struct win_request request;
     enum job_kind kind;
-    bool exclusive; /* of a lock */
-    void *buffer;   /* of a transfer; not written to by JOB_WRITE */
+    void *buffer; /* not written to by JOB_WRITE */
     uint64_t bytes;
     uint64_t offset;
-    DWORD done; /* octets of a transfer that were moved so far */
+    DWORD done; /* octets that were moved so far */
     struct ring_op op;
     atomic_bool on_ring; /* a cancel asks the ring, and the ring's end of it claims the request */
 };
@@ -102,18 +101,6 @@ static LONG transfer(struct job *job)
     return transfer_ended(job, result, job->done);
 }
 
-/* A lock that was got after its request was cancelled is given back. */
-static void job_lock(struct job *job)
-{
-    struct win_request *request = &job->request;
-    DWORD error = range_lock(request->file, job->offset, job->bytes, job->exclusive, true);
-
-    if (win_request_claim(request))
-        win_request_end(request, error ? STATUS_FILE_LOCK_CONFLICT : STATUS_SUCCESS, 0);
-    else if (!error)
-        range_unlock(request->file, job->offset, job->bytes);
-}
-
 static VOID CALLBACK job_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOID overlapped,
     ULONG error, ULONG_PTR bytes, PTP_IO io)
 {
@@ -124,9 +111,7 @@ static VOID CALLBACK job_run(PTP_CALLBACK_INSTANCE instance, PVOID context, PVOI
     (void)error;
     (void)bytes;
     (void)io;
-    if (job->kind == JOB_LOCK) {
-        job_lock(job);
-    } else if (win_request_claim(&job->request)) {
+    if (win_request_claim(&job->request)) {
         LONG status = transfer(job);
         win_request_end(&job->request, status, job->done);
     }
@@ -236,11 +221,11 @@ static DWORD job_begin(struct win_file *file, struct job like, OVERLAPPED *overl
     job->offset = overlapped_offset(overlapped);
     job->op.done = job_ringed;
     atomic_init(&job->on_ring, false);
-    if ((error = win_request_begin(file, &job->request, &job_ops, overlapped))) {
+    /* held for the ring or the thread */
+    if ((error = win_request_begin_held(file, &job->request, &job_ops, overlapped))) {
         free(job);
         return error;
     }
-    win_request_ref(&job->request); /* of the ring or the thread */
     return job_ring(job) ? ERROR_IO_PENDING : job_post(job);
 }
 
@@ -255,10 +240,4 @@ DWORD queue_write(struct win_file *file, const void *buffer, DWORD bytes, OVERLA
     return job_begin(file,
         (struct job){ .kind = JOB_WRITE, .buffer = (void *)(uintptr_t)buffer, .bytes = bytes },
         overlapped);
-}
-
-DWORD queue_lock(struct win_file *file, uint64_t bytes, bool exclusive, OVERLAPPED *overlapped)
-{
-    return job_begin(
-        file, (struct job){ .kind = JOB_LOCK, .bytes = bytes, .exclusive = exclusive }, overlapped);
 }

@@ -172,9 +172,10 @@ static BOOL answer(struct win_file *file, DWORD error)
  * handles fail with ERROR_LOCK_VIOLATION (with a shared lock WriteFile alone); other programs are not held to it.
  * flags     LOCKFILE_EXCLUSIVE_LOCK: else shared; LOCKFILE_FAIL_IMMEDIATELY: does not wait for another handle's lock
  * low,high  how many octets; the locks may be beyond the end of the file
- * Returns   TRUE. FALSE with ERROR_IO_PENDING (the file was opened with FILE_FLAG_OVERLAPPED, and the lock may wait),
- *           ERROR_LOCK_VIOLATION, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY,
- *           ERROR_ACCESS_DENIED (exclusive, and Linux lets this user only read the file).
+ * Returns   TRUE. FALSE with ERROR_IO_PENDING (the file was opened with FILE_FLAG_OVERLAPPED, and the lock waits: it is
+ *           got 32 ms at most after it could be), ERROR_LOCK_VIOLATION (also where this handle has the octets and was
+ *           not opened so), ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY,
+ *           ERROR_NO_SYSTEM_RESOURCES, ERROR_ACCESS_DENIED (exclusive, and Linux lets this user only read the file).
  */
 BOOL WINAPI LockFileEx(
     HANDLE handle, DWORD flags, DWORD reserved, DWORD low, DWORD high, LPOVERLAPPED overlapped)
@@ -191,9 +192,10 @@ BOOL WINAPI LockFileEx(
     if (reserved || !overlapped || plain->type != FILE_TYPE_DISK || !bytes ||
         (flags & ~(DWORD)(LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY)))
         return answer(file, ERROR_INVALID_PARAMETER);
-    if (wait && (plain->flags & FILE_FLAG_OVERLAPPED))
-        return answer(file, queue_lock(file, bytes, exclusive, overlapped));
-    error = range_lock(file, overlapped_offset(overlapped), bytes, exclusive, wait);
+    error = range_lock(file, overlapped_offset(overlapped), bytes, exclusive,
+        wait && !(plain->flags & FILE_FLAG_OVERLAPPED));
+    if (error == ERROR_LOCK_VIOLATION && wait && (plain->flags & FILE_FLAG_OVERLAPPED))
+        return answer(file, lock_wait(file, bytes, exclusive, overlapped));
     if (error || !(plain->flags & FILE_FLAG_OVERLAPPED))
         return answer(file, error);
     if ((error = win_io_succeed(file, overlapped, 0)))

@@ -252,11 +252,10 @@ DWORD pipe_do(
     list_node_init(&request->queued);
     request->own.hEvent = (HANDLE)(ULONG_PTR)1; /* no event, no packet */
     used = overlapped ? overlapped : &request->own;
-    if ((error = win_request_begin(pipe->file, &request->base, &request_ops, used))) {
+    if ((error = win_request_begin_held(pipe->file, &request->base, &request_ops, used))) {
         free(request);
         return error;
     }
-    win_request_ref(&request->base);
     status = submit(pipe, request);
     if (status == PIPE_PENDING && !(pipe->overlapped && overlapped))
         status = await(pipe, request, used);

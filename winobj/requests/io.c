@@ -7,8 +7,8 @@
 
 #include <ntstatus.h>
 
-DWORD win_request_begin(struct win_file *file, struct win_request *request,
-    const struct win_request_ops *ops, OVERLAPPED *overlapped)
+static DWORD begin(struct win_file *file, struct win_request *request,
+    const struct win_request_ops *ops, OVERLAPPED *overlapped, unsigned refs)
 {
     bool closed;
 
@@ -19,7 +19,7 @@ DWORD win_request_begin(struct win_file *file, struct win_request *request,
     request->overlapped = overlapped;
     request->thread = GetCurrentThreadId();
     request->cancelling = false;
-    atomic_init(&request->refs, 1);
+    atomic_init(&request->refs, refs);
     atomic_init(&request->claimed, false);
     list_node_init(&request->link);
     win_overlapped_begin(overlapped);
@@ -33,6 +33,18 @@ DWORD win_request_begin(struct win_file *file, struct win_request *request,
     }
     win_file_ref(file);
     return ERROR_SUCCESS;
+}
+
+DWORD win_request_begin(struct win_file *file, struct win_request *request,
+    const struct win_request_ops *ops, OVERLAPPED *overlapped)
+{
+    return begin(file, request, ops, overlapped, 1);
+}
+
+DWORD win_request_begin_held(struct win_file *file, struct win_request *request,
+    const struct win_request_ops *ops, OVERLAPPED *overlapped)
+{
+    return begin(file, request, ops, overlapped, 2);
 }
 
 bool win_request_claim(struct win_request *request)

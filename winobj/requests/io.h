@@ -82,6 +82,9 @@ struct win_request {
  */
 DWORD win_request_begin(struct win_file *file, struct win_request *request,
     const struct win_request_ops *ops, OVERLAPPED *overlapped);
+/* The same with a second reference, the caller's: another thread may cancel and end the request before this returns. */
+DWORD win_request_begin_held(struct win_file *file, struct win_request *request,
+    const struct win_request_ops *ops, OVERLAPPED *overlapped);
 
 /* Whether the caller is the one that ends the request: true once. */
 bool win_request_claim(struct win_request *request);

@@ -206,6 +206,97 @@ static void test_cancelled_lock_is_not_got_later(void **state)
     assert_true(CloseHandle(other));
 }
 
+/* More than the pool has threads. */
+static void test_waiting_locks_hold_no_thread(void **state)
+{
+    enum { WAITS = 100 };
+    static OVERLAPPED waits[WAITS];
+    HANDLE other = other_handle();
+    OVERLAPPED first = { 0 }, beside = { .Offset = 100 }, again = { 0 };
+    int got = 0, canceled = 0;
+    DWORD done;
+
+    (void)state;
+    assert_non_null(port = CreateIoCompletionPort(file, NULL, 9, 0));
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    for (int i = 0; i < WAITS; i++)
+        assert_fails(LockFileEx(file, 0, 0, 10, 0, &waits[i]), 997);
+    assert_begun(WriteFile(file, "abc", 3, NULL, &beside));
+    assert_ptr_equal(packet(TRUE, 3, 0), &beside);
+    for (int i = 0; i < WAITS; i += 2)
+        assert_true(CancelIoEx(file, &waits[i]));
+    for (int i = 0; i < WAITS; i += 2)
+        packet(FALSE, 0, 995);
+    assert_true(UnlockFileEx(other, 0, 10, 0, &first));
+    for (int i = 1; i < WAITS; i += 2)
+        packet(TRUE, 0, 0);
+    for (int i = 0; i < WAITS; i++) {
+        got += !!GetOverlappedResult(file, &waits[i], &done, FALSE);
+        canceled += i % 2 == 0 && waits[i].Internal == 0xC0000120;
+    }
+    assert_int_equal(got, WAITS / 2);
+    assert_int_equal(canceled, WAITS / 2);
+    assert_fails(
+        LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &again),
+        33);
+    for (int i = 0; i < WAITS / 2; i++)
+        assert_true(UnlockFileEx(file, 0, 10, 0, &first));
+    assert_fails(UnlockFileEx(file, 0, 10, 0, &first), 158);
+    assert_true(
+        LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 10, 0, &again));
+    assert_true(CloseHandle(other));
+}
+
+static void test_lock_waits_for_its_own_handle(void **state)
+{
+    OVERLAPPED first = { 0 }, second = { 0 };
+    DWORD done;
+
+    (void)state;
+    assert_begun(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_true(GetOverlappedResult(file, &first, &done, TRUE));
+    assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &second), 997);
+    assert_true(UnlockFileEx(file, 0, 10, 0, &first));
+    assert_true(GetOverlappedResult(file, &second, &done, TRUE));
+    assert_true(UnlockFileEx(file, 0, 10, 0, &second));
+}
+
+/* Between the call and its return another thread may cancel: each request ends once. */
+static DWORD WINAPI cancel_without_end(LPVOID stop)
+{
+    while (WaitForSingleObject((HANDLE)stop, 0) == WAIT_TIMEOUT)
+        CancelIoEx(file, NULL);
+    return 0;
+}
+
+static void test_cancel_while_the_request_begins(void **state)
+{
+    enum { ROUNDS = 3000 };
+    HANDLE other = other_handle(), stop = CreateEventA(NULL, TRUE, FALSE, NULL), thread;
+    OVERLAPPED first = { 0 };
+    char text[4];
+    DWORD done;
+
+    (void)state;
+    assert_true(LockFileEx(other, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &first));
+    assert_non_null(thread = CreateThread(NULL, 0, cancel_without_end, stop, 0, NULL));
+    for (int i = 0; i < ROUNDS; i++) {
+        OVERLAPPED lock = { 0 }, transfer = { .Offset = 100 };
+
+        assert_fails(LockFileEx(file, LOCKFILE_EXCLUSIVE_LOCK, 0, 10, 0, &lock), 997);
+        assert_fails(GetOverlappedResult(file, &lock, &done, TRUE), 995);
+        if (i % 2 ? ReadFile(file, text, 3, NULL, &transfer)
+                  : WriteFile(file, "abc", 3, NULL, &transfer))
+            continue;
+        assert_true(GetLastError() == 997 || GetLastError() == 995);
+        if (GetLastError() == 997 && !GetOverlappedResult(file, &transfer, &done, TRUE))
+            assert_true(GetLastError() == 995 || GetLastError() == 38);
+    }
+    assert_true(SetEvent(stop));
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(thread) && CloseHandle(stop) && CloseHandle(other));
+}
+
 static DWORD WINAPI cancel_from_a_thread(LPVOID unused)
 {
     (void)unused;
@@ -303,6 +394,9 @@ int main(void)
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(test_lock_waits_for_another_handle, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancelled_lock_is_not_got_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_waiting_locks_hold_no_thread, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lock_waits_for_its_own_handle, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_while_the_request_begins, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_cancel_io_is_about_the_calling_thread, setup, teardown),
         cmocka_unit_test_setup_teardown(test_closing_ends_what_is_pending, setup, teardown),
