@@ -16,22 +16,60 @@ namespace ndperf
 namespace
 {
 
-enum { RATE_MS = 1000 };
+enum { LOOK_MS = 1000 };
 
 // Values of messages.
 enum { DONE_MESSAGES, DONE_SECONDS_E9, DONE_PROCESSOR_E3, DONE_DAMAGED };
 enum { COUNT_BEGUN, COUNT_SENT };
 enum { START_SIZE, START_ITERATIONS, START_DURATION };
 
+/*
+ * The workers that still run. Who waits for them here sleeps by a condition variable, which is no wait for events of
+ * the adapter: with a second thread that waits for those, one would often take what the other has to be woken for.
+ */
+class Running
+{
+  public:
+    explicit Running(size_t count) : count_(count)
+    {
+        InitializeSRWLock(&lock_);
+        InitializeConditionVariable(&none_);
+    }
+    void one_ended()
+    {
+        AcquireSRWLockExclusive(&lock_);
+        if (--count_ == 0)
+            WakeConditionVariable(&none_);
+        ReleaseSRWLockExclusive(&lock_);
+    }
+    // Waits until none runs, LOOK_MS at most. Returns whether none does.
+    bool ended()
+    {
+        AcquireSRWLockExclusive(&lock_);
+        while (count_ && SleepConditionVariableSRW(&none_, &lock_, LOOK_MS, 0))
+            continue;
+        bool all = count_ == 0;
+        ReleaseSRWLockExclusive(&lock_);
+        return all;
+    }
+
+  private:
+    SRWLOCK lock_;
+    CONDITION_VARIABLE none_;
+    size_t count_;
+};
+
 struct Part {
     Worker *worker;
     const Phase *phase;
+    Running *running;
 };
 
 unsigned __stdcall run_part(void *argument)
 {
     Part *part = (Part *)argument;
     part->worker->run(*part->phase);
+    part->running->one_ended();
     return 0;
 }
 
@@ -71,36 +109,34 @@ int Session::run()
 
 // ---- phases ---------------------------------------------------------------------------------------------------------
 
-// Watches the connection while the workers run: a worker that looks at memory would not notice its end.
+// Looks at the connection now and then while the workers run: one that looks at memory, or whose Receives are shared,
+// would not notice its end.
 void Session::run_workers(const Phase &phase)
 {
     std::vector<Part> parts;
-    std::vector<HANDLE> waited(1, channel_->lost());
+    std::vector<HANDLE> threads;
+    Running running(workers_.size());
     RateLine rate(phase.size, report_ != nullptr);
 
     for (size_t i = 0; i < workers_.size(); ++i) {
-        Part part = { workers_[i].get(), &phase };
+        Part part = { workers_[i].get(), &phase, &running };
         parts.push_back(part);
     }
     for (size_t i = 0; i < parts.size(); ++i) {
         HANDLE thread = (HANDLE)_beginthreadex(NULL, 0, run_part, &parts[i], 0, NULL);
         if (!thread)
             fail("no thread can be started: error %u", (unsigned)GetLastError());
-        waited.push_back(thread);
+        threads.push_back(thread);
     }
-    while (waited.size() > 1) {
-        DWORD which = WaitForMultipleObjects(
-            (DWORD)waited.size(), &waited[0], FALSE, rate.is_shown() ? (DWORD)RATE_MS : INFINITE);
-        if (which == WAIT_TIMEOUT) {
-            rate.show(messages_so_far());
-            continue;
-        }
-        if (which >= WAIT_OBJECT_0 + waited.size())
-            fail("WaitForMultipleObjects failed: error %u", (unsigned)GetLastError());
-        if (which == WAIT_OBJECT_0)
+    while (!running.ended()) {
+        if (WaitForSingleObject(channel_->lost(), 0) == WAIT_OBJECT_0)
             fail_lost();
-        CloseHandle(waited[which - WAIT_OBJECT_0]);
-        waited.erase(waited.begin() + (which - WAIT_OBJECT_0));
+        if (rate.is_shown())
+            rate.show(messages_so_far());
+    }
+    for (size_t i = 0; i < threads.size(); ++i) {
+        WaitForSingleObject(threads[i], INFINITE);
+        CloseHandle(threads[i]);
     }
 }
 

@@ -6,7 +6,7 @@
 namespace ndperf
 {
 
-Waiter::Waiter(Queue &queue, Wait how) : queue_(queue), how_(how), port_(NULL), armed_(false)
+Waiter::Waiter(Queue &queue, Wait how) : queue_(queue), how_(how), port_(NULL)
 {
     if (how == PORT) {
         port_ = CreateIoCompletionPort(queue.file(), NULL, 0, 1);
@@ -22,19 +22,18 @@ Waiter::~Waiter()
         CloseHandle(port_);
 }
 
-// A notify tells of results after the last look. So the first call only asks for it: the caller has to look once more.
+// A Notify tells of results that came after the last look at the queue, before it or after it. So there is no need to
+// look again before sleeping.
 void Waiter::wait()
 {
     if (how_ == POLL) {
         YieldProcessor();
         return;
     }
-    if (!armed_) {
-        HRESULT hr = queue_.notify(pending_);
-        check(hr, "Notify");
-        armed_ = hr == ND_PENDING;
+    HRESULT hr = queue_.notify(pending_);
+    check(hr, "Notify");
+    if (hr != ND_PENDING)
         return;
-    }
     // Requests of other objects may put packets into the port, too: version 1 has one file for all.
     OVERLAPPED *ended = NULL;
     while (how_ == PORT && ended != &pending_) {
@@ -44,7 +43,6 @@ void Waiter::wait()
             fail("GetQueuedCompletionStatus failed: error %u", (unsigned)GetLastError());
     }
     check(queue_.notified(pending_), "Notify");
-    armed_ = false;
 }
 
 } // namespace ndperf

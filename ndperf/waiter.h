@@ -24,7 +24,6 @@ class Waiter
     const Wait how_;
     HANDLE port_;
     Pending pending_;
-    bool armed_;
 };
 
 } // namespace ndperf
