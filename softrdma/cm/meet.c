@@ -61,16 +61,21 @@ static int find_listener(const struct sockaddr *peer)
     return -error;
 }
 
-/* Takes wake_fd over. 0 or a negative errno. */
-static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share)
+/* Takes wake_fd over. 0 or a negative errno; why: what failed, if that error does not say it. */
+static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const char **why)
 {
     struct srd_share_offer offer;
-    int error = -EMFILE;
+    int error;
 
-    if (!srd_meet_same_user(wake_fd))
+    if (!srd_meet_same_user(wake_fd)) {
         error = -EPERM;
-    else if (srd_meet_may_keep(wake_fd))
+        *why = "it belongs to another user";
+    } else if (!srd_meet_may_keep(wake_fd)) {
+        error = -EMFILE;
+        *why = "more than a quarter of the descriptors (ulimit -n) are in use";
+    } else {
         error = srd_share_make(&offer);
+    }
     if (!error && (error = srd_meet_send(wake_fd, offer.memory_fd, tcp_fd)))
         close(offer.memory_fd);
     if (error) {
@@ -78,13 +83,17 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share)
         return error;
     }
     offer.wake_fd = wake_fd;
-    return srd_share_take(&offer, true, share);
+    error = srd_share_take(&offer, true, share);
+    if (error == -EUSERS)
+        *why = "this process has as many connections with such memory as it may";
+    return error;
 }
 
 struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const struct sockaddr *peer)
 {
     struct sockaddr_storage listener = { 0 };
     struct srd_share *share = NULL;
+    const char *why = NULL;
     char text[SRD_ADDR_TEXT];
     int error;
 
@@ -94,11 +103,11 @@ struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const str
     srd_addr_unmap(&listener);
     error = find_listener((struct sockaddr *)&listener);
     if (error >= 0)
-        error = make_offer(error, fd, &share);
+        error = make_offer(error, fd, &share, &why);
+    else if (error == -ECONNREFUSED)
+        why = "no softrdma listener of this host takes any";
     if (error)
         log_limited(LOG_INFO, LOG_CM, "no memory is offered to %s: %s", srd_addr_text(peer, text),
-            error == -ECONNREFUSED ? "no softrdma listener of this host takes any"
-            : error == -EPERM      ? "it belongs to another user"
-                                   : strerror(-error));
+            why ? why : strerror(-error));
     return share;
 }

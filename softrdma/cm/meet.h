@@ -45,7 +45,8 @@ bool srd_meet_wanted(void);
 struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const struct sockaddr *peer);
 
 /*
- * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on.
+ * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on; or, if something is short
+ * now (log), once that is there when a connection comes.
  * fd  in: the listening socket; only asked, not kept
  * Returns an object with one reference, the caller's. NULL: its connections stay on TCP.
  */

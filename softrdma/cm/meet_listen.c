@@ -19,15 +19,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, ACCEPTS = 64, PAUSE_MS = 200 };
+enum { BACKLOG = 1024, ACCEPTS = 64, PAUSE_MS = 200, AGAIN_MS = 1000 };
 /* A visitor sends its offer in the call that connected it; an offer's Request is sent next. */
 enum { VISITORS_MAX = 64, VISITOR_MS = 500 };
 enum { OFFERS_MAX = SRD_CM_HALF_OPEN_FULL, OFFER_MS = SRD_CM_REQUEST_MS };
 
 struct srd_meet {
-    struct srd_source source; /* first */
-    struct lock lock;         /* LOCK_SRD_MEET: the socket and all below */
+    struct srd_source source;     /* first */
+    struct lock lock;             /* LOCK_SRD_MEET: the socket and all below */
+    struct sockaddr_storage addr; /* the listener's */
     uint64_t network;
+    int error;         /* why there is no socket; 0: there is one, or is to be none any more */
+    uint64_t again_ms; /* when the next try may be, clock_now_ms() */
     atomic_bool paused;
     struct list_head visitors, offers; /* the oldest first */
     int n_visitors, n_offers;
@@ -64,6 +67,7 @@ static void refused_for(int error)
             : error == -ENOTCONN                   ? "its connection has ended"
             : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"
             : error == -ETIMEDOUT                  ? "it does not come"
+            : error == -EUSERS                     ? "this process has as many as it may"
                                                    : strerror(-error));
 }
 
@@ -347,50 +351,63 @@ static int open_socket(const struct sockaddr *addr)
     return -error;
 }
 
-static struct srd_meet *meet_new(int fd, uint64_t network)
+/* Each reason once. */
+static void say_closed(const struct srd_meet *meet, int error)
 {
-    struct srd_meet *meet = calloc(1, sizeof(*meet));
+    char text[SRD_ADDR_TEXT];
 
-    if (!meet)
-        return NULL;
-    lock_init(&meet->lock, LOCK_SRD_MEET, "softrdma meeting");
-    meet->network = network;
-    list_init(&meet->visitors);
-    list_init(&meet->offers);
-    srd_source_init(&meet->source, &source_ops, fd);
-    return meet;
+    if (!error || error == meet->error)
+        return;
+    srd_addr_text((const struct sockaddr *)&meet->addr, text);
+    if (error == -EADDRINUSE)
+        log_limited(LOG_WARN, LOG_CM,
+            "connections to %s share no memory: another process has taken the name for it", text);
+    else
+        log_limited(
+            LOG_INFO, LOG_CM, "connections to %s share no memory: %s", text, strerror(-error));
+}
+
+/* Without it connections stay on TCP. What is short now may be there when a later one comes. */
+static void open_locked(struct srd_meet *meet)
+{
+    int fd = open_socket((struct sockaddr *)&meet->addr), error = fd < 0 ? fd : 0;
+
+    lock_assert_held(&meet->lock);
+    if (!error) {
+        srd_source_init(
+            &meet->source, &source_ops, fd); /* it was not added: nobody else knows it */
+        error = srd_source_add(&meet->source);
+    }
+    if (error && fd >= 0) {
+        close(fd);
+        meet->source.fd = -1;
+    }
+    say_closed(meet, error);
+    meet->error = error;
+    meet->again_ms = clock_now_ms() + AGAIN_MS;
 }
 
 struct srd_meet *srd_meet_listen(int fd)
 {
     struct sockaddr_storage addr = { 0 };
     socklen_t octets = sizeof(addr);
-    struct srd_meet *meet = NULL;
-    char text[SRD_ADDR_TEXT];
-    int unix_fd;
+    struct srd_meet *meet;
 
     if (!srd_meet_wanted() || getsockname(fd, (struct sockaddr *)&addr, &octets))
         return NULL;
+    meet = calloc(1, sizeof(*meet));
+    if (!meet)
+        return NULL;
     srd_addr_unmap(&addr);
-    unix_fd = open_socket((struct sockaddr *)&addr);
-    if (unix_fd == -EADDRINUSE)
-        log_limited(LOG_WARN, LOG_CM,
-            "connections to %s share no memory: another process has taken the name for it",
-            srd_addr_text((struct sockaddr *)&addr, text));
-    else if (unix_fd < 0)
-        log_limited(LOG_INFO, LOG_CM, "connections to %s share no memory: %s",
-            srd_addr_text((struct sockaddr *)&addr, text), strerror(-unix_fd));
-    if (unix_fd < 0)
-        return NULL;
-    meet = meet_new(unix_fd, srd_meet_network(fd));
-    if (!meet) {
-        close(unix_fd);
-        return NULL;
-    }
-    if (srd_source_add(&meet->source)) {
-        srd_meet_unref(meet); /* closes its socket */
-        return NULL;
-    }
+    lock_init(&meet->lock, LOCK_SRD_MEET, "softrdma meeting");
+    meet->addr = addr;
+    meet->network = srd_meet_network(fd);
+    list_init(&meet->visitors);
+    list_init(&meet->offers);
+    srd_source_init(&meet->source, &source_ops, -1);
+    lock_acquire(&meet->lock);
+    open_locked(meet);
+    lock_release(&meet->lock);
     return meet;
 }
 
@@ -398,9 +415,13 @@ void srd_meet_stop(struct srd_meet *meet)
 {
     struct waiting *waiting;
 
+    lock_acquire(&meet->lock);
+    meet->error = 0;
+    lock_release(&meet->lock);
     srd_source_remove(&meet->source);
     lock_acquire(&meet->lock);
-    close(meet->source.fd);
+    if (meet->source.fd >= 0)
+        close(meet->source.fd);
     meet->source.fd = -1;
     while (!list_empty(&meet->visitors))
         close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
@@ -461,6 +482,8 @@ void srd_meet_forget(
     if (!meet)
         return;
     lock_acquire(&meet->lock);
+    if (meet->error && clock_now_ms() >= meet->again_ms)
+        open_locked(meet);
     while ((waiting = find_locked(meet, local, peer)))
         drop_locked(meet, waiting);
     lock_release(&meet->lock);

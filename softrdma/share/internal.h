@@ -13,6 +13,7 @@ enum {
     SRD_SHARE_PAGE = 4096,
     SRD_SHARE_OCTETS = SRD_SHARE_PAGE + 2 * SRD_RING_OCTETS,
     SRD_SHARE_APART = 128, /* processors fetch cache lines in pairs */
+    SRD_SHARES_MAX = 16384,
 };
 
 /* One direction. Positions count octets from the beginning of the connection. */

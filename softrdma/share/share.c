@@ -57,6 +57,20 @@ static int check(int fd)
                : -EPROTO;
 }
 
+/*
+ * All of the process, against SRD_SHARES_MAX: each is a mapping, and a process that has as many of these as the kernel
+ * allows (vm.max_map_count, 65530 by default) gets no more memory of any kind.
+ */
+static atomic_int shares;
+
+static bool count_in(void)
+{
+    if (atomic_fetch_add(&shares, 1) < SRD_SHARES_MAX)
+        return true;
+    atomic_fetch_sub(&shares, 1);
+    return false;
+}
+
 static int map(struct srd_share *share, int fd, bool active)
 {
     struct srd_share_words *words;
@@ -68,6 +82,8 @@ static int map(struct srd_share *share, int fd, bool active)
     memory = mmap(NULL, SRD_SHARE_OCTETS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return -errno;
+    /* A dump of a process that faults would make every page of every ring. */
+    (void)madvise(memory, SRD_SHARE_OCTETS, MADV_DONTDUMP);
     if ((error = make_words(memory, fd))) {
         munmap(memory, SRD_SHARE_OCTETS);
         return error;
@@ -87,9 +103,13 @@ int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share 
     struct srd_share *share = aligned_alloc(_Alignof(struct srd_share), sizeof(*share));
     int error = -ENOMEM;
 
-    if (share) {
+    if (share && !count_in()) {
+        error = -EUSERS;
+    } else if (share) {
         memset(share, 0, sizeof(*share));
         error = map(share, offer->memory_fd, active);
+        if (error)
+            atomic_fetch_sub(&shares, 1);
     }
     close(offer->memory_fd);
     if (error) {
@@ -105,6 +125,7 @@ int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share 
 void srd_share_free(struct srd_share *share)
 {
     munmap(share->memory, SRD_SHARE_OCTETS);
+    atomic_fetch_sub(&shares, 1);
     close(share->wake_fd);
     free(share);
 }

@@ -34,7 +34,8 @@ int srd_share_make(struct srd_share_offer *offer);
  * offer   in: its descriptors, which are taken over, also on failure
  * active  in: which end this is
  * share   out: on 0
- * Returns 0; -EPROTO: no memory of the right size and seals; -ENOMEM, -ENOSPC: none is left for its first page.
+ * Returns 0; -EPROTO: no memory of the right size and seals; -ENOMEM, -ENOSPC: none is left for its first page;
+ * -EUSERS: the process has SRD_SHARES_MAX.
  */
 int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share **share);
 void srd_share_free(struct srd_share *share);

@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/util/log_catch.h"
+
 /* ---- descriptors ---- */
 
 static int idle; /* when nothing is open but what the library keeps for ever */
@@ -217,6 +219,94 @@ static void an_end_that_is_short_of_descriptors_keeps_tcp(void **state)
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
         close_all(&pair);
     }
+}
+
+/* ---- what is short for a while ---- */
+
+static _Thread_local bool no_unix_socket; /* there are no descriptors for one */
+static _Thread_local int memory_errno;    /* why no memory is made */
+
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol)
+{
+    if (family == AF_UNIX && no_unix_socket) {
+        errno = EMFILE;
+        return -1;
+    }
+    return __real_socket(family, type, protocol);
+}
+
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    if (memory_errno) {
+        errno = memory_errno;
+        return -1;
+    }
+    return __real_memfd_create(name, flags);
+}
+
+/* Another connection to the same listener. */
+static void connect_again(struct pair *pair)
+{
+    struct end *ends[2] = { &pair->active, &pair->passive };
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(srd_destroy_qp(ends[i]->qp), 0);
+        assert_int_equal(srd_destroy_id(ends[i]->id), 0);
+        ends[i]->id = NULL;
+    }
+    step_connect(pair);
+}
+
+/* Each connection asks the kernel anew; and what it refuses is not taken for another user's process. */
+static void without_memory_it_is_tcp_until_there_is_some(void **state)
+{
+    static const int reasons[] = { EPERM, ENOSYS, EMFILE, ENOMEM };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct pair pair;
+        const char *said;
+
+        log_catch();
+        memory_errno = reasons[i];
+        pair_connect(&pair, "127.0.0.1");
+        memory_errno = 0;
+        said = strstr(log_caught(), "no memory is offered to 127.0.0.1:");
+        assert_non_null(said);
+        assert_non_null(strstr(said, strerror(reasons[i])));
+        expect_path(&pair, "tcp");
+        exchange(&pair);
+        connect_again(&pair);
+        expect_path(&pair, "shm");
+        close_all(&pair);
+    }
+}
+
+/* A listener that had no descriptor for its second socket opens it when a connection comes, a second later. */
+static void a_listener_that_lacked_a_descriptor_shares_later(void **state)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+    struct pair pair;
+
+    (void)state;
+    no_unix_socket = true;
+    pair_prepare(&pair, "127.0.0.1");
+    no_unix_socket = false;
+    pair_request(&pair, 4);
+    pair_accept(&pair, 4);
+    pair_establish(&pair);
+    expect_path(&pair, "tcp");
+    while (strcmp(srd_query_path(pair.active.qp), "shm") != 0) {
+        assert_true(test_now_ms() < end_ms);
+        connect_again(&pair);
+    }
+    expect_path(&pair, "shm");
+    exchange(&pair);
+    close_all(&pair);
 }
 
 /* ---- offers that come to nothing ---- */
@@ -485,6 +575,8 @@ int main(void)
         cmocka_unit_test(the_setting_of_either_end_keeps_tcp),
         cmocka_unit_test(without_the_setting_memory_is_shared),
         cmocka_unit_test(an_end_that_is_short_of_descriptors_keeps_tcp),
+        cmocka_unit_test(without_memory_it_is_tcp_until_there_is_some),
+        cmocka_unit_test(a_listener_that_lacked_a_descriptor_shares_later),
         cmocka_unit_test(a_rejected_request_leaves_nothing),
         cmocka_unit_test(a_program_that_gives_up_leaves_nothing),
         cmocka_unit_test(a_refusal_after_the_reply_is_seen),

@@ -410,12 +410,12 @@ static void memory_of_another_size_or_seals_is_refused(void **state)
     expect_refusal(dup(0));
 }
 
-/* Whether the kernel has been told to give the mapping no huge pages. */
-static bool has_small_pages(const void *memory)
+/* Whether the kernel has been told that of the mapping: two letters of proc(5), with a space before. */
+static bool has_flag(const void *memory, const char *flag)
 {
     unsigned long from = 0, to = 0, seen;
     FILE *maps = fopen("/proc/self/smaps", "re");
-    bool small = false;
+    bool has = false;
     char line[512];
 
     assert_non_null(maps);
@@ -423,10 +423,10 @@ static bool has_small_pages(const void *memory)
         if (sscanf(line, "%lx-%lx ", &seen, &to) == 2)
             from = seen;
         if (from == (uintptr_t)memory && strstr(line, "VmFlags:"))
-            small = strstr(line, " nh");
+            has = strstr(line, flag);
     }
     fclose(maps);
-    return small;
+    return has;
 }
 
 static void the_memory_is_of_small_pages(void **state)
@@ -436,12 +436,51 @@ static void the_memory_is_of_small_pages(void **state)
     (void)state;
     if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
         skip(); /* the kernel knows no others */
-    assert_true(has_small_pages(active->memory));
-    assert_true(has_small_pages(passive->memory));
+    assert_true(has_flag(active->memory, " nh"));
+    assert_true(has_flag(passive->memory, " nh"));
     assert_int_equal(mincore(active->memory, MEMORY, there), 0);
     assert_int_equal(there[0], 1);
     for (size_t i = 1; i < sizeof(there); i++)
         assert_int_equal(there[i], 0);
+}
+
+/* A dump would make every page: 2 MiB for each connection, of memory and of the file. */
+static void the_memory_is_not_dumped(void **state)
+{
+    (void)state;
+    assert_true(has_flag(active->memory, " dd"));
+    assert_true(has_flag(passive->memory, " dd"));
+}
+
+/* The kernel lets a process have 65530 mappings, unless told otherwise: most are left for the program. */
+static void a_process_has_so_many_and_then_again(void **state)
+{
+    enum { MOST = 16384 };
+    static struct srd_share *more[MOST];
+    int count = 0, error;
+
+    (void)state;
+    for (;;) {
+        struct srd_share_offer offer;
+
+        assert_int_equal(srd_share_make(&offer), 0);
+        error = srd_share_take(&offer, true, &more[count]);
+        if (error)
+            break;
+        count++;
+        assert_true(count <= MOST);
+    }
+    assert_int_equal(error, -EUSERS);
+    assert_int_equal(count, MOST - 2); /* the setup's */
+    for (int round = 0; round < 2; round++) {
+        struct srd_share_offer offer;
+
+        srd_share_free(more[0]);
+        assert_int_equal(srd_share_make(&offer), 0);
+        assert_int_equal(srd_share_take(&offer, true, &more[0]), 0);
+    }
+    while (count > 0)
+        srd_share_free(more[--count]);
 }
 
 /* ---- a hostile peer ---- */
@@ -537,6 +576,8 @@ int main(void)
         TEST(a_full_ring_is_not_trimmed),
         TEST(memory_of_another_size_or_seals_is_refused),
         TEST(the_memory_is_of_small_pages),
+        TEST(the_memory_is_not_dumped),
+        TEST(a_process_has_so_many_and_then_again),
         TEST(positions_that_cannot_be_end_it),
         TEST(a_reader_ahead_of_its_writer_ends_it),
         TEST(rubbish_in_any_word_hurts_nobody),
