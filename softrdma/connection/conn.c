@@ -16,6 +16,7 @@
 #include "softrdma/queues/qp.h"
 #include "softrdma/connection/socket.h"
 #include "util/clock.h"
+#include "util/deadline.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -627,9 +628,26 @@ static void stream_expired(struct srd_conn *conn)
         apply_actions(conn, actions);
 }
 
+/* Whether the time to close has passed, and does not begin anew. */
+static bool is_late(struct srd_conn *conn)
+{
+    uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed), now_ms;
+    bool late;
+
+    if (!has_passed(close_ms))
+        return false;
+    lock_acquire(&conn->linger_lock);
+    now_ms = clock_now_ms();
+    late = !deadline_ms_begins_anew(&conn->close_again, now_ms - close_ms);
+    if (!late)
+        atomic_store_explicit(&conn->close_ms, now_ms + SRD_CONN_CLOSE_MS, memory_order_relaxed);
+    lock_release(&conn->linger_lock);
+    return late;
+}
+
 static void linger_expired(struct srd_conn *conn)
 {
-    if (!has_passed(atomic_load_explicit(&conn->close_ms, memory_order_relaxed))) {
+    if (!is_late(conn)) {
         sync_deadline(conn);
         return;
     }
@@ -714,6 +732,7 @@ struct srd_conn *srd_conn_create(
     conn->owner_lock = owner_lock;
     lock_init(&conn->linger_lock, LOCK_SRD_TX, "softrdma linger");
     atomic_init(&conn->close_ms, UINT64_MAX);
+    conn->close_again = DEADLINE_AGAIN;
     list_node_init(&conn->idle_node);
     return conn;
 }

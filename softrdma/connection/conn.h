@@ -74,6 +74,7 @@ struct srd_conn {
     atomic_uint turn;
     atomic_uint owing;         /* looks of a polling thread while an acknowledgement was owed */
     _Atomic uint64_t close_ms; /* from the shutdown on: when the linger phase ends at the latest */
+    unsigned close_again; /* linger lock: how often that may still begin anew (util/deadline.h) */
 
     atomic_bool busy; /* idle.c: has had traffic of late; cleared under rx and tx lock */
     /* of that list: */

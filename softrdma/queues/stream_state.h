@@ -200,6 +200,7 @@ struct srd_stream {
     bool quiet; /* ending, and the queues are not flushed; both locks to change */
 
     _Atomic uint64_t rnr_deadline_ms, end_deadline_ms; /* UINT64_MAX none */
+    unsigned end_again; /* rx: how often the latter may still begin anew (util/deadline.h) */
 };
 
 /* Made with the queue pair, before anything is known of a connection; fini frees what start allocated. */

@@ -16,6 +16,7 @@
 #include "softrdma/stream/internal.h"
 
 #include "softrdma/queues/cq.h"
+#include "util/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,12 @@ void srd_rx_hold_end(struct srd_qp *qp)
         srd_qp_unpin(qp);
 }
 
+static void set_end_deadline(struct srd_stream *stream, uint64_t deadline_ms)
+{
+    stream->end_again = DEADLINE_AGAIN;
+    atomic_store_explicit(&stream->end_deadline_ms, deadline_ms, memory_order_relaxed);
+}
+
 static void flush_receives(struct srd_qp *qp, enum ibv_wc_status status)
 {
     struct srd_rx *rx = &qp->stream.rx;
@@ -105,8 +112,7 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
         srd_tx_halt(qp, end);
         atomic_store_explicit(&stream->phase, SRD_STREAM_ENDING, memory_order_release);
         lock_release(&qp->tx_lock);
-        atomic_store_explicit(
-            &stream->end_deadline_ms, srd_stream_ms(now_ms) + SRD_DRAIN_MS, memory_order_relaxed);
+        set_end_deadline(stream, srd_stream_ms(now_ms) + SRD_DRAIN_MS);
         reset = reset || atomic_load_explicit(&stream->cut, memory_order_acquire);
     }
     if (!end->quiet) {
@@ -360,8 +366,7 @@ unsigned srd_stream_disconnect(struct srd_qp *qp, uint64_t now_ms)
         lock_release(&qp->sq.lock);
         lock_release(&qp->tx_lock);
         atomic_store_explicit(&stream->closing, true, memory_order_release);
-        atomic_store_explicit(
-            &stream->end_deadline_ms, now_ms + SRD_LINGER_MS, memory_order_relaxed);
+        set_end_deadline(stream, now_ms + SRD_LINGER_MS);
         if (!atomic_load_explicit(&stream->open, memory_order_acquire) || srd_stream_drained(qp))
             actions = srd_stream_fail(qp, &end, now_ms);
         else
@@ -491,15 +496,28 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
     return rnr_fail(qp, now_ms);
 }
 
+/* It has passed. What has come meanwhile is read, and answered, before it passes again. */
+static bool end_begins_anew(struct srd_stream *stream, uint64_t deadline_ms, uint64_t now_ms)
+{
+    uint64_t wait_ms = srd_phase(stream) == SRD_STREAM_UP ? SRD_LINGER_MS : SRD_DRAIN_MS;
+
+    if (!deadline_ms_begins_anew(&stream->end_again, now_ms - deadline_ms))
+        return false;
+    atomic_store_explicit(&stream->end_deadline_ms, now_ms + wait_ms, memory_order_relaxed);
+    return true;
+}
+
 unsigned srd_stream_timer(struct srd_qp *qp, uint64_t now_ms)
 {
     struct srd_stream *stream = &qp->stream;
     struct srd_end end = { .fault = SRD_FAULT_NONE, .keep_responses = true };
     unsigned actions = srd_stream_settle(qp, now_ms);
+    uint64_t end_ms;
 
     if (now_ms >= atomic_load_explicit(&stream->rnr_deadline_ms, memory_order_relaxed))
         actions |= rnr_expired(qp, now_ms);
-    if (now_ms < atomic_load_explicit(&stream->end_deadline_ms, memory_order_relaxed))
+    end_ms = atomic_load_explicit(&stream->end_deadline_ms, memory_order_relaxed);
+    if (now_ms < end_ms || end_begins_anew(stream, end_ms, now_ms))
         return actions;
     atomic_store_explicit(&stream->end_deadline_ms, UINT64_MAX, memory_order_relaxed);
     if (srd_phase(stream) == SRD_STREAM_UP)

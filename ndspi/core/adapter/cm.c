@@ -6,6 +6,7 @@
 #include "ndspi/verbs/cm_event.h"
 
 #include "util/clock.h"
+#include "util/deadline.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -325,7 +326,7 @@ void nd_cm_timer_start(struct nd_cm *cm, struct nd_cm_timer *timer, unsigned del
 {
     lock_acquire(&cm->lock);
     timer->delay_ns = delay_ms * (uint64_t)1000000u;
-    timer->again = ND_CM_AGAIN;
+    timer->again = DEADLINE_AGAIN;
     start_locked(cm, timer);
     arm_locked(cm);
     lock_release(&cm->lock);
@@ -348,9 +349,8 @@ bool nd_cm_timer_stop(struct nd_cm *cm, struct nd_cm_timer *timer)
 /* Of one that is due. Returns whether it has begun anew. */
 static bool begins_anew_locked(struct nd_cm *cm, struct nd_cm_timer *timer, uint64_t now_ns)
 {
-    if (!timer->again || now_ns - timer->due_ns < ND_CM_LATE_MS * (uint64_t)1000000u)
+    if (!deadline_begins_anew(&timer->again, now_ns - timer->due_ns))
         return false;
-    timer->again--;
     start_locked(cm, timer);
     return true;
 }

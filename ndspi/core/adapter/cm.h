@@ -66,10 +66,8 @@ struct nd_cm_id {
 };
 
 /*
- * Something to be done at a time unless it is cancelled before. One that is found ND_CM_LATE_MS late begins anew, three
- * times at most: the process had no processor meanwhile, so nobody has looked whether what it waits for has come.
+ * Something to be done at a time unless it is cancelled before. One that is found late begins anew (util/deadline.h).
  */
-enum { ND_CM_LATE_MS = 100, ND_CM_AGAIN = 3 };
 struct nd_cm_timer {
     struct list_node link;
     uint64_t due_ns; /* of clock_now_ns */

@@ -10,6 +10,7 @@
 #include "ndspi/core/deferred.h"
 
 #include "util/clock.h"
+#include "util/deadline.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -487,7 +488,7 @@ static void test_cm_timers_that_are_stopped_or_moved_do_not_expire_early(void **
 /* The turn is as long as if the process had lost its processor: what is due meanwhile is found late. */
 static void on_expired_long(struct nd_cm_timer *timer)
 {
-    uint64_t end_ms = clock_now_ms() + 20 + ND_CM_LATE_MS;
+    uint64_t end_ms = clock_now_ms() + 20 + DEADLINE_LATE_MS;
 
     while (clock_now_ms() <= end_ms)
         ;
@@ -515,7 +516,7 @@ static uint64_t put_off_ns(unsigned again)
 static void test_cm_timers_that_are_found_late_begin_anew(void **state)
 {
     (void)state;
-    assert_true(put_off_ns(ND_CM_AGAIN) >= (20 + ND_CM_LATE_MS) * 1000000u);
+    assert_true(put_off_ns(DEADLINE_AGAIN) >= (20 + DEADLINE_LATE_MS) * 1000000u);
     assert_int_equal(put_off_ns(0), 0);
 }
 

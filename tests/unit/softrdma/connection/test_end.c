@@ -205,11 +205,53 @@ static void closed_while_its_queue_pair_goes(void **state)
     pair_close(&pair);
 }
 
+static void *destroy_queue_pair(void *unused)
+{
+    (void)unused;
+    assert_int_equal(srd_destroy_qp(pair.active.qp), 0);
+    return NULL;
+}
+
+/* Its queue pair is gone, and it waits for the FIN of a peer that does not read. */
+static void time_to_close_that_is_found_late_begins_anew(void **state)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS, due_ms;
+    struct srd_conn *conn;
+    struct lock *reading;
+    pthread_t thread;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    conn = srd_qp_conn(srd_qp_from(pair.active.qp));
+    reading = &srd_qp_from(pair.passive.qp)->rx_lock;
+    lock_acquire(reading);
+    assert_int_equal(pthread_create(&thread, NULL, destroy_queue_pair, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pair.active.qp = NULL;
+    due_ms = test_now_ms() - 150;
+    atomic_store(&conn->close_ms, due_ms); /* as if no thread had run since */
+    srd_source_deadline(&conn->source, due_ms);
+    while (atomic_load(&conn->close_ms) == due_ms && atomic_load(&conn->phase) == SRD_CONN_LINGER) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    assert_int_equal(atomic_load(&conn->phase), SRD_CONN_LINGER);
+    assert_true(atomic_load(&conn->close_ms) >= due_ms + 150 + SRD_CONN_CLOSE_MS);
+    lock_release(reading);
+    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    srd_conn_unref(conn);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_receive_for_a_connection_that_ends),
         cmocka_unit_test(closed_while_its_queue_pair_goes),
+        cmocka_unit_test(time_to_close_that_is_found_late_begins_anew),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,33 @@ static void disconnect_does_not_wait_for_ever(void **state)
     pair_close(&pair);
 }
 
+/* The process had no processor: what has come meanwhile has not been looked at. Three times, then it is over. */
+static void deadlines_that_are_found_late_begin_anew(void **state)
+{
+    struct pair pair;
+    uint8_t out[4096];
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT, 0);
+    pair_pump(&pair);
+    post_send(&pair.a, 1, 0, 8, 0);
+    pair_disconnect(&pair, &pair.a);
+    assert_true(end_take(&pair, &pair.a, out, sizeof(out)) > 0); /* and no answer comes */
+    pair_time(&pair, 1100);
+    expect_none(pair.a.scq);
+    assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 1000);
+    pair_time(&pair, 1099);
+    expect_wc(pair.a.scq, 1, IBV_WC_WR_FLUSH_ERR);
+    for (int i = 0; i < 3; i++) {
+        pair_time(&pair, i ? 60000 : 2100);
+        assert_false(pair.a.closed);
+        assert_true(srd_stream_deadline_ms(srd_qp_from(pair.a.qp)) == pair.now_ms + 2000);
+    }
+    pair_time(&pair, 60000);
+    assert_true(pair.a.closed);
+    pair_close(&pair);
+}
+
 /* A responder may not send before the peer's first FPDU: waiting would send none of its posted requests. */
 static void disconnect_before_anything_may_be_sent_is_immediate(void **state)
 {
@@ -482,6 +509,7 @@ int main(void)
         cmocka_unit_test(disconnect_sends_what_was_posted_before),
         cmocka_unit_test(crossing_disconnects),
         cmocka_unit_test(disconnect_does_not_wait_for_ever),
+        cmocka_unit_test(deadlines_that_are_found_late_begin_anew),
         cmocka_unit_test(disconnect_before_anything_may_be_sent_is_immediate),
         cmocka_unit_test(error_state_flushes_both_ends),
         cmocka_unit_test(responses_go_before_the_terminate),

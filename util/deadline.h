@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deadline.h - when a deadline that has passed is none. One that is found DEADLINE_LATE_MS late begins anew,
+ * DEADLINE_AGAIN times at most: the process had no processor meanwhile, so nobody has looked whether what it waits for
+ * has come, and its answer may be there beside the deadline.
+ */
+#ifndef UTIL_DEADLINE_H
+#define UTIL_DEADLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DEADLINE_LATE_MS = 100, DEADLINE_AGAIN = 3 };
+
+/*
+ * again    in, out: how often it may still begin anew; DEADLINE_AGAIN when it is set
+ * late_ns  in: for how long it has passed
+ * Returns whether it begins anew, with all of its time.
+ */
+static inline bool deadline_begins_anew(unsigned *again, uint64_t late_ns)
+{
+    if (!*again || late_ns < DEADLINE_LATE_MS * (uint64_t)1000000u)
+        return false;
+    --*again;
+    return true;
+}
+
+/* The same for one that counts milliseconds. */
+static inline bool deadline_ms_begins_anew(unsigned *again, uint64_t late_ms)
+{
+    return deadline_begins_anew(again, late_ms * 1000000u);
+}
+
+#endif
