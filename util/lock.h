@@ -61,8 +61,9 @@ enum lock_level {
     LOCK_NDK_VERIFIER = 209, /* what the checker of consumers knows: a leaf */
     /* winobj */
     LOCK_WIN_FILE = 210,
-    LOCK_WIN_OBJECT = 220, /* event, port, thread */
-    LOCK_WIN_NAMES = 230,  /* objects with names, of all processes of the user */
+    LOCK_WIN_OBJECT = 220,  /* event, port, thread */
+    LOCK_WIN_NAMES = 230,   /* objects with names, of all processes of the user */
+    LOCK_WIN_PARCELS = 235, /* who asks for handles of this process */
     LOCK_WIN_HANDLES = 240,
     LOCK_WIN_RING = 245, /* the queues of io_uring, over its system calls */
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */

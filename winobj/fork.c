@@ -14,6 +14,7 @@ static void fork_begin(void)
     win_callbacks_fork_begin();
     win_dispatch_fork_begin();
     names_fork_begin();
+    win_parcels_fork_begin();
     win_handles_fork_begin();
     win_ring_fork_begin();
 }
@@ -22,6 +23,7 @@ static void fork_end(void)
 {
     win_ring_fork_end();
     win_handles_fork_end();
+    win_parcels_fork_end();
     names_fork_end();
     win_dispatch_fork_end();
     win_callbacks_fork_end();
@@ -38,6 +40,7 @@ static void fork_child(void)
     win_ring_forked();
     win_handles_forked();
     names_forked();
+    win_parcels_forked(); /* which drops references */
 }
 
 __attribute__((constructor(200))) static void fork_load(void)

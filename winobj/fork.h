@@ -10,6 +10,8 @@ void win_dispatch_fork_begin(void);
 void win_dispatch_fork_end(void);
 void win_handles_fork_begin(void);
 void win_handles_fork_end(void);
+void win_parcels_fork_begin(void);
+void win_parcels_fork_end(void);
 void win_ring_fork_begin(void);
 void win_ring_fork_end(void);
 
@@ -20,6 +22,7 @@ void win_dispatch_forked(void);
 void win_timers_forked(void);
 void win_changes_forked(void);
 void win_ring_forked(void);
+void win_parcels_forked(void);
 void win_handles_forked(void); /* every object's */
 
 #endif

@@ -210,8 +210,11 @@ HANDLE plain_receive(const struct win_parcel *parcel)
         .console = (enum plain_console)parcel->numbers[3],
         .shared = true,
     };
+    const HANDLE handle = plain_open(&plain, true);
 
-    return plain_open(&plain, true);
+    if (handle == INVALID_HANDLE_VALUE)
+        close(plain.fd);
+    return handle;
 }
 
 static void file_closed(struct win_file *file)

@@ -35,7 +35,7 @@ enum { PLAIN_READ = 1, PLAIN_WRITE = 2, PLAIN_DELETE = 4 };
  */
 HANDLE plain_open(const struct plain_file *like, bool inherit);
 
-/* The file that a parcel describes; INVALID_HANDLE_VALUE with the last error. */
+/* The file that a parcel describes, whose descriptor it takes over; INVALID_HANDLE_VALUE with the last error. */
 HANDLE plain_receive(const struct win_parcel *parcel);
 
 /* The FILE_TYPE_* of a descriptor. */

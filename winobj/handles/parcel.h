@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parcel.h - what a new process needs of an object to have it, too: a descriptor, a name, a few numbers. Types of
- * objects write parcels (win_object_type.carry); winobj/process/receive.c reads them in the new process.
+ * parcel.h - what another process needs of an object to have it, too: a descriptor, a name, a few numbers. Types of
+ * objects write parcels (win_object_type.carry); winobj/parcels/open.c reads them there, in a process that
+ * CreateProcess starts (winobj/process/receive.c) or one that DuplicateHandle reaches (winobj/parcels).
  */
 #ifndef WINOBJ_PARCEL_H
 #define WINOBJ_PARCEL_H
@@ -26,7 +27,7 @@ struct win_parcel {
     int32_t fd; /* a descriptor of its own, which goes into the new process; -1: none */
     int32_t at; /* the number that it has to have there; -1: its own */
     uint32_t
-        named; /* the object lives by its name: it is kept until the new process has opened it */
+        named; /* the object lives by its name: it is kept until the other process has opened it */
     uint32_t numbers[WIN_PARCEL_NUMBERS]; /* the kind's */
     uint64_t size;
     char name[WIN_PARCEL_NAME];

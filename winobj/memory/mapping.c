@@ -208,6 +208,7 @@ HANDLE win_mapping_receive(const struct win_parcel *parcel)
 
     if (!mapping || (*parcel->name && !(mapping->name = strdup(parcel->name)))) {
         free(mapping);
+        close(parcel->fd);
         return fail(ERROR_NOT_ENOUGH_MEMORY);
     }
     mapping->number = -1;

@@ -21,7 +21,7 @@ bool win_virtual_region(uintptr_t address, uintptr_t *begin, uintptr_t *end);
  */
 void *win_virtual_place(size_t size);
 
-/* The shared memory of a parcel (mapping.c); NULL with the last error. */
+/* The shared memory of a parcel, whose descriptor it takes over (mapping.c); NULL with the last error. */
 struct win_parcel;
 HANDLE win_mapping_receive(const struct win_parcel *parcel);
 

@@ -209,19 +209,27 @@ int win_inherit_actions(const struct win_inheritance *in, posix_spawn_file_actio
     return error;
 }
 
+static bool is_ours(const char *variable)
+{
+    return !strncmp(variable, WIN_INHERITED "=", sizeof(WIN_INHERITED)) ||
+           !strncmp(variable, WIN_STARTED "=", sizeof(WIN_STARTED));
+}
+
 char **win_inherit_environment(struct win_inheritance *in, char **variables)
 {
+    static char started[] = WIN_STARTED "=1";
     size_t count = 0, kept = 0;
 
-    if (in->file < 0)
-        return variables;
     while (variables[count])
         count++;
-    if (!(in->variables = calloc(count + 2, sizeof(*in->variables))))
+    if (!(in->variables = calloc(count + 3, sizeof(*in->variables))))
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(variables[i], WIN_INHERITED "=", sizeof(WIN_INHERITED)) != 0)
+        if (!is_ours(variables[i]))
             in->variables[kept++] = variables[i];
+    in->variables[kept++] = started;
+    if (in->file < 0)
+        return in->variables;
     snprintf(in->variable, sizeof(in->variable), WIN_INHERITED "=%d", in->file);
     in->variables[kept] = in->variable;
     return in->variables;

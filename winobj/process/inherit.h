@@ -19,6 +19,7 @@
 #include <spawn.h>
 
 #define WIN_INHERITED "WINOBJ_INHERITED"
+#define WIN_STARTED   "WINOBJ_STARTED" /* CreateProcess started it: DuplicateHandle may reach it */
 
 enum { WIN_INHERIT_MAGIC = 0x68697731, WIN_INHERIT_MOST = 4096 };
 
@@ -61,7 +62,7 @@ DWORD win_inherit_collect(struct win_inheritance *inheritance, const HANDLE *lis
 int win_inherit_actions(
     const struct win_inheritance *inheritance, posix_spawn_file_actions_t *actions);
 
-/* The environment with the variable; NULL: no memory. It lives as long as the inheritance. */
+/* The environment with the variables; NULL: no memory. It lives as long as the inheritance. */
 char **win_inherit_environment(struct win_inheritance *inheritance, char **variables);
 
 /* The process has been started: has what needs it kept until the process has opened it. */

@@ -31,6 +31,8 @@ struct win_process {
     bool asked; /* the kernel, which tells the end of a process once */
 };
 
+static void (*_Atomic opened)(void);
+
 static struct lock ends_lock = LOCK_INIT(LOCK_WIN_FILE, "ends of processes");
 
 static void watch_free(struct reactor_source *source)
@@ -138,10 +140,16 @@ const struct win_object_type win_process_type = {
     .carry = process_carry,
 };
 
+void win_process_set_opened(void (*function)(void))
+{
+    atomic_store(&opened, function);
+}
+
 HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started)
 {
     struct win_process *process = calloc(1, sizeof(*process));
     struct process_watch *watch = process ? watch_new(pidfd) : NULL;
+    void (*first)(void);
     HANDLE handle = NULL;
 
     if (!watch)
@@ -161,6 +169,8 @@ HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started)
         free(process);
         return NULL;
     }
+    if ((first = atomic_load(&opened)))
+        first();
     watch->process = win_object_name(&process->waitable.object);
     process->started = started;
     if (started)

@@ -24,6 +24,9 @@ extern const struct win_object_type win_process_type;
  */
 HANDLE win_process_new(int pidfd, DWORD id, DWORD access, bool started);
 
+/* Has function called whenever this process gets a handle of one, itself or another. */
+void win_process_set_opened(void (*function)(void));
+
 /*
  * win_process_pin - the process of a handle that has one of the rights in access (0: any handle), referenced.
  * win_object_unref drops it.

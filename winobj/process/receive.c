@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* receive.c - the handles that a process has inherited, made when the library is loaded (inherit.h). */
-#include "winobj/files/plain.h"
 #include "winobj/handles/descriptor.h"
-#include "winobj/memory/memory.h"
+#include "winobj/parcels/open.h"
+#include "winobj/parcels/serve.h"
 #include "winobj/process/inherit.h"
-#include "winobj/process/process.h"
 #include "winobj/sockets/object.h"
-#include "winobj/waits/named.h"
 
 #include "util/log.h"
 
@@ -14,26 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A handle of the object of a parcel, by whatever number; NULL with the last error. The descriptor is its own then. */
-static HANDLE make(const struct win_parcel *parcel)
-{
-    HANDLE handle;
-
-    switch ((enum win_parcel_kind)parcel->kind) {
-    case WIN_PARCEL_FILE:
-        handle = plain_receive(parcel);
-        return handle == INVALID_HANDLE_VALUE ? NULL : handle;
-    case WIN_PARCEL_EVENT: return win_event_receive(parcel);
-    case WIN_PARCEL_MUTEX: return win_mutex_receive(parcel);
-    case WIN_PARCEL_SEMAPHORE: return win_semaphore_receive(parcel);
-    case WIN_PARCEL_MAPPING: return win_mapping_receive(parcel);
-    case WIN_PARCEL_PROCESS:
-        return win_process_new(parcel->fd, parcel->numbers[0], parcel->numbers[1], false);
-    case WIN_PARCEL_SOCKET: break;
-    }
-    return NULL;
-}
 
 static void receive_socket(const struct win_parcel *parcel)
 {
@@ -62,7 +40,7 @@ static void receive(const struct win_inherit_handle *all, uint32_t index)
         }
         return;
     }
-    if (!(handle = make(&entry->parcel))) {
+    if (!(handle = win_parcel_open(&entry->parcel))) {
         log_write(LOG_ERROR, LOG_WIN, "the inherited handle %#llx cannot be made: error %u",
             (unsigned long long)entry->value, (unsigned)GetLastError());
         return;
@@ -128,11 +106,10 @@ static struct win_inherit_handle *read_file(int file, struct win_inherit_head *h
     return NULL;
 }
 
-/* The last of the library's constructors: the others have a priority. */
-__attribute__((constructor)) static void receive_load(void)
+/* The table of the variable, if there is one. */
+static void receive_table(void)
 {
     const char *number = secure_getenv(WIN_INHERITED);
-    const DWORD before = GetLastError();
     struct win_inherit_handle *all;
     struct win_inherit_head head;
     int file;
@@ -151,5 +128,17 @@ __attribute__((constructor)) static void receive_load(void)
     close(file);
     if (head.hold >= 0)
         close(head.hold);
+}
+
+/* The last of the library's constructors: the others have a priority. */
+__attribute__((constructor)) static void receive_load(void)
+{
+    const DWORD before = GetLastError();
+
+    receive_table();
+    if (secure_getenv(WIN_STARTED)) {
+        unsetenv(WIN_STARTED);
+        win_parcels_listen(); /* its starter has a handle of it */
+    }
     SetLastError(before);
 }

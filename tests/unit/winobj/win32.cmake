@@ -4,7 +4,8 @@ set(win32_tests
     handles/handle waits/event waits/wait requests/port threads/thread sockets/winsock system/system
     locks/sync sockets/socket process/process memory/virtual threads/pool threads/work text/text system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
-    waits/semaphore waits/named waits/timer memory/mapping handles/duplicate files/file files/requests
+    waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
+    files/file files/requests
     process/create process/inherit sockets/overlapped_socket sockets/accept sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
     threads/timer_queue threads/registered_wait)
