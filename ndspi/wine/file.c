@@ -42,9 +42,9 @@ static void close_file(struct nd_delivery *delivery)
     struct nd_wine_file *file = container_of(delivery, struct nd_wine_file, end);
 
     /* If the program closed a handle, its number may be another object's by now. */
-    if (file->close_client && nt.NtCompareObjects(file->client, file->original) == 0)
-        nt.NtClose(file->client);
-    nt.NtClose(file->original);
+    if (file->close_client && NT(NtCompareObjects, file->client, file->original) == 0)
+        NT(NtClose, file->client);
+    NT(NtClose, file->original);
     free(file);
 }
 
@@ -102,7 +102,7 @@ static bool program_closed(struct nd_wine_file *file)
 {
     struct nt_basic_information info;
 
-    return nt.NtQueryObject(file->original, NT_OBJECT_BASIC, &info, sizeof(info), NULL) >= 0 &&
+    return NT(NtQueryObject, file->original, NT_OBJECT_BASIC, &info, sizeof(info), NULL) >= 0 &&
            info.handles == 1;
 }
 
@@ -172,12 +172,12 @@ static LONG open_original(HANDLE *original)
     struct nt_iosb iosb;
     LONG status;
 
-    status = nt.NtOpenFile(original, NT_READ, &attributes, &iosb, NT_SHARE_ALL, NT_NO_DIRECTORY);
+    status = NT(NtOpenFile, original, NT_READ, &attributes, &iosb, NT_SHARE_ALL, NT_NO_DIRECTORY);
     if (status < 0)
         return status;
-    status = nt.NtSetInformationFile(*original, &iosb, &modes, sizeof(modes), NT_COMPLETION_MODES);
+    status = NT(NtSetInformationFile, *original, &iosb, &modes, sizeof(modes), NT_COMPLETION_MODES);
     if (status < 0)
-        nt.NtClose(*original);
+        NT(NtClose, *original);
     return status;
 }
 
@@ -192,8 +192,8 @@ HRESULT nd_wine_file_create(const void *owner, HANDLE *handle)
     status = open_original(&file->original);
     if (status < 0)
         goto free_file;
-    status = nt.NtDuplicateObject(
-        THIS_PROCESS, file->original, THIS_PROCESS, &file->client, 0, 0, NT_DUPLICATE_SAME_ACCESS);
+    status = NT(NtDuplicateObject, THIS_PROCESS, file->original, THIS_PROCESS, &file->client, 0, 0,
+        NT_DUPLICATE_SAME_ACCESS);
     if (status < 0)
         goto close_original;
     file->owner = owner;
@@ -209,7 +209,7 @@ HRESULT nd_wine_file_create(const void *owner, HANDLE *handle)
     return ND_SUCCESS;
 
 close_original:
-    nt.NtClose(file->original);
+    NT(NtClose, file->original);
 free_file:
     free(file);
     log_write(LOG_ERROR, LOG_WIN, "no overlapped file: status %#x", (unsigned)status);
@@ -221,7 +221,7 @@ struct nd_wine_file *nd_wine_file_get(HANDLE handle, const void *owner)
     struct nd_wine_file *file = NULL;
 
     while ((file = next_file(file, owner)))
-        if (nt.NtCompareObjects(file->original, handle) == 0)
+        if (NT(NtCompareObjects, file->original, handle) == 0)
             return file;
     return NULL;
 }
@@ -238,10 +238,10 @@ void nd_wine_file_end(
     BYTE scratch;
 
     if (status >= 0) {
-        nt.NtReadFile(file->original, event, NULL, overlapped, &iosb, &scratch, 0, &begin, NULL);
+        NT(NtReadFile, file->original, event, NULL, overlapped, &iosb, &scratch, 0, &begin, NULL);
         return;
     }
-    if (nt.NtDeviceIoControlFile(file->original, event, NULL, overlapped, &iosb,
+    if (NT(NtDeviceIoControlFile, file->original, event, NULL, overlapped, &iosb,
             WINE_COMPLETE_ASYNC, &status, sizeof(status), NULL, 0) != status)
-        nt.NtReadFile(file->original, event, NULL, overlapped, &iosb, &scratch, 1, &beyond, NULL);
+        NT(NtReadFile, file->original, event, NULL, overlapped, &iosb, &scratch, 1, &beyond, NULL);
 }

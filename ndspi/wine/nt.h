@@ -8,7 +8,7 @@
 
 #include "ndspi/core/base.h"
 
-#define ND_NT __attribute__((ms_abi))
+#define ND_NT __attribute__((ms_abi)) /* Windows' calling convention */
 
 struct nt_iosb {
     union {
@@ -55,7 +55,15 @@ struct nt_basic_information {
         struct nt_iosb *iosb, ULONG code, const void *in, ULONG in_octets, void *out,              \
         ULONG out_octets)
 
-#define NT_MEMBER(name, ...) LONG ND_NT (*name)(__VA_ARGS__);
+/*
+ * Wine 8 has them in Windows' calling convention, Wine 10 in the system's: the other pointer is NULL. They are no
+ * union: gcc 12's optimizer makes one call of two calls of one pointer, whatever their conventions.
+ */
+#define NT_MEMBER(name, ...)                                                                       \
+    struct {                                                                                       \
+        LONG ND_NT (*windows)(__VA_ARGS__);                                                        \
+        LONG (*native)(__VA_ARGS__);                                                               \
+    } name;
 struct nt {
     NT_FUNCTIONS(NT_MEMBER)
 };
@@ -63,7 +71,13 @@ struct nt {
 
 extern struct nt nt;
 
+/* NT(NtClose, handle): calls it, in its convention. */
+#define NT(name, ...) (nt.name.native ? nt.name.native(__VA_ARGS__) : nt.name.windows(__VA_ARGS__))
+
 /* False: said why. Call it first; it may be repeated. */
 bool nd_nt_init(void);
+
+/* Whether ntdll.so's functions are native ones, by its NtQuerySystemTime. False: said that it cannot be told. */
+bool nd_nt_convention(void *query_system_time, bool *native);
 
 #endif

@@ -110,7 +110,7 @@ static void deliver_ending(struct nd_delivery *delivery)
     atomic_store_explicit(
         internal_of(overlapped), (ULONG_PTR)(ULONG)ending->status, memory_order_release);
     if (tagged != event) /* no packet */
-        nt.NtSetEvent(event, NULL);
+        NT(NtSetEvent, event, NULL);
     else
         nd_wine_file_end(ending->file, overlapped, event, ending->status);
     nd_wine_file_unref(ending->file);
@@ -143,7 +143,7 @@ static void start(struct nd_sink_file *file, OVERLAPPED *overlapped)
     HANDLE event;
 
     if ((event = untagged(overlapped->hEvent)))
-        nt.NtResetEvent(event, NULL);
+        NT(NtResetEvent, event, NULL);
     overlapped->InternalHigh = 0;
     atomic_store_explicit(internal_of(overlapped), STATUS_PENDING, memory_order_release);
     nd_wine_file_began(file_of(file));
@@ -176,7 +176,7 @@ static HRESULT result(struct nd_sink_file *file, OVERLAPPED *overlapped, BOOL wa
         return status_of(overlapped);
     nd_deliver_wait(ended, overlapped);
     if (untagged(overlapped->hEvent))
-        nt.NtWaitForSingleObject(untagged(overlapped->hEvent), FALSE, &at_once);
+        NT(NtWaitForSingleObject, untagged(overlapped->hEvent), FALSE, &at_once);
     return status_of(overlapped);
 }
 
