@@ -13,9 +13,22 @@
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 enum { TRIM_OCTETS = 64 * 1024 };
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+/* Never to be executed: a kernel with vm.memfd_noexec 2 makes no other. Those before 6.3 do not know the flag. */
+static int make_file(void)
+{
+    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int fd = memfd_create("softrdma", flags | MFD_NOEXEC_SEAL);
+
+    return fd < 0 && errno == EINVAL ? memfd_create("softrdma", flags) : fd;
+}
+
 int srd_share_make(struct srd_share_offer *offer)
 {
-    int fd = memfd_create("softrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+    int fd = make_file(), error;
 
     if (fd < 0)
         return -errno;
@@ -50,7 +63,7 @@ static int check(int fd)
 {
     struct stat stat;
 
-    /* -1 has all of them. Others may be there: F_SEAL_EXEC with vm.memfd_noexec. */
+    /* -1 has all of them. Others may be there: F_SEAL_EXEC. */
     return (fcntl(fd, F_GET_SEALS) & (SEALS | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == SEALS &&
                    !fstat(fd, &stat) && stat.st_size == SRD_SHARE_OCTETS
                ? 0
