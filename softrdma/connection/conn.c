@@ -375,9 +375,10 @@ static void sync_deadline(struct srd_conn *conn)
 
     if (srd_conn_in_phase(conn, SRD_CONN_CLOSED))
         return;
-    srd_source_due(&conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM)) {
+        srd_source_due(&conn->source, atomic_load_explicit(&conn->close_ms, memory_order_relaxed));
         return;
+    }
     srd_source_due(&conn->source, srd_stream_deadline_ms(conn->qp));
     if (!soon && srd_stream_may_ack(conn->qp) &&
         !atomic_load_explicit(&conn->tx_blocked, memory_order_relaxed) &&

@@ -205,6 +205,56 @@ static void closed_while_its_queue_pair_goes(void **state)
     pair_close(&pair);
 }
 
+static void *disconnect(void *unused)
+{
+    (void)unused;
+    assert_int_equal(srd_disconnect(pair.active.id), 0);
+    return NULL;
+}
+
+static void await_closed(struct srd_conn *conn)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS;
+
+    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    srd_conn_unref(conn);
+}
+
+/* The stream's end begins anew: until then nothing is due, so no thread looks at it over and over. */
+static void end_of_a_stream_that_is_found_late_is_waited_for_at_rest(void **state)
+{
+    uint64_t end_ms = test_now_ms() + DEADLINE_MS, due_ms, anew_ms;
+    struct srd_stream *stream;
+    struct srd_conn *conn;
+    struct lock *reading;
+    pthread_t thread;
+
+    (void)state;
+    pair_connect(&pair, "127.0.0.1");
+    conn = srd_qp_conn(srd_qp_from(pair.active.qp));
+    stream = &conn->qp->stream;
+    reading = &srd_qp_from(pair.passive.qp)->rx_lock;
+    lock_acquire(reading);
+    assert_int_equal(pthread_create(&thread, NULL, disconnect, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    due_ms = test_now_ms() - 150;
+    atomic_store(&stream->end_deadline_ms, due_ms);
+    atomic_store(&conn->close_ms, due_ms);
+    srd_source_deadline(&conn->source, due_ms);
+    while ((anew_ms = atomic_load(&stream->end_deadline_ms)) == due_ms ||
+           atomic_load(&conn->source.deadline_ms) != anew_ms) {
+        assert_true(test_now_ms() < end_ms);
+        sched_yield();
+    }
+    assert_true(anew_ms >= due_ms + 150 + SRD_DRAIN_MS);
+    lock_release(reading);
+    await_closed(conn);
+    pair_close(&pair);
+}
+
 static void *destroy_queue_pair(void *unused)
 {
     (void)unused;
@@ -238,11 +288,7 @@ static void time_to_close_that_is_found_late_begins_anew(void **state)
     assert_int_equal(atomic_load(&conn->phase), SRD_CONN_LINGER);
     assert_true(atomic_load(&conn->close_ms) >= due_ms + 150 + SRD_CONN_CLOSE_MS);
     lock_release(reading);
-    while (atomic_load(&conn->phase) != SRD_CONN_CLOSED) {
-        assert_true(test_now_ms() < end_ms);
-        sched_yield();
-    }
-    srd_conn_unref(conn);
+    await_closed(conn);
     pair_close(&pair);
 }
 
@@ -251,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_receive_for_a_connection_that_ends),
         cmocka_unit_test(closed_while_its_queue_pair_goes),
+        cmocka_unit_test(end_of_a_stream_that_is_found_late_is_waited_for_at_rest),
         cmocka_unit_test(time_to_close_that_is_found_late_begins_anew),
     };
 
