@@ -108,6 +108,8 @@ static int connect_to(struct win_process *process)
     struct sockaddr_un address;
     int fd, error;
 
+    if (!is_the_users(id))
+        return -EACCES;
     if (!parcel_address(id, &address))
         return -errno;
     for (;;) {
@@ -162,14 +164,14 @@ static DWORD explain(struct win_process *process, int error)
 {
     const unsigned id = win_process_id(process);
 
-    if (win_process_has_ended(process) || !is_the_users(id))
+    if (win_process_has_ended(process))
         return ERROR_ACCESS_DENIED;
     if (error == -EAGAIN) {
         log_limited(
             LOG_WARN, LOG_WIN, "DuplicateHandle: process %u does not answer: is it stopped?", id);
         return ERROR_TIMEOUT;
     }
-    if (errno_is_shortage(error))
+    if (errno_is_shortage(error) || error == -EACCES)
         return error_of(-error);
     if (is_ending(process))
         return ERROR_ACCESS_DENIED;
