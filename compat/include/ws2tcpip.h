@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwarder: socket addresses, Winsock functions, and the Windows base. */
-#include <wincompat/winsock.h>
+/* Forwarder: socket addresses, names of hosts, Winsock functions, and the Windows base. */
+#include <wincompat/addrinfo.h>

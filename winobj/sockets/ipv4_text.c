@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ipv4_text.c - RtlIpv4StringToAddress. */
+/* ipv4_text.c - RtlIpv4StringToAddress, RtlIpv4AddressToString, and their forms with a port. */
+#include "winobj/sockets/ip_text.h"
+
 #include <mstcpip.h>
 #include <ntstatus.h>
 
-#include <stdbool.h>
+#include <stdio.h>
 
-static int digit_of(char c)
+int win_ip_digit(char c)
 {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -13,20 +15,19 @@ static int digit_of(char c)
                                   : 16;
 }
 
-/* A number in front of text, which it moves behind it; false: there is none, or it has more than 32 bits. */
-static bool take_number(const char **text, bool strict, uint64_t *number)
+bool win_ip_number(const char **text, bool decimal, uint64_t *number)
 {
     const char *s = *text;
     int base = 10;
 
-    if (!strict && *s == '0') {
+    if (!decimal && *s == '0') {
         base = s[1] == 'x' || s[1] == 'X' ? 16 : 8;
         s += base == 16 ? 2 : 0;
     }
-    if (digit_of(*s) >= base)
+    if (win_ip_digit(*s) >= base)
         return false;
-    for (*number = 0; digit_of(*s) < base; s++)
-        if ((*number = *number * (unsigned)base + (unsigned)digit_of(*s)) > UINT32_MAX)
+    for (*number = 0; win_ip_digit(*s) < base; s++)
+        if ((*number = *number * (unsigned)base + (unsigned)win_ip_digit(*s)) > UINT32_MAX)
             return false;
     *text = s;
     return true;
@@ -49,7 +50,7 @@ LONG NTAPI RtlIpv4StringToAddressA(PCSTR text, BOOLEAN strict, PCSTR *end, struc
     int count = 0;
 
     for (*end = text;; ++*end) {
-        if (!take_number(end, strict, &part))
+        if (!win_ip_number(end, strict, &part))
             return STATUS_INVALID_PARAMETER;
         count++;
         if (**end != '.' || count == 4)
@@ -65,4 +66,74 @@ LONG NTAPI RtlIpv4StringToAddressA(PCSTR text, BOOLEAN strict, PCSTR *end, struc
         part |= (uint64_t)value << (8 * (5 - count));
     address->s_addr = htonl((uint32_t)part);
     return STATUS_SUCCESS;
+}
+
+/*
+ * RtlIpv4StringToAddressExA, RtlIpv4StringToAddressExW - the same of a whole text, "ADDRESS:PORT".
+ * port     out: in network order; 0 where :PORT is missing
+ * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER (no such address, something behind it, a NULL pointer).
+ * Source: RtlIpv4StringToAddressExW function (ip2string.h).
+ */
+LONG NTAPI RtlIpv4StringToAddressExA(
+    PCSTR text, BOOLEAN strict, struct in_addr *address, PUSHORT port)
+{
+    struct in_addr found;
+    uint64_t number = 0;
+
+    if (!text || !address || !port || RtlIpv4StringToAddressA(text, strict, &text, &found))
+        return STATUS_INVALID_PARAMETER;
+    if (*text == ':') {
+        ++text;
+        if (!win_ip_number(&text, false, &number) || !number || number > 0xffff)
+            return STATUS_INVALID_PARAMETER;
+    }
+    if (*text)
+        return STATUS_INVALID_PARAMETER;
+    *address = found;
+    *port = htons((uint16_t)number);
+    return STATUS_SUCCESS;
+}
+
+/*
+ * RtlIpv4AddressToStringA, RtlIpv4AddressToStringW - an IPv4 address as text.
+ * text     out: room for 16 characters
+ * Returns  where the text ends.
+ * Source: RtlIpv4AddressToStringW function (ip2string.h).
+ */
+PSTR NTAPI RtlIpv4AddressToStringA(const struct in_addr *address, PSTR text)
+{
+    const unsigned char *octets = (const unsigned char *)address;
+
+    return text + sprintf(text, "%u.%u.%u.%u", octets[0], octets[1], octets[2], octets[3]);
+}
+
+LONG win_ip_text_out(const char *whole, size_t whole_length, PSTR text, PULONG length)
+{
+    const ULONG room = *length;
+
+    *length = (ULONG)whole_length + 1;
+    if (!text || room < *length)
+        return STATUS_INVALID_PARAMETER;
+    memcpy(text, whole, *length);
+    return STATUS_SUCCESS;
+}
+
+/*
+ * RtlIpv4AddressToStringExA, RtlIpv4AddressToStringExW - the same with a port that is not 0.
+ * port     in: in network order
+ * length   in: characters of text; out: characters used, or needed, with the end
+ * Returns  STATUS_SUCCESS, or STATUS_INVALID_PARAMETER (too little room, a NULL pointer).
+ * Source: RtlIpv4AddressToStringExW function (ip2string.h).
+ */
+LONG NTAPI RtlIpv4AddressToStringExA(
+    const struct in_addr *address, USHORT port, PSTR text, PULONG length)
+{
+    char whole[WIN_IP_TEXT], *end;
+
+    if (!address || !length)
+        return STATUS_INVALID_PARAMETER;
+    end = RtlIpv4AddressToStringA(address, whole);
+    if (port)
+        end += sprintf(end, ":%u", (unsigned)ntohs(port));
+    return win_ip_text_out(whole, (size_t)(end - whole), text, length);
 }

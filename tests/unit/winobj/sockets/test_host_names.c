@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* test_host_names.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW. Only what needs no server of names. */
+#include "tests/support/win32_test.h"
+
+static const struct sockaddr_in *four(const ADDRINFOW *info)
+{
+    return (const struct sockaddr_in *)(const void *)info->ai_addr;
+}
+
+static void test_numbers(void **state)
+{
+    ADDRINFOW hints = {
+        .ai_flags = AI_NUMERICHOST, .ai_family = AF_INET, .ai_socktype = SOCK_STREAM
+    };
+    ADDRINFOW *found = NULL;
+
+    (void)state;
+    assert_int_equal(GetAddrInfoW(L"10.1.2.3", L"80", &hints, &found), 0);
+    assert_non_null(found);
+    assert_null(found->ai_next);
+    assert_int_equal(found->ai_family, AF_INET);
+    assert_int_equal(found->ai_socktype, SOCK_STREAM);
+    assert_int_equal(found->ai_addrlen, 16);
+    assert_int_equal(four(found)->sin_family, AF_INET);
+    assert_int_equal(four(found)->sin_port, htons(80));
+    assert_int_equal(four(found)->sin_addr.s_addr, htonl(0x0a010203));
+    FreeAddrInfoW(found);
+}
+
+static void test_ipv6_and_its_name(void **state)
+{
+    ADDRINFOW hints = { .ai_flags = AI_NUMERICHOST | AI_CANONNAME, .ai_socktype = SOCK_DGRAM };
+    ADDRINFOW *found = NULL;
+
+    (void)state;
+    assert_int_equal(GetAddrInfoW(L"fe80::1", NULL, &hints, &found), 0);
+    assert_non_null(found);
+    assert_int_equal(found->ai_family, AF_INET6);
+    assert_int_equal(found->ai_addrlen, 28);
+    assert_non_null(found->ai_canonname);
+    assert_wide_equal(found->ai_canonname, L"fe80::1");
+    FreeAddrInfoW(found);
+}
+
+static void test_any_address_of_each_type(void **state)
+{
+    ADDRINFOW hints = { .ai_flags = AI_PASSIVE, .ai_family = AF_INET };
+    ADDRINFOW *found = NULL;
+    int count = 0;
+
+    (void)state;
+    assert_int_equal(GetAddrInfoW(NULL, L"7777", &hints, &found), 0);
+    for (const ADDRINFOW *info = found; info; info = info->ai_next, count++) {
+        assert_int_equal(four(info)->sin_addr.s_addr, 0);
+        assert_int_equal(four(info)->sin_port, htons(7777));
+        assert_null(info->ai_canonname);
+    }
+    assert_true(count >= 1);
+    FreeAddrInfoW(found);
+}
+
+/* The code is the result and the last error. */
+#define assert_no_address(call, code)                                                              \
+    do {                                                                                           \
+        WSASetLastError(0);                                                                        \
+        assert_int_equal((call), (code));                                                          \
+        assert_int_equal(WSAGetLastError(), (code));                                               \
+    } while (0)
+
+static void test_what_is_not_found(void **state)
+{
+    ADDRINFOW numeric = { .ai_flags = AI_NUMERICHOST, .ai_family = AF_INET };
+    ADDRINFOW family = { .ai_family = 12345 };
+    ADDRINFOW service = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+    ADDRINFOW *found = (ADDRINFOW *)(ULONG_PTR)8;
+
+    (void)state;
+    assert_no_address(GetAddrInfoW(L"no.number", NULL, &numeric, &found), 11001);
+    assert_null(found);
+    assert_no_address(GetAddrInfoW(NULL, NULL, &numeric, &found), 11001);
+    assert_no_address(GetAddrInfoW(L"10.1.2.3", NULL, &family, &found), 10047);
+    assert_no_address(GetAddrInfoW(L"10.1.2.3", L"no-such-service", &service, &found), 10109);
+    assert_null(found);
+    FreeAddrInfoW(NULL);
+}
+
+static void test_name_of_an_address(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(80) };
+    WCHAR node[64], service[32];
+
+    (void)state;
+    address.sin_addr.s_addr = htonl(0x0a010203);
+    assert_int_equal(GetNameInfoW((const SOCKADDR *)&address, sizeof(address), node, 64, service,
+                         32, NI_NUMERICHOST | NI_NUMERICSERV),
+        0);
+    assert_wide_equal(node, L"10.1.2.3");
+    assert_wide_equal(service, L"80");
+    assert_int_equal(GetNameInfoW((const SOCKADDR *)&address, sizeof(address), NULL, 0, service, 32,
+                         NI_NUMERICSERV),
+        0);
+    WSASetLastError(0);
+    assert_int_equal(
+        GetNameInfoW((const SOCKADDR *)&address, sizeof(address), node, 8, NULL, 0, NI_NUMERICHOST),
+        DIFFERS(122, -12, "GetNameInfoW: Wine answers with the code of Linux"));
+    assert_int_equal(WSAGetLastError(), DIFFERS(122, 0, "both run at once"));
+    address.sin_family = 12345;
+    WSASetLastError(0);
+    assert_int_equal(GetNameInfoW((const SOCKADDR *)&address, sizeof(address), node, 64, NULL, 0,
+                         NI_NUMERICHOST),
+        10047);
+    assert_int_equal(
+        WSAGetLastError(), DIFFERS(10047, 0, "GetNameInfoW: Wine does not set the last error"));
+}
+
+static void test_narrow(void **state)
+{
+    ADDRINFOA hints = { .ai_flags = AI_NUMERICHOST, .ai_family = AF_INET };
+    ADDRINFOA *found = NULL;
+    char node[64];
+
+    (void)state;
+    assert_true(GetAddrInfo == GetAddrInfoA && FreeAddrInfo == FreeAddrInfoA);
+    assert_true(GetNameInfo == GetNameInfoA);
+    assert_int_equal(GetAddrInfoA("10.1.2.3", "80", &hints, &found), 0);
+    assert_int_equal(GetNameInfoA(found->ai_addr, (socklen_t)found->ai_addrlen, node, 64, NULL, 0,
+                         NI_NUMERICHOST),
+        0);
+    assert_string_equal(node, "10.1.2.3");
+    FreeAddrInfoA(found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ipv6_and_its_name),
+        cmocka_unit_test(test_any_address_of_each_type),
+        cmocka_unit_test(test_what_is_not_found),
+        cmocka_unit_test(test_name_of_an_address),
+        cmocka_unit_test(test_narrow),
+    };
+    WSADATA data;
+
+    if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
