@@ -373,6 +373,37 @@ static void test_cancel_against_completion(void **state)
     cancel(false);
 }
 
+/* More reads than the kernel has threads for: those that wait for one are cancelled, unless a cancel does nothing. */
+static void test_cancel_ends_what_the_kernel_has(void **state)
+{
+    enum { WAITING = 2000, ROUNDS_MOST = 50 };
+    OVERLAPPED *all = calloc(WAITING, sizeof(*all)), *ended;
+    unsigned char *octets = malloc(LARGE); /* all reads store the same */
+    int canceled = 0;
+    DWORD done;
+
+    (void)state;
+    fill(LARGE);
+    for (int round = 0; round < ROUNDS_MOST && !canceled; round++) {
+        memset(all, 0, WAITING * sizeof(*all));
+        for (int i = 0; i < WAITING; i++)
+            assert_true(
+                ReadFile(file, octets, LARGE, NULL, &all[i]) || GetLastError() == ERROR_IO_PENDING);
+        if (!CancelIoEx(file, NULL))
+            assert_win_error(1168);
+        for (int i = 0; i < WAITING; i++) {
+            const DWORD error = packet(&ended, &done);
+
+            assert_true(error == 0 || error == 995);
+            assert_int_equal(done, error ? 0 : LARGE);
+            canceled += error == 995;
+        }
+    }
+    assert_true(canceled > 0);
+    free(octets);
+    free(all);
+}
+
 static void test_close_with_requests_pending(void **state)
 {
     (void)state;
@@ -391,6 +422,7 @@ int main(int count, char **arguments)
         cmocka_unit_test_setup_teardown(test_many_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_thread_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel_against_completion, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_ends_what_the_kernel_has, setup, teardown),
         cmocka_unit_test_setup_teardown(test_close_with_requests_pending, setup, teardown),
     };
     char setup_parameters[256] = { 0 };
