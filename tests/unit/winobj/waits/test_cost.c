@@ -1,67 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_cost.c - what a wait costs one thread that loops {wait; work}: one epoll_wait when it has to sleep, nothing when
- * it has not. Counts this thread's system calls by standing in front of the C library's functions. There is no
- * background thread: sending that away, or waking it, is a call in some ticks.
+ * it has not (count_calls.h). There is no background thread: sending that away, or waking it, is a call in some ticks.
  */
 #include "tests/unit/winobj/fake_source.h"
 
 #include "tests/support/asleep.h"
+#include "tests/support/count_calls.h"
 #include "util/clock.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/epoll.h>
-#include <unistd.h>
-
-static _Thread_local struct {
-    unsigned epolls, reads, writes, others;
-} calls;
-
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-#pragma GCC visibility push(default) /* the library's calls are to come here too */
-
-int epoll_wait(int epfd, struct epoll_event *events, int room, int timeout)
-{
-    calls.epolls++;
-    return NEXT(epoll_wait)(epfd, events, room, timeout);
-}
-
-int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
-{
-    calls.others++;
-    return NEXT(epoll_ctl)(epfd, op, fd, event);
-}
-
-ssize_t read(int fd, void *buffer, size_t size)
-{
-    calls.reads++;
-    return NEXT(read)(fd, buffer, size);
-}
-
-ssize_t write(int fd, const void *buffer, size_t size)
-{
-    calls.writes++;
-    return NEXT(write)(fd, buffer, size);
-}
-
-/* Futex calls. */
-long syscall(long number, ...)
-{
-    long a[6];
-    va_list list;
-
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(list, long);
-    va_end(list);
-    calls.others++;
-    return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-#pragma GCC visibility pop
 
 static void complete_here(struct fake_source *fake, unsigned long count)
 {
