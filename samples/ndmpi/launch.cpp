@@ -14,9 +14,10 @@ namespace
 {
 
 const ULONGLONG NEVER = ~0ULL;
-const ULONGLONG LEAVE_MS = 5000; // for the other ranks to end when one has failed
-const unsigned GRACE_S = 15;     // a rank gives up so much later than this process
-const unsigned STRANGERS = 64;   // that are connected and have not said who they are
+const ULONGLONG LEAVE_MS = 5000;  // for the other ranks to end when one has failed
+const unsigned GRACE_S = 15;      // a rank gives up so much later than this process
+const unsigned STRANGERS = 64;    // that are connected and have not said who they are
+const ULONGLONG SPEAK_MS = 10000; // to say so: nobody who came since is sent away
 
 HANDLE start_thread(LPTHREAD_START_ROUTINE routine, void *argument)
 {
@@ -63,7 +64,8 @@ struct Launch::Rank {
 
 struct Launch::Connection : public StreamOwner {
     Connection(Launch &the_launch, SOCKET socket)
-        : launch(the_launch), stream(the_launch.executive_, *this, socket), rank(NULL), over(false)
+        : launch(the_launch), stream(the_launch.executive_, *this, socket), rank(NULL), over(false),
+          came(GetTickCount64())
     {
     }
     void said(Stream &, const std::string &line)
@@ -79,6 +81,7 @@ struct Launch::Connection : public StreamOwner {
     Stream stream;
     Rank *rank; // NULL before its card
     bool over;  // to be deleted once its requests have ended
+    const ULONGLONG came;
 };
 
 // What the thread of a process posts.
@@ -112,7 +115,7 @@ DWORD WINAPI Launch::wait_thread(void *self)
 
 Launch::Launch(const Plan &plan)
     : plan_(plan), key_(random_key()), places_(place(plan.hosts, plan.ranks)),
-      listener_(executive_, *this, plan.root), aborted_(false), deadline_(NEVER)
+      listener_(executive_, *this, plan.root), aborted_(false), deadline_(NEVER), room_(NEVER)
 {
 }
 
@@ -196,6 +199,8 @@ bool Launch::run()
     while (!everybody(Is::over)) {
         executive_.run(until_deadline());
         sweep();
+        if (room_ != NEVER)
+            make_room();
         if (GetTickCount64() >= deadline_)
             deadline();
     }
@@ -231,10 +236,10 @@ std::string Launch::describe(const Rank &rank) const
 
 DWORD Launch::until_deadline() const
 {
-    ULONGLONG now = GetTickCount64();
-    if (deadline_ == NEVER)
+    ULONGLONG now = GetTickCount64(), next = room_ < deadline_ ? room_ : deadline_;
+    if (next == NEVER)
         return INFINITE;
-    return deadline_ > now ? (DWORD)(deadline_ - now) : 0;
+    return next > now ? (DWORD)(next - now) : 0;
 }
 
 // The ranks have not met in time, or not ended.
@@ -276,8 +281,15 @@ void Launch::abort(const std::string &why)
 
 // ---- what happens ---------------------------------------------------------------------------------------------------
 
-// Strangers may come and say nothing: of too many of them the oldest is sent away.
 void Launch::came(SOCKET socket)
+{
+    connections_.push_back(new Connection(*this, socket));
+    make_room();
+}
+
+// Strangers may come and say nothing: of too many of them the oldest is sent away, once it has had time to speak. Until
+// then the next ones wait to be accepted; what they say is not lost.
+void Launch::make_room()
 {
     Connection *oldest = NULL;
     unsigned strangers = 0;
@@ -286,9 +298,15 @@ void Launch::came(SOCKET socket)
             oldest = connections_[i];
             ++strangers;
         }
-    if (strangers >= STRANGERS + plan_.ranks)
+    room_ = NEVER;
+    if (strangers > STRANGERS + plan_.ranks) {
+        if (GetTickCount64() < oldest->came + SPEAK_MS) {
+            room_ = oldest->came + SPEAK_MS;
+            return;
+        }
         send_away(*oldest);
-    connections_.push_back(new Connection(*this, socket));
+    }
+    listener_.accept();
 }
 
 void Launch::send_away(Connection &connection)

@@ -45,6 +45,7 @@ class Launch : private ListenerOwner
 
     // what happens
     void came(SOCKET socket);
+    void make_room();
     void said(Connection &connection, const std::string &line);
     void left(Connection &connection);
     void send_away(Connection &connection);
@@ -68,6 +69,7 @@ class Launch : private ListenerOwner
     bool aborted_;
     std::string why_;
     ULONGLONG deadline_;
+    ULONGLONG room_; // when there is room for the next that comes; NEVER: there is
 };
 
 } // namespace ndmpi

@@ -320,9 +320,10 @@ void Listener::accept_ended(HRESULT status)
         error != WSAENOTCONN && error != ERROR_NETNAME_DELETED) // it gave up again
         fail("accepting the connection of a rank on %s failed: %s", address_text(address_).c_str(),
             socket_error(status).c_str());
-    accept();
     if (SUCCEEDED(status))
         owner_.came(socket);
+    else
+        accept();
 }
 
 } // namespace ndmpi

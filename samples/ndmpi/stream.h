@@ -133,7 +133,7 @@ class ListenerOwner
     virtual ~ListenerOwner()
     {
     }
-    // Somebody has connected. The socket is the owner's.
+    // Somebody has connected. The socket is the owner's. Nobody else is accepted until the owner calls accept.
     virtual void came(SOCKET socket) = 0;
 };
 
@@ -148,6 +148,8 @@ class Listener
     {
         return address_;
     }
+    // Takes the next connection, when it comes.
+    void accept();
     // The owner gets no more events.
     void close();
     bool idle() const
@@ -170,7 +172,6 @@ class Listener
     Listener(const Listener &);
     Listener &operator=(const Listener &);
 
-    void accept();
     void accept_ended(HRESULT status);
 
     Executive &executive_;

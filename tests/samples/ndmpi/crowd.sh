@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: crowd.sh NDMPIRUN
 # While ndmpirun waits for its two ranks, 80 strangers connect and say nothing: 66 may stay, the oldest of more are sent
-# away, and the run goes on.
+# away once they have had 10 s to speak, and the run goes on.
 set -uo pipefail
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ndmpi-crowd.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
@@ -25,7 +25,7 @@ said=$(timeout 60 "$1" -n 2 bash -c '
         read -r -t 30 -u ${strangers[20]} line
         [ $? = 1 ] && echo "was heard"
         for stranger in "${strangers[@]}"; do exec {stranger}>&-; done
-    else # comes after them: a rank that has not said yet which one it is may be the oldest of many
+    else # comes after them
         read -r < "$came"
     fi
     exec "$0" -n 2 -m 100' "$(dirname "$1")/ndring" 2>&1)

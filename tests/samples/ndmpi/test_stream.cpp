@@ -69,6 +69,7 @@ struct Fixture : public ListenerOwner {
     {
         assert_null(there.stream);
         there.stream = new Stream(executive, there, socket);
+        listener->accept();
     }
     void end(End &end)
     {
