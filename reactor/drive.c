@@ -18,6 +18,22 @@ bool reactor_drive_locked(struct reactor_waiter *me)
     return true;
 }
 
+/* All changes of the list are here. */
+static void count_followers_locked(unsigned more)
+{
+    lock_assert_held(&reactor.lock);
+    atomic_store_explicit(&reactor.follower_count,
+        atomic_load_explicit(&reactor.follower_count, memory_order_relaxed) + more,
+        memory_order_relaxed);
+}
+
+bool reactor_is_wanted(struct reactor_waiter *waiter)
+{
+    return reactor_is_signalled(waiter) ||
+           atomic_load_explicit(&reactor.any_runs, memory_order_relaxed) ||
+           atomic_load_explicit(&reactor.follower_count, memory_order_relaxed);
+}
+
 struct reactor_waiter *reactor_appoint_locked(void)
 {
     struct list_node *node = NULL;
@@ -28,6 +44,7 @@ struct reactor_waiter *reactor_appoint_locked(void)
         node = list_pop(&reactor.followers);
     if (!node)
         return NULL;
+    count_followers_locked(-1u);
     next = list_entry(node, struct reactor_waiter, link);
     atomic_fetch_or(&next->word, WAITER_DRIVE);
     return reactor.driver = next;
@@ -74,6 +91,16 @@ void reactor_stop(enum reactor_how how)
     reactor_wake(whom);
 }
 
+static bool drive(struct reactor_waiter *me)
+{
+    bool drives;
+
+    lock_acquire(&reactor.lock);
+    drives = reactor_drive_locked(me);
+    lock_release(&reactor.lock);
+    return drives;
+}
+
 /* Drives, or joins the followers. Returns whether it drives. */
 static bool join(struct reactor_waiter *me)
 {
@@ -81,8 +108,10 @@ static bool join(struct reactor_waiter *me)
 
     lock_acquire(&reactor.lock);
     drives = reactor_drive_locked(me);
-    if (!drives)
+    if (!drives) {
         list_add_tail(&reactor.followers, &me->link);
+        count_followers_locked(1);
+    }
     lock_release(&reactor.lock);
     return drives;
 }
@@ -97,8 +126,10 @@ static bool appointed(struct reactor_waiter *me)
 static bool unfollow(struct reactor_waiter *me)
 {
     lock_acquire(&reactor.lock);
-    if (list_linked(&me->link))
+    if (list_linked(&me->link)) {
         list_del(&me->link);
+        count_followers_locked(-1u);
+    }
     lock_release(&reactor.lock);
     return appointed(me);
 }
@@ -193,9 +224,13 @@ int reactor_wait(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     int state, result;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    if (before)
+    if (before) {
+        /* First, so that what it asks to be run wakes no other thread. */
+        wait.drives = drive(me);
         before(me, deadline_ns);
-    wait.drives = join(me);
+    }
+    if (!wait.drives)
+        wait.drives = join(me);
     result = cancel_state == PTHREAD_CANCEL_ENABLE ? wait_cancelable(&wait, deadline_ns)
                                                    : wait_until(&wait, deadline_ns, cancel_state);
     end_wait(&wait);

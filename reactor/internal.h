@@ -28,6 +28,7 @@ struct reactor_waiter {
     _Atomic uint32_t word; /* reactor_waiter_bits; others set them, the owner clears them */
     _Atomic uint32_t mode; /* reactor_waiter_mode; set by the owner; to EPOLL under the lock */
     struct list_node link; /* of the followers, or of the pool; lock */
+    unsigned runs;         /* turns that ran what was asked for, and did not look at the set */
 };
 
 struct reactor_slot {
@@ -64,6 +65,7 @@ struct reactor {
     struct reactor_waiter *driver;
     uint64_t driver_until_ns; /* while its mode is WAITER_EPOLL: when it wakes by itself */
     struct list_head followers;
+    atomic_uint follower_count;     /* read without the lock */
     struct reactor_source *running; /* whose callback runs */
     unsigned syncers;               /* threads in reactor_remove_sync */
     _Atomic uint32_t ended;         /* what these sleep on: callbacks that ended */

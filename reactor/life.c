@@ -105,6 +105,7 @@ static void fork_child(void)
     reactor.running = NULL;
     reactor.driver = NULL;
     list_init(&reactor.followers);
+    atomic_store(&reactor.follower_count, 0);
     reactor.syncers = 0;
     reactor.background = BACKGROUND_AWAKE;
     reactor_turning = false;

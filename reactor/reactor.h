@@ -115,6 +115,11 @@ REACTOR_API void reactor_signal(struct reactor_waiter *waiter);
 /* Whether it has been, since its last sleep ended. */
 REACTOR_API bool reactor_is_signalled(struct reactor_waiter *waiter);
 /*
+ * Whether the function of reactor_before_wait is to return: the waiter is signalled, a source is to be run, which the
+ * wait does next, or another thread waits, and has its sources looked at by this one alone.
+ */
+REACTOR_API bool reactor_is_wanted(struct reactor_waiter *waiter);
+/*
  * reactor_wait - sleep, and drive meanwhile unless another thread does. Not from a callback; no lock held.
  * waiter        in: the calling thread's
  * cancel_state  in: of the thread while it sleeps (pthread_setcancelstate); a thread that is canceled there hands over
@@ -148,8 +153,8 @@ REACTOR_API bool reactor_poll(void);
 REACTOR_API void reactor_leave(void);
 /*
  * Has function called by each thread that begins a reactor_wait, before it sleeps, with the waiter and the deadline of
- * that wait. It may look for what ends the wait until the waiter is signalled; no other thread drives for it meanwhile.
- * The process has one such function; no other may be set in its place.
+ * that wait. The thread drives already, unless another does. It may look for what ends the wait, for a moment and until
+ * reactor_is_wanted. The process has one such function; no other may be set in its place.
  */
 typedef void reactor_before_fn(struct reactor_waiter *waiter, uint64_t deadline_ns);
 REACTOR_API void reactor_before_wait(reactor_before_fn *function);

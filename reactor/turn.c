@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 
-enum { EVENTS = 32 };
+enum { EVENTS = 32, LOOK_RUNS = 16 };
 
 bool reactor_in_turn(void)
 {
@@ -210,9 +210,20 @@ uint64_t reactor_until_locked(uint64_t deadline_ns)
     return next_ns < deadline_ns ? next_ns : deadline_ns;
 }
 
+/*
+ * Whether a turn that does not sleep looks at the set. Where something is to be run it mostly does not: that may end
+ * the wait, and else the next turn does.
+ */
+static bool looks_at_set_locked(struct reactor_waiter *me)
+{
+    lock_assert_held(&reactor.lock);
+    return list_empty(&reactor.runs) || ++me->runs % LOOK_RUNS == 0;
+}
+
 int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_state)
 {
     enum reactor_whom whom = REACTOR_NOBODY;
+    bool set;
     struct epoll_event events[EVENTS];
     int count = 0;
     uint64_t ns;
@@ -220,8 +231,9 @@ int reactor_turn(struct reactor_waiter *me, uint64_t deadline_ns, int cancel_sta
     lock_acquire(&reactor.lock);
     reactor.driver_until_ns = reactor_until_locked(deadline_ns);
     if (!(ns = reactor_left_ns(reactor.driver_until_ns))) {
+        set = looks_at_set_locked(me);
         lock_release(&reactor.lock);
-        reactor_turn_at_once(REACTOR_WAITING, true);
+        reactor_turn_at_once(REACTOR_WAITING, set);
         return 0;
     }
     if (reactor.background == BACKGROUND_ATTENDS)

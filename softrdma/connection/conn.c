@@ -689,6 +689,13 @@ static uint32_t on_interest(struct srd_source *source)
     return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 }
 
+static bool on_apart(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    return conn->shared && srd_share_is_apart(conn->share);
+}
+
 static void on_free(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
@@ -711,6 +718,7 @@ static const struct srd_source_ops source_ops = {
     .expired = on_expired,
     .idle = on_idle,
     .interest = on_interest,
+    .apart = on_apart,
     .left = on_left,
     .free = on_free,
 };

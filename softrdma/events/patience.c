@@ -16,9 +16,12 @@ static struct {
     atomic_uint left;            /* waits that may still look in vain */
     atomic_uint waits;           /* since there are none */
     atomic_bool looking;         /* a thread is */
+    _Atomic uint64_t since_ns;   /* a wait that sleeps began then; 0: none does */
+    _Atomic uint64_t looks_ns;   /* for so long the next one looks */
 } patience = {
     .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma patience"),
     .left = SRD_PATIENCE_WAITS,
+    .looks_ns = SRD_PATIENCE_NS,
 };
 
 _Atomic uint64_t srd_patience_ns = UINT64_MAX;
@@ -37,14 +40,28 @@ static bool has_processors(void)
     return several;
 }
 
-/* A thread that looks keeps the peer from running where both have one processor. */
-static uint64_t patience_ns(void)
+/* A thread that looks keeps the peer from running where both have one processor. 0: it is not to look. */
+static uint64_t patience_ns(struct srd_source *source, bool several)
 {
     uint64_t ns = atomic_load_explicit(&srd_patience_ns, memory_order_relaxed);
 
     if (ns != UINT64_MAX)
         return ns;
-    return has_processors() ? SRD_PATIENCE_NS : 0;
+    return several || (source->ops->apart && source->ops->apart(source))
+               ? atomic_load_explicit(&patience.looks_ns, memory_order_relaxed)
+               : 0;
+}
+
+uint64_t srd_patience_after(uint64_t slept_ns)
+{
+    uint64_t ns;
+
+    if (slept_ns > SRD_PATIENCE_MAX_NS)
+        return SRD_PATIENCE_NS;
+    ns = slept_ns + slept_ns / 2;
+    if (ns < SRD_PATIENCE_NS)
+        return SRD_PATIENCE_NS;
+    return ns < SRD_PATIENCE_MAX_NS ? ns : SRD_PATIENCE_MAX_NS;
 }
 
 /* Puts another source, or none, into the place of the one that is there if that is expected (NULL: any). */
@@ -67,6 +84,11 @@ static void replace(struct srd_source *source, const struct srd_source *expected
 
 void srd_patience_awaited(struct srd_source *source)
 {
+    uint64_t since_ns = atomic_exchange_explicit(&patience.since_ns, 0, memory_order_relaxed);
+
+    if (since_ns)
+        atomic_store_explicit(&patience.looks_ns, srd_patience_after(clock_now_ns() - since_ns),
+            memory_order_relaxed);
     if (atomic_load_explicit(&patience.known, memory_order_relaxed) != source)
         replace(source, NULL);
 }
@@ -77,19 +99,13 @@ void srd_patience_forget(struct srd_source *source)
         replace(NULL, source);
 }
 
-/* For how long this wait looks; 0: it does not. */
-static uint64_t looks_for_ns(void)
+/* Whether this wait is one of those that look. */
+static bool may_look(void)
 {
-    uint64_t ns = atomic_load_explicit(&patience.known, memory_order_relaxed) ? patience_ns() : 0;
-    bool looks;
-
-    if (!ns)
-        return 0;
-    looks =
-        atomic_load_explicit(&patience.left, memory_order_relaxed) ||
-        atomic_fetch_add_explicit(&patience.waits, 1, memory_order_relaxed) % SRD_PATIENCE_RARELY ==
-            SRD_PATIENCE_RARELY - 1;
-    return looks ? ns : 0;
+    return atomic_load_explicit(&patience.left, memory_order_relaxed) ||
+           atomic_fetch_add_explicit(&patience.waits, 1, memory_order_relaxed) %
+                   SRD_PATIENCE_RARELY ==
+               SRD_PATIENCE_RARELY - 1;
 }
 
 static struct srd_source *source_now(void)
@@ -104,19 +120,16 @@ static struct srd_source *source_now(void)
     return source;
 }
 
-/* Whether the wait is over by it. */
-static bool look(
-    struct srd_source *source, struct reactor_waiter *waiter, uint64_t deadline_ns, uint64_t for_ns)
+/* Returns whether anything came. */
+static bool look(struct srd_source *source, struct reactor_waiter *waiter, uint64_t end_ns)
 {
-    uint64_t end_ns = clock_now_ns() + for_ns;
+    bool moved = false;
 
-    if (end_ns > deadline_ns)
-        end_ns = deadline_ns;
     do
-        source->ops->poll(source);
-    while (!reactor_is_signalled(waiter) && clock_now_ns() < end_ns);
+        moved |= source->ops->poll(source);
+    while (!reactor_is_wanted(waiter) && clock_now_ns() < end_ns);
     srd_source_leave(source);
-    return reactor_is_signalled(waiter);
+    return moved;
 }
 
 static void learn(bool found)
@@ -130,20 +143,44 @@ static void learn(bool found)
     atomic_store_explicit(&patience.left, left, memory_order_relaxed);
 }
 
+static void look_and_learn(
+    struct srd_source *source, struct reactor_waiter *waiter, uint64_t end_ns)
+{
+    bool moved = look(source, waiter, end_ns);
+
+    if (!reactor_is_wanted(waiter))
+        learn(false);
+    else if (moved || reactor_is_signalled(waiter)) /* else it had to end early */
+        learn(true);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 void srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
 {
     struct srd_source *source;
-    uint64_t ns;
+    uint64_t now_ns, ns;
+    bool several;
 
-    if (reactor_is_signalled(waiter) || !(ns = looks_for_ns()) ||
-        atomic_exchange(&patience.looking, true))
+    if (!atomic_load_explicit(&patience.known, memory_order_relaxed) ||
+        reactor_is_signalled(waiter))
         return;
-    source = source_now();
-    if (source && !srd_source_was_polled(source)) /* else another thread looks at it */
-        learn(look(source, waiter, deadline_ns, ns));
-    if (source)
-        srd_source_unref(source);
-    atomic_store(&patience.looking, false);
+    now_ns = clock_now_ns();
+    several = has_processors();
+    if (may_look() && !atomic_exchange(&patience.looking, true)) {
+        source = source_now();
+        if (source && !srd_source_was_polled(source) && /* else another thread looks at it */
+            (ns = patience_ns(source, several)))
+            look_and_learn(source, waiter, earlier(now_ns + ns, deadline_ns));
+        if (source)
+            srd_source_unref(source);
+        atomic_store(&patience.looking, false);
+    }
+    if (!reactor_is_wanted(waiter))
+        atomic_store_explicit(&patience.since_ns, now_ns, memory_order_relaxed);
 }
 
 /* The parent's source has a reference, which the child never gives back, as its other objects. */

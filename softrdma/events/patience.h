@@ -3,6 +3,9 @@
  * patience.h - a thread that is about to sleep first looks for a while at the source that had something last for a
  * thread that slept. An answer that comes at once costs neither end a system call then.
  *
+ * How long depends on how long the last wait was that slept: where two ends wake each other, that is what the kernel
+ * takes to wake one, and where one of them looks for so long, neither sleeps again.
+ *
  * It is one source of the process, and the patience is used up by looks in vain: a program whose messages come at
  * longer intervals looks only at every sixteenth wait, and an idle source is forgotten.
  */
@@ -12,17 +15,24 @@
 #include "softrdma/events/source.h"
 
 enum {
-    SRD_PATIENCE_NS = 20000,  /* of one wait */
-    SRD_PATIENCE_WAITS = 8,   /* in a row that looked in vain, until it is used up */
-    SRD_PATIENCE_RARELY = 16, /* of so many waits one looks then */
-    SRD_PATIENCE_ASKS = 64    /* after so many waits a thread asks anew where it may run */
+    SRD_PATIENCE_NS = 20000,      /* of one wait ... */
+    SRD_PATIENCE_MAX_NS = 100000, /* ... and the most */
+    SRD_PATIENCE_WAITS = 8,       /* in a row that looked in vain, until it is used up */
+    SRD_PATIENCE_RARELY = 16,     /* of so many waits one looks then */
+    SRD_PATIENCE_ASKS = 64        /* after so many waits a thread asks anew where it may run */
 };
 
-/* How long a wait looks; UINT64_MAX: SRD_PATIENCE_NS, but a thread that may run on one processor alone does not. */
+/*
+ * How long a wait looks. UINT64_MAX: as srd_patience_after says, and not at all where the thread may run on one
+ * processor alone and its peer does not run on another one.
+ */
 extern _Atomic uint64_t srd_patience_ns;
 
+/* How long a wait looks if the last one that slept took so long from its beginning: as long, and half as long again. */
+uint64_t srd_patience_after(uint64_t slept_ns);
+
 /*
- * srd_patience_awaited  something has come for a thread that sleeps, from a source with poll and left
+ * srd_patience_awaited  something has come for a thread that sleeps, from a source with poll and left: its wait ends
  * srd_patience_forget   the source is idle, or it ends: the next waits do not look at it
  * No lock of LOCK_SRD_CHANNEL or above is held; the caller has a reference.
  */

@@ -38,6 +38,8 @@ struct srd_source_ops {
     bool (*idle)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
+    /* Whether its peer runs, as far as known, on another processor than the caller. NULL: not known. Takes no lock. */
+    bool (*apart)(struct srd_source *source);
     /* srd_source_leave was called. NULL: nothing is to be done. */
     void (*left)(struct srd_source *source);
     void (*free)(struct srd_source *source); /* last reference gone */

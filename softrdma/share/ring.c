@@ -12,6 +12,7 @@
 #include "util/log.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 /* The reader tells where it is after so many octets, and wakes a writer that sleeps when so many are free. */
@@ -113,8 +114,27 @@ ssize_t srd_share_read(struct srd_share *share, const struct iovec *iov, int cou
     return (ssize_t)done;
 }
 
+/* -1, and so 0 in the memory: the kernel does not say. */
+static uint32_t processor_now(void)
+{
+    return (uint32_t)(sched_getcpu() + 1);
+}
+
+static void tell_processor(struct srd_share *share)
+{
+    atomic_store_explicit(&share->in->processor, processor_now(), memory_order_relaxed);
+}
+
+bool srd_share_is_apart(const struct srd_share *share)
+{
+    uint32_t peer = atomic_load_explicit(&share->out->processor, memory_order_relaxed);
+
+    return peer && peer != processor_now();
+}
+
 bool srd_share_doze(struct srd_share *share)
 {
+    tell_processor(share);
     if (share->in_freed != share->in_tail)
         publish_freed(share);
     atomic_exchange(&share->in->awake, 0);
@@ -127,6 +147,7 @@ void srd_share_awake(struct srd_share *share)
     if (!share->dozes)
         return;
     share->dozes = false;
+    tell_processor(share);
     atomic_store_explicit(&share->in->awake, 1, memory_order_relaxed);
 }
 

@@ -52,12 +52,15 @@ int srd_share_wake_fd(const struct srd_share *share);
  * srd_share_awake  from now on it need not: a thread polls
  * srd_share_answer empties the socket. Returns false when the peer has closed it
  * srd_share_ended  whether the peer says that it writes no more
+ *
+ * srd_share_is_apart  whether the peer was seen last on another processor than the calling thread is on. Any thread
  */
 ssize_t srd_share_read(struct srd_share *share, const struct iovec *iov, int count);
 bool srd_share_doze(struct srd_share *share);
 void srd_share_awake(struct srd_share *share);
 bool srd_share_answer(struct srd_share *share);
 bool srd_share_ended(const struct srd_share *share);
+bool srd_share_is_apart(const struct srd_share *share);
 
 /*
  * The writing end; one thread at a time.

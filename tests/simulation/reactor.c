@@ -319,6 +319,11 @@ bool reactor_is_signalled(struct reactor_waiter *waiter)
     return ((struct thread *)waiter)->signalled;
 }
 
+bool reactor_is_wanted(struct reactor_waiter *waiter)
+{
+    return reactor_is_signalled(waiter);
+}
+
 bool host_sleeps(int host)
 {
     for (int i = 0; i < THREADS; i++)

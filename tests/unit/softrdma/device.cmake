@@ -36,7 +36,7 @@ target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=p
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal)
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send)
+target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)
 nd_path(shm softrdma.patience softrdma.shared)
 nd_path(tcp softrdma.several softrdma.owed) # count the calls on TCP's sockets

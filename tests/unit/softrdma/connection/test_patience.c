@@ -11,9 +11,11 @@
 #include "softrdma/queues/channel.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/queues/qp.h"
-#include "softrdma/share/share.h"
+#include "softrdma/share/internal.h"
 #include "util/clock.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -40,6 +42,20 @@ ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags)
     if (fd == atomic_load(&bell_fd))
         atomic_fetch_add(&rings, 1);
     return __real_send(fd, octets, count, flags);
+}
+
+/* The clock of a thread, in place of the machine's: each look at it takes a microsecond. 0: it is not stopped. */
+static _Thread_local uint64_t ticks_us;
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    if (!ticks_us)
+        return __real_clock_gettime(id, now);
+    ticks_us++;
+    now->tv_sec = (time_t)(ticks_us / 1000000);
+    now->tv_nsec = (long)(ticks_us % 1000000 * 1000);
+    return 0;
 }
 
 static int setup(void **state)
@@ -207,6 +223,62 @@ static void forget(void)
     assert_false(wait_looks());
 }
 
+/* What a library above has in the reactor: it takes the event when it is run, and ends the wait. */
+struct taker {
+    struct reactor_source source;
+    struct reactor_waiter *waiter;
+    enum reactor_how how;
+    pthread_t thread;
+};
+
+static void run_taker(struct reactor_source *source, enum reactor_how how)
+{
+    struct taker *taker = container_of(source, struct taker, source);
+
+    take_event(&pair.passive);
+    taker->how = how;
+    taker->thread = pthread_self();
+    reactor_signal(taker->waiter);
+}
+
+/* Whether the thread that waits has run it: not where the background thread was driving as the wait began. */
+static bool taken_by_itself(struct taker *taker)
+{
+    pthread_t thread;
+
+    arm(&pair.passive);
+    atomic_store(&srd_patience_ns, DEADLINE_MS * 1000000ull);
+    srd_patience_awaited(&passive->source);
+    assert_int_equal(pthread_create(&thread, NULL, answer_one_that_looks, NULL), 0);
+    assert_int_equal(reactor_wait(taker->waiter, clock_now_ns() + DEADLINE_MS * 2000000ull,
+                         PTHREAD_CANCEL_DISABLE),
+        0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    finish();
+    return taker->how == REACTOR_WAITING && pthread_equal(taker->thread, pthread_self());
+}
+
+/* A look that did not see that it has found it would last until its end. */
+static void an_event_for_the_library_above_ends_the_look(void **state)
+{
+    static const struct reactor_source_ops ops = { .run = run_taker };
+    struct taker taker = { .waiter = reactor_waiter_self() };
+    uint64_t start_ms = test_now_ms();
+    bool itself = false;
+
+    (void)state;
+    reactor_source_init(&taker.source, &ops, -1);
+    assert_int_equal(fcntl(pair.passive.channel->fd, F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(reactor_add(&taker.source, 0), 0);
+    srd_progress_attach(pair.passive.channel, &taker.source);
+    for (int i = 0; i < 64 && !itself; i++)
+        itself = taken_by_itself(&taker);
+    assert_true(itself);
+    assert_true(test_now_ms() - start_ms < DEADLINE_MS);
+    srd_progress_attach(pair.passive.channel, NULL);
+    reactor_remove_sync(&taker.source);
+}
+
 static void looks_in_vain_become_rare(void **state)
 {
     (void)state;
@@ -252,11 +324,79 @@ static void renew(void)
     atomic_store(&srd_patience_ns, UINT64_MAX);
 }
 
+/* Where the peer was seen last. */
+static void peer_on(uint32_t processor)
+{
+    atomic_store(&passive->share->out->processor, processor + 1);
+}
+
+/* The looks of a wait in vain for so long, by the clock that ticks. */
+static unsigned looks_for_us(uint64_t us)
+{
+    unsigned before = atomic_load(&passive->source.polls);
+
+    assert_int_equal(
+        reactor_wait(reactor_waiter_self(), clock_now_ns() + us * 1000, PTHREAD_CANCEL_DISABLE),
+        -ETIMEDOUT);
+    return atomic_load(&passive->source.polls) - before;
+}
+
+static void a_look_is_as_long_as_the_last_sleep_and_half_as_long_again(void **state)
+{
+    (void)state;
+    assert_int_equal(srd_patience_after(0), 20000);
+    assert_int_equal(srd_patience_after(13000), 20000);
+    assert_int_equal(srd_patience_after(20000), 30000);
+    assert_int_equal(srd_patience_after(40000), 60000);
+    assert_int_equal(srd_patience_after(70000), 100000);
+    assert_int_equal(srd_patience_after(100000), 100000);
+    assert_int_equal(srd_patience_after(100001), 20000);
+    assert_int_equal(srd_patience_after(UINT64_MAX), 20000);
+}
+
+static void a_wait_that_slept_says_how_long_the_next_one_looks(void **state)
+{
+    unsigned looks;
+
+    (void)state;
+    await_idleness();
+    atomic_store(&srd_patience_ns, UINT64_MAX);
+    peer_on(UINT16_MAX);
+    ticks_us = 1000000;
+    srd_patience_awaited(&passive->source);
+    looks = looks_for_us(40);
+    assert_in_range(looks, 10, 20);
+    srd_patience_awaited(&passive->source); /* some 45 us after the wait began */
+    looks = looks_for_us(200);
+    assert_in_range(looks, 50, 90);
+    srd_patience_awaited(&passive->source); /* too long to be looked for */
+    looks = looks_for_us(200);
+    assert_in_range(looks, 10, 20);
+    ticks_us = 0;
+}
+
 static unsigned looked;
 
 static void *count_looks(void *unused)
 {
     (void)unused;
+    peer_on((uint32_t)sched_getcpu());
+    looked = looks_of(SRD_PATIENCE_WAITS);
+    return NULL;
+}
+
+static void *count_looks_apart(void *unused)
+{
+    (void)unused;
+    peer_on((uint32_t)sched_getcpu() + 1);
+    looked = looks_of(SRD_PATIENCE_WAITS);
+    return NULL;
+}
+
+static void *count_looks_not_told(void *unused)
+{
+    (void)unused;
+    peer_on(UINT32_MAX); /* 0 in the memory */
     looked = looks_of(SRD_PATIENCE_WAITS);
     return NULL;
 }
@@ -273,6 +413,7 @@ static void *count_looks_once_it_is_bound(void *unused)
         looked = UINT_MAX; /* which no test takes */
         return NULL;
     }
+    peer_on((uint32_t)sched_getcpu());
     looks_of(SRD_PATIENCE_ASKS);
     looked += looks_of(4 * SRD_PATIENCE_RARELY);
     return NULL;
@@ -284,6 +425,23 @@ static void a_thread_of_one_processor_does_not_look(void **state)
     renew();
     looked = 1;
     on_processors(1, count_looks);
+    assert_int_equal(looked, 0);
+}
+
+static void a_thread_of_one_processor_looks_if_its_peer_is_on_another(void **state)
+{
+    (void)state;
+    renew();
+    on_processors(1, count_looks_apart);
+    assert_int_equal(looked, 8);
+}
+
+static void a_thread_of_one_processor_whose_peer_has_not_told_its_own_does_not_look(void **state)
+{
+    (void)state;
+    renew();
+    looked = 1;
+    on_processors(1, count_looks_not_told);
     assert_int_equal(looked, 0);
 }
 
@@ -337,6 +495,11 @@ int main(void)
         TEST(an_end_that_was_rung_is_looked_at),
         TEST(looks_in_vain_become_rare),
         TEST(a_thread_of_one_processor_does_not_look),
+        TEST(a_thread_of_one_processor_looks_if_its_peer_is_on_another),
+        TEST(a_thread_of_one_processor_whose_peer_has_not_told_its_own_does_not_look),
+        TEST(a_look_is_as_long_as_the_last_sleep_and_half_as_long_again),
+        TEST(a_wait_that_slept_says_how_long_the_next_one_looks),
+        TEST(an_event_for_the_library_above_ends_the_look),
         TEST(a_thread_of_two_processors_looks),
         TEST(a_thread_that_is_bound_later_stops_looking),
         TEST(an_idle_end_is_left_alone),
