@@ -8,8 +8,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* The simulation has smaller rings, which are full more often. */
+#ifndef SRD_SHARE_RING_OCTETS
+#define SRD_SHARE_RING_OCTETS (1024 * 1024)
+#endif
+
 enum {
-    SRD_RING_OCTETS = 1024 * 1024, /* a power of two */
+    SRD_RING_OCTETS = SRD_SHARE_RING_OCTETS, /* a power of two */
     SRD_SHARE_PAGE = 4096,
     SRD_SHARE_OCTETS = SRD_SHARE_PAGE + 2 * SRD_RING_OCTETS,
     SRD_SHARE_APART = 128, /* processors fetch cache lines in pairs */

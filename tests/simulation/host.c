@@ -79,7 +79,8 @@ static struct end *end_of(void *owner)
 
 static void on_ready(void *owner, struct srd_conn *conn, uint32_t events)
 {
-    (void)owner, (void)conn, (void)events; /* not attached yet: the octets wait */
+    (void)conn, (void)events;
+    meet_ready(end_of(owner));
 }
 
 static void on_expired(void *owner, struct srd_conn *conn)
@@ -236,6 +237,9 @@ void schedule_open(void)
         for (unsigned link = 0; link < sim.set.links; link++)
             make_end(host, i, (int)link);
     }
+    for (unsigned link = 0; link < sim.set.links; link++)
+        if (sim.set.shared[link])
+            share_make((int)link);
 }
 
 void schedule_close(void)
@@ -250,6 +254,7 @@ void schedule_close(void)
                 srd_destroy_qp(end->qp);
             srd_conn_close(end->conn);
             srd_conn_unref(end->conn);
+            share_drop(end);
             CHECK(end->frees == 1, "host %d link %d: the connection has references left", i,
                 (int)link);
             if (end->window.mw)
@@ -271,6 +276,7 @@ void attach(struct end *end)
     struct srd_stream_params params = { .initiator = !end->host,
         .crc = sim.set.crc,
         .soft_peer = sim.set.soft,
+        .shared = sim.set.shared[end->link],
         .rtr = sim.set.rtr,
         .rtr_expected = end->host && sim.set.rtr,
         .speaks_first = end->host && sim.set.speaks_first,
@@ -282,9 +288,12 @@ void attach(struct end *end)
     unsigned actions = 0;
     int error;
 
-    end->begun = true;
     say("host %d link %d: attaches", end->host, end->link);
     lock_acquire(&end->owner_lock);
+    if (atomic_load(&end->conn->phase) != SRD_CONN_STARTUP) { /* its peer has gone meanwhile */
+        lock_release(&end->owner_lock);
+        return;
+    }
     if (below(2)) /* what came behind the startup frame */
         srd_conn_fill(end->conn);
     error = srd_conn_attach(end->conn, device, end->qp_num, &params, &actions);

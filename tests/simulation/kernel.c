@@ -36,7 +36,7 @@ long __real_syscall(long number, ...);
 
 struct end *end_of_fd(int fd)
 {
-    int at = fd - FIRST_FD;
+    int at = fd - (is_bell(fd) ? FIRST_BELL : FIRST_FD);
 
     return at < 0 ? NULL : &sim.hosts[at % HOSTS].ends[at / HOSTS];
 }
@@ -109,7 +109,7 @@ bool network_moves(struct end *from, uint32_t most)
 
     if (sim.cut[from->link])
         return false;
-    if (count && !to->socket.open) {
+    if (count && (!to->socket.open || to->killed)) {
         drop(&way->out);
         is_reset(from, way->fin_arrived ? EPIPE : ECONNRESET);
         return true;
@@ -151,6 +151,37 @@ void network_cuts(int link)
         note_cause(&sim.hosts[host].ends[link], CAUSE_CUT);
         drop(&sim.ways[link][host].out);
     }
+}
+
+static void kills(struct end *end)
+{
+    struct direction *way = way_of(end);
+
+    note_cause(end, CAUSE_CUT);
+    note_cause(peer_of(end), CAUSE_CUT);
+    end->killed = true;
+    if (end->socket.open && !sim.cut[end->link]) {
+        if (buffered(&way_to(end)->in)) {
+            drop(&way->out);
+            way->reset_sent = true;
+        }
+        way->fin_sent = true;
+        if (!end->socket.error && !end->socket.dead)
+            end->socket.error = ECONNRESET;
+    }
+    drop(&way_to(end)->in);
+    share_leaves(end);
+    sim.activity++;
+}
+
+/* What the threads of the host do after that, only they see: it is as if they had stopped for ever. */
+void network_kills(int host)
+{
+    say("host %d is killed", host);
+    sim.kills++;
+    for (unsigned link = 0; link < sim.set.links; link++)
+        if (!sim.hosts[host].ends[link].killed)
+            kills(&sim.hosts[host].ends[link]);
 }
 
 bool network_tells(struct end *end)
@@ -273,10 +304,14 @@ static ssize_t transmit(int fd, const struct iovec *iov, size_t entries)
     left = count = part_of(count < room ? count : room);
     say("host %d link %d: send: %u octets", end->host, end->link, count);
     sim.activity += count;
+    end->by_tcp += count;
+    CHECK(!sim.set.shared[end->link] || end->by_tcp <= end->reply_octets,
+        "host %d link %d sends by TCP what belongs into the memory", end->host, end->link);
     for (size_t i = 0; left; i++) {
         uint32_t here = iov[i].iov_len < left ? (uint32_t)iov[i].iov_len : left;
 
-        wire_sees(end, iov[i].iov_base, here);
+        if (!sim.set.shared[end->link])
+            wire_sees(end, iov[i].iov_base, here);
         if (!sim.cut[end->link])
             put(&way->out, iov[i].iov_base, here);
         left -= here;
@@ -290,6 +325,8 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *msg, int flags)
     int error;
 
     (void)flags;
+    if (is_bell(fd))
+        return bell_answers(end_of_fd(fd), msg->msg_iov->iov_len);
     thread_may_change();
     result = receive(fd, msg->msg_iov, msg->msg_iovlen);
     error = errno;
@@ -304,6 +341,8 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
     int error;
 
     (void)flags;
+    if (is_bell(fd))
+        return bell_rings(end_of_fd(fd));
     thread_may_change();
     result = transmit(fd, msg->msg_iov, msg->msg_iovlen);
     error = errno;
@@ -335,7 +374,7 @@ int __wrap_shutdown(int fd, int how)
     (void)how;
     thread_may_change();
     say("host %d link %d: FIN", end->host, end->link);
-    wire_ends(end, false);
+    wire_ends(end, end->killed);
     end->socket.shut = true;
     way_of(end)->fin_sent = true;
     sim.activity++;
@@ -349,11 +388,15 @@ int __wrap_close(int fd)
 
     if (fd < FIRST_FD)
         return __real_close(fd);
+    if (is_bell(fd))
+        return bell_closes(end_of_fd(fd));
     thread_may_change();
     end = opened(fd, "close");
     way = way_of(end);
     end->socket.open = false;
     sim.activity++;
+    if (end->killed)
+        return 0;
     if (end->socket.linger_zero || buffered(&way_to(end)->in)) {
         say("host %d link %d: closes by a reset", end->host, end->link);
         wire_ends(end, true);
@@ -425,7 +468,6 @@ static long futex(const _Atomic uint32_t *word, int operation, uint32_t value)
             if (thread->state != THREAD_BLOCKS || thread->futex != word)
                 continue;
             thread->state = THREAD_READY;
-            sim.activity++;
             woken++;
         }
         return woken;

@@ -247,9 +247,10 @@ static void maybe_attach(struct host *host)
     for (unsigned link = 0; link < sim.set.links; link++) {
         struct end *end = &host->ends[link];
 
-        if (end->begun || (!end->host && !peer_of(end)->attached) || below(3) || sim.cut[link])
+        if (end->begun || (!end->host && !sim.set.shared[link] && !peer_of(end)->attached) ||
+            below(3) || sim.cut[link])
             continue;
-        attach(end);
+        meet(end);
     }
 }
 
@@ -285,8 +286,7 @@ static void one_call_of_many(struct host *host)
     for (unsigned link = 0; link < sim.set.links; link++) {
         struct end *end = &host->ends[link];
 
-        if (!end->begun && (end->host || peer_of(end)->attached))
-            attach(end);
+        meet(end);
         if (end->gone || end->failed || end->receive_failed)
             continue;
         for (int i = 0; i < AT_ONCE && lacks_receives(host, end) && post_receive(host, end); i++)

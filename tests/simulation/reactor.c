@@ -14,8 +14,8 @@
 #include <sys/epoll.h>
 
 enum {
-    SOURCES = 2 * HOSTS * LINKS + 2 * HOSTS + 2
-}; /* connections, also of the schedule before; holds; timers */
+    SOURCES = 4 * HOSTS * LINKS + 2 * HOSTS + 2
+}; /* connections and bells, also of the schedule before; holds; timers */
 
 REACTOR_API atomic_uint reactor_activity;
 
@@ -136,9 +136,14 @@ static uint32_t ready_events(const struct reactor_source *source)
 {
     uint32_t events;
 
-    if (source->fd < 0 || !source->events || !end_of_fd(source->fd)->socket.open)
+    if (source->fd < 0 || !source->events)
         return 0;
-    events = socket_events(end_of_fd(source->fd));
+    if (is_bell(source->fd))
+        events = bell_events(end_of_fd(source->fd));
+    else if (!end_of_fd(source->fd)->socket.open)
+        return 0;
+    else
+        events = socket_events(end_of_fd(source->fd));
     return events & (source->events | EPOLLERR | EPOLLHUP);
 }
 
@@ -162,9 +167,14 @@ static bool one_ready(struct reactor_source *source, enum reactor_how how)
 {
     uint32_t events = source->slot == UINT32_MAX ? 0 : ready_events(source);
 
+    /* Another thread has answered since, or nobody has rung. */
+    if (!events && source->slot != UINT32_MAX && is_bell(source->fd) && source->events &&
+        end_of_fd(source->fd)->bell.open && !sim.resting && chance(sim.set.spurious))
+        events = EPOLLIN;
     if (!events)
         return false;
-    say("host %d: ready, events %#x, %s", host_of(source), events,
+    say("host %d: ready%s, events %#x, %s", host_of(source),
+        is_bell(source->fd) ? " by its bell" : "", events,
         how == REACTOR_BACKGROUND ? "background thread"
         : how == REACTOR_LOOKING  ? "a poll"
                                   : "a thread that waits");
@@ -217,7 +227,10 @@ static bool one_due(struct reactor_source *source, enum reactor_how how)
 {
     if (source->slot == UINT32_MAX || source->deadline_ns > sim.now_ns)
         return false;
-    say("host %d: a deadline has passed", current->host);
+    say("host %d: a deadline has passed, of %s", current->host,
+        source->fd < 0        ? "a list"
+        : is_bell(source->fd) ? "a bell"
+                              : "a connection");
     source->deadline_ns = REACTOR_NEVER;
     expiring[current->host] = source;
     source->ops->expired(source, how);
@@ -225,7 +238,20 @@ static bool one_due(struct reactor_source *source, enum reactor_how how)
     return true;
 }
 
-static const struct srd_source_ops *real_ops;
+/* A kind of sources, as the product calls it and as it is. */
+static struct kind {
+    struct srd_source_ops interposed;
+    const struct srd_source_ops *real;
+} kinds[2]; /* connections, bells */
+
+static const struct srd_source_ops *real_ops(const struct srd_source *source)
+{
+    const struct kind *kind = kinds;
+
+    while (&kind->interposed != source->ops)
+        kind++;
+    return kind->real;
+}
 
 static bool run_late(int host, bool background)
 {
@@ -240,7 +266,7 @@ static bool run_late(int host, bool background)
         if (source->fd >= 0) {
             if (background)
                 atomic_store(&source->attended, true);
-            real_ops->expired(source);
+            real_ops(source)->expired(source);
             if (background)
                 atomic_store(&source->attended, false);
         }
@@ -363,14 +389,14 @@ static bool of_this_host(const struct srd_source *source)
 /* A thread that goes to sleep serves its own process. */
 static bool on_idle(struct srd_source *source)
 {
-    return !of_this_host(source) || real_ops->idle(source);
+    return !of_this_host(source) || (real_ops(source)->idle && real_ops(source)->idle(source));
 }
 
 /* The list has one timer; a process that runs it leaves the other's entries alone. */
 static void on_expired(struct srd_source *source)
 {
     if (of_this_host(source)) {
-        real_ops->expired(source);
+        real_ops(source)->expired(source);
         return;
     }
     for (int i = 0; i < n_late; i++)
@@ -384,11 +410,61 @@ void __real_srd_source_init(struct srd_source *source, const struct srd_source_o
 void __wrap_srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd);
 void __wrap_srd_source_init(struct srd_source *source, const struct srd_source_ops *ops, int fd)
 {
-    static struct srd_source_ops interposed;
+    struct kind *kind = kinds;
 
-    real_ops = ops;
-    interposed = *ops;
-    interposed.idle = on_idle;
-    interposed.expired = on_expired;
-    __real_srd_source_init(source, &interposed, fd);
+    while (kind->real && kind->real != ops)
+        CHECK(++kind < kinds + sizeof(kinds) / sizeof(*kinds), "a source of another kind");
+    if (!kind->real) {
+        kind->real = ops;
+        kind->interposed = *ops;
+        kind->interposed.idle = on_idle;
+        kind->interposed.expired = on_expired;
+    }
+    __real_srd_source_init(source, &kind->interposed, fd);
+}
+
+/* Which source a thread that is about to sleep looks at first (events/patience.h); each with a reference. */
+static struct srd_source *awaited[HOSTS];
+
+void __wrap_srd_patience_awaited(struct srd_source *source);
+void __wrap_srd_patience_forget(struct srd_source *source);
+void __wrap_srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns);
+
+static void awaits(int host, struct srd_source *source)
+{
+    struct srd_source *old = awaited[host];
+
+    awaited[host] = source;
+    if (source)
+        srd_source_ref(source);
+    if (old)
+        srd_source_unref(old);
+}
+
+void __wrap_srd_patience_awaited(struct srd_source *source)
+{
+    awaits(end_of_fd(source->reactor.fd)->host, source);
+}
+
+void __wrap_srd_patience_forget(struct srd_source *source)
+{
+    int host = end_of_fd(source->reactor.fd)->host;
+
+    if (awaited[host] == source)
+        awaits(host, NULL);
+}
+
+/* Its time is a number of looks. */
+void __wrap_srd_patience_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
+{
+    struct srd_source *source = awaited[current->host];
+
+    (void)deadline_ns;
+    if (!source || reactor_is_signalled(waiter) || below(2) || srd_source_was_polled(source))
+        return;
+    srd_source_ref(source);
+    for (unsigned looks = 1 + below(6); looks && !reactor_is_signalled(waiter); looks--)
+        source->ops->poll(source);
+    srd_source_leave(source);
+    srd_source_unref(source);
 }

@@ -79,6 +79,27 @@ static void draw_starving(struct settings *set)
     set->send_buffer = set->receive_buffer = BUFFER_OCTETS;
 }
 
+static void draw_shared(struct settings *set)
+{
+    bool any = false;
+
+    for (unsigned link = 0; link < set->links; link++)
+        any |= set->shared[link] = below(3);
+    if (!any)
+        return;
+    sim.shared++;
+    set->steps = ONE_OF(0, 10, 50, 200, 400);
+    set->spurious = ONE_OF(0, 0, 100);
+    set->bell_octets = ONE_OF(1, 2, 200);
+    set->kills = below(5) ? 0 : 30;
+    if (!set->second_thread && below(2))
+        set->wants_events = true;
+    if (below(3))
+        return;
+    set->message_octets = ONE_OF(1000, 3000, 9000); /* the ring is full */
+    set->rdma_octets = ONE_OF(300, 3000, 10000);
+}
+
 static void draw_settings(struct settings *set)
 {
     memset(set, 0, sizeof(*set));
@@ -112,6 +133,8 @@ static void draw_settings(struct settings *set)
         draw_long_accesses(set);
     if (!below(16))
         draw_starving(set);
+    if (set->soft)
+        draw_shared(set);
 }
 
 /* --- steps -------------------------------------------------------------------------------------- */
@@ -135,14 +158,14 @@ static void background(struct thread *thread)
 }
 
 /* Whether it would do anything. */
-static bool may_run(const struct thread *thread)
+static bool may_run(struct thread *thread)
 {
     if (thread->state == THREAD_SLEEPS)
         return thread->signalled || thread->sent_home || reactor_has_work(thread->host);
     if (thread->state != THREAD_READY)
         return false;
     if (thread->inside)
-        return true;
+        return !thread->put_off || !thread->put_off--;
     if (thread->background)
         return !host_sleeps(thread->host) && reactor_has_work(thread->host);
     return sim.part != PART_MAIN || sim.hosts[thread->host].calls_left;
@@ -167,6 +190,8 @@ static bool step_network(void)
 {
     struct end *end = some_end();
 
+    if (sim.set.shared[end->link] && below(2))
+        return bell_moves(end, below(2));
     if (sim.cut[end->link])
         return network_tells(end);
     return network_moves(end, below(2) ? UINT32_MAX : 1 + below(below(2) ? 40 : 3000));
@@ -208,6 +233,8 @@ static bool one_step(void)
 
     if (set->cuts && below(10000) < set->cuts)
         network_cuts((int)below(set->links));
+    if (set->kills && below(10000) < set->kills)
+        network_kills((int)below(HOSTS));
     if (!below(100)) {
         struct host *host = &sim.hosts[below(HOSTS)];
 
@@ -251,6 +278,7 @@ static void run_all(bool programs)
         for (unsigned link = 0; link < sim.set.links; link++) {
             struct end *end = &sim.hosts[host].ends[link];
 
+            bell_moves(end, true);
             if (sim.cut[link])
                 network_tells(end);
             while (network_moves(end, UINT32_MAX))
@@ -270,7 +298,7 @@ static void rest(bool programs, unsigned idle_ms, unsigned jumps)
         uint64_t before = sim.activity, next;
 
         CHECK(round < ROUNDS, "it never comes to rest");
-        run_all(programs);
+        run_all(programs && idle <= idle_ms); /* what is polled has a deadline within SRD_SOON_MS */
         if (sim.activity != before || a_thread_is_inside()) {
             idle = sim.activity != before ? 0 : idle;
             continue;
@@ -305,6 +333,7 @@ static void begin(void)
         thread->body = which == 2 ? background : which ? program_second : program_main;
         thread->state = which == 1 && !sim.set.second_thread ? THREAD_DONE : THREAD_READY;
         thread->inside = thread->in_turn = thread->signalled = thread->sent_home = false;
+        thread->put_off = 0;
     }
     for (int i = 0; i < HOSTS; i++)
         sim.hosts[i].calls_left = 4 + below(large ? 20 : 60);
@@ -367,8 +396,9 @@ void schedule_run(void)
     sim.slow = false;
     memset(sim.cut, 0, sizeof(sim.cut));
     draw_settings(&sim.set);
-    say("%u links, %s%s, %u and %u octets, FPDUs %u and %u, buffers %u and %u, change %u",
-        sim.set.links, sim.set.soft ? "soft" : "foreign", sim.set.crc ? ", CRC" : "",
+    say("%u links, %s%s%s, %u and %u octets, FPDUs %u and %u, buffers %u and %u, change %u",
+        sim.set.links, sim.set.soft ? "soft" : "foreign",
+        sim.set.shared[0] || sim.set.shared[1] ? ", shared memory" : "", sim.set.crc ? ", CRC" : "",
         sim.set.message_octets, sim.set.rdma_octets, sim.set.fpdu_octets[0], sim.set.fpdu_octets[1],
         sim.set.send_buffer, sim.set.receive_buffer, sim.set.change);
     schedule_open();

@@ -156,10 +156,12 @@ int main(int argc, char **argv)
     }
     taken = seconds() - begun;
     printf("%llu schedules from seed %llu: %.1f s; %llu requests, %llu Receives, %llu FPDUs, "
-           "%llu steps, %llu changes of threads\n",
+           "%llu steps, %llu changes of threads; %llu schedules with shared memory, %llu bells, "
+           "%llu kills\n",
         (unsigned long long)done, (unsigned long long)first, taken,
         (unsigned long long)sim.requests, (unsigned long long)sim.receives,
         (unsigned long long)sim.fpdus, (unsigned long long)sim.steps,
-        (unsigned long long)sim.switches);
+        (unsigned long long)sim.switches, (unsigned long long)sim.shared,
+        (unsigned long long)sim.bells, (unsigned long long)sim.kills);
     return 0;
 }

@@ -7,8 +7,12 @@
  *   host.c       the hosts, and what each schedule makes on them
  *   program.c    what the programs at the two ends do, drawn at random
  *   draw.c       the requests that they post
+ *   meet.c       how an end comes to its stream: at once, or from TCP to shared memory
  *   model.c      what may come of each request: the checks
+ *   quiet.c      what must have come of all of them when nothing moves
  *   wire.c       every octet that is sent, held against the RFCs
+ *   share.c      shared memory, and the bells by which its ends wake each other
+ *   steps.h      in the files of softrdma that do so: where threads change
  *   kernel.c     sockets, the clock, futexes, random numbers: system calls that the linker leads here (--wrap)
  *   reactor.c    in place of reactor/: which source is ready, who drives
  *   threads.c    the hosts' threads as coroutines: one runs at a time, and changes at known places alone
@@ -61,6 +65,7 @@ struct thread {
     bool signalled;    /* reactor_signal */
     bool sent_home;    /* its wait ends now */
     const void *futex; /* where it blocks */
+    unsigned put_off;  /* it has no processor for so many turns */
     uint64_t vain_turns; /* of the background thread */
     jmp_buf place;
     void *fake_stack;
@@ -102,6 +107,13 @@ struct end_socket {
     int error;  /* to be reported by the next call */
     bool dead;  /* it was */
     bool noted; /* by the network, after a cut */
+};
+
+/* The Unix socket by which the peer rings. */
+struct bell {
+    bool open, peer_closed;
+    bool reset;             /* the peer had not answered when it closed its own */
+    unsigned coming, there; /* octets: rung; and to be answered */
 };
 
 struct monitor {
@@ -202,7 +214,15 @@ struct end {
     struct window window;
     struct monitor monitor; /* of what it sends */
     struct end_socket socket;
-    enum ibv_event_type event; /* the first; IBV_EVENT_CQ_ERR: none */
+    bool killed; /* its process: what it does from then on, nobody else sees */
+
+    /* where it shares memory */
+    struct srd_share *share;
+    struct bell bell;
+    uint32_t reply_octets, by_tcp; /* of its Reply, and sent so */
+    bool met;                      /* the active one has that */
+    uint64_t published;            /* octets, as the monitor has seen them */
+    enum ibv_event_type event;     /* the first; IBV_EVENT_CQ_ERR: none */
     unsigned events;
 };
 
@@ -256,6 +276,10 @@ struct settings {
     unsigned partial, interrupts; /* of 1000 calls */
     unsigned weight_background, weight_network, weight_time, weight_program;
     bool long_times;
+    bool shared[LINKS];
+    unsigned steps, spurious; /* of 1000 steps, of 1000 turns */
+    unsigned kills;           /* of 10000 steps */
+    unsigned bell_octets;     /* that fit into its socket */
 };
 
 enum part { PART_MAIN, PART_DRAIN, PART_OVER };
@@ -274,7 +298,7 @@ struct simulation {
     struct direction ways[LINKS][HOSTS]; /* by the sender */
     bool cut[LINKS];
     struct thread threads[THREADS];
-    uint64_t fpdus, requests, receives, switches; /* of all schedules */
+    uint64_t fpdus, requests, receives, switches, shared, bells, kills; /* of all schedules */
 };
 
 extern struct simulation sim;
@@ -309,16 +333,27 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
     } while (0)
 
 /* kernel.c */
-enum { FIRST_FD = 1 << 20 };
+enum { FIRST_FD = 1 << 20, FIRST_BELL = FIRST_FD + HOSTS * LINKS };
 static inline int fd_of(const struct end *end)
 {
     return FIRST_FD + end->link * HOSTS + end->host;
 }
+static inline int bell_of(const struct end *end)
+{
+    return FIRST_BELL + end->link * HOSTS + end->host;
+}
+static inline bool is_bell(int fd)
+{
+    return fd >= FIRST_BELL;
+}
+/* Also of its bell. */
 struct end *end_of_fd(int fd);
 uint32_t socket_events(const struct end *end);
 /* Moves octets, a FIN or a reset of one direction; returns whether there was something. */
 bool network_moves(struct end *from, uint32_t most);
 void network_cuts(int link);
+/* The processes of a host's ends are killed: its kernel closes what they had open. */
+void network_kills(int host);
 /* After a cut: this end learns of it. Returns whether it did not know. */
 bool network_tells(struct end *end);
 static inline uint32_t buffered(const struct buffer *buffer)
@@ -339,11 +374,33 @@ void reactor_check_empty(void);
 void wire_sees(struct end *from, const uint8_t *octets, uint32_t count);
 void wire_ends(struct end *from, bool reset);
 
+/* share.c */
+void share_make(int link);
+/* What no connection has taken. */
+void share_drop(struct end *end);
+/* The end was killed: what it stores from now on is in a copy of its own. */
+void share_leaves(struct end *end);
+void share_quiet(struct end *end);
+/* Bells that were rung come. Returns whether there was one. */
+bool bell_moves(struct end *to, bool all);
+uint32_t bell_events(const struct end *end);
+/* Its system calls: as send, recv and close. */
+ssize_t bell_rings(struct end *from);
+ssize_t bell_answers(struct end *end, size_t size);
+int bell_closes(struct end *end);
+
+/* meet.c */
+/* The program goes on with an end that has no stream yet. */
+void meet(struct end *end);
+/* Its socket is ready, or it was rung. */
+void meet_ready(struct end *end);
+
 /* host.c */
 enum { INLINE_OCTETS = 200 }; /* of a request */
 void host_make(int host);
 void schedule_open(void);
 void schedule_close(void);
+/* Of an end that has begun, once. */
 void attach(struct end *end);
 /* Octets of the host's own, with a guard behind them; NULL: there are none left. */
 uint8_t *place_for(struct host *host, uint32_t octets);
@@ -366,6 +423,12 @@ void model_unposts(struct end *end, struct request *request);
 void model_sees_event(struct end *end, enum ibv_event_type type);
 void model_sees_limit(struct host *host);
 void model_sees(struct host *host, const struct ibv_wc *wc, bool of_receives);
+unsigned causes_of(struct end *end);
+bool only_cause(struct end *end);
+/* What a request fails with where nothing else is wrong; SUCCESS: it does not. */
+enum ibv_wc_status error_of(const struct request *request);
+
+/* quiet.c */
 /* No program does anything, and the network has nothing: what must have happened by now. */
 void model_quiet(void);
 /* Everything has been done that can be. */
