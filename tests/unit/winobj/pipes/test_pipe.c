@@ -425,6 +425,38 @@ static void test_flush_waits_for_the_reader(void **state)
     assert_true(CloseHandle(thread));
 }
 
+/* read_some: the reader has begun, and the rest is lost with it. */
+static void flush_while_the_reader_leaves(bool read_some)
+{
+    DWORD result = 99, done = 0;
+    char octets[3];
+    HANDLE thread;
+
+    pair(0, PIPE_TYPE_BYTE);
+    put(server, "abcdef");
+    if (read_some)
+        assert_true(ReadFile(client, octets, 3, &done, NULL) && done == 3);
+    thread = CreateThread(NULL, 0, flush_thread, &result, 0, NULL);
+    assert_wait(WaitForSingleObject(thread, 20), WAIT_TIMEOUT);
+    assert_true(CloseHandle(client));
+    client = INVALID_HANDLE_VALUE;
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_int_equal(result, 109);
+    assert_true(CloseHandle(thread));
+}
+
+static void test_flush_ends_when_the_reader_leaves(void **state)
+{
+    (void)state;
+    flush_while_the_reader_leaves(false);
+}
+
+static void test_flush_ends_when_the_reader_leaves_in_the_middle(void **state)
+{
+    (void)state;
+    flush_while_the_reader_leaves(true);
+}
+
 static void test_process_ids(void **state)
 {
     ULONG id = 0;
@@ -465,6 +497,8 @@ int main(void)
         ROW(test_transaction),
         ROW(test_call),
         ROW(test_flush_waits_for_the_reader),
+        ROW(test_flush_ends_when_the_reader_leaves),
+        ROW(test_flush_ends_when_the_reader_leaves_in_the_middle),
         ROW(test_process_ids),
     };
 

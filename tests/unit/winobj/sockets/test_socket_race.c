@@ -170,12 +170,66 @@ static void test_threads_on_one_port(void **state)
     CloseHandle(game.port);
 }
 
+struct canceller {
+    SOCKET of;
+    volatile LONG ended;
+};
+
+static DWORD WINAPI cancel_without_end(void *argument)
+{
+    struct canceller *canceller = argument;
+
+    while (!InterlockedCompareExchange(&canceller->ended, 0, 0))
+        CancelIoEx((HANDLE)canceller->of, NULL);
+    return 0;
+}
+
+/*
+ * The cancel comes while the call begins the request, or later: the request ends once, cancelled, by the call or by a
+ * packet.
+ */
+static void test_cancel_while_the_request_begins(void **state)
+{
+    enum { BEGINNINGS = 3000 };
+    struct pair pair = pair_make();
+    struct canceller canceller = { .of = pair.a };
+    HANDLE port = CreateIoCompletionPort((HANDLE)pair.a, NULL, 1, 0), thread;
+    ULONG taken = 0;
+
+    (void)state;
+    thread = CreateThread(NULL, 0, cancel_without_end, &canceller, 0, NULL);
+    for (int i = 0; i < BEGINNINGS; i++) {
+        OVERLAPPED receive = { 0 };
+        OVERLAPPED_ENTRY entry;
+        DWORD flags = 0;
+        char octet;
+        WSABUF in = { 1, &octet };
+
+        assert_int_equal(WSARecv(pair.a, &in, 1, NULL, &flags, &receive, NULL), SOCKET_ERROR);
+        if (WSAGetLastError() == WSA_IO_PENDING) {
+            entry = packet_take(port);
+            assert_ptr_equal(entry.lpOverlapped, &receive);
+            assert_int_equal(entry.dwNumberOfBytesTransferred, 0);
+        } else {
+            assert_int_equal(WSAGetLastError(), WSA_OPERATION_ABORTED);
+        }
+        assert_int_equal(receive.Internal, 0xC0000120);
+        assert_false(GetQueuedCompletionStatusEx(port, &entry, 1, &taken, 0, FALSE));
+    }
+    InterlockedExchange(&canceller.ended, 1);
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    CloseHandle(thread);
+    pair_close(&pair);
+    CloseHandle(port);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cancel_beside_completions),
         cmocka_unit_test(test_close_beside_completions),
         cmocka_unit_test(test_threads_on_one_port),
+        cmocka_unit_test(test_cancel_while_the_request_begins),
     };
     WSADATA data;
 
