@@ -44,6 +44,7 @@ static const char *const others[] = {
     "NDSPI_PROVIDER",
     "NDSPI_REQUIRE_GUEST",
     "NDSPI_REQUIRE_ROOT",
+    "NDSPI_REQUIRE_SLURM",
     "NDSPI_REQUIRE_WINE",
     "NDSPI_WERROR",
     "NDSPI_WINE",

@@ -18,20 +18,12 @@
 /* The reader tells where it is after so many octets, and wakes a writer that sleeps when so many are free. */
 enum { FREED_OCTETS = SRD_RING_OCTETS / 4, ROOM_OCTETS = SRD_RING_OCTETS / 2 };
 
-static void ring_the_peer(struct srd_share *share)
-{
-    static const char any;
-
-    /* No room: it has not answered what was rung before. Other failures: it has gone, as TCP will say. */
-    (void)!send(share->wake_fd, &any, sizeof(any), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 static int broken(const struct srd_share *share)
 {
     return atomic_load_explicit(&share->broken, memory_order_relaxed);
 }
 
-/* For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring. */
+/* For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor a bell. */
 static int break_up(struct srd_share *share, int error)
 {
     if (error == -ENOMEM)
@@ -39,6 +31,20 @@ static int break_up(struct srd_share *share, int error)
             "the kernel has no memory for what a connection shares; the connection ends");
     atomic_store(&share->broken, error);
     return error;
+}
+
+static void ring_the_peer(struct srd_share *share)
+{
+    static const char any;
+
+    if (send(share->wake_fd, &any, sizeof(any), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return;
+    /* No room: it has not answered what was rung before. No memory: both may sleep, and an end of file needs none. */
+    if (errno == ENOBUFS || errno == ENOMEM) {
+        break_up(share, -ENOMEM);
+        shutdown(share->wake_fd, SHUT_RDWR);
+    }
+    /* Other failures: it has gone, as TCP will say. */
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */

@@ -13,8 +13,9 @@
  * drops when it ends. A process that waits has a socket, by which others wake it, and watches the processes that
  * have handles of what it waits for by pidfds.
  *
- * Files, in /dev/shm/ndspi-USER (mode 0700): "objects.NAMESPACE", which stays, and "wake.NAMESPACE.SLOT"; with
- * another C library than glibc NAMESPACE has that library behind it.
+ * Files, in /dev/shm/ndspi-USER (mode 0700): "objects.NAMESPACE.LAYOUT", which stays, and
+ * "wake.NAMESPACE.LAYOUT.SLOT"; LAYOUT is a version and a size, and with another C library than glibc NAMESPACE has
+ * that library behind it.
  */
 #ifndef WINOBJ_NAMES_H
 #define WINOBJ_NAMES_H

@@ -35,19 +35,21 @@ static bool fail(int error)
     return false;
 }
 
-/* Each C library has a space of its own: its mutex is not another's. */
+/* Each layout has a space of its own: that of a C library, whose mutex is not another's, and of a version. */
 #ifdef __GLIBC__
 #define LIBRARY ""
 #else
 #define LIBRARY ".musl"
 #endif
+#define SPACE "%lu" LIBRARY ".%d.%zx"
+#define SPACE_ARGUMENTS name_space, VERSION, sizeof(struct names_space)
 
 void names_wake_path(int slot, char path[108])
 {
     char base[64];
 
     names_directory(base);
-    snprintf(path, 108, "%s/wake.%lu" LIBRARY ".%d", base, name_space, slot);
+    snprintf(path, 108, "%s/wake." SPACE ".%d", base, SPACE_ARGUMENTS, slot);
 }
 
 static int make_mutex(pthread_mutex_t *mutex)
@@ -102,7 +104,7 @@ static int map_locked(void)
     name_space = (unsigned long)status.st_ino;
     if (!names_directory(path))
         return errno;
-    snprintf(file, sizeof(file), "%s/objects.%lu" LIBRARY, path, name_space);
+    snprintf(file, sizeof(file), "%s/objects." SPACE, path, SPACE_ARGUMENTS);
     fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return errno;

@@ -46,6 +46,18 @@ static void guard(void)
 }
 
 static struct srd_share *active, *passive;
+static bool no_memory; /* for what is sent */
+
+ssize_t __real_send(int fd, const void *octets, size_t count, int flags);
+ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags);
+
+ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags)
+{
+    if (!no_memory)
+        return __real_send(fd, octets, count, flags);
+    errno = ENOBUFS;
+    return -1;
+}
 
 static void make(void)
 {
@@ -316,6 +328,23 @@ static size_t kept(int memory_fd)
 }
 
 /* A store there that finds none would end the process. The maker may not have seen to it. */
+/* Else both could sleep for ever. */
+static void a_bell_without_memory_ends_it_for_both(void **state)
+{
+    struct pollfd wakes[2] = { { srd_share_wake_fd(active), POLLIN, 0 },
+        { srd_share_wake_fd(passive), POLLIN, 0 } };
+
+    (void)state;
+    assert_true(srd_share_doze(passive));
+    no_memory = true;
+    assert_int_equal(write_octets(active, "a", 1), 1);
+    no_memory = false;
+    assert_int_equal(write_octets(active, "b", 1), -ENOMEM);
+    assert_int_equal(poll(wakes, 2, 0), 2);
+    assert_false(srd_share_answer(active));
+    assert_false(srd_share_answer(passive));
+}
+
 static void the_words_have_their_memory_from_the_beginning(void **state)
 {
     int memory_fd = memory_of(MEMORY, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -586,6 +615,7 @@ int main(void)
         TEST(a_reader_that_polls_is_not_rung),
         TEST(the_end_is_said_and_rung),
         TEST(a_peer_that_has_gone_answers_no_more),
+        TEST(a_bell_without_memory_ends_it_for_both),
         TEST(the_words_have_their_memory_from_the_beginning),
         TEST(an_idle_end_gives_its_ring_back),
         TEST(a_busy_end_gives_back_what_holds_nothing),
