@@ -7,7 +7,7 @@
  * file is whole, and an owner that is gone shows: nobody has its FIFO open for reading, whatever its number is used for
  * since.
  *
- *     ndspi-counters 1
+ *     ndspi-counters 2
  *     process 4711
  *     program ndping
  *     answer 3                     the answers so far, this one included
@@ -23,12 +23,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ND_BOARD_TITLE "ndspi-counters 1"
-#define ND_BOARD_BEGIN "counters." /* of each NAME */
+#define ND_BOARD_TITLE "ndspi-counters" /* its form follows */
+#define ND_BOARD_BEGIN "counters."      /* of each NAME */
 #define ND_BOARD_ASK   ".ask"
 #define ND_BOARD_TEXT  ".txt"
 #define ND_BOARD_NEW   ".new" /* NAME.new becomes NAME.txt */
 #define ND_BOARD_FRESH "new." /* of a FIFO that has no name yet: new.PID.ADDRESS */
+
+/*
+ * One more with each change that a reader of the form before would not read rightly. A reader tells what has another
+ * form than its own, and reads no more of it; names of counters that it does not know it leaves out, so new ones need
+ * no new form. 1: adapters had no serial.
+ */
+enum { ND_BOARD_FORM = 2 };
 
 /* Of a path; of a file at most. */
 enum { ND_BOARD_PATH = 256, ND_BOARD_OCTETS = 1 << 18 };

@@ -27,6 +27,7 @@ struct process {
     char name[NAME_MAX + 1];
     char *text; /* the newest that was read; NULL: none */
     uint64_t answer;
+    ULONG form; /* of the text; 0: not known */
     bool asked, fresh;
 };
 
@@ -130,6 +131,7 @@ struct reading {
     ND_LINUX_PROCESS process; /* as it is told */
     char program[WORD_OCTETS], device[WORD_OCTETS];
     ND_LINUX_COUNTERS counters;
+    ULONG form;   /* as its title says; 0: it says none */
     bool adapter; /* one is begun */
     ND_LINUX_PROCESS_CALLBACK tell;
     VOID *context;
@@ -163,13 +165,25 @@ static bool begin_adapter(struct reading *reading, const char *at)
     return true;
 }
 
+/* Whether it is of this form. Another one is told by it, and nothing else of that is read. */
+static bool read_title(struct reading *reading, const char *line)
+{
+    const char *at = after(line, ND_BOARD_TITLE);
+    UINT64 form;
+
+    if (!at || !number(&at, &form) || !at_end(at) || !form || form > UINT32_MAX)
+        return false;
+    reading->form = (ULONG)form;
+    return form == ND_BOARD_FORM;
+}
+
 /* The lines before the first adapter. */
 static bool read_head(struct reading *reading, char **text, UINT64 *answer)
 {
     const char *line = next_line(text), *at;
     UINT64 id;
 
-    if (!line || strcmp(line, ND_BOARD_TITLE) != 0)
+    if (!line || !read_title(reading, line))
         return false;
     if (!(line = next_line(text)) || !(at = after(line, "process")) || !number(&at, &id) ||
         !at_end(at) || id > UINT32_MAX)
@@ -252,6 +266,7 @@ static bool look(const struct found *found, struct process *process, bool first)
     free(process->text);
     process->text = text;
     process->answer = answer;
+    process->form = reading.form;
     return true;
 }
 
@@ -282,13 +297,15 @@ static int find(struct found *found)
     return 0;
 }
 
+/* Those of another form are not asked: their answers would not be read. */
 static void ask_all(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         struct process *process = &found->processes[i];
 
         (void)look(found, process, true);
-        process->asked = !nd_board_ask(found->directory, process->name);
+        process->asked = (!process->form || process->form == ND_BOARD_FORM) &&
+                         !nd_board_ask(found->directory, process->name);
     }
 }
 
@@ -327,7 +344,9 @@ static void tell_process(struct process *process, ND_LINUX_PROCESS_CALLBACK tell
         reading.process.Fresh = process->fresh;
         (void)read_text(&reading, process->text, &answer);
     } else if (process->text) {
-        reading.process = (ND_LINUX_PROCESS){ .Name = process->name, .Damaged = TRUE };
+        reading.process = (ND_LINUX_PROCESS){ .Name = process->name,
+            .Damaged = TRUE,
+            .Form = process->form == ND_BOARD_FORM ? 0 : process->form };
         tell(context, &reading.process);
     }
     free(copy);

@@ -109,7 +109,7 @@ HRESULT NdLinuxQueryCounters(IUnknown *adapter, ND_LINUX_COUNTERS *counters);
 typedef struct _ND_LINUX_PROCESS {
     const char
         *Name;    /* unlike ProcessId no other process has it, nor had it while this one lives */
-    BOOL Damaged; /* the process shows something that cannot be read; the rest is 0 then */
+    BOOL Damaged; /* what the process shows cannot be read; all but Name and Form is 0 then */
     BOOL Fresh;   /* it has just answered; FALSE: these are its last figures */
     ULONG ProcessId;
     const char *Program; /* its file's name; other than printable characters are "_" */
@@ -119,6 +119,7 @@ typedef struct _ND_LINUX_PROCESS {
     UINT64 AdapterId;
     const ND_LINUX_COUNTERS *Counters;
     ULONG Serial; /* of the adapter under this Name: 0 the first opened; none gets it again */
+    ULONG Form; /* with Damaged: the process has another version of this library, which writes so */
 } ND_LINUX_PROCESS;
 
 typedef VOID (*ND_LINUX_PROCESS_CALLBACK)(VOID *context, const ND_LINUX_PROCESS *process);

@@ -94,7 +94,7 @@ static void put_adapter(struct text *text, struct nd_adapter *adapter)
 
 static void write_text_locked(struct text *text)
 {
-    put(text, ND_BOARD_TITLE "\nprocess %ld\nprogram ", (long)getpid());
+    put(text, ND_BOARD_TITLE " %d\nprocess %ld\nprogram ", ND_BOARD_FORM, (long)getpid());
     put_word(text, program_invocation_short_name);
     put(text, "\nanswer %llu\n", (unsigned long long)++board.answers);
     list_for_each (&board.adapters, node)

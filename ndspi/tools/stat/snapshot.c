@@ -38,7 +38,13 @@ static VOID take_row(VOID *context, const ND_LINUX_PROCESS *process)
 
     if (process->Damaged) {
         snapshot->damaged++;
-        fprintf(stderr, "ndstat: %s is damaged, or of another version\n", process->Name);
+        if (process->Form)
+            fprintf(stderr,
+                "ndstat: %s is of form %u, which this version of ndspi does not read: the process "
+                "has loaded another one\n",
+                process->Name, (unsigned)process->Form);
+        else
+            fprintf(stderr, "ndstat: %s is damaged\n", process->Name);
         return;
     }
     if (!is_wanted(snapshot, process->ProcessId))
