@@ -14,7 +14,7 @@ mkdir -p "$scratch/gnu"
 : > "$scratch/gnu/stubs-32.h"
 for file in crc32c crc32c_aarch64; do
     clang --target=aarch64-linux-gnu -std=gnu11 -O2 -Wall -Wextra -Werror -I "$source" -I "$scratch" \
-        -isystem "/usr/include/$(clang -print-multiarch)" -S "$source/softrdma/wire/$file.c" -o "$scratch/$file.s"
+        -isystem "/usr/include/$(gcc -print-multiarch)" -S "$source/softrdma/wire/$file.c" -o "$scratch/$file.s"
 done
 for instruction in crc32cx crc32cb; do
     grep -q "$instruction" "$scratch/crc32c_aarch64.s" || { echo "no $instruction"; exit 1; }
