@@ -252,6 +252,34 @@ SIZE_T WINAPI HeapSize(HANDLE handle, DWORD flags, LPCVOID memory)
 }
 
 /*
+ * HeapSetInformation - what a heap does besides.
+ * heap     NULL with HeapEnableTerminationOnCorruption: all heaps
+ * what     HeapEnableTerminationOnCorruption: malloc ends the program when it sees corruption, with or without this;
+ *          HeapCompatibilityInformation: value is a ULONG, 2; malloc is that kind of heap already
+ * Returns  FALSE with ERROR_INVALID_PARAMETER (no such heap, another value or class), ERROR_INSUFFICIENT_BUFFER (size).
+ * Source: HeapSetInformation function (heapapi.h).
+ */
+BOOL WINAPI HeapSetInformation(HANDLE handle, HEAP_INFORMATION_CLASS what, PVOID value, SIZE_T size)
+{
+    DWORD error = ERROR_INVALID_PARAMETER;
+
+    if (what == HeapEnableTerminationOnCorruption && !handle)
+        return TRUE;
+    if (!heap_of(handle))
+        return FALSE;
+    if (what == HeapEnableTerminationOnCorruption)
+        return TRUE;
+    if (what == HeapCompatibilityInformation) {
+        if (size < sizeof(ULONG))
+            error = ERROR_INSUFFICIENT_BUFFER;
+        else if (value && *(const ULONG *)value == 2)
+            return TRUE;
+    }
+    SetLastError(error);
+    return FALSE;
+}
+
+/*
  * LocalAlloc - bytes of memory; flags: LMEM_FIXED, LMEM_ZEROINIT, or both (LPTR). NULL with ERROR_INVALID_PARAMETER
  * (another flag), ERROR_NOT_ENOUGH_MEMORY.
  */

@@ -87,6 +87,7 @@
     ROW(ERROR_RETRY, "The operation should be tried again")                                        \
     ROW(ERROR_INTERNAL_ERROR, "An internal error occurred")                                        \
     ROW(ERROR_NO_SYSTEM_RESOURCES, "The system's resources do not suffice")                        \
+    ROW(ERROR_OLD_WIN_VERSION, "The system has another version than is wanted")                    \
     ROW(ERROR_COMMITMENT_LIMIT, "There is less memory than this needs")                            \
     ROW(ERROR_TIMEOUT, "The time limit has passed")                                                \
     ROW(ERROR_DEVICE_REMOVED, "The device was removed")                                            \

@@ -86,6 +86,21 @@ DWORD WINAPI GetModuleFileNameW(HMODULE module, LPWSTR path, DWORD size)
     return size;
 }
 
+BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW wanted, DWORD types, DWORDLONG conditions)
+{
+    OSVERSIONINFOEXA same = { .dwOSVersionInfoSize = sizeof(same),
+        .dwMajorVersion = wanted->dwMajorVersion,
+        .dwMinorVersion = wanted->dwMinorVersion,
+        .dwBuildNumber = wanted->dwBuildNumber,
+        .dwPlatformId = wanted->dwPlatformId,
+        .wServicePackMajor = wanted->wServicePackMajor,
+        .wServicePackMinor = wanted->wServicePackMinor,
+        .wSuiteMask = wanted->wSuiteMask,
+        .wProductType = wanted->wProductType };
+
+    return VerifyVersionInfoA(&same, types, conditions);
+}
+
 DWORD WINAPI GetEnvironmentVariableW(LPCWSTR name, LPWSTR value, DWORD size)
 {
     char *narrow_name;

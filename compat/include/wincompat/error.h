@@ -87,6 +87,7 @@
 #define ERROR_IO_DEVICE                  1117
 #define ERROR_POSSIBLE_DEADLOCK          1131
 #define ERROR_MAPPED_ALIGNMENT           1132
+#define ERROR_OLD_WIN_VERSION            1150
 #define ERROR_DEVICE_NOT_CONNECTED       1167
 #define ERROR_NOT_FOUND                  1168
 #define ERROR_INVALID_NETNAME            1214

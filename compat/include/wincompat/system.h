@@ -98,6 +98,69 @@ WINOBJ_API LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SI
 WINOBJ_API BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID memory);
 WINOBJ_API SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID memory);
 
+typedef enum _HEAP_INFORMATION_CLASS {
+    HeapCompatibilityInformation = 0,
+    HeapEnableTerminationOnCorruption = 1
+} HEAP_INFORMATION_CLASS;
+
+WINOBJ_API BOOL WINAPI HeapSetInformation(
+    HANDLE heap, HEAP_INFORMATION_CLASS what, PVOID value, SIZE_T size);
+
+/* the system's version: 10.0 */
+
+#define VER_EQUAL            1
+#define VER_GREATER          2
+#define VER_GREATER_EQUAL    3
+#define VER_LESS             4
+#define VER_LESS_EQUAL       5
+#define VER_AND              6
+#define VER_OR               7
+#define VER_MINORVERSION     0x01
+#define VER_MAJORVERSION     0x02
+#define VER_BUILDNUMBER      0x04
+#define VER_PLATFORMID       0x08
+#define VER_SERVICEPACKMINOR 0x10
+#define VER_SERVICEPACKMAJOR 0x20
+#define VER_SUITENAME        0x40
+#define VER_PRODUCT_TYPE     0x80
+
+typedef struct _OSVERSIONINFOEXA {
+    DWORD dwOSVersionInfoSize;
+    DWORD dwMajorVersion;
+    DWORD dwMinorVersion;
+    DWORD dwBuildNumber;
+    DWORD dwPlatformId;
+    CHAR szCSDVersion[128];
+    WORD wServicePackMajor;
+    WORD wServicePackMinor;
+    WORD wSuiteMask;
+    BYTE wProductType;
+    BYTE wReserved;
+} OSVERSIONINFOEXA, *POSVERSIONINFOEXA, *LPOSVERSIONINFOEXA;
+typedef struct _OSVERSIONINFOEXW {
+    DWORD dwOSVersionInfoSize;
+    DWORD dwMajorVersion;
+    DWORD dwMinorVersion;
+    DWORD dwBuildNumber;
+    DWORD dwPlatformId;
+    WCHAR szCSDVersion[128];
+    WORD wServicePackMajor;
+    WORD wServicePackMinor;
+    WORD wSuiteMask;
+    BYTE wProductType;
+    BYTE wReserved;
+} OSVERSIONINFOEXW, *POSVERSIONINFOEXW, *LPOSVERSIONINFOEXW;
+#define OSVERSIONINFOEX   WINCOMPAT_AW(OSVERSIONINFOEX)
+#define POSVERSIONINFOEX  WINCOMPAT_AW(POSVERSIONINFOEX)
+#define LPOSVERSIONINFOEX WINCOMPAT_AW(LPOSVERSIONINFOEX)
+
+WINOBJ_API ULONGLONG NTAPI VerSetConditionMask(ULONGLONG mask, DWORD types, BYTE condition);
+WINOBJ_API BOOL WINAPI VerifyVersionInfoA(
+    LPOSVERSIONINFOEXA wanted, DWORD types, DWORDLONG conditions);
+WINOBJ_API BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW wanted, DWORD types,
+    DWORDLONG conditions) WINCOMPAT_WIDE("VerifyVersionInfoW");
+#define VerifyVersionInfo WINCOMPAT_AW(VerifyVersionInfo)
+
 /* virtual memory */
 
 #define MEM_COMMIT             0x1000

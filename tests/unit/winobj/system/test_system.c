@@ -5,6 +5,63 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+static void test_heap_information(void **state)
+{
+    ULONG low_fragmentation = 2;
+
+    (void)state;
+    assert_true(HeapSetInformation(NULL, HeapEnableTerminationOnCorruption, NULL, 0));
+    assert_true(HeapSetInformation(GetProcessHeap(), HeapEnableTerminationOnCorruption, NULL, 0));
+    assert_true(
+        HeapSetInformation(GetProcessHeap(), HeapCompatibilityInformation, &low_fragmentation, 4));
+}
+
+static void test_condition_masks(void **state)
+{
+    (void)state;
+    assert_int_equal(VerSetConditionMask(0, VER_MINORVERSION, VER_GREATER_EQUAL), 3);
+    assert_int_equal(VerSetConditionMask(3, VER_MAJORVERSION, VER_GREATER_EQUAL), 033);
+    assert_int_equal(VerSetConditionMask(0, VER_PRODUCT_TYPE, VER_EQUAL), 010000000);
+    assert_int_equal(VerSetConditionMask(0, 0x06, VER_LESS), 0400);
+    assert_int_equal(VerSetConditionMask(5, 0, VER_EQUAL), 5);
+    assert_int_equal(VerSetConditionMask(5, VER_BUILDNUMBER, 0), 5);
+}
+
+/* Both widths; the last error, or 0. */
+static DWORD version(DWORD major, DWORD minor, WORD pack, BYTE condition)
+{
+    const DWORD types = VER_MAJORVERSION | VER_MINORVERSION | VER_SERVICEPACKMAJOR;
+    OSVERSIONINFOEXA narrow = { .dwOSVersionInfoSize = sizeof(narrow), .dwMajorVersion = major };
+    OSVERSIONINFOEXW wide = { .dwOSVersionInfoSize = sizeof(wide), .dwMajorVersion = major };
+    ULONGLONG mask = VerSetConditionMask(0, VER_MAJORVERSION, condition);
+    DWORD error;
+
+    mask = VerSetConditionMask(mask, VER_MINORVERSION, condition);
+    mask = VerSetConditionMask(mask, VER_SERVICEPACKMAJOR, condition);
+    narrow.dwMinorVersion = wide.dwMinorVersion = minor;
+    narrow.wServicePackMajor = wide.wServicePackMajor = pack;
+    error = VerifyVersionInfoA(&narrow, types, mask) ? 0 : GetLastError();
+    assert_int_equal(VerifyVersionInfoW(&wide, types, mask) ? 0 : GetLastError(), error);
+    return error;
+}
+
+static void test_version(void **state)
+{
+    OSVERSIONINFOEXA wanted = { .dwOSVersionInfoSize = sizeof(wanted), .dwPlatformId = 2 };
+
+    (void)state;
+    assert_int_equal(version(5, 1, 2, VER_GREATER_EQUAL), 0);
+    assert_int_equal(
+        version(6, 1, 0, VER_GREATER_EQUAL), 0); /* 0 is no less than 1: the major decides */
+    assert_int_equal(version(11, 0, 0, VER_GREATER_EQUAL), 1150);
+    assert_int_equal(version(5, 1, 2, VER_LESS), 1150);
+    assert_int_equal(version(11, 0, 0, VER_LESS), 0);
+    assert_true(VerifyVersionInfo(
+        &wanted, VER_PLATFORMID, VerSetConditionMask(0, VER_PLATFORMID, VER_EQUAL)));
+    assert_fails(VerifyVersionInfoA(&wanted, 0, 3), 160);
+    assert_fails(VerifyVersionInfoA(&wanted, VER_PLATFORMID, 0), 160);
+}
+
 static void test_heap_blocks(void **state)
 {
     HANDLE heaps[2] = { GetProcessHeap(), HeapCreate(0, 0, 0) };
@@ -229,6 +286,9 @@ static void test_interlocked_return_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heap_information),
+        cmocka_unit_test(test_condition_masks),
+        cmocka_unit_test(test_version),
         cmocka_unit_test(test_heap_blocks),
         cmocka_unit_test(test_virtual_memory),
         cmocka_unit_test(test_clocks),
