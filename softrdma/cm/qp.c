@@ -9,8 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Between soft peers one FPDU carries up to this much; others get what fits a TCP segment. */
-enum { SOFT_FPDU_OCTETS = 64 * 1024 };
+/*
+ * Between soft peers one FPDU has up to so much; others get what fits a TCP segment. With CRC both ends touch an FPDU
+ * several times, so the first-level cache is to hold it.
+ */
+enum { SOFT_FPDU_OCTETS = 64 * 1024, SOFT_FPDU_OCTETS_CRC = 32 * 1024 };
 
 uint32_t srd_id_fpdu_octets(const struct srd_id *id)
 {
@@ -18,7 +21,7 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id)
     socklen_t octets = sizeof(emss);
 
     if (id->params.soft_peer)
-        return SOFT_FPDU_OCTETS;
+        return id->params.crc ? SOFT_FPDU_OCTETS_CRC : SOFT_FPDU_OCTETS;
     if (getsockopt(id->conn->source.fd, IPPROTO_TCP, TCP_MAXSEG, &emss, &octets) || emss < 128)
         emss = 536; /* what every host takes */
     return srd_mpa_fpdu_octets((uint32_t)emss);

@@ -37,8 +37,7 @@ enum {
     SRD_ACK_OCTETS = 262144, /* or so much data since the last */
     SRD_RX_STAGING = 131072, /* more than one FPDU */
     SRD_TX_STAGING = 32768,
-    SRD_TX_STAGING_CRC = 262144, /* everything is copied then: several of the largest FPDUs */
-    SRD_TX_FPDUS = 256,          /* in one batch */
+    SRD_TX_FPDUS = 256, /* in one batch */
     SRD_TX_BATCH_OCTETS = 524288,
 };
 

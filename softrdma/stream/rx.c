@@ -61,7 +61,7 @@ static uint32_t large_missing(const struct srd_rx *rx)
     if (have < SRD_FPDU_LENGTH_OCTETS)
         return 0;
     total = srd_fpdu_octets(wire_get16(rx->staging + rx->rd));
-    if (total < SRD_RX_STAGING / 4 || have >= total || rx->rd + total > SRD_RX_STAGING)
+    if (total < SRD_RX_STAGING / 8 || have >= total || rx->rd + total > SRD_RX_STAGING)
         return 0;
     return total - have;
 }

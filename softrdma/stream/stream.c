@@ -256,11 +256,22 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
 
 /* --- start, and how the program ends it --------------------------------------------------------------------------- */
 
+/*
+ * With CRC everything is copied. Room for less than two of the largest FPDUs: each is sent before the next is copied,
+ * out of a cache, not of memory.
+ */
+static uint32_t staging_octets(const struct srd_stream_params *params)
+{
+    uint32_t two = 2 * params->fpdu_max_octets;
+
+    return params->crc && two > SRD_TX_STAGING ? two : SRD_TX_STAGING;
+}
+
 static bool allocate(struct srd_stream *stream)
 {
     struct srd_tx *tx = &stream->tx;
 
-    tx->room = stream->params.crc ? SRD_TX_STAGING_CRC : SRD_TX_STAGING;
+    tx->room = staging_octets(&stream->params);
     stream->rx.staging = srd_buffer_map(SRD_RX_STAGING);
     tx->batch = srd_buffer_map(sizeof(*tx->batch) + tx->room);
     if (!stream->rx.staging || !tx->batch)

@@ -13,18 +13,13 @@
 
 #include <string.h>
 
-enum {
-    PAYLOAD_ALIGNMENT = 64, /* in staging, with CRC */
-    ALIGNED_OCTETS = 8192,  /* of larger payloads: each takes an entry of the iovec */
-};
-
 bool srd_tx_has_room(const struct srd_stream *stream)
 {
     const struct srd_tx *tx = &stream->tx;
     uint32_t most = stream->params.crc ? stream->params.fpdu_max_octets : SRD_TX_COPY_OCTETS;
 
     return tx->count + SRD_TX_PIECES + 2 <= SRD_TX_IOV && tx->n_fpdus < SRD_TX_FPDUS &&
-           tx->staged + PAYLOAD_ALIGNMENT + 20 + most + 3 + 4 <= tx->room &&
+           tx->staged + SRD_TX_ALIGNMENT + 20 + most + 3 + 4 <= tx->room &&
            tx->octets < SRD_TX_BATCH_OCTETS;
 }
 
@@ -57,7 +52,7 @@ static void align_payload(struct srd_tx *tx, uint32_t header)
 {
     uintptr_t at = (uintptr_t)(tx->staging + tx->staged) + header;
 
-    tx->staged += (uint32_t)(-at & (PAYLOAD_ALIGNMENT - 1));
+    tx->staged += (uint32_t)(-at & (SRD_TX_ALIGNMENT - 1));
     tx->iov[tx->count++] = (struct iovec){ tx->staging + tx->staged, 0 };
 }
 
@@ -74,7 +69,7 @@ void srd_tx_fpdu_begin(struct srd_qp *qp, struct srd_tx_fpdu *fpdu,
     fpdu->octets = tx->octets;
     fpdu->last_octets = tx->count ? tx->iov[tx->count - 1].iov_len : 0;
     fpdu->crc = 0;
-    if (qp->stream.params.crc && payload > ALIGNED_OCTETS)
+    if (qp->stream.params.crc && payload > SRD_TX_ALIGNED_OCTETS)
         align_payload(tx, octets);
     p = stage(tx, octets);
     srd_fpdu_begin(p, segment, payload);

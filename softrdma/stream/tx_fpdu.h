@@ -16,12 +16,20 @@ struct srd_tx_fpdu {
     uint32_t crc;
 };
 
-/* The largest payload of one FPDU, such that a full one needs no pad. */
+/* Of larger payloads, with CRC: each is copied to the border of a cache line, and takes an entry of the iovec. */
+enum { SRD_TX_ALIGNMENT = 64, SRD_TX_ALIGNED_OCTETS = 8192 };
+
+/*
+ * The largest payload of one FPDU, such that a full one needs no pad; and, with CRC, that the next one of the message
+ * is at the border of a cache line in both programs' memory if this one is.
+ */
 static inline uint32_t srd_tx_payload_max(const struct srd_stream *stream, bool tagged)
 {
-    return (stream->params.fpdu_max_octets - SRD_FPDU_LENGTH_OCTETS - srd_segment_octets(tagged) -
-               SRD_FPDU_CRC_OCTETS) &
-           ~3u;
+    uint32_t most = stream->params.fpdu_max_octets - SRD_FPDU_LENGTH_OCTETS -
+                    srd_segment_octets(tagged) - SRD_FPDU_CRC_OCTETS;
+    uint32_t unit = stream->params.crc && most > SRD_TX_ALIGNED_OCTETS ? SRD_TX_ALIGNMENT : 4;
+
+    return most & ~(unit - 1);
 }
 
 /* Whether one more of any size fits. */

@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-enum { SOURCE = 1 << 20, SINK = 2 << 20, LARGEST = 65516, ROOM = 1 << 20 };
+/* The payload of the largest FPDU, whole cache lines; and that FPDU of a Write: 16 octets of headers, 4 of the sum. */
+enum { LARGEST = 65472, FPDU = 65492 };
+enum { SOURCE = 1 << 20, SINK = 2 << 20, ROOM = 1 << 20 };
 
 static uint8_t octets[ROOM];
 
@@ -33,14 +35,14 @@ static bool is_untouched(const uint8_t *p, size_t count)
 
 static void nothing_is_placed_before_the_sum_is_known(void **state)
 {
-    static const size_t pieces[] = { 1000, 4096, 4100, 20000, 65535, 65536 };
+    static const size_t pieces[] = { 1000, 4096, 4100, 20000, 65491, 65492 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
         struct pair pair;
         size_t count = written(&pair, LARGEST);
 
-        assert_int_equal(count, 65536);
+        assert_int_equal(count, FPDU);
         end_feed(&pair, &pair.b, octets, count - 1, pieces[i]);
         assert_true(is_untouched(pair.b.mem + SINK, LARGEST));
         end_feed(&pair, &pair.b, octets + count - 1, 1, 0);
@@ -54,7 +56,7 @@ static void nothing_is_placed_before_the_sum_is_known(void **state)
 static void nothing_of_a_wrong_fpdu_is_placed(void **state)
 {
     static const size_t pieces[] = { 0, 777, 4096, 30000 };
-    static const size_t wrong[] = { 2, 7, 16, 4096, 40000, 65531, 65532, 65535 };
+    static const size_t wrong[] = { 2, 7, 16, 4096, 40000, 65487, 65488, 65491 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++)
@@ -96,20 +98,36 @@ static void a_large_fpdu_is_read_to_its_end(void **state)
     size_t count = written(&pair, 3 * LARGEST);
 
     (void)state;
-    assert_int_equal(count, 3 * 65536);
+    assert_int_equal(count, 3 * FPDU);
     assert_int_equal(space(&pair.b), 131072);
     end_feed(&pair, &pair.b, octets, 1, 0);
     assert_int_equal(space(&pair.b), 131071);
     end_feed(&pair, &pair.b, octets + 1, 69999, 0);
-    assert_int_equal(space(&pair.b), 131072 - 70000);
-    end_feed(&pair, &pair.b, octets + 70000, 131072 - 70000, 0);
+    assert_int_equal(space(&pair.b), 2 * FPDU - 70000);
+    end_feed(&pair, &pair.b, octets + 70000, 2 * FPDU - 70000, 0);
     assert_int_equal(space(&pair.b), 131072);
-    end_feed(&pair, &pair.b, octets + 131072, 40000, 0);
-    assert_int_equal(space(&pair.b), 25536);
-    end_feed(&pair, &pair.b, octets + 131072 + 40000, 25536, 0);
+    end_feed(&pair, &pair.b, octets + 2 * FPDU, 40000, 0);
+    assert_int_equal(space(&pair.b), FPDU - 40000);
+    end_feed(&pair, &pair.b, octets + 2 * FPDU + 40000, FPDU - 40000, 0);
     assert_memory_equal(pair.b.mem + SINK, pair.a.mem + SOURCE, 3 * LARGEST);
     pair_pump(&pair);
     expect_wc(pair.a.scq, 1, IBV_WC_SUCCESS);
+    pair_close(&pair);
+}
+
+/* What a softrdma end sends at most with CRC. */
+static void so_is_one_of_32_kib(void **state)
+{
+    struct pair pair;
+    size_t count = written(&pair, 32704);
+
+    (void)state;
+    assert_int_equal(count, 32724);
+    end_feed(&pair, &pair.b, octets, 20000, 0);
+    assert_int_equal(space(&pair.b), 12724);
+    end_feed(&pair, &pair.b, octets + 20000, 12724, 0);
+    assert_memory_equal(pair.b.mem + SINK, pair.a.mem + SOURCE, 32704);
+    pair_pump(&pair);
     pair_close(&pair);
 }
 
@@ -145,13 +163,39 @@ static void large_payloads_are_copied_to_a_cache_line(void **state)
     pair_close(&pair);
 }
 
+/* So it is still in the cache when the kernel copies it. */
+static void a_large_fpdu_is_sent_before_the_next_is_copied(void **state)
+{
+    struct pair pair;
+    struct srd_qp *qp;
+
+    (void)state;
+    pair_open(&pair, PAIR_SOFT | PAIR_CRC, 0);
+    pair_pump(&pair);
+    qp = srd_qp_from(pair.a.qp);
+    post_write(&pair.a, 1, SOURCE, 2 * LARGEST + 100, at(&pair.b, SINK), pair.b.mr->rkey, 0);
+    lock_acquire(&qp->tx_lock);
+    for (int i = 0; i < 3; i++) {
+        struct iovec iov[SRD_TX_IOV];
+        unsigned actions = 0;
+
+        assert_int_equal(srd_stream_tx(qp, iov, pair.now_ms, &actions), 1);
+        assert_int_equal(iov[0].iov_len, i < 2 ? FPDU : 16 + 100 + 4);
+        srd_stream_tx_done(qp, iov[0].iov_len, pair.now_ms);
+    }
+    lock_release(&qp->tx_lock);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_placed_before_the_sum_is_known),
         cmocka_unit_test(nothing_of_a_wrong_fpdu_is_placed),
         cmocka_unit_test(a_large_fpdu_is_read_to_its_end),
+        cmocka_unit_test(so_is_one_of_32_kib),
         cmocka_unit_test(large_payloads_are_copied_to_a_cache_line),
+        cmocka_unit_test(a_large_fpdu_is_sent_before_the_next_is_copied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
