@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <winsock2.h>
@@ -28,6 +29,17 @@
  */
 #ifdef _WIN32
 #define DIFFERS(here, wine, why) (wine)
+
+/* 8 of "8.0", for what Wines differ in among themselves; 0 on Windows. */
+static inline int wine_major(void)
+{
+    union {
+        FARPROC found;
+        const char *(*call)(void);
+    } version = { GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") };
+
+    return version.found ? atoi(version.call()) : 0;
+}
 #else
 #define DIFFERS(here, wine, why) (here)
 #endif

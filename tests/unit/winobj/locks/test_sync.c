@@ -314,7 +314,8 @@ static BOOL WINAPI initialise_late(PINIT_ONCE once, PVOID parameter, PVOID *cont
         SwitchToThread();
     for (int i = 0; i < 20; i++)
         SwitchToThread();
-    *context = parameter;
+    if (context) /* whose caller gave none: Wine 8 makes one, Wine 10 does not */
+        *context = parameter;
     return TRUE;
 }
 

@@ -167,6 +167,8 @@ static void test_wait_at_a_port_ends(void **state)
     HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
     OVERLAPPED_ENTRY entries[2];
     ULONG taken = 9;
+    bool packet_first = DIFFERS(
+        true, wine_major() == 8, "whether a packet comes before a queued function: not in Wine 10");
 
     forget(state);
     queue_self(note, 1);
@@ -178,11 +180,18 @@ static void test_wait_at_a_port_ends(void **state)
     assert_int_equal(calls.count, 2);
     queue_self(note, 3);
     assert_true(PostQueuedCompletionStatus(port, 11, 12, NULL));
-    assert_true(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE));
+    if (packet_first) {
+        assert_true(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE));
+        assert_int_equal(calls.count, 2);
+        assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
+    } else {
+        assert_fails(GetQueuedCompletionStatusEx(port, entries, 2, &taken, INFINITE, TRUE),
+            WAIT_ENDED_BY_APC);
+        assert_true(GetQueuedCompletionStatusEx(port, entries, 2, &taken, 0, TRUE));
+    }
+    assert_int_equal(calls.count, 3);
     assert_int_equal(taken, 1);
     assert_int_equal(entries[0].dwNumberOfBytesTransferred, 11);
-    assert_int_equal(calls.count, 2);
-    assert_int_equal(SleepEx(0, TRUE), WAIT_ENDED_BY_APC);
     assert_true(CloseHandle(port));
 }
 
