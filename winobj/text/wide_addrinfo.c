@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * addrinfo_wide.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, over the C library's functions. Compiled for each width
+ * wide_addrinfo.c - GetAddrInfoW, FreeAddrInfoW, GetNameInfoW, over the C library's functions. Compiled for each width
  * of wchar_t.
  */
 #include "compat/crt/crt.h"
