@@ -8,7 +8,7 @@
 enum { MAJOR = 10, MINOR = 0, BUILD = 10240, PLATFORM_NT = 2, WORKSTATION = 1, CONDITION_BITS = 3 };
 
 /* Where a type's condition is in a mask; the highest of several types counts. */
-static unsigned place_of(DWORD types)
+static unsigned shift_of(DWORD types)
 {
     return CONDITION_BITS * (31 - (unsigned)__builtin_clz(types));
 }
@@ -24,12 +24,12 @@ ULONGLONG NTAPI VerSetConditionMask(ULONGLONG mask, DWORD types, BYTE condition)
 {
     types &= 0xff;
     condition &= (1 << CONDITION_BITS) - 1;
-    return types && condition ? mask | (ULONGLONG)condition << place_of(types) : mask;
+    return types && condition ? mask | (ULONGLONG)condition << shift_of(types) : mask;
 }
 
 static unsigned condition_of(DWORDLONG conditions, DWORD type)
 {
-    return (unsigned)(conditions >> place_of(type)) & ((1 << CONDITION_BITS) - 1);
+    return (unsigned)(conditions >> shift_of(type)) & ((1 << CONDITION_BITS) - 1);
 }
 
 static BOOL satisfies(DWORD value, DWORD wanted, unsigned condition)
