@@ -41,7 +41,7 @@ static bool fail(int error)
 #else
 #define LIBRARY ".musl"
 #endif
-#define SPACE "%lu" LIBRARY ".%d.%zx"
+#define SPACE           "%lu" LIBRARY ".%d.%zx"
 #define SPACE_ARGUMENTS name_space, VERSION, sizeof(struct names_space)
 
 void names_wake_path(int slot, char path[108])
