@@ -125,10 +125,20 @@ FORWARD(struct ibv_comp_channel *, ibv_create_comp_channel, srd_create_comp_chan
     (struct ibv_context *context), (context))
 FORWARD(int, ibv_destroy_comp_channel, srd_destroy_comp_channel,
     (struct ibv_comp_channel *channel), (channel))
-FORWARD(struct ibv_cq *, ibv_create_cq, srd_create_cq,
-    (struct ibv_context *context, int cqe, void *arg, struct ibv_comp_channel *channel,
-        int vector),
-    (context, cqe, arg, channel, vector))
+
+/*
+ * Cards make small queues larger, and programs live on that: ib_send_lat -e asks for one entry, looks for a Send's
+ * completion once, and posts the next when it was not there yet.
+ */
+PRELOAD struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg,
+    struct ibv_comp_channel *channel, int vector)
+{
+    enum { CQE_LEAST = 16 };
+
+    return srd_create_cq(
+        context, cqe > 0 && cqe < CQE_LEAST ? CQE_LEAST : cqe, arg, channel, vector);
+}
+
 FORWARD(int, ibv_resize_cq, srd_resize_cq, (struct ibv_cq *cq, int cqe), (cq, cqe))
 FORWARD(int, ibv_destroy_cq, srd_destroy_cq, (struct ibv_cq *cq), (cq))
 FORWARD(int, ibv_get_cq_event, srd_get_cq_event,

@@ -287,6 +287,27 @@ static void the_gid_table_has_every_address(void **state)
     ibv_free_device_list(devices);
 }
 
+static void a_small_completion_queue_is_made_larger(void **state)
+{
+    static const int wanted[3] = { 1, 16, 100 }, given[3] = { 16, 16, 100 };
+    struct ibv_device **devices = ibv_get_device_list(NULL);
+    struct ibv_context *context = ibv_open_device(devices[0]);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct ibv_cq *cq = ibv_create_cq(context, wanted[i], NULL, NULL, 0);
+
+        assert_non_null(cq);
+        assert_int_equal(cq->cqe, given[i]);
+        assert_int_equal(ibv_destroy_cq(cq), 0);
+    }
+    errno = 0;
+    assert_null(ibv_create_cq(context, 0, NULL, NULL, 0));
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(ibv_close_device(context), 0);
+    ibv_free_device_list(devices);
+}
+
 static void what_iwarp_cannot_do_is_refused(void **state)
 {
     struct ibv_device **devices = ibv_get_device_list(NULL);
@@ -403,6 +424,7 @@ int main(void)
         cmocka_unit_test(an_extended_list_is_posted_whole_or_not_at_all),
         cmocka_unit_test(a_connection_to_nobody_is_refused_in_the_call),
         cmocka_unit_test(the_gid_table_has_every_address),
+        cmocka_unit_test(a_small_completion_queue_is_made_larger),
         cmocka_unit_test(what_iwarp_cannot_do_is_refused),
         cmocka_unit_test(atomics_and_immediate_data),
     };
