@@ -406,7 +406,8 @@ static void idle_connections_cost_no_cpu(void **state)
     assert_int_equal(poll(&fd, 1, 50), 0);
     before = cpu_seconds();
     assert_int_equal(poll(&fd, 1, 1000), 0);
-    assert_true(cpu_seconds() - before < 0.005);
+    /* A look each ms would take more; the thread that ThreadSanitizer has beside ours takes some ms now and then. */
+    assert_true(cpu_seconds() - before < 0.02);
     pair_close(&pair);
 }
 
