@@ -53,7 +53,7 @@ uint32_t srd_crc32c_copy_by_pieces(uint32_t (*sum)(uint32_t crc, const void *dat
  * methods  out
  * Returns their number, at most SRD_CRC32C_NATIVE.
  */
-enum { SRD_CRC32C_NATIVE = 3 };
+enum { SRD_CRC32C_NATIVE = 4 };
 size_t srd_crc32c_native(struct srd_crc32c_method methods[SRD_CRC32C_NATIVE]);
 
 #endif

@@ -8,8 +8,8 @@
  * the end of the block by one more multiplication, gives the block's register. While copying, the processor's stores
  * are the narrowest place, and the checksum is nearly free.
  *
- * VPCLMULQDQ multiplies four times 128 bits at once. Then folding alone is faster than both together: it takes the data
- * in order, as memcpy does, in wide steps of four registers.
+ * VPCLMULQDQ multiplies two or four times 128 bits at once (AVX2, AVX-512). Folding alone is faster then: it takes the
+ * data in order, as memcpy does, so the processor fetches ahead (crc32c_vectors.h).
  *
  * Bits are reflected: the first bit on the wire is the lowest one of a register, and stands for the highest power of x.
  * The product of a 64-bit and a 32-bit register, or of two 32-bit ones, is therefore x^33 away from its place as 128 or
@@ -197,112 +197,45 @@ static FOLD_TARGET uint32_t copy_by_folding(uint32_t crc, void *to, const void *
 
 /* --- by VPCLMULQDQ ------------------------------------------------------------------------------------------------ */
 
-#define WIDE_TARGET __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
-#define WIDE_INLINE                                                                                \
-    static inline                                                                                  \
-        __attribute__((always_inline, target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
+#define VECTOR                        __m512i
+#define VECTOR_OCTETS                 64
+#define VECTORS                       4
+#define VECTOR_TARGET                 "sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq"
+#define VECTOR_NAME(name)             name##_512
+#define VECTOR_LOAD(from)             _mm512_loadu_si512(from)
+#define VECTOR_STORE(to, value)       _mm512_storeu_si512(to, value)
+#define VECTOR_BROADCAST(lane)        _mm512_broadcast_i32x4(lane)
+#define VECTOR_FIRST(lane)            _mm512_zextsi128_si512(lane)
+#define VECTOR_XOR(a, b)              _mm512_xor_si512(a, b)
+#define VECTOR_XOR3(a, b, c)          _mm512_ternarylogic_epi64(a, b, c, 0x96)
+#define VECTOR_MULTIPLY(a, b, halves) _mm512_clmulepi64_epi128(a, b, halves)
+#define VECTOR_LANE(vector, i)        _mm512_extracti32x4_epi32(vector, i)
+#include "softrdma/wire/crc32c_vectors.h"
 
-/* In a step each wide lane takes 64 octets. */
-enum { WIDE_LANES = 4, WIDE_OCTETS = 64, WIDE_STEP = WIDE_LANES * WIDE_OCTETS };
+#define VECTOR                        __m256i
+#define VECTOR_OCTETS                 32
+#define VECTORS                       8
+#define VECTOR_TARGET                 "sse4.2,pclmul,avx2,vpclmulqdq"
+#define VECTOR_NAME(name)             name##_256
+#define VECTOR_LOAD(from)             _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define VECTOR_STORE(to, value)       _mm256_storeu_si256((__m256i *)(void *)(to), value)
+#define VECTOR_BROADCAST(lane)        _mm256_broadcastsi128_si256(lane)
+#define VECTOR_FIRST(lane)            _mm256_zextsi128_si256(lane)
+#define VECTOR_XOR(a, b)              _mm256_xor_si256(a, b)
+#define VECTOR_XOR3(a, b, c)          _mm256_xor_si256(a, _mm256_xor_si256(b, c))
+#define VECTOR_MULTIPLY(a, b, halves) _mm256_clmulepi64_epi128(a, b, halves)
+#define VECTOR_LANE(vector, i)        _mm256_extracti128_si256(vector, i)
+#include "softrdma/wire/crc32c_vectors.h"
 
-static uint64_t wide_step_over[2], wide_over[2]; /* over one step, over one wide lane */
-
-static void wide_init(void)
-{
-    lane_over[0] = over(16 + 8);
-    lane_over[1] = over(16);
-    wide_over[0] = over(WIDE_OCTETS + 8);
-    wide_over[1] = over(WIDE_OCTETS);
-    wide_step_over[0] = over(WIDE_STEP + 8);
-    wide_step_over[1] = over(WIDE_STEP);
-}
-
-/* take for 64 octets. */
-WIDE_INLINE __m512i take_wide(uint8_t *to, const uint8_t *from, size_t at, bool copy)
-{
-    __m512i value = _mm512_loadu_si512(from + at);
-
-    if (copy) {
-        __asm__("" : "+v"(value));
-        _mm512_storeu_si512(to + at, value);
-    }
-    return value;
-}
-
-/* Four lanes, moved and added to what stands there. */
-WIDE_INLINE __m512i fold_wide(__m512i lanes, __m512i by, __m512i there)
-{
-    return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(lanes, by, 0x00),
-        _mm512_clmulepi64_epi128(lanes, by, 0x11), there, 0x96);
-}
-
-/* The register of four lanes. */
-WIDE_INLINE uint32_t reduce_wide(__m512i lanes)
-{
-    __m128i by = load_pair(lane_over), all = _mm512_castsi512_si128(lanes);
-
-    all = _mm_xor_si128(fold(all, by), _mm512_extracti32x4_epi32(lanes, 1));
-    all = _mm_xor_si128(fold(all, by), _mm512_extracti32x4_epi32(lanes, 2));
-    all = _mm_xor_si128(fold(all, by), _mm512_extracti32x4_epi32(lanes, 3));
-    return (uint32_t)crc32c_64(
-        crc32c_64(0, (uint64_t)_mm_cvtsi128_si64(all)), (uint64_t)_mm_extract_epi64(all, 1));
-}
-
-/* The register after all of 64 octets that there are (WIDE_STEP at least), copied if copy. */
-WIDE_INLINE uint32_t do_wide(
-    uint32_t crc, uint8_t *to, const uint8_t *from, size_t octets, bool copy)
-{
-    const __m512i by_step = _mm512_broadcast_i32x4(load_pair(wide_step_over));
-    const __m512i by_lane = _mm512_broadcast_i32x4(load_pair(wide_over));
-    __m512i lane[WIDE_LANES];
-    size_t at = WIDE_STEP;
-
-    CRC32C_UNROLL
-    for (size_t i = 0; i < WIDE_LANES; i++)
-        lane[i] = take_wide(to, from, WIDE_OCTETS * i, copy);
-    lane[0] = _mm512_xor_si512(lane[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
-    for (; octets - at >= WIDE_STEP; at += WIDE_STEP) {
-        CRC32C_UNROLL
-        for (size_t i = 0; i < WIDE_LANES; i++)
-            lane[i] = fold_wide(lane[i], by_step, take_wide(to, from, at + WIDE_OCTETS * i, copy));
-    }
-    CRC32C_UNROLL
-    for (size_t i = 1; i < WIDE_LANES; i++)
-        lane[0] = fold_wide(lane[0], by_lane, lane[i]);
-    for (; octets - at >= WIDE_OCTETS; at += WIDE_OCTETS)
-        lane[0] = fold_wide(lane[0], by_lane, take_wide(to, from, at, copy));
-    return reduce_wide(lane[0]);
-}
-
-static WIDE_TARGET uint32_t sum_wide(uint32_t crc, const void *data, size_t octets)
-{
-    const uint8_t *p = data;
-    size_t whole = octets & ~(size_t)(WIDE_OCTETS - 1);
-
-    if (octets < WIDE_STEP)
-        return ~one_stream(~crc, p, octets);
-    crc = do_wide(~crc, NULL, p, octets, false);
-    return ~one_stream(crc, p + whole, octets - whole);
-}
-
-static WIDE_TARGET uint32_t copy_wide(uint32_t crc, void *to, const void *data, size_t octets)
-{
-    size_t whole = octets < WIDE_STEP ? 0 : octets & ~(size_t)(WIDE_OCTETS - 1);
-    const uint8_t *from = data;
-    uint8_t *copy = to;
-
-    crc = ~crc;
-    if (whole)
-        crc = do_wide(crc, copy, from, octets, true);
-    memcpy(copy + whole, from + whole, octets - whole);
-    __asm__ volatile("" ::: "memory"); /* the copy is summed, not what it was made from */
-    return ~one_stream(crc, copy + whole, octets - whole);
-}
-
-static bool has_wide(void)
+static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("vpclmulqdq");
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
@@ -315,12 +248,16 @@ size_t srd_crc32c_native(struct srd_crc32c_method methods[SRD_CRC32C_NATIVE])
     if (!__builtin_cpu_supports("sse4.2"))
         return 0;
     streams_init();
-    if (__builtin_cpu_supports("pclmul") && has_wide()) {
-        wide_init();
-        methods[count++] = (struct srd_crc32c_method){ "vpclmul", sum_wide, copy_wide };
-    }
     if (__builtin_cpu_supports("pclmul")) {
         folding_init();
+        if (has_avx512()) {
+            vectors_init_512();
+            methods[count++] = (struct srd_crc32c_method){ "vpclmul", sum_512, copy_512 };
+        }
+        if (has_avx2()) {
+            vectors_init_256();
+            methods[count++] = (struct srd_crc32c_method){ "vpclmul.256", sum_256, copy_256 };
+        }
         methods[count++] = (struct srd_crc32c_method){ "pclmul", sum_by_folding, copy_by_folding };
     }
     methods[count++] = (struct srd_crc32c_method){ "sse4.2", sum_by_streams, copy_by_streams };
