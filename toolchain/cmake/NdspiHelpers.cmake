@@ -5,6 +5,7 @@
 #   nd_test(NAME dotted.name SOURCES ... [LINK lib...] [TIMEOUT seconds] [LABELS ...])
 #   nd_sample(NAME [LINK lib...])          builds samples/NAME.c or .cpp; all of them: global property
 #   NDSPI_SAMPLE_NAMES
+#   nd_depend_on_folders(TARGET)           TARGET builds what "all" builds of every folder that was added before
 
 include(GNUInstallDirs)
 include(CheckCCompilerFlag)
@@ -156,4 +157,21 @@ function(nd_manual page)
         file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section} ".so man${section}/${page}\n")
         install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
     endforeach()
+endfunction()
+
+function(nd_depend_on_folders target)
+    get_property(folders DIRECTORY PROPERTY SUBDIRECTORIES)
+    while(folders)
+        list(POP_FRONT folders folder)
+        get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+        get_property(names DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+        list(APPEND folders ${below})
+        foreach(name ${names})
+            get_target_property(left_out ${name} EXCLUDE_FROM_ALL)
+            get_target_property(type ${name} TYPE)
+            if(NOT left_out AND NOT type STREQUAL INTERFACE_LIBRARY)
+                add_dependencies(${target} ${name})
+            endif()
+        endforeach()
+    endwhile()
 endfunction()
