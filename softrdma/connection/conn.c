@@ -12,7 +12,7 @@
 #include "softrdma/share/share.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/context.h"
-#include "softrdma/events/source.h"
+#include "softrdma/events/patience.h"
 #include "softrdma/queues/qp.h"
 #include "softrdma/connection/socket.h"
 #include "util/clock.h"
@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -518,6 +519,14 @@ static bool on_poll(struct srd_source *source)
     return moved || actions;
 }
 
+/* Octets have come for a thread that sleeps. As the connection closes it is forgotten after its phase was changed. */
+static void was_awaited(struct srd_conn *conn)
+{
+    srd_patience_awaited(&conn->source);
+    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
+        srd_patience_forget(&conn->source);
+}
+
 static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background)
 {
     unsigned actions = 0;
@@ -532,6 +541,8 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
         actions |= unblock(conn);
     if (!try_receive(conn, RX_BUDGET_LOOP, &actions, &moved) && conn->shared)
         srd_shared_later(conn); /* its holder may have looked before the last octet came */
+    if (moved && !background && reactor_in_turn()) /* else a thread that polls has found it */
+        was_awaited(conn);
     if (background && srd_stream_owes_ack(conn->qp))
         actions |= SRD_STREAM_TX;
     apply_actions(conn, actions);
@@ -547,7 +558,7 @@ static bool stream_rung(struct srd_conn *conn, bool background)
     atomic_store(&conn->rung, true);
     answered = try_receive(conn, RX_BUDGET_LOOP, &actions, &moved);
     if (moved)
-        srd_shared_woken(conn);
+        was_awaited(conn);
     actions |= unblock(conn);
     if (background && srd_stream_owes_ack(conn->qp))
         actions |= SRD_STREAM_TX;
@@ -676,6 +687,14 @@ static bool on_idle(struct srd_source *source)
     return srd_conn_in_phase(conn, SRD_CONN_STREAM) && !srd_stream_owes_ack(conn->qp);
 }
 
+/* With a share the list is also what ends a look by polling (shared.c). */
+static bool on_spent(struct srd_source *source)
+{
+    struct srd_conn *conn = container_of(source, struct srd_conn, source);
+
+    return !conn->shared && on_idle(source);
+}
+
 static uint32_t on_interest(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
@@ -689,11 +708,21 @@ static uint32_t on_interest(struct srd_source *source)
     return (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 }
 
+/* Of a peer on this host the kernel takes a packet in on the processor that sent it. */
+static bool came_from_elsewhere(int fd)
+{
+    int incoming, own = sched_getcpu();
+    socklen_t size = sizeof(incoming);
+
+    return own >= 0 && !getsockopt(fd, SOL_SOCKET, SO_INCOMING_CPU, &incoming, &size) &&
+           incoming >= 0 && incoming != own;
+}
+
 static bool on_apart(struct srd_source *source)
 {
     struct srd_conn *conn = container_of(source, struct srd_conn, source);
 
-    return conn->shared && srd_share_is_apart(conn->share);
+    return conn->shared ? srd_share_is_apart(conn->share) : came_from_elsewhere(source->fd);
 }
 
 static void on_free(struct srd_source *source)
@@ -717,6 +746,7 @@ static const struct srd_source_ops source_ops = {
     .poll = on_poll,
     .expired = on_expired,
     .idle = on_idle,
+    .spent = on_spent,
     .interest = on_interest,
     .apart = on_apart,
     .left = on_left,

@@ -37,7 +37,6 @@ bool srd_conn_bell(struct srd_source *bell, uint32_t events, bool background);
  * srd_shared_full      TX lock, after tx_blocked was set: whether the thread may go; false: there is room
  * srd_shared_recv      RX lock. Octets; 0: the end of TCP; -EAGAIN, or another negative errno
  * srd_shared_fill      startup phase, owner lock. As srd_conn_fill
- * srd_shared_woken     stream phase, no lock held: octets have come for a thread that sleeps
  * srd_shared_polled    a thread looks at it again and again
  * srd_shared_expired   returns whether it is to be read: a thread has polled it, so the peer did not ring, or _later
  * srd_shared_remove    closing: the bell is not watched any more
@@ -49,7 +48,6 @@ bool srd_shared_may_rest(struct srd_conn *conn);
 bool srd_shared_full(struct srd_conn *conn);
 ssize_t srd_shared_recv(struct srd_conn *conn, const struct iovec *iov, int count);
 ssize_t srd_shared_fill(struct srd_conn *conn, struct iovec room);
-void srd_shared_woken(struct srd_conn *conn);
 void srd_shared_polled(struct srd_conn *conn);
 bool srd_shared_expired(struct srd_conn *conn);
 void srd_shared_remove(struct srd_conn *conn);

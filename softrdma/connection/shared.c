@@ -11,7 +11,6 @@
  */
 #include "softrdma/connection/internal.h"
 
-#include "softrdma/events/patience.h"
 #include "softrdma/share/share.h"
 
 #include <errno.h>
@@ -191,14 +190,6 @@ static bool polled_since(struct srd_conn *conn)
     unsigned polls = atomic_load_explicit(&conn->source.polls, memory_order_relaxed);
 
     return atomic_exchange_explicit(&conn->attentive_polls, polls, memory_order_relaxed) != polls;
-}
-
-/* As it closes it is forgotten after its phase was changed. */
-void srd_shared_woken(struct srd_conn *conn)
-{
-    srd_patience_awaited(&conn->source);
-    if (!srd_conn_in_phase(conn, SRD_CONN_STREAM))
-        srd_patience_forget(&conn->source);
 }
 
 bool srd_shared_expired(struct srd_conn *conn)

@@ -4,7 +4,8 @@
  * that of the deadlines, and one deadline of the reactor serves the list.
  *
  * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) stays in the
- * list: it expires for nothing, once in SRD_SOON_MS.
+ * list while threads poll: it expires for nothing, once in SRD_SOON_MS. A thread that is about to sleep takes it out: a
+ * timer so short costs the sleeper more than that, some 3 us where a hypervisor has to set it.
  */
 #include "softrdma/events/source.h"
 
@@ -195,12 +196,22 @@ static void timer_expired(struct reactor_source *timer, enum reactor_how how)
     lock_release(&sources.lock);
 }
 
+static bool is_idle(struct srd_source *source)
+{
+    return source->ops->idle && source->ops->idle(source);
+}
+
+static bool is_spent(struct srd_source *source)
+{
+    return source->ops->spent && source->ops->spent(source) && !atomic_load(&source->paused);
+}
+
 /*
  * What to serve next. What is idle stays, to expire for nothing: its acknowledgement has ridden on data, as most do,
  * and the next message needs no new entry. That holds for the first few; the others are served though they are idle, so
- * that no thread that is about to sleep passes many more than once.
+ * that no thread that is about to sleep passes many more than once. end: what is spent does not stay.
  */
-static struct srd_source *take_soon(void)
+static struct srd_source *take_soon(bool end)
 {
     struct srd_source *found = NULL;
     unsigned idle = 0;
@@ -209,7 +220,7 @@ static struct srd_source *take_soon(void)
     list_for_each (&sources.soon, node) {
         struct srd_source *source = list_entry(node, struct srd_source, soon_node);
 
-        if (idle < SOON_IDLE && source->ops->idle && source->ops->idle(source)) {
+        if (idle < SOON_IDLE && is_idle(source) && !(end && is_spent(source))) {
             idle++;
             continue;
         }
@@ -221,18 +232,38 @@ static struct srd_source *take_soon(void)
     return found;
 }
 
-void srd_run_soon(void)
+/* Returns whether anything was taken out. */
+static bool run_soon(bool end)
 {
     /* What is put in again meanwhile waits: its turn has been. */
     unsigned count = atomic_load_explicit(&sources.n_soon, memory_order_relaxed);
     struct srd_source *source;
+    bool any = false;
 
-    while (count-- && (source = take_soon())) {
-        serve_expired(source, false);
+    while (count-- && (source = take_soon(end))) {
+        any = true;
+        if (!end || !is_spent(source)) /* asked again: it was taken out since */
+            serve_expired(source, false);
         if (atomic_load(&source->paused))
             srd_source_soon(source);
         srd_source_unref(source);
     }
+    return any;
+}
+
+void srd_run_soon(void)
+{
+    run_soon(false);
+}
+
+void srd_end_soon(void)
+{
+    if (!run_soon(true))
+        return;
+    lock_acquire(&sources.lock);
+    if (list_empty(&sources.soon))
+        start_timer_locked(UINT64_MAX);
+    lock_release(&sources.lock);
 }
 
 /* --- deadlines ---------------------------------------------------------------------------------------------------- */
@@ -365,7 +396,7 @@ void srd_source_init(struct srd_source *source, const struct srd_source_ops *ops
 
 static void before_wait(struct reactor_waiter *waiter, uint64_t deadline_ns)
 {
-    srd_run_soon();
+    srd_end_soon();
     srd_patience_wait(waiter, deadline_ns);
 }
 

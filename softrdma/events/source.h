@@ -36,6 +36,8 @@ struct srd_source_ops {
     void (*expired)(struct srd_source *source);
     /* Whether there is nothing to serve before the time of what is soon. NULL: there always is. Takes no lock. */
     bool (*idle)(struct srd_source *source);
+    /* The same, and it need not stay soon: a thread that sleeps need not wake for it. NULL: it has to. Takes no lock. */
+    bool (*spent)(struct srd_source *source);
     /* EPOLLIN and EPOLLOUT as wanted now; 0: out of the set (errors and hang-ups would stay ready). No lock. */
     uint32_t (*interest)(struct srd_source *source);
     /* Whether its peer runs, as far as known, on another processor than the caller. NULL: not known. Takes no lock. */
@@ -152,9 +154,12 @@ static inline void srd_source_due(struct srd_source *source, uint64_t deadline_m
 }
 
 /*
- * Serves what is soon. A thread of the program that is about to sleep, or has polled in vain for a while; no lock held.
+ * srd_run_soon  serves what is soon: a thread of the program that has polled in vain for a while; no lock held
+ * srd_end_soon  the same for a thread that is about to sleep: what is spent is not soon any more, so that the thread is
+ *               not woken for nothing
  */
 void srd_run_soon(void);
+void srd_end_soon(void);
 
 /* Whether the caller is the background thread, in a call of a source. */
 bool srd_in_background(void);
