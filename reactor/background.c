@@ -5,12 +5,12 @@
  *   attends  asleep until something in the set is ready, or a deadline is due: no thread of the program has waited or
  *            polled for a tick
  *   ticks    asleep for a tick, and not on the set: threads of the program are at work. Ticks get longer while they
- *            are. What has been ready for a whole one is served, since the program may look at some sources alone
+ *            are. It serves what was ready for a whole tick, since the program may poll only some of the sources
  *   parked   asleep until it is woken: a thread of the program drives, and nothing else has happened for some ticks.
  *            The driver that stops, without another to follow it, wakes it
  *
- * It attends by poll on the set, not in the set: so a thread of the program that comes to wait drives at once, and only
- * has to send it away, before the next event would wake both.
+ * While it attends it polls the epoll descriptor, it does not epoll_wait: so a thread of the program that comes to wait
+ * drives at once, and only has to send this thread away before the next event would wake both.
  */
 #include "reactor/internal.h"
 
@@ -80,7 +80,7 @@ static bool background_sleep(bool set, uint64_t until_ns)
     return fds[1].revents;
 }
 
-/* After a tick: whether something in the set has been ready for the whole of it, so that no thread serves that. */
+/* After a tick: whether a source was ready for the whole tick, which means that no thread serves it. */
 static bool background_left_over(void)
 {
     struct pollfd set = { .fd = reactor.set_fd, .events = POLLIN };
@@ -91,8 +91,8 @@ static bool background_left_over(void)
 }
 
 /*
- * Drives, if there is work and no other thread drives. Returns whether it does. Without sources, too: what is ready
- * then is a kick that came after its driver had stopped, and it stays ready until a driver drains it.
+ * Drives, if there is work and no other thread drives. Returns whether it does. Also without sources: then a kick came
+ * after its driver had stopped, and kick_fd stays ready until a driver drains it.
  */
 static bool background_drive_locked(bool ready)
 {

@@ -18,7 +18,7 @@ bool reactor_drive_locked(struct reactor_waiter *me)
     return true;
 }
 
-/* All changes of the list are here. */
+/* Only these functions change the list. */
 static void count_followers_locked(unsigned more)
 {
     lock_assert_held(&reactor.lock);
@@ -57,8 +57,8 @@ void reactor_wake_follower(struct reactor_waiter *follower)
 }
 
 /*
- * No thread drives now. Which thread to wake: the background thread, if it sleeps beyond the next work. While it ticks
- * it is in time for deadlines.
+ * No thread drives now. Returns the thread to wake: the background thread, if it sleeps beyond the next work. While it
+ * ticks it meets deadlines by itself.
  */
 static enum reactor_whom left_alone_locked(void)
 {
@@ -134,7 +134,7 @@ static bool unfollow(struct reactor_waiter *me)
     return appointed(me);
 }
 
-/* The C library knows no futex call that ends for a cancellation, so it may come at any moment of this one. */
+/* futex is no cancellation point of the C library, so cancellation is asynchronous during the call. */
 static int futex_wait_cancelable(struct reactor_waiter *me, const struct timespec *timeout)
 {
     int state, type, result;

@@ -28,7 +28,7 @@ struct reactor_waiter {
     _Atomic uint32_t word; /* reactor_waiter_bits; others set them, the owner clears them */
     _Atomic uint32_t mode; /* reactor_waiter_mode; set by the owner; to EPOLL under the lock */
     struct list_node link; /* of the followers, or of the pool; lock */
-    unsigned runs;         /* turns that ran what was asked for, and did not look at the set */
+    unsigned runs;         /* turns with sources to run; most did not look at the set */
 };
 
 struct reactor_slot {
@@ -88,7 +88,7 @@ void reactor_waiters_forked(void);
 
 /* source.c */
 
-/* Which thread the caller wakes after it has dropped the lock. */
+/* The thread that the caller has to wake after it has dropped the lock. */
 enum reactor_whom { REACTOR_NOBODY, REACTOR_THE_DRIVER, REACTOR_THE_BACKGROUND };
 void reactor_wake(enum reactor_whom whom);
 /* The background thread, if it is not awake already, or about to be. */
@@ -112,11 +112,11 @@ void reactor_turn_at_once(enum reactor_how how, bool set);
 
 /* drive.c */
 
-/* Has the caller drive, unless another thread does, or there is nothing to drive. Returns whether it does now. */
+/* Makes the caller the driver, unless there is one, or nothing to drive. Returns whether the caller drives now. */
 bool reactor_drive_locked(struct reactor_waiter *me);
 /* The caller drives no longer. */
 void reactor_stop(enum reactor_how how);
-/* Has a follower drive, if there is one and no thread drives. Returns it, for reactor_wake_follower. */
+/* Makes a follower the driver, if there is one and no thread drives. Returns it, for reactor_wake_follower. */
 struct reactor_waiter *reactor_appoint_locked(void);
 /* Without the lock. follower: may be NULL */
 void reactor_wake_follower(struct reactor_waiter *follower);

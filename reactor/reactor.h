@@ -15,7 +15,7 @@
  *
  * Callbacks run without any lock of the reactor. They must not wait (reactor_wait), and they delay all others.
  * Every function may be called by any thread, with any lock held but LOCK_REACTOR, unless it says otherwise. In the
- * child of a fork the reactor is empty: sources of the parent are none there, and calls on them do nothing.
+ * child of a fork the reactor is empty: it does not know the parent's sources, and calls on them do nothing.
  */
 #ifndef REACTOR_H
 #define REACTOR_H
@@ -100,7 +100,7 @@ REACTOR_API void reactor_remove_sync(struct reactor_source *source);
 /* Sets the deadline of a source that is added, or unsets it (REACTOR_NEVER). Cannot fail. */
 REACTOR_API void reactor_deadline(struct reactor_source *source, uint64_t deadline_ns);
 /*
- * Has run called once, soon: at the end of the present turn if this thread drives, else by the driver, which this
+ * Schedules one call of run: at the end of the present turn if this thread drives, else by the driver, which this call
  * wakes.
  */
 REACTOR_API void reactor_run(struct reactor_source *source);
@@ -112,18 +112,18 @@ REACTOR_API bool reactor_in_turn(void);
 REACTOR_API struct reactor_waiter *reactor_waiter_self(void);
 /* Ends the present or the next sleep of a waiter. No system call unless it sleeps. */
 REACTOR_API void reactor_signal(struct reactor_waiter *waiter);
-/* Whether it has been, since its last sleep ended. */
+/* Whether it was signalled since its last sleep ended. */
 REACTOR_API bool reactor_is_signalled(struct reactor_waiter *waiter);
 /*
- * Whether the function of reactor_before_wait is to return: the waiter is signalled, a source is to be run, which the
- * wait does next, or another thread waits, and has its sources looked at by this one alone.
+ * Whether the function of reactor_before_wait has to return: the waiter is signalled; a source is to be run, which the
+ * wait does next; or another thread waits, which relies on this one, the driver, to look at its sources.
  */
 REACTOR_API bool reactor_is_wanted(struct reactor_waiter *waiter);
 /*
  * reactor_wait - sleep, and drive meanwhile unless another thread does. Not from a callback; no lock held.
  * waiter        in: the calling thread's
  * cancel_state  in: of the thread while it sleeps (pthread_setcancelstate); a thread that is canceled there hands over
- * Returns 0 when signalled, and perhaps for nothing: so the caller loops. -ETIMEDOUT at the deadline, -EINTR when a
+ * Returns 0 when signalled, or spuriously: so the caller loops. -ETIMEDOUT at the deadline, -EINTR when a
  * signal handler ended the sleep.
  */
 REACTOR_API int reactor_wait(struct reactor_waiter *waiter, uint64_t deadline_ns, int cancel_state);
@@ -149,12 +149,12 @@ REACTOR_API void reactor_look(void);
  * lock that these do not take. Returns whether any was ready.
  */
 REACTOR_API bool reactor_poll(void);
-/* The calling thread, which was active, is about to sleep elsewhere: the background thread serves at once. */
+/* The calling thread, which was active, is about to sleep elsewhere: the background thread takes over at once. */
 REACTOR_API void reactor_leave(void);
 /*
- * Has function called by each thread that begins a reactor_wait, before it sleeps, with the waiter and the deadline of
- * that wait. The thread drives already, unless another does. It may look for what ends the wait, for a moment and until
- * reactor_is_wanted. The process has one such function; no other may be set in its place.
+ * Each thread that begins a reactor_wait calls function before it sleeps, with the waiter and the deadline of that
+ * wait. The thread drives already, unless another does. The function may poll for what ends the wait, for a moment and
+ * until reactor_is_wanted. The process has one such function, which cannot be replaced.
  */
 typedef void reactor_before_fn(struct reactor_waiter *waiter, uint64_t deadline_ns);
 REACTOR_API void reactor_before_wait(reactor_before_fn *function);

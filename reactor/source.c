@@ -107,7 +107,7 @@ struct reactor_source *reactor_take_due_locked(uint64_t now_ns)
     return source;
 }
 
-/* Which thread would sleep beyond the deadline, and has to be woken. A background thread that ticks does not. */
+/* The thread to wake because it would sleep beyond the deadline. A background thread that ticks would not. */
 static enum reactor_whom sleeps_too_long_locked(uint64_t deadline_ns)
 {
     if (reactor.driver) {

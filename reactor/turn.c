@@ -74,8 +74,8 @@ static void end(struct reactor_source *source)
 }
 
 /*
- * The last first: epoll puts what was ready in the turn before at the beginning. So a connection that sends turn after
- * turn does not hold up one that has just become ready.
+ * The last event first: epoll lists first what was ready in the turn before. So a connection that sends turn after turn
+ * does not hold up one that has just become ready.
  */
 static void run_events(const struct epoll_event *events, int count, enum reactor_how how)
 {
@@ -211,8 +211,8 @@ uint64_t reactor_until_locked(uint64_t deadline_ns)
 }
 
 /*
- * Whether a turn that does not sleep looks at the set. Where something is to be run it mostly does not: that may end
- * the wait, and else the next turn does.
+ * Whether a turn that does not sleep looks at the set. If a source is to be run, it mostly does not: that call may end
+ * the wait; if it does not, the next turn looks.
  */
 static bool looks_at_set_locked(struct reactor_waiter *me)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* complaint.h - the line on standard error in which a checker of programs names a misuse. */
+/* complaint.h - the line on standard error by which a checker reports a program's misuse. */
 #ifndef UTIL_COMPLAINT_H
 #define UTIL_COMPLAINT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline.h - when a deadline that has passed is none. One that is found DEADLINE_LATE_MS late begins anew,
- * DEADLINE_AGAIN times at most: the process had no processor meanwhile, so nobody has looked whether what it waits for
- * has come, and its answer may be there beside the deadline.
+ * deadline.h - deadlines that a starved process does not count. A deadline that is noticed DEADLINE_LATE_MS late begins
+ * again, DEADLINE_AGAIN times at most: the process was not scheduled meanwhile, so the awaited answer may have arrived
+ * unread.
  */
 #ifndef UTIL_DEADLINE_H
 #define UTIL_DEADLINE_H

@@ -21,7 +21,7 @@ enum lock_level {
     LOCK_ADAPTER = 20,
     LOCK_LISTENER = 30,
     LOCK_CONNECTOR = 40,
-    LOCK_CM_ID = 44,    /* whose a connection id is */
+    LOCK_CM_ID = 44,    /* the owner of a connection id */
     LOCK_CM_TIMER = 46, /* an adapter's deadlines */
     LOCK_QP = 50,       /* a queue pair's connection side: claim, state, flush */
     LOCK_SRQ_LIMIT =
@@ -52,7 +52,7 @@ enum lock_level {
     /* winobj's sockets: over their system calls and the completion of their requests */
     LOCK_WIN_LISTENER = 202, /* the AcceptEx of a listener */
     LOCK_WIN_SOCKET = 203,   /* the requests of a socket or named pipe */
-    LOCK_FILE_USERS = 204,   /* who is told of the end of a file */
+    LOCK_FILE_USERS = 204,   /* the callbacks for the end of a file */
     /* ndk: what is to be called; given under PENDING */
     LOCK_NDK_MEMORY = 205, /* a domain's local tokens; an adapter's mappings */
     LOCK_NDK_POOL = 206,
@@ -63,7 +63,7 @@ enum lock_level {
     LOCK_WIN_FILE = 210,
     LOCK_WIN_OBJECT = 220,  /* event, port, thread */
     LOCK_WIN_NAMES = 230,   /* objects with names, of all processes of the user */
-    LOCK_WIN_PARCELS = 235, /* who asks for handles of this process */
+    LOCK_WIN_PARCELS = 235, /* processes that ask for handles of this one */
     LOCK_WIN_HANDLES = 240,
     LOCK_WIN_RING = 245, /* the queues of io_uring, over its system calls */
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */
@@ -73,10 +73,10 @@ enum lock_level {
 };
 
 /*
- * The word counts who came while it was taken; taking and dropping are one instruction and one branch each. A sleeper
- * sets LOCK_SLEEPERS, so that the holder knows whom it owes a system call. When anybody came, dropping has a second
- * step, and the lock is free only after that: nothing but its address is used then, so it may be freed by the next
- * holder.
+ * The word counts the threads that came while the lock was held; acquire and release are one instruction and one branch
+ * each. A sleeper sets LOCK_SLEEPERS, so that the holder knows that it must futex_wake. If a thread came meanwhile, the
+ * release has a second step, and the lock is free only after that: from there on the releasing thread uses only the
+ * lock's address, so the next holder may free its memory.
  */
 enum { LOCK_TAKEN = 0, LOCK_SLEEPERS = 1 << 30 };
 #define LOCK_FREE UINT32_MAX
@@ -133,8 +133,8 @@ static inline bool lock_try(struct lock *lock)
 }
 
 /*
- * lock_acquire_quick - takes the lock if it is free. False: it is not, and the caller must go on to lock_acquire (its
- * holder has been told). For hot functions that have a slow form to go to and want no call of this kind in them.
+ * lock_acquire_quick - takes the lock if it is free. False: it is not, and the caller must go on to lock_acquire, since
+ * the word already counts it. For hot functions that call a slow form of themselves then and want no call in-line.
  */
 static inline bool lock_acquire_quick(struct lock *lock)
 {
@@ -156,7 +156,7 @@ static inline void lock_acquire(struct lock *lock)
 }
 
 /*
- * The other half of it: false: somebody came meanwhile; the lock is still held, lock_release_rest must follow at once.
+ * Its counterpart. False: another thread came meanwhile; the lock is still held, lock_release_rest must follow at once.
  */
 static inline bool lock_release_quick(struct lock *lock)
 {

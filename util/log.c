@@ -77,8 +77,8 @@ static void read_words(const char *spec, bool aloud)
 }
 
 /*
- * Only the log uses this open file, so it may have O_NONBLOCK. A named pipe without a reader cannot be opened so.
- * Returns 0 or errno.
+ * Only the log uses this open file description, so it may have O_NONBLOCK; with it open fails on a FIFO without a
+ * reader. Returns 0 or errno.
  */
 static int open_file(const char *path)
 {

@@ -6,8 +6,8 @@
  * above warn are limited to them (cm, cq, qp, mr, soft, win, device, wire, ndk). NDSPI_LOG_FILE=PATH writes there
  * instead of standard error. A disabled message costs one load and one compare.
  *
- * Writing never waits: a line that standard error does not take at once is dropped, and the next that it takes is
- * preceded by the number of those that are missing.
+ * Writing never blocks: a line that standard error does not accept at once is dropped, and the next line that it
+ * accepts is preceded by the number of dropped ones.
  */
 #ifndef UTIL_LOG_H
 #define UTIL_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.h - something that the first caller prepares. If that fails, for want of memory or of descriptors, the next
- * caller tries again: unlike pthread_once, a failure is not remembered.
+ * once.h - initialisation by the first caller. If it fails for want of memory or descriptors, the next caller tries
+ * again: unlike pthread_once, it does not remember a failure.
  */
 #ifndef UTIL_ONCE_H
 #define UTIL_ONCE_H

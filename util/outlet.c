@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /*
- * The same pipe or terminal, opened once more with flags of its own. It is closed again at once: while a writing end of
- * a pipe is open, its reader does not see the end. Without /proc, a free descriptor or the permission, the kernel is
- * asked first; another writer may then take the room meanwhile.
+ * Writes by an open file description of its own of the same pipe or terminal, and closes it at once: while a writing
+ * end of a pipe is open, its reader sees no end of file. Without /proc, a free descriptor or the permission to open it
+ * polls first; another writer may then take the space in between.
  */
 static ssize_t write_reopened(int fd, const char *line, size_t octets)
 {

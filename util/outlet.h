@@ -15,7 +15,7 @@
  * outlet_write - write a line, or nothing. Raises no SIGPIPE.
  * fd      in: any descriptor open for writing
  * octets  in: PIPE_BUF at most, so that a pipe takes all of it or nothing
- * Returns whether it was written. False: the reader does not keep up, or is gone, or the descriptor is closed.
+ * Returns whether the line was written. False: the reader is slow or gone, or the descriptor is closed.
  * Threads: any. errno may change.
  */
 bool outlet_write(int fd, const char *line, size_t octets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h - what a loop that waits for another thread does in each turn. */
+/* pause.h - the processor's pause instruction, for loops that spin on another thread. */
 #ifndef UTIL_PAUSE_H
 #define UTIL_PAUSE_H
 

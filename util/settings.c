@@ -32,7 +32,7 @@ static const char *const names[] = {
     "NDK_VERIFIER",
 };
 
-/* What scripts, samples and tests read: their processes inherit it. NDSPI_TEST_ and anything are tests' own. */
+/* What scripts, samples and tests read: their processes inherit it. Names with NDSPI_TEST_ are the tests' own. */
 static const char *const others[] = {
     "NDSPI_ADDRESS",
     "NDSPI_CONFORMANCE_DEVICE",
@@ -131,7 +131,7 @@ unsigned setting_number(const char *name, unsigned fallback, unsigned maximum)
     return fallback;
 }
 
-/* Whether the switch is at this place, '0' or '1'; not where it is not set. */
+/* Whether the switch is set to this position, '0' or '1'. */
 static bool is_at(const char *name, char place)
 {
     const char *text = setting_text(name);

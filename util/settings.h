@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * settings.h - the environment variables that the libraries read: their values, and which names that begin with NDSPI_
- * are known. Names that begin with NDK_ are other programs', too.
+ * are known. Other programs, too, use names that begin with NDK_.
  *
  * A new one is a row in the table of settings.c and in docs/environment.md; tests/structure compares both with the
  * sources. Each call reads the environment anew. Threads: any, as long as none changes the environment (getenv).
@@ -41,7 +41,7 @@ unsigned setting_word(const char *name, const char *const words[]);
 /* The names that the libraries read, in the order of the table; NULL after the last. */
 const char *setting_name(size_t index);
 
-/* Where a name stands in the table; the number of names where it does not. */
+/* The index of a name in the table; the number of names if it is not there. */
 size_t setting_index(const char *name);
 
 /*

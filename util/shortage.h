@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shortage.h - which errors may be over at the next try. */
+/* shortage.h - which errors are temporary. */
 #ifndef UTIL_SHORTAGE_H
 #define UTIL_SHORTAGE_H
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * errno_is_shortage - whether an errno, either sign, says that something has run out that may be there again later:
- * memory, descriptors, objects of a device. A call that fails so finds out nothing that may be remembered.
+ * errno_is_shortage - whether an errno, either sign, reports a resource that has run out and may be free again later:
+ * memory, descriptors, objects of a device. The caller must not cache the result of a call that failed like that.
  */
 static inline bool errno_is_shortage(int error)
 {

@@ -15,7 +15,7 @@ struct start {
     void *argument;
 };
 
-/* The thread names itself: another thread could be too late, after its end. */
+/* The thread names itself: it might have ended before its creator could. */
 static void *thread_run(void *argument)
 {
     struct start start = *(struct start *)argument;
