@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* absent.h - features of RDMA that this device lacks, or the peer: the first use of each writes one line to the log. */
+/* absent.h - RDMA features that this device or the peer lacks: the first use of each writes one line to the log. */
 #ifndef SOFTRDMA_ABSENT_H
 #define SOFTRDMA_ABSENT_H
 
@@ -14,8 +14,7 @@ enum srd_absent {
 };
 
 /*
- * Writes the line of what at level warn, the first time in this process. The call it is about fails; any lock may be
- * held.
+ * Writes the line for what at level warn, once per process. The caller fails the program's call; any lock may be held.
  */
 void srd_absent(enum srd_absent what);
 

@@ -39,7 +39,7 @@ struct srd_qp_slot {
     uint32_t next_free;
 };
 
-/* The numbers that name a port of TCP: its 16 bits, of which the highest is set, and 8 bits that count on. */
+/* Numbers that name a TCP port: the port's 16 bits, of which the highest is set, and an 8-bit counter. */
 enum { SRD_QP_PORT_QPS = 256, SRD_QP_PORT_MIN = 1 << 15 };
 struct srd_qp_port {
     struct srd_qp_port *next;

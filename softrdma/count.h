@@ -29,7 +29,7 @@ static inline void srd_count_sub(struct srd_count *count, uint32_t n)
         futex_wake(&count->word, INT_MAX);
 }
 
-/* Returns when it is zero. Nobody adds any more, or it is started anew later. */
+/* Returns when it is zero. No thread adds to it during the wait. */
 static inline void srd_count_wait(struct srd_count *count)
 {
     uint32_t word =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - what a fork leaves to the child: nothing of the parent's works there, and the device can be opened anew.
+ * process.c - the child of a fork: none of the parent's objects works there, and the child can open the device anew.
  * Each file with globals resets them by a handler of its own (SRD_AT_FORK).
  */
 #include "softrdma/process.h"

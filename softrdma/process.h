@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - which process this is. After a fork the child has its parent's objects and none of its threads; what was
- * made before remembers the generation it is of.
+ * process.h - which process this is. After a fork the child has its parent's objects and none of its threads; an object
+ * remembers the generation of the process that made it.
  */
 #ifndef SOFTRDMA_PROCESS_H
 #define SOFTRDMA_PROCESS_H

@@ -2,16 +2,15 @@
 /*
  * softrdma.h - an RDMA device in user space: iWARP (RFC 5040, 5041, 5044, 6581) over TCP sockets.
  *
- * It shows itself through the data structures of libibverbs and librdmacm. Each call below has the signature, the
- * error convention and the semantics of the call of the same name there (srd_create_qp = ibv_create_qp, srd_connect =
- * rdma_connect, ...); what differs is said at the call. Data calls (post_send, post_recv, post_srq_recv, poll_cq,
- * req_notify_cq, alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline
- * functions.
+ * It uses the data structures of libibverbs and librdmacm. Each call below has the signature, the error convention and
+ * the semantics of the call of the same name there (srd_create_qp = ibv_create_qp, srd_connect = rdma_connect, ...);
+ * differences are documented at the call. Data calls (post_send, post_recv, post_srq_recv, poll_cq, req_notify_cq,
+ * alloc_mw, dealloc_mw, bind_mw) go through context->ops as always, with libibverbs' own inline functions.
  *
  * Never hand one of these objects to an exported function of libibverbs or librdmacm: those look behind the public
  * structs.
  *
- * Threads: everything from any thread. No call blocks longer than its counterpart.
+ * Threads: any thread may make any call. No call blocks longer than its counterpart.
  * Environment: NDSPI_SOFT_DEVICES="name=addr[,addr...][;name=...]" makes several devices; without it there is one,
  * softrdma0, with every address of the host. See docs/environment.md.
  */
@@ -70,8 +69,8 @@ SRD_API int srd_dereg_mr(struct ibv_mr *mr);
  *                    IBV_WC_MW_BIND_ERR: the region's domain; that it is not registered; pages, offset, length, base
  *                    and access. Whether the memory exists is not checked: accesses fail if it does not, as they do
  *                    where memory was unmapped. IBV_SEND_FENCE and IBV_SEND_SIGNALED count.
- * What holds for regions of srd_reg_mr holds for addresses from base on, which mean the octets of the pages in their
- * order. No window can be bound over it. The peer may invalidate it if it has remote rights.
+ * Addresses from base on name the octets of the pages in their order, and work as in a region of srd_reg_mr. No window
+ * can be bound over it. The peer may invalidate it if it has remote rights.
  */
 enum {
     SRD_FAST_PAGE_OCTETS = 4096,
@@ -104,7 +103,7 @@ SRD_API int srd_get_cq_event(
 SRD_API void srd_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 /*
  * srd_mark_solicited - from now on a Receive's successful completion in this queue has SRD_WC_SOLICITED in wc_flags if
- * its Send was solicited. libibverbs knows no such bit, so queues do without until they are asked. Before the first
+ * its Send was solicited. libibverbs does not know that bit, so it is off by default. Call it before the first
  * completion.
  */
 enum { SRD_WC_SOLICITED = 1 << 30 };
@@ -117,12 +116,12 @@ SRD_API int srd_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 SRD_API int srd_destroy_srq(struct ibv_srq *srq);
 SRD_API struct ibv_qp *srd_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 /*
- * Queue pairs that a program connects by an exchange of its own, without ids, as InfiniBand's programs do: each end
- * tells the other qp_num and a GID of its device, and names the peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid,
- * grh.sgid_index, dest_qp_num, rq_psn). Between softrdma ends alone; docs/softrdma.md has what follows from TCP.
- * srd_create_qp makes queue pairs for ids, whose numbers say nothing; these two make such whose numbers are a TCP port
- * and 8 bits more. The first one of each 256 has the process bind a port, on which it listens from the first move to
- * RTR with a peer on, until the last of them is destroyed. errno besides that of srd_create_qp: EMFILE, EADDRINUSE.
+ * Queue pairs that a program connects out of band, without ids, as InfiniBand programs do: each end tells the other its
+ * qp_num and a GID of its device, and names the peer's with ibv_modify_qp to RTR (ah_attr.grh.dgid, grh.sgid_index,
+ * dest_qp_num, rq_psn). Between softrdma ends alone; docs/softrdma.md has what follows from TCP. srd_create_qp makes
+ * queue pairs for ids, whose numbers have no meaning; the numbers of those that these two calls make are a TCP port and
+ * 8 bits more. For the first of each 256 the process binds a port, on which it listens from the first move to RTR that
+ * names a peer until the last of them is destroyed. errno besides that of srd_create_qp: EMFILE, EADDRINUSE.
  */
 SRD_API struct ibv_qp *srd_create_exchange_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 SRD_API struct ibv_qp *srd_create_exchange_qp_ex(
@@ -204,15 +203,15 @@ SRD_API int srd_create_id_srq(
 SRD_API void srd_destroy_id_srq(struct rdma_cm_id *id);
 
 /*
- * Progress. Threads move the device inside its calls: poll_cq, post_send, the blocking srd_get_cq_event and
- * srd_get_cm_event. Otherwise the library's background thread does. The rest is for libraries of this project, which
- * wait in the reactor themselves (reactor/reactor.h).
+ * Progress. The program's threads drive the device inside these calls: poll_cq, post_send, the blocking
+ * srd_get_cq_event and srd_get_cm_event. Otherwise the library's background thread does. The calls below are for
+ * libraries of this project, which wait in the reactor themselves (reactor/reactor.h).
  */
 struct reactor_source;
 
 /*
- * From now on (NULL: no longer) events of the channel have source run (reactor_run), in place of its descriptor, which
- * shows none, and of threads that block. run takes one event; while there are more it is run again.
+ * From now on (NULL: no longer) events of the channel schedule source (reactor_run); they neither make its descriptor
+ * readable nor wake blocked threads. run takes one event; while there are more the reactor calls it again.
  */
 SRD_API void srd_progress_attach(struct ibv_comp_channel *channel, struct reactor_source *source);
 /*

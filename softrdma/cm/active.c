@@ -52,7 +52,7 @@ static void fail_tcp_locked(struct srd_id *id, int error)
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -error, NULL);
 }
 
-/* At the end of the file: it leads back to here when a connection is made again. */
+/* At the end of the file: it calls functions above when it connects again. */
 static const struct srd_conn_owner_ops conn_ops;
 
 /* Replaces a port that we chose by another. Positive errno or 0. */
@@ -68,8 +68,8 @@ static int change_port_locked(struct srd_id *id)
 }
 
 /*
- * connect(2), from another port where an earlier connection to this peer still has ours (EADDRNOTAVAIL: TIME_WAIT).
- * Positive errno, or 0: it goes on, or was refused, which shows as readiness.
+ * connect(2), from another port if an earlier connection to this peer still holds ours (EADDRNOTAVAIL: TIME_WAIT).
+ * Positive errno, or 0: in progress, or refused, which shows as readiness.
  */
 static int connect_locked(struct srd_id *id, const struct sockaddr *dst)
 {
@@ -220,7 +220,7 @@ static unsigned establish_itself_locked(struct srd_id *id)
     return actions;
 }
 
-/* RFC 6581: what the Reply offers cannot be used. The peer is in its FPDU phase, so a Terminate says so. */
+/* RFC 6581: this end cannot use what the Reply offers. The peer is in its FPDU phase, so it gets a Terminate. */
 static void refuse_reply_locked(struct srd_id *id, unsigned code)
 {
     uint8_t fpdu[SRD_TERMINATE_FPDU_MAX];
@@ -232,7 +232,7 @@ static void refuse_reply_locked(struct srd_id *id, unsigned code)
     fail_locked(id, RDMA_CM_EVENT_REJECTED, -EPROTO, NULL);
 }
 
-/* The Reply says whether the peer has taken what was offered. */
+/* The Reply says whether the peer has taken the offered memory. */
 static void use_share_locked(struct srd_id *id)
 {
     char text[SRD_ADDR_TEXT];
@@ -360,7 +360,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 
     lock_acquire(&id->lock);
     if (id->conn == conn && id->state == SRD_ID_CONNECTING)
-        reconnect_locked(id); /* the time for another attempt has come */
+        reconnect_locked(id); /* the next attempt is due */
     else if (id->conn == conn && id->state == SRD_ID_REQUEST_SENT)
         fail_locked(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
     lock_release(&id->lock);
@@ -369,7 +369,7 @@ static void on_expired(void *owner, struct srd_conn *conn)
 static const struct srd_conn_owner_ops conn_ops = { on_ready, on_expired, srd_id_on_established,
     srd_id_on_down, srd_id_on_unref };
 
-/* Whether TCP has connected already: over loopback mostly. */
+/* Whether TCP has connected already, as it mostly has over loopback. */
 static bool is_connected(const struct srd_conn *conn)
 {
     struct pollfd writable = { .fd = conn->source.fd, .events = POLLOUT };
@@ -402,7 +402,7 @@ int srd_connect(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
     if (octets)
         memcpy(id->request->private_data, param->private_data, octets);
     error = start_tcp_locked(id);
-    /* Errors of the network are reported as events, as by any other device. */
+    /* Network errors are reported by events, as other devices do. */
     if (error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT ||
         error == ECONNREFUSED) {
         fail_tcp_locked(id, error);

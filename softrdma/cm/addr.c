@@ -2,9 +2,9 @@
 /*
  * addr.c - addresses of an id: binding and resolving.
  *
- * A bound id holds a bound TCP socket, so a port is taken exactly when the kernel says so. SO_REUSEADDR is used as
- * TCP servers do, for what an earlier connection left in TIME_WAIT: first try without; a socket carries the option
- * only once it listens or ends, so two ids share a port only if both asked for it (RDMA_OPTION_ID_REUSEADDR).
+ * A bound id holds a bound TCP socket, so the kernel decides which ports are taken. As in TCP servers, SO_REUSEADDR is
+ * for ports that earlier connections hold in TIME_WAIT: the first try is without it, and a socket keeps the option only
+ * once it listens or ends, so two ids share a port only if both asked for it (RDMA_OPTION_ID_REUSEADDR).
  */
 #include "softrdma/cm/id.h"
 
@@ -113,7 +113,7 @@ static int try_bind(struct srd_id *id, const struct sockaddr *addr, bool reuse)
     return error;
 }
 
-/* The ports a system gives to those that name none. */
+/* The system's ephemeral ports. */
 static void port_range(unsigned *first, unsigned *count)
 {
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
@@ -129,8 +129,8 @@ static void port_range(unsigned *first, unsigned *count)
 }
 
 /*
- * Every port is taken, some by connections whose sockets let others in (TIME_WAIT, mostly). bind(2) chooses none of
- * those by itself, and one of them does for a peer that it was not connected to.
+ * Every port is taken, some by connections whose sockets allow sharing (TIME_WAIT, mostly). bind(2) chooses none of
+ * those by itself, but such a port can connect to a peer that its other connections do not have.
  */
 static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
 {
@@ -148,7 +148,7 @@ static int bind_shared(struct srd_id *id, const struct sockaddr *addr)
     return error;
 }
 
-/* device: that of the address; NULL: none is named by it. */
+/* device: that has the address; NULL: the address names none. */
 static int bind_on(struct srd_id *id, const struct sockaddr *addr, struct srd_device *device)
 {
     socklen_t octets = sizeof(id->ibv.route.addr.src_storage);
@@ -195,8 +195,8 @@ int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr)
 }
 
 /*
- * A loopback address that no device has is to the kernel's connection manager what the wildcard is: it can be bound,
- * and names no device. libfabric binds "localhost" so before it looks at the devices.
+ * The kernel's connection manager treats a loopback address that no device has like the wildcard: an id can bind it,
+ * and gets no device. libfabric binds "localhost" like that before it looks at the devices.
  */
 static int bind_named(struct srd_id *id, const struct sockaddr *addr)
 {

@@ -188,7 +188,7 @@ int srd_ack_cm_event(struct rdma_cm_event *ibv)
         return -1;
     }
     owner = event->owner;
-    /* The record's reference may be the owner's last but the count, which then keeps it. */
+    /* The record's reference may be the owner's last one besides that of unacked, which then keeps the owner. */
     srd_cm_event_free(event);
     srd_count_sub(&owner->unacked, 1);
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange.c - see exchange.h. Events of ids come one at a time, in the reactor, where ids may be destroyed under the
- * exchange's lock. A call of the program may not: an event that was fetched waits for the lock. So it takes the ids
- * out and destroys them without it; events of ids that the exchange has no more mean nothing.
+ * exchange.c - see exchange.h. Events of ids come one at a time, in the reactor, which may destroy ids under the
+ * exchange's lock. A call of the program must not, since the handler of a fetched event waits for that lock: it takes
+ * the ids out and destroys them without the lock. The handler ignores events of ids that the exchange no longer has.
  */
 #include "softrdma/cm/exchange.h"
 
@@ -33,7 +33,7 @@ struct srd_exchange {
     /* each with a pin of the queue pair; while ASKING the peer's Request may wait in in */
     struct rdma_cm_id *out, *in;
     struct peer peer;
-    uint32_t expected_psn;       /* what the peer that it joined expects of this end */
+    uint32_t expected_psn;       /* that the peer expects of this end; once JOINED */
     struct reactor_source timer; /* of posted requests; pins the queue pair */
     bool timed;
 };
@@ -171,7 +171,7 @@ static void adopt(struct srd_exchange *exchange, struct rdma_cm_id *id)
     srd_id_from(id)->exchanged = exchange->qp;
 }
 
-/* Not the last pin: the caller, or the caller's event, has one more. */
+/* Not the last pin: the caller or its event holds another. */
 static void destroy(struct srd_exchange *exchange, struct rdma_cm_id *id)
 {
     if (!id)
@@ -238,7 +238,7 @@ static bool accept_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
     return true;
 }
 
-/* From when a request waits to when it fails; REACTOR_NEVER: for ever. */
+/* When a request that begins to wait now fails; REACTOR_NEVER: never. */
 static uint64_t wait_ends_ns(struct srd_qp *qp)
 {
     struct ibv_qp_attr attr = attr_of(qp);
@@ -271,7 +271,7 @@ static void limit_wait_locked(struct srd_exchange *exchange)
         set_timer_locked(exchange, wait_ends_ns(exchange->qp));
 }
 
-/* Its connection is over, and there will be no other. */
+/* The connection is over, and the queue pair gets no other. */
 static void lose_locked(struct srd_exchange *exchange)
 {
     exchange->state = LOST;
@@ -309,7 +309,7 @@ static void ended_locked(struct srd_exchange *exchange, struct rdma_cm_id *id)
     }
 }
 
-/* The peer has accepted. False: it is none, or is gone. */
+/* The peer has accepted. False: it is not the named peer, or is gone. */
 static bool conclude_locked(struct srd_exchange *exchange, const struct rdma_cm_event *event)
 {
     struct card card;
@@ -318,7 +318,7 @@ static bool conclude_locked(struct srd_exchange *exchange, const struct rdma_cm_
         srd_reject(event->id, NULL, 0);
         return false;
     }
-    destroy(exchange, exchange->in); /* the peer's own Request: it has yielded */
+    destroy(exchange, exchange->in); /* the peer's own Request: the peer has yielded */
     exchange->in = NULL;
     if (srd_establish(event->id))
         return false;
@@ -479,8 +479,8 @@ static int start_locked(struct srd_exchange *exchange)
 }
 
 /*
- * What it has joined expects other messages of it than it will send. Returns what is to be destroyed without the lock;
- * a connection reports its end first.
+ * The peer expects another sequence number than this end will send. Returns the ids to destroy without the lock; a
+ * connection reports its end first.
  */
 static struct rdma_cm_id *part_locked(struct srd_exchange *exchange)
 {

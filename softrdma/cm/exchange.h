@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange.h - queue pairs that a program connects by number and address, which it exchanged by means of its own.
+ * exchange.h - queue pairs that a program connects by number and address, which it exchanged out of band.
  *
- * The number of such a queue pair says where it can be reached: its upper 16 bits are a TCP port of this process, the
- * address is the GID. A connection between two of them is one of the connection manager's like every other, made with
- * ids that the program does not see:
+ * The number of such a queue pair says where peers reach it: the upper 16 bits are a TCP port of this process, and the
+ * GID is the address. The connection manager connects two of them as it does others, with ids that the program does not
+ * see:
  *
  *   IDLE --RTR--> ASKING --refused--> WAITING --the peer's Request--> JOINED --end--> LOST
  *                    +------accepted---------------------------------->
  *
- * Each end asks the other when its program moves it to RTR. The first finds the other not ready, is refused, and waits
- * for its attempt; the second finds it waiting. When both have asked, the Request of the end with the smaller address
- * and number counts: the other end yields, and this one keeps the other's Request until its own is answered. So nothing
- * is repeated, and nothing waits for a clock but the program's requests.
+ * Each end asks the other when its program moves it to RTR. The first end is refused, since the other is not ready, and
+ * waits for the other's attempt, which then succeeds. When both have asked, the Request of the end with the smaller
+ * address and number wins: the other end yields, and the winner keeps the other's Request until its own is answered. So
+ * no end retries, and only the program's requests wait for a timer.
  *
- * As on InfiniBand a peer that is not there is silent: no queue is flushed, and receives stay posted. Requests that
- * have waited for it fail with IBV_WC_RETRY_EXC_ERR, before a connection and after its end alike.
+ * As on InfiniBand an absent peer causes no flush, and receives stay posted. Requests that have waited too long for it
+ * fail with IBV_WC_RETRY_EXC_ERR, before a connection and after its end alike.
  *
- * A Request has both numbers and the sequence number that its sender expects (rq_psn) as private data, a Reply the
- * latter. An end takes a Request from the named peer's address to its own named address alone, with both numbers; from
- * RTS on also with its own sequence number.
+ * The private data of a Request are both numbers and the sequence number that its sender expects (rq_psn); that of a
+ * Reply is the same of its sender. An end accepts a Request only from the named peer's address to its own named
+ * address, with both numbers right, and from RTS on with its own sequence number.
  */
 #ifndef SOFTRDMA_CM_EXCHANGE_H
 #define SOFTRDMA_CM_EXCHANGE_H
@@ -38,7 +38,7 @@ struct srd_exchange_port {
  * srd_exchange_join    gives the queue pair, which no other thread knows yet, a number that names a port: one that the
  *                      device has, or a new one. Returns 0 or a positive errno.
  * srd_exchange_leave   of a queue pair that was removed. No lock held.
- * srd_exchange_listen  from now on peers are heard there. Returns 0 or a positive errno.
+ * srd_exchange_listen  listens for peers there. Returns 0 or a positive errno.
  */
 int srd_exchange_join(struct srd_qp *qp, struct srd_exchange_port **port);
 void srd_exchange_leave(struct srd_device *device, struct srd_exchange_port *port);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * id.c - an rdma_cm_id: made, referenced and entered by calls of the program, set, disconnected and destroyed; what
- * its connection reports to it; and what librdmacm makes out of its own calls: ids that wait for their events,
- * endpoints, shared receive queues on an id.
+ * id.c - an rdma_cm_id: creation, references, options, disconnect and destruction; its connection's reports; and what
+ * librdmacm builds from its own calls: synchronous ids, endpoints, shared receive queues on an id.
  */
 #include "softrdma/cm/id.h"
 
@@ -272,7 +271,7 @@ void srd_id_on_unref(void *owner)
 /*
  * Ids made without an event channel have one of their own, and each call that leads to an event waits for it
  * (rdma_create_id(3), "synchronous"). With O_NONBLOCK on that channel the call does not wait but returns EAGAIN, and
- * the caller fetches the event itself; librdmacm's rsockets work so.
+ * the caller fetches the event itself, as librdmacm's rsockets do.
  */
 int srd_id_complete(struct rdma_cm_id *ibv, int result)
 {
@@ -359,7 +358,7 @@ static int set_id_option(struct srd_id *id, int optname, const void *optval, siz
         if (optlen != sizeof(number))
             return EINVAL;
         if (id->state != SRD_ID_IDLE)
-            return EINVAL; /* they say how to bind */
+            return EINVAL; /* these options affect bind */
         memcpy(&number, optval, sizeof(number));
         *(optname == RDMA_OPTION_ID_AFONLY ? &id->af_only : &id->reuse_addr) = number != 0;
         return 0;
@@ -420,7 +419,7 @@ int srd_disconnect(struct rdma_cm_id *ibv)
     return srd_id_complete(ibv, 0);
 }
 
-/* --- endpoints, and what else librdmacm makes out of its own calls ------------------------------------------------ */
+/* --- endpoints, and what else librdmacm builds from its own calls ------------------------------------------------- */
 
 /* rdma_create_ep(3): how long resolving may take. */
 enum { RESOLVE_MS = 2000 };

@@ -83,8 +83,8 @@ struct srd_cm_event {
 };
 
 /*
- * What an id may have to report without being asked: its request, how the attempt ends, how the connection ends. The
- * records are part of the id, so that no shortage of memory keeps an end from a program that waits for it.
+ * The unsolicited events of an id: its request, the end of the attempt, the end of the connection. The records are part
+ * of the id, so that the program gets an end that it waits for even without free memory.
  */
 enum { SRD_CM_RECORDS = 3 };
 
@@ -155,7 +155,7 @@ static inline struct srd_id *srd_id_from(struct rdma_cm_id *id)
 struct srd_id *srd_id_new(struct rdma_event_channel *channel, void *context);
 void srd_id_ref(struct srd_id *id);
 void srd_id_unref(struct srd_id *id);
-/* The connection is established, and that is reported: what was said for it is not needed any more. */
+/* The connection is established and reported: frees the startup frames. */
 void srd_id_forget_frames_locked(struct srd_id *id);
 /* Its connection stays on TCP, or ends before it began. */
 void srd_id_drop_share_locked(struct srd_id *id);
@@ -168,7 +168,7 @@ int srd_id_leave(struct rdma_cm_id *id, int error);
  * The ids that have accepted and wait for their peer's first FPDU.
  * srd_id_await        puts id on the list
  * srd_id_await_ended  takes it off; idempotent. A destroyed id leaves by itself.
- * srd_id_awaited      those that came last and can be read, the longest waiting first, each with a reference
+ * srd_id_awaited      the last ones that are readable, the longest waiting first, each with a reference
  * ids                 out: at most SRD_CM_AWAITED_MAX
  * Returns their number. Any lock below LOCK_SRD_CHANNEL may be held.
  */
@@ -226,7 +226,7 @@ void srd_id_on_unref(void *owner);
 int srd_id_bind_locked(struct srd_id *id, const struct sockaddr *addr);
 void srd_id_set_device_locked(struct srd_id *id, struct srd_device *device);
 /*
- * Says that there is no descriptor for a connection, and what the limit is; nothing where error is another one.
+ * Logs that there is no descriptor for a connection, and the limit; nothing for other errors.
  * what  "accept", "open a socket"
  */
 void srd_cm_report_files(const char *what, int error);
@@ -237,8 +237,8 @@ bool srd_cm_crc(void);
 /* NDSPI_SOFT_PATIENCE_MS=N: how long connect retries an address without a listener. Default: not. */
 unsigned srd_cm_retry_ms(void);
 /*
- * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits so long for its first
- * FPDU, then is established and may send. Without it: for ever, as RFC 5044 section 7.1.2 demands.
+ * NDSPI_SOFT_SPEAK_MS=N: a responder whose initiator announced no ready-to-receive frame waits N ms for the first FPDU,
+ * then is established and may send. Without the variable: for ever, as RFC 5044 section 7.1.2 demands.
  */
 unsigned srd_cm_first_fpdu_ms(void);
 /*
@@ -247,7 +247,7 @@ unsigned srd_cm_first_fpdu_ms(void);
  */
 uint64_t srd_cm_answer_deadline_ms(void);
 
-/* qp.c: the moves librdmacm makes for a queue pair that lives on the id. Lock held or not. Positive errno or 0. */
+/* qp.c: the state changes that librdmacm makes for a queue pair on the id. Lock held or not. Positive errno or 0. */
 int srd_id_qp_ready(struct srd_id *id);
 /* The queue pair number of a call's parameters; ENOENT-like errors are EINVAL. */
 int srd_id_pick_qp_locked(struct srd_id *id, const struct rdma_conn_param *param);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listen.c - listening: TCP accept, and the ids of peers that have connected and not yet said what they want.
+ * listen.c - listening: TCP accept, and the half-open ids, of peers that have connected and not sent a Request yet.
  *
- * Those half-open ones are bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the oldest is dropped once it has had
- * SRD_CM_HALF_OPEN_MS, for a peer that means it sends its request at once; where many connect at a time, "at once" may
- * be later than 128 others. Beyond SRD_CM_HALF_OPEN_FULL the oldest is dropped however young it is.
+ * Their number is bounded: beyond SRD_CM_HALF_OPEN_MAX per listener the listener drops the oldest once it has had
+ * SRD_CM_HALF_OPEN_MS. A genuine peer sends its Request at once; but where many connect at a time, 128 others may be
+ * faster. Beyond SRD_CM_HALF_OPEN_FULL the listener drops the oldest however young it is.
  */
 #include "softrdma/cm/id.h"
 
@@ -24,7 +24,7 @@ static struct srd_id *of_source(struct srd_source *source)
     return container_of(source, struct srd_id, source);
 }
 
-/* How many there may be at most: no more than a quarter of the files the process may open. */
+/* SRD_CM_HALF_OPEN_FULL, or a quarter of the files that the process may open if that is less. */
 static int half_open_full(void)
 {
     struct rlimit files;
@@ -142,7 +142,7 @@ static void start_incoming(struct srd_id *listener, struct srd_id *id)
     srd_id_unref(id);
 }
 
-/* Stops accepting for a while: the peers stay in TCP's backlog, and the socket would stay readable. */
+/* Stops accepting for a while, as the socket would stay readable; the peers stay in TCP's backlog. */
 static void pause_accepting(struct srd_id *listener, int error)
 {
     srd_cm_report_files("accept", error);

@@ -8,13 +8,13 @@
  *     |---- MPA Request, flag SRD_MPA_SOFT_SHARED ------------------->|  empties that queue: claims, maps
  *     |<--- MPA Reply, the flag if it has mapped the memory ----------|
  *
- * No end waits for a meeting. The offer is in the passive end's hands before the Request is, so it decides at once; the
- * flags say what came of it. Each failure means: no flag, and the connection stays on TCP.
+ * Neither end waits for a meeting. The passive end has the offer before the Request, so it decides at once; the flags
+ * tell the result. On any failure the flag is not set, and the connection stays on TCP.
  *
  * A listener of TCP has a socket with an abstract name made of its address and port. Abstract names belong to a network
- * namespace, as loopback does. Both ends compare the user of the other (SO_PEERCRED). The TCP socket that comes with an
- * offer is what binds it to one connection: only the process at the other end has it. The passive end reads the
- * addresses of that socket and closes it; it keeps the Unix connection, by which the ends wake each other.
+ * namespace, as loopback does. Each end compares the other's user with its own (SO_PEERCRED). The TCP socket in an
+ * offer binds the offer to one connection: only the process at the other end has that socket. The passive end reads the
+ * socket's addresses and closes it; it keeps the Unix connection, by which the ends wake each other.
  */
 #ifndef SOFTRDMA_CM_MEET_H
 #define SOFTRDMA_CM_MEET_H
@@ -45,14 +45,14 @@ bool srd_meet_wanted(void);
 struct srd_share *srd_meet_offer(int fd, const struct sockaddr *local, const struct sockaddr *peer);
 
 /*
- * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on; or, if something is short
- * now (log), once that is there when a connection comes.
+ * srd_meet_listen - takes offers for the connections of a listening TCP socket from now on. If a resource is short now
+ * (log), tries again when a connection comes.
  * fd  in: the listening socket; only asked, not kept
  * Returns an object with one reference, the caller's. NULL: its connections stay on TCP.
  */
 struct srd_meet;
 struct srd_meet *srd_meet_listen(int fd);
-/* Takes no more; refuses what has come. Once. No lock of LOCK_SRD_MEET or above is held. */
+/* Stops taking offers; refuses those that have come. Once. No lock of LOCK_SRD_MEET or above is held. */
 void srd_meet_stop(struct srd_meet *meet);
 void srd_meet_unref(struct srd_meet *meet);
 
@@ -85,7 +85,7 @@ socklen_t srd_meet_name(const struct sockaddr *addr, int which, struct sockaddr_
 /* Whether the process at the other end of a Unix socket is of this user; never for a user without a name here. */
 bool srd_meet_same_user(int fd);
 
-/* Whether it may be kept for a share: those may take the lower quarter of the descriptors. False for -1. */
+/* Whether a share may keep the descriptor: shares may have the lower quarter of the numbers. False for -1. */
 bool srd_meet_may_keep(int fd);
 
 /* The network namespace of a socket; 0: this kernel does not say (before Linux 5.14). */

@@ -3,8 +3,8 @@
  * meet_listen.c - the passive end of a meeting: a listener's Unix socket, what connects to it, and the offers that wait
  * for the Requests of their connections.
  *
- * An offer comes before its Request, mostly in one piece with the Unix connection. A visitor has connected and not sent
- * it yet. Both are bounded in number and time; the oldest goes first.
+ * An offer comes before its Request, mostly together with the Unix connection. A visitor has connected and not sent its
+ * offer yet. Both are bounded in number and time; the oldest is dropped first.
  */
 #include "softrdma/cm/meet.h"
 
@@ -250,7 +250,7 @@ static int admit_locked(struct srd_meet *meet, int fd)
 
 /* --- the listener's socket ---------------------------------------------------------------------------------------- */
 
-/* Stops for a while: those that come wait in the queue, and the socket would stay readable. */
+/* Stops accepting for a while, as the socket would stay readable; new visitors stay in the backlog. */
 static void pause_locked(struct srd_meet *meet, int error)
 {
     refused_for(-error);
@@ -351,7 +351,7 @@ static int open_socket(const struct sockaddr *addr)
     return -error;
 }
 
-/* Each reason once. */
+/* Logs each reason once. */
 static void say_closed(const struct srd_meet *meet, int error)
 {
     char text[SRD_ADDR_TEXT];
@@ -367,7 +367,7 @@ static void say_closed(const struct srd_meet *meet, int error)
             LOG_INFO, LOG_CM, "connections to %s share no memory: %s", text, strerror(-error));
 }
 
-/* Without it connections stay on TCP. What is short now may be there when a later one comes. */
+/* Without the socket connections stay on TCP. A resource that is short now may be free when a later one comes. */
 static void open_locked(struct srd_meet *meet)
 {
     int fd = open_socket((struct sockaddr *)&meet->addr), error = fd < 0 ? fd : 0;

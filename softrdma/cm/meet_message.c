@@ -21,9 +21,9 @@
 #define SO_NETNS_COOKIE 71
 #endif
 
-/* What a user of another user namespace is shown as (/proc/sys/kernel/overflowuid). */
+/* The id that the kernel shows for users of other user namespaces (/proc/sys/kernel/overflowuid). */
 enum { NO_USER = 65534 };
-/* The part of the descriptors that shares may take: those that are left serve connections over TCP. */
+/* The part of the descriptors that shares may take; the rest is for connections over TCP. */
 enum { SHARES_PART = 4 };
 
 /* All that is said; the last octet is the version of the offer and of what is in the memory. */
@@ -108,7 +108,7 @@ int srd_meet_pair_of(int fd, struct srd_meet_pair *pair)
     return 0;
 }
 
-/* Room for the descriptors of one message, and no more: the kernel says when some did not fit. */
+/* Room for the descriptors of one message, and no more: the kernel sets MSG_CTRUNC if some did not fit. */
 union control {
     struct cmsghdr header; /* aligns it */
     char octets[CMSG_SPACE(DESCRIPTORS * sizeof(int))];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * passive.c - the accepting side: MPA Request, the program's decision, Reply, and the first FPDU, which is what
- * establishes.
+ * passive.c - the accepting side: MPA Request, the program's decision, Reply, and the first FPDU, which establishes the
+ * connection.
  *
  * An active program may still refuse after it has seen the Reply. Then the stream ends before any FPDU; a softrdma
  * peer sends its private data before that, in a frame shaped like a Reply with another key.
@@ -21,7 +21,7 @@
 enum { KEY_OCTETS = 16, KEY_AT = 9, KEY_REPLY = 'p', KEY_REJECT = 'j' };
 static const uint8_t reject_key[KEY_OCTETS] = "MPA ID Rej Frame";
 
-/* Earlier connections that are looked at before a request is reported: as many as a turn of the reactor finds ready. */
+/* Earlier connections to look at before a request is reported: as many as a turn of the reactor finds ready. */
 enum { EARLIER_MAX = 32 };
 
 /* cut: the peer has left, and waits for no FIN. */
@@ -102,8 +102,8 @@ static void forget_conn(struct srd_id *id)
 }
 
 /*
- * Reads the first FPDUs that accepted connections wait for before a later request is reported: a program that makes two
- * connections in a row is seen to do so, as by a device with one queue for all messages.
+ * Reads the first FPDUs of accepted connections before a later request is reported: so the program sees the order in
+ * which a peer makes two connections, as with a device that has one queue for all messages.
  */
 static void read_awaited(const struct rdma_event_channel *channel)
 {
@@ -308,7 +308,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
 
     if (got == -EAGAIN)
         return 0;
-    /* The peer closed without a message: it saw a connection, and did not refuse it. */
+    /* The peer closed without a message: it was connected, and did not refuse. */
     if (got == 0 && id->may_speak)
         return establish_silent_locked(id);
     if (got <= 0) {
@@ -322,7 +322,7 @@ static unsigned first_fpdu_locked(struct srd_id *id)
     }
 }
 
-/* Limits the wait for the first FPDU: by NDSPI_SOFT_SPEAK_MS only if the peer announced none (RTR). */
+/* Limits the wait for the first FPDU: by NDSPI_SOFT_SPEAK_MS only if the peer announced no RTR. */
 static void await_first_fpdu_locked(struct srd_id *id)
 {
     unsigned ms = id->params.rtr_expected ? 0 : srd_cm_first_fpdu_ms();
@@ -331,7 +331,7 @@ static void await_first_fpdu_locked(struct srd_id *id)
     srd_source_deadline(&id->conn->source, ms ? clock_now_ms() + ms : srd_cm_answer_deadline_ms());
 }
 
-/* The first FPDU has been awaited long enough. Actions as srd_passive_ready_locked. */
+/* The wait for the first FPDU has timed out. Actions as srd_passive_ready_locked. */
 static unsigned first_fpdu_expired_locked(struct srd_id *id)
 {
     char text[SRD_ADDR_TEXT];

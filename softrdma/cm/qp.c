@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Between soft peers one FPDU has up to so much; others get what fits a TCP segment. With CRC both ends touch an FPDU
- * several times, so the first-level cache is to hold it.
+ * The largest FPDU between soft peers; others get what fits a TCP segment. With CRC both ends touch an FPDU several
+ * times, so it should fit the first-level cache.
  */
 enum { SOFT_FPDU_OCTETS = 64 * 1024, SOFT_FPDU_OCTETS_CRC = 32 * 1024 };
 
@@ -27,7 +27,7 @@ uint32_t srd_id_fpdu_octets(const struct srd_id *id)
     return srd_mpa_fpdu_octets((uint32_t)emss);
 }
 
-/* What a queue pair of an exchange was told is in its attributes, not in those of the id. */
+/* A queue pair of an exchange has its settings in its own attributes, not in those of the id. */
 void srd_id_complete_params_locked(struct srd_id *id)
 {
     struct srd_qp *qp = id->exchanged;

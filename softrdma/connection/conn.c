@@ -2,9 +2,9 @@
 /*
  * conn.c - a connection in its stream phase: the octets between the socket and the protocol engine, and the end.
  *
- * The receive side runs under the queue pair's RX lock, the send side under its TX lock; a thread that finds one taken
- * leaves the work to the holder, unless that is the background thread (enter). apply_actions does what the stream asks
- * for after the locks are dropped.
+ * The receive side runs under the queue pair's RX lock, the send side under its TX lock; a thread that finds a lock
+ * taken leaves the work to the holder, unless the holder is the background thread (enter). apply_actions carries out
+ * the stream's actions after the locks are dropped.
  */
 #include "softrdma/connection/conn.h"
 
@@ -31,9 +31,9 @@
 /* Reads in a row by one thread before others get their turn. */
 enum { RX_BUDGET_INLINE = 4, RX_BUDGET_LOOP = 16 };
 /*
- * What is sent in a row before others get their turn: by a post, whose thread is the program's own; and by all
- * others, which serve many connections: a copy into shared memory takes a quarter of the time of one into a socket. The
- * rest waits for its next turn as for room in the socket.
+ * How much a thread sends for one connection before others get their turn: a post, whose thread is the program's own;
+ * and all other threads, which serve many connections. A copy into shared memory takes a quarter of the time of one
+ * into a socket. The rest waits for its next turn as for space in the socket.
  */
 static const struct turn {
     size_t octets;
@@ -75,8 +75,8 @@ static ssize_t put(struct srd_conn *conn, struct iovec *iov, int count)
 }
 
 /*
- * TX lock held: it is full. Returns whether to wait for room. The flag first, then the look: who makes room between
- * them finds the flag, and so does the thread that polled and leaves.
+ * TX lock held: it is full. Returns whether to wait for space. Set the flag before looking: a reader that frees space
+ * between the two finds the flag, and so does the thread that polled and leaves.
  */
 static bool is_blocked(struct srd_conn *conn)
 {
@@ -87,7 +87,7 @@ static bool is_blocked(struct srd_conn *conn)
     return false;
 }
 
-/* TX lock held: the turn is over. What waits for its next one is served as what waits for room. */
+/* TX lock held: the turn is over. The rest is sent like data that waits for space. */
 static void end_turn(struct srd_conn *conn)
 {
     atomic_store(&conn->tx_blocked, true);
@@ -105,7 +105,7 @@ static size_t iov_octets(const struct iovec *iov, int count)
     return octets;
 }
 
-/* The lock is taken: waits for the background thread, for no other. Returns whether it has the lock now. */
+/* The lock is taken: waits only for the background thread. Returns whether the caller has the lock now. */
 static __attribute__((noinline)) bool enter_behind(
     struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
@@ -119,10 +119,10 @@ static __attribute__((noinline)) bool enter_behind(
 
 /*
  * enter - takes the lock of one side, or leaves the work to its holder.
- * waiting  counts those who wait, for the background thread to give way to
- * Returns whether it is taken. The background thread is waited for: it is here because this connection was quiet, and
- * may have lost the processor since. What it has read would not be found, nor what is posted be sent, before it goes
- * on; and a thread that polls for it would keep it from that. It gives way after the octets of one system call.
+ * waiting  counts the waiting threads, to which the background thread gives way
+ * Returns whether the caller has the lock. It waits only for the background thread, which is here because this
+ * connection was quiet, and may be preempted: until it runs again its data is not delivered and posts are not sent, and
+ * a thread that polls would keep it from running. It gives way after one system call.
  */
 static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting)
 {
@@ -130,8 +130,8 @@ static bool enter(struct srd_conn *conn, struct lock *lock, atomic_uint *waiting
 }
 
 /*
- * Holder of the lock: whether to let a waiting thread in. It counts as waiting until it has the lock, so it comes after
- * this holder, and does what is left.
+ * Holder of the lock: whether to let a waiting thread in. That thread counts as waiting until it has the lock, so it
+ * comes after this holder, and does the rest.
  */
 static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
 {
@@ -140,7 +140,7 @@ static bool must_give_way(struct srd_conn *conn, atomic_uint *waiting)
            srd_in_background();
 }
 
-/* A read was short: a socket shows what comes later, and a thread that polls a share looks again. */
+/* A short read: a socket becomes readable again, and a thread that polls a share looks again. */
 static bool may_stop_short(struct srd_conn *conn)
 {
     return !conn->shared || atomic_load(&conn->source.attentive);
@@ -197,7 +197,7 @@ static unsigned receive(struct srd_conn *conn, int budget, bool *moved)
     return actions;
 }
 
-/* Whether the lock was free; actions or'ed. */
+/* Returns whether the lock was free; ors into actions. */
 static bool try_receive(struct srd_conn *conn, int budget, unsigned *actions, bool *moved)
 {
     bool was_in, is_in;
@@ -299,7 +299,7 @@ static bool enter_tx(struct srd_conn *conn)
            enter(conn, &conn->qp->tx_lock, &conn->tx_waiting);
 }
 
-/* The same if a thread that found it taken has noted that there is more. */
+/* The same if a thread that found the lock taken has set tx_pending. */
 static bool enter_noted(struct srd_conn *conn)
 {
     if (!atomic_load(&conn->tx_pending) || !enter_tx(conn))
@@ -366,9 +366,9 @@ static bool is_full(struct srd_conn *conn)
 }
 
 /*
- * Gives the reactor the connection's deadlines. An acknowledgement is soon, from when it is first owed; the deadline
- * stays when it rides on data. There is none while the socket is full: the thread that finds room again sends, and
- * calls this.
+ * Gives the reactor the connection's deadlines. An owed acknowledgement is due soon after it is first owed; the
+ * deadline stays when the acknowledgement rides on data. A full socket has no deadline: the thread that finds space
+ * again sends, and calls this.
  */
 static void sync_deadline(struct srd_conn *conn)
 {
@@ -549,7 +549,7 @@ static bool stream_ready(struct srd_conn *conn, uint32_t events, bool background
     return moved || !(events & EPOLLIN);
 }
 
-/* Answered where it is read; what it has made room for is sent after that. */
+/* The reader answers the bell; then this sends what there is space for. */
 static bool stream_rung(struct srd_conn *conn, bool background)
 {
     unsigned actions = 0;
@@ -593,7 +593,7 @@ static bool on_ready(struct srd_source *source, uint32_t events, bool background
     return true;
 }
 
-/* The clock is not looked at without need: mostly this is an acknowledgement, sent before a sleep. */
+/* Reads the clock only if needed: mostly this sends an acknowledgement before a sleep. */
 static bool has_passed(uint64_t deadline_ms)
 {
     return deadline_ms != UINT64_MAX && clock_now_ms() >= deadline_ms;
@@ -628,7 +628,7 @@ static void stream_expired(struct srd_conn *conn)
     if (conn->shared && srd_shared_expired(conn))
         look_for_octets(conn);
     if (has_passed(srd_stream_deadline_ms(conn->qp))) {
-        /* A process that gets no processor finds its deadline and the peer's FIN together: the FIN counts. */
+        /* A starved process finds its deadline and the peer's FIN together: the FIN counts. */
         if (atomic_load(&conn->shutdown_wanted)) {
             atomic_store(&conn->look_at_tcp, true);
             look_for_octets(conn);
@@ -640,7 +640,7 @@ static void stream_expired(struct srd_conn *conn)
         apply_actions(conn, actions);
 }
 
-/* Whether the time to close has passed, and does not begin anew. */
+/* Whether the time to close has passed, and does not start again (util/deadline.h). */
 static bool is_late(struct srd_conn *conn)
 {
     uint64_t close_ms = atomic_load_explicit(&conn->close_ms, memory_order_relaxed), now_ms;

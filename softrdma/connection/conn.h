@@ -5,7 +5,7 @@
  * A conn exists from TCP connect or accept on. Phases:
  *   startup   the connection manager runs MPA startup; owner->startup_ready reads and writes by the calls below
  *   stream    attached to a queue pair: the protocol engine's octets (stream.h), under the queue pair's RX and TX locks
- *   linger    the queue pair is gone: what it left unsent goes out, FIN, the peer's octets are discarded, 2 s at most
+ *   linger    the queue pair is gone: sends the rest and FIN, discards the peer's octets, 2 s at most
  *   closed
  * References: the reactor while it watches the socket, the owner, the queue pair it was attached to (until detached),
  * its completion queues. It pins that queue pair until it is freed itself, and closed long before.
@@ -35,7 +35,7 @@ enum srd_conn_phase { SRD_CONN_STARTUP, SRD_CONN_STREAM, SRD_CONN_LINGER, SRD_CO
 
 /* Octets of a startup frame, and room for what comes behind it in the same read. */
 enum { SRD_CONN_STARTUP_OCTETS = SRD_MPA_FRAME_MAX + 512, SRD_CONN_CLOSE_MS = 2000 };
-/* So long without traffic, and it is idle. */
+/* A connection is idle after this time without traffic. */
 enum { SRD_CONN_IDLE_MS = 250 };
 
 struct srd_conn {
@@ -173,7 +173,7 @@ void srd_conn_send_noted(struct srd_conn *conn);
 /* Segments that TCP has sent again for its queue pair, on this connection and those before. No lock held. */
 uint64_t srd_conn_retransmits(struct srd_conn *conn);
 
-/* Does what a stream call made outside conn.c returned. No lock held. */
+/* Carries out the actions that a stream call outside conn.c returned. No lock held. */
 void srd_conn_apply(struct srd_conn *conn, unsigned actions);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.c - which connections have had traffic of late. Their streams keep their staging; the others give it back.
+ * idle.c - the list of connections with recent traffic. Their streams keep their staging; the others free it.
  *
- * A connection joins the list with its first octets, and stays while it has traffic. Each one in the list is looked at
- * every SRD_CONN_IDLE_MS: all have the same time, so the order of joining is that of their turns, and one deadline of
- * the reactor serves the list. Without traffic there is no list, and nothing to wake up for. The data path reads one
- * flag of the connection.
+ * A connection joins the list with its first octets, and stays while it has traffic. A timer checks each one every
+ * SRD_CONN_IDLE_MS: all have the same interval, so they come due in the order of joining, and one deadline of the
+ * reactor serves the list. Without traffic the list is empty and the timer off. The data path reads one flag of the
+ * connection.
  */
 #include "softrdma/connection/internal.h"
 
@@ -18,7 +18,7 @@
 
 /* Looked at in a row, before the thread goes on; the rest a millisecond later. */
 enum { IDLE_TURN = 64 };
-/* Looks at a peer that has still to read. */
+/* Checks of a share whose peer has data left to read. */
 enum { IDLE_TRIES = 8 };
 
 static struct {
@@ -80,8 +80,8 @@ static struct srd_conn *take_due(uint64_t now_ms)
 }
 
 /*
- * What a thread wanted to send that found the send side taken by rests. Both exchange: the thread that comes second
- * sees what the other did before, so either this finds its wish or it finds the lock free.
+ * Sends for a thread that found the send side taken by rests. Both use exchanges, so the second one sees what the first
+ * did: either this call sees that thread's note, or that thread finds the lock free.
  */
 void srd_conn_send_noted(struct srd_conn *conn)
 {

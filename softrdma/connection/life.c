@@ -3,8 +3,8 @@
  * life.c - a connection outside the stream phase: the startup frames of the connection manager, its queue pair's
  * coming and going, and how its socket ends, in any phase.
  *
- * Linger: a connection without a queue pair. The rest is sent, FIN, the peer's octets are read and thrown away. Closing
- * at once would make TCP send a reset, which can cost the peer the last thing we sent (a Terminate).
+ * Linger: a connection without a queue pair. It sends the rest and FIN, and discards the peer's octets. Closing at once
+ * would make TCP send a reset, by which the peer can lose the last thing we sent (a Terminate).
  */
 #include "softrdma/connection/internal.h"
 
@@ -66,7 +66,7 @@ uint64_t srd_conn_retransmits(struct srd_conn *conn)
 {
     uint64_t count;
 
-    /* The lock under which a closed connection adds its own to the queue pair's: never neither, nor both. */
+    /* A closed connection adds its count to the queue pair's under this lock, so a reader counts it exactly once. */
     lock_acquire(&conn->linger_lock);
     count = atomic_load_explicit(&conn->qp->retransmits, memory_order_relaxed);
     if (conn->source.fd >= 0)
@@ -81,7 +81,8 @@ void srd_conn_shut(struct srd_conn *conn)
         return;
     allow_port_reuse(conn->source.fd);
     /*
-     * The end that sends its FIN first keeps the port for a minute, unless it is answered by a reset: srd_conn_close.
+     * The end that sends its FIN first has TIME_WAIT for a minute, unless the peer answers with a reset:
+     * srd_conn_close.
      */
     if (!conn->soft_peer || !peer_has_shut(conn->source.fd))
         shutdown(conn->source.fd, SHUT_WR);
@@ -145,7 +146,7 @@ void srd_conn_report_down(struct srd_conn *conn, int status)
 {
     if (atomic_exchange(&conn->down_reported, true))
         return;
-    /* Another thread may have found it established and not reported it yet: first that; the owner posts it once. */
+    /* Another thread may have found it established and not reported that yet: do it first; the owner posts it once. */
     if (atomic_load(&conn->up))
         conn->owner_ops->established(conn->owner, conn);
     conn->owner_ops->down(conn->owner, conn, status);
@@ -422,9 +423,8 @@ int srd_conn_attach(struct srd_conn *conn, struct srd_device *device, uint32_t q
     if (params->initiator || params->speaks_first)
         *actions |= srd_stream_release(conn->qp);
     if (!params->initiator && !params->rtr_expected)
-        *actions |=
-            SRD_STREAM_ESTABLISHED; /* the peer shows itself by its first message, or not at all */
-    *actions |= SRD_STREAM_TX;      /* posted before there was a connection to send on */
+        *actions |= SRD_STREAM_ESTABLISHED; /* no RTR will come, and perhaps no message */
+    *actions |= SRD_STREAM_TX;              /* posted before there was a connection to send on */
     atomic_store(&conn->up, *actions & SRD_STREAM_ESTABLISHED);
     atomic_store_explicit(&conn->phase, SRD_CONN_STREAM, memory_order_release);
     if (conn->in_octets)

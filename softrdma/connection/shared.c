@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared.c - a connection whose octets go through memory that both ends share. TCP stays connected and carries nothing:
- * its end is the end of the stream, after what is in the memory.
+ * shared.c - a connection whose octets go through memory that both ends share. TCP stays connected and carries no data:
+ * its end is the end of the stream, after the data in the memory.
  *
- * The socket by which the peer rings is a second source. Whoever answers it holds the RX lock: the reader that finds
- * the ring empty says that it dozes before it drops that lock, so a ring that comes meanwhile stays for the next.
+ * The socket by which the peer rings is a second source. A thread answers it under the RX lock: a reader that finds the
+ * ring buffer empty marks itself as dozing before it drops that lock, so a bell that rings meanwhile stays for the
+ * next.
  *
- * A thread that polls makes the connection attentive: the peer need not ring. It ends when the thread leaves (it arms a
- * queue, or looks at another connection), or has not looked for SRD_SOON_MS.
+ * A thread that polls makes the connection attentive: the peer need not ring. The connection stops being attentive when
+ * the thread leaves (it arms a queue, or polls another connection), or has not polled for SRD_SOON_MS.
  */
 #include "softrdma/connection/internal.h"
 
@@ -52,7 +53,7 @@ void srd_conn_give_share(struct srd_conn *conn, struct srd_share *share)
     srd_source_init(&conn->bell, &bell_ops, srd_share_wake_fd(share));
     conn->bell.of = &conn->source;
     srd_conn_ref(conn);              /* the bell's */
-    if (srd_source_add(&conn->bell)) /* logged: nobody would be woken, so it ends here */
+    if (srd_source_add(&conn->bell)) /* logged: no thread would be woken, so it ends here */
         shutdown(conn->source.fd, SHUT_RDWR);
 }
 
@@ -184,7 +185,7 @@ void srd_shared_polled(struct srd_conn *conn)
     srd_source_soon(&conn->source);
 }
 
-/* Not srd_source_polls_since: the reactor asks that itself, and is told of each look once. */
+/* Not srd_source_polls_since, which reports each poll once: the reactor needs it. */
 static bool polled_since(struct srd_conn *conn)
 {
     unsigned polls = atomic_load_explicit(&conn->source.polls, memory_order_relaxed);

@@ -245,7 +245,7 @@ static int query_device_ex(struct ibv_context *context,
     return srd_query_device(context, &attr->orig_attr);
 }
 
-/* Else verbs.h answers by itself, without a word. */
+/* Without it verbs.h answers by itself, and logs nothing. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
     (void)context, (void)attr;

@@ -2,9 +2,9 @@
 /*
  * qp_ex.c - the extended queue pair: requests built call by call between wr_start and wr_complete (ibv_wr_post(3)).
  *
- * They are drafted beside the send queue and posted as one list, by the same code as any list. The drafts belong to the
- * thread between the two calls; the mutex that sees to it is the public struct's, not one of ours, for the program's
- * own code runs under it.
+ * The calls draft requests beside the send queue, and wr_complete posts them as one list, by the same code as any list.
+ * Between the two calls the drafts belong to the thread; the mutex for that is the public struct's, not one of ours,
+ * because the program's own code runs under it.
  */
 #include "softrdma/queues/qp.h"
 
@@ -238,7 +238,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
     pthread_mutex_unlock(&ex->qp_base.mutex);
 }
 
-/* The drafts as a list: they lie still now. */
+/* Links the drafts into a list: the array no longer moves. */
 static struct ibv_send_wr *chain(struct srd_drafts *drafts)
 {
     struct ibv_send_wr *first = NULL, **link = &first;
@@ -257,7 +257,7 @@ static struct ibv_send_wr *chain(struct srd_drafts *drafts)
     return first;
 }
 
-/* All or nothing: there is no telling which. */
+/* All or nothing: the caller cannot learn which one failed. */
 static int wr_complete(struct ibv_qp_ex *ex)
 {
     struct srd_drafts *drafts = &from(ex)->drafts;

@@ -157,8 +157,8 @@ static void to_error(struct srd_qp *qp)
 }
 
 /*
- * Whether the program names the peer, as one does that exchanges addresses by itself. The attributes of
- * rdma_init_qp_attr name none: here the connection knows its peer.
+ * Whether the program names the peer, as programs do that exchange addresses out of band. The attributes of
+ * rdma_init_qp_attr name none: the connection knows its peer.
  */
 static bool names_peer(const struct ibv_qp_attr *attr, int mask)
 {

@@ -66,7 +66,7 @@ int srd_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_ma
             return EINVAL;
         }
         srq->limit = attr->srq_limit;
-        /* Armed when already below: said at once, nothing else would. */
+        /* Already below the limit when armed: raise the event now, no later take would. */
         if (srq->limit && srq->rq.head - srq->rq.tail < srq->limit) {
             srq->limit = 0;
             reached = true;
@@ -132,7 +132,7 @@ static int put_locked(struct srd_rq *rq, const struct ibv_recv_wr *wr)
     return 0;
 }
 
-/* Receives were posted: the streams that hold a message go on. Each looks for itself, and waits again in vain. */
+/* Receives were posted: wakes the streams that hold a message. Each tries, and waits again if it gets none. */
 static void resume_waiting(struct srd_rq *rq, struct list_head *waiting)
 {
     struct list_node *node;

@@ -111,7 +111,7 @@ static bool fetch(
     return node;
 }
 
-/* Signals of what a thread does itself: they interrupt no sleep. Sanitizers and Wine handle these. */
+/* Synchronous signals: they interrupt no sleep. Sanitizers and Wine handle these. */
 static bool is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
@@ -151,7 +151,7 @@ static void enter(struct sleep *sleep)
     lock_release(&sleep->q->lock);
 }
 
-/* What it was signalled for and did not fetch is for others. */
+/* Leaves the list; another waiter gets an event that this one was woken for and did not fetch. */
 static void leave(void *argument)
 {
     struct sleep *sleep = argument;
@@ -198,7 +198,7 @@ static int wait_and_fetch(struct sleep *sleep, int cancel_state,
     }
 }
 
-/* As a read(2) does whose descriptor was closed: it sleeps on. */
+/* Sleeps on, as a read(2) does whose descriptor was closed. */
 static int sleep_on(void)
 {
     do
@@ -237,7 +237,7 @@ int srd_evq_get(
     if (flags < 0)
         return -1;
     if (flags & O_NONBLOCK) {
-        /* Inside a callback of the reactor the device is being moved. */
+        /* The caller is a callback of the reactor, so it drives the device already. */
         if (!reactor_in_turn() && reactor_poll() && fetch(q, take, arg))
             return 0;
         errno = EAGAIN;

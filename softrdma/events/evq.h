@@ -2,9 +2,9 @@
 /*
  * evq.h - a queue of events behind a descriptor: completion channel, event channel, asynchronous events.
  *
- * The descriptor is readable while events are queued, but for those that an attached source or a thread that blocks
- * takes. Whether fetching from an empty queue blocks is the O_NONBLOCK flag of the descriptor, the program's to set, as
- * with libibverbs. A thread that blocks moves the device meanwhile.
+ * The descriptor is readable while events are queued, except those for an attached source or a blocked thread. Whether
+ * fetching from an empty queue blocks is the O_NONBLOCK flag of the descriptor, the program's to set, as with
+ * libibverbs. A thread that blocks moves the device meanwhile.
  */
 #ifndef SOFTRDMA_EVENTS_EVQ_H
 #define SOFTRDMA_EVENTS_EVQ_H
@@ -30,7 +30,7 @@ struct srd_evq {
 
 /* Returns 0 or a negative errno (descriptor limit). */
 int srd_evq_init(struct srd_evq *q, const char *name);
-/* A thread that blocks in srd_evq_get has left the queue when this returns; it sleeps on, see there. No lock held. */
+/* On return no thread in srd_evq_get uses the queue any more; a blocked one sleeps on, see there. No lock held. */
 void srd_evq_fini(struct srd_evq *q);
 
 /* From now on (NULL: no longer) source is run (reactor_run) while events are queued, and the descriptor shows none. */
@@ -45,9 +45,9 @@ void srd_evq_settle_locked(struct srd_evq *q);
  * srd_evq_get - fetch the next event and apply take to it, under the lock.
  * take  in: may queue the node again (srd_evq_push_locked); must not block
  * Returns 0, or -1 with errno: EAGAIN (empty and non-blocking), EINTR (where a handler is installed without
- * SA_RESTART), EIO (made before a fork). A queue that is destroyed meanwhile ends no sleep, as it ends no read(2) of a
- * kernel device's descriptor: the thread sleeps until the process ends or a signal does it. Of these calls the sleep
- * alone is a cancellation point.
+ * SA_RESTART), EIO (made before a fork). Destroying the queue ends no sleep, as closing a kernel device's descriptor
+ * ends no read(2): the thread sleeps until the process ends or a signal arrives. Of these calls the sleep alone is a
+ * cancellation point.
  */
 int srd_evq_get(struct srd_evq *q,
     void (*take)(struct srd_evq *q, struct list_node *node, void *arg), void *arg);

@@ -40,7 +40,7 @@ static bool has_processors(void)
     return several;
 }
 
-/* A thread that looks keeps the peer from running where both have one processor. 0: it is not to look. */
+/* A polling thread would keep the peer from running if both have one processor. 0: do not poll. */
 static uint64_t patience_ns(struct srd_source *source, bool several)
 {
     uint64_t ns = atomic_load_explicit(&srd_patience_ns, memory_order_relaxed);
@@ -64,7 +64,7 @@ uint64_t srd_patience_after(uint64_t slept_ns)
     return ns < SRD_PATIENCE_MAX_NS ? ns : SRD_PATIENCE_MAX_NS;
 }
 
-/* Puts another source, or none, into the place of the one that is there if that is expected (NULL: any). */
+/* Replaces the current source, if it is expected (NULL: any), by another, or by none. */
 static void replace(struct srd_source *source, const struct srd_source *expected)
 {
     struct srd_source *old = NULL;
@@ -150,7 +150,7 @@ static void look_and_learn(
 
     if (!reactor_is_wanted(waiter))
         learn(false);
-    else if (moved || reactor_is_signalled(waiter)) /* else it had to end early */
+    else if (moved || reactor_is_signalled(waiter)) /* else it was cut short */
         learn(true);
 }
 

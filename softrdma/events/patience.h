@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patience.h - a thread that is about to sleep first looks for a while at the source that had something last for a
- * thread that slept. An answer that comes at once costs neither end a system call then.
+ * patience.h - a thread that is about to sleep first polls, for a while, the source that last woke a sleeping thread.
+ * An answer that comes at once then costs neither end a system call.
  *
- * How long depends on how long the last wait was that slept: where two ends wake each other, that is what the kernel
- * takes to wake one, and where one of them looks for so long, neither sleeps again.
+ * How long it polls depends on how long the last sleep took: where two ends wake each other, that is the kernel's time
+ * to wake a thread, and if one of them polls for so long, neither sleeps again.
  *
- * It is one source of the process, and the patience is used up by looks in vain: a program whose messages come at
- * longer intervals looks only at every sixteenth wait, and an idle source is forgotten.
+ * There is one such source in the process. Polls that find nothing use the patience up: a program whose messages come
+ * at longer intervals polls only in every sixteenth wait, and an idle source is dropped.
  */
 #ifndef SOFTRDMA_EVENTS_PATIENCE_H
 #define SOFTRDMA_EVENTS_PATIENCE_H
@@ -23,24 +23,24 @@ enum {
 };
 
 /*
- * How long a wait looks. UINT64_MAX: as srd_patience_after says, and not at all where the thread may run on one
- * processor alone and its peer does not run on another one.
+ * How long a wait polls. UINT64_MAX: as srd_patience_after says, and not at all if the thread may run on one processor
+ * only and its peer does not run on another.
  */
 extern _Atomic uint64_t srd_patience_ns;
 
-/* How long a wait looks if the last one that slept took so long from its beginning: as long, and half as long again. */
+/* How long a wait polls if the last one that slept took slept_ns in all: that time and half as much again. */
 uint64_t srd_patience_after(uint64_t slept_ns);
 
 /*
  * srd_patience_awaited  something has come for a thread that sleeps, from a source with poll and left: its wait ends
- * srd_patience_forget   the source is idle, or it ends: the next waits do not look at it
+ * srd_patience_forget   the source is idle, or it ends: the next waits do not poll it
  * No lock of LOCK_SRD_CHANNEL or above is held; the caller has a reference.
  */
 void srd_patience_awaited(struct srd_source *source);
 void srd_patience_forget(struct srd_source *source);
 
 /*
- * srd_patience_wait - the calling thread is about to wait in the reactor: it looks, until it is signalled.
+ * srd_patience_wait - the calling thread is about to wait in the reactor: polls until it is signalled.
  * waiter       in: the thread's
  * deadline_ns  in: of its wait
  */

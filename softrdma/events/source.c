@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - see source.h. What is soon stands in one list: all of it has the same delay, so the order of arming is
+ * source.c - see source.h. Sources due soon are in one list: all have the same delay, so the order of arming is
  * that of the deadlines, and one deadline of the reactor serves the list.
  *
  * A source that is often soon and mostly not when the time has come (an acknowledgement that rode on data) stays in the
@@ -207,9 +207,9 @@ static bool is_spent(struct srd_source *source)
 }
 
 /*
- * What to serve next. What is idle stays, to expire for nothing: its acknowledgement has ridden on data, as most do,
- * and the next message needs no new entry. That holds for the first few; the others are served though they are idle, so
- * that no thread that is about to sleep passes many more than once. end: what is spent does not stay.
+ * The source to serve next. Idle ones stay, and expire for nothing: their acknowledgements rode on data, as most do,
+ * and the next message needs no new entry. This holds for the first few; the others are served though idle, so that a
+ * thread about to sleep does not walk over many of them again. end: spent ones go.
  */
 static struct srd_source *take_soon(bool end)
 {
@@ -235,7 +235,7 @@ static struct srd_source *take_soon(bool end)
 /* Returns whether anything was taken out. */
 static bool run_soon(bool end)
 {
-    /* What is put in again meanwhile waits: its turn has been. */
+    /* A source that is put in again meanwhile waits: it has had its turn. */
     unsigned count = atomic_load_explicit(&sources.n_soon, memory_order_relaxed);
     struct srd_source *source;
     bool any = false;
@@ -336,8 +336,8 @@ bool srd_sources_poll(struct srd_source **only)
 }
 
 /*
- * The background thread leaves it to a thread that polls. A thread that waits may be the one that polled before: it
- * serves it, unless it finds that another thread has.
+ * The background thread leaves the source to a thread that polls. A thread that waits may be the one that polled
+ * before, so it serves the source, unless it finds that another thread has.
  */
 static void on_ready(struct reactor_source *reactor, uint32_t events, enum reactor_how how)
 {

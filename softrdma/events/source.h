@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - a connection's or listener's socket, as the reactor knows it (reactor/reactor.h), with what softrdma needs
- * besides: polls that go around the reactor, and deadlines that are set often and mostly void.
+ * source.h - a connection's or listener's socket as a source of the reactor (reactor/reactor.h), with softrdma's
+ * additions: polls that bypass the reactor, and deadlines that are set often and seldom needed.
  *
- * A source is paused where the reactor would find it ready over and over: another thread polls it past the set, or is
- * in the middle of it. The set does not watch it then; it is looked at again every SRD_SOON_MS.
+ * A source is paused when the reactor would find it ready over and over: another thread polls it directly, or is
+ * serving it. The set does not watch a paused source; it is checked again every SRD_SOON_MS.
  */
 #ifndef SOFTRDMA_EVENTS_SOURCE_H
 #define SOFTRDMA_EVENTS_SOURCE_H
@@ -21,7 +21,7 @@ struct srd_source;
 struct srd_source_ops {
     /*
      * The descriptor is ready (EPOLL* bits). background: called by the background thread, no thread of the program is
-     * at work. Returns false when another thread has taken what was ready, or is in the middle of it: then it may stay
+     * at work. Returns false when another thread has taken what was ready, or is taking it: then the source may stay
      * ready until that thread is done.
      */
     bool (*ready)(struct srd_source *source, uint32_t events, bool background);
@@ -110,7 +110,7 @@ static inline bool srd_source_was_polled(struct srd_source *source)
 }
 /* Whether it was since the last such question, since the reactor found it ready, or since it was left. */
 bool srd_source_polls_since(struct srd_source *source);
-/* The thread that polled it does so no longer: the reactor serves it at once. */
+/* The thread that polled it stops polling: the reactor serves it at once. */
 void srd_source_leave(struct srd_source *source);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * refused.c - calls of libibverbs and librdmacm for what an iWARP device in user space cannot do: datagrams and
- * multicast, what is vendors', objects of other processes. They answer as rdma-core does for a provider without the
- * operation: EOPNOTSUPP. Left to libibverbs they would look behind the public structs of our objects.
+ * multicast, vendors' extensions, objects of other processes. They fail as rdma-core's do for a provider without the
+ * operation: EOPNOTSUPP. libibverbs' own versions would look behind the public structs of our objects.
  */
 #include "softrdma/preload/forward.h"
 

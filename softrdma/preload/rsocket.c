@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rsocket.c - librdmacm's rsockets, which work on softrdma through the names of rdmacm.c and verbs.c. One thing they
- * take from librdmacm's own list of devices: how long a queue may be. Listing and opening devices goes through our
- * names, too, but nothing does it there before the first rsocket: so we ask for the list.
+ * take from librdmacm's own list of devices: how long a queue may be. librdmacm lists and opens devices through our
+ * names, too, but not before the first rsocket: so we call rdma_get_devices first.
  */
 #include "softrdma/preload/forward.h"
 

@@ -46,7 +46,7 @@ PRELOAD struct ibv_context *ibv_open_device(struct ibv_device *device)
     return context;
 }
 
-/* The device is no kernel's: it has no index there (ibv_get_device_index(3)). */
+/* Not a device of the kernel, so it has no index (ibv_get_device_index(3)). */
 PRELOAD int ibv_get_device_index(struct ibv_device *device)
 {
     (void)device;
@@ -127,8 +127,8 @@ FORWARD(int, ibv_destroy_comp_channel, srd_destroy_comp_channel,
     (struct ibv_comp_channel *channel), (channel))
 
 /*
- * Cards make small queues larger, and programs live on that: ib_send_lat -e asks for one entry, looks for a Send's
- * completion once, and posts the next when it was not there yet.
+ * Cards make small queues larger, and programs rely on that: ib_send_lat -e asks for one entry, polls once for a Send's
+ * completion, and posts the next Send even if the completion has not come yet.
  */
 PRELOAD struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *arg,
     struct ibv_comp_channel *channel, int vector)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counts.h - what a queue pair counts of its stream. Plain words, which the path that holds the lock anyway adds to;
- * srd_query_counters takes the lock to read them. They outlive a reset.
+ * counts.h - a queue pair's counters of its stream. Plain words: the data path increments them under the lock that it
+ * holds anyway, and srd_query_counters takes the lock to read them. A reset does not clear them.
  */
 #ifndef SOFTRDMA_QUEUES_COUNTS_H
 #define SOFTRDMA_QUEUES_COUNTS_H

@@ -172,7 +172,7 @@ static bool held_locked(struct srd_cq *cq, enum ibv_wc_status status)
            srd_hold_takes(cq->hold);
 }
 
-/* What was held back has been for long enough. */
+/* The moderation period is over. */
 static void hold_over(void *owner)
 {
     struct srd_cq *cq = owner;
@@ -288,8 +288,8 @@ static int take(struct srd_cq *cq, int wanted, struct ibv_wc *wc)
 }
 
 /*
- * The connection to look at now, referenced; NULL: all. Where there are several, each second look is at the one that
- * had something last: it mostly has the next thing, too, and then the others cost nothing.
+ * The connection to poll now, referenced; NULL: all. With several, every second poll goes to the one that had something
+ * last: it mostly has the next message, too, and then the others cost nothing.
  */
 static struct srd_source *source_of_turn_locked(struct srd_cq *cq)
 {
@@ -323,7 +323,7 @@ static bool is_ours(const struct srd_cq *cq, struct srd_source *source)
 }
 
 /*
- * Something was ready: it is looked at from now on; none is where several are busy.
+ * Something was ready: polls go to that connection from now on; to none in particular if several are busy.
  * only  its connection, with a reference for this call; NULL: several
  */
 static void prefer(struct srd_cq *cq, struct srd_source *only)
@@ -343,8 +343,8 @@ static void prefer(struct srd_cq *cq, struct srd_source *only)
 }
 
 /*
- * One of several connections, or all, were looked at. As with one (conn.c), what is owed goes out after so many looks
- * in vain.
+ * One of several connections, or all, were polled. As with a single connection (conn.c), owed acknowledgements go out
+ * after so many empty polls.
  */
 static void looked(struct srd_cq *cq, bool moved)
 {
@@ -446,7 +446,7 @@ int srd_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
     else if (cq->armed == ARMED_NOT)
         cq->armed = ARMED_SOLICITED;
     atomic_store_explicit(&cq->idle_polls, IDLE_POLLS_ARMED, memory_order_relaxed);
-    /* The thread that arms it polls its connection no longer: messages wake threads that wait. */
+    /* The thread that arms the queue stops polling its connection: messages have to wake waiting threads now. */
     source = polled_source_locked(cq);
     lock_release(&cq->lock);
     leave(source);

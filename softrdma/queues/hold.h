@@ -33,7 +33,7 @@ void srd_hold_end(struct srd_hold *hold);
 
 /* Whether one completion more is to be held back. */
 bool srd_hold_takes(struct srd_hold *hold);
-/* The event is raised: returns how many were held. */
+/* The event is raised: returns how many completions were held. */
 uint32_t srd_hold_give_up(struct srd_hold *hold);
 
 #endif

@@ -28,8 +28,8 @@ struct srd_drafts {
 };
 
 /*
- * What a queue pair is told to that its program may connect by number and address (cm/exchange.c). No lock of softrdma
- * is held in any of these but free.
+ * Callbacks of a queue pair that its program may connect by number and address (cm/exchange.c). The caller holds no
+ * lock of softrdma, except in free.
  */
 struct srd_qp_exchange {
     const struct srd_qp_exchange_ops {

@@ -27,7 +27,7 @@ int srd_sq_init(struct srd_sq *sq, const struct ibv_qp_cap *cap, bool sig_all)
     _Static_assert(sizeof(struct srd_sqe_fast) <= sizeof(struct srd_sqe_bind), "the larger one");
     _Static_assert(sizeof(struct srd_sqe_atomic) <= sizeof(struct srd_sqe_bind), "the larger one");
     sq->stride_octets = (uint32_t)(sizeof(struct srd_sqe) + tail + 63) & ~63u;
-    /* What there is room for anyway is granted. */
+    /* Grants all that fits the slot. */
     sq->max_inline = sq->stride_octets - (uint32_t)sizeof(struct srd_sqe);
     if (sq->max_inline > SRD_MAX_INLINE)
         sq->max_inline = SRD_MAX_INLINE;
@@ -395,8 +395,8 @@ enum srd_sq_retired srd_sq_retire_locked(struct srd_qp *qp)
 }
 
 /*
- * Whether it is known to be complete because the peer's Terminate is about a later one. That is bounded, as an
- * acknowledgement is, by what TCP has taken: whatever the peer claims.
+ * Whether it is known to be complete because the peer's Terminate is about a later request. As with an acknowledgement,
+ * the peer cannot claim more than TCP has taken.
  */
 static bool is_passed(struct srd_qp *qp, const struct srd_sqe *sqe)
 {

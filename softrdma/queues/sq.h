@@ -7,8 +7,8 @@
  *
  * head moves under the lock (posting), next under LOCK_SRD_TX (the request is wholly built into FPDUs, or executed),
  * tail under the lock (the request completed). Sends and Writes are numbered as they are built; they are done when the
- * count of messages known to be complete reaches their number: what a soft peer acknowledged, or what was handed to TCP
- * towards others. Everything else is marked done one by one.
+ * count of complete messages reaches their number: those that a soft peer acknowledged, or, with other peers, those
+ * that TCP took. All other requests are marked done one by one.
  */
 #ifndef SOFTRDMA_QUEUES_SQ_H
 #define SOFTRDMA_QUEUES_SQ_H

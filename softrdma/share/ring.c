@@ -49,7 +49,7 @@ static void ring_the_peer(struct srd_share *share)
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Looks where the writer is. Returns false when it cannot be there. */
+/* Loads the writer's position. Returns false when it is impossible. */
 static bool look_for_octets(struct srd_share *share)
 {
     uint64_t head = atomic_load_explicit(&share->in->head, memory_order_acquire);
@@ -76,7 +76,7 @@ static int take(struct srd_share *share, uint8_t *to, size_t octets)
     return error;
 }
 
-/* What the writer has put since the last look may be more: a hint. A reader that goes to sleep wakes it in any case. */
+/* A hint: the writer may have written more since the last look. A reader that goes to sleep wakes it in any case. */
 static bool is_worth_waking(const struct srd_share *share)
 {
     return share->in_head - share->in_tail <= SRD_RING_OCTETS - ROOM_OCTETS;
@@ -172,7 +172,7 @@ bool srd_share_ended(const struct srd_share *share)
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/* Looks where the reader is. Returns false when it cannot be there. */
+/* Loads the reader's position. Returns false when it is impossible. */
 static bool look_for_room(struct srd_share *share)
 {
     uint64_t tail = atomic_load(&share->out->tail);
@@ -234,7 +234,7 @@ ssize_t srd_share_write(struct srd_share *share, const struct iovec *iov, int co
         if (!octets)
             continue;
         error = put(share, done, iov[i].iov_base, octets);
-        if (error) /* nothing is published: a message goes as a whole, or fails */
+        if (error) /* publish nothing: a message goes as a whole, or fails */
             return error == -ENOMEM ? break_up(share, error) : error;
         done += octets;
         left -= octets;

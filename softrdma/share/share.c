@@ -71,8 +71,8 @@ static int check(int fd)
 }
 
 /*
- * All of the process, against SRD_SHARES_MAX: each is a mapping, and a process that has as many of these as the kernel
- * allows (vm.max_map_count, 65530 by default) gets no more memory of any kind.
+ * The shares of the process, at most SRD_SHARES_MAX: each is a mapping, and a process that has as many mappings as the
+ * kernel allows (vm.max_map_count, 65530 by default) gets no more memory of any kind.
  */
 static atomic_int shares;
 
@@ -95,7 +95,7 @@ static int map(struct srd_share *share, int fd, bool active)
     memory = mmap(NULL, SRD_SHARE_OCTETS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return -errno;
-    /* A dump of a process that faults would make every page of every ring. */
+    /* A core dump would allocate every page of every ring. */
     (void)madvise(memory, SRD_SHARE_OCTETS, MADV_DONTDUMP);
     if ((error = make_words(memory, fd))) {
         munmap(memory, SRD_SHARE_OCTETS);
@@ -181,7 +181,7 @@ bool srd_share_give_back(struct srd_share *share)
     return true;
 }
 
-/* From the writer's position to the reader's, once around, there is nothing; to whole pages. */
+/* The range from the writer's position around to the reader's holds no data; in whole pages. */
 void srd_share_trim(struct srd_share *share)
 {
     uint64_t tail = atomic_load_explicit(&share->out->tail, memory_order_acquire);

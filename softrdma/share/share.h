@@ -6,9 +6,9 @@
  * The peer may write rubbish into any octet at any time. So positions are kept privately and only stored there, the
  * peer's are loaded once and checked, and octets are copied out before anything looks at them.
  *
- * Who wakes whom. An end that is about to sleep says so in the memory (srd_share_doze), then looks once more; a writer
- * that finds it said rings the socket, once. So ends that both poll make no system call. A writer without room says so
- * too, and the reader rings when it has made room.
+ * Wake-ups. An end that is about to sleep sets a flag in the memory (srd_share_doze), then looks once more; a writer
+ * that finds the flag set rings the socket, once. So two ends that both poll make no system call. A writer without
+ * space sets a flag, too, and the reader rings when it has freed some.
  */
 #ifndef SOFTRDMA_SHARE_SHARE_H
 #define SOFTRDMA_SHARE_SHARE_H

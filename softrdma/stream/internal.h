@@ -107,11 +107,11 @@ static inline bool srd_tx_in_request(const struct srd_tx *tx)
 
 /* Fills the batch from what waits. Actions are or-ed in. */
 void srd_tx_build(struct srd_qp *qp, unsigned *actions);
-/* Which request a Terminate is about; false when none of ours. */
+/* The request that a Terminate is about; false: none of ours. */
 bool srd_tx_attribute(struct srd_qp *qp, const struct srd_terminate *terminate, uint32_t *culprit);
 
 /*
- * The memory of a request is gone, which is built or in progress: it fails when all in front of it are complete.
+ * The memory of a request that is built or in progress is gone: it fails when all in front of it are complete.
  * Returns actions.
  */
 unsigned srd_tx_fail_request(struct srd_qp *qp, uint32_t count);

@@ -6,7 +6,7 @@
  * offered its place directly once its header has been checked; then staging takes only the trailer and the beginning of
  * what follows. With CRC a segment is placed when it is complete and right (RFC 5044 section 4.4).
  *
- * The last octet of a tagged message always takes the way over staging: it is stored after everything else.
+ * The last octet of a tagged message always goes through staging, and is stored after everything else.
  */
 #include "softrdma/wire/crc32c.h"
 #include "softrdma/stream/internal.h"
@@ -40,7 +40,7 @@ static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
         return 0;
     n = srd_rx_sink(qp, rx->placed, left, pieces, SRD_RX_IOV - 1, &error);
     if (n < 0)
-        return 0; /* reported when the octets come over staging */
+        return 0; /* reported when the octets come through staging */
     for (int i = 0; i < n; i++) {
         iov[i] = (struct iovec){ pieces[i].addr, pieces[i].octets };
         rx->pins[rx->n_pins++] = pieces[i].entry;
@@ -51,8 +51,8 @@ static int direct_space(struct srd_qp *qp, struct iovec *iov, bool *rest)
 }
 
 /*
- * With CRC: what a large FPDU in progress lacks, if it fits where it stands. Then just that is read, so staging is
- * empty behind it and nothing large is ever moved. 0: there is none.
+ * With CRC: the missing octets of a large FPDU in progress, if they fit behind it. The next read takes exactly these,
+ * so staging is empty behind the FPDU and nothing large is ever moved. 0: there is none.
  */
 static uint32_t large_missing(const struct srd_rx *rx)
 {
@@ -236,8 +236,8 @@ static bool fpdu_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 }
 
 /*
- * Behind a payload that was placed as it came. The segment is over with the last octet of its FPDU: the sender does not
- * count what it has not wholly sent, and takes an acknowledgement of that for an error.
+ * After a payload that was placed as it came. The segment ends with the last octet of its FPDU: the sender counts only
+ * FPDUs that it has sent whole, and takes an acknowledgement of more for an error.
  */
 static bool skip_step(struct srd_qp *qp, uint64_t now_ms, unsigned *actions)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx_message.c - a segment that is there completely, by what it is: messages that carry no data (acknowledgements, Read
- * Requests, the Terminate) are acted on here, those of RFC 7306 in rx_extension.c; and receiver not ready: a Send or
- * Immediate Data came and no receive is posted.
+ * rx_message.c - complete segments, by type: this file handles messages that carry no data (acknowledgements, Read
+ * Requests, the Terminate), rx_extension.c those of RFC 7306; and receiver not ready: a Send or Immediate Data came and
+ * no receive is posted.
  *
- * Then that message and what comes behind it is kept, up to SRD_HOLD_OCTETS; at that limit the socket is not read any
- * more. What concerns our own requests does not wait: acknowledgements, responses to our Reads and Atomics, the
- * Terminate. How long a queue pair waits (Terminate 1/2/02 then) its program has said: rnr_retry_count for the peer's
- * Sends, each retry after min_rnr_timer.
+ * Then the stream buffers that message and what comes behind it, up to SRD_HOLD_OCTETS; at that limit it stops reading
+ * the socket. Messages about our own requests do not wait: acknowledgements, responses to our Reads and Atomics, the
+ * Terminate. The program sets how long a queue pair waits before Terminate 1/2/02: rnr_retry_count retries for the
+ * peer's Sends, each after min_rnr_timer.
  */
 #include "softrdma/stream/internal.h"
 
@@ -24,8 +24,8 @@ static bool is_acknowledgement(struct srd_qp *qp, const uint8_t *ulpdu, uint32_t
 }
 
 /*
- * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet.
- * Another that finds the send side taken by this one leaves it what it has to send.
+ * Whether so many Sends and Writes of ours have been sent. A thread that is sending now may not have counted yet. A
+ * thread that finds the send side taken by this call leaves its data to this one.
  */
 static bool was_sent(struct srd_qp *qp, uint64_t count, unsigned *actions)
 {
@@ -117,7 +117,7 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
     bool flowed =
         stream->rx.first_seen && atomic_load_explicit(&stream->open, memory_order_acquire);
 
-    /* One that cannot be read still is the end; it is never answered with another. */
+    /* An unreadable Terminate still ends the stream; it is never answered with another. */
     if (srd_terminate_decode(&terminate, ulpdu + SRD_DDP_UNTAGGED_OCTETS,
             ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
         end.status = srd_terminate_status(srd_terminate_classify(&terminate));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - the life of a stream: start, time, what is known to be complete, how the program ends it, and the one end,
- * whatever the cause.
+ * stream.c - the life of a stream: start, timers, which requests are complete, how the program ends it, and the common
+ * end for every cause.
  *
  *   IDLE --start--> UP --srd_stream_fail--> ENDING
  *
@@ -11,7 +11,7 @@
  * SRD_STREAM_SETTLE.
  *
  * A request that fails here (a bad local key, say) waits in the send queue until all in front of it are complete; then
- * the end comes with it as the culprit. So each request in front gets its own status.
+ * the stream ends with that request as the culprit. So each request in front gets its own status.
  */
 #include "softrdma/stream/internal.h"
 
@@ -131,8 +131,8 @@ unsigned srd_stream_fail(struct srd_qp *qp, const struct srd_end *end, uint64_t 
 }
 
 /*
- * The source of a Read Request went away while the response was sent: the Terminate says how far that got (RFC 5040
- * section 4.8).
+ * The source of a Read Request was unmapped while the response was sent: the Terminate says how far the response got
+ * (RFC 5040 section 4.8).
  */
 static unsigned fail_response(struct srd_qp *qp, uint64_t now_ms)
 {
@@ -257,8 +257,8 @@ unsigned srd_stream_rx_end(struct srd_qp *qp, int error, uint64_t now_ms)
 /* --- start, and how the program ends it --------------------------------------------------------------------------- */
 
 /*
- * With CRC everything is copied. Room for less than two of the largest FPDUs: each is sent before the next is copied,
- * out of a cache, not of memory.
+ * With CRC everything is copied. Room for less than two of the largest FPDUs, so that each is sent, out of a cache,
+ * before the next is copied.
  */
 static uint32_t staging_octets(const struct srd_stream_params *params)
 {
@@ -430,7 +430,7 @@ void srd_stream_unreachable(struct srd_qp *qp, uint64_t now_ms)
 
 /* --- while nothing happens -------------------------------------------------------------------------------------- */
 
-/* What has come and gone: no part of it falls, so it changes if any part does. */
+/* The sum of the counters of progress: none ever falls, so the sum changes if any of them does. */
 static uint64_t traffic_of(const struct srd_stream *stream)
 {
     return 1 + atomic_load_explicit(&stream->rx_complete, memory_order_relaxed) +
@@ -496,8 +496,8 @@ static unsigned rnr_fail(struct srd_qp *qp, uint64_t now_ms)
 }
 
 /*
- * The time to wait for a receive has passed. A thread that got no processor may have posted one before, and not resumed
- * the stream yet: the message takes that.
+ * The wait for a receive has timed out. A thread that was preempted may have posted one in time, and not resumed the
+ * stream yet: the message takes that receive.
  */
 static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
 {
@@ -507,7 +507,7 @@ static unsigned rnr_expired(struct srd_qp *qp, uint64_t now_ms)
     return rnr_fail(qp, now_ms);
 }
 
-/* It has passed. What has come meanwhile is read, and answered, before it passes again. */
+/* The deadline has passed. The stream reads and answers what has come meanwhile before it passes again. */
 static bool end_begins_anew(struct srd_stream *stream, uint64_t deadline_ms, uint64_t now_ms)
 {
     uint64_t wait_ms = srd_phase(stream) == SRD_STREAM_UP ? SRD_LINGER_MS : SRD_DRAIN_MS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in (or SRD_STREAM_NOW). No
- * sockets, no threads, no time of its own, so a test can join two of them in memory.
+ * stream.h - the protocol engine of one connection: bytes in, bytes out, the clock passed in (or SRD_STREAM_NOW). It
+ * has no sockets, threads or timers of its own, so a test can join two of them in memory.
  *
  * A stream belongs to a queue pair (embedded there) and works on its send queue, receive queue, completion queues and
  * the STag table. The connection (conn.h) owns the socket and calls in:
@@ -12,8 +12,8 @@
  *                                   srd_stream_tx_done -> so much of it is gone
  *   time                            srd_stream_deadline_ms / srd_stream_timer
  *
- * The receive side never blocks on the send side: what it owes (read responses, acknowledgements, a Terminate) it
- * notes, and reports SRD_STREAM_TX.
+ * The receive side never blocks on the send side: it records what this end owes (read responses, acknowledgements, a
+ * Terminate), and reports SRD_STREAM_TX.
  *
  * Standard: RFC 5044 (FPDU), 5041 (DDP), 5040 (RDMAP). Extension between two softrdma ends: acknowledgements, see
  * docs/wire.md.
@@ -27,8 +27,8 @@ struct srd_qp;
 struct srd_stream;
 
 /*
- * A now_ms: the stream reads the clock if it needs the time, to set a deadline. Octets mostly come and go without one,
- * and reading the clock takes tens of nanoseconds. Not for srd_stream_timer.
+ * A now_ms: the stream reads the clock itself if it has to set a deadline. Most octets set none, and reading the clock
+ * takes tens of nanoseconds. Not for srd_stream_timer.
  */
 #define SRD_STREAM_NOW UINT64_MAX
 
@@ -60,8 +60,8 @@ unsigned srd_stream_release(struct srd_qp *qp);
 int srd_stream_rx_space(struct srd_qp *qp, struct iovec iov[SRD_RX_IOV]);
 unsigned srd_stream_rx(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 /*
- * In place of srd_stream_rx: the kernel could not store there (EFAULT). The rest of the payload comes over staging,
- * where the place that is gone is found. False: it was no place of the program's.
+ * In place of srd_stream_rx: the kernel could not store there (EFAULT). The rest of the payload goes through staging,
+ * where the copy finds the unmapped memory. False: it was not the program's memory.
  */
 bool srd_stream_rx_fault(struct srd_qp *qp);
 /* End of stream: error 0 = FIN, else the errno of the socket. Nothing is read after it. */
@@ -75,9 +75,9 @@ int srd_stream_tx(
     struct srd_qp *qp, struct iovec iov[SRD_TX_IOV], uint64_t now_ms, unsigned *actions);
 unsigned srd_stream_tx_done(struct srd_qp *qp, size_t octets, uint64_t now_ms);
 /*
- * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Takes back the FPDU whose memory is gone and
- * what stands behind it, and fails the request, or the response; when that FPDU is half sent, cuts the connection. The
- * caller goes on with what is left. Returns actions.
+ * In place of srd_stream_tx_done: the kernel could not read it (EFAULT). Removes from the batch the FPDU whose memory
+ * is gone and everything behind it, and fails the request or the response; if that FPDU is half sent, closes the
+ * connection at once. The caller goes on with the rest of the batch. Returns actions.
  */
 unsigned srd_stream_tx_fault(struct srd_qp *qp);
 
@@ -106,7 +106,7 @@ bool srd_stream_owes_ack(struct srd_qp *qp);
 bool srd_stream_may_ack(struct srd_qp *qp);
 
 /*
- * srd_stream_give_back - gives the staging's memory back if the stream is idle; LOCK_SRD_RX and LOCK_SRD_TX held.
+ * srd_stream_give_back - frees the staging's memory if the stream is idle; LOCK_SRD_RX and LOCK_SRD_TX held.
  * mark  in, out: what has come and gone until now; 0 at first
  * Returns whether it is idle: nothing has come or gone since the last call, nothing is under way.
  */

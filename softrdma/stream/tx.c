@@ -3,8 +3,8 @@
  * tx.c - the send side of a stream: a batch of FPDUs, offered as one iovec until it is gone.
  *
  * Registered memory in it is pinned only from srd_stream_tx to srd_stream_tx_done: a full socket must not keep the
- * program from deregistering. What is offered again is looked up again, and when it has gone meanwhile, an FPDU is cut
- * and the connection with it.
+ * program from deregistering. Memory that is offered again is looked up again; if it has gone meanwhile, an FPDU stays
+ * incomplete, and the connection is closed.
  */
 #include "softrdma/memory/dma.h"
 #include "softrdma/memory/memory.h"
@@ -286,8 +286,8 @@ static bool salvage(struct srd_qp *qp, bool all)
 }
 
 /*
- * A responder that has had no valid FPDU sends none (RFC 5044 section 7.1.3): it only closes. A fault found above MPA
- * is in a valid FPDU.
+ * A responder that has not received a valid FPDU sends no Terminate (RFC 5044 section 7.1.3): it only closes. A fault
+ * found above MPA is in a valid FPDU.
  */
 static bool may_send_terminate(struct srd_stream *stream, srd_fault fault)
 {

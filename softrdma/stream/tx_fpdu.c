@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx_fpdu.c - one FPDU more in the batch.
+ * tx_fpdu.c - adds an FPDU to the batch.
  *
- * Headers, small payloads and trailers stand one behind the other in a staging buffer, so that a list of small
- * messages is one iovec entry; larger payloads are gathered from registered memory.
+ * Headers, small payloads and trailers are contiguous in a staging buffer, so that a list of small messages is one
+ * iovec entry; larger payloads are gathered from registered memory.
  */
 #include "softrdma/stream/tx_fpdu.h"
 
@@ -158,8 +158,8 @@ enum srd_stag_error srd_tx_fpdu_memory(struct srd_qp *qp, struct srd_tx_fpdu *fp
     if (error)
         return error;
     /*
-     * What the CRC was computed of must be what is sent. The program, or a peer, may change this memory any time: that
-     * a Read finds it half changed is no reason to lose the connection.
+     * The octets sent must be those that the CRC covers. The program, or a peer, may change this memory at any time: a
+     * Read that finds it half changed is no reason to lose the connection.
      */
     if (qp->stream.params.crc)
         return copy_pinned(entry, stage(&qp->stream.tx, octets), addr, octets, &fpdu->crc);

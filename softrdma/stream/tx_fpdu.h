@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx_fpdu.h - one FPDU more in the batch: begin, add, end; or begin, add, undo. And what the files that build messages
- * call of each other. LOCK_SRD_TX held.
+ * tx_fpdu.h - adds an FPDU to the batch: begin, add, end; or begin, add, undo. Also the functions that the files which
+ * build messages call of each other. LOCK_SRD_TX held.
  */
 #ifndef SOFTRDMA_STREAM_TX_FPDU_H
 #define SOFTRDMA_STREAM_TX_FPDU_H

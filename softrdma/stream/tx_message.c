@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tx_message.c - what goes into a batch: the RTR, acknowledgements, the requests of the send queue in order, responses
- * to the peer's Reads (tx_response.c), and at the end the Terminate. What of it is RFC 7306's is in tx_extension.c.
+ * tx_message.c - fills a batch: the RTR, acknowledgements, the requests of the send queue in order, responses to the
+ * peer's Reads (tx_response.c), and at the end the Terminate. tx_extension.c has the messages of RFC 7306.
  *
- * Responses go between requests, at message borders only (RFC 5040 section 5.5); the two take turns there. They do not
- * wait for the send queue: a fence, a full read depth or a failed request stops that alone.
+ * Responses go between requests, at message borders only (RFC 5040 section 5.5), alternating with requests. Responses
+ * do not wait for the send queue: a fence, a full read depth or a failed request stops only requests.
  */
 #include "softrdma/memory/memory.h"
 #include "softrdma/stream/tx_fpdu.h"

@@ -6,7 +6,7 @@
  * that advance together: three streams of crc32, and one that is folded: multiplied, 128 bits at a time, by the power
  * of x that moves it to where more of the same part stands, and added to that. What is left of the four, each moved to
  * the end of the block by one more multiplication, gives the block's register. While copying, the processor's stores
- * are the narrowest place, and the checksum is nearly free.
+ * are the bottleneck, and the checksum is nearly free.
  *
  * VPCLMULQDQ multiplies two or four times 128 bits at once (AVX2, AVX-512). Folding alone is faster then: it takes the
  * data in order, as memcpy does, so the processor fetches ahead (crc32c_vectors.h).

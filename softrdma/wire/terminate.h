@@ -44,7 +44,7 @@ static inline uint32_t srd_terminate_bare(
 /*
  * srd_terminate_decode - read the part behind the untagged header, as far as it is there.
  * octets     at least 4, else false is returned
- * flowed     FPDUs have gone both ways: settles what is ambiguous between the RFC's form and the bit-reversed one that
+ * flowed     FPDUs have gone both ways: resolves the ambiguity between the RFC's form and the bit-reversed one that
  *            Linux's siw emits on little-endian hosts
  */
 bool srd_terminate_decode(
