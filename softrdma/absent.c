@@ -20,9 +20,9 @@ void srd_absent(enum srd_absent what)
             "has none",
         [SRD_ABSENT_IMMEDIATE] =
             "immediate data is refused: this peer is not softrdma, and iWARP has none",
-        [SRD_ABSENT_EXCHANGE] = "the program connects a queue pair by number and address that was "
-                                "not made for it: let it use srd_create_exchange_qp, or "
-                                "the connection manager (rdma_connect, rdma_accept)",
+        [SRD_ABSENT_EXCHANGE] = "the program connects a queue pair by number and address: make it "
+                                "by srd_create_exchange_qp, or use the connection manager "
+                                "(rdma_connect, rdma_accept)",
     };
     static atomic_bool logged[SRD_ABSENTS];
 

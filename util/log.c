@@ -100,7 +100,7 @@ static void complain_of_names(void)
     for (size_t i = 0; setting_name(i) && length < sizeof(known); i++)
         length += (size_t)snprintf(known + length, sizeof(known) - length, " %s", setting_name(i));
     while (at && (entry = setting_unknown(&at)))
-        log_write(LOG_WARN, LOG_DEVICE, "%.*s means nothing; the variables are:%s",
+        log_write(LOG_WARN, LOG_DEVICE, "unknown variable %.*s; the variables are:%s",
             (int)strcspn(entry, "="), entry, known);
 }
 
@@ -154,8 +154,8 @@ static void put(const char *line)
 
     if (missing)
         octets = snprintf(text, sizeof(text),
-            missing == 1 ? "ndspi: warn: %u line is missing here: nobody took it in time\n"
-                         : "ndspi: warn: %u lines are missing here: nobody took them in time\n",
+            missing == 1 ? "ndspi: warn: %u line is missing here: the reader was too slow\n"
+                         : "ndspi: warn: %u lines are missing here: the reader was too slow\n",
             missing);
     octets += snprintf(text + octets, sizeof(text) - (size_t)octets, "%s\n", line);
     if (!outlet_write(outlet_, text, (size_t)octets))

@@ -126,8 +126,7 @@ unsigned setting_number(const char *name, unsigned fallback, unsigned maximum)
         return (unsigned)number;
     if (first_warning(name))
         log_write(LOG_WARN, LOG_DEVICE,
-            "%s=%s: a number from 0 to %u is wanted, in digits alone; taken as not set", name, text,
-            maximum);
+            "%s=%s: expected a number from 0 to %u, in digits alone; ignored", name, text, maximum);
     return fallback;
 }
 
@@ -139,7 +138,7 @@ static bool is_at(const char *name, char place)
     if (!text || ((*text == '0' || *text == '1') && !text[1]))
         return text && *text == place;
     if (first_warning(name))
-        log_write(LOG_WARN, LOG_DEVICE, "%s=%s: 0 or 1 is wanted; taken as not set", name, text);
+        log_write(LOG_WARN, LOG_DEVICE, "%s=%s: expected 0 or 1; ignored", name, text);
     return false;
 }
 
@@ -165,7 +164,6 @@ unsigned setting_word(const char *name, const char *const words[])
         strncat(all, words[i], sizeof(all) - strlen(all) - 1);
     }
     if (text && first_warning(name))
-        log_write(
-            LOG_WARN, LOG_DEVICE, "%s=%s: one of %s is wanted; taken as not set", name, text, all);
+        log_write(LOG_WARN, LOG_DEVICE, "%s=%s: expected one of %s; ignored", name, text, all);
     return 0;
 }

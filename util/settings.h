@@ -19,12 +19,12 @@ const char *setting_text(const char *name);
  * setting_number - a number in decimal digits.
  * fallback  in: where it is not set
  * maximum   in: the largest that has a meaning
- * Anything else is taken as not set, with one warning for each variable.
+ * Any other value is ignored, with one warning for each variable.
  */
 unsigned setting_number(const char *name, unsigned fallback, unsigned maximum);
 
 /*
- * A switch, 1 or 0. Anything else is taken as not set, with one warning.
+ * A switch, 1 or 0. Any other value is ignored, with one warning.
  * setting_on   of one whose default is 0: whether it is 1
  * setting_off  of one whose default is 1: whether it is 0
  */
@@ -34,7 +34,7 @@ bool setting_off(const char *name);
 /*
  * setting_word - one of several words.
  * words  in: the default first; NULL behind the last
- * Returns the index of the word: 0 where the variable is not set. Anything else is taken as not set, with one warning.
+ * Returns the index of the word: 0 where the variable is not set. Any other value is ignored, with one warning.
  */
 unsigned setting_word(const char *name, const char *const words[]);
 

@@ -77,7 +77,7 @@ static int find_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, struct p
     if (!attr->ah_attr.is_global)
         why = "the peer has to be named by a GID (ibv_rc_pingpong: -g INDEX)";
     else if (peer->number >> QPN_BITS || peer->number >> PORT_SHIFT < SRD_QP_PORT_MIN)
-        why = "the peer's number is none of a softrdma queue pair that is made for it";
+        why = "the peer's number does not belong to a softrdma queue pair made for this";
     else if (srd_addr_at(srd_device_of(qp->qp.context), grh->sgid_index, &peer->local))
         why = "the device has no GID of this index";
     if (!why) {
@@ -93,7 +93,7 @@ static int find_peer(struct srd_qp *qp, const struct ibv_qp_attr *attr, struct p
     }
     if (!why)
         return 0;
-    log_limited(LOG_WARN, LOG_CM, "queue pair 0x%x does not go to RTR: %s", qp->qp.qp_num, why);
+    log_limited(LOG_WARN, LOG_CM, "cannot move queue pair 0x%x to RTR: %s", qp->qp.qp_num, why);
     return EINVAL;
 }
 

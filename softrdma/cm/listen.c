@@ -63,7 +63,7 @@ static void drop_half_open(struct srd_id *oldest)
     lock_acquire(&oldest->lock);
     if (oldest->state == SRD_ID_INCOMING) {
         log_limited(LOG_WARN, LOG_CM,
-            "more than %d connections without an MPA request; that from %s is closed",
+            "more than %d connections without an MPA request; closed the oldest, from %s",
             SRD_CM_HALF_OPEN_MAX, srd_addr_text(&oldest->ibv.route.addr.dst_addr, text));
         oldest->state = SRD_ID_OVER;
         srd_conn_close(oldest->conn);

@@ -95,8 +95,8 @@ static int parse_device(char *text)
         struct sockaddr_storage addr;
         if (srd_addr_parse(word, &addr)) {
             log_write(LOG_ERROR, LOG_DEVICE,
-                "NDSPI_SOFT_DEVICES: device %s: \"%s\" is no numeric address; it is left out", text,
-                word);
+                "NDSPI_SOFT_DEVICES: device %s: \"%s\" is not a numeric address; it is left out",
+                text, word);
             continue;
         }
         if (add_address(device, &addr)) {

@@ -390,7 +390,7 @@ static void test_bad_environment_is_told_once(void **state)
     assert_int_equal(program.status, 0);
     assert_says(program.complained, "NDSPI_LOG: unknown word \"tarce\"");
     assert_says(program.complained,
-        "NDSPI_DEVCIE means nothing; the variables are: NDSPI_CHECK NDSPI_COUNTERS");
+        "unknown variable NDSPI_DEVCIE; the variables are: NDSPI_CHECK NDSPI_COUNTERS");
     assert_says(program.complained, "NDSPI_LOG_FILE: cannot open /nonexistent/log: No such file");
     assert_int_equal(count_of(program.complained, "\n"), 3);
 }

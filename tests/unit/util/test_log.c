@@ -88,7 +88,7 @@ static void write_to_what_is_full(struct capture *capture)
     captured(capture);
     log_write(LOG_WARN, LOG_CM, "four");
     text = captured(capture);
-    assert_string_equal(text, "ndspi: warn: 3 lines are missing here: nobody took them in time\n"
+    assert_string_equal(text, "ndspi: warn: 3 lines are missing here: the reader was too slow\n"
                               "ndspi: warn: cm: four\n");
     log_write(LOG_WARN, LOG_CM, "five");
     assert_string_equal(captured(capture), "ndspi: warn: cm: five\n");
@@ -125,7 +125,7 @@ static void test_log_does_not_wait_for_a_full_socket(void **state)
  */
 static void test_log_does_not_wait_for_a_stopped_terminal(void **state)
 {
-    static const char missing[] = " lines are missing here: nobody took them in time\r\n";
+    static const char missing[] = " lines are missing here: the reader was too slow\r\n";
     static const char arrived[] = "ndspi: warn: cm: somebody reads\r\n";
     static char text[1 << 20];
     struct capture capture;
@@ -212,7 +212,7 @@ static void test_log_survives_a_pipe_that_nobody_will_read(void **state)
     capture_begin(&capture, ends);
     log_write(LOG_WARN, LOG_CM, "for somebody");
     assert_string_equal(captured(&capture),
-        "ndspi: warn: 1 line is missing here: nobody took it in time\n"
+        "ndspi: warn: 1 line is missing here: the reader was too slow\n"
         "ndspi: warn: cm: for somebody\n");
     capture_end(&capture);
     sigpending(&pending);

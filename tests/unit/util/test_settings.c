@@ -45,8 +45,8 @@ static void test_a_bad_number_is_warned_of_once_and_counts_as_not_set(void **sta
         assert_int_equal(setting_number("NDSPI_SOFT_PATIENCE_MS", 7, 1000), 7);
     }
     assert_string_equal(log_caught(),
-        "ndspi: warn: device: NDSPI_SOFT_PATIENCE_MS=5s: a number from 0 to 1000 is wanted, in "
-        "digits alone; taken as not set\n");
+        "ndspi: warn: device: NDSPI_SOFT_PATIENCE_MS=5s: expected a number from 0 to 1000, in "
+        "digits alone; ignored\n");
 }
 
 static void test_a_switch_is_0_or_1(void **state)
@@ -65,8 +65,8 @@ static void test_a_switch_is_0_or_1(void **state)
         setenv("NDSPI_SOFT_CRC", "10", 1);
         assert_false(setting_on("NDSPI_SOFT_CRC"));
     }
-    assert_string_equal(log_caught(),
-        "ndspi: warn: device: NDSPI_SOFT_CRC=no: 0 or 1 is wanted; taken as not set\n");
+    assert_string_equal(
+        log_caught(), "ndspi: warn: device: NDSPI_SOFT_CRC=no: expected 0 or 1; ignored\n");
 }
 
 static void test_a_switch_may_be_on_by_default(void **state)
@@ -83,8 +83,8 @@ static void test_a_switch_may_be_on_by_default(void **state)
     log_catch();
     setenv("NDSPI_SOFT_SHM", "off", 1);
     assert_false(setting_off("NDSPI_SOFT_SHM"));
-    assert_string_equal(log_caught(),
-        "ndspi: warn: device: NDSPI_SOFT_SHM=off: 0 or 1 is wanted; taken as not set\n");
+    assert_string_equal(
+        log_caught(), "ndspi: warn: device: NDSPI_SOFT_SHM=off: expected 0 or 1; ignored\n");
 }
 
 static void test_a_word_is_one_of_several(void **state)
@@ -108,7 +108,7 @@ static void test_a_word_is_one_of_several(void **state)
         assert_int_equal(setting_word("NDK_VERIFIER", words), 0);
     }
     assert_string_equal(log_caught(),
-        "ndspi: warn: device: NDK_VERIFIER=logs: one of 0, 1, log is wanted; taken as not set\n");
+        "ndspi: warn: device: NDK_VERIFIER=logs: expected one of 0, 1, log; ignored\n");
 }
 
 static void test_unknown_names_are_found(void **state)
