@@ -19,194 +19,198 @@
 #define ND_QUIRKS(row) \
     row(NO_WINDOWS, \
         "There are no type 2 memory windows, or the user-space driver cannot bind them.", \
-        "Bind registers the window's range, Invalidate takes that back before its completion is seen; both keep " \
-        "their place in the send queue by a Write of nothing, but for a Bind with nothing in flight before it. Such " \
-        "a window serves every queue pair of its adapter. There are no fast regions.", \
+        "Bind registers the window's range, and Invalidate deregisters it before the program gets its completion; " \
+        "both hold their place in the send queue by an empty Write, except a Bind with nothing in flight before it. " \
+        "Such a window works on every queue pair of its adapter. There are no fast regions.", \
         "ndspi.quirks, conformance.mw") \
     row(WINDOW_BOUNDS, \
-        "The key of a window reaches the whole region.", \
-        "Bind registers exactly the window's range and binds a window of its own over it. A fast region's window " \
-        "lies over such a registration on every device.", \
+        "The key of a window gives access to the whole region.", \
+        "Bind registers exactly the window's range and binds a window of its own over that. On every device a fast " \
+        "region's window lies over such a registration.", \
         "ndspi.quirks, conformance.mw") \
     row(INVALIDATE_CRASHES, \
-        "Linux 6.1 crashes over a local invalidation of a window that the peer has invalidated.", \
-        "None is ever posted: Invalidate holds its place in the send queue by a Write of nothing, and destroys the " \
-        "window that its Bind made before its completion is seen. For a fast region one is posted, once no Receive " \
-        "that has completed says that the peer was first: a peer that invalidates at that very moment can crash it.", \
+        "Linux 6.1 crashes on a local invalidation of a window that the peer has invalidated.", \
+        "The library never posts one for a window: Invalidate holds its place in the send queue by an empty Write, " \
+        "and destroys the window that its Bind made before the program gets its completion. For a fast region it " \
+        "posts one unless a completed Receive says that the peer was first: a peer that invalidates at that very " \
+        "moment can crash the kernel.", \
         "ndspi.quirks, conformance.v1_window") \
     row(WINDOW_KEY, \
         "A type 2 bind leaves the window's old key in `ibv_mw`; the next bind fails.", \
-        "The new key is stored when the bind is posted, on every device.", \
+        "The library stores the new key when it posts the bind, on every device.", \
         "ndspi.memory, conformance.mw") \
     row(INVALIDATED_BIT, \
         "A Receive whose sender invalidated a window carries the kernel's bit in `wc_flags` (4), not " \
         "`IBV_WC_WITH_INV`.", \
-        "That bit counts.", \
+        "The library accepts that bit.", \
         "ndspi.quirks, conformance.v1_window") \
     row(INVALIDATED_UNTOLD, \
-        "A Receive does not tell that its sender invalidated a window.", \
-        "Nothing can be: the peer's access ends, `pInvalidateResult` never comes, and the window is bound until its " \
-        "owner invalidates it. A warning says so when such a window is made. There are no fast regions.", \
+        "A Receive does not report that its sender invalidated a window.", \
+        "Nothing: the peer's access ends, `pInvalidateResult` never comes, and the window is bound until its owner " \
+        "invalidates it. The library logs a warning when the program makes such a window. There are no fast regions.", \
         "conformance.v1_window") \
     row(INVALIDATE_FIELD, \
         "Send with invalidate takes the key from `wr.rdma.rkey`.", \
-        "Both fields are set, on every device.", \
+        "The library sets both fields, on every device.", \
         "ndspi.nd1_data") \
     row(LATE_RECEIVES, \
-        "A Receive posted in the error state is never flushed.", \
-        "It is not given to the device; it ends with ND_CANCELED when all before it have.", \
+        "The device never flushes a Receive posted in the error state.", \
+        "The library does not post it; it ends with ND_CANCELED after all before it.", \
         "ndspi.quirks, conformance.qp") \
     row(LATE_SENDS, \
-        "A Send, Read or Write posted in the error state is never flushed, or refused.", \
+        "The device never flushes, or refuses, a Send, Read or Write posted in the error state.", \
         "As for Receives. A released queue pair needs no marker: its flush is over when the call returns.", \
         "ndspi.quirks, conformance.disconnect") \
     row(FORGOTTEN, \
-        "What was posted between the device's own step to the error state and ours is never flushed.", \
-        "When our step is done, which flushes in the call, all that has not completed ends with ND_CANCELED.", \
+        "The device never flushes requests that were posted between its own step to the error state and ours.", \
+        "When our step is done, which flushes in the call, all requests that have not completed end with " \
+        "ND_CANCELED.", \
         "ndspi.quirks, conformance.disconnect") \
     row(SOLICITED, \
-        "Asked for solicited completions alone, the device raises no event, or none for errors of the send queue.", \
-        "It is asked for all; of Receives every one wakes a Notify for solicited ones.", \
+        "Armed for solicited completions only, the device raises no event, or none for errors of the send queue.", \
+        "The library arms it for all completions; any Receive then ends a Notify for solicited ones.", \
         "ndspi.quirks, conformance.notify") \
     row(LOCAL_STATUS, \
-        "A message longer than its Receive ends that with LOC_QP_OP_ERR, and so does a token that is none a request.", \
-        "Of a Receive this counts as LOC_LEN_ERR (ND_BUFFER_OVERFLOW), of a Send, Read, Write or Bind as " \
-        "LOC_PROT_ERR (ND_ACCESS_VIOLATION).", \
+        "A message longer than its Receive ends the Receive with LOC_QP_OP_ERR; an invalid token does the same to a " \
+        "request.", \
+        "The library takes it for LOC_LEN_ERR (ND_BUFFER_OVERFLOW) of a Receive, for LOC_PROT_ERR " \
+        "(ND_ACCESS_VIOLATION) of a Send, Read, Write or Bind.", \
         "ndspi.quirks, conformance.sendrecv") \
     row(FLUSH_STATUS, \
-        "What a flush cuts off while it is being sent ends with LOC_QP_OP_ERR.", \
-        "Where the client has asked for the error state of a queue pair that was well, this counts as WR_FLUSH_ERR " \
+        "A request that a flush interrupts while it is being sent ends with LOC_QP_OP_ERR.", \
+        "If the client moved a working queue pair to the error state, the library takes it for WR_FLUSH_ERR " \
         "(ND_CANCELED).", \
         "ndspi.quirks, ndk.data") \
     row(EMPTY_RECEIVES, \
-        "A Receive of no entries is refused.", \
-        "It gets one of no bytes.", \
+        "The device refuses a Receive without entries.", \
+        "The library posts it with one entry of no bytes.", \
         "ndspi.quirks, conformance.sendrecv") \
     row(EMPTY_ENTRIES, \
-        "Linux 6.1 crashes over an empty entry between others of a Send or Write (siw_tx_hdt).", \
-        "Empty entries are left out, on every device.", \
+        "Linux 6.1 crashes on an empty entry between others of a Send or Write (siw_tx_hdt).", \
+        "The library leaves empty entries out, on every device.", \
         "ndspi.quirks, conformance.sendrecv") \
     row(READ_RIGHT, \
-        "The right to read is never looked at: any key of the connection's protection domain can be read with.", \
-        "Nothing can be.", \
+        "The device does not check the right to read: a peer can read with any key of the connection's protection " \
+        "domain.", \
+        "Nothing.", \
         "-") \
     row(READ_FENCE, \
-        "A Read with a fence is refused, and blocks its queue.", \
-        "It is posted without: Reads are in order there.", \
+        "The device refuses a Read with a fence, and its queue then blocks.", \
+        "The library posts it without: Reads are in order there.", \
         "ndspi.quirks, conformance.rdma") \
     row(OVERTAKES, \
-        "A Send or Write behind a Read ends before it.", \
-        "What has ended is kept until it is its turn.", \
+        "A Send or Write behind a Read completes before it.", \
+        "The library holds the completion until its turn.", \
         "ndspi.quirks, conformance.rdma") \
     row(UNWAKED, \
-        "A post fails though its requests were taken: the device could not be told of them. It names none as " \
-        "refused.", \
-        "It counts as a success; the flush ends them.", \
+        "A post fails though the device has queued its requests: the kernel could not be notified. The post names " \
+        "none as refused.", \
+        "The library takes it for a success; the flush ends the requests.", \
         "ndspi.quirks, conformance.v1_endpoint") \
     row(NEGATIVE_ERRNO, \
         "A refused post returns a negative errno.", \
-        "Either sign is understood.", \
+        "The library accepts either sign.", \
         "ndspi.quirks") \
     row(NO_MOVE, \
-        "A disconnect, ours or the peer's, moves no queue pair: nothing is flushed. Nor does a queue pair's error, " \
-        "or flush, tell the peer.", \
-        "The queue pair goes to the error state first, on both sides; the connection manager is told after it. A " \
-        "failed request, or a Flush, disconnects.", \
+        "A disconnect, ours or the peer's, moves no queue pair, so nothing is flushed; nor does a queue pair's " \
+        "error, or flush, notify the peer.", \
+        "On both sides the library first moves the queue pair to the error state, then calls the connection manager. " \
+        "A failed request, or a Flush, disconnects.", \
         "conformance.disconnect") \
     row(SLOW_DESTROY, \
         "`rdma_destroy_id` may wait for the peer, for minutes.", \
-        "Ids are destroyed by a thread of their own; what was not received is not rejected.", \
+        "A thread of its own destroys ids; connection requests that the program has not fetched are not rejected.", \
         "conformance.lifetime, robustness.killed_peer") \
     row(MOVED_BY_CM, \
-        "The kernel's connection manager moves the queue pair; what `rdma_init_qp_attr` says must not be applied.", \
-        "It is not.", \
+        "The kernel's connection manager moves the queue pair; attributes of `rdma_init_qp_attr` must not be " \
+        "applied.", \
+        "The library does not apply them.", \
         "conformance.connector") \
     row(TWO_MESSAGES, \
-        "The reply is the establishment: there is no third message.", \
-        "Connect ends with it, Accept with its sending; a Reject by the active side is a disconnect to the passive " \
-        "one.", \
+        "The reply establishes the connection: there is no third message.", \
+        "Connect ends with the reply, Accept when it is sent; the passive side sees a Reject by the active one as a " \
+        "disconnect.", \
         "conformance.connector, conformance.refusal") \
     row(ONE_ATTEMPT, \
         "A queue pair whose connection was refused never connects again.", \
-        "It is replaced by another after the attempt, and the Receives that were posted are posted again.", \
+        "The library replaces it by another after the attempt, and posts its Receives again.", \
         "ndspi.quirks, conformance.connector") \
     row(OFFER_EXPIRES, \
-        "A request that is not accepted within 10 s dies; the active side hears of a timeout.", \
-        "Nothing can be.", \
+        "A request that is not accepted within 10 s expires; the active side gets a timeout.", \
+        "Nothing.", \
         "-") \
     row(DEAD_UNTOLD, \
-        "Nobody tells that the sender of a request that is not answered yet has gone.", \
-        "It is asked for whenever the program asks for the request's limits or data (`rdma_init_qp_attr` fails " \
+        "The device does not report that the sender of an unanswered request has gone.", \
+        "The library checks whenever the program asks for the request's limits or data (`rdma_init_qp_attr` fails " \
         "then).", \
         "conformance.refusal") \
     row(PADDED_DATA, \
-        "Private data arrives with the length of its message type (56, 196, 148), filled with zero.", \
-        "A program that needs the length sends it. No more than 148 bytes of a reply are handed on.", \
+        "Private data arrives with the length of its message type (56, 196, 148), padded with zeros.", \
+        "A program that needs the length sends it. The library returns at most 148 bytes of a reply.", \
         "ndspi.cm_event, conformance.connector") \
     row(RETRIES_FOR_EVER, \
         "`retry_cnt` 7 means for ever: a lost peer is never noticed.", \
-        "It is 6, on every device.", \
+        "The library uses 6, on every device.", \
         "robustness.killed_peer") \
     row(ACCESS_LATE, \
-        "Before the reply `rdma_init_qp_attr` knows no access rights; the peer's Write fails.", \
-        "INIT is applied once more after the reply, with all rights; keys decide.", \
+        "Before the reply `rdma_init_qp_attr` returns no access rights; the peer's Write fails.", \
+        "The library applies INIT once more after the reply, with all rights; keys decide.", \
         "conformance.rdma") \
     row(DEPTHS_RAISED, \
-        "The read depths applied are those of the peer's message, even above what was asked for.", \
-        "They are capped by hand: what was asked for, what was offered and what the device can.", \
+        "The kernel applies the read depths of the peer's message, even above those that this side asked for.", \
+        "The library caps them to what this side asked for, what the peer offered and what the device supports.", \
         "conformance.negotiation") \
     row(REPLY_SWAPPED, \
-        "The reply's event has the two read depths the wrong way round.", \
-        "They are turned.", \
+        "The reply's event has the two read depths swapped.", \
+        "The library swaps them back.", \
         "ndspi.cm_event, peers.verbs") \
     row(SERVES_AS_ASKED, \
-        "Accept serves as many Reads as the active side asked for, whatever fewer the program accepts.", \
-        "Nothing can be: the active side's GetReadLimits tells what is served.", \
+        "Accept serves as many Reads as the active side asked for, even if the program accepts fewer.", \
+        "Nothing: the active side's GetReadLimits returns the number served.", \
         "peers.verbs") \
     row(READ_SINK, \
         "The target of a Read needs remote write access (iWARP).", \
-        "ND_MR_FLAG_RDMA_READ_SINK asks for that.", \
+        "ND_MR_FLAG_RDMA_READ_SINK requests it.", \
         "conformance.rdma") \
     row(ACTIVE_FIRST, \
-        "What the accepting side sends before the other has read its reply breaks the connection: there is no " \
-        "ready-to-receive frame (RFC 5044 section 7.1.2).", \
-        "Nothing can be: the connecting side sends first (porting.md). Connect ends with ND_IO_TIMEOUT, and the log " \
+        "Data that the accepting side sends before the other side has read the reply breaks the connection: there is " \
+        "no ready-to-receive frame (RFC 5044 section 7.1.2).", \
+        "Nothing: the connecting side has to send first (porting.md). Connect ends with ND_IO_TIMEOUT, and the log " \
         "says why.", \
         "ndspi.quirks_windows") \
     row(NO_RECEIVER_WAIT, \
-        "A message without a Receive breaks the connection at once; its Send has completed (iWARP over TCP without " \
-        "more).", \
-        "Nothing can be.", \
+        "A message without a Receive breaks the connection at once, after its Send has completed (plain iWARP over " \
+        "TCP).", \
+        "Nothing.", \
         "conformance.sendrecv") \
     row(SENT_IS_DONE, \
-        "Sends and Writes complete when TCP has taken them: what the peer thinks of them shows as a broken " \
-        "connection.", \
-        "Nothing can be.", \
+        "Sends and Writes complete when TCP has taken them: a refusal by the peer shows as a broken connection.", \
+        "Nothing.", \
         "conformance.mw, conformance.rdma") \
     row(FEWER_READ_ENTRIES, \
         "A Read takes fewer entries than a Send.", \
-        "Version 2 tells so: MaxReadSge is `max_sge_rd`. Version 1 has one limit for all requests: that of Reads.", \
+        "Version 2 reports it: MaxReadSge is `max_sge_rd`. Version 1 has one limit for all requests: that of Reads.", \
         "ndspi.depths, conformance.adapter, conformance.v1_adapter") \
     row(FIXED_SRQ, \
         "A shared receive queue cannot be made deeper.", \
-        "Tried on every device. Such a queue is made for 4096 buffers at least (as many Receives of one entry, half " \
-        "as many of two), where they can be had, and Modify moves the depth within them; beyond, it is " \
+        "The library tries on every device. It makes such a queue for at least 4096 buffers (as many Receives of one " \
+        "entry, half as many of two) where it can, and Modify moves the depth within them; beyond, Modify fails with " \
         "ND_INSUFFICIENT_RESOURCES.", \
         "ndspi.fixed_depth, conformance.srq") \
     row(FIXED_CQ, \
         "A completion queue cannot be resized.", \
-        "Tried on every device. Such a queue is made with 4096 entries at least, 64 of them the library's own, " \
-        "where they can be had, and Resize moves the depth within them; beyond, it is ND_INSUFFICIENT_RESOURCES. " \
+        "The library tries on every device. It makes such a queue with at least 4096 entries, 64 of them for itself, " \
+        "where it can, and Resize moves the depth within them; beyond, Resize fails with ND_INSUFFICIENT_RESOURCES. " \
         "The adapter sets ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED.", \
         "ndspi.fixed_depth, conformance.cq") \
     row(LOST_KEY, \
-        "The user-space driver (rdma-core 44) takes the key 0x90000 of a context's mappings for none: the queue " \
-        "that gets it cannot be made, nor any after it. Keys follow from the sizes of the queues that there are.", \
-        "A completion queue of 17 pages lies over it while the adapter is open.", \
+        "The user-space driver (rdma-core 44) treats the mmap key 0x90000 of a context as invalid: the queue that " \
+        "gets it cannot be made, nor any after it. The sizes of the existing queues determine the keys.", \
+        "The library keeps a completion queue of 17 pages at that key while the adapter is open.", \
         "conformance.device") \
     row(NO_CONNECTIONS, \
         "There are no reliable connected queue pairs, and no connection manager knows the device.", \
-        "It is no adapter; `ndinfo` says why.", \
+        "The device is no adapter; `ndinfo` says why.", \
         "-")
 /* clang-format on */
 

@@ -50,15 +50,13 @@ int main(int argc, char **argv)
     if (!out)
         abort();
     fputs("# Devices\n\n"
-          "What devices do otherwise than verbs say, and what the library does about it. "
-          "`ndinfo` shows the quirks of\n"
-          "this machine's devices. Families marked \"not run\" were not at hand: their rows are "
-          "what their drivers and\n"
-          "manual pages state, untried. This page is generated "
-          "([testing.md](testing.md),\n"
-          "\"Generated pages\") from `ndspi/verbs/quirks.h` and `quirks.c`, which the library goes "
-          "by, "
-          "too.\n\n"
+          "How devices deviate from verbs, and what the library does about it. `ndinfo` shows the "
+          "quirks of this machine's\n"
+          "devices. Families marked \"not run\" were not available: their rows follow their "
+          "drivers and manual pages, untested. This\n"
+          "page is generated ([testing.md](testing.md), \"Generated pages\") from "
+          "`ndspi/verbs/quirks.h` and `quirks.c`, which the\n"
+          "library uses, too.\n\n"
           "## Families\n\n",
         out);
     for (size_t i = 0; i < nd_family_count; i++) {
@@ -67,7 +65,7 @@ int main(int argc, char **argv)
     }
     fputs("\n## Quirks\n\n"
           "Tests of `conformance` show them on the device itself (`./run test-kernel`), those of "
-          "`ndspi` on a device\nthat the test plays.\n\n",
+          "`ndspi` on a device\nthat the test simulates.\n\n",
         out);
     for (int i = 0; i < ND_QUIRK_COUNT; i++) {
         const struct nd_quirk_text *quirk = &nd_quirk_texts[i];
