@@ -68,7 +68,7 @@ struct log_limit {
  */
 bool log_limit_passes(struct log_limit *limit, uint64_t now_ms, unsigned *left_out);
 
-/* The same with the clock; below NDSPI_LOG=debug alone: there nothing is left out. */
+/* The same with the clock; at NDSPI_LOG=debug always true, so no line is left out. */
 bool log_limit_passes_now_(struct log_limit *limit, unsigned *left_out);
 
 /*

@@ -375,7 +375,7 @@ static void open_locked(struct srd_meet *meet)
     lock_assert_held(&meet->lock);
     if (!error) {
         srd_source_init(
-            &meet->source, &source_ops, fd); /* it was not added: nobody else knows it */
+            &meet->source, &source_ops, fd); /* not added, so no other thread knows it */
         error = srd_source_add(&meet->source);
     }
     if (error && fd >= 0) {

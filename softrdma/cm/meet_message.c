@@ -26,7 +26,7 @@ enum { NO_USER = 65534 };
 /* The part of the descriptors that shares may take; the rest is for connections over TCP. */
 enum { SHARES_PART = 4 };
 
-/* All that is said; the last octet is the version of the offer and of what is in the memory. */
+/* The text of the message; the last octet is the version of the offer and of the memory's layout. */
 enum { SAID_OCTETS = 8 };
 static const uint8_t said[SAID_OCTETS] = { 's', 'r', 'd', 'm', 'e', 'e', 't', 1 };
 enum { MEMORY, TCP, DESCRIPTORS };

@@ -372,7 +372,7 @@ static bool is_full(struct srd_conn *conn)
  */
 static void sync_deadline(struct srd_conn *conn)
 {
-    bool soon = srd_source_is_soon(&conn->source); /* before anything is looked at */
+    bool soon = srd_source_is_soon(&conn->source); /* before anything else is read */
 
     if (srd_conn_in_phase(conn, SRD_CONN_CLOSED))
         return;

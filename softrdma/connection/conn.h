@@ -48,7 +48,7 @@ struct srd_conn {
 
     atomic_bool want_in,
         want_out; /* what the reactor watches for; in the stream phase, tx_blocked instead of want_out */
-    atomic_bool tx_pending; /* look again before going */
+    atomic_bool tx_pending; /* the lock's holder has to send more before it leaves */
     atomic_bool tx_blocked; /* the socket was full */
     atomic_int tx_error;    /* writing is over */
     atomic_bool rx_ended;
@@ -56,11 +56,11 @@ struct srd_conn {
     struct srd_share *share;     /* until closed; under the locks that keep the socket open */
     struct srd_source bell;      /* the socket of the share */
     atomic_bool bell_ended;      /* the peer has closed it */
-    atomic_bool rung;            /* the bell is to be answered */
+    atomic_bool rung;            /* the bell has to be answered */
     atomic_bool look_at_tcp;     /* its end may have come */
     atomic_bool again;           /* has used up its turn */
-    atomic_bool later;           /* a thread that came to read it found another one in it */
-    atomic_uint attentive_polls; /* how many looks at it had been when that was asked last */
+    atomic_bool later;           /* a thread that came to read found the RX lock taken */
+    atomic_uint attentive_polls; /* source.polls when polled_since was called last */
     bool tcp_ended;              /* RX lock: no octet comes into the share after what is there */
     int tcp_error;               /* how: 0 or a negative errno */
     bool soft_peer;              /* from attach on: its FIN is its last look at the stream */

@@ -11,13 +11,13 @@
 
 static struct {
     struct lock lock;            /* LOCK_SRD_CHANNEL; source */
-    struct srd_source *source;   /* the one that is looked at, with a reference; NULL */
+    struct srd_source *source;   /* the one to poll, referenced; NULL */
     _Atomic(const void *) known; /* the same, without the lock */
-    atomic_uint left;            /* waits that may still look in vain */
-    atomic_uint waits;           /* since there are none */
+    atomic_uint left;            /* waits that may still poll in vain */
+    atomic_uint waits;           /* since left is 0 */
     atomic_bool looking;         /* a thread is */
-    _Atomic uint64_t since_ns;   /* a wait that sleeps began then; 0: none does */
-    _Atomic uint64_t looks_ns;   /* for so long the next one looks */
+    _Atomic uint64_t since_ns;   /* when the sleeping wait began; 0: none sleeps */
+    _Atomic uint64_t looks_ns;   /* how long the next one polls */
 } patience = {
     .lock = LOCK_INIT(LOCK_SRD_CHANNEL, "softrdma patience"),
     .left = SRD_PATIENCE_WAITS,
@@ -99,7 +99,7 @@ void srd_patience_forget(struct srd_source *source)
         replace(NULL, source);
 }
 
-/* Whether this wait is one of those that look. */
+/* Whether this wait polls. */
 static bool may_look(void)
 {
     return atomic_load_explicit(&patience.left, memory_order_relaxed) ||

@@ -15,11 +15,11 @@
 #include "softrdma/events/source.h"
 
 enum {
-    SRD_PATIENCE_NS = 20000,      /* of one wait ... */
-    SRD_PATIENCE_MAX_NS = 100000, /* ... and the most */
-    SRD_PATIENCE_WAITS = 8,       /* in a row that looked in vain, until it is used up */
-    SRD_PATIENCE_RARELY = 16,     /* of so many waits one looks then */
-    SRD_PATIENCE_ASKS = 64        /* after so many waits a thread asks anew where it may run */
+    SRD_PATIENCE_NS = 20000,      /* how long a wait polls at least ... */
+    SRD_PATIENCE_MAX_NS = 100000, /* ... and at most */
+    SRD_PATIENCE_WAITS = 8,       /* in a row that polled in vain, until it is used up */
+    SRD_PATIENCE_RARELY = 16,     /* then one of so many waits polls */
+    SRD_PATIENCE_ASKS = 64        /* after so many waits a thread reads its affinity again */
 };
 
 /*

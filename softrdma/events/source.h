@@ -34,7 +34,7 @@ struct srd_source_ops {
      * The deadline has passed, or the source is soon and served now; it is unset when this is called. No lock is held.
      */
     void (*expired)(struct srd_source *source);
-    /* Whether there is nothing to serve before the time of what is soon. NULL: there always is. Takes no lock. */
+    /* Whether the source needs no service before its soon time. NULL: it always does. Takes no lock. */
     bool (*idle)(struct srd_source *source);
     /* The same, and it need not stay soon: a thread that sleeps need not wake for it. NULL: it has to. Takes no lock. */
     bool (*spent)(struct srd_source *source);
@@ -61,10 +61,10 @@ struct srd_source {
         looked_at; /* a thread that polls has found it in the set since (reactor_poll), and needs it there */
     atomic_bool paused;
     atomic_bool
-        attentive; /* a thread polls it, and so nothing shows the reactor what comes: left is to end that */
-    atomic_bool attended;         /* the background thread is at it */
+        attentive; /* a thread polls it, so the reactor does not see what comes; ops->left ends that */
+    atomic_bool attended;         /* the background thread is serving it */
     _Atomic uint64_t deadline_ms; /* UINT64_MAX: none; the lock to write */
-    atomic_uint soon;             /* 1: in the list of what is soon; the lock to change */
+    atomic_uint soon;             /* 1: in the list of sources due soon; the lock to change */
     uint64_t soon_ms;             /* when it is due */
     struct list_node soon_node;
     /* the completion queues that poll it, each sets and reads its own; NULL */

@@ -36,12 +36,12 @@ struct srd_cq {
     struct srd_hold *hold;  /* NULL: its events were never moderated */
     bool marks;             /* srd_mark_solicited */
     atomic_uint idle_polls; /* still to come */
-    atomic_uint vain;       /* looks at several connections in a row that found nothing */
+    atomic_uint vain;       /* empty polls of several connections in a row */
     atomic_bool overrun;
     unsigned sources; /* connections */
-    /* the one that is looked at past the reactor: the only one, or that which had something last; with a reference */
+    /* polled directly, not by the reactor: the only one, or the one that had something last; referenced */
     struct srd_source *source;
-    atomic_uint turn;   /* of looks at several connections */
+    atomic_uint turn;   /* of polls of several connections */
     atomic_bool polled; /* whether an empty poll has anything to do: sources > 0 */
     atomic_uint users;  /* queue pairs, once per role */
     struct srd_channel_cq events;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct srd_hold {
-    struct reactor_source source; /* first; with the deadline of what is held */
+    struct reactor_source source; /* first; with the deadline of the held events */
     void (*over)(void *owner);
     void *owner;
     uint32_t count; /* completions; less than 2: nothing is held */
@@ -24,7 +24,7 @@ struct srd_hold {
 
 /*
  * srd_hold_make - one that holds nothing.
- * over  in: what is held has been held for long enough; called with owner, by the thread that drives, no lock held
+ * over  in: the hold time is over; called with owner, by the thread that drives, no lock held
  * error out: a negative errno, where NULL is returned
  */
 struct srd_hold *srd_hold_make(void (*over)(void *owner), void *owner, int *error);

@@ -75,7 +75,7 @@ bool srd_rq_is_empty(struct srd_rq *rq);
 /* The stream waits no longer. Returns whether it did: then the pin of the list is the caller's. */
 bool srd_rq_stop_waiting(struct srd_qp *qp);
 
-/* Completes what is left in the queue pair's own queue, in order; posts flush from now on. */
+/* Completes the receives of the queue pair's own queue, in order; posts flush from now on. */
 void srd_rq_flush(struct srd_qp *qp);
 void srd_rq_reset(struct srd_rq *rq);
 

@@ -50,14 +50,14 @@ struct srd_share {
     _Alignas(64) struct srd_ring_words *in;
     const uint8_t *in_octets;
     uint64_t in_tail, in_freed; /* read; and what the peer knows of that */
-    uint64_t in_head;           /* the peer's, when it was looked at last */
+    uint64_t in_head;           /* the peer's, when it was loaded last */
     bool dozes;
 
     /* the writing end's own */
     _Alignas(64) struct srd_ring_words *out;
     uint8_t *out_octets;
     uint64_t out_head;
-    uint64_t out_tail;    /* the peer's, when it was looked at last */
+    uint64_t out_tail;    /* the peer's, when it was loaded last */
     uint64_t out_given;   /* out_head when all memory was given back last */
     uint64_t out_trimmed; /* the same, when what is not in use was */
 };

@@ -15,7 +15,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-/* The reader tells where it is after so many octets, and wakes a writer that sleeps when so many are free. */
+/* After how many octets the reader publishes its position; how many free ones make it wake a sleeping writer. */
 enum { FREED_OCTETS = SRD_RING_OCTETS / 4, ROOM_OCTETS = SRD_RING_OCTETS / 2 };
 
 static int broken(const struct srd_share *share)

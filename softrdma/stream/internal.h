@@ -50,7 +50,7 @@ static inline struct srd_read_out *srd_read_out_front(struct srd_stream *stream)
                               stream->out.mask];
 }
 
-/* The next free place, for the side that fills it; the caller looked that there is one. */
+/* The next free place, for the side that fills the ring; the caller has checked that there is one. */
 static inline struct srd_read_in *srd_read_in_free(struct srd_stream *stream)
 {
     return &stream->reads_in[atomic_load_explicit(&stream->in.head, memory_order_relaxed) &

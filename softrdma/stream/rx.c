@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rx.c - the receive side of a stream: where the next octets go, and FPDUs out of what has come.
+ * rx.c - the receive side of a stream: where the next octets go, and parsing the arrived octets into FPDUs.
  *
  * Octets go to a staging buffer, and segments from there to their place. Without CRC the payload of a large segment is
  * offered its place directly once its header has been checked; then staging takes only the trailer and the beginning of

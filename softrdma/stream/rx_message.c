@@ -122,7 +122,7 @@ static enum srd_rx_result terminated(struct srd_qp *qp, const uint8_t *ulpdu, ui
             ulpdu_octets - SRD_DDP_UNTAGGED_OCTETS, flowed)) {
         end.status = srd_terminate_status(srd_terminate_classify(&terminate));
         end.vendor_err = (uint32_t)terminate.fault;
-        qp->rx_counts.fpdus++; /* nothing behind it is looked at */
+        qp->rx_counts.fpdus++; /* the stream ignores everything behind it */
         qp->rx_counts.terminates++;
         qp->rx_counts.terminate = terminate.fault;
         lock_acquire(&qp->tx_lock);

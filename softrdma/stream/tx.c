@@ -301,7 +301,7 @@ void srd_tx_halt(struct srd_qp *qp, const struct srd_end *end)
     struct srd_stream *stream = &qp->stream;
     struct srd_tx *tx = &stream->tx;
     bool keep = end->keep_responses && !tx->broken_off; /* a response taken back cannot go on */
-    bool missing = false; /* of what was built: a Terminate without a header is about the oldest */
+    bool missing = false; /* of the built FPDUs; a Terminate without header refers to the oldest */
 
     lock_assert_held(&qp->tx_lock);
     unpin(tx);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define CRC32C_TARGET /* the assembler is told with each instruction */
+#define CRC32C_TARGET /* each asm statement enables the instruction itself */
 
 static inline CRC32C_TARGET uint64_t crc32c_64(uint64_t crc, uint64_t value)
 {

@@ -92,7 +92,7 @@ enum srd_mpa_verdict {
 };
 
 /*
- * srd_mpa_decode - read a startup frame from the front of what has arrived.
+ * srd_mpa_decode - read a startup frame from the front of the arrived octets.
  * frame    out: valid when the result is positive
  * reply    in: which kind is due; the other kind is malformed
  * Returns  the octets the frame takes; 0 = more are needed; -EPROTO = malformed, as early as that shows
