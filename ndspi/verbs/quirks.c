@@ -87,14 +87,14 @@ const struct nd_family nd_families[] = {
         .iwarp = true,
         .vendor_id = PCI_INTEL,
         .quirks = IWARP_CM | Q(ONE_ATTEMPT) | Q(FEWER_READ_ENTRIES),
-        .remarks = "X722, E800; windows by trying",
+        .remarks = "X722, E800; windows if a trial succeeds",
     },
     {
         .name = "irdma, RoCE",
         .source = DRIVER,
         .vendor_id = PCI_INTEL,
         .quirks = IB_CM | Q(FEWER_READ_ENTRIES),
-        .remarks = "E800; windows by trying",
+        .remarks = "E800; windows if a trial succeeds",
     },
     {
         .name = "bnxt_re",
@@ -128,7 +128,7 @@ const struct nd_family nd_families[] = {
     },
     {
         .name = "another iWARP device",
-        .source = "its kernel's connection manager; the rest by trying",
+        .source = "its kernel's connection manager; the rest by trial",
         .iwarp = true,
         .any_vendor = true,
         .quirks = IWARP_CM | Q(ONE_ATTEMPT),
@@ -136,7 +136,7 @@ const struct nd_family nd_families[] = {
     },
     {
         .name = "another InfiniBand or RoCE device",
-        .source = "its kernel's connection manager; the rest by trying",
+        .source = "its kernel's connection manager; the rest by trial",
         .any_vendor = true,
         .quirks = IB_CM,
         .remarks = "",
