@@ -75,6 +75,8 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const c
         *why = "more than a quarter of the descriptors (ulimit -n) are in use";
     } else {
         error = srd_share_make(&offer);
+        if (error == -EFBIG)
+            *why = "files may not be as large as it is (ulimit -f)";
     }
     if (!error && (error = srd_meet_send(wake_fd, offer.memory_fd, tcp_fd)))
         close(offer.memory_fd);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,11 +27,21 @@ static int make_file(void)
     return fd < 0 && errno == EINVAL ? memfd_create("softrdma", flags) : fd;
 }
 
+/* Beyond this limit the kernel does not only refuse, it sends SIGXFSZ, which ends the process. */
+static bool may_have_the_size(void)
+{
+    struct rlimit size;
+
+    return getrlimit(RLIMIT_FSIZE, &size) || size.rlim_cur >= (rlim_t)SRD_SHARE_OCTETS;
+}
+
 int srd_share_make(struct srd_share_offer *offer)
 {
-    int fd = make_file(), error;
+    int fd, error;
 
-    if (fd < 0)
+    if (!may_have_the_size())
+        return -EFBIG;
+    if ((fd = make_file()) < 0)
         return -errno;
     if (ftruncate(fd, SRD_SHARE_OCTETS) || fcntl(fd, F_ADD_SEALS, SEALS)) {
         error = errno;

@@ -26,7 +26,7 @@ struct srd_share_offer {
     int wake_fd;   /* this end's half of a connected pair of Unix stream sockets */
 };
 
-/* Makes the memory; wake_fd is -1. Returns 0 or a negative errno; nothing is left open then. */
+/* Makes the memory; wake_fd is -1. Returns 0 or a negative errno (-EFBIG: ulimit -f); nothing is left open then. */
 int srd_share_make(struct srd_share_offer *offer);
 
 /*

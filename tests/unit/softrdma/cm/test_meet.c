@@ -286,6 +286,31 @@ static void without_memory_it_is_tcp_until_there_is_some(void **state)
     }
 }
 
+/* Else the kernel would send SIGXFSZ, which ends the process. */
+static void an_end_that_may_write_small_files_alone_keeps_tcp(void **state)
+{
+    struct rlimit size, less;
+    struct pair pair;
+    const char *said;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &size), 0);
+    less = size;
+    less.rlim_cur = 1 << 20;
+    log_catch();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &less), 0);
+    pair_connect(&pair, "127.0.0.1");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &size), 0);
+    said = strstr(log_caught(), "no memory is offered to 127.0.0.1:");
+    assert_non_null(said);
+    assert_non_null(strstr(said, "(ulimit -f)"));
+    expect_path(&pair, "tcp");
+    exchange(&pair);
+    connect_again(&pair);
+    expect_path(&pair, "shm");
+    close_all(&pair);
+}
+
 /* A listener that had no descriptor for its second socket opens it when a connection comes, a second later. */
 static void a_listener_that_lacked_a_descriptor_shares_later(void **state)
 {
@@ -576,6 +601,7 @@ int main(void)
         cmocka_unit_test(without_the_setting_memory_is_shared),
         cmocka_unit_test(an_end_that_is_short_of_descriptors_keeps_tcp),
         cmocka_unit_test(without_memory_it_is_tcp_until_there_is_some),
+        cmocka_unit_test(an_end_that_may_write_small_files_alone_keeps_tcp),
         cmocka_unit_test(a_listener_that_lacked_a_descriptor_shares_later),
         cmocka_unit_test(a_rejected_request_leaves_nothing),
         cmocka_unit_test(a_program_that_gives_up_leaves_nothing),
