@@ -87,7 +87,7 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const c
     offer.wake_fd = wake_fd;
     error = srd_share_take(&offer, true, share);
     if (error == -EUSERS)
-        *why = "this process has as many connections with such memory as it may";
+        *why = SRD_MEET_TOO_MANY;
     return error;
 }
 

@@ -72,6 +72,9 @@ void srd_meet_forget(
 
 enum { SRD_MEET_NAMES = 3 };
 
+/* Why srd_share_take fails with -EUSERS. */
+#define SRD_MEET_TOO_MANY "this process has as many connections with such memory as it may"
+
 /*
  * srd_meet_name - the name of a listener's socket.
  * addr  in: its address; or where a peer connects to
@@ -102,8 +105,9 @@ struct srd_meet_offer {
 
 /*
  * srd_meet_send     sends an offer, and copies of both descriptors. 0 or a negative errno.
- * srd_meet_receive  reads one. Returns 0; -EAGAIN: not there yet; -ECONNRESET: the sender has left; -EPERM: of another
- *                   user; -EPROTO: no offer; -EMFILE: no descriptors for it. Nothing is left open but on 0.
+ * srd_meet_receive  reads one. Returns 0; -EAGAIN: not there yet; -ECONNRESET: the sender has left; -EACCES: of another
+ *                   user; -EPROTO: no offer; -EMFILE: no descriptors for it; or what recvmsg says. Nothing is left open
+ *                   but on 0.
  */
 int srd_meet_send(int fd, int memory_fd, int tcp_fd);
 int srd_meet_receive(int fd, struct srd_meet_offer *offer);

@@ -55,20 +55,27 @@ static struct srd_meet *meet_of(struct srd_source *source)
 
 /* --- offers ------------------------------------------------------------------------------------------------------- */
 
-static void refused(const char *why)
+/* pair: of the connection that it is for; NULL: that is not known. */
+static void refused(const struct srd_meet_pair *pair, const char *why)
 {
-    log_limited(LOG_INFO, LOG_CM, "an offer of memory is refused: %s", why);
+    char text[SRD_ADDR_TEXT];
+
+    if (pair)
+        log_limited(LOG_INFO, LOG_CM, "an offer of memory by %s is refused: %s",
+            srd_addr_text((const struct sockaddr *)&pair->local, text), why);
+    else
+        log_limited(LOG_INFO, LOG_CM, "an offer of memory is refused: %s", why);
 }
 
-static void refused_for(int error)
+static void refused_for(const struct srd_meet_pair *pair, int error)
 {
-    refused(error == -EPERM                        ? "it comes from another user"
-            : error == -EPROTO                     ? "it is malformed"
-            : error == -ENOTCONN                   ? "its connection has ended"
-            : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"
-            : error == -ETIMEDOUT                  ? "it does not come"
-            : error == -EUSERS                     ? "this process has as many as it may"
-                                                   : strerror(-error));
+    refused(pair, error == -EACCES                       ? "it comes from another user"
+                  : error == -EPROTO                     ? "it is malformed"
+                  : error == -ENOTCONN                   ? "its connection has ended"
+                  : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"
+                  : error == -ETIMEDOUT                  ? "it does not come"
+                  : error == -EUSERS                     ? SRD_MEET_TOO_MANY
+                                                         : strerror(-error));
 }
 
 static struct waiting *waiting_of(struct list_node *node)
@@ -113,8 +120,8 @@ static struct waiting *find_locked(
     return NULL;
 }
 
-/* Keeps an offer, and the Unix connection that it came by. 0 or a negative errno, then both are closed. */
-static int keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offer, int fd)
+/* Keeps an offer, and the Unix connection that it came by; or refuses and closes both. */
+static void keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offer, int fd)
 {
     struct waiting *waiting = NULL;
     int error = 0;
@@ -128,10 +135,11 @@ static int keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offer
     if (error) {
         close(offer->share.memory_fd);
         close(fd);
-        return error;
+        refused_for(&offer->pair, error);
+        return;
     }
     if (meet->n_offers == OFFERS_MAX) {
-        refused("too many wait");
+        refused(&oldest_locked(meet)->offer.pair, "too many wait");
         drop_locked(meet, oldest_locked(meet));
     }
     waiting->offer = *offer;
@@ -140,7 +148,6 @@ static int keep_locked(struct srd_meet *meet, const struct srd_meet_offer *offer
     list_add_tail(&meet->offers, &waiting->node);
     meet->n_offers++;
     srd_source_due(&meet->source, waiting->until_ms);
-    return 0;
 }
 
 /* --- visitors ----------------------------------------------------------------------------------------------------- */
@@ -168,12 +175,12 @@ static void serve_locked(struct srd_meet *meet, struct visitor *visitor)
     if (error == -EAGAIN)
         return;
     fd = dismiss_locked(meet, visitor);
-    if (!error)
-        error = keep_locked(meet, &offer, fd);
-    else
-        close(fd);
     if (error)
-        refused_for(error);
+        close(fd);
+    else
+        keep_locked(meet, &offer, fd);
+    if (error)
+        refused_for(NULL, error);
 }
 
 static bool visitor_ready(struct srd_source *source, uint32_t events, bool background)
@@ -194,7 +201,7 @@ static void visitor_expired(struct srd_source *source)
 
     lock_acquire(&visitor->meet->lock);
     if (list_linked(&visitor->node)) {
-        refused_for(-ETIMEDOUT);
+        refused_for(NULL, -ETIMEDOUT);
         close(dismiss_locked(visitor->meet, visitor));
     }
     lock_release(&visitor->meet->lock);
@@ -232,7 +239,7 @@ static int admit_locked(struct srd_meet *meet, int fd)
         return -ENOMEM;
     }
     if (meet->n_visitors == VISITORS_MAX) {
-        refused("too many come without one");
+        refused(NULL, "too many come without one");
         close(dismiss_locked(meet, list_entry(meet->visitors.n.next, struct visitor, node)));
     }
     srd_source_init(&visitor->source, &visitor_ops, fd);
@@ -253,7 +260,7 @@ static int admit_locked(struct srd_meet *meet, int fd)
 /* Stops accepting for a while, as the socket would stay readable; new visitors stay in the backlog. */
 static void pause_locked(struct srd_meet *meet, int error)
 {
-    refused_for(-error);
+    refused_for(NULL, -error);
     atomic_store(&meet->paused, true);
     srd_source_update(&meet->source);
     srd_source_due(&meet->source, clock_now_ms() + PAUSE_MS);
@@ -276,13 +283,13 @@ static bool accept_locked(struct srd_meet *meet)
     }
     error = srd_meet_receive(fd, &offer);
     if (!error)
-        error = keep_locked(meet, &offer, fd);
+        keep_locked(meet, &offer, fd);
     else if (error == -EAGAIN)
         error = admit_locked(meet, fd);
     else
         close(fd);
     if (error)
-        refused_for(error);
+        refused_for(NULL, error);
     return true;
 }
 
@@ -308,7 +315,7 @@ static void on_expired(struct srd_source *source)
     if (atomic_exchange(&meet->paused, false))
         srd_source_update(source);
     while ((oldest = oldest_locked(meet)) && oldest->until_ms <= now_ms) {
-        refused("its connection does not use it");
+        refused(&oldest->offer.pair, "its connection does not use it");
         drop_locked(meet, oldest);
     }
     if (oldest)
@@ -469,7 +476,7 @@ struct srd_share *srd_meet_claim(
         return NULL;
     error = srd_share_take(&waiting->offer.share, false, &share);
     if (error)
-        refused_for(error);
+        refused_for(&waiting->offer.pair, error);
     free(waiting);
     return share;
 }

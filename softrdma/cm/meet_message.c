@@ -71,8 +71,9 @@ bool srd_meet_may_keep(int fd)
 {
     struct rlimit files;
 
-    return fd >= 0 && !getrlimit(RLIMIT_NOFILE, &files) &&
-           (rlim_t)fd < files.rlim_cur / SHARES_PART;
+    /* Where the limit cannot be read, a filter of system calls is in the way: there is none then. */
+    return fd >= 0 &&
+           (getrlimit(RLIMIT_NOFILE, &files) || (rlim_t)fd < files.rlim_cur / SHARES_PART);
 }
 
 static int option(int fd, int which)
@@ -186,12 +187,12 @@ int srd_meet_receive(int fd, struct srd_meet_offer *offer)
     ssize_t got;
 
     if (!srd_meet_same_user(fd))
-        return -EPERM;
+        return -EACCES;
     got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return -EAGAIN;
     if (got <= 0)
-        return -ECONNRESET;
+        return got ? -errno : -ECONNRESET;
     count = take_descriptors(&message, fds);
     error = check(&message, got, octets, count);
     if (!error)

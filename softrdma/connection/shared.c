@@ -12,7 +12,9 @@
  */
 #include "softrdma/connection/internal.h"
 
+#include "softrdma/queues/qp.h"
 #include "softrdma/share/share.h"
+#include "util/log.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -104,6 +106,14 @@ bool srd_shared_full(struct srd_conn *conn)
                                                 : srd_share_want_room(conn->share);
 }
 
+/* The stream ends without a word of the peer's, so this end says why. */
+static void say_broken(struct srd_conn *conn, int error)
+{
+    log_limited(LOG_WARN, LOG_SOFT, "queue pair 0x%x: %s; its connection ends", conn->qp->qp.qp_num,
+        error == -ENOMEM ? "the kernel has no memory for what its connection shares"
+                         : "the peer has broken the memory that its connection shares");
+}
+
 /* Looks whether TCP has ended, and notes how. */
 static void look_at_tcp(struct srd_conn *conn)
 {
@@ -125,6 +135,8 @@ ssize_t srd_shared_recv(struct srd_conn *conn, const struct iovec *iov, int coun
 {
     ssize_t got = srd_share_read(conn->share, iov, count);
 
+    if (got < 0 && got != -EFAULT)
+        say_broken(conn, (int)got);
     if (got)
         return got;
     if (!conn->tcp_ended && !atomic_load_explicit(&conn->look_at_tcp, memory_order_relaxed) &&

@@ -9,7 +9,6 @@
 #include "softrdma/share/internal.h"
 
 #include "softrdma/memory/dma.h"
-#include "util/log.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -26,9 +25,6 @@ static int broken(const struct srd_share *share)
 /* For good: -EPROTO, a position of the peer's cannot be; -ENOMEM, there is no page for the ring, nor a bell. */
 static int break_up(struct srd_share *share, int error)
 {
-    if (error == -ENOMEM)
-        log_limited(LOG_WARN, LOG_SOFT,
-            "the kernel has no memory for what a connection shares; the connection ends");
     atomic_store(&share->broken, error);
     return error;
 }

@@ -2,6 +2,8 @@
 /* share.c - the memory of a share: made, checked, mapped, given back. See share.h. */
 #include "softrdma/share/internal.h"
 
+#include "util/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -72,11 +74,14 @@ static int make_words(void *memory, int fd)
 /* The seals first: after that the size does not change. */
 static int check(int fd)
 {
+    int seals = fcntl(fd, F_GET_SEALS);
     struct stat stat;
 
-    /* -1 has all of them. Others may be there: F_SEAL_EXEC. */
-    return (fcntl(fd, F_GET_SEALS) & (SEALS | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == SEALS &&
-                   !fstat(fd, &stat) && stat.st_size == SRD_SHARE_OCTETS
+    if (seals < 0)
+        return errno == EINVAL ? -EPROTO : -errno; /* EINVAL: it is of another kind */
+    /* Others may be there: F_SEAL_EXEC. */
+    return (seals & (SEALS | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == SEALS && !fstat(fd, &stat) &&
+                   stat.st_size == SRD_SHARE_OCTETS
                ? 0
                : -EPROTO;
 }
@@ -159,6 +164,17 @@ int srd_share_wake_fd(const struct srd_share *share)
     return share->wake_fd;
 }
 
+/* Once: what is refused now is refused for each ring, each time. */
+static void say_kept(int error)
+{
+    static atomic_bool said;
+
+    if (!atomic_exchange(&said, true))
+        log_write(LOG_INFO, LOG_SOFT,
+            "the kernel takes no memory back that connections share, idle ones keep theirs: %s%s",
+            strerror(error), error == EINVAL ? " (the process locks all its memory)" : "");
+}
+
 /* The whole pages in a piece of a ring: madvise rounds its length up, and pages may be larger than SRD_SHARE_PAGE. */
 static void remove_pages(uint8_t *from, size_t octets)
 {
@@ -166,8 +182,8 @@ static void remove_pages(uint8_t *from, size_t octets)
     uintptr_t begin = ((uintptr_t)from + page - 1) & ~(page - 1);
     uintptr_t end = ((uintptr_t)from + octets) & ~(page - 1);
 
-    if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_REMOVE);
+    if (begin < end && madvise((void *)begin, end - begin, MADV_REMOVE))
+        say_kept(errno);
 }
 
 /*

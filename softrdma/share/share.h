@@ -47,7 +47,7 @@ int srd_share_wake_fd(const struct srd_share *share);
  * The reading end; one thread at a time.
  * srd_share_read   octets into iov, as many as are there. Returns their number (0: none); -EFAULT: some memory of the
  *                  first entry does not exist, nothing is read; from now on and ever: -EPROTO: the peer's position
- *                  cannot be, -ENOMEM: the kernel has no page for the ring (log, warning)
+ *                  cannot be, -ENOMEM: the kernel has no page for the ring
  * srd_share_doze   from now on the peer rings. Returns false when there is something to read already
  * srd_share_awake  from now on it need not: a thread polls
  * srd_share_answer empties the socket. Returns false when the peer has closed it

@@ -10,6 +10,7 @@
 #include "softrdma/queues/channel.h"
 #include "softrdma/queues/cq.h"
 #include "softrdma/queues/qp.h"
+#include "softrdma/share/internal.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -21,6 +22,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,6 +32,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "tests/unit/util/log_catch.h"
 
 static struct pair pair;
 
@@ -401,6 +405,26 @@ static void a_fault_in_a_full_ring_ends_it_at_once(void **state)
         assert_int_equal(wc[i].status, IBV_WC_WR_FLUSH_ERR);
 }
 
+/* It says which connection that was: the peer says nothing. */
+static void a_peer_that_breaks_the_memory_loses_its_own_connection(void **state)
+{
+    struct srd_conn *active = srd_qp_conn(srd_qp_from(pair.active.qp));
+    char expected[32];
+    struct ibv_wc wc;
+
+    (void)state;
+    snprintf(expected, sizeof(expected), "queue pair 0x%x: ", pair.passive.qp->qp_num);
+    end_recv(&pair.passive, 7, 0, 64);
+    log_catch();
+    atomic_store(&active->share->out->head, UINT64_MAX / 2);
+    test_poll(pair.passive.cq, 1, &wc);
+    assert_non_null(strstr(log_caught(), expected));
+    assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
+    srd_conn_unref(active);
+}
+
 /* ---- a peer that is stopped, or killed ---- */
 
 /* The active end, in a process of its own; it posts one Send, and stops. Returns its exit status. */
@@ -531,6 +555,7 @@ int main(void)
         TEST(large_messages_go_without_a_thread_of_the_program),
         TEST(what_was_sent_before_the_end_arrives),
         TEST(a_fault_in_a_full_ring_ends_it_at_once),
+        TEST(a_peer_that_breaks_the_memory_loses_its_own_connection),
         TEST(ends_that_poll_make_no_system_call),
         TEST(a_writer_that_polls_finds_room_without_system_calls),
     };

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/util/log_catch.h"
+
 enum { RING = 1048576, MEMORY = 4096 + 2 * RING };
 
 /* gcc's thread sanitizer does not see that a handler was left by a jump, and takes what follows for a part of it. */
@@ -56,6 +58,19 @@ ssize_t __wrap_send(int fd, const void *octets, size_t count, int flags)
     if (!no_memory)
         return __real_send(fd, octets, count, flags);
     errno = ENOBUFS;
+    return -1;
+}
+
+static bool no_removal;
+
+int __real_madvise(void *memory, size_t octets, int advice);
+int __wrap_madvise(void *memory, size_t octets, int advice);
+
+int __wrap_madvise(void *memory, size_t octets, int advice)
+{
+    if (!no_removal || advice != MADV_REMOVE)
+        return __real_madvise(memory, octets, advice);
+    errno = EPERM;
     return -1;
 }
 
@@ -375,6 +390,27 @@ static void an_idle_end_gives_its_ring_back(void **state)
     assert_memory_equal(octets, octets + 100, 100);
 }
 
+/* The memory stays, and the log says so once. */
+static void a_kernel_that_takes_no_memory_back_is_told_of(void **state)
+{
+    static uint8_t octets[RING];
+    const char *said;
+
+    (void)state;
+    log_catch();
+    no_removal = true;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(write_octets(active, octets, RING), RING);
+        assert_int_equal(read_octets(passive, octets, RING), RING);
+        assert_true(srd_share_give_back(active));
+    }
+    no_removal = false;
+    said = strstr(log_caught(), "the kernel takes no memory back");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "the kernel takes no memory back"));
+    assert_true(resident(active) >= RING);
+}
+
 /* What was written is all around the ring; what is not read yet, over its end, stays. */
 static void a_busy_end_gives_back_what_holds_nothing(void **state)
 {
@@ -618,6 +654,7 @@ int main(void)
         TEST(a_bell_without_memory_ends_it_for_both),
         TEST(the_words_have_their_memory_from_the_beginning),
         TEST(an_idle_end_gives_its_ring_back),
+        TEST(a_kernel_that_takes_no_memory_back_is_told_of),
         TEST(a_busy_end_gives_back_what_holds_nothing),
         TEST(a_full_ring_is_not_trimmed),
         TEST(memory_of_another_size_or_seals_is_refused),
