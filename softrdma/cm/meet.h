@@ -73,7 +73,8 @@ void srd_meet_forget(
 enum { SRD_MEET_NAMES = 3 };
 
 /* Why srd_share_take fails with -EUSERS. */
-#define SRD_MEET_TOO_MANY "this process has as many connections with such memory as it may"
+#define SRD_MEET_TOO_MANY                                                                          \
+    "this process has as many connections with such memory as it, or its control group, may have"
 
 /*
  * srd_meet_name - the name of a listener's socket.

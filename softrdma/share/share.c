@@ -2,6 +2,8 @@
 /* share.c - the memory of a share: made, checked, mapped, given back. See share.h. */
 #include "softrdma/share/internal.h"
 
+#include "softrdma/share/group.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -86,15 +88,35 @@ static int check(int fd)
                : -EPROTO;
 }
 
-/*
- * The shares of the process, at most SRD_SHARES_MAX: each is a mapping, and a process that has as many mappings as the
- * kernel allows (vm.max_map_count, 65530 by default) gets no more memory of any kind.
- */
+/* All of the process. */
 static atomic_int shares;
+
+/* The part of the control group's memory that the rings may have which this process writes. */
+enum { GROUP_PART = 8, LOOK_MS = 1000 };
+
+/*
+ * How many there may be. Each is a mapping, and a process that has as many of these as the kernel allows
+ * (vm.max_map_count, 65530 by default) gets no more memory of any kind: SRD_SHARES_MAX. And each may come to need all
+ * of the ring that it writes; a control group that is out of memory then loses a process. Its limit may change: it is
+ * read once in LOOK_MS at most.
+ */
+static int shares_max(void)
+{
+    static _Atomic uint64_t look_ms;
+    static atomic_int max = SRD_SHARES_MAX;
+    uint64_t now_ms = clock_now_ms(), next_ms = atomic_load(&look_ms), fit;
+
+    if (now_ms >= next_ms && atomic_compare_exchange_strong(&look_ms, &next_ms, now_ms + LOOK_MS)) {
+        fit =
+            srd_group_memory("/proc/self/cgroup", "/sys/fs/cgroup") / GROUP_PART / SRD_RING_OCTETS;
+        atomic_store(&max, fit < SRD_SHARES_MAX ? (int)fit : SRD_SHARES_MAX);
+    }
+    return atomic_load(&max);
+}
 
 static bool count_in(void)
 {
-    if (atomic_fetch_add(&shares, 1) < SRD_SHARES_MAX)
+    if (atomic_fetch_add(&shares, 1) < shares_max())
         return true;
     atomic_fetch_sub(&shares, 1);
     return false;

@@ -35,7 +35,8 @@ int srd_share_make(struct srd_share_offer *offer);
  * active  in: which end this is
  * share   out: on 0
  * Returns 0; -EPROTO: no memory of the right size and seals; -ENOMEM, -ENOSPC: none is left for its first page;
- * -EUSERS: the process has SRD_SHARES_MAX.
+ * -EUSERS: the process has SRD_SHARES_MAX, or what it writes could need more than an eighth of its control group's
+ * memory.
  */
 int srd_share_take(struct srd_share_offer *offer, bool active, struct srd_share **share);
 void srd_share_free(struct srd_share *share);

@@ -34,8 +34,9 @@ target_link_options(test_softrdma_idle PRIVATE -Wl,--wrap=clock_gettime,--wrap=s
 nd_test(NAME softrdma.owed SOURCES connection/test_owed.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_owed PRIVATE -Wl,--wrap=clock_gettime,--wrap=ppoll
     -Wl,--wrap=srd_stream_owes_ack,--wrap=srd_stream_deadline_ms)
+nd_test(NAME softrdma.group SOURCES share/test_group.c LINK softrdma_internal)
 nd_test(NAME softrdma.ring SOURCES share/test_ring.c LINK softrdma_internal ENV "NDSPI_LOG=info,soft")
-target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=madvise)
+target_link_options(test_softrdma_ring PRIVATE -Wl,--wrap=send,--wrap=madvise,--wrap=srd_group_memory)
 nd_test(NAME softrdma.patience SOURCES connection/test_patience.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_patience PRIVATE -Wl,--wrap=send,--wrap=clock_gettime)
 nd_test(NAME softrdma.shared SOURCES connection/test_shared.c pair.c LINK softrdma_internal)

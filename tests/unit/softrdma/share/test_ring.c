@@ -6,6 +6,7 @@
 #include "softrdma/share/internal.h"
 
 #include "softrdma/memory/dma.h"
+#include "softrdma/share/group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +73,18 @@ int __wrap_madvise(void *memory, size_t octets, int advice)
         return __real_madvise(memory, octets, advice);
     errno = EPERM;
     return -1;
+}
+
+/* What the test's own group may have is another matter. */
+static _Atomic uint64_t group_octets = UINT64_MAX;
+
+uint64_t __wrap_srd_group_memory(const char *membership, const char *mount);
+
+uint64_t __wrap_srd_group_memory(const char *membership, const char *mount)
+{
+    assert_string_equal(membership, "/proc/self/cgroup");
+    assert_string_equal(mount, "/sys/fs/cgroup");
+    return group_octets;
 }
 
 static void make(void)
@@ -564,6 +577,51 @@ static void a_process_has_so_many_and_then_again(void **state)
         srd_share_free(more[--count]);
 }
 
+static int take_one(struct srd_share **share)
+{
+    struct srd_share_offer offer;
+
+    assert_int_equal(srd_share_make(&offer), 0);
+    return srd_share_take(&offer, true, share);
+}
+
+/* Takes another one, until that has the result expected: the limit is looked at now and then. */
+static void await_take(int expected)
+{
+    struct srd_share *another;
+    int error = 0;
+
+    for (int tries = 0; tries < 3000; tries++) {
+        error = take_one(&another);
+        if (!error)
+            srd_share_free(another);
+        if (error == expected)
+            return;
+        poll(NULL, 0, 1);
+    }
+    assert_int_equal(error, expected);
+}
+
+/* Each may fill the ring that this process writes, and the kernel kills where a group has no more. */
+static void a_control_group_with_a_limit_lets_fewer_share(void **state)
+{
+    enum { FIT = 4 };
+    struct srd_share *more[FIT];
+    int count = 2; /* the setup's */
+
+    (void)state;
+    group_octets = 8ull * FIT * RING + RING;
+    while (count < FIT)
+        assert_int_equal(take_one(&more[count++]), 0);
+    await_take(-EUSERS);
+    srd_share_free(more[--count]);
+    assert_int_equal(take_one(&more[count++]), 0);
+    group_octets = UINT64_MAX;
+    await_take(0);
+    while (count > 2)
+        srd_share_free(more[--count]);
+}
+
 /* ---- a hostile peer ---- */
 
 static void positions_that_cannot_be_end_it(void **state)
@@ -662,6 +720,7 @@ int main(void)
         TEST(the_memory_cannot_be_executed),
         TEST(the_memory_is_not_dumped),
         TEST(a_process_has_so_many_and_then_again),
+        TEST(a_control_group_with_a_limit_lets_fewer_share),
         TEST(positions_that_cannot_be_end_it),
         TEST(a_reader_ahead_of_its_writer_ends_it),
         TEST(rubbish_in_any_word_hurts_nobody),
