@@ -17,7 +17,9 @@
 
 #include "softrdma/queues/cq.h"
 #include "util/deadline.h"
+#include "util/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -288,6 +290,18 @@ static bool allocate(struct srd_stream *stream)
     return stream->reads_in && stream->reads_out;
 }
 
+/* What the stream has to get from the kernel. False: it is not there; the log says why. */
+static bool equip(struct srd_qp *qp)
+{
+    uint32_t *seed = &qp->stream.stag_seed;
+
+    if (allocate(&qp->stream) && getrandom(seed, sizeof(*seed), GRND_NONBLOCK) == sizeof(*seed))
+        return true;
+    log_limited(LOG_ERROR, LOG_SOFT, "queue pair 0x%x cannot begin its connection, which ends: %s",
+        qp->qp.qp_num, strerror(errno));
+    return false;
+}
+
 unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *params,
     const void *surplus, size_t surplus_octets, uint64_t now_ms)
 {
@@ -313,8 +327,7 @@ unsigned srd_stream_start(struct srd_qp *qp, const struct srd_stream_params *par
         if (stream->params.fpdu_max_octets < 136) /* MULPDU 128: RFC 5044 section 4.1 */
             stream->params.fpdu_max_octets = 136;
         stream->tx.rtr_due = params->initiator && params->rtr != SRD_MPA_RTR_NONE;
-        failed = !allocate(stream) || getrandom(&stream->stag_seed, sizeof(stream->stag_seed),
-                                          GRND_NONBLOCK) != sizeof(stream->stag_seed);
+        failed = !equip(qp);
         if (!failed && !stream->params.soft_peer) {
             lock_acquire(&qp->sq.lock);
             srd_sq_plain_peer_locked(&qp->sq);

@@ -21,7 +21,8 @@ nd_test(NAME softrdma.cm_waits SOURCES cm/test_waits.c pair.c LINK softrdma_inte
 nd_test(NAME softrdma.exchange SOURCES cm/test_exchange.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_exchange PRIVATE -Wl,--wrap=srd_get_cm_event)
 nd_test(NAME softrdma.cm_faults SOURCES cm/test_faults.c pair.c LINK softrdma_internal)
-target_link_options(test_softrdma_cm_faults PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
+target_link_options(test_softrdma_cm_faults PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=srd_buffer_map)
 nd_test(NAME softrdma.unmapped SOURCES memory/test_unmapped.c pair.c LINK softrdma_internal)
 nd_test(NAME softrdma.turns SOURCES connection/test_turns.c pair.c LINK softrdma_internal)
 target_link_options(test_softrdma_turns PRIVATE -Wl,--wrap=srd_stream_tx_done,--wrap=reactor_turn_at_once)

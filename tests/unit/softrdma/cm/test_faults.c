@@ -9,9 +9,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "tests/unit/util/log_catch.h"
 
 /* ---- allocations that fail (linked with --wrap) ---- */
 
@@ -54,6 +58,19 @@ void *__wrap_realloc(void *old, size_t size)
     return fails_now() ? NULL : __real_realloc(old, size);
 }
 
+static atomic_bool no_buffers; /* a stream's memory, which is mapped */
+
+void *__real_srd_buffer_map(size_t octets);
+void *__wrap_srd_buffer_map(size_t octets);
+
+void *__wrap_srd_buffer_map(size_t octets)
+{
+    if (!atomic_load(&no_buffers))
+        return __real_srd_buffer_map(octets);
+    errno = ENOMEM;
+    return NULL;
+}
+
 /* ---- nothing at all can be allocated once the ids are there ---- */
 
 static void what_an_id_reports_needs_no_memory(void **state)
@@ -72,6 +89,29 @@ static void what_an_id_reports_needs_no_memory(void **state)
     assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     assert_int_equal(test_event_done(pair.active.events, RDMA_CM_EVENT_DISCONNECTED), 0);
     atomic_store(&all_fail, false);
+    pair_close(&pair);
+}
+
+/* It is lost to both; the end that lacks the memory says so. */
+static void a_connection_without_memory_says_why_it_ends(void **state)
+{
+    struct pair pair;
+    char expected[100];
+
+    (void)state;
+    pair_prepare(&pair, "127.0.0.1");
+    pair_request(&pair, 4);
+    pair_accept(&pair, 4);
+    end_to_rts(&pair.active);
+    snprintf(expected, sizeof(expected),
+        "queue pair 0x%x cannot begin its connection, which ends: Cannot allocate memory",
+        pair.active.qp->qp_num);
+    log_catch();
+    atomic_store(&no_buffers, true);
+    assert_int_equal(srd_establish(pair.active.id), 0);
+    atomic_store(&no_buffers, false);
+    assert_non_null(strstr(log_caught(), expected));
+    assert_int_equal(test_event_done(pair.passive.events, RDMA_CM_EVENT_REJECTED), 28);
     pair_close(&pair);
 }
 
@@ -247,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_an_id_reports_needs_no_memory),
+        cmocka_unit_test(a_connection_without_memory_says_why_it_ends),
         cmocka_unit_test(a_refusal_needs_no_memory),
         cmocka_unit_test(asynchronous_events_need_no_memory),
         cmocka_unit_test(resolving_without_memory_fails_and_can_be_repeated),
