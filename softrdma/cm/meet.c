@@ -69,7 +69,7 @@ static int make_offer(int wake_fd, int tcp_fd, struct srd_share **share, const c
 
     if (!srd_meet_same_user(wake_fd)) {
         error = -EPERM;
-        *why = "it belongs to another user";
+        *why = srd_meet_other_user();
     } else if (!srd_meet_may_keep(wake_fd)) {
         error = -EMFILE;
         *why = "more than a quarter of the descriptors (ulimit -n) are in use";

@@ -88,6 +88,8 @@ socklen_t srd_meet_name(const struct sockaddr *addr, int which, struct sockaddr_
 
 /* Whether the process at the other end of a Unix socket is of this user; never for a user without a name here. */
 bool srd_meet_same_user(int fd);
+/* Why not, as it ends the sentence of a log line. */
+const char *srd_meet_other_user(void);
 
 /* Whether a share may keep the descriptor: shares may have the lower quarter of the numbers. False for -1. */
 bool srd_meet_may_keep(int fd);

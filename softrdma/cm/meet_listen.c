@@ -69,7 +69,8 @@ static void refused(const struct srd_meet_pair *pair, const char *why)
 
 static void refused_for(const struct srd_meet_pair *pair, int error)
 {
-    refused(pair, error == -EACCES                       ? "it comes from another user"
+    refused(pair, error == -EACCES                       ? srd_meet_other_user()
+                  : error == -ECONNRESET                 ? "the process that came for it has left"
                   : error == -EPROTO                     ? "it is malformed"
                   : error == -ENOTCONN                   ? "its connection has ended"
                   : error == -EMFILE || error == -ENFILE ? "too many descriptors are in use"

@@ -67,6 +67,12 @@ bool srd_meet_same_user(int fd)
            peer.uid == geteuid();
 }
 
+const char *srd_meet_other_user(void)
+{
+    return geteuid() == NO_USER ? "this is user 65534, as which any user may be shown"
+                                : "it belongs to another user";
+}
+
 bool srd_meet_may_keep(int fd)
 {
     struct rlimit files;

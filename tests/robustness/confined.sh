@@ -84,6 +84,14 @@ row no_advice shm '' both "$refuse" madvise:ENOSYS --
 row no_hints shm '' both "$refuse" getcpu:EPERM sched_getaffinity:EPERM process_vm_readv:EPERM io_uring_setup:EPERM \
     prlimit64:EPERM --
 
+# The host's addresses come by netlink: nothing goes without, and the log says what is in the way.
+netlink=16
+if [ "${#only[@]}" = 0 ]; then
+    said=$("$refuse" "socket/0=$netlink:EAFNOSUPPORT" -- timeout 30 "$program" -s 127.0.0.1:0 -b 2>&1) &&
+        { echo "no_netlink: it works"; failed=1; }
+    grep -q 'RestrictAddressFamilies=' <<< "$said" || { echo "no_netlink: $said"; failed=1; }
+fi
+
 # --- resources and places
 row file_size tcp "$not_offered.*ulimit -f" both files_of 64
 row no_places shm '' both no_places

@@ -261,10 +261,20 @@ static bool current(const struct scan *scan)
     return same;
 }
 
+static const char *remedy(int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE: return "; raise the limit of open files (ulimit -n)";
+    case EAFNOSUPPORT: return "; allow AF_NETLINK (systemd: RestrictAddressFamilies=)";
+    default: return "";
+    }
+}
+
 static HRESULT not_looked_at(const char *what, int error)
 {
     log_limited(LOG_ERROR, LOG_DEVICE, "%s cannot be looked at now: %s%s", what, strerror(error),
-        error == EMFILE || error == ENFILE ? "; raise the limit of open files (ulimit -n)" : "");
+        remedy(error));
     return error == ENOMEM ? ND_NO_MEMORY : ND_INSUFFICIENT_RESOURCES;
 }
 
