@@ -69,7 +69,7 @@ static void read_words(const char *spec, bool aloud)
         if (length && !take_word(spec, length) && aloud)
             log_write(LOG_WARN, LOG_DEVICE,
                 "NDSPI_LOG: unknown word \"%.*s\"; levels: none error warn info debug; topics: "
-                "device cm cq qp mr soft win wire",
+                "device cm cq qp mr soft win wire ndk",
                 (int)length, spec);
         spec += length;
         spec += *spec == ',';
@@ -84,6 +84,12 @@ static int open_file(const char *path)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
 
+    if (fd >= 0 && fd <= STDERR_FILENO) { /* a stream of the program's that is closed */
+        int low = fd;
+
+        fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(low);
+    }
     if (fd < 0)
         return errno;
     outlet_ = fd;
@@ -108,8 +114,12 @@ __attribute__((constructor(200))) static void log_start(void)
 {
     const char *spec = getenv("NDSPI_LOG");
     const char *path = getenv("NDSPI_LOG_FILE");
-    int error = path && *path ? open_file(path) : 0;
     bool aloud = complains();
+    int error;
+
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0)
+        outlet_ = -1; /* the number may become that of a connection */
+    error = path && *path ? open_file(path) : 0;
 
     if (spec)
         read_words(spec, aloud);

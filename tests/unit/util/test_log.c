@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -306,7 +307,63 @@ static void test_limited_lines_tell_how_many_were_left_out(void **state)
     capture_end(&capture);
 }
 
-int main(void)
+/* ---- a process that was started without standard streams ---- */
+
+enum { LOW_NUMBER = 3, WRITTEN = 4, NOT_WRITTEN = 5 };
+
+/* The main of such a process. What it opens gets their numbers; a line for standard error must not land there. */
+static int without_streams(const char *log_file)
+{
+    int connection[3];
+    char text[64] = "";
+    int file;
+
+    for (int i = 0; i < 3; i++)
+        if ((connection[i] = memfd_create("connection", 0)) != i)
+            return LOW_NUMBER; /* the log has taken it */
+    log_write(LOG_WARN, LOG_CM, "astray");
+    for (int i = 0; i < 3; i++)
+        if (lseek(connection[i], 0, SEEK_END) != 0)
+            return WRITTEN;
+    if (!*log_file)
+        return 0;
+    file = open(log_file, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, text, sizeof(text) - 1) <= 0 || !strstr(text, "astray"))
+        return NOT_WRITTEN;
+    return 0;
+}
+
+static int run_without_streams(const char *log_file)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (!child) {
+        setenv("NDSPI_LOG_FILE", log_file, 1);
+        for (int fd = 0; fd < 3; fd++)
+            close(fd);
+        execl("/proc/self/exe", "test_log", log_file, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void test_log_keeps_off_what_gets_the_number_of_a_closed_stream(void **state)
+{
+    char path[] = "/tmp/ndspi.log.XXXXXX";
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(run_without_streams(""), 0);
+    assert_int_equal(run_without_streams(path), 0);
+    unlink(path);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_log_does_not_wait_for_a_full_pipe),
@@ -317,6 +374,10 @@ int main(void)
         cmocka_unit_test(test_limit_lets_ten_lines_pass_in_five_seconds_and_counts_the_others),
         cmocka_unit_test(test_limit_counts_each_line_once_when_threads_meet),
         cmocka_unit_test(test_limited_lines_tell_how_many_were_left_out),
+        cmocka_unit_test(test_log_keeps_off_what_gets_the_number_of_a_closed_stream),
     };
+
+    if (argc == 2)
+        return without_streams(argv[1]);
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }
