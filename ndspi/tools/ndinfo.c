@@ -4,6 +4,7 @@
  * cannot use the others, and what to do; probes a peer. ndinfo.1 describes it.
  */
 #include "commands.h"
+#include "standard.h"
 
 #include <ndsupport.h>
 
@@ -57,33 +58,55 @@ __attribute__((noreturn)) static void wrong(const char *what, const char *text)
     exit(NDINFO_STATUS_USAGE);
 }
 
-static ULONG number(const char *text, ULONG maximum)
+/* Options that not every command has. */
+struct given {
+    bool rounds, count, timeout;
+};
+
+static ULONG number(const char *option, const char *text, ULONG maximum, bool *is_given)
 {
-    char *end;
+    char *end, what[96];
     unsigned long value = strtoul(text, &end, 10);
 
-    if (*text < '0' || *text > '9' || *end || value < 1 || value > maximum)
-        wrong("not a number in range", text);
-    return (ULONG)value;
+    *is_given = true;
+    if (*text >= '0' && *text <= '9' && !*end && value >= 1 && value <= maximum)
+        return (ULONG)value;
+    snprintf(what, sizeof(what), "%s takes a number from 1 to %u, not", option, (unsigned)maximum);
+    wrong(what, text);
+}
+
+/* An option that the command does not have is a mistake, not a wish to ignore. */
+static void check(const struct given *given, bool is_probe, bool is_server)
+{
+    if (given->rounds && !is_probe)
+        wrong("--rounds needs --probe", "");
+    if (given->count && !is_server)
+        wrong("--count needs --serve", "");
+    if (given->timeout && !is_probe && !is_server)
+        wrong("--timeout needs --probe or --serve", "");
 }
 
 int main(int argc, char **argv)
 {
     struct options options = { .timeout_ms = 5000, .rounds = 100 };
+    struct given given = { 0 };
     const char *peer = NULL;
     bool is_server = false;
     int letter;
 
+    standard_reserve();
     while ((letter = getopt_long(argc, argv, "jsp:n:c:t:Vh", long_options, NULL)) != -1)
         switch (letter) {
         case 'j': options.json = true; break;
         case 's': is_server = true; break;
         case 'p': peer = optarg; break;
-        case 'n': options.rounds = number(optarg, 1000000); break;
-        case 'c': options.count = number(optarg, 1000000); break;
-        case 't': options.timeout_ms = number(optarg, 3600) * 1000; break;
-        case 'V': puts("ndinfo " NDINFO_VERSION); return 0;
-        case 'h': fputs(usage, stdout); return 0;
+        case 'n': options.rounds = number("--rounds", optarg, 1000000, &given.rounds); break;
+        case 'c': options.count = number("--count", optarg, 1000000, &given.count); break;
+        case 't':
+            options.timeout_ms = number("--timeout", optarg, 3600, &given.timeout) * 1000;
+            break;
+        case 'V': puts("ndinfo " NDINFO_VERSION); return standard_end("ndinfo", 0, 1);
+        case 'h': fputs(usage, stdout); return standard_end("ndinfo", 0, 1);
         default: return NDINFO_STATUS_USAGE; /* getopt_long has printed why */
         }
     if (peer && is_server)
@@ -94,9 +117,10 @@ int main(int argc, char **argv)
         wrong("superfluous argument", argv[optind + 1]);
     if (is_server && options.json)
         wrong("--serve has no --json", "");
-    if (peer)
-        return probe(&options, peer);
-    if (is_server)
-        return serve(&options, argv[optind]);
-    return report(&options, argv + optind, argc - optind);
+    check(&given, peer != NULL, is_server);
+    return standard_end("ndinfo",
+        peer        ? probe(&options, peer)
+        : is_server ? serve(&options, argv[optind])
+                    : report(&options, argv + optind, argc - optind),
+        1);
 }

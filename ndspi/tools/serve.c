@@ -97,32 +97,26 @@ static DWORD WINAPI run(VOID *context)
     return 0;
 }
 
-/* Lists the addresses to serve, *count of them. NULL: it has printed why. */
-static struct served *gather(const struct options *options, const char *where, int *count)
+/* Lists the addresses to serve, *count of them: the one given, or (NULL) all. NULL: it has printed why. */
+static struct served *gather(const struct options *options, const SOCKADDR_INET *one, int *count)
 {
     SIZE_T size = 0;
     SOCKET_ADDRESS_LIST *list = NULL;
-    SOCKADDR_INET one;
     HRESULT hr = ND_SUCCESS;
-    char wrong[NDINFO_HINT_OCTETS];
 
-    if (where && !address_parse(where, &one, wrong)) {
-        fprintf(stderr, "ndinfo: %s\n", wrong);
-        return NULL;
-    }
-    while (!where && (hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
-                         ND_BUFFER_OVERFLOW) {
+    while (!one && (hr = NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES, list, &size)) ==
+                       ND_BUFFER_OVERFLOW) {
         free(list);
         list = malloc(size);
         if (!list)
             break;
     }
-    *count = where ? 1 : SUCCEEDED(hr) && size ? list->iAddressCount : 0;
+    *count = one ? 1 : SUCCEEDED(hr) && size ? list->iAddressCount : 0;
     struct served *served = *count ? calloc((size_t)*count, sizeof(*served)) : NULL;
     for (int i = 0; served && i < *count; i++) {
         served[i].options = options;
-        if (where) {
-            served[i].address = one;
+        if (one) {
+            served[i].address = *one;
             continue;
         }
         memcpy(&served[i].address, list->Address[i].lpSockaddr,
@@ -166,20 +160,39 @@ static void stop(struct served *served)
     end_close(&served->end);
 }
 
+/* False: it has printed why. */
+static bool begin(void)
+{
+    struct failure failure;
+    HRESULT hr = NdStartup();
+
+    if (FAILED(hr))
+        failure_set(&failure, "NdStartup", hr);
+    else if (!(done = CreateEventW(NULL, TRUE, FALSE, NULL)))
+        failure_say(&failure, "CreateEvent", "no descriptor left", "raise ulimit -n");
+    if (done)
+        return true;
+    if (SUCCEEDED(hr))
+        NdCleanup();
+    failure_print(&failure);
+    return false;
+}
+
 int serve(const struct options *options, const char *where)
 {
-    HRESULT hr = NdStartup();
     char hint[NDINFO_HINT_OCTETS];
+    SOCKADDR_INET one;
     struct served *served;
     bool any = false;
     int count = 0;
 
-    done = CreateEventW(NULL, TRUE, FALSE, NULL);
-    if (FAILED(hr) || !done) {
-        fprintf(stderr, "ndinfo: NdStartup failed: 0x%08x\n", (unsigned)hr);
-        return 1;
+    if (where && !address_parse(where, &one, hint)) {
+        fprintf(stderr, "ndinfo: %s\n", hint);
+        return NDINFO_STATUS_USAGE;
     }
-    served = gather(options, where, &count);
+    if (!begin())
+        return 1;
+    served = gather(options, where ? &one : NULL, &count);
     for (int i = 0; served && i < count; i++)
         any |= start(&served[i]);
     if (any)

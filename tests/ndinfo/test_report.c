@@ -388,11 +388,63 @@ static void test_bad_environment_is_told_once(void **state)
     unsetenv("NDSPI_LOG");
     unsetenv("NDSPI_LOG_FILE");
     assert_int_equal(program.status, 0);
-    assert_says(program.complained, "NDSPI_LOG: unknown word \"tarce\"");
+    assert_says(program.complained,
+        "NDSPI_LOG: unknown word \"tarce\"; levels: none error warn info debug; topics: device cm "
+        "cq qp mr soft win wire ndk\n");
     assert_says(program.complained,
         "unknown variable NDSPI_DEVCIE; the variables are: NDSPI_CHECK NDSPI_COUNTERS");
     assert_says(program.complained, "NDSPI_LOG_FILE: cannot open /nonexistent/log: No such file");
     assert_int_equal(count_of(program.complained, "\n"), 3);
+}
+
+/* Also arguments that mean nothing to the command, which nothing else would show. */
+static void test_wrong_arguments_are_told(void **state)
+{
+    static struct program program;
+    static const char *const wrong[][4] = {
+        { "--count takes a number from 1 to 1000000, not: 0", "--serve", "--count", "0" },
+        { "--rounds takes a number from 1 to 1000000, not: 2x", "--rounds", "2x" },
+        { "--timeout takes a number from 1 to 3600, not: -1", "--timeout", "-1" },
+        { "--rounds needs --probe", "--rounds", "5" },
+        { "--rounds needs --probe", "--serve", "--rounds", "5" },
+        { "--count needs --serve", "--probe=127.0.0.1", "--count", "5" },
+        { "--timeout needs --probe or --serve", "--json", "--timeout", "5" },
+        { "not an IP address: 127.0.0.1.2", "--serve", "127.0.0.1.2" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const char *const arguments[] = { ndinfo, wrong[i][1], wrong[i][2], wrong[i][3], NULL };
+
+        program_run(&program, arguments);
+        assert_says(program.complained, wrong[i][0]);
+        assert_int_equal(program.status, 2);
+    }
+}
+
+/* A report that was not written is no success. */
+static void test_an_output_that_takes_nothing_is_told(void **state)
+{
+    static struct program program;
+    static const char *const ways[][2] = {
+        { "exec \"$0\" > /dev/full", "No space left on device" },
+        { "exec \"$0\" --json > /dev/full", "No space left on device" },
+        { "exec \"$0\" --help > /dev/full", "No space left on device" },
+        { "exec \"$0\" --version > /dev/full", "No space left on device" },
+        { "exec \"$0\" >&-", "Bad file descriptor" },
+        { "exec \"$0\" --json <&- >&-", "Bad file descriptor" },
+    };
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        const char *const arguments[] = { "/bin/sh", "-c", ways[i][0], ndinfo, NULL };
+
+        program_run(&program, arguments);
+        assert_says(program.complained, "ndinfo: cannot write to standard output: ");
+        assert_says(program.complained, ways[i][1]);
+        assert_int_equal(program.status, 1);
+    }
 }
 
 static void test_wrong_addresses_are_told_what_is_wrong(void **state)
@@ -466,6 +518,8 @@ int main(int argc, char **argv)
         TEST(test_addresses_left_out_of_the_embedded_device_are_told),
         TEST(test_bad_environment_is_told_once),
         TEST(test_wrong_addresses_are_told_what_is_wrong),
+        TEST(test_wrong_arguments_are_told),
+        TEST(test_an_output_that_takes_nothing_is_told),
         TEST(test_wrong_arguments_are_status_2),
     };
 

@@ -188,18 +188,26 @@ static void test_a_client_that_dribbles_is_cut_off(void **state)
 
 static void test_ndstat_says_where_it_cannot_listen(void **state)
 {
-    static const char *const bad[] = { "127.0.0.1", ":80", "::1:80", "host:80", "127.0.0.1:x" };
-    struct program program;
+    static const char *const bad[] = { "127.0.0.1", ":80", "::1:80", "host:80", "127.0.0.1:x",
+        "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:+0" };
+    struct program program, server;
+    char taken[32];
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         stage_run(&program, "-l", bad[i], NULL, NULL);
-        assert_int_equal(program.status, 1);
+        assert_int_equal(program.status, 2);
         assert_says(program.complained, "ADDRESS:PORT is wanted");
     }
     stage_run(&program, "-l", "192.0.2.1:80", NULL, NULL); /* no address of this host */
     assert_int_equal(program.status, 1);
-    assert_says(program.complained, "cannot listen there");
+    assert_says(program.complained, "ndstat: --listen 192.0.2.1:80: Cannot assign requested");
+    snprintf(taken, sizeof(taken), "127.0.0.1:%u", listen_on_any(&server));
+    stage_run(&program, "-l", taken, NULL, NULL);
+    assert_int_equal(program.status, 1);
+    assert_says(program.complained, ": Address already in use\n");
+    program_kill(&server, SIGINT);
+    assert_int_equal(server.status, 0);
 }
 
 #else

@@ -303,6 +303,24 @@ static void test_ndstat_refuses_a_directory_that_others_may_enter(void **state)
     assert_says(program.complained, "ND_ACCESS_VIOLATION");
 }
 
+static void test_ndstat_says_that_its_output_takes_nothing(void **state)
+{
+    static const char *const ways[] = { "exec \"$0\" --json > /dev/full",
+        "exec \"$0\" -p > /dev/full", "exec \"$0\" -h > /dev/full", "exec \"$0\" -p <&- >&-" };
+    struct program process, program;
+
+    (void)state;
+    stage_start(&process);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        const char *const arguments[] = { "/bin/sh", "-c", ways[i], stage.ndstat, NULL };
+
+        program_run(&program, arguments);
+        assert_int_equal(program.status, 1);
+        assert_says(program.complained, "ndstat: cannot write to standard output: ");
+    }
+    program_end(&process);
+}
+
 static void test_ndstat_refuses_wrong_arguments(void **state)
 {
     struct program program;
@@ -314,8 +332,10 @@ static void test_ndstat_refuses_wrong_arguments(void **state)
     assert_int_equal(program.status, 2);
     stage_run(&program, "-i", "0", NULL, NULL);
     assert_int_equal(program.status, 2);
+    assert_says(program.complained, "--interval takes a number from 1 to 86400, not: 0");
     stage_run(&program, "4294967296", NULL, NULL, NULL);
     assert_int_equal(program.status, 2);
+    assert_says(program.complained, "a process is a number from 1 to 4294967295, not: 4294967296");
     stage_run(&program, "-x", NULL, NULL, NULL);
     assert_int_equal(program.status, 2);
 }
@@ -336,6 +356,7 @@ int main(int argc, char **argv)
         STAGE_ROW(test_a_process_works_where_it_cannot_show_anything),
         STAGE_ROW(test_a_process_works_where_it_may_write_no_file),
         STAGE_ROW(test_ndstat_refuses_a_directory_that_others_may_enter),
+        STAGE_ROW(test_ndstat_says_that_its_output_takes_nothing),
         STAGE_ROW(test_ndstat_refuses_wrong_arguments),
     };
 

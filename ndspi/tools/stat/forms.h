@@ -35,13 +35,16 @@ struct stat_server {
     const char *sysfs;
 };
 
+enum stat_end { STAT_ENDED, STAT_NOT_LISTENING, STAT_WRONG_ADDRESS };
+
 /*
  * stat_listen - answers GET /metrics on ADDRESS:PORT ("[ADDRESS]:PORT" for IPv6) until the program is ended. Answers
  * are kept for 1 s. A client has 10 s from its connection on; of more than 16 at once the oldest is cut off.
  * ready  in: called once it listens, with the address and the port
- * Returns 0; 1 with *wrong: why not, in words.
+ * Returns STAT_ENDED: SIGINT or SIGTERM has ended it; or, with *wrong in words, STAT_NOT_LISTENING: the system does not
+ * let it listen there, STAT_WRONG_ADDRESS: `where` is no address and port.
  */
-int stat_listen(const char *where, const struct stat_server *server,
+enum stat_end stat_listen(const char *where, const struct stat_server *server,
     void (*ready)(const char *address, unsigned port), const char **wrong);
 
 #endif

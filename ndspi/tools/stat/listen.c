@@ -6,12 +6,15 @@
 
 #include <microhttpd.h>
 
+#include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -199,8 +202,17 @@ static int check_deadlines(struct listening *listening)
 
 /* ---- the daemon ---- */
 
-/* "ADDRESS:PORT", "[ADDRESS]:PORT"; *port also as a number. NULL with *wrong. */
-static struct addrinfo *parse(const char *where, unsigned *port, const char **wrong)
+/* getaddrinfo takes "99999", "-1" and "+80" for ports, too. */
+static bool is_port(const char *text)
+{
+    char *end;
+    unsigned long port = strtoul(text, &end, 10);
+
+    return *text >= '0' && *text <= '9' && !*end && port <= 65535;
+}
+
+/* "ADDRESS:PORT", "[ADDRESS]:PORT". NULL with *wrong. */
+static struct addrinfo *parse(const char *where, const char **wrong)
 {
     const struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
         .ai_socktype = SOCK_STREAM };
@@ -209,8 +221,8 @@ static struct addrinfo *parse(const char *where, unsigned *port, const char **wr
     char host[128];
     size_t octets = colon ? (size_t)(colon - where) : 0;
 
-    *wrong = "ADDRESS:PORT is wanted, or [ADDRESS]:PORT";
-    if (!octets || octets >= sizeof(host) || !colon[1])
+    *wrong = "ADDRESS:PORT is wanted, or [ADDRESS]:PORT, an IP address and a port from 0 to 65535";
+    if (!octets || octets >= sizeof(host) || !is_port(colon + 1))
         return NULL;
     if (where[0] == '[' && where[octets - 1] == ']') {
         where++;
@@ -222,28 +234,48 @@ static struct addrinfo *parse(const char *where, unsigned *port, const char **wr
     host[octets] = 0;
     if (getaddrinfo(host, colon + 1, &hints, &found))
         return NULL;
-    *port = (unsigned)strtoul(colon + 1, NULL, 10);
     return found;
 }
 
-/* Without a thread of its own: serve runs it. */
-static struct MHD_Daemon *start(const struct addrinfo *at, struct listening *listening)
+/* Returns the socket, or -1 with errno: the daemon would not tell why it cannot have one. */
+static int listening_socket(const struct addrinfo *at)
 {
-    unsigned flags = MHD_USE_EPOLL;
+    static const int on = 1;
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
 
-    if (at->ai_family == AF_INET6)
-        flags |= MHD_USE_IPv6;
-    return MHD_start_daemon(flags, 0, NULL, NULL, handle, listening, MHD_OPTION_SOCK_ADDR,
-        at->ai_addr, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+    if (fd < 0)
+        return -1;
+    if (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
+        (at->ai_family != AF_INET6 ||
+            !setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) &&
+        !bind(fd, at->ai_addr, at->ai_addrlen) && !listen(fd, CONNECTIONS))
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Without a thread of its own: serve runs it. The daemon closes the socket at its end. */
+static struct MHD_Daemon *start(int socket, struct listening *listening)
+{
+    return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, listening,
+        MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, notice,
         listening, MHD_OPTION_END);
 }
 
-static unsigned port_of(struct MHD_Daemon *daemon, unsigned asked)
+/* Prints where it listens, by the system's own account of it. */
+static void tell_ready(int socket, void (*ready)(const char *address, unsigned port))
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    struct sockaddr_storage at = { 0 };
+    socklen_t octets = sizeof(at);
+    char text[128] = "", port[8] = "";
 
-    return info ? info->port : asked;
+    if (!getsockname(socket, (struct sockaddr *)&at, &octets))
+        getnameinfo((struct sockaddr *)&at, octets, text, sizeof(text), port, sizeof(port),
+            NI_NUMERICHOST | NI_NUMERICSERV);
+    ready(text, (unsigned)strtoul(port, NULL, 10));
 }
 
 /* Until `ends` can be read. */
@@ -268,49 +300,61 @@ static void serve(struct MHD_Daemon *daemon, struct listening *listening, int en
     } while (!wait[0].revents);
 }
 
-int stat_listen(const char *where, const struct stat_server *server,
+/* Until SIGINT or SIGTERM, which `ends` reads. */
+static bool listen_on(int socket, struct listening *listening, int ends,
+    void (*ready)(const char *address, unsigned port))
+{
+    struct MHD_Daemon *daemon = start(socket, listening);
+
+    if (!daemon) {
+        close(socket);
+        return false;
+    }
+    tell_ready(socket, ready);
+    serve(daemon, listening, ends);
+    MHD_stop_daemon(daemon);
+    return true;
+}
+
+enum stat_end stat_listen(const char *where, const struct stat_server *server,
     void (*ready)(const char *address, unsigned port), const char **wrong)
 {
     struct listening listening = { .server = server };
-    struct MHD_Daemon *daemon;
     struct addrinfo *at;
-    char text[128] = "";
-    unsigned port;
     sigset_t signals;
-    int ends;
+    bool listened;
+    int ends, socket;
 
-    if (!(at = parse(where, &port, wrong)))
-        return 1;
+    if (!(at = parse(where, wrong)))
+        return STAT_WRONG_ADDRESS;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    ends = signalfd(-1, &signals, SFD_CLOEXEC);
-    daemon = ends < 0 ? NULL : start(at, &listening);
-    getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), NULL, 0, NI_NUMERICHOST);
+    socket = listening_socket(at);
+    ends = socket < 0 ? -1 : signalfd(-1, &signals, SFD_CLOEXEC);
+    *wrong = ends < 0 ? strerror(errno) : "the HTTP server does not start (is ulimit -n too low?)";
     freeaddrinfo(at);
-    if (daemon) {
-        ready(text, port_of(daemon, port));
-        serve(daemon, &listening, ends);
-        MHD_stop_daemon(daemon);
-    } else {
-        *wrong = "cannot listen there";
+    if (ends < 0) {
+        if (socket >= 0)
+            close(socket);
+        return STAT_NOT_LISTENING;
     }
+    listened = listen_on(socket, &listening, ends, ready);
     if (listening.metrics)
         MHD_destroy_response(listening.metrics);
-    if (ends >= 0)
-        close(ends);
-    return !daemon;
+    close(ends);
+    return listened ? STAT_ENDED : STAT_NOT_LISTENING;
 }
 
 #else
 
-int stat_listen(const char *where, const struct stat_server *server,
+enum stat_end stat_listen(const char *where, const struct stat_server *server,
     void (*ready)(const char *address, unsigned port), const char **wrong)
 {
     (void)where, (void)server, (void)ready;
     *wrong = "this ndstat was built without libmicrohttpd";
-    return 1;
+    return STAT_NOT_LISTENING;
 }
 
 #endif

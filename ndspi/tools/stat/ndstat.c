@@ -2,6 +2,7 @@
 /* ndstat - shows what the user's processes count of their NetworkDirect adapters. ndstat.1 describes it. */
 #include "ndspi/tools/stat/forms.h"
 
+#include "ndspi/tools/standard.h"
 #include "ndspi/tools/stat/kernel.h"
 
 #include <errno.h>
@@ -73,16 +74,18 @@ __attribute__((noreturn)) static void wrong(const char *what, const char *text)
     exit(STATUS_USAGE);
 }
 
-static ULONG number(const char *text, unsigned long maximum)
+/* what in: "--count takes" and so on, for the message */
+static ULONG number(const char *what, const char *text, unsigned long maximum)
 {
     unsigned long value;
-    char *end;
+    char *end, range[96];
 
     errno = 0;
     value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < 1 || value > maximum)
-        wrong("not a number in range", text);
-    return (ULONG)value;
+    if (*text >= '0' && *text <= '9' && !*end && !errno && value >= 1 && value <= maximum)
+        return (ULONG)value;
+    snprintf(range, sizeof(range), "%s a number from 1 to %lu, not", what, maximum);
+    wrong(range, text);
 }
 
 /* False: nothing could be read; says why. */
@@ -101,13 +104,14 @@ static bool take(const struct options *options, struct stat_snapshot *snapshot)
     return false;
 }
 
+/* written in: false: no memory, or the output takes nothing, which standard_end says */
 static int end(const struct stat_snapshot *snapshot, bool written)
 {
-    if (fflush(stdout) || ferror(stdout) || !written) {
-        fprintf(stderr, "ndstat: cannot write: %s\n", strerror(errno));
+    if (!written && !ferror(stdout)) {
+        fprintf(stderr, "ndstat: out of memory\n");
         return STATUS_FAILED;
     }
-    return snapshot->damaged ? STATUS_FAILED : 0;
+    return standard_end("ndstat", snapshot->damaged ? STATUS_FAILED : 0, STATUS_FAILED);
 }
 
 static int show_once(const struct options *options)
@@ -173,6 +177,24 @@ static void is_ready(const char *address, unsigned port)
     fflush(stdout);
 }
 
+static int listen_there(const struct options *options)
+{
+    const struct stat_server server = { options->wanted, options->n_wanted, options->wait,
+        STAT_SYSFS };
+    const char *why = "";
+
+    switch (stat_listen(options->listen, &server, is_ready, &why)) {
+    case STAT_ENDED: return standard_end("ndstat", 0, STATUS_FAILED);
+    case STAT_WRONG_ADDRESS:
+        fprintf(stderr, "ndstat: --listen %s: %s; \"ndstat -h\" lists the arguments\n",
+            options->listen, why);
+        return STATUS_USAGE;
+    default:
+        fprintf(stderr, "ndstat: --listen %s: %s\n", options->listen, why);
+        return STATUS_FAILED;
+    }
+}
+
 static void parse(struct options *options, int argc, char **argv)
 {
     int letter;
@@ -180,14 +202,14 @@ static void parse(struct options *options, int argc, char **argv)
     while ((letter = getopt_long(argc, argv, "ai:c:jpl:w:Vh", long_options, NULL)) != -1)
         switch (letter) {
         case 'a': options->all = true; break;
-        case 'i': options->interval = number(optarg, 86400); break;
-        case 'c': options->count = number(optarg, 1000000000); break;
+        case 'i': options->interval = number("--interval takes", optarg, 86400); break;
+        case 'c': options->count = number("--count takes", optarg, 1000000000); break;
         case 'j': options->json = true; break;
         case 'p': options->prometheus = true; break;
         case 'l': options->listen = optarg; break;
-        case 'w': options->wait = number(optarg, WAIT_MOST_MS); break;
-        case 'V': puts("ndstat " NDSTAT_VERSION); exit(0);
-        case 'h': fputs(usage, stdout); exit(0);
+        case 'w': options->wait = number("--wait takes", optarg, WAIT_MOST_MS); break;
+        case 'V': puts("ndstat " NDSTAT_VERSION); exit(standard_end("ndstat", 0, STATUS_FAILED));
+        case 'h': fputs(usage, stdout); exit(standard_end("ndstat", 0, STATUS_FAILED));
         default: exit(STATUS_USAGE); /* getopt_long has printed why */
         }
     if (options->all + options->json + options->prometheus + (options->listen != NULL) > 1)
@@ -199,24 +221,17 @@ static void parse(struct options *options, int argc, char **argv)
     for (; optind < argc; optind++) {
         if (options->n_wanted == PROCESSES)
             wrong("too many processes", argv[optind]);
-        options->wanted[options->n_wanted++] = number(argv[optind], UINT32_MAX);
+        options->wanted[options->n_wanted++] = number("a process is", argv[optind], UINT32_MAX);
     }
 }
 
 int main(int argc, char **argv)
 {
     struct options options = { .wait = WAIT_MS };
-    const char *why = "";
 
+    standard_reserve();
     parse(&options, argc, argv);
-    if (options.listen) {
-        const struct stat_server server = { options.wanted, options.n_wanted, options.wait,
-            STAT_SYSFS };
-
-        if (!stat_listen(options.listen, &server, is_ready, &why))
-            return 0;
-        fprintf(stderr, "ndstat: --listen %s: %s\n", options.listen, why);
-        return STATUS_FAILED;
-    }
+    if (options.listen)
+        return listen_there(&options);
     return options.interval ? show_rates(&options) : show_once(&options);
 }
