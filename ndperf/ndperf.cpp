@@ -6,10 +6,12 @@
 #include <winsock2.h>
 
 #include "failure.h"
+#include "platform.h"
 #include "session.h"
 
 int main(int argc, char **argv)
 {
+    ndperf::reserve_standard_streams();
     WSADATA data;
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0)
         ndperf::fail("Winsock does not start");

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 
 namespace ndperf
 {
+
+// Opened so that a transfer fails as before.
+void reserve_standard_streams()
+{
+    for (int fd = 0; fd <= 2; ++fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            return; // without /dev no number is taken, and none is safe
+}
 
 // A program that ends early is an error of the write, not this program's end.
 FILE *open_program(const char *command, const char *mode)

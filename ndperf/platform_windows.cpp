@@ -6,6 +6,11 @@
 namespace ndperf
 {
 
+// There handles and streams are numbered apart.
+void reserve_standard_streams()
+{
+}
+
 FILE *open_program(const char *command, const char *mode)
 {
     return _popen(command, mode);

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "failure.h"
 
 namespace ndperf
 {
+
+namespace
+{
+
+// Figures that nobody can read are no measurement: a full disk, a closed output.
+void flush()
+{
+    if (fflush(stdout) || ferror(stdout))
+        fail("cannot write to standard output: %s", strerror(errno));
+}
+
+} // namespace
 
 double Row::messages_per_second() const
 {
@@ -26,6 +42,7 @@ void Report::begin()
 {
     for (size_t i = 0; i < outputs_.size(); ++i)
         outputs_[i]->begin();
+    flush();
 }
 
 void Report::add(Row &row)
@@ -35,14 +52,14 @@ void Report::add(Row &row)
     row.samples.sort();
     for (size_t i = 0; i < outputs_.size(); ++i)
         outputs_[i]->add(row);
-    fflush(stdout);
+    flush();
 }
 
 void Report::end()
 {
     for (size_t i = 0; i < outputs_.size(); ++i)
         outputs_[i]->end();
-    fflush(stdout);
+    flush();
 }
 
 } // namespace ndperf

@@ -9,6 +9,8 @@
 #   FIRST                     a program that is run before the client, with the server's address as its last argument;
 #                             it has to fail
 #   KILL=server|client        that one is killed when the client measures; the other one has to end with STATUS
+#   CLIENT_OUTPUT             a file that the client's standard output goes to, or "closed": it has neither that nor
+#                             standard input
 #   SERVER_PRELOAD, CLIENT_PRELOAD  LD_PRELOAD of one of them
 #   SERVER, CLIENT            other programs; WINE=DIRECTORY runs Windows programs under Wine, with that prefix
 set -euo pipefail
@@ -37,6 +39,12 @@ command_of "${CLIENT:-$program}"
 client_command=("${command[@]}")
 server_command=(${SERVER_PRELOAD:+env "LD_PRELOAD=$SERVER_PRELOAD"} "${server_command[@]}")
 client_command=(${CLIENT_PRELOAD:+env "LD_PRELOAD=$CLIENT_PRELOAD"} "${client_command[@]}")
+output=${CLIENT_OUTPUT:-}
+if [ "$output" = closed ]; then
+    # shellcheck disable=SC2016
+    client_command=(sh -c 'exec "$@" <&- >&-' sh "${client_command[@]}")
+    output=
+fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ndspi-ndperf.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
@@ -52,6 +60,7 @@ await() {
 
 : > "$scratch/server.log"
 : > "$scratch/client.log"
+output=${output:-$scratch/client.log}
 "${server_command[@]}" "$test" --bind "$address" -p 0 "${server_arguments[@]}" \
     > "$scratch/server.log" 2>&1 &
 server=$!
@@ -61,7 +70,8 @@ if [ -n "${FIRST:-}" ]; then
     # shellcheck disable=SC2086
     ! timeout 60 $FIRST "${line##* }" > "$scratch/first.log" 2>&1 || fail "$FIRST succeeded"
 fi
-"${client_command[@]}" "${CLIENT_TEST:-$test}" "$@" "${line##* }" > "$scratch/client.log" 2>&1 &
+# Both append, so that neither overwrites the other's lines.
+"${client_command[@]}" "${CLIENT_TEST:-$test}" "$@" "${line##* }" >> "$output" 2>> "$scratch/client.log" &
 client=$!
 if [ -n "${KILL:-}" ]; then
     await "$scratch/client.log" '^ *#bytes' $client
