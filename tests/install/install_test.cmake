@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # WAY=pkgconfig or cmake: see CMakeLists.txt. The user has this project and a compiler: neither the development packages
 # of rdma-core nor a loader that knows the prefix.
-set(prefix ${WORK_DIR}/moved)
+set(prefix "${WORK_DIR}/moved to é")
 
 function(run)
     execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
