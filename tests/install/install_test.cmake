@@ -117,6 +117,17 @@ if(WAY STREQUAL pkgconfig)
     endif()
     run(${CC} -std=gnu11 ${SOURCE_DIR}/app.c -o ${WORK_DIR}/app_c ${flags})
     run(${CXX} -std=gnu++11 ${SOURCE_DIR}/app.cpp -o ${WORK_DIR}/app_cpp ${flags})
+    # The headers are silent whatever a program's build asks of its own sources.
+    flags_of(headers_alone --cflags ndspi)
+    foreach(compiler g++ clang++)
+        find_program(found_${compiler} ${compiler})
+        foreach(standard 11 20)
+            if(found_${compiler} AND NOT SANITIZE)
+                run(${compiler} -std=c++${standard} -Wpedantic -Wconversion -fsyntax-only -x c++ -include windows.h
+                    -include winsock2.h -include ndsupport.h ${SOURCE_DIR}/../abi/alone.c ${headers_alone})
+            endif()
+        endforeach()
+    endforeach()
     # It finds libndspi by the catalogue, not by the linker; --as-needed leaves that library out.
     run(${CXX} -std=gnu++11 ${SOURCE_DIR}/catalogue.cpp -o ${WORK_DIR}/catalogue -Wl,--as-needed ${flags})
     run(${CXX} -std=gnu++11 -fshort-wchar ${SOURCE_DIR}/catalogue.cpp -o ${WORK_DIR}/catalogue_short

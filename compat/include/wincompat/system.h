@@ -76,12 +76,12 @@ typedef struct _PROCESS_HEAP_ENTRY {
     BYTE cbOverhead;
     BYTE iRegionIndex;
     WORD wFlags;
-    union {
-        struct {
+    __extension__ union {
+        __extension__ struct {
             HANDLE hMem;
             DWORD dwReserved[3];
         } Block;
-        struct {
+        __extension__ struct {
             DWORD dwCommittedSize;
             DWORD dwUnCommittedSize;
             LPVOID lpFirstBlock;
