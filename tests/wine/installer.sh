@@ -65,7 +65,7 @@ wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
 "$installer" install --system
 "$installer" status | grep "links in Wine's own folder" || fail "status does not see the links"
 WINEDLLPATH=$played "$wine" "$discovery" || fail "the discovery by links in Wine's folder"
-"$installer" uninstall --system
+"$installer" uninstall --prefix "$WINEPREFIX" --system # in any order
 [ "$empty" = "$(ls -R "$played")" ] || fail "uninstall --system left something in Wine's folder"
 [ "$before" = "$(snapshot)" ] || fail "uninstall --system left something in the prefix"
 
