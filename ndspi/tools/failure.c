@@ -40,8 +40,9 @@ static const struct {
     { ND_INVALID_ADDRESS, "no adapter has this address",
         "ndinfo lists the addresses of adapters, and why it does not use the others" },
     { ND_INSUFFICIENT_RESOURCES,
-        "the device has run out of a resource, or may not lock more memory",
-        "ndinfo names the limit" },
+        "descriptors, memory that may be locked, or something of the device is used up",
+        "raise the limits of open files (ulimit -n) and of locked memory (ulimit -l); of a device, "
+        "ndinfo lists the limits" },
     { ND_DEVICE_REMOVED, "the device is gone", "look in the kernel's log (dmesg)" },
     { ND_NO_MEMORY, "out of memory", "look in the kernel's log (dmesg)" },
 };

@@ -344,6 +344,40 @@ static void test_the_embedded_device_is_usable(void **state)
     json_decref(all);
 }
 
+static void test_addresses_that_the_host_does_not_have_are_told(void **state)
+{
+    static struct program program;
+    const char *arguments[] = { ndinfo, "--json", "a", NULL };
+    json_t *all, *device;
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    setenv("NDSPI_SOFT_DEVICES", "a=203.0.113.77", 1);
+    program_run(&program, arguments);
+    unsetenv("NDSPI_SOFT_DEVICES");
+    assert_int_equal(program.status, 1);
+    all = program_json(&program);
+    device = find(json_object_get(all, "unusable"), "device", "a");
+    assert_string_equal(text_of(device, "code"), "no-address");
+    assert_says(text_of(device, "reason"), "none of its addresses is on a network interface");
+    assert_says(text_of(device, "remedy"), "NDSPI_SOFT_DEVICES");
+    json_decref(all);
+}
+
+/* With the limit that is to be raised. */
+static void test_too_few_descriptors_are_told(void **state)
+{
+    static struct program program;
+    const char *const arguments[] = { "/bin/sh", "-c", "ulimit -n 7; exec \"$0\"", ndinfo, NULL };
+
+    (void)state;
+    setenv("NDSPI_DEVICE", "soft", 1);
+    program_run(&program, arguments);
+    assert_int_equal(program.status, 1);
+    assert_says(program.complained, "looking for devices failed (ND_INSUFFICIENT_RESOURCES)");
+    assert_says(program.complained, "remedy: raise the limits of open files (ulimit -n)");
+}
+
 static void test_addresses_left_out_of_the_embedded_device_are_told(void **state)
 {
     static struct program program;
@@ -516,6 +550,8 @@ int main(int argc, char **argv)
         TEST(test_a_usable_adapter_is_told_in_full),
         TEST(test_the_embedded_device_is_usable),
         TEST(test_addresses_left_out_of_the_embedded_device_are_told),
+        TEST(test_addresses_that_the_host_does_not_have_are_told),
+        TEST(test_too_few_descriptors_are_told),
         TEST(test_bad_environment_is_told_once),
         TEST(test_wrong_addresses_are_told_what_is_wrong),
         TEST(test_wrong_arguments_are_told),

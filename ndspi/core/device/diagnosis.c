@@ -71,6 +71,11 @@ static const struct {
     [ND_REASON_NO_ADDRESS] = { "no-address", "no IP address on its network interface %i",
         "give %i an address of its network (ip address add)",
         "give its network interface an address of its network (ip address add)" },
+    [ND_REASON_NO_HOST_ADDRESS] = { "no-address",
+        "none of its addresses is on a network interface of this host that is up",
+        "name such addresses in NDSPI_SOFT_DEVICES, or bring a network interface up (ip address, "
+        "ip link)",
+        NULL },
     [ND_REASON_NO_CONNECTIONS] = { "no-connections",
         "it has no reliable connected queue pairs: NetworkDirect cannot be made of it",
         "choose another device, or the embedded one over its network interface "

@@ -36,6 +36,7 @@ enum nd_reason {
     ND_REASON_NO_SUBNET_MANAGER,
     ND_REASON_INTERFACE_DOWN,
     ND_REASON_NO_ADDRESS,
+    ND_REASON_NO_HOST_ADDRESS, /* the same, of the embedded device, which has no interface of its own */
     ND_REASON_NO_CONNECTIONS,
     ND_REASON_MEMLOCK,
     ND_REASON_OBJECTS_FAILED,

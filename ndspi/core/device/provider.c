@@ -145,6 +145,7 @@ static void judge(const struct scan *scan, int kind, const struct nd_found_port 
     else if (!port->addresses)
         nd_diagnosis_set(diagnosis,
             has_address_down(scan, diagnosis->netdev) ? ND_REASON_INTERFACE_DOWN
+            : kind == SOFT                            ? ND_REASON_NO_HOST_ADDRESS
                                                       : ND_REASON_NO_ADDRESS,
             0, "%s", "");
 }
