@@ -113,6 +113,7 @@ static void test_ndstat_shows_tables_and_rates(void **state)
     stage_run(&program, "1", NULL, NULL, NULL); /* another's number */
     assert_int_equal(program.status, 0);
     assert_string_equal(program.said, "");
+    assert_says(program.complained, "ndstat: none of these processes has an adapter open\n");
     program_end(&process);
 }
 

@@ -129,7 +129,8 @@ static int show_once(const struct options *options)
     else if (snapshot.count)
         stat_table(stdout, &snapshot, STAT_SYSFS, options->all);
     else
-        fputs("none of these processes has an adapter open\n", stderr);
+        fprintf(stderr, "ndstat: %s has an adapter open\n",
+            options->n_wanted ? "none of these processes" : "no process of this user");
     status = end(&snapshot, written);
     stat_free(&snapshot);
     return status;
