@@ -179,6 +179,11 @@ void set(Options &options, UINT32 Parameters::*member, UINT32 value)
     options.given |= 1u << (&field_of(member) - fields);
 }
 
+bool is_given(const Options &options, UINT32 Parameters::*member)
+{
+    return options.given >> (&field_of(member) - fields) & 1;
+}
+
 // False: it is not one of those.
 bool take_number(Options &options, int letter)
 {
@@ -257,7 +262,11 @@ void take_other(Options &options, int letter, int argc, char **argv, const char 
     case BIND: bind = optarg; break;
     case JSON: take_form(options, FORM_JSON); break;
     case CSV: take_form(options, FORM_CSV); break;
-    case SVG: options.svg = optarg; break;
+    case SVG:
+        if (!*optarg)
+            usage_error("a file must follow --svg");
+        options.svg = optarg;
+        break;
     case 'V': printf("ndperf %s\n", NDPERF_VERSION); exit(0);
     case 'h': fputs(usage, stdout); exit(0);
     case ':': usage_error("a value must follow " + option_text(argc, argv));
@@ -272,6 +281,10 @@ void check_all(Options &options)
 
     if (!wrong.empty())
         usage_error(wrong);
+    if (is_given(options, &Parameters::size) && p.all)
+        usage_error("-s and -a exclude each other");
+    if (is_given(options, &Parameters::iterations) && p.duration)
+        usage_error("-n and -D exclude each other");
     if ((options.histogram || options.unsorted) && !p.times_each())
         usage_error("-H and -U go with send_lat, write_lat, read_lat and connect");
     if ((options.histogram && options.form != FORM_TEXT) ||
