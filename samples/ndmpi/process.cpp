@@ -2,6 +2,7 @@
 // process.cpp - started processes, see platform.h: by CreateProcess, on Linux, too.
 #include "platform.h"
 
+#include <string.h>
 #include <windows.h>
 
 #include "failure.h"
@@ -83,6 +84,17 @@ std::vector<char> variables(const std::vector<std::string> &given)
     return block;
 }
 
+// In the system's words, without the end of their line.
+std::string words_of(DWORD error)
+{
+    char text[256] = "";
+    DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
+        error, 0, text, sizeof(text), NULL);
+    while (length > 0 && strchr("\r\n. ", text[length - 1]))
+        text[--length] = 0;
+    return format("%s (error %u)", length ? text : "CreateProcess", (unsigned)error);
+}
+
 } // namespace
 
 Process *Process::start(const std::vector<std::string> &arguments,
@@ -104,7 +116,7 @@ Process *Process::start(const std::vector<std::string> &arguments,
     startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
     if (!CreateProcessA(
             NULL, &command[0], NULL, NULL, TRUE, 0, &block[0], NULL, &startup, &process)) {
-        problem = format("CreateProcess: error %u", (unsigned)GetLastError());
+        problem = words_of(GetLastError());
         return NULL;
     }
     CloseHandle(process.hThread);
