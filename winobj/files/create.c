@@ -124,12 +124,14 @@ static int open_disposed(struct opening *opening)
     return open_path(opening, O_CREAT);
 }
 
-/* ENOENT of a folder on the way is another error than that of the file. */
-static DWORD open_error(const char *path, int error)
+DWORD files_path_error(const char *path, int error)
 {
-    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    char *folder = strdup(path), *slash;
     DWORD result = files_error(error);
 
+    for (size_t end = folder ? strlen(folder) : 0; end > 1 && folder[end - 1] == '/';)
+        folder[--end] = 0;
+    slash = folder ? strrchr(folder, '/') : NULL;
     if (error == ENOENT && slash && slash != folder) {
         *slash = 0;
         if (access(folder, F_OK))
@@ -184,7 +186,7 @@ static HANDLE open_file(struct opening *opening, bool inherit)
     DWORD error;
 
     if (fd < 0) {
-        SetLastError(open_error(opening->path, errno));
+        SetLastError(files_path_error(opening->path, errno));
         return INVALID_HANDLE_VALUE;
     }
     error = settle_open(opening, fd, &plain);

@@ -82,6 +82,9 @@ static inline int64_t place_of(uint64_t offset, bool writes)
 DWORD files_error(int error);
 LONG files_status(int error);
 
+/* files_error of what a path names; ENOENT of a folder on the way is another error than that of its last part. */
+DWORD files_path_error(const char *path, int error);
+
 /* A path of the program as one of Linux, which the caller frees; NULL with the last error. */
 char *files_path(LPCSTR name);
 

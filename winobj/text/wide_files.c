@@ -108,6 +108,119 @@ DWORD WINAPI GetFinalPathNameByHandleW(HANDLE file, LPWSTR path, DWORD size, DWO
     return length < size ? length : length + 1;
 }
 
+/*
+ * What a function writes in narrow form, with as much room as it asks for; NULL: it failed, or no memory, with the last
+ * error. call returns the length, or the size that it needs.
+ */
+static char *whole(
+    DWORD (*call)(const void *arguments, DWORD size, char *to), const void *arguments)
+{
+    char *text = NULL, *larger;
+    DWORD size = MAX_PATH, length;
+
+    for (;; size = length) {
+        if (!(larger = realloc(text, size))) {
+            SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+            break;
+        }
+        text = larger;
+        if (!(length = call(arguments, size, text)))
+            break;
+        if (length < size)
+            return text;
+    }
+    free(text);
+    return NULL;
+}
+
+/* Gives the program narrow text, which is freed; where to has no room for it, the size needed alone. 0 for NULL. */
+static DWORD answer(LPWSTR to, DWORD size, char *text)
+{
+    DWORD length;
+
+    if (!text)
+        return 0;
+    length = widen(NULL, 0, text);
+    if (to && length < size)
+        widen(to, size, text);
+    else
+        length++;
+    free(text);
+    return length;
+}
+
+static DWORD current_directory(const void *unused, DWORD size, char *to)
+{
+    (void)unused;
+    return GetCurrentDirectoryA(size, to);
+}
+
+DWORD WINAPI GetCurrentDirectoryW(DWORD size, LPWSTR folder)
+{
+    return answer(folder, size, whole(current_directory, NULL));
+}
+
+BOOL WINAPI SetCurrentDirectoryW(LPCWSTR name)
+{
+    BOOL result = FALSE;
+    char *text;
+
+    if (narrow(name, &text))
+        result = SetCurrentDirectoryA(text);
+    free(text);
+    return result;
+}
+
+static DWORD short_path(const void *name, DWORD size, char *to)
+{
+    return GetShortPathNameA(name, to, size);
+}
+
+DWORD WINAPI GetShortPathNameW(LPCWSTR name, LPWSTR path, DWORD size)
+{
+    char *text;
+    DWORD length = 0;
+
+    if (narrow(name, &text))
+        length = answer(path, size, whole(short_path, text));
+    free(text);
+    return length;
+}
+
+struct search {
+    char *folders, *file, *extension;
+};
+
+static DWORD search_path(const void *arguments, DWORD size, char *to)
+{
+    const struct search *search = arguments;
+
+    return SearchPathA(search->folders, search->file, search->extension, size, to, NULL);
+}
+
+DWORD WINAPI SearchPathW(
+    LPCWSTR folders, LPCWSTR file, LPCWSTR extension, DWORD size, LPWSTR found, LPWSTR *last)
+{
+    struct search search = { NULL, NULL, NULL };
+    DWORD length = 0, at;
+
+    if (narrow(folders, &search.folders) && narrow(file, &search.file) &&
+        narrow(extension, &search.extension))
+        length = answer(found, size, whole(search_path, &search));
+    free(search.folders);
+    free(search.file);
+    free(search.extension);
+    if (!last || !length)
+        return length;
+    *last = NULL;
+    if (!found || length >= size)
+        return length;
+    for (at = length; found[at - 1] != '/';)
+        at--;
+    *last = at < length ? found + at : NULL;
+    return length;
+}
+
 /* A wide block of strings as a narrow one: the strings one after the other, the last one empty. */
 static char *narrow_block(const WCHAR *block)
 {

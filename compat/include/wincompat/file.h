@@ -96,6 +96,22 @@ WINOBJ_API UINT WINAPI GetTempFileNameA(LPCSTR folder, LPCSTR prefix, UINT uniqu
 WINOBJ_API UINT WINAPI GetTempFileNameW(LPCWSTR folder, LPCWSTR prefix, UINT unique, LPWSTR name)
     WINCOMPAT_WIDE("GetTempFileNameW");
 #define GetTempFileName WINCOMPAT_AW(GetTempFileName)
+WINOBJ_API DWORD WINAPI GetCurrentDirectoryA(DWORD size, LPSTR folder);
+WINOBJ_API DWORD WINAPI GetCurrentDirectoryW(DWORD size, LPWSTR folder)
+    WINCOMPAT_WIDE("GetCurrentDirectoryW");
+#define GetCurrentDirectory WINCOMPAT_AW(GetCurrentDirectory)
+WINOBJ_API BOOL WINAPI SetCurrentDirectoryA(LPCSTR name);
+WINOBJ_API BOOL WINAPI SetCurrentDirectoryW(LPCWSTR name) WINCOMPAT_WIDE("SetCurrentDirectoryW");
+#define SetCurrentDirectory WINCOMPAT_AW(SetCurrentDirectory)
+WINOBJ_API DWORD WINAPI GetShortPathNameA(LPCSTR name, LPSTR path, DWORD size);
+WINOBJ_API DWORD WINAPI GetShortPathNameW(LPCWSTR name, LPWSTR path, DWORD size)
+    WINCOMPAT_WIDE("GetShortPathNameW");
+#define GetShortPathName WINCOMPAT_AW(GetShortPathName)
+WINOBJ_API DWORD WINAPI SearchPathA(
+    LPCSTR folders, LPCSTR file, LPCSTR extension, DWORD size, LPSTR found, LPSTR *last);
+WINOBJ_API DWORD WINAPI SearchPathW(LPCWSTR folders, LPCWSTR file, LPCWSTR extension, DWORD size,
+    LPWSTR found, LPWSTR *last) WINCOMPAT_WIDE("SearchPathW");
+#define SearchPath WINCOMPAT_AW(SearchPath)
 
 /* Anonymous pipes, standard handles. */
 #define STD_INPUT_HANDLE               ((DWORD)-10)

@@ -5,7 +5,7 @@ set(win32_tests
     locks/sync sockets/socket process/process memory/virtual threads/pool threads/work text/text system/date
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
-    files/file files/requests
+    files/file files/folder files/requests
     process/create process/inherit sockets/overlapped_socket sockets/ip_text sockets/host_names
     sockets/accept sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
