@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static bool name_is_good(const char *name)
 {
@@ -52,6 +53,45 @@ BOOL WINAPI SetEnvironmentVariableA(LPCSTR name, LPCSTR value)
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return FALSE;
     }
+    return TRUE;
+}
+
+/*
+ * GetEnvironmentStringsA, GetEnvironmentStringsW - a copy of all variables: strings NAME=VALUE, the last one empty. As
+ * with environ no other thread may change the environment meanwhile.
+ * Returns a block for FreeEnvironmentStrings; NULL with ERROR_NOT_ENOUGH_MEMORY.
+ */
+LPCH WINAPI GetEnvironmentStringsA(void)
+{
+    size_t size = 2; /* without variables it ends with two zeros, too */
+    char *block, *to;
+
+    for (char **variable = environ; variable && *variable; variable++)
+        size += strlen(*variable) + 1;
+    if (!(block = to = calloc(1, size))) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return NULL;
+    }
+    for (char **variable = environ; variable && *variable; variable++)
+        if (strchr(*variable, '=')) /* execve takes any text for a variable */
+            to = stpcpy(to, *variable) + 1;
+    return block;
+}
+
+/* The name of the narrow form in libraries of Windows; in sources it is a spelling of either. */
+#undef GetEnvironmentStrings
+WINOBJ_API LPCH WINAPI GetEnvironmentStrings(void) __attribute__((alias("GetEnvironmentStringsA")));
+
+/* FreeEnvironmentStringsA, FreeEnvironmentStringsW - frees what GetEnvironmentStrings returned. TRUE. */
+BOOL WINAPI FreeEnvironmentStringsA(LPCH block)
+{
+    free(block);
+    return TRUE;
+}
+
+BOOL WINAPI FreeEnvironmentStringsW(LPWCH block)
+{
+    free(block);
     return TRUE;
 }
 

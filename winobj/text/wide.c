@@ -135,6 +135,25 @@ BOOL WINAPI SetEnvironmentVariableW(LPCWSTR name, LPCWSTR value)
     return done;
 }
 
+LPWCH WINAPI GetEnvironmentStringsW(void)
+{
+    char *block = GetEnvironmentStringsA();
+    WCHAR *wide, *to;
+    size_t size = 2;
+
+    if (!block)
+        return NULL;
+    for (const char *s = block; *s; s += strlen(s) + 1)
+        size += widen(NULL, 0, s) + 1;
+    wide = to = calloc(size, sizeof(*wide));
+    for (const char *s = block; wide && *s; s += strlen(s) + 1)
+        to += widen(to, SIZE_MAX, s) + 1;
+    free(block);
+    if (!wide)
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    return wide;
+}
+
 DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
 {
     char *narrow_from, *expanded = NULL;

@@ -50,6 +50,12 @@ WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD s
 WINOBJ_API DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD size)
     WINCOMPAT_WIDE("ExpandEnvironmentStringsW");
 #define ExpandEnvironmentStrings WINCOMPAT_AW(ExpandEnvironmentStrings)
+WINOBJ_API LPCH WINAPI GetEnvironmentStringsA(void);
+WINOBJ_API LPWCH WINAPI GetEnvironmentStringsW(void) WINCOMPAT_WIDE("GetEnvironmentStringsW");
+#define GetEnvironmentStrings WINCOMPAT_AW(GetEnvironmentStrings)
+WINOBJ_API BOOL WINAPI FreeEnvironmentStringsA(LPCH block);
+WINOBJ_API BOOL WINAPI FreeEnvironmentStringsW(LPWCH block);
+#define FreeEnvironmentStrings WINCOMPAT_AW(FreeEnvironmentStrings)
 
 /* the process and its computer */
 

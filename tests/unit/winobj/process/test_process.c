@@ -4,6 +4,10 @@
 
 #include "ndspi/include/ndstatus.h"
 
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
 static char text[600];
 static WCHAR wide[600];
 
@@ -94,6 +98,67 @@ static void test_environment(void **state)
     assert_true(SetEnvironmentVariableA("NDTEST_A", NULL));
     assert_fails(GetEnvironmentVariableA("NDTEST_A", text, sizeof(text)), ERROR_ENVVAR_NOT_FOUND);
 }
+
+static void test_environment_as_one_block(void **state)
+{
+    LPCH(WINAPI * function)(void);
+    char *block, *narrow = NULL;
+    WCHAR *wide_block;
+    unsigned found = 0;
+
+    (void)state;
+    assert_true(SetEnvironmentVariableA("NDTEST_D", "in = the block"));
+    assert_true(SetEnvironmentVariableA("NDTEST_E", ""));
+    assert_true(SetEnvironmentVariableW(L"NDTEST_F", L"\x20ac"));
+    assert_non_null(block = GetEnvironmentStringsA());
+    assert_true(SetEnvironmentVariableA("NDTEST_E", NULL)); /* the block is a copy */
+    for (const char *s = block; *s; s += strlen(s) + 1) {
+        assert_non_null(strchr(s, '='));
+        found += !strcmp(s, "NDTEST_D=in = the block") + !strcmp(s, "NDTEST_E=");
+    }
+    assert_int_equal(found, 2);
+    assert_true(FreeEnvironmentStringsA(block));
+    assert_non_null(wide_block = GetEnvironmentStringsW());
+    found = 0;
+    for (const WCHAR *s = wide_block; *s; s += wcslen(s) + 1) {
+        assert_non_null(wcschr(s, '='));
+        found += !wcscmp(s, L"NDTEST_D=in = the block") + !wcscmp(s, L"NDTEST_F=\x20ac") +
+                 2 * !wcsncmp(s, L"NDTEST_E", 8);
+    }
+    assert_int_equal(found, 2);
+    assert_true(FreeEnvironmentStringsW(wide_block));
+    assert_true(FreeEnvironmentStringsA(NULL));
+    function = (LPCH(WINAPI *)(void))(ULONG_PTR)GetProcAddress(
+        GetModuleHandleA("kernel32.dll"), "GetEnvironmentStrings");
+    assert_non_null(function);
+    assert_non_null(narrow = function());
+    assert_non_null(strchr(narrow, '='));
+    assert_true(FreeEnvironmentStringsA(narrow));
+    assert_true(GetEnvironmentStrings == GetEnvironmentStringsA);
+    assert_true(FreeEnvironmentStrings == FreeEnvironmentStringsA);
+    assert_true(SetEnvironmentVariableA("NDTEST_D", NULL));
+    assert_true(SetEnvironmentVariableA("NDTEST_F", NULL));
+}
+
+#ifndef _WIN32 /* the C library's own variables */
+static void test_a_block_has_variables_alone(void **state)
+{
+    char none[] = "no variable", one[] = "ND=1", *variables[] = { none, one, NULL };
+    char **before = environ, *block;
+    WCHAR *wide_block;
+
+    (void)state;
+    environ = variables;
+    block = GetEnvironmentStringsA();
+    environ = variables + 2;
+    wide_block = GetEnvironmentStringsW();
+    environ = before;
+    assert_memory_equal(block, "ND=1\0", 6);
+    assert_memory_equal(wide_block, L"\0", 2 * sizeof(WCHAR));
+    assert_true(FreeEnvironmentStringsA(block));
+    assert_true(FreeEnvironmentStringsW(wide_block));
+}
+#endif
 
 static DWORD message(DWORD flags, const char *source, char *to, DWORD size, ...)
 {
@@ -238,6 +303,10 @@ int main(void)
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_module_file_names),
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_environment_as_one_block),
+#ifndef _WIN32
+        cmocka_unit_test(test_a_block_has_variables_alone),
+#endif
         cmocka_unit_test(test_messages_of_codes),
 #ifndef _WIN32
         cmocka_unit_test(test_messages_of_networkdirect_codes),
