@@ -36,6 +36,30 @@ void win_processors_online(cpu_set_t *set)
         CPU_SET((size_t)i, set);
 }
 
+void win_processors_possible(cpu_set_t *set)
+{
+    if (!win_processors_read("/sys/devices/system/cpu/possible", set))
+        win_processors_online(set);
+}
+
+unsigned win_group_count(const cpu_set_t *set)
+{
+    unsigned groups = CPU_SETSIZE / WIN_GROUP_SIZE;
+
+    while (groups > 1 && !win_group_mask(set, groups - 1))
+        groups--;
+    return groups;
+}
+
+GROUP_AFFINITY win_group_lowest(const cpu_set_t *set)
+{
+    GROUP_AFFINITY result = { .Mask = win_group_mask(set, 0) };
+
+    for (unsigned group = 1; !result.Mask && group < win_group_count(set); group++)
+        result = (GROUP_AFFINITY){ .Mask = win_group_mask(set, group), .Group = (WORD)group };
+    return result;
+}
+
 KAFFINITY win_group_mask(const cpu_set_t *set, unsigned group)
 {
     KAFFINITY mask = 0;
@@ -70,33 +94,55 @@ void WINAPI GetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number)
         .Number = (BYTE)(processor < 0 ? 0 : processor % WIN_GROUP_SIZE) };
 }
 
-/* GetActiveProcessorGroupCount - the number of groups up to that of the last processor online. */
+/*
+ * GetActiveProcessorGroupCount, GetMaximumProcessorGroupCount - the number of groups up to that of the last processor
+ * that is online, or may come online.
+ */
 WORD WINAPI GetActiveProcessorGroupCount(void)
 {
     cpu_set_t online;
-    unsigned groups = CPU_SETSIZE / WIN_GROUP_SIZE;
 
     win_processors_online(&online);
-    while (groups > 1 && !win_group_mask(&online, groups - 1))
-        groups--;
-    return (WORD)groups;
+    return (WORD)win_group_count(&online);
+}
+
+WORD WINAPI GetMaximumProcessorGroupCount(void)
+{
+    cpu_set_t possible;
+
+    win_processors_possible(&possible);
+    return (WORD)win_group_count(&possible);
+}
+
+/* How many processors of a set there are in a group, or in ALL_PROCESSOR_GROUPS. */
+static DWORD count_in(const cpu_set_t *set, WORD group)
+{
+    if (group == ALL_PROCESSOR_GROUPS)
+        return (DWORD)CPU_COUNT(set);
+    if (group < win_group_count(set))
+        return (DWORD)__builtin_popcountll(win_group_mask(set, group));
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return 0;
 }
 
 /*
- * GetActiveProcessorCount - the number of processors online in a group, or in ALL_PROCESSOR_GROUPS. 0 with
- * ERROR_INVALID_PARAMETER: no such group.
+ * GetActiveProcessorCount, GetMaximumProcessorCount - the number of processors that are online, or may come online, in
+ * a group or in ALL_PROCESSOR_GROUPS. 0 with ERROR_INVALID_PARAMETER: no such group.
  */
 DWORD WINAPI GetActiveProcessorCount(WORD group)
 {
     cpu_set_t online;
 
     win_processors_online(&online);
-    if (group == ALL_PROCESSOR_GROUPS)
-        return (DWORD)CPU_COUNT(&online);
-    if (group < GetActiveProcessorGroupCount())
-        return (DWORD)__builtin_popcountll(win_group_mask(&online, group));
-    SetLastError(ERROR_INVALID_PARAMETER);
-    return 0;
+    return count_in(&online, group);
+}
+
+DWORD WINAPI GetMaximumProcessorCount(WORD group)
+{
+    cpu_set_t possible;
+
+    win_processors_possible(&possible);
+    return count_in(&possible, group);
 }
 
 /* The highest node number; 0 where the kernel lists no nodes. */
@@ -112,8 +158,7 @@ static unsigned highest_node(void)
     return node;
 }
 
-/* Finds the processors of a node that are online. False: no such node. */
-static bool node_processors(unsigned node, cpu_set_t *set)
+bool win_node_processors(unsigned node, cpu_set_t *set)
 {
     char path[64];
     cpu_set_t online;
@@ -140,33 +185,75 @@ BOOL WINAPI GetNumaHighestNodeNumber(PULONG node)
     return TRUE;
 }
 
+/* Finds the node of a processor that is online. */
+static bool node_of(unsigned processor, unsigned *node)
+{
+    const unsigned highest = highest_node();
+    cpu_set_t set;
+
+    for (*node = 0; *node <= highest; ++*node)
+        if (win_node_processors(*node, &set) && CPU_ISSET(processor, &set))
+            return true;
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return false;
+}
+
 /*
- * GetNumaProcessorNode - the node of a processor of group 0. FALSE, node 0xff, with ERROR_INVALID_PARAMETER: none is
- * online.
+ * GetNumaProcessorNode, GetNumaProcessorNodeEx - the node of a processor, of group 0 without Ex.
+ * node     out: on failure all bits
+ * Returns  FALSE with ERROR_INVALID_PARAMETER: no such processor is online, or Reserved is not 0.
  */
 BOOL WINAPI GetNumaProcessorNode(UCHAR processor, PUCHAR node)
 {
-    cpu_set_t set;
+    PROCESSOR_NUMBER number = { .Number = processor };
+    USHORT found;
+    BOOL result = GetNumaProcessorNodeEx(&number, &found);
 
-    for (unsigned i = 0, highest = highest_node(); processor < WIN_GROUP_SIZE && i <= highest; i++)
-        if (node_processors(i, &set) && CPU_ISSET(processor, &set)) {
-            *node = (UCHAR)i;
-            return TRUE;
-        }
-    *node = 0xff;
-    SetLastError(ERROR_INVALID_PARAMETER);
-    return FALSE;
+    *node = (UCHAR)found;
+    return result;
 }
 
-/* GetNumaNodeProcessorMask - a node's processors of group 0. FALSE with ERROR_INVALID_PARAMETER: no such node. */
+BOOL WINAPI GetNumaProcessorNodeEx(PPROCESSOR_NUMBER processor, PUSHORT node)
+{
+    unsigned found;
+
+    *node = 0xffff;
+    if (processor->Reserved || processor->Number >= WIN_GROUP_SIZE ||
+        processor->Group >= CPU_SETSIZE / WIN_GROUP_SIZE) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    if (!node_of(processor->Group * WIN_GROUP_SIZE + processor->Number, &found))
+        return FALSE;
+    *node = (USHORT)found;
+    return TRUE;
+}
+
+/*
+ * GetNumaNodeProcessorMask, GetNumaNodeProcessorMaskEx - a node's processors: without Ex those of group 0, with it
+ * those of the lowest group that has any; none: a node of memory alone. FALSE with ERROR_INVALID_PARAMETER: no such
+ * node.
+ */
 BOOL WINAPI GetNumaNodeProcessorMask(UCHAR node, PULONGLONG mask)
 {
     cpu_set_t set;
 
-    if (!node_processors(node, &set)) {
+    if (!win_node_processors(node, &set)) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return FALSE;
     }
     *mask = win_group_mask(&set, 0);
+    return TRUE;
+}
+
+BOOL WINAPI GetNumaNodeProcessorMaskEx(USHORT node, PGROUP_AFFINITY affinity)
+{
+    cpu_set_t set;
+
+    if (!win_node_processors(node, &set)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    *affinity = win_group_lowest(&set);
     return TRUE;
 }

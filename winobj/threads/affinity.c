@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct lock process_lock = LOCK_INIT(LOCK_WIN_HANDLES, "process affinity");
 static cpu_set_t process_set; /* process_lock */
@@ -136,6 +137,37 @@ BOOL WINAPI GetProcessAffinityMask(HANDLE process, PDWORD_PTR process_mask, PDWO
     win_processors_online(&online);
     *process_mask = win_group_mask(&allowed, 0);
     *system_mask = win_group_mask(&online, 0);
+    return TRUE;
+}
+
+/*
+ * GetProcessGroupAffinity - the groups in which the process may use processors.
+ * process  GetCurrentProcess(), else FALSE with ERROR_INVALID_HANDLE
+ * count    in: room of groups; out: how many there are
+ * groups   out: their numbers; may be NULL for no room
+ * Returns  FALSE with ERROR_INSUFFICIENT_BUFFER (groups is left alone), ERROR_INVALID_PARAMETER (NULL).
+ */
+BOOL WINAPI GetProcessGroupAffinity(HANDLE process, PUSHORT count, PUSHORT groups)
+{
+    cpu_set_t allowed = process_allowed();
+    USHORT found[CPU_SETSIZE / WIN_GROUP_SIZE], needed = 0;
+
+    if (!is_this_process(process))
+        return FALSE;
+    if (!count || (*count && !groups)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return FALSE;
+    }
+    for (USHORT group = 0; group < ARRAYSIZE(found); group++)
+        if (win_group_mask(&allowed, group))
+            found[needed++] = group;
+    if (*count < needed) {
+        *count = needed;
+        SetLastError(ERROR_INSUFFICIENT_BUFFER);
+        return FALSE;
+    }
+    memcpy(groups, found, needed * sizeof(*groups));
+    *count = needed;
     return TRUE;
 }
 

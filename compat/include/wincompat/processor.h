@@ -28,9 +28,13 @@ WINOBJ_API DWORD WINAPI GetCurrentProcessorNumber(void);
 WINOBJ_API void WINAPI GetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number);
 WINOBJ_API DWORD WINAPI GetActiveProcessorCount(WORD group);
 WINOBJ_API WORD WINAPI GetActiveProcessorGroupCount(void);
+WINOBJ_API DWORD WINAPI GetMaximumProcessorCount(WORD group);
+WINOBJ_API WORD WINAPI GetMaximumProcessorGroupCount(void);
 WINOBJ_API BOOL WINAPI GetNumaHighestNodeNumber(PULONG node);
 WINOBJ_API BOOL WINAPI GetNumaProcessorNode(UCHAR processor, PUCHAR node);
+WINOBJ_API BOOL WINAPI GetNumaProcessorNodeEx(PPROCESSOR_NUMBER processor, PUSHORT node);
 WINOBJ_API BOOL WINAPI GetNumaNodeProcessorMask(UCHAR node, PULONGLONG mask);
+WINOBJ_API BOOL WINAPI GetNumaNodeProcessorMaskEx(USHORT node, PGROUP_AFFINITY affinity);
 
 typedef enum _LOGICAL_PROCESSOR_RELATIONSHIP {
     RelationProcessorCore,
@@ -119,7 +123,6 @@ typedef struct _GROUP_RELATIONSHIP {
     PROCESSOR_GROUP_INFO GroupInfo[ANYSIZE_ARRAY];
 } GROUP_RELATIONSHIP, *PGROUP_RELATIONSHIP;
 
-/* For ported headers that name it. */
 typedef struct _SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX {
     LOGICAL_PROCESSOR_RELATIONSHIP Relationship;
     DWORD Size;
@@ -136,6 +139,9 @@ typedef struct _SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX {
 /* Group 0, as there. */
 WINOBJ_API BOOL WINAPI GetLogicalProcessorInformation(
     PSYSTEM_LOGICAL_PROCESSOR_INFORMATION entries, PDWORD length);
+/* All groups. */
+WINOBJ_API BOOL WINAPI GetLogicalProcessorInformationEx(LOGICAL_PROCESSOR_RELATIONSHIP kind,
+    PSYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX entries, PDWORD length);
 
 WINOBJ_API DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask);
 WINOBJ_API BOOL WINAPI SetThreadGroupAffinity(
@@ -144,6 +150,7 @@ WINOBJ_API BOOL WINAPI GetThreadGroupAffinity(HANDLE thread, PGROUP_AFFINITY aff
 WINOBJ_API BOOL WINAPI GetProcessAffinityMask(
     HANDLE process, PDWORD_PTR process_mask, PDWORD_PTR system_mask);
 WINOBJ_API BOOL WINAPI SetProcessAffinityMask(HANDLE process, DWORD_PTR mask);
+WINOBJ_API BOOL WINAPI GetProcessGroupAffinity(HANDLE process, PUSHORT count, PUSHORT groups);
 
 #define THREAD_PRIORITY_IDLE          (-15)
 #define THREAD_PRIORITY_LOWEST        (-2)

@@ -23,6 +23,11 @@ static void test_processors(void **state)
     assert_int_equal(sum, count);
     assert_fails(GetActiveProcessorCount(GetActiveProcessorGroupCount()),
         DIFFERS(87, 122, "a group that is not there: Wine's error is another"));
+    assert_true(GetMaximumProcessorGroupCount() >= GetActiveProcessorGroupCount());
+    assert_true(GetMaximumProcessorCount(ALL_PROCESSOR_GROUPS) >= count);
+    assert_true(GetMaximumProcessorCount(0) >= GetActiveProcessorCount(0));
+    assert_fails(GetMaximumProcessorCount(GetMaximumProcessorGroupCount()),
+        DIFFERS(87, 122, "a group that is not there: Wine's error is another"));
     assert_true(GetCurrentProcessorNumber() < 64);
     GetCurrentProcessorNumberEx(&number);
     assert_true(number.Group < GetActiveProcessorGroupCount());
@@ -51,7 +56,7 @@ static void test_nodes(void **state)
         }
 }
 
-#ifndef _WIN32 /* Wine has no GetNumaNodeProcessorMask, and takes any processor for one of node 0 */
+#ifndef _WIN32 /* Wine has none of these but GetNumaProcessorNode, which takes any processor for one of node 0 */
 static void test_nodes_and_processors(void **state)
 {
     ULONG highest = 99;
@@ -77,6 +82,67 @@ static void test_nodes_and_processors(void **state)
     assert_fails(GetNumaNodeProcessorMask((UCHAR)(highest + 1), &mask), 87);
     assert_fails(GetNumaProcessorNode(255, &node), 87);
     assert_int_equal(node, 0xff);
+}
+
+static void test_nodes_and_processors_of_groups(void **state)
+{
+    PROCESSOR_NUMBER number = { 0, 0, 0 };
+    GROUP_AFFINITY affinity;
+    USHORT node = 99, other = 99;
+    ULONG highest = 99;
+    ULONGLONG mask = 0;
+    UCHAR plain = 99;
+
+    (void)state;
+    GetCurrentProcessorNumberEx(&number);
+    assert_true(GetNumaProcessorNodeEx(&number, &node));
+    memset(&affinity, 0xee, sizeof(affinity));
+    assert_true(GetNumaNodeProcessorMaskEx(node, &affinity));
+    assert_true(affinity.Mask != 0);
+    assert_int_equal(affinity.Reserved[0] | affinity.Reserved[1] | affinity.Reserved[2], 0);
+    if (affinity.Group == number.Group)
+        assert_true(affinity.Mask >> number.Number & 1);
+    if (number.Group == 0) {
+        assert_true(GetNumaProcessorNode(number.Number, &plain));
+        assert_int_equal(plain, node);
+        assert_true(GetNumaNodeProcessorMask(plain, &mask));
+        assert_true(mask == affinity.Mask);
+    }
+    assert_true(GetNumaHighestNodeNumber(&highest));
+    assert_fails(GetNumaNodeProcessorMaskEx((USHORT)(highest + 1), &affinity), 87);
+    number.Reserved = 1;
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+    assert_int_equal(other, 0xffff);
+    number = (PROCESSOR_NUMBER){ 15, 63, 0 };
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+    number = (PROCESSOR_NUMBER){ 0, 64, 0 };
+    assert_fails(GetNumaProcessorNodeEx(&number, &other), 87);
+}
+
+static void test_groups_of_the_process(void **state)
+{
+    USHORT groups[16] = { 99 }, count = 0;
+    GROUP_AFFINITY affinity;
+    bool found = false;
+
+    (void)state;
+    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), 122);
+    assert_in_range(count, 1, GetActiveProcessorGroupCount());
+    count = 0;
+    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, groups), 122);
+    assert_int_equal(groups[0], 99);
+    count = 16;
+    assert_true(GetProcessGroupAffinity(GetCurrentProcess(), &count, groups));
+    assert_true(GetThreadGroupAffinity(GetCurrentThread(), &affinity));
+    for (USHORT i = 0; i < count; i++) {
+        assert_true(i == 0 || groups[i] > groups[i - 1]);
+        found |= groups[i] == affinity.Group;
+    }
+    assert_true(found);
+    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), NULL, groups), 87);
+    count = 1;
+    assert_fails(GetProcessGroupAffinity(GetCurrentProcess(), &count, NULL), 87);
+    assert_fails(GetProcessGroupAffinity((HANDLE)0x12345670, &count, groups), 6);
 }
 #endif
 
@@ -139,6 +205,140 @@ static void test_logical_processors(void **state)
     assert_fails(GetLogicalProcessorInformation(NULL, &length), 998);
 #endif
     free(entries);
+}
+
+/* The numbers are those of Windows' headers for one group: 8 octets, and then 40, 40, 48 and 72. */
+static DWORD expected_size(LOGICAL_PROCESSOR_RELATIONSHIP kind, unsigned groups)
+{
+    switch (kind) {
+    case RelationProcessorCore:
+    case RelationProcessorPackage: return 32 + 16 * groups;
+    case RelationNumaNode: return 48;
+    case RelationCache: return 40 + 16 * groups;
+    case RelationGroup: return 32 + 48 * groups;
+    default: return 0;
+    }
+}
+
+/* What the entries of one kind have of group 0, and how many there are. */
+struct seen {
+    KAFFINITY mask;
+    unsigned count;
+};
+
+static void look_at(const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *entry, struct seen *seen)
+{
+    const GROUP_AFFINITY *groups = NULL;
+    unsigned count = 1;
+
+    switch (entry->Relationship) {
+    case RelationProcessorCore:
+    case RelationProcessorPackage:
+        groups = entry->Processor.GroupMask;
+        count = entry->Processor.GroupCount;
+        if (entry->Relationship == RelationProcessorCore && count == 1)
+            assert_int_equal(entry->Processor.Flags, __popcnt64(groups[0].Mask) > 1);
+        break;
+    case RelationNumaNode: groups = &entry->NumaNode.GroupMask; break;
+    case RelationCache:
+        groups = &entry->Cache.GroupMask;
+        assert_in_range(entry->Cache.Level, 1, 4);
+        assert_true(entry->Cache.Type <= CacheData);
+        assert_true(entry->Cache.Associativity && entry->Cache.LineSize);
+        assert_true(entry->Cache.CacheSize >= 1024);
+#ifndef _WIN32 /* MinGW's header does not have it */
+        count = entry->Cache.GroupCount;
+#endif
+        break;
+    case RelationGroup:
+        count = entry->Group.ActiveGroupCount;
+        assert_int_equal(count, GetActiveProcessorGroupCount());
+        assert_int_equal(entry->Group.MaximumGroupCount, GetMaximumProcessorGroupCount());
+        for (unsigned i = 0; i < count; i++) {
+            const PROCESSOR_GROUP_INFO *info = &entry->Group.GroupInfo[i];
+
+            assert_int_equal(info->ActiveProcessorCount, GetActiveProcessorCount((WORD)i));
+            assert_int_equal(__popcnt64(info->ActiveProcessorMask), info->ActiveProcessorCount);
+            assert_int_equal(info->MaximumProcessorCount, GetMaximumProcessorCount((WORD)i));
+        }
+        seen->mask |= entry->Group.GroupInfo[0].ActiveProcessorMask;
+        break;
+    default: fail_msg("an entry of kind %d", (int)entry->Relationship);
+    }
+    assert_int_equal(entry->Size, expected_size(entry->Relationship, count));
+    for (unsigned i = 0; groups && i < count; i++) {
+        assert_true(groups[i].Mask != 0);
+        assert_int_equal(groups[i].Reserved[0] | groups[i].Reserved[1], 0);
+        if (groups[i].Group == 0) {
+            if (entry->Relationship != RelationCache)
+                assert_int_equal(seen->mask & groups[i].Mask, 0);
+            seen->mask |= groups[i].Mask;
+        }
+    }
+    seen->count++;
+}
+
+/* All entries of a kind, or of RelationAll, by kind. Returns their octets. */
+static DWORD look_at_all(LOGICAL_PROCESSOR_RELATIONSHIP kind, struct seen seen[5])
+{
+    DWORD length = 0, needed, at = 0;
+    char *room;
+
+    memset(seen, 0, 5 * sizeof(*seen));
+    assert_fails(GetLogicalProcessorInformationEx(kind, NULL, &length), 122);
+    needed = length--;
+    assert_non_null(room = malloc(needed));
+    assert_fails(GetLogicalProcessorInformationEx(kind, (void *)room, &length), 122);
+    assert_int_equal(length, needed);
+    memset(room, 0xee, needed);
+    SetLastError(0xdead);
+    assert_true(GetLogicalProcessorInformationEx(kind, (void *)room, &length));
+    assert_win_error(0xdead);
+    assert_int_equal(length, needed);
+    while (at < length) {
+        const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *entry = (void *)(room + at);
+
+        assert_true(entry->Size >= 48 && entry->Size <= length - at);
+        assert_true(entry->Relationship <= RelationGroup);
+        assert_true(kind == RelationAll || kind == entry->Relationship);
+        look_at(entry, &seen[entry->Relationship]);
+        at += entry->Size;
+    }
+    assert_int_equal(at, length);
+    free(room);
+    return length;
+}
+
+static void test_logical_processors_of_all_groups(void **state)
+{
+    struct seen all[5], one[5];
+    DWORD_PTR process, machine;
+    DWORD length = 0, sum = 0;
+
+    (void)state;
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Processor.GroupCount), 30);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Processor.GroupMask), 32);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, NumaNode.GroupMask), 32);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Cache.CacheSize), 12);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Cache.GroupMask), 40);
+    assert_int_equal(offsetof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX, Group.GroupInfo), 32);
+    assert_true(GetProcessAffinityMask(GetCurrentProcess(), &process, &machine));
+    length = look_at_all(RelationAll, all);
+    for (int kind = RelationProcessorCore; kind <= RelationGroup; kind++) {
+        if (kind == RelationCache && !all[kind].count) /* a virtual machine that hides them */
+            continue;
+        sum += look_at_all((LOGICAL_PROCESSOR_RELATIONSHIP)kind, one);
+        assert_int_equal(one[kind].count, all[kind].count);
+        assert_true(one[kind].mask == machine && all[kind].mask == machine);
+    }
+    assert_int_equal(sum, length);
+    assert_int_equal(all[RelationGroup].count, 1);
+    assert_fails(GetLogicalProcessorInformationEx(RelationAll, NULL, NULL), 87);
+#ifndef _WIN32 /* Wine takes any kind */
+    assert_fails(GetLogicalProcessorInformationEx(
+                     (LOGICAL_PROCESSOR_RELATIONSHIP)(RelationGroup + 1), NULL, &length),
+        87);
+#endif
 }
 
 static DWORD WINAPI tell_affinity(LPVOID parameter)
@@ -283,8 +483,11 @@ int main(void)
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_logical_processors),
+        cmocka_unit_test(test_logical_processors_of_all_groups),
 #ifndef _WIN32
         cmocka_unit_test(test_nodes_and_processors),
+        cmocka_unit_test(test_nodes_and_processors_of_groups),
+        cmocka_unit_test(test_groups_of_the_process),
 #endif
         cmocka_unit_test(test_thread_affinity),
         cmocka_unit_test(test_process_affinity),
