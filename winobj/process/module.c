@@ -71,7 +71,7 @@ static bool module_note(void *handle, unsigned loads)
 static bool is_ours(const char *name)
 {
     static const char *const names[] = { "kernel32", "kernelbase", "ntdll", "ws2_32", "msvcrt",
-        "ucrtbase" };
+        "ucrtbase", "psapi" };
     size_t length = strlen(name);
 
     if (length > 4 && !strcasecmp(name + length - 4, ".dll"))

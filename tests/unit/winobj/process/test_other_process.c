@@ -2,6 +2,8 @@
 /* test_other_process.c - handles of other processes, and their memory. The program starts itself. */
 #include "tests/support/start_self.h"
 
+#include <psapi.h>
+
 #ifndef _WIN32 /* a process of another user */
 #include <signal.h>
 #include <sys/mman.h>
@@ -283,6 +285,51 @@ static void test_a_signal_is_an_exit_code(void **state)
 }
 #endif
 
+static unsigned times_listed(DWORD id)
+{
+    static DWORD ids[65536];
+    DWORD filled = 0;
+    unsigned times = 0;
+
+    assert_true(EnumProcesses(ids, sizeof(ids), &filled));
+    assert_true(filled < sizeof(ids) && filled % sizeof(*ids) == 0);
+    for (DWORD i = 0; i < filled / sizeof(*ids); i++)
+        times += ids[i] == id;
+    return times;
+}
+
+static void test_processes_are_listed_while_they_live(void **state)
+{
+    struct place place;
+    struct started self = start("exit", &place);
+    DWORD ids[2] = { 77, 77 }, filled = 77;
+    BOOL(WINAPI * function)(DWORD *, DWORD, LPDWORD);
+
+    (void)state;
+    assert_int_equal(times_listed(GetCurrentProcessId()), 1);
+    assert_int_equal(times_listed(self.id), 1);
+    assert_true(start_send(self.to, "e", 1));
+    assert_int_equal(start_wait(&self), 44);
+    assert_int_equal(times_listed(self.id), 0);
+    /* There is no sign of more processes but that there is no room left. */
+    assert_true(EnumProcesses(ids, 7, &filled));
+    assert_int_equal(filled, 4);
+    assert_true(ids[0] != 77);
+    assert_int_equal(ids[1], 77);
+    assert_true(EnumProcesses(NULL, 0, &filled));
+    assert_int_equal(filled, 0);
+#ifndef _WIN32 /* Wine writes to NULL; on Windows the name without K32 is in psapi.dll */
+    assert_fails(EnumProcesses(NULL, 4, &filled), 998);
+    assert_fails(EnumProcesses(ids, 4, NULL), 998);
+#endif
+    function = (BOOL(WINAPI *)(DWORD *, DWORD, LPDWORD))(ULONG_PTR)GetProcAddress(
+        LoadLibraryA("psapi.dll"), "EnumProcesses");
+    assert_non_null(function);
+    assert_true(function(ids, 4, &filled));
+    assert_int_equal(filled, 4);
+    assert_true(EnumProcesses == K32EnumProcesses);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +341,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_memory_that_is_not_there_is_told_from_the_callers),
         cmocka_unit_test(test_own_memory_by_the_current_process),
         cmocka_unit_test(test_a_wait_for_several_processes),
+        cmocka_unit_test(test_processes_are_listed_while_they_live),
 #ifndef _WIN32 /* other users; signals */
         cmocka_unit_test(test_a_process_of_another_user_is_refused),
         cmocka_unit_test(test_a_signal_is_an_exit_code),
