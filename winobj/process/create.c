@@ -7,6 +7,7 @@
 #include "winobj/process/attributes.h"
 #include "winobj/process/command_line.h"
 #include "winobj/process/inherit.h"
+#include "winobj/process/priority_class.h"
 #include "winobj/process/process.h"
 
 #include "util/linux_calls.h"
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 #define FLAGS_KNOWN                                                                                \
-    (CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | NORMAL_PRIORITY_CLASS |               \
+    (CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT | WIN_PRIORITY_CLASSES |                \
         CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT)
 
 /* What a start needs; cleared first, freed by start_free. */
@@ -32,7 +33,7 @@ struct start {
     char *folder;     /* NULL: the caller's */
     int standard[3];  /* descriptors above 2, or -1 */
     bool redirected;
-    bool group;
+    DWORD flags; /* of CreateProcess */
     struct win_inheritance inheritance;
 };
 
@@ -145,14 +146,30 @@ static DWORD prepare(
     return access(start->folder, X_OK) ? ERROR_DIRECTORY : ERROR_SUCCESS;
 }
 
+struct spawning {
+    pid_t *pid;
+    const char *path;
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attributes;
+    char **arguments, **variables;
+};
+
+/* An errno. By the thread whose nice value the process gets. */
+static int spawn_here(void *argument)
+{
+    const struct spawning *a = argument;
+
+    return posix_spawn(a->pid, a->path, a->actions, a->attributes, a->arguments, a->variables);
+}
+
 /*
  * An errno. The program's own SIGPIPE may be ignored because of WSAStartup, and the library's own threads block nearly
  * all signals: the new process begins as usual.
  */
 static int spawn(struct start *start, pid_t *pid)
 {
-    short flags =
-        POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (start->group ? POSIX_SPAWN_SETPGROUP : 0);
+    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+                  (start->flags & CREATE_NEW_PROCESS_GROUP ? POSIX_SPAWN_SETPGROUP : 0);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     char **variables =
@@ -181,8 +198,12 @@ static int spawn(struct start *start, pid_t *pid)
         error = win_inherit_actions(&start->inheritance, &actions);
     if (!error && start->folder)
         error = posix_spawn_file_actions_addchdir_np(&actions, start->folder);
-    if (!error)
-        error = posix_spawn(pid, start->path, &actions, &attributes, start->arguments, variables);
+    if (!error) {
+        struct spawning spawning = { pid, start->path, &actions, &attributes, start->arguments,
+            variables };
+
+        error = win_class_start(start->flags, spawn_here, &spawning);
+    }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
@@ -226,14 +247,17 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
  *              sockets, events, mutexes and semaphores, shared memory, processes. TRUE where the standard handles are
  *              redirected
  * flags        CREATE_UNICODE_ENVIRONMENT (with CreateProcessW: environment is wide), CREATE_NEW_PROCESS_GROUP;
- *              EXTENDED_STARTUPINFO_PRESENT (startup is a STARTUPINFOEX); CREATE_NO_WINDOW and
- *              NORMAL_PRIORITY_CLASS have no effect
+ *              EXTENDED_STARTUPINFO_PRESENT (startup is a STARTUPINFOEX); *_PRIORITY_CLASS: as SetPriorityClass says,
+ *              but NORMAL and lower classes are not to be had without a privilege where the caller's is lower still:
+ *              then the process has the caller's; none of them: NORMAL, or the caller's if that is lower.
+ *              CREATE_NO_WINDOW has no effect
  * environment  strings NAME=VALUE, the last one empty; NULL: the caller's
  * folder       where the program begins; NULL: where the caller is
  * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device
  * information  out: two handles to close, both of the process: the second one is no handle of a thread, but may be
  *              waited for. The library reaps the process
- * Returns      FALSE with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT,
+ * Returns      FALSE with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED (also: no privilege for a
+ *              class above NORMAL), ERROR_BAD_EXE_FORMAT,
  *              ERROR_DIRECTORY (folder), ERROR_INVALID_PARAMETER (no name; redirected, or a list of handles,
  *              without inherit; a handle of either without the flag; EXTENDED_STARTUPINFO_PRESENT, and cb is not of
  *              STARTUPINFOEX), ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (other flags; a handle with the flag that no
@@ -244,9 +268,9 @@ BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES 
     LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCSTR folder,
     LPSTARTUPINFOA startup, LPPROCESS_INFORMATION information)
 {
-    struct start start = { .standard = { -1, -1, -1 },
-        .group = flags & CREATE_NEW_PROCESS_GROUP,
-        .inheritance = WIN_INHERITANCE_NONE };
+    struct start start = {
+        .standard = { -1, -1, -1 }, .flags = flags, .inheritance = WIN_INHERITANCE_NONE
+    };
     DWORD error = ERROR_SUCCESS;
     pid_t pid = 0;
     int result;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * priority.c - thread priorities, as nice values: on Linux each thread has its own. NORMAL is the nice value that the
- * process started with. Raising a priority needs a privilege (CAP_SYS_NICE, RLIMIT_NICE), also back to NORMAL.
+ * process started with, until SetPriorityClass sets another. Raising a priority needs a privilege (CAP_SYS_NICE,
+ * RLIMIT_NICE), also back to NORMAL.
  */
+#include "winobj/threads/priority.h"
+
 #include "winobj/threads/thread.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -16,11 +20,21 @@ static const struct {
     { THREAD_PRIORITY_ABOVE_NORMAL, -4 }, { THREAD_PRIORITY_HIGHEST, -8 },
     { THREAD_PRIORITY_TIME_CRITICAL, -20 } };
 
-static int normal_nice;
+static atomic_int normal_nice;
 
 __attribute__((constructor(200))) static void priority_load(void)
 {
     normal_nice = getpriority(PRIO_PROCESS, 0);
+}
+
+int win_normal_nice(void)
+{
+    return normal_nice;
+}
+
+void win_normal_nice_set(int nice)
+{
+    normal_nice = nice;
 }
 
 static int level_nice(size_t i)
@@ -42,7 +56,7 @@ static bool priority_set(int id, void *argument)
 
 /*
  * SetThreadPriority - sets a thread's priority.
- * priority  one of the seven levels of the normal class
+ * priority  one of the seven levels
  * Returns   FALSE with ERROR_INVALID_PARAMETER (no such level; background modes are not supported),
  *           ERROR_ACCESS_DENIED (no privilege to raise it), ERROR_INVALID_HANDLE.
  */

@@ -6,7 +6,7 @@ set(win32_tests
     process/exit process/other_process system/processor threads/tls process/console waits/mutex
     waits/semaphore waits/named waits/timer memory/mapping handles/duplicate handles/duplicate_process
     files/file files/folder files/requests
-    process/create process/inherit sockets/overlapped_socket sockets/ip_text sockets/host_names
+    process/create process/inherit process/priority_class sockets/overlapped_socket sockets/ip_text sockets/host_names
     sockets/accept sockets/datagram waits/apc threads/fls
     pipes/pipe pipes/pipe_peek pipes/pipe_requests pipes/pipe_processes
     threads/timer_queue threads/registered_wait)
