@@ -9,6 +9,7 @@
 #include "winobj/process/inherit.h"
 #include "winobj/process/priority_class.h"
 #include "winobj/process/process.h"
+#include "winobj/process/startup.h"
 
 #include "util/linux_calls.h"
 
@@ -34,6 +35,7 @@ struct start {
     int standard[3];  /* descriptors above 2, or -1 */
     bool redirected;
     DWORD flags; /* of CreateProcess */
+    char *text;  /* of the STARTUPINFO */
     struct win_inheritance inheritance;
 };
 
@@ -47,6 +49,7 @@ static void start_free(struct start *start)
     free(start->folder);
     free(start->arguments);
     free(start->variables);
+    free(start->text);
 }
 
 /* A copy of a standard handle's descriptor for the new process, above the first three. A Win32 error. */
@@ -128,11 +131,13 @@ static char **variables_of(char *block)
 }
 
 /* Prepares what needs memory and names. A Win32 error. */
-static DWORD prepare(
-    struct start *start, LPCSTR program, LPCSTR command, LPVOID environment, LPCSTR folder)
+static DWORD prepare(struct start *start, LPCSTR program, LPCSTR command, LPVOID environment,
+    LPCSTR folder, const STARTUPINFOA *startup)
 {
     DWORD error;
 
+    if (!(start->text = win_startup_text(startup)))
+        return ERROR_NOT_ENOUGH_MEMORY;
     if (!(start->arguments = command_split(command ? command : program)))
         return ERROR_NOT_ENOUGH_MEMORY;
     if ((error = command_find(program, start->arguments[0], &start->path)))
@@ -172,8 +177,8 @@ static int spawn(struct start *start, pid_t *pid)
                   (start->flags & CREATE_NEW_PROCESS_GROUP ? POSIX_SPAWN_SETPGROUP : 0);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **variables =
-        win_inherit_environment(&start->inheritance, start->variables ? start->variables : environ);
+    char **variables = win_inherit_environment(
+        &start->inheritance, start->variables ? start->variables : environ, start->text);
     sigset_t usual, none;
     int error = 0;
 
@@ -253,7 +258,9 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
  *              CREATE_NO_WINDOW has no effect
  * environment  strings NAME=VALUE, the last one empty; NULL: the caller's
  * folder       where the program begins; NULL: where the caller is
- * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device
+ * startup      with STARTF_USESTDHANDLES: handles of files or pipes with HANDLE_FLAG_INHERIT; NULL: the null device.
+ *              What else there is in it has no effect but that GetStartupInfo tells the process, without lpDesktop and
+ *              what is reserved
  * information  out: two handles to close, both of the process: the second one is no handle of a thread, but may be
  *              waited for. The library reaps the process
  * Returns      FALSE with ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED (also: no privilege for a
@@ -284,7 +291,7 @@ BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES 
     if (!error)
         error = take_handles(&start, startup, flags, inherit);
     if (!error)
-        error = prepare(&start, program, command, environment, folder);
+        error = prepare(&start, program, command, environment, folder, startup);
     if (!error && (result = spawn(&start, &pid)))
         error = result == ENOEXEC ? ERROR_BAD_EXE_FORMAT : files_error(result);
     if (!error)

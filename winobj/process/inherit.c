@@ -215,9 +215,8 @@ static bool is_ours(const char *variable)
            !strncmp(variable, WIN_STARTED "=", sizeof(WIN_STARTED));
 }
 
-char **win_inherit_environment(struct win_inheritance *in, char **variables)
+char **win_inherit_environment(struct win_inheritance *in, char **variables, const char *started)
 {
-    static char started[] = WIN_STARTED "=1";
     size_t count = 0, kept = 0;
 
     while (variables[count])
@@ -227,7 +226,11 @@ char **win_inherit_environment(struct win_inheritance *in, char **variables)
     for (size_t i = 0; i < count; i++)
         if (!is_ours(variables[i]))
             in->variables[kept++] = variables[i];
-    in->variables[kept++] = started;
+    if (asprintf(&in->started, WIN_STARTED "=%s", started) < 0) {
+        in->started = NULL;
+        return NULL;
+    }
+    in->variables[kept++] = in->started;
     if (in->file < 0)
         return in->variables;
     snprintf(in->variable, sizeof(in->variable), WIN_INHERITED "=%d", in->file);
@@ -273,4 +276,5 @@ void win_inherit_free(struct win_inheritance *in)
     free(in->handles);
     free(in->objects);
     free(in->variables);
+    free(in->started);
 }

@@ -19,7 +19,8 @@
 #include <spawn.h>
 
 #define WIN_INHERITED "WINOBJ_INHERITED"
-#define WIN_STARTED   "WINOBJ_STARTED" /* CreateProcess started it: DuplicateHandle may reach it */
+#define WIN_STARTED                                                                                \
+    "WINOBJ_STARTED" /* CreateProcess started it: DuplicateHandle may reach it (startup.h) */
 
 enum { WIN_INHERIT_MAGIC = 0x68697731, WIN_INHERIT_MOST = 4096 };
 
@@ -42,7 +43,7 @@ struct win_inheritance {
     uint32_t count;
     int file;    /* the memory file */
     int hold[2]; /* the pipe: this process's end, the other's; -1: none */
-    char **variables;
+    char **variables, *started;
     char variable[sizeof(WIN_INHERITED) + 16];
 };
 
@@ -62,8 +63,12 @@ DWORD win_inherit_collect(struct win_inheritance *inheritance, const HANDLE *lis
 int win_inherit_actions(
     const struct win_inheritance *inheritance, posix_spawn_file_actions_t *actions);
 
-/* The environment with the variables; NULL: no memory. It lives as long as the inheritance. */
-char **win_inherit_environment(struct win_inheritance *inheritance, char **variables);
+/*
+ * The environment with the variables; NULL: no memory. It lives as long as the inheritance. started: the value of
+ * WIN_STARTED.
+ */
+char **win_inherit_environment(
+    struct win_inheritance *inheritance, char **variables, const char *started);
 
 /* The process has been started: has what needs it kept until the process has opened it. */
 void win_inherit_started(struct win_inheritance *inheritance);

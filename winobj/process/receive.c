@@ -4,6 +4,7 @@
 #include "winobj/parcels/open.h"
 #include "winobj/parcels/serve.h"
 #include "winobj/process/inherit.h"
+#include "winobj/process/startup.h"
 #include "winobj/sockets/object.h"
 
 #include "util/log.h"
@@ -134,9 +135,11 @@ static void receive_table(void)
 __attribute__((constructor)) static void receive_load(void)
 {
     const DWORD before = GetLastError();
+    const char *started = secure_getenv(WIN_STARTED);
 
     receive_table();
-    if (secure_getenv(WIN_STARTED)) {
+    if (started) {
+        win_startup_receive(started);
         unsetenv(WIN_STARTED);
         win_parcels_listen(); /* its starter has a handle of it */
     }

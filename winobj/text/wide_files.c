@@ -5,6 +5,7 @@
 
 #include <windows.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +251,52 @@ static char *narrow_block(const WCHAR *block)
     return NULL;
 }
 
+/* What both forms of a STARTUPINFO have alike. */
+#define startup_copy(to, from)                                                                     \
+    do {                                                                                           \
+        (to).dwX = (from).dwX;                                                                     \
+        (to).dwY = (from).dwY;                                                                     \
+        (to).dwXSize = (from).dwXSize;                                                             \
+        (to).dwYSize = (from).dwYSize;                                                             \
+        (to).dwXCountChars = (from).dwXCountChars;                                                 \
+        (to).dwYCountChars = (from).dwYCountChars;                                                 \
+        (to).dwFillAttribute = (from).dwFillAttribute;                                             \
+        (to).dwFlags = (from).dwFlags;                                                             \
+        (to).wShowWindow = (from).wShowWindow;                                                     \
+        (to).hStdInput = (from).hStdInput;                                                         \
+        (to).hStdOutput = (from).hStdOutput;                                                       \
+        (to).hStdError = (from).hStdError;                                                         \
+    } while (0)
+
+/* The title, which programs keep pointers to; NULL: no memory. */
+static LPWSTR startup_title(const char *text)
+{
+    static LPWSTR _Atomic title;
+    LPWSTR made = title, before = NULL;
+    DWORD length;
+
+    if (made)
+        return made;
+    length = widen(NULL, 0, text);
+    if (!(made = malloc((length + 1) * sizeof(*made))))
+        return NULL;
+    widen(made, length + 1, text);
+    if (atomic_compare_exchange_strong(&title, &before, made))
+        return made;
+    free(made); /* another thread was faster */
+    return before;
+}
+
+void WINAPI GetStartupInfoW(LPSTARTUPINFOW startup)
+{
+    STARTUPINFOA narrow_startup;
+
+    GetStartupInfoA(&narrow_startup);
+    *startup = (STARTUPINFOW){ .cb = sizeof(*startup) };
+    startup_copy(*startup, narrow_startup);
+    startup->lpTitle = startup_title(narrow_startup.lpTitle);
+}
+
 BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTES process,
     LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCWSTR folder,
     LPSTARTUPINFOW startup, LPPROCESS_INFORMATION information)
@@ -260,10 +307,7 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
     BOOL result = FALSE;
 
     if (startup) {
-        narrow_startup.StartupInfo.dwFlags = startup->dwFlags;
-        narrow_startup.StartupInfo.hStdInput = startup->hStdInput;
-        narrow_startup.StartupInfo.hStdOutput = startup->hStdOutput;
-        narrow_startup.StartupInfo.hStdError = startup->hStdError;
+        startup_copy(narrow_startup.StartupInfo, *startup);
         if (flags & EXTENDED_STARTUPINFO_PRESENT) {
             if (startup->cb < sizeof(STARTUPINFOEXW))
                 narrow_startup.StartupInfo.cb = sizeof(STARTUPINFOA); /* which is refused */
@@ -272,6 +316,7 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
         }
     }
     if (narrow(program, &path) && narrow(command, &line) && narrow(folder, &in) &&
+        narrow(startup ? startup->lpTitle : NULL, &narrow_startup.StartupInfo.lpTitle) &&
         (!wide_block || (block = narrow_block(environment))))
         result = CreateProcessA(path, line, process, thread, inherit,
             flags & ~(DWORD)CREATE_UNICODE_ENVIRONMENT, block, in,
@@ -279,6 +324,7 @@ BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command, LPSECURITY_ATTRIBUTE
     free(path);
     free(line);
     free(in);
+    free(narrow_startup.StartupInfo.lpTitle);
     if (wide_block)
         free(block);
     return result;

@@ -155,6 +155,10 @@ typedef struct _PROCESS_INFORMATION {
     DWORD dwThreadId;
 } PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
 #define STARTF_USESHOWWINDOW         0x001
+#define STARTF_USESIZE               0x002
+#define STARTF_USEPOSITION           0x004
+#define STARTF_USECOUNTCHARS         0x008
+#define STARTF_USEFILLATTRIBUTE      0x010
 #define STARTF_USESTDHANDLES         0x100
 #define CREATE_NEW_PROCESS_GROUP     0x00000200
 #define CREATE_UNICODE_ENVIRONMENT   0x00000400
@@ -174,6 +178,9 @@ WINOBJ_API BOOL WINAPI CreateProcessW(LPCWSTR program, LPWSTR command,
     LPVOID environment, LPCWSTR folder, LPSTARTUPINFOW startup, LPPROCESS_INFORMATION information)
     WINCOMPAT_WIDE("CreateProcessW");
 #define CreateProcess WINCOMPAT_AW(CreateProcess)
+WINOBJ_API void WINAPI GetStartupInfoA(LPSTARTUPINFOA startup);
+WINOBJ_API void WINAPI GetStartupInfoW(LPSTARTUPINFOW startup) WINCOMPAT_WIDE("GetStartupInfoW");
+#define GetStartupInfo WINCOMPAT_AW(GetStartupInfo)
 WINOBJ_API DWORD WINAPI GetPriorityClass(HANDLE process);
 WINOBJ_API BOOL WINAPI SetPriorityClass(HANDLE process, DWORD priority_class);
 

@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#ifndef _WIN32 /* signals */
+#ifndef _WIN32 /* signals, other ways to start */
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 static char self[MAX_PATH];
@@ -169,6 +171,158 @@ static void test_wide_form(void **state)
     assert_true(CreateProcess == CreateProcessA);
 }
 
+/* What the started process is told of its start, or 0 for success. */
+static int tell_startup(HANDLE out)
+{
+    STARTUPINFOA startup;
+    STARTUPINFOW wide;
+    char text[400];
+    DWORD done;
+    int length;
+
+    memset(&startup, 0xee, sizeof(startup));
+    memset(&wide, 0xee, sizeof(wide));
+    GetStartupInfoA(&startup);
+    GetStartupInfoW(&wide);
+    if (startup.cb != sizeof(startup) || wide.cb != sizeof(wide) || startup.lpReserved ||
+        wide.lpReserved)
+        return 20;
+    if (startup.dwFlags & STARTF_USESTDHANDLES &&
+        (startup.hStdInput != GetStdHandle(STD_INPUT_HANDLE) || startup.hStdOutput != out ||
+            startup.hStdError != GetStdHandle(STD_ERROR_HANDLE)))
+        return 21;
+    if (wide.dwX != startup.dwX || wide.dwY != startup.dwY || wide.dwXSize != startup.dwXSize ||
+        wide.dwYSize != startup.dwYSize || wide.dwXCountChars != startup.dwXCountChars ||
+        wide.dwYCountChars != startup.dwYCountChars ||
+        wide.dwFillAttribute != startup.dwFillAttribute || wide.dwFlags != startup.dwFlags ||
+        wide.wShowWindow != startup.wShowWindow || wcslen(wide.lpTitle) != strlen(startup.lpTitle))
+        return 22;
+    if (wide.dwFlags & STARTF_USESTDHANDLES &&
+        (wide.hStdInput != startup.hStdInput || wide.hStdOutput != out ||
+            wide.hStdError != startup.hStdError))
+        return 23;
+    for (size_t i = 0; startup.lpTitle[i]; i++)
+        if (wide.lpTitle[i] != (unsigned char)startup.lpTitle[i])
+            return 24;
+    length =
+        snprintf(text, sizeof(text), "%x %u %u %u %u %u %u %u %x %s", (unsigned)startup.dwFlags,
+            startup.wShowWindow, (unsigned)startup.dwX, (unsigned)startup.dwY,
+            (unsigned)startup.dwXSize, (unsigned)startup.dwYSize, (unsigned)startup.dwXCountChars,
+            (unsigned)startup.dwYCountChars, (unsigned)startup.dwFillAttribute, startup.lpTitle);
+    return WriteFile(out, text, (DWORD)length, &done, NULL) ? 0 : 25;
+}
+
+static void test_the_new_process_is_told_how_it_was_started(void **state)
+{
+    char command[] = "name startup 0", title[] = "a title, with , commas", text[400];
+    STARTUPINFOA startup = { .cb = sizeof(startup),
+        .lpTitle = title,
+        .dwX = 1,
+        .dwY = 4000000000u,
+        .dwXSize = 3,
+        .dwYSize = 4,
+        .dwXCountChars = 5,
+        .dwYCountChars = 6,
+        .dwFillAttribute = 0x7b,
+        .dwFlags = STARTF_USESTDHANDLES | STARTF_USESHOWWINDOW | STARTF_USEPOSITION |
+                   STARTF_USESIZE | STARTF_USECOUNTCHARS | STARTF_USEFILLATTRIBUTE,
+        .wShowWindow = 8 };
+    PROCESS_INFORMATION process;
+    HANDLE read_end, write_end;
+
+    (void)state;
+    make_pipe(&read_end, &write_end);
+    startup.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    startup.hStdOutput = write_end;
+    startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+    assert_true(CreateProcessA(self, command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process));
+    assert_true(CloseHandle(write_end));
+    read_all(read_end, text, sizeof(text));
+    assert_true(CloseHandle(read_end));
+    assert_int_equal(wait_for(&process), 0);
+    assert_string_equal(text, "11f 8 1 4000000000 3 4 5 6 7b a title, with , commas");
+}
+
+static void test_the_new_process_of_the_wide_form_is_told_how_it_was_started(void **state)
+{
+    WCHAR path[MAX_PATH], command[] = L"name startup 0", title[] = L"wide";
+    STARTUPINFOW startup = { .cb = sizeof(startup),
+        .lpTitle = title,
+        .dwX = 7,
+        .dwYSize = 9,
+        .dwFlags = STARTF_USESTDHANDLES | STARTF_USEPOSITION };
+    PROCESS_INFORMATION process;
+    HANDLE read_end, write_end;
+    char text[400];
+
+    (void)state;
+    for (size_t i = 0; i < MAX_PATH; i++)
+        path[i] = (unsigned char)self[i];
+    make_pipe(&read_end, &write_end);
+    startup.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    startup.hStdOutput = write_end;
+    startup.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+    assert_true(CreateProcessW(path, command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process));
+    assert_true(CloseHandle(write_end));
+    read_all(read_end, text, sizeof(text));
+    assert_true(CloseHandle(read_end));
+    assert_int_equal(wait_for(&process), 0);
+    assert_string_equal(text, "104 0 7 0 0 9 0 0 0 wide");
+}
+
+static void test_without_a_title_the_program_is_told_its_path(void **state)
+{
+    char command[] = "name startup 0", text[400];
+
+    (void)state;
+    assert_int_equal(run(command, NULL, NULL, text, sizeof(text)), 0);
+    assert_int_equal(strncmp(text, "100 0 0 0 0 0 0 0 0 ", 20), 0);
+    assert_string_equal(text + 20, self);
+}
+
+#ifndef _WIN32 /* Wine gives its programs handles and a way to show windows */
+static void test_a_program_that_a_shell_started_was_told_nothing(void **state)
+{
+    STARTUPINFOA startup;
+
+    (void)state;
+    memset(&startup, 0xee, sizeof(startup));
+    GetStartupInfo(&startup);
+    assert_int_equal(startup.cb, 104);
+    assert_string_equal(startup.lpTitle, self);
+    startup.cb = 0;
+    startup.lpTitle = NULL;
+    assert_memory_equal(&startup, &(STARTUPINFOA){ .cb = 0 }, sizeof(startup));
+    assert_null(getenv("WINOBJ_STARTED"));
+}
+
+/* A value of another form, as another version may pass it, is none. */
+static void test_what_is_no_startupinfo_is_none(void **state)
+{
+    char variable[] = "WINOBJ_STARTED=1", text[400];
+    char *arguments[] = { self, "startup", "0", NULL }, *variables[] = { variable, NULL };
+    int ends[2], status = 0, length;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    if (!(child = fork())) {
+        dup2(ends[1], 1);
+        execve(self, arguments, variables);
+        _exit(99);
+    }
+    close(ends[1]);
+    length = (int)read(ends[0], text, sizeof(text) - 1);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(length > 20);
+    text[length] = 0;
+    assert_int_equal(strncmp(text, "0 0 0 0 0 0 0 0 0 ", 18), 0);
+    assert_string_equal(text + 18, self);
+}
+#endif
+
 static void test_pipe_ends(void **state)
 {
     HANDLE read_end, write_end;
@@ -255,6 +409,8 @@ static int as_child(int count, char **arguments)
     if (!strcmp(arguments[1], "signals"))
         return signals_are_usual();
 #endif
+    if (!strcmp(arguments[1], "startup"))
+        return tell_startup(out);
     if (!strcmp(arguments[1], "exists"))
         return GetFileAttributesA(arguments[2]) != INVALID_FILE_ATTRIBUTES;
     if (!strcmp(arguments[1], "variable")) {
@@ -281,6 +437,13 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_folder),
         cmocka_unit_test(test_what_cannot_be_started),
         cmocka_unit_test(test_wide_form),
+        cmocka_unit_test(test_the_new_process_is_told_how_it_was_started),
+        cmocka_unit_test(test_the_new_process_of_the_wide_form_is_told_how_it_was_started),
+        cmocka_unit_test(test_without_a_title_the_program_is_told_its_path),
+#ifndef _WIN32 /* Wine gives its programs handles and a way to show windows */
+        cmocka_unit_test(test_a_program_that_a_shell_started_was_told_nothing),
+        cmocka_unit_test(test_what_is_no_startupinfo_is_none),
+#endif
         cmocka_unit_test(test_pipe_ends),
         cmocka_unit_test(test_standard_handles),
 #ifndef _WIN32 /* signals */
