@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 export LC_ALL=C
-headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi mswsock mstcpip unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem psapi"
+headers="SDKDDKVer windows winsock2 ws2tcpip ws2spi mswsock mstcpip unknwn objbase initguid tchar process ntstatus sal strsafe io mmsystem psapi ws2ipdef"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -1,3 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwarder: socket addresses, Winsock functions, and the Windows base. */
-#include <wincompat/winsock.h>
+/* Forwarder: socket addresses, names of hosts, Winsock functions, and the Windows base. */
+#include <ws2ipdef.h>
+
+#include <wincompat/addrinfo.h>

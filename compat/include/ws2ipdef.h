@@ -1,3 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwarder: socket addresses, and the Windows base. */
+/* ws2ipdef.h - socket addresses, and the Windows base. */
+#ifndef _WS2IPDEF_ /* Windows' own name: headers ask for it */
+#define _WS2IPDEF_
+
 #include <wincompat/socket.h>
+
+#endif

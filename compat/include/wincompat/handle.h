@@ -136,7 +136,16 @@ WINOBJ_API BOOL WINAPI RegisterWaitForSingleObject(PHANDLE wait, HANDLE object,
 WINOBJ_API BOOL WINAPI UnregisterWait(HANDLE wait);
 WINOBJ_API BOOL WINAPI UnregisterWaitEx(HANDLE wait, HANDLE event);
 
-/* Threads. */
+/* Threads. A handle of one has all rights, whichever DuplicateHandle is asked for. */
+#define THREAD_TERMINATE                  0x0001
+#define THREAD_SUSPEND_RESUME             0x0002
+#define THREAD_GET_CONTEXT                0x0008
+#define THREAD_SET_CONTEXT                0x0010
+#define THREAD_SET_INFORMATION            0x0020
+#define THREAD_QUERY_INFORMATION          0x0040
+#define THREAD_SET_LIMITED_INFORMATION    0x0400
+#define THREAD_QUERY_LIMITED_INFORMATION  0x0800
+#define THREAD_ALL_ACCESS                 0x1FFFFF
 #define CREATE_SUSPENDED                  0x00000004
 #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000
 WINOBJ_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack_size,

@@ -10,6 +10,11 @@ WINCOMPAT_BEGIN
 
 /* modules */
 
+/* Why a DllMain is called, for those that ported code has: it calls them itself (docs/porting.md). */
+#define DLL_PROCESS_DETACH 0
+#define DLL_PROCESS_ATTACH 1
+#define DLL_THREAD_ATTACH  2
+#define DLL_THREAD_DETACH  3
 typedef INT_PTR(WINAPI *FARPROC)(void);
 typedef FARPROC PROC;
 #define LOAD_WITH_ALTERED_SEARCH_PATH       0x0008

@@ -91,6 +91,10 @@ for compiler in "${compilers[@]}"; do
     compile "interfaces by wtypes.h" "$compiler" "#include <wtypes.h>" "IUnknown *unknown; HRESULT status;"
     compile "addresses by ws2ipdef.h" "$compiler" "#include <ws2ipdef.h>" \
         "SOCKADDR_INET address; struct sockaddr_in6 other;"
+    for header in ws2tcpip.h Ws2tcpip.h WS2tcpip.h; do
+        compile "names of hosts by $header" "$compiler" "#include <$header>" \
+            "#ifndef _WS2IPDEF_" "#error does not include ws2ipdef.h" "#endif" "PADDRINFOW hosts;"
+    done
     compile "Interlocked functions as statements" "$compiler" "#include <windows.h>" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer);" \
         "void calls(volatile LONG *narrow, volatile LONG64 *wide, volatile PVOID *pointer)" "{" \
