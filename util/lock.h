@@ -64,6 +64,7 @@ enum lock_level {
     LOCK_WIN_OBJECT = 220,  /* event, port, thread */
     LOCK_WIN_NAMES = 230,   /* objects with names, of all processes of the user */
     LOCK_WIN_PARCELS = 235, /* processes that ask for handles of this one */
+    LOCK_WIN_INHERIT = 237, /* what is kept for processes that begin */
     LOCK_WIN_HANDLES = 240,
     LOCK_WIN_RING = 245, /* the queues of io_uring, over its system calls */
     /* ndspi/wine, in winobj's place: its files, and what is to be delivered */

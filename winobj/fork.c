@@ -15,6 +15,7 @@ static void fork_begin(void)
     win_dispatch_fork_begin();
     names_fork_begin();
     win_parcels_fork_begin();
+    win_inherit_fork_begin();
     win_handles_fork_begin();
     win_ring_fork_begin();
 }
@@ -23,6 +24,7 @@ static void fork_end(void)
 {
     win_ring_fork_end();
     win_handles_fork_end();
+    win_inherit_fork_end();
     win_parcels_fork_end();
     names_fork_end();
     win_dispatch_fork_end();
@@ -40,7 +42,8 @@ static void fork_child(void)
     win_ring_forked();
     win_handles_forked();
     names_forked();
-    win_parcels_forked(); /* which drops references */
+    win_parcels_forked(); /* which drops references, as the next does */
+    win_inherit_forked();
 }
 
 __attribute__((constructor(200))) static void fork_load(void)

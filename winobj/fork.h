@@ -12,6 +12,8 @@ void win_handles_fork_begin(void);
 void win_handles_fork_end(void);
 void win_parcels_fork_begin(void);
 void win_parcels_fork_end(void);
+void win_inherit_fork_begin(void);
+void win_inherit_fork_end(void);
 void win_ring_fork_begin(void);
 void win_ring_fork_end(void);
 
@@ -23,6 +25,7 @@ void win_timers_forked(void);
 void win_changes_forked(void);
 void win_ring_forked(void);
 void win_parcels_forked(void);
+void win_inherit_forked(void);
 void win_handles_forked(void); /* every object's */
 
 #endif

@@ -2,9 +2,12 @@
 /* inherit.c - what a process that CreateProcess starts inherits, on the starting side (inherit.h). */
 #include "winobj/process/inherit.h"
 
+#include "winobj/fork.h"
 #include "winobj/handles/descriptor.h"
 
 #include "reactor/reactor.h"
+#include "util/list.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,30 +18,47 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Objects kept until the new process closes its end of the pipe, whose other end is the source's. */
-struct keeper {
-    struct reactor_source source; /* first */
+/*
+ * Objects kept until the new process closes its end of a pipe. It is made before the process, so that CreateProcess
+ * fails where it cannot be had, and is in the list, so that the child of a fork gives back what it has no thread for.
+ */
+struct win_keeper {
+    struct reactor_source source; /* first; this process's end */
+    struct list_node link;
+    int other; /* the new process's end; -1: it alone has it */
     uint32_t count;
-    struct win_object *objects[];
+    struct win_object *objects[]; /* referenced */
 };
 
-static void keeper_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
-{
-    struct keeper *keeper = (struct keeper *)source;
-
-    (void)events;
-    (void)how;
-    reactor_remove(source);
-    for (uint32_t i = 0; i < keeper->count; i++)
-        win_object_unref(keeper->objects[i]);
-    keeper->count = 0;
-    reactor_unref(source);
-}
+static struct lock lock =
+    LOCK_INIT(LOCK_WIN_INHERIT, "inherited objects"); /* guards the list, and other */
+static struct list_head keepers = { { &keepers.n, &keepers.n } };
 
 static void keeper_free(struct reactor_source *source)
 {
     close(source->fd);
     free(source);
+}
+
+/* Gives up the objects, and the caller's reference. */
+static void keeper_end(struct win_keeper *keeper)
+{
+    lock_acquire(&lock);
+    list_del(&keeper->link);
+    if (keeper->other >= 0)
+        close(keeper->other);
+    lock_release(&lock);
+    reactor_remove(&keeper->source);
+    for (uint32_t i = 0; i < keeper->count; i++)
+        win_object_unref(keeper->objects[i]);
+    reactor_unref(&keeper->source);
+}
+
+static void keeper_ready(struct reactor_source *source, uint32_t events, enum reactor_how how)
+{
+    (void)events;
+    (void)how;
+    keeper_end((struct win_keeper *)source);
 }
 
 static const struct reactor_source_ops keeper_ops = { .ready = keeper_ready, .free = keeper_free };
@@ -150,24 +170,84 @@ static int above_standard(int fd)
     return copy;
 }
 
-static bool hold_open(int hold[2])
+static DWORD error_of(int error)
 {
-    if (pipe2(hold, O_CLOEXEC))
-        return false;
-    hold[0] = above_standard(hold[0]);
-    hold[1] = above_standard(hold[1]);
-    return hold[0] >= 0 && hold[1] >= 0;
+    return error == EMFILE || error == ENFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_NOT_ENOUGH_MEMORY;
+}
+
+/* Opens the pipe. An errno. */
+static int pipe_open(int ends[2])
+{
+    int error = pipe2(ends, O_CLOEXEC) ? errno : 0;
+
+    if (error)
+        return error;
+    for (int i = 0; i < 2; i++)
+        if ((ends[i] = above_standard(ends[i])) < 0)
+            error = errno;
+    for (int i = 0; i < 2 && error; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return error;
+}
+
+/* Gives the pipe to a keeper. A fork finds neither the one without the other. */
+static int keeper_open(struct win_keeper *keeper)
+{
+    int ends[2], error;
+
+    lock_acquire(&lock);
+    if (!(error = pipe_open(ends))) {
+        reactor_source_init(&keeper->source, &keeper_ops, ends[0]);
+        keeper->other = ends[1];
+        list_add_tail(&keepers, &keeper->link);
+    }
+    lock_release(&lock);
+    return error;
+}
+
+/* Whether the object of a handle lives by its name. */
+static bool is_named(const struct win_inheritance *in, uint32_t index)
+{
+    const struct win_inherit_handle *entry = &in->handles[index];
+
+    return in->handles[entry->same_as >= 0 ? (uint32_t)entry->same_as : index].parcel.named;
+}
+
+/* Gives the references to objects that live by their names to a keeper, if there are any. A Win32 error. */
+static DWORD keep(struct win_inheritance *in)
+{
+    struct win_keeper *keeper;
+    uint32_t count = 0;
+    int error;
+
+    for (uint32_t i = 0; i < in->count; i++)
+        count += is_named(in, i);
+    if (!count)
+        return ERROR_SUCCESS;
+    if (!(keeper = calloc(1, sizeof(*keeper) + count * sizeof(keeper->objects[0]))))
+        return ERROR_NOT_ENOUGH_MEMORY;
+    if ((error = keeper_open(keeper))) {
+        free(keeper);
+        return error_of(error);
+    }
+    in->keeper = keeper;
+    for (uint32_t i = 0; i < in->count; i++)
+        if (is_named(in, i)) {
+            keeper->objects[keeper->count++] = in->objects[i];
+            in->objects[i] = NULL;
+        }
+    return reactor_add(&keeper->source, EPOLLIN) ? ERROR_NO_SYSTEM_RESOURCES : ERROR_SUCCESS;
 }
 
 static DWORD write_file(struct win_inheritance *in)
 {
-    const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count, in->hold[1],
-        sizeof(*in->handles) };
+    const struct win_inherit_head head = { WIN_INHERIT_MAGIC, in->count,
+        in->keeper ? in->keeper->other : -1, sizeof(*in->handles) };
     const size_t octets = in->count * sizeof(*in->handles);
 
     if ((in->file = above_standard(memfd_create("inherited", MFD_CLOEXEC))) < 0)
-        return errno == EMFILE || errno == ENFILE ? ERROR_TOO_MANY_OPEN_FILES
-                                                  : ERROR_NOT_ENOUGH_MEMORY;
+        return error_of(errno);
     if (pwrite(in->file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         pwrite(in->file, in->handles, octets, sizeof(head)) != (ssize_t)octets)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -177,17 +257,13 @@ static DWORD write_file(struct win_inheritance *in)
 DWORD win_inherit_collect(struct win_inheritance *in, const HANDLE *list, size_t count)
 {
     DWORD error = list ? add_list(in, list, count) : add_all(in);
-    bool named = false;
 
     if (error || !in->count)
         return error;
     if (!numbers_are_free(in))
         return ERROR_INVALID_HANDLE;
-    for (uint32_t i = 0; i < in->count; i++)
-        named |= in->handles[i].parcel.named;
-    if (named && !hold_open(in->hold))
-        return ERROR_TOO_MANY_OPEN_FILES;
-    return write_file(in);
+    error = keep(in);
+    return error ? error : write_file(in);
 }
 
 int win_inherit_actions(const struct win_inheritance *in, posix_spawn_file_actions_t *actions)
@@ -197,8 +273,8 @@ int win_inherit_actions(const struct win_inheritance *in, posix_spawn_file_actio
     if (in->file < 0)
         return 0;
     error = posix_spawn_file_actions_adddup2(actions, in->file, in->file);
-    if (!error && in->hold[1] >= 0)
-        error = posix_spawn_file_actions_adddup2(actions, in->hold[1], in->hold[1]);
+    if (!error && in->keeper)
+        error = posix_spawn_file_actions_adddup2(actions, in->keeper->other, in->keeper->other);
     for (uint32_t i = 0; i < in->count && !error; i++) {
         const struct win_parcel *parcel = &in->handles[i].parcel;
         /* onto its own number: the new process keeps it */
@@ -240,25 +316,15 @@ char **win_inherit_environment(struct win_inheritance *in, char **variables, con
 
 void win_inherit_started(struct win_inheritance *in)
 {
-    struct keeper *keeper;
+    struct win_keeper *keeper = in->keeper;
 
-    if (in->hold[0] < 0)
+    if (!keeper)
         return;
-    /* Without memory or a thread they are not kept: the new process makes anew what has gone (receive.c). */
-    if (!(keeper = calloc(1, sizeof(*keeper) + in->count * sizeof(keeper->objects[0]))))
-        return;
-    reactor_source_init(&keeper->source, &keeper_ops, in->hold[0]);
-    in->hold[0] = -1;
-    for (uint32_t i = 0; i < in->count; i++) {
-        if (!in->handles[i].parcel.named)
-            continue;
-        win_object_ref(in->objects[i]);
-        keeper->objects[keeper->count++] = in->objects[i];
-    }
-    close(in->hold[1]);
-    in->hold[1] = -1;
-    if (reactor_add(&keeper->source, EPOLLIN))
-        keeper_ready(&keeper->source, 0, REACTOR_WAITING);
+    in->keeper = NULL; /* it ends by itself */
+    lock_acquire(&lock);
+    close(keeper->other);
+    keeper->other = -1;
+    lock_release(&lock);
 }
 
 void win_inherit_free(struct win_inheritance *in)
@@ -266,15 +332,41 @@ void win_inherit_free(struct win_inheritance *in)
     for (uint32_t i = 0; i < in->count; i++) {
         if (in->handles[i].parcel.fd >= 0)
             close(in->handles[i].parcel.fd);
-        win_object_unref(in->objects[i]);
+        if (in->objects[i]) /* else the keeper has it */
+            win_object_unref(in->objects[i]);
     }
-    for (int i = 0; i < 2; i++)
-        if (in->hold[i] >= 0)
-            close(in->hold[i]);
+    if (in->keeper)
+        keeper_end(in->keeper);
     if (in->file >= 0)
         close(in->file);
     free(in->handles);
     free(in->objects);
     free(in->variables);
     free(in->started);
+}
+
+void win_inherit_fork_begin(void)
+{
+    lock_acquire(&lock);
+}
+
+void win_inherit_fork_end(void)
+{
+    lock_release(&lock);
+}
+
+/* The new processes are the parent's to wait for; an end that this one had would look like theirs there. */
+void win_inherit_forked(void)
+{
+    struct list_node *node;
+
+    while ((node = list_pop(&keepers))) {
+        struct win_keeper *keeper = list_entry(node, struct win_keeper, link);
+
+        for (uint32_t i = 0; i < keeper->count; i++)
+            win_object_unref(keeper->objects[i]);
+        if (keeper->other >= 0)
+            close(keeper->other);
+        keeper_free(&keeper->source);
+    }
 }

@@ -39,23 +39,24 @@ struct win_inherit_handle {
 
 struct win_inheritance {
     struct win_inherit_handle *handles;
-    struct win_object **objects; /* of the handles, referenced */
+    struct win_object **objects; /* of the handles, referenced; NULL: the keeper has it */
     uint32_t count;
-    int file;    /* the memory file */
-    int hold[2]; /* the pipe: this process's end, the other's; -1: none */
+    int file; /* the memory file */
+    struct win_keeper
+        *keeper; /* of what lives by its name, until the process has started; NULL: nothing does */
     char **variables, *started;
     char variable[sizeof(WIN_INHERITED) + 16];
 };
 
 /* An inheritance of nothing, which win_inherit_free accepts. */
-#define WIN_INHERITANCE_NONE ((struct win_inheritance){ .file = -1, .hold = { -1, -1 } })
+#define WIN_INHERITANCE_NONE ((struct win_inheritance){ .file = -1 })
 
 /*
  * win_inherit_collect - takes down what handles are inherited.
  * list   in: these alone, which all have to have HANDLE_FLAG_INHERIT; NULL: all that have it
  * count  in: of list
  * Returns ERROR_SUCCESS, ERROR_INVALID_PARAMETER (one of the list has not the flag), ERROR_NOT_SUPPORTED (another
- * process cannot have one of them now), ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY.
+ * process cannot have one of them now), ERROR_TOO_MANY_OPEN_FILES, ERROR_NOT_ENOUGH_MEMORY, ERROR_NO_SYSTEM_RESOURCES.
  */
 DWORD win_inherit_collect(struct win_inheritance *inheritance, const HANDLE *list, size_t count);
 
@@ -70,7 +71,7 @@ int win_inherit_actions(
 char **win_inherit_environment(
     struct win_inheritance *inheritance, char **variables, const char *started);
 
-/* The process has been started: has what needs it kept until the process has opened it. */
+/* The process has been started: what is kept for it is given up when it has opened it, or ended. */
 void win_inherit_started(struct win_inheritance *inheritance);
 
 void win_inherit_free(struct win_inheritance *inheritance);

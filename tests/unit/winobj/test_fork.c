@@ -2,11 +2,18 @@
 /* test_fork.c - the child of a fork: its handles work, the parent's threads and sources stay the parent's. */
 #include "tests/unit/winobj/fake_source.h"
 
+#include "tests/support/settle.h"
+
 #include <winobj_linux.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -287,6 +294,134 @@ static void test_fork_objects_with_names(void **state)
     assert_null(OpenEventA(EVENT_ALL_ACCESS, FALSE, names[0]));
 }
 
+static bool is_gone(const char *name)
+{
+    HANDLE again = OpenEventA(EVENT_ALL_ACCESS, FALSE, name);
+
+    return again ? !CloseHandle(again) : GetLastError() == 2;
+}
+
+/* How many descriptors of pipes this process has. */
+static int pipes(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    int count = 0;
+
+    while (folder && (entry = readdir(folder))) {
+        char name[320], link[64] = "";
+
+        snprintf(name, sizeof(name), "/proc/self/fd/%s", entry->d_name);
+        if (readlink(name, link, sizeof(link) - 1) > 0 && !strncmp(link, "pipe:", 5))
+            count++;
+    }
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* The child, which gives up its handle, says so, and stays until go is closed. */
+static struct staying {
+    HANDLE event;
+    int ready[2], go[2];
+    pid_t process;
+    bool wanted; /* by the next posix_spawn */
+} staying;
+
+static void staying_prepare(const char *name)
+{
+    SECURITY_ATTRIBUTES inherited = { .nLength = sizeof(inherited), .bInheritHandle = TRUE };
+
+    staying = (struct staying){ .event = CreateEventA(&inherited, TRUE, FALSE, name) };
+    assert_non_null(staying.event);
+    assert_int_equal(pipe2(staying.ready, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(staying.go, O_CLOEXEC), 0);
+}
+
+static void staying_fork(void)
+{
+    char octet;
+
+    if ((staying.process = fork())) {
+        close(staying.ready[1]);
+        close(staying.go[0]);
+        if (read(staying.ready[0], &octet, 1) < 0)
+            staying.process = -1; /* the test asserts it */
+        close(staying.ready[0]);
+        return;
+    }
+    alarm(2 * LONG_MS / 1000);
+    close(staying.go[1]);
+    close(staying.ready[0]);
+    child_assert(CloseHandle(staying.event));
+    close(staying.ready[1]);
+    child_assert(read(staying.go[0], &octet, 1) == 0);
+    _exit(0);
+}
+
+/* The program's stands in front of the C library's: here, CreateProcess has all that the new process is to get. */
+__attribute__((visibility("default"))) int posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const arguments[], char *const variables[])
+{
+    __typeof__(&posix_spawn) next = (__typeof__(&posix_spawn))dlsym(RTLD_NEXT, "posix_spawn");
+
+    if (staying.wanted)
+        staying_fork();
+    return next(pid, path, actions, attributes, arguments, variables);
+}
+
+/* Starts a program that knows nothing of handles, and so leaves them alone until it ends. */
+static PROCESS_INFORMATION start_ignorant(void)
+{
+    STARTUPINFOA startup = { .cb = sizeof(startup) };
+    char command[] = "sleep 60";
+    PROCESS_INFORMATION process;
+
+    assert_true(
+        CreateProcessA("/bin/sleep", command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process));
+    return process;
+}
+
+static void end_ignorant(PROCESS_INFORMATION process)
+{
+    assert_true(TerminateProcess(process.hProcess, 5));
+    assert_wait(WaitForSingleObject(process.hProcess, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(process.hProcess) && CloseHandle(process.hThread));
+}
+
+/*
+ * An object that the parent keeps for a process that has not opened it yet is kept by the parent alone: forked before
+ * that process is started, or after, the child has no part in it but by its own handle.
+ */
+static void test_fork_while_a_process_begins(void **state)
+{
+    const int before = pipes();
+    PROCESS_INFORMATION process;
+    char name[64];
+
+    (void)state;
+    for (int started = 0; started < 2; started++) {
+        snprintf(name, sizeof(name), "ndspi-fork-kept-%d-%d", (int)getpid(), started);
+        staying_prepare(name);
+        staying.wanted = !started;
+        process = start_ignorant();
+        if (started)
+            staying_fork();
+        staying.wanted = false;
+        assert_true(staying.process > 0);
+        assert_true(CloseHandle(staying.event));
+        assert_non_null(staying.event = OpenEventA(EVENT_ALL_ACCESS, FALSE, name)); /* it is kept */
+        assert_true(CloseHandle(staying.event));
+        end_ignorant(process);
+        assert_true(SETTLES(is_gone(name)));
+        assert_true(SETTLES(pipes() == before + 1)); /* go[1] */
+        close(staying.go[1]);
+        child_succeeds(staying.process);
+    }
+    assert_int_equal(pipes(), before);
+}
+
 /* Reads all of it at once, often; false if anything ends otherwise. */
 static bool read_often(HANDLE file, HANDLE port, char *octets, DWORD size)
 {
@@ -360,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_fork_mutexes),
         cmocka_unit_test(test_fork_timers),
         cmocka_unit_test(test_fork_objects_with_names),
+        cmocka_unit_test(test_fork_while_a_process_begins),
         cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
         cmocka_unit_test(test_fork_files),
