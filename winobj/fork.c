@@ -8,6 +8,11 @@
 #include "winobj/names/names.h"
 
 #include <pthread.h>
+#include <sched.h>
+
+/* The linker's: the pointers of WIN_HELD_OVER_FORK. */
+extern struct lock *const __start_win_fork_locks[] __attribute__((visibility("hidden")));
+extern struct lock *const __stop_win_fork_locks[] __attribute__((visibility("hidden")));
 
 static void fork_begin(void)
 {
@@ -18,10 +23,17 @@ static void fork_begin(void)
     win_inherit_fork_begin();
     win_handles_fork_begin();
     win_ring_fork_begin();
+    for (struct lock *const *one = __start_win_fork_locks; one < __stop_win_fork_locks; one++)
+        while (!lock_try(*one)) /* it has no place in the order; its holder is about to drop it */
+            sched_yield();
+    win_heaps_fork_begin();
 }
 
 static void fork_end(void)
 {
+    win_heaps_fork_end();
+    for (struct lock *const *one = __start_win_fork_locks; one < __stop_win_fork_locks; one++)
+        lock_release(*one);
     win_ring_fork_end();
     win_handles_fork_end();
     win_inherit_fork_end();

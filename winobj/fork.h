@@ -3,6 +3,16 @@
 #ifndef WINOBJ_FORK_H
 #define WINOBJ_FORK_H
 
+#include "util/lock.h"
+
+/*
+ * Has fork.c hold a lock over the fork. For those under which no other is taken and nothing is waited for: they are
+ * taken in any order.
+ */
+#define WIN_HELD_OVER_FORK(held)                                                                   \
+    static struct lock *const held##_over_fork __attribute__((section("win_fork_locks"), used)) =  \
+        &(held)
+
 /* Hold the part's lock over the fork, so that the child finds consistent state. */
 void win_callbacks_fork_begin(void);
 void win_callbacks_fork_end(void);
@@ -14,6 +24,8 @@ void win_parcels_fork_begin(void);
 void win_parcels_fork_end(void);
 void win_inherit_fork_begin(void);
 void win_inherit_fork_end(void);
+void win_heaps_fork_begin(void);
+void win_heaps_fork_end(void);
 void win_ring_fork_begin(void);
 void win_ring_fork_end(void);
 

@@ -7,6 +7,7 @@
  * the locks of a process that was killed. A file system without such locks has no sharing modes.
  */
 #include "winobj/files/plain.h"
+#include "winobj/fork.h"
 
 #include "util/lock.h"
 
@@ -17,6 +18,7 @@
 
 /* So that two threads of a process do not refuse each other both. */
 static struct lock share_lock = LOCK_INIT(LOCK_WIN_FILE, "sharing modes");
+WIN_HELD_OVER_FORK(share_lock);
 
 static const struct {
     DWORD access, share;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* standard.c - anonymous pipes, the standard handles. */
 #include "winobj/files/plain.h"
+#include "winobj/fork.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@ enum { PIPE_SIZE_MAX = 1 << 20 }; /* what Linux gives every user */
 /* The three handles; NULL until they are asked for. Under standard_lock. */
 static HANDLE standard[3];
 static struct lock standard_lock = LOCK_INIT(LOCK_WIN_FILE, "standard handles");
+WIN_HELD_OVER_FORK(standard_lock);
 
 DWORD plain_type(int fd)
 {

@@ -4,6 +4,7 @@
  * exact size and its heap. Blocks are aligned to 16 bytes, as on 64-bit Windows. LocalAlloc takes from the process
  * heap; it has no movable memory.
  */
+#include "winobj/fork.h"
 #include "winobj/memory/secure_cache.h"
 
 #include <windows.h>
@@ -11,6 +12,7 @@
 #include "util/list.h"
 #include "util/lock.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -33,6 +35,7 @@ struct block {
 static struct heap process_heap;
 static struct list_head heaps = { { &heaps.n, &heaps.n } };
 static struct lock heaps_lock = LOCK_INIT(LOCK_WIN_HANDLES, "heaps");
+WIN_HELD_OVER_FORK(heaps_lock);
 
 /* The heap behind a handle; NULL with ERROR_INVALID_HANDLE. */
 static struct heap *heap_of(HANDLE handle)
@@ -298,4 +301,18 @@ HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes)
 HLOCAL WINAPI LocalFree(HLOCAL memory)
 {
     return HeapFree(GetProcessHeap(), 0, memory) ? NULL : memory;
+}
+
+/* The heaps' own locks; that of their list is held. */
+void win_heaps_fork_begin(void)
+{
+    list_for_each (&heaps, node)
+        while (!lock_try(&list_entry(node, struct heap, link)->lock))
+            sched_yield();
+}
+
+void win_heaps_fork_end(void)
+{
+    list_for_each (&heaps, node)
+        lock_release(&list_entry(node, struct heap, link)->lock);
 }

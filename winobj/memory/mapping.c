@@ -3,6 +3,7 @@
  * mapping.c - CreateFileMapping and views: shared memory over memfd_create, or with a name (mapping_name.h). There are
  * no mappings of files. A view outlives the handle; the memory is freed with the last view.
  */
+#include "winobj/fork.h"
 #include "winobj/memory/mapping_name.h"
 #include "winobj/memory/memory.h"
 #include "winobj/memory/secure_cache.h"
@@ -41,6 +42,7 @@ struct view {
 
 static struct list_head views = { { &views.n, &views.n } };
 static struct lock views_lock = LOCK_INIT(LOCK_WIN_HANDLES, "views");
+WIN_HELD_OVER_FORK(views_lock);
 
 static void mapping_free(struct mapping *mapping)
 {

@@ -7,6 +7,8 @@
  */
 #include "winobj/memory/secure_cache.h"
 
+#include "winobj/fork.h"
+
 #include "util/lock.h"
 
 #include <windows.h>
@@ -18,6 +20,7 @@
 enum { MOST_CALLBACKS = 32 };
 
 static struct lock callbacks_lock = LOCK_INIT(LOCK_WIN_HANDLES, "callbacks of memory");
+WIN_HELD_OVER_FORK(callbacks_lock);
 static PSECURE_MEMORY_CACHE_CALLBACK callbacks[MOST_CALLBACKS];
 static atomic_uint callback_count; /* changed under the lock */
 

@@ -3,6 +3,7 @@
  * virtual.c - VirtualAlloc and VirtualFree over mmap. Reservations are kept in a list, because MEM_RELEASE and
  * MEM_COMMIT name a reservation by an address in it.
  */
+#include "winobj/fork.h"
 #include "winobj/memory/memory.h"
 #include "winobj/memory/secure_cache.h"
 
@@ -23,6 +24,7 @@ struct region {
 
 static struct list_head regions = { { &regions.n, &regions.n } };
 static struct lock regions_lock = LOCK_INIT(LOCK_WIN_HANDLES, "reservations");
+WIN_HELD_OVER_FORK(regions_lock);
 
 bool win_virtual_protection(DWORD protection, int *prot)
 {

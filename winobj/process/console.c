@@ -9,6 +9,7 @@
  */
 #include <windows.h>
 
+#include "winobj/fork.h"
 #include "winobj/process/streams.h"
 
 #include "util/lock.h"
@@ -26,6 +27,7 @@
 enum { HANDLERS = 64 };
 
 static struct lock console_lock = LOCK_INIT(LOCK_WIN_HANDLES, "console handlers");
+WIN_HELD_OVER_FORK(console_lock);
 static PHANDLER_ROUTINE handlers[HANDLERS]; /* console_lock guards all of these */
 static unsigned handler_count;
 static bool ignoring; /* SIGINT */

@@ -4,6 +4,8 @@
  * handed out lets these functions refuse any other value. The names of Windows' own modules (kernel32 and others) mean
  * this library.
  */
+#include "winobj/fork.h"
+
 #include <windows.h>
 
 #include "util/list.h"
@@ -25,6 +27,7 @@ struct module {
 
 static struct list_head modules = { { &modules.n, &modules.n } };
 static struct lock modules_lock = LOCK_INIT(LOCK_WIN_HANDLES, "modules");
+WIN_HELD_OVER_FORK(modules_lock);
 
 static struct module *module_find_locked(const void *handle)
 {

@@ -3,6 +3,7 @@
  * affinity.c - the processors on which threads may run. Linux has affinities of threads only: this file keeps that of
  * the process, and SetProcessAffinityMask sets it for every thread of the process; new threads inherit it.
  */
+#include "winobj/fork.h"
 #include "winobj/system/processor.h"
 #include "winobj/threads/thread.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 static struct lock process_lock = LOCK_INIT(LOCK_WIN_HANDLES, "process affinity");
+WIN_HELD_OVER_FORK(process_lock);
 static cpu_set_t process_set; /* process_lock */
 
 __attribute__((constructor(200))) static void affinity_load(void)

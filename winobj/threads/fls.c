@@ -8,6 +8,8 @@
  */
 #include "winobj/threads/fls.h"
 
+#include "winobj/fork.h"
+
 #include "util/list.h"
 #include "util/lock.h"
 #include "util/once.h"
@@ -28,6 +30,7 @@ enum index_state { INDEX_FREE, INDEX_USED, INDEX_ENDS };
 
 /* The lock guards the list and the changes of an index. */
 static struct lock fls_lock = LOCK_INIT(LOCK_WIN_HANDLES, "values of threads");
+WIN_HELD_OVER_FORK(fls_lock);
 static struct list_head threads = { { &threads.n, &threads.n } };
 static struct {
     atomic_uint state; /* enum index_state */

@@ -9,6 +9,7 @@
  */
 #include "winobj/threads/pool.h"
 
+#include "winobj/fork.h"
 #include "winobj/status.h"
 
 #include "util/futex.h"
@@ -44,6 +45,7 @@ struct _TP_IO {
 
 static struct list_head bindings = { { &bindings.n, &bindings.n } };
 static struct lock bindings_lock = LOCK_INIT(LOCK_WIN_HANDLES, "bindings");
+WIN_HELD_OVER_FORK(bindings_lock);
 static ULONG_PTR last_key;
 
 static struct once pool_once = ONCE_INIT;

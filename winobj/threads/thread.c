@@ -7,6 +7,7 @@
  */
 #include "winobj/threads/thread.h"
 
+#include "winobj/fork.h"
 #include "winobj/threads/fls.h"
 #include "winobj/waits/alert.h"
 #include "winobj/waits/dispatch.h"
@@ -39,6 +40,7 @@ struct win_thread {
 
 /* Held while a thread's kernel id is used: after the end the kernel may give it to another thread. */
 static struct lock life_lock = LOCK_INIT(LOCK_WIN_FILE, "life of threads");
+WIN_HELD_OVER_FORK(life_lock);
 
 static pthread_key_t end_key; /* of threads that other code made */
 static struct once end_once = ONCE_INIT;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -422,6 +423,75 @@ static void test_fork_while_a_process_begins(void **state)
     assert_int_equal(pipes(), before);
 }
 
+/* What a thread of the parent does again and again, and the child does once. */
+static void touch_memory(HANDLE heap)
+{
+    HANDLE mapping = CreateFileMappingA(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 4096, NULL);
+    void *view = MapViewOfFile(mapping, FILE_MAP_WRITE, 0, 0, 0);
+    void *pages = VirtualAlloc(NULL, 4096, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    HANDLE other = HeapCreate(0, 0, 0);
+
+    HeapFree(heap, 0, HeapAlloc(heap, 0, 100));
+    HeapDestroy(other);
+    VirtualFree(pages, 0, MEM_RELEASE);
+    UnmapViewOfFile(view);
+    CloseHandle(mapping);
+    FlsFree(FlsAlloc(NULL));
+}
+
+static void touch_files(HANDLE unused)
+{
+    HANDLE file =
+        CreateFileA("/proc/self/exe", GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+
+    (void)unused;
+    CloseHandle(file);
+    GetStdHandle(STD_ERROR_HANDLE);
+}
+
+struct toucher {
+    void (*touch)(HANDLE heap);
+    HANDLE heap;
+    atomic_bool over;
+};
+
+static DWORD WINAPI touch_again(LPVOID parameter)
+{
+    struct toucher *toucher = parameter;
+
+    while (!atomic_load(&toucher->over))
+        toucher->touch(toucher->heap);
+    return 0;
+}
+
+/* A fork while other threads are inside calls leaves the child none of their locks. */
+static void test_fork_amid_calls(void **state)
+{
+    HANDLE heap = HeapCreate(0, 0, 0), threads[2];
+    struct toucher touchers[2] = { { .touch = touch_memory, .heap = heap },
+        { .touch = touch_files, .heap = heap } };
+    pid_t child;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_non_null(threads[i] = CreateThread(NULL, 0, touch_again, &touchers[i], 0, NULL));
+    for (int i = 0; i < 300; i++) {
+        if (!(child = fork())) {
+            alarm(20);
+            touch_memory(heap);
+            touch_files(heap);
+            _exit(0);
+        }
+        child_succeeds(child);
+    }
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&touchers[i].over, true);
+        assert_wait(WaitForSingleObject(threads[i], LONG_MS), WAIT_OBJECT_0);
+        assert_true(CloseHandle(threads[i]));
+    }
+    assert_true(HeapDestroy(heap));
+}
+
 /* Reads all of it at once, often; false if anything ends otherwise. */
 static bool read_often(HANDLE file, HANDLE port, char *octets, DWORD size)
 {
@@ -499,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_fork_mappings),
         cmocka_unit_test(test_fork_console_handlers),
         cmocka_unit_test(test_fork_files),
+        cmocka_unit_test(test_fork_amid_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
