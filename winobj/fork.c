@@ -53,6 +53,7 @@ static void fork_child(void)
     win_changes_forked();
     win_ring_forked();
     win_handles_forked();
+    win_pool_forked();
     names_forked();
     win_parcels_forked(); /* which drops references, as the next does */
     win_inherit_forked();

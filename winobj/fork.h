@@ -39,5 +39,6 @@ void win_ring_forked(void);
 void win_parcels_forked(void);
 void win_inherit_forked(void);
 void win_handles_forked(void); /* every object's */
+void win_pool_forked(void);    /* after the port's */
 
 #endif

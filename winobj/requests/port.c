@@ -66,16 +66,22 @@ static void export_update_locked(struct win_port *port)
         ;
 }
 
-static void port_close(struct win_object *object)
+static void clear_locked(struct win_port *port)
 {
-    struct win_port *port = (struct win_port *)object;
     struct list_node *node;
 
-    lock_acquire(&port->lock);
-    port->closed = true;
     while ((node = list_pop(&port->packets)))
         win_packet_free(list_entry(node, struct win_packet, link));
     export_update_locked(port);
+}
+
+static void port_close(struct win_object *object)
+{
+    struct win_port *port = (struct win_port *)object;
+
+    lock_acquire(&port->lock);
+    port->closed = true;
+    clear_locked(port);
     list_for_each (&port->threads, thread)
         reactor_signal(list_entry(thread, struct port_wait, link)->waiter);
     lock_release(&port->lock);
@@ -267,6 +273,13 @@ static struct win_packet *port_wait(struct win_port *port, DWORD timeout_ms, boo
     if (!wait.packet)
         SetLastError(came ? WAIT_IO_COMPLETION : closed ? ERROR_ABANDONED_WAIT_0 : WAIT_TIMEOUT);
     return wait.packet;
+}
+
+void win_port_clear(struct win_port *port)
+{
+    lock_acquire(&port->lock);
+    clear_locked(port);
+    lock_release(&port->lock);
 }
 
 /* Makes a port; its handle, or NULL with the last error. */

@@ -32,5 +32,7 @@ void win_port_unpin(struct win_port *port);
 
 /* Queues a packet, or hands it to the thread that began to wait last. Frees it if the port's handle is closed. */
 void win_port_post(struct win_port *port, struct win_packet *packet);
+/* Drops the packets that nobody has taken. */
+void win_port_clear(struct win_port *port);
 
 #endif

@@ -5,7 +5,8 @@
  * The process has one completion port for this, and threads that take packets from it. A packet's key is the number of
  * a binding, which says what to call. Numbers are not used again: the pool drops a packet that comes after
  * CloseThreadpoolIo. When all threads are busy in callbacks the pool adds one, up to a limit, so that a callback may
- * wait for another one.
+ * wait for another one. The child of a fork has the bindings, none of the packets, and a thread once it has a use for
+ * one.
  */
 #include "winobj/threads/pool.h"
 
@@ -15,6 +16,7 @@
 #include "util/futex.h"
 #include "util/list.h"
 #include "util/lock.h"
+#include "util/log.h"
 #include "util/once.h"
 #include "util/thread.h"
 
@@ -174,12 +176,18 @@ static int pool_start(void)
     return -ENOMEM;
 }
 
+/* Whether there is a thread; the child of a fork has none at first. */
+static bool pool_there(void)
+{
+    return atomic_load(&pool_threads) > 0 || pool_grow();
+}
+
 /* A new binding, not on the list yet; NULL with the last error. */
 static struct _TP_IO *binding_new(void)
 {
     struct _TP_IO *io;
 
-    if (once_run(&pool_once, pool_start) || !(io = calloc(1, sizeof(*io)))) {
+    if (once_run(&pool_once, pool_start) || !pool_there() || !(io = calloc(1, sizeof(*io)))) {
         SetLastError(ERROR_NOT_ENOUGH_MEMORY);
         return NULL;
     }
@@ -260,6 +268,10 @@ PTP_IO win_pool_open(PTP_WIN32_IO_CALLBACK callback, PTP_WORK_CALLBACK work, PVO
 
 bool win_pool_post(PTP_IO io, PVOID overlapped)
 {
+    if (!pool_there()) {
+        SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+        return false;
+    }
     StartThreadpoolIo(io);
     if (PostQueuedCompletionStatus(pool_port, 0, io->key, overlapped))
         return true;
@@ -276,6 +288,10 @@ void win_pool_post_kept(PTP_IO io, struct win_packet *packet, PVOID overlapped)
     list_node_init(&packet->link);
     win_port_post(port, packet);
     win_port_unpin(port);
+    if (!pool_there())
+        log_limited(LOG_WARN, LOG_WIN,
+            "a callback waits: this process is the child of a fork, and no thread is to be had for "
+            "it; the next callback tries again");
 }
 
 /*
@@ -362,4 +378,22 @@ VOID WINAPI CloseThreadpoolIo(PTP_IO io)
     lock_acquire(&bindings_lock);
     io->closed = true;
     binding_settle(io);
+}
+
+/* What the parent's threads were to call, they call there. */
+void win_pool_forked(void)
+{
+    struct win_port *port = pool_port ? win_port_pin(pool_port) : NULL;
+
+    if (!port)
+        return;
+    win_port_clear(port);
+    win_port_unpin(port);
+    atomic_store(&pool_threads, 0);
+    atomic_store(&pool_idle, 0);
+    list_for_each (&bindings, node) {
+        struct _TP_IO *io = list_entry(node, struct _TP_IO, link);
+
+        io->started = io->running = io->marks = io->waiters = 0;
+    }
 }

@@ -423,6 +423,78 @@ static void test_fork_while_a_process_begins(void **state)
     assert_int_equal(pipes(), before);
 }
 
+struct pool_use {
+    HANDLE go, done;
+    atomic_int busy, counted;
+};
+
+static DWORD WINAPI wait_for_go(LPVOID parameter)
+{
+    struct pool_use *use = parameter;
+
+    atomic_fetch_add(&use->busy, 1);
+    return WaitForSingleObject(use->go, LONG_MS);
+}
+
+static DWORD WINAPI count_one(LPVOID parameter)
+{
+    struct pool_use *use = parameter;
+
+    atomic_fetch_add(&use->counted, 1);
+    return SetEvent(use->done);
+}
+
+static VOID CALLBACK say_done(PVOID parameter, BOOLEAN fired)
+{
+    (void)fired;
+    SetEvent(((struct pool_use *)parameter)->done);
+}
+
+static void child_uses_pool(struct pool_use *use)
+{
+    char path[MAX_PATH];
+    OVERLAPPED at = { 0 };
+    HANDLE file, timer;
+    DWORD done;
+
+    alarm(20);
+    child_assert(QueueUserWorkItem(count_one, use, 0));
+    child_assert(WaitForSingleObject(use->done, LONG_MS) == WAIT_OBJECT_0);
+    child_assert(atomic_load(&use->counted) == 1); /* its own, not the parent's */
+    child_assert(CreateTimerQueueTimer(&timer, NULL, say_done, use, 1, 0, 0));
+    child_assert(WaitForSingleObject(use->done, LONG_MS) == WAIT_OBJECT_0);
+    child_assert(GetTempFileNameA(".", "ndfork", 0, path));
+    child_assert(
+        (file = CreateFileA(path, GENERIC_WRITE, 0, NULL, OPEN_EXISTING,
+             FILE_FLAG_OVERLAPPED | FILE_FLAG_DELETE_ON_CLOSE, NULL)) != INVALID_HANDLE_VALUE);
+    child_assert(WriteFile(file, "text", 4, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
+    child_assert(GetOverlappedResult(file, &at, &done, TRUE) && done == 4);
+    child_assert(CloseHandle(file));
+    _exit(0);
+}
+
+/* The child has threads of its own for what it has called, and calls nothing that its parent has queued. */
+static void test_fork_pool(void **state)
+{
+    enum { THREADS = 64 }; /* the most that the pool has */
+    struct pool_use use = { .go = CreateEventA(NULL, TRUE, FALSE, NULL),
+        .done = CreateEventA(NULL, FALSE, FALSE, NULL) };
+    pid_t child;
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_true(QueueUserWorkItem(wait_for_go, &use, 0));
+    assert_true(SETTLES(atomic_load(&use.busy) == THREADS));
+    assert_true(QueueUserWorkItem(count_one, &use, 0));
+    if (!(child = fork()))
+        child_uses_pool(&use);
+    child_succeeds(child);
+    assert_int_equal(atomic_load(&use.counted), 0);
+    assert_true(SetEvent(use.go));
+    assert_wait(WaitForSingleObject(use.done, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(use.go) && CloseHandle(use.done));
+}
+
 /* What a thread of the parent does again and again, and the child does once. */
 static void touch_memory(HANDLE heap)
 {
@@ -570,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_fork_console_handlers),
         cmocka_unit_test(test_fork_files),
         cmocka_unit_test(test_fork_amid_calls),
+        cmocka_unit_test(test_fork_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
