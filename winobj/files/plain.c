@@ -7,23 +7,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* What the kernel moves at once is less than 2 GiB by a page, and pages differ. */
+enum { AT_ONCE_LEAST = 1 << 30 };
+
+/*
+ * A descriptor from another program may be one that does not block; the transfer waits all the same. Whether it is to
+ * be tried again.
+ */
+static bool wait_until(int fd, short events)
+{
+    struct pollfd ready = { .fd = fd, .events = events };
+
+    if (errno != EAGAIN)
+        return false;
+    while (poll(&ready, 1, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
 int plain_read(
     const struct plain_file *plain, void *buffer, DWORD bytes, int64_t offset, DWORD *done)
 {
     ssize_t n;
 
-    do
-        n = offset < 0 ? read(plain->fd, buffer, bytes) : pread(plain->fd, buffer, bytes, offset);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    *done = (DWORD)n;
+    *done = 0;
+    do {
+        char *to = (char *)buffer + *done;
+
+        do
+            n = offset < 0 ? read(plain->fd, to, bytes - *done)
+                           : pread(plain->fd, to, bytes - *done, offset + (int64_t)*done);
+        while (n < 0 && (errno == EINTR || wait_until(plain->fd, POLLIN)));
+        if (n < 0)
+            return -errno;
+        *done += (DWORD)n;
+    } while (n >= AT_ONCE_LEAST && *done < bytes && plain->type == FILE_TYPE_DISK);
     return 0;
 }
 
@@ -66,7 +92,7 @@ int plain_write(
             n = write_quietly(plain, rest.iov_base, rest.iov_len);
         else
             n = pwrite(plain->fd, rest.iov_base, rest.iov_len, offset + (int64_t)*done);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && (errno == EINTR || wait_until(plain->fd, POLLOUT)))
             continue;
         if (n < 0)
             return -errno;

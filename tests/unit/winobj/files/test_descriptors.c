@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_descriptors.c - descriptors as other programs hand them over, or not at all: standard ones that do not block; and
+ * transfers of more than the kernel does at once.
+ */
+#include "tests/support/asleep.h"
+#include "tests/support/win32_test.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* ---- descriptors that do not block ---- */
+
+enum { MUCH = 1 << 20 }; /* more than a pipe holds */
+
+struct transfer {
+    HANDLE handle;
+    char *octets;
+    DWORD bytes, done, error;
+    atomic_int thread;
+};
+
+static DWORD WINAPI read_some(LPVOID parameter)
+{
+    struct transfer *transfer = parameter;
+
+    atomic_store(&transfer->thread, thread_number());
+    if (!ReadFile(transfer->handle, transfer->octets, transfer->bytes, &transfer->done, NULL))
+        transfer->error = GetLastError();
+    return 0;
+}
+
+static DWORD WINAPI write_all(LPVOID parameter)
+{
+    struct transfer *transfer = parameter;
+
+    atomic_store(&transfer->thread, thread_number());
+    if (!WriteFile(transfer->handle, transfer->octets, transfer->bytes, &transfer->done, NULL))
+        transfer->error = GetLastError();
+    return 0;
+}
+
+/* A standard handle over one end of a pipe that does not block, whose other end does. Puts the descriptor aside. */
+static HANDLE standard_over(int ends[2], int end, int number, int *aside)
+{
+    HANDLE handle;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(fcntl(ends[end], F_SETFL, O_NONBLOCK), 0);
+    assert_true((*aside = fcntl(number, F_DUPFD_CLOEXEC, 10)) >= 0);
+    assert_int_equal(dup2(ends[end], number), number);
+    handle = GetStdHandle(number ? STD_OUTPUT_HANDLE : STD_INPUT_HANDLE);
+    assert_non_null(handle);
+    return handle;
+}
+
+static void put_back(int ends[2], int number, int aside)
+{
+    assert_int_equal(dup2(aside, number), number);
+    close(aside);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Returns when the transfer waits, or has ended. */
+static HANDLE begin(LPTHREAD_START_ROUTINE routine, struct transfer *transfer)
+{
+    HANDLE thread = CreateThread(NULL, 0, routine, transfer, 0, NULL);
+
+    assert_non_null(thread);
+    while (!atomic_load(&transfer->thread) ||
+           (!thread_is_asleep(atomic_load(&transfer->thread)) && WaitForSingleObject(thread, 0)))
+        ;
+    return thread;
+}
+
+static void end(HANDLE thread)
+{
+    assert_wait(WaitForSingleObject(thread, LONG_MS), WAIT_OBJECT_0);
+    assert_true(CloseHandle(thread));
+}
+
+static void test_standard_input_that_does_not_block(void **state)
+{
+    int ends[2], aside;
+    char text[8] = "";
+    struct transfer transfer = { .octets = text, .bytes = 8 };
+    HANDLE thread;
+
+    (void)state;
+    transfer.handle = standard_over(ends, 0, 0, &aside);
+    thread = begin(read_some, &transfer);
+    assert_int_equal(write(ends[1], "text", 4), 4);
+    end(thread);
+    put_back(ends, 0, aside);
+    assert_int_equal(transfer.error, 0);
+    assert_int_equal(transfer.done, 4);
+    assert_string_equal(text, "text");
+}
+
+static void test_standard_output_that_does_not_block(void **state)
+{
+    struct transfer transfer = { .octets = calloc(1, MUCH), .bytes = MUCH };
+    char *got = malloc(MUCH);
+    int ends[2], aside;
+    ssize_t n = 1, all = 0;
+    HANDLE thread;
+
+    (void)state;
+    transfer.octets[MUCH - 1] = 'z';
+    transfer.handle = standard_over(ends, 1, 1, &aside);
+    thread = begin(write_all, &transfer);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* a write that has failed leaves less than all */
+    while (all < MUCH && n > 0) {
+        n = read(ends[0], got + all, (size_t)(MUCH - all));
+        if (n < 0 && WaitForSingleObject(thread, 0))
+            n = 1; /* the writer goes on */
+        else if (n > 0)
+            all += n;
+    }
+    end(thread);
+    put_back(ends, 1, aside);
+    assert_int_equal(transfer.error, 0);
+    assert_int_equal(transfer.done, MUCH);
+    assert_int_equal(all, MUCH);
+    assert_int_equal(got[MUCH - 1], 'z');
+    free(got);
+    free(transfer.octets);
+}
+
+/* ---- more than the kernel reads at once ---- */
+
+#define PART       ((size_t)16 << 20)
+#define HUGE_PARTS 130
+#define HUGE_SIZE  ((DWORD)(HUGE_PARTS * PART)) /* 2 GiB and 32 MiB */
+
+/* Address space of that size, all over one part's memory. */
+static char *folded(void)
+{
+    int memory = memfd_create("folded", MFD_CLOEXEC);
+    char *octets =
+        mmap(NULL, HUGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    assert_int_equal(ftruncate(memory, (off_t)PART), 0);
+    assert_ptr_not_equal(octets, MAP_FAILED);
+    for (size_t i = 0; i < HUGE_PARTS; i++)
+        assert_ptr_equal(mmap(octets + i * PART, PART, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_FIXED, memory, 0),
+            octets + i * PART);
+    close(memory);
+    return octets;
+}
+
+/* how: 0 or FILE_FLAG_OVERLAPPED */
+static void read_huge(char *octets, DWORD how)
+{
+    HANDLE file = CreateFileA("ndspi_huge", GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
+        how | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    OVERLAPPED at = { .Offset = HUGE_SIZE - 4 };
+    DWORD done = 0;
+
+    assert_ptr_not_equal(file, INVALID_HANDLE_VALUE);
+    assert_true(WriteFile(file, "last", 4, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
+    assert_true(GetOverlappedResult(file, &at, &done, TRUE));
+    memset(octets, 1, PART);
+    at.Offset = 0;
+    assert_true(ReadFile(file, octets, HUGE_SIZE, NULL, &at) || GetLastError() == ERROR_IO_PENDING);
+    assert_true(GetOverlappedResult(file, &at, &done, TRUE));
+    assert_int_equal(done, HUGE_SIZE);
+    assert_memory_equal(octets + PART - 5, "\0last", 5);
+    assert_true(CloseHandle(file));
+}
+
+static void test_read_of_more_than_2_gib(void **state)
+{
+    char *octets = folded();
+
+    (void)state;
+    read_huge(octets, 0);
+    read_huge(octets, FILE_FLAG_OVERLAPPED);
+    munmap(octets, HUGE_SIZE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_standard_input_that_does_not_block),
+        cmocka_unit_test(test_standard_output_that_does_not_block),
+        cmocka_unit_test(test_read_of_more_than_2_gib),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
