@@ -22,6 +22,7 @@ DWORD files_error(int error)
     case EMFILE:
     case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
     case ENOMEM: return ERROR_NOT_ENOUGH_MEMORY;
+    case EAGAIN: return ERROR_NO_SYSTEM_RESOURCES; /* of processes, threads, locks */
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return ERROR_DISK_FULL;

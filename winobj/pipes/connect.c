@@ -98,10 +98,16 @@ bool pipe_hung(int fd)
     return poll(&ends, 1, 0) == 1 && (ends.revents & (POLLHUP | POLLERR));
 }
 
+LONG pipe_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE ? STATUS_TOO_MANY_OPENED_FILES
+                                              : STATUS_INSUFFICIENT_RESOURCES;
+}
+
 LONG pipe_accept_locked(struct win_pipe *pipe)
 {
     struct pipe_channel *channel;
-    int listener = pipe->channel->source.fd, fd;
+    int listener = pipe->channel->source.fd, fd, error;
     struct pollfd client = { .fd = listener, .events = POLLIN };
 
     lock_assert_held(&pipe->lock);
@@ -109,13 +115,14 @@ LONG pipe_accept_locked(struct win_pipe *pipe)
         return PIPE_PENDING;
     pipe_place_stop(&pipe->place, listener);
     fd = pipe_place_accept(&pipe->place, listener);
+    error = errno;
     channel = fd < 0 ? NULL : pipe_channel_new(pipe, fd);
     pipe_channel_drop_locked(pipe);
     pipe->channel = channel;
     pipe->state = channel ? PIPE_IS_CONNECTED : PIPE_IS_DISCONNECTED;
     pipe->readable = pipe->writable = true;
     pipe->hung = pipe->reset = false;
-    return channel ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES;
+    return channel ? STATUS_SUCCESS : pipe_shortage(fd < 0 ? error : ENOMEM);
 }
 
 LONG pipe_check_locked(struct win_pipe *pipe)

@@ -125,7 +125,7 @@ DWORD pipe_place_connect(struct pipe_place *place, int *fd)
 {
     *fd = socket_of(place);
     if (*fd < 0)
-        return ERROR_TOO_MANY_OPEN_FILES;
+        return pipe_error(errno);
     for (int i = 0; i < PIPE_INSTANCES; i++)
         if (!connect_slot(place, *fd, i)) {
             fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
@@ -171,9 +171,7 @@ DWORD pipe_place_wait(struct pipe_place *place, DWORD timeout_ms)
 
     if (changes.fd < 0 ||
         inotify_add_watch(changes.fd, place->path, IN_MOVED_TO | IN_DELETE_SELF) < 0)
-        error = changes.fd < 0    ? ERROR_TOO_MANY_OPEN_FILES
-                : errno == ENOENT ? ERROR_FILE_NOT_FOUND
-                                  : ERROR_NO_SYSTEM_RESOURCES;
+        error = pipe_error(errno); /* EMFILE: also of the user's instances of inotify */
     while (!error && !is_free(place)) {
         const uint64_t left_ms = milliseconds_left(until_ns);
 

@@ -125,12 +125,15 @@ static DWORD io_peek(struct win_file *file, struct win_peek *peek)
 static int io_descriptor(struct win_file *file)
 {
     struct win_pipe *pipe = win_file_room(file);
-    int fd = -1;
+    int fd = -1, error = ENOTSUP;
 
     lock_acquire(&pipe->lock);
-    if (!pipe->message && !pipe_check_locked(pipe))
+    if (!pipe->message && !pipe_check_locked(pipe)) {
         fd = fcntl(pipe->channel->source.fd, F_DUPFD_CLOEXEC, 3);
+        error = errno;
+    }
     lock_release(&pipe->lock);
+    errno = error;
     return fd;
 }
 
@@ -140,7 +143,7 @@ static DWORD io_carry(struct win_file *file, struct win_parcel *parcel)
     const struct win_pipe *pipe = win_file_room(file);
 
     if ((parcel->fd = io_descriptor(file)) < 0)
-        return ERROR_NOT_SUPPORTED;
+        return errno == ENOTSUP ? ERROR_NOT_SUPPORTED : pipe_error(errno);
     parcel->kind = WIN_PARCEL_FILE;
     parcel->numbers[0] = FILE_TYPE_PIPE;
     parcel->numbers[1] = (pipe->reads ? GENERIC_READ : 0) | (pipe->writes ? GENERIC_WRITE : 0);

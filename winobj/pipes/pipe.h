@@ -98,6 +98,8 @@ struct pipe_channel *pipe_channel_new(struct win_pipe *pipe, int fd);
 void pipe_channel_drop_locked(struct win_pipe *pipe);
 /* Has the reactor watch it. A negative errno. */
 int pipe_watch_locked(struct win_pipe *pipe);
+/* The status of an errno by which no socket is to be had. */
+LONG pipe_shortage(int error);
 /* Takes a client that has come. STATUS_SUCCESS, PIPE_PENDING, or why the pipe has none. */
 LONG pipe_accept_locked(struct win_pipe *pipe);
 /* Whether data can go: STATUS_SUCCESS, or the status of a transfer. */

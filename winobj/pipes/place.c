@@ -19,7 +19,7 @@
 /* This process has removed what others left; once is enough, since it costs a look at every pipe of the user. */
 static atomic_bool cleaned;
 
-static DWORD error_of(int error)
+DWORD pipe_error(int error)
 {
     switch (error) {
     case ENOENT:
@@ -46,7 +46,7 @@ static DWORD path_of(const char *name, char **path)
     if (strlen(name) >= NAME_MAX)
         return ERROR_FILENAME_EXCED_RANGE;
     if (!names_directory(base))
-        return error_of(errno);
+        return pipe_error(errno);
     if ((length = asprintf(path, "%s/pipes/=%s", base, name)) < 0)
         return ERROR_NOT_ENOUGH_MEMORY;
     for (char *c = *path + length - strlen(name); *c; c++)
@@ -204,12 +204,12 @@ static DWORD make_locked(struct pipe_place *place, const struct pipe_about *want
 
     if (!held(place->fd, 0, PIPE_INSTANCES)) {
         error = begin(place, wanted);
-        return error ? error_of(error) : take_slot(place);
+        return error ? pipe_error(error) : take_slot(place);
     }
     if (first)
         return ERROR_ACCESS_DENIED;
     if ((error = map_about(place)))
-        return error_of(error);
+        return pipe_error(error);
     if (place->about->version != VERSION || place->about->access != wanted->access ||
         place->about->message != wanted->message)
         return ERROR_ACCESS_DENIED;
@@ -236,7 +236,7 @@ DWORD pipe_place_make(
         }
         if (result && result != EAGAIN) {
             pipe_place_forget(place);
-            return error_of(result);
+            return pipe_error(result);
         }
         if (place->fd >= 0)
             close(place->fd);
@@ -267,7 +267,7 @@ DWORD pipe_place_find(const char *name, struct pipe_place *place)
     if (!result)
         return ERROR_SUCCESS;
     pipe_place_forget(place);
-    return error_of(result);
+    return pipe_error(result);
 }
 
 bool pipe_place_held(const struct pipe_place *place, int slot)

@@ -56,6 +56,9 @@ struct pipe_place {
 DWORD pipe_place_make(
     const char *name, const struct pipe_about *wanted, bool first, struct pipe_place *place);
 
+/* The Win32 error of an errno. */
+DWORD pipe_error(int error);
+
 /* The place of a pipe that exists, for a client. ERROR_FILE_NOT_FOUND, and as above. */
 DWORD pipe_place_find(const char *name, struct pipe_place *place);
 

@@ -124,7 +124,7 @@ static LONG connect_locked(struct win_pipe *pipe)
 
     if (pipe->state == PIPE_IS_DISCONNECTED) {
         if ((fd = pipe_place_listen(&pipe->place)) < 0)
-            return STATUS_INSUFFICIENT_RESOURCES;
+            return pipe_shortage(-fd);
         if (!(pipe->channel = pipe_channel_new(pipe, fd))) {
             pipe_place_stop(&pipe->place, -1);
             return STATUS_INSUFFICIENT_RESOURCES;

@@ -24,7 +24,7 @@ static DWORD make(const char *name, const struct pipe_about *about, DWORD open_m
         return error;
     if ((fd = pipe_place_listen(&like->place)) < 0) {
         pipe_place_close(&like->place);
-        return ERROR_NO_SYSTEM_RESOURCES;
+        return pipe_error(-fd);
     }
     *handle = pipe_open(like, fd, PIPE_LISTENS, inherit);
     return *handle == INVALID_HANDLE_VALUE ? GetLastError() : ERROR_SUCCESS;
@@ -93,7 +93,8 @@ HANDLE WINAPI CreateNamedPipeA(LPCSTR name, DWORD open_mode, DWORD mode, DWORD m
  * Returns     TRUE: a client has come during the call. FALSE with ERROR_IO_PENDING, ERROR_PIPE_CONNECTED (it came
  *             before, and is connected), ERROR_NO_DATA (the last client has closed its end: DisconnectNamedPipe first),
  *             ERROR_PIPE_LISTENING (PIPE_NOWAIT: none is there), ERROR_INVALID_FUNCTION (the client's end),
- *             ERROR_INVALID_HANDLE, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY.
+ *             ERROR_INVALID_HANDLE, ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES,
+ *             ERROR_NOT_ENOUGH_MEMORY.
  * Threads     any
  * Source: ConnectNamedPipe function (namedpipeapi.h).
  */

@@ -73,7 +73,7 @@ static DWORD take_standard(HANDLE handle, int *fd)
     else if (!win_handle_inherits(handle))
         error = ERROR_INVALID_PARAMETER;
     else if ((*fd = file->ops->io->descriptor(file)) < 0)
-        error = ERROR_NOT_SUPPORTED;
+        error = errno == ENOTSUP ? ERROR_NOT_SUPPORTED : files_error(errno);
     win_file_unref(file);
     return error;
 }
@@ -269,7 +269,8 @@ static bool open_handles(pid_t pid, PROCESS_INFORMATION *information)
  *              without inherit; a handle of either without the flag; EXTENDED_STARTUPINFO_PRESENT, and cb is not of
  *              STARTUPINFOEX), ERROR_INVALID_HANDLE, ERROR_NOT_SUPPORTED (other flags; a handle with the flag that no
  *              other process can have now: an end of a named pipe that listens or has messages, a second handle of a
- *              socket), ERROR_NOT_ENOUGH_MEMORY, ERROR_TOO_MANY_OPEN_FILES.
+ *              socket), ERROR_NOT_ENOUGH_MEMORY, ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES (the user has as
+ *              many processes as he may, or the library's own thread cannot be had).
  */
 BOOL WINAPI CreateProcessA(LPCSTR program, LPSTR command, LPSECURITY_ATTRIBUTES process,
     LPSECURITY_ATTRIBUTES thread, BOOL inherit, DWORD flags, LPVOID environment, LPCSTR folder,

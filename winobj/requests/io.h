@@ -39,7 +39,7 @@ struct win_io_ops {
     DWORD (*flush)(struct win_file *file);
     DWORD (*peek)(struct win_file *file, struct win_peek *peek);
     DWORD (*type)(struct win_file *file);
-    /* A new descriptor above the standard ones, for another process to read and write; -1: there is none. */
+    /* A new descriptor above the standard ones, for another process to read and write; -1 with errno; ENOTSUP: none. */
     int (*descriptor)(struct win_file *file);
     /* CloseHandle closed the last handle; pending requests have been cancelled. May be NULL. */
     void (*closed)(struct win_file *file);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_descriptors.c - descriptors as other programs hand them over, or not at all: standard ones that do not block; and
+ * test_descriptors.c - descriptors as other programs hand them over: standard ones that do not block, too few of them;
  * transfers of more than the kernel does at once.
  */
 #include "tests/support/asleep.h"
+#include "tests/support/run_self.h"
 #include "tests/support/win32_test.h"
 
 #include <fcntl.h>
@@ -11,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+static const char *program;
 
 /* ---- descriptors that do not block ---- */
 
@@ -184,13 +188,134 @@ static void test_read_of_more_than_2_gib(void **state)
     munmap(octets, HUGE_SIZE);
 }
 
-int main(void)
+/* ---- too few descriptors or processes, in a process of its own ---- */
+
+/* So many descriptors are to be had from now on. */
+static bool leave(unsigned count)
+{
+    struct rlimit limit;
+    int numbers[8];
+
+    for (unsigned i = 0; i <= count; i++) /* the last one is the first beyond the limit */
+        numbers[i] = fcntl(0, F_DUPFD_CLOEXEC, 0);
+    for (unsigned i = 0; i <= count; i++)
+        close(numbers[i]);
+    if (numbers[count] < 0 || getrlimit(RLIMIT_NOFILE, &limit))
+        return false;
+    limit.rlim_cur = (rlim_t)numbers[count];
+    return !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int fails_with(BOOL done, DWORD error)
+{
+    return done || GetLastError() != error ? (int)(done ? 200 : GetLastError() % 199 + 1) : 0;
+}
+
+/* A pipe with a client, both ends for all to inherit. */
+static bool pipe_with_client(const char *name, HANDLE ends[2])
+{
+    SECURITY_ATTRIBUTES inherited = { .nLength = sizeof(inherited), .bInheritHandle = TRUE };
+
+    ends[0] = CreateNamedPipeA(name, PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 2, 0, 0, 0, NULL);
+    ends[1] =
+        CreateFileA(name, GENERIC_READ | GENERIC_WRITE, 0, &inherited, OPEN_EXISTING, 0, NULL);
+    return ends[0] != INVALID_HANDLE_VALUE && ends[1] != INVALID_HANDLE_VALUE;
+}
+
+static int process_of_pipe(bool redirected)
+{
+    STARTUPINFOA startup = { .cb = sizeof(startup),
+        .dwFlags = redirected ? STARTF_USESTDHANDLES : 0 };
+    char command[] = "true";
+    PROCESS_INFORMATION process;
+    HANDLE ends[2];
+
+    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends))
+        return 201;
+    startup.hStdInput = startup.hStdOutput = startup.hStdError = ends[1];
+    if (!leave(0))
+        return 202;
+    return fails_with(
+        CreateProcessA("/bin/true", command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process),
+        4);
+}
+
+static int instance_of_pipe(void)
+{
+    HANDLE ends[2];
+
+    /* the folder and its file, but no socket */
+    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends) || !leave(2))
+        return 202;
+    return fails_with(CreateNamedPipeA("\\\\.\\pipe\\ndspi-few", PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE,
+                          2, 0, 0, 0, NULL) != INVALID_HANDLE_VALUE,
+        4);
+}
+
+static int client_of_pipe(void)
+{
+    HANDLE ends[2];
+
+    if (!pipe_with_client("\\\\.\\pipe\\ndspi-few", ends) || !leave(0))
+        return 202;
+    return fails_with(ConnectNamedPipe(ends[0], NULL), 4);
+}
+
+/* Of root there is no limit. */
+static int one_more_process(void)
+{
+    const struct rlimit none = { 0, 0 };
+    STARTUPINFOA startup = { .cb = sizeof(startup) };
+    char command[] = "true";
+    PROCESS_INFORMATION process;
+
+    if ((!geteuid() && setuid(65534)) || setrlimit(RLIMIT_NPROC, &none))
+        return 202;
+    return fails_with(
+        CreateProcessA("/bin/true", command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process),
+        1450);
+}
+
+static int too_few(const char *what)
+{
+    if (!strcmp(what, "accept"))
+        return client_of_pipe();
+    if (!strcmp(what, "processes"))
+        return one_more_process();
+    if (!strcmp(what, "inherit"))
+        return process_of_pipe(false);
+    if (!strcmp(what, "redirect"))
+        return process_of_pipe(true);
+    return instance_of_pipe();
+}
+
+static void test_too_few_descriptors(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self(program, "few", "inherit"), 0);
+    assert_int_equal(run_self(program, "few", "redirect"), 0);
+    assert_int_equal(run_self(program, "few", "instance"), 0);
+    assert_int_equal(run_self(program, "few", "accept"), 0);
+}
+
+static void test_too_few_processes(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self(program, "few", "processes"), 0);
+}
+
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standard_input_that_does_not_block),
         cmocka_unit_test(test_standard_output_that_does_not_block),
         cmocka_unit_test(test_read_of_more_than_2_gib),
+        cmocka_unit_test(test_too_few_descriptors),
+        cmocka_unit_test(test_too_few_processes),
     };
 
+    if (count == 3)
+        return too_few(arguments[2]);
+    program = arguments[0];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
