@@ -54,7 +54,7 @@ struct names_new {
  * existed  out
  * Returns  its number, for names_close; -1 with the last error: ERROR_FILE_NOT_FOUND, ERROR_INVALID_HANDLE (another
  *          kind), ERROR_INVALID_NAME, ERROR_PATH_NOT_FOUND, ERROR_FILENAME_EXCED_RANGE, ERROR_ACCESS_DENIED (the
- *          directory is another user's), ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES (256 processes, 1024
+ *          directory is another user's), ERROR_TOO_MANY_OPEN_FILES, ERROR_NO_SYSTEM_RESOURCES (1024 processes, 4096
  *          objects). Without names_lock.
  */
 int names_open(const char *name, const struct names_new *make, bool create, bool *existed);

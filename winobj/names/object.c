@@ -45,7 +45,7 @@ static bool same_kind(uint32_t a, uint32_t b)
 /* The object of a name that some process has a handle of; -1: none. Buries those that ended. */
 static int find(const char *key)
 {
-    for (int i = 0; i < NAMES_OBJECTS; i++) {
+    for (int i = 0; i < names_top(); i++) {
         const struct names_object *object = &self.space->objects[i];
 
         if (!object->kind || memcmp(object->name, key, NAMES_OCTETS))
@@ -60,10 +60,12 @@ static int find(const char *key)
 
 static int free_place(void)
 {
-    for (int i = 0; i < NAMES_OBJECTS; i++)
+    const int top = names_top();
+
+    for (int i = 0; i < top; i++)
         if (!self.space->objects[i].kind)
             return i;
-    return -1;
+    return top < NAMES_OBJECTS ? top : -1;
 }
 
 /* A place that is free, or what processes that have ended left; -1 with the last error: other handles have all. */
@@ -103,6 +105,8 @@ static int make(const char *key, const struct names_new *new)
         object->state.owner = new->owner;
     }
     object->holders[self.slot / 64] = UINT64_C(1) << (self.slot % 64);
+    if (place >= names_top())
+        __atomic_store_n(&self.space->top, (uint32_t)place + 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&object->kind, new->kind, __ATOMIC_SEQ_CST);
     return place;
 }
@@ -148,6 +152,13 @@ static int open_locked(const char *key, const struct names_new *new, bool create
     return object;
 }
 
+void names_free(int object)
+{
+    self.space->objects[object].kind = 0;
+    while (names_top() && !self.space->objects[names_top() - 1].kind)
+        self.space->top = (uint32_t)names_top() - 1;
+}
+
 int names_open(const char *name, const struct names_new *new, bool create, bool *existed)
 {
     char key[NAMES_OCTETS];
@@ -180,7 +191,7 @@ void names_close(int object)
         for (int i = 0; i < NAMES_PROCESSES / 64; i++)
             others |= of->holders[i];
         if (!others)
-            of->kind = 0;
+            names_free(object);
     }
     if (!--self.handles_all)
         names_leave();

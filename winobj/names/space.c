@@ -3,6 +3,7 @@
 #include "winobj/names/space.h"
 
 #include "util/lock.h"
+#include "util/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +199,10 @@ bool names_join(void)
         self.slot = i;
         return true;
     }
+    log_limited(LOG_ERROR, LOG_WIN,
+        "%d processes of the user have objects with names, which is the most: this one can have "
+        "none; inheritable events, mutexes and semaphores, and shared memory with a name are such",
+        NAMES_PROCESSES);
     SetLastError(ERROR_NO_SYSTEM_RESOURCES);
     return false;
 }

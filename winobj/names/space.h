@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 enum {
-    NAMES_PROCESSES = 256,
-    NAMES_OBJECTS = 1024,
+    NAMES_PROCESSES = 1024,
+    NAMES_OBJECTS = 4096,
     NAMES_WAITS = 512,
     NAMES_OCTETS = 264, /* of a name, with its end and what tells Local from Global */
 };
@@ -61,6 +61,7 @@ struct names_space {
     uint32_t size;
     pthread_mutex_t lock;
     uint64_t turn;
+    uint32_t top; /* of the objects: from it on all are free */
     struct names_journal journal;
     struct names_process processes[NAMES_PROCESSES];
     struct names_wait waits[NAMES_WAITS];
@@ -92,6 +93,15 @@ void names_leave(void);
 bool names_alive(int slot);
 /* Removes a process that has ended from everything. */
 void names_bury(int slot);
+
+/* How many objects there are to look at; another process may have written anything. */
+static inline int names_top(void)
+{
+    return names_self.space->top < NAMES_OBJECTS ? (int)names_self.space->top : NAMES_OBJECTS;
+}
+
+/* Nobody has a handle of it any more. */
+void names_free(int object);
 
 /* Does the step in the journal. */
 void names_step(void);

@@ -163,7 +163,7 @@ void names_repair(void)
         names_step();
     self.space->journal.count = 0;
     self.space->journal.abandoned = 0;
-    for (int i = 0; i < NAMES_OBJECTS; i++)
+    for (int i = 0; i < names_top(); i++)
         if (object_at(i)->kind)
             names_serve(i);
     for (int i = 0; i < NAMES_PROCESSES; i++)
@@ -217,7 +217,7 @@ int names_release(int object, uint32_t owner)
 /* Abandons the mutexes of a process: all, or those of one thread. */
 static void abandon(int slot, bool every, uint32_t owner)
 {
-    for (int i = 0; i < NAMES_OBJECTS; i++) {
+    for (int i = 0; i < names_top(); i++) {
         const struct names_object *object = object_at(i);
 
         if (object->kind == NAMES_MUTEX && object->state.process == (uint32_t)slot + 1 &&
@@ -240,7 +240,7 @@ void names_bury(int slot)
     for (int i = 0; i < NAMES_WAITS; i++)
         if (self.space->waits[i].process == (uint32_t)slot + 1)
             self.space->waits[i].process = 0;
-    for (int i = 0; i < NAMES_OBJECTS; i++) {
+    for (int i = 0; i < names_top(); i++) {
         struct names_object *object = object_at(i);
         uint64_t others = 0;
 
@@ -250,7 +250,7 @@ void names_bury(int slot)
         for (int k = 0; k < NAMES_PROCESSES / 64; k++)
             others |= object->holders[k];
         if (!others)
-            object->kind = 0;
+            names_free(i);
     }
     abandon(slot, true, 0);
     names_wake_path(slot, path);
