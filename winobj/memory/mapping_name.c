@@ -60,6 +60,21 @@ static int lock(int fd, int operation)
     return result;
 }
 
+/*
+ * The file, unless it is another user's, who made it first: /dev/shm is everyone's, and his processes could write what
+ * this one reads, take the memory away, or hold the lock for ever. -1 with errno.
+ */
+static int own(int fd)
+{
+    struct stat status;
+
+    if (fd < 0 || (!fstat(fd, &status) && status.st_uid == geteuid()))
+        return fd;
+    close(fd);
+    errno = EACCES;
+    return -1;
+}
+
 /* Opens and locks the user's lock file, which is empty and never removed; close unlocks. -1 with the last error. */
 static int names_lock(void)
 {
@@ -67,7 +82,7 @@ static int names_lock(void)
     int fd;
 
     snprintf(file, sizeof(file), "/ndspi.%u", (unsigned)geteuid());
-    fd = shm_open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    fd = own(shm_open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (fd >= 0 && !lock(fd, LOCK_EX))
         return fd;
     SetLastError(error_of(errno));
@@ -110,6 +125,7 @@ static int open_used(const char *file)
 
     if (fd < 0 && errno == EACCES) /* read-only memory */
         fd = shm_open(file, O_RDONLY | O_CLOEXEC, 0);
+    fd = own(fd);
     if (fd < 0 || lock(fd, LOCK_EX | LOCK_NB))
         return fd;
     shm_unlink(file);

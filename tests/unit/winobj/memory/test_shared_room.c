@@ -6,10 +6,14 @@
 #include "tests/support/run_self.h"
 #include "tests/support/win32_test.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     ROOM = 16 << 20,   /* of /dev/shm */
@@ -103,6 +107,46 @@ static void test_what_an_ended_process_had_is_free(void **state)
     assert_true(CloseHandle(own));
 }
 
+/* Another user has made a file first that everybody may write, and holds its lock. */
+static int foreign(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, 4096), 0);
+    assert_int_equal(fchmod(fd, 0666), 0);
+    assert_int_equal(fchown(fd, 65534, 65534), 0);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
+    return fd;
+}
+
+/* Its memory is not this user's, whoever has the name. */
+static void test_a_file_of_another_user(void **state)
+{
+    HANDLE own = section("own", 4096);
+    char path[64];
+    int fd;
+
+    (void)state;
+    assert_non_null(own);
+    if (chown("/dev/shm/ndspi.0", 0, 65534)) /* in a user's own namespace there is no other user */
+        skip();
+    snprintf(path, sizeof(path), "/dev/shm/ndspi.%u.l.foreign", (unsigned)geteuid());
+    fd = foreign(path);
+    assert_fails(section("foreign", 4096), 5);
+    assert_fails(OpenFileMappingA(FILE_MAP_READ, FALSE, "foreign"), 2);
+    close(fd);
+    assert_int_equal(unlink(path), 0);
+    assert_true(CloseHandle(own));
+
+    snprintf(path, sizeof(path), "/dev/shm/ndspi.%u", (unsigned)geteuid());
+    assert_int_equal(unlink(path), 0);
+    fd = foreign(path); /* nor does this one wait for its lock */
+    assert_fails(section("own", 4096), 5);
+    close(fd);
+    assert_int_equal(unlink(path), 0);
+}
+
 static bool own_shared_memory(void)
 {
     char options[64];
@@ -120,6 +164,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_more_than_the_system_has),
         cmocka_unit_test(test_no_place_for_an_inheritable_event),
         cmocka_unit_test(test_what_an_ended_process_had_is_free),
+        cmocka_unit_test(test_a_file_of_another_user),
     };
 
     if (count == 3)
