@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #ifndef _WIN32 /* how it is done on Linux */
 #include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 static char self[MAX_PATH];
@@ -457,6 +458,46 @@ static void test_tables_of_anybody(void **state)
 }
 #endif
 
+#ifndef _WIN32 /* descriptors are Linux' */
+/*
+ * Descriptors 0 to 2 are free, and become the new process's standard ones: its table of handles (map) and the pipe by
+ * which this one knows that it has opened them (wait) keep off them.
+ */
+static int start_from_closed(const char *what)
+{
+    const bool waits = !strcmp(what, "wait");
+    HANDLE handle = waits ? CreateEventA(&inherited, TRUE, FALSE, NULL)
+                          : CreateFileMappingA(
+                                INVALID_HANDLE_VALUE, &inherited, PAGE_READWRITE, 0, 65536, NULL);
+    char *view = waits ? NULL : MapViewOfFile(handle, FILE_MAP_WRITE, 0, 0, 0);
+    STARTUPINFOA startup = { .cb = sizeof(startup), .dwFlags = STARTF_USESTDHANDLES };
+    PROCESS_INFORMATION process;
+    char command[64];
+    DWORD code = 96;
+
+    if (view)
+        view[65535] = 'a';
+    for (int i = 0; i < 3; i++)
+        close(i);
+    snprintf(command, sizeof(command), "name %s %llx", what, (unsigned long long)(uintptr_t)handle);
+    if (!CreateProcessA(self, command, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process))
+        return (int)GetLastError();
+    if ((waits && !SetEvent(handle)) || !CloseHandle(handle))
+        return 95;
+    if (WaitForSingleObject(process.hProcess, LONG_MS) ||
+        !GetExitCodeProcess(process.hProcess, &code))
+        return 94;
+    return (int)code;
+}
+
+static void test_from_a_process_without_standard_descriptors(void **state)
+{
+    (void)state;
+    assert_int_equal(run("closed-map", NULL), 0);
+    assert_int_equal(run("closed-wait", NULL), 0);
+}
+#endif
+
 static int answer(BOOL done)
 {
     return done ? 0 : (int)GetLastError();
@@ -469,6 +510,10 @@ static int as_child(const char *what, HANDLE handle)
     DWORD done, flags;
     char *view;
 
+#ifndef _WIN32 /* as said above */
+    if (!strncmp(what, "closed-", 7))
+        return start_from_closed(what + 7);
+#endif
     if (!strcmp(what, "set"))
         return answer(SetEvent(handle));
     if (!strcmp(what, "again"))
@@ -518,6 +563,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_through_a_shell),
         cmocka_unit_test(test_tables_of_anybody),
+        cmocka_unit_test(test_from_a_process_without_standard_descriptors),
 #endif
     };
 
