@@ -172,7 +172,12 @@ static int above_standard(int fd)
 
 static DWORD error_of(int error)
 {
-    return error == EMFILE || error == ENFILE ? ERROR_TOO_MANY_OPEN_FILES : ERROR_NOT_ENOUGH_MEMORY;
+    switch (error) {
+    case EMFILE:
+    case ENFILE: return ERROR_TOO_MANY_OPEN_FILES;
+    case EAGAIN: return ERROR_NO_SYSTEM_RESOURCES; /* a thread */
+    default: return ERROR_NOT_ENOUGH_MEMORY;
+    }
 }
 
 /* Opens the pipe. An errno. */
@@ -237,7 +242,8 @@ static DWORD keep(struct win_inheritance *in)
             keeper->objects[keeper->count++] = in->objects[i];
             in->objects[i] = NULL;
         }
-    return reactor_add(&keeper->source, EPOLLIN) ? ERROR_NO_SYSTEM_RESOURCES : ERROR_SUCCESS;
+    error = -reactor_add(&keeper->source, EPOLLIN);
+    return error ? error_of(error) : ERROR_SUCCESS;
 }
 
 static DWORD write_file(struct win_inheritance *in)
